@@ -28,17 +28,15 @@ import importlib
 from typing import TYPE_CHECKING
 
 from .base.version import __version__
-from .settings import vocabulary
 
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .batch.batchresults import BatchResults, readBatch
     from .case.caseresult import CaseResult
-    from .case.casework import compareCase
-    from .case.comparison import Comparison, compare
     from .case.multilabel import compareLabels
     from .case.observers.study import ObserverStudy, compareObservers
-    from .case.stress import StressTest, stressTest
+    from .case.stress import StressTest
     from .commands.batch import compareBatch
+    from .face import Comparison, compare, compareCase, stressTest
     from .geometry.grids import Grid
     from .geometry.masks import Mask
     from .geometry.surfaces import Surface
@@ -83,7 +81,7 @@ __all__ = [
 _HOMES = {
     "BatchResults": "batch.batchresults",
     "CaseResult": "case.caseresult",
-    "Comparison": "case.comparison",
+    "Comparison": "face",
     "Dose": "model.dose",
     "Grid": "geometry.grids",
     "Mask": "geometry.masks",
@@ -94,9 +92,9 @@ _HOMES = {
     "Structure": "model.structures",
     "StructureSet": "model.structureset",
     "Surface": "geometry.surfaces",
-    "compare": "case.comparison",
+    "compare": "face",
     "compareBatch": "commands.batch",
-    "compareCase": "case.casework",
+    "compareCase": "face",
     "compareLabels": "case.multilabel",
     "compareObservers": "case.observers.study",
     "readBatch": "batch.batchresults",
@@ -104,18 +102,9 @@ _HOMES = {
     "readReport": "show.structuredreport",
     "readStructures": "io.reading",
     "samples": "io.samples",
-    "stressTest": "case.stress",
+    "stressTest": "face",
     "writeReport": "show.structuredreport",
 }
-
-
-def _meaningOf(name: str) -> vocabulary.Named:
-    from .metrics.selection import meaningOf
-
-    return meaningOf(name)
-
-
-vocabulary.handIn(_meaningOf)
 
 
 def __getattr__(name: str):

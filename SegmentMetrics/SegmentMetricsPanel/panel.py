@@ -15,11 +15,11 @@ from SegmentMetricsLib.mrml import folders, showConventionsTable
 from SegmentMetricsLib.mrml.ahead import drawAhead
 from SegmentMetricsLib.mrml.leftovers import Leftovers
 
-from .attempts import Attempts
 from .contents.following import advanced
 from .following import DELAY, Follower, allPlaces
 from .markup import explainAll
-from .model import PanelModel
+from .model.attempts import Attempts
+from .model.panelmodel import PanelModel
 from .parameters import GuiConnection, parametersOf
 from .scene import SlicerScene
 from .views.buttons import ExplainedButton
@@ -106,6 +106,7 @@ class Panel(VTKObservationMixin):
         ui.applyButton.connect("clicked(bool)", self.onApply)
         ui.notesButton.connect("clicked(bool)", lambda _checked=False: self.heights.show())
         self.watcher = SegmentWatcher(self.onSuspect, self.onEvent)
+        self.settleChoices, self.settleEdits = self.inputs.settle, self.watcher.settle
         # writing to the parameter node may trigger many events: refresh once, right after them
         self.refreshTimer = qt.QTimer()
         self.refreshTimer.setSingleShot(True)
@@ -464,21 +465,16 @@ class Panel(VTKObservationMixin):
 
     # As the Host of attempts
 
-    def settleChoices(self) -> None:
-        """Take over at once what the user chose a moment ago."""
-        self.inputs.settle()
-
-    def settleEdits(self) -> None:
-        """Notice at once what the user edited a moment ago."""
-        self.watcher.settle()
-
     def longWork(self, isWanted, keepsPart: bool) -> LongWork:
         """Return the LongWork in which an attempt runs."""
         return LongWork(_("Segment Metrics"), isWanted, keepsPart)
 
     def freeze(self, isFrozen: bool) -> None:
         """Freeze the panel while an attempt is running, then resume."""
-        # changes made meanwhile are checked against the new outcome, not the old one
+        if isFrozen:  # changes made meanwhile are checked against the new outcome, not the old one
+            self.watcher.setActive(False)
+            self.ui.applyButton.enabled = False
+            return
         self._watch()
         self._enableApply()
 

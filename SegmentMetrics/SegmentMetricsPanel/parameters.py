@@ -6,10 +6,21 @@ import slicer
 import vtk
 from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapper
 
-from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, OWN_CONVENTION, Settings
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, Settings
 
-from .chosensettings import IN_PANEL
-from .enumerations import ConsensusMethod, Labeled, MapKind, MapSide, MapSurface, Mode, Plot, SliceQuantity, choicesOf
+from .model.chosensettings import IN_PANEL
+from .model.enumerations import (
+    ConsensusMethod,
+    Labeled,
+    MapKind,
+    MapSide,
+    MapSurface,
+    Mode,
+    Plot,
+    SliceQuantity,
+    choicesOf,
+)
 
 
 def withSettings(kind: type) -> type:

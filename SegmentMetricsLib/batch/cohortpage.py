@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..base.palettes import METHODS
-from ..metrics.registry import findDefinition
+from ..metrics.registry import findMetric
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from ..show.charts import Boxed, boxes
@@ -160,8 +160,8 @@ def _boxes(
 
 
 def _measurement(key: str, unit: str) -> dict[str, str]:
-    found = findDefinition(key)
-    title = found.definition.title.format(**found.words) if found else key
+    found = findMetric(key)
+    title = found.metric.title.format(**found.words) if found else key
     return {"key": key, "title": title, "unit": unit, "better": betterOf(key)}
 
 

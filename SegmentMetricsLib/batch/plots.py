@@ -21,10 +21,9 @@ from ..base.palettes import METHODS
 from ..base.texts import counted, oneLine
 from ..case.resulttables import heading
 from ..case.tablemodel import Column, Table
-from ..metrics.registry import findDefinition
-from ..metrics.selection import isSelected
+from ..conventions.convention import OWN_CONVENTION
+from ..metrics.registry import findMetric, isSelected
 from ..model.naming import hintAt, meant
-from ..settings.names import OWN_CONVENTION
 from ..settings.settings import Settings
 from ..show.writing import fileNames, writeJson, writeTable
 from .ranks import quantile, ranksOf
@@ -84,7 +83,7 @@ def keysToPlot(names: Sequence[str], keys: Collection[str]) -> list[str]:
     found: set[str] = set()
     for name in names:
         settings = Settings(metrics=(name,))
-        stood = {key for key in keys if (one := findDefinition(key)) and isSelected(one.definition, settings, key)}
+        stood = {key for key in keys if (one := findMetric(key)) and isSelected(one.metric, settings, key)}
         if not stood:
             raise InputError(f"{name} is not measured, so it cannot be drawn: add it to --metrics.")
         found |= stood
@@ -204,8 +203,8 @@ def _looks(cohort: Cohort) -> dict[str, tuple[str, str]]:
 
 
 def _titleOf(cohort: Cohort, key: str) -> str:
-    found = findDefinition(key)
-    title = found.definition.title.format(**found.words) if found else key
+    found = findMetric(key)
+    title = found.metric.title.format(**found.words) if found else key
     unit = _unitOf(cohort, key)
     return f"{title} ({unit})" if unit else title
 

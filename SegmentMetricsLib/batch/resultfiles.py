@@ -13,16 +13,15 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..base.errors import InputError
-from ..base.texts import oneLine, shortest
+from ..base.texts import oneLine
 from ..case.missing import BOTH, CountedNames, Roster
 from ..case.protocol.protocol import Protocol
 from ..case.resulttables import FAMILY_OF_LIST, LISTED, listedRows
 from ..case.tablemodel import Column
-from ..metrics.registry import REGISTRY, restored
-from ..metrics.selection import selected
+from ..conventions.convention import OWN_CONVENTION
+from ..metrics.registry import REGISTRY, restored, selected
 from ..model.naming import PAIR_JOINT, notAmong, pairTitle
 from ..model.structures import REFERENCE_AND_TEST
-from ..settings.names import OWN_CONVENTION
 from ..settings.settings import Settings
 from ..show import verdicts as verdictwriting
 from ..show.report.blocks import PLOTLY_FILE
@@ -338,12 +337,10 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:
     allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
     columns: dict[str, tuple[int, Column]] = {}
     for settings in allSettings:
-        for definition, parameter in selected(settings):
-            words = {name: shortest(value) for name, value in parameter.items()}
-            unit = definition.unitFor(3, settings)
-            key, description = definition.keyFor(words), definition.description.format(**words)
-            column = Column(key, definition.title.format(**words), unit, description)
-            columns.setdefault(key, (REGISTRY.index(definition), column))
+        for one in selected(settings):
+            unit, words = one.metric.unitFor(3, settings), one.words
+            column = Column(one.key, one.metric.title.format(**words), unit, one.metric.description.format(**words))
+            columns.setdefault(one.key, (REGISTRY.index(one.metric), column))
     return {key: column for key, (_, column) in sorted(columns.items(), key=lambda item: item[1][0])}
 
 

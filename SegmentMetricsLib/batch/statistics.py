@@ -12,7 +12,8 @@ import numpy as np
 
 from ..base.errors import requireKind
 from ..case.missing import BOTH, REFERENCE, TEST, CountedNames, Roster
-from ..metrics.registry import REGISTRY, Found, findDefinition, restored
+from ..metrics.metric import Asked
+from ..metrics.registry import REGISTRY, findMetric, restored
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST, TEST_EMPTY
 from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile
@@ -228,8 +229,8 @@ class Cohort:
         """All keys, in the order of the registry."""
         found = list(dict.fromkeys(key for _, _, key in self.values))
         order = {id(definition): number for number, definition in enumerate(REGISTRY)}
-        known = {key: findDefinition(key) for key in found}
-        return sorted(found, key=lambda key: order[id(one.definition)] if (one := known[key]) else len(order))
+        known = {key: findMetric(key) for key in found}
+        return sorted(found, key=lambda key: order[id(one.metric)] if (one := known[key]) else len(order))
 
     def given(self, options: Options) -> dict[tuple[str, str, str], dict[str, Value]]:
         """Return the values by case for each structure, method and key, for missing structures only if these count."""
@@ -279,7 +280,7 @@ def _score(given: Value, key: str) -> float | None:
     """Return the number that counts in the order of values, None if it does not."""
     better = betterOf(key)
     if better and given.isMissed:
-        definition = cast(Found, findDefinition(key)).definition
+        definition = cast(Asked, findMetric(key)).metric
         return definition.high if better == "lower" else definition.low
     if math.isinf(given.value) and better:
         return math.inf if better == "lower" else -math.inf
@@ -372,8 +373,8 @@ def summarizeOverall(cohort: Cohort, options: Options | None = None) -> list[Sum
 
 def betterOf(key: str) -> str:
     """Return "lower" or "higher", the better direction of a measurement, "" without one."""
-    found = findDefinition(key)
-    return found.definition.better if found else ""
+    found = findMetric(key)
+    return found.metric.better if found else ""
 
 
 def _meanStatistics(used: Sequence[float], options: Options) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from ..case.stress import USUAL_SHARE, StressTest, stressTest
 from ..io import reading
 from ..io.sheets import readSheet
 from ..metrics.measurement import ROUNDING, Measurement
-from ..metrics.registry import findDefinition
+from ..metrics.registry import findMetric
 from ..model.naming import hintAt
 from ..model.structures import Labels, Structure, nameMeant, requireUsable
 from ..model.structureset import StructureSet
@@ -196,8 +196,8 @@ def differences(outcomes: Sequence[StressOutcome], resamples: int = RESAMPLES, s
 
 def _worse(key: str) -> str:
     """Return the direction in which a measurement is worse, "" if it has none."""
-    found = findDefinition(key)
-    return {"lower": GREATER, "higher": LESS}.get(found.definition.better, "") if found else ""
+    found = findMetric(key)
+    return {"lower": GREATER, "higher": LESS}.get(found.metric.better, "") if found else ""
 
 
 def _byCase(cases: Sequence[str], pairs: np.ndarray) -> np.ndarray:

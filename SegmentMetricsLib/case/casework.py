@@ -20,7 +20,7 @@ from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
 from ..io.structurenames import adviceOnCases, settled
 from ..metrics.findings import alarmsFirst
-from ..metrics.pair import Workspace
+from ..metrics.pair import Pair
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.ignored import annotated
@@ -164,7 +164,7 @@ class Case:
 
         They are measured together, which is quicker for the pairs of one of packs().
         """
-        opened: deque[tuple[Match, list[Workspace] | PairError]] = deque()
+        opened: deque[tuple[Match, list[Pair] | PairError]] = deque()
         for match in matches:
             try:
                 opened.append((match, self._open(match)))
@@ -182,7 +182,7 @@ class Case:
             del match, pairs
             yield found.pop()  # nothing of it is kept here
 
-    def _open(self, match: Match) -> list[Workspace]:
+    def _open(self, match: Match) -> list[Pair]:
         """Return what is computed of a pair: with the settings, and with those of other conventions in the protocol."""
         chosen = [self.settings]
         if self.protocol is not None:
@@ -194,13 +194,13 @@ class Case:
             )
             # what a protocol asks of another tool has no dose
             dose = self.dose if "dose" in settings.families else None
-            pairs.append(Workspace(ours, theirs, settings, self.criticals, dose=dose))
+            pairs.append(Pair(ours, theirs, settings, self.criticals, dose=dose))
         return pairs
 
-    def _compare(self, match: Match, pairs: list[Workspace]) -> Comparison:
+    def _compare(self, match: Match, pairs: list[Pair]) -> Comparison:
         first, *others = map(comparison.compared, pairs)
         if self.isSpread:
-            first = first.withGridUncertainty(self.displayed)
+            first = comparison.withGridUncertainty(first, self.displayed)
         if others:
             first = replace(first, others={one.settings.convention: one.measurements for one in others})
         return noted(first, match)

@@ -6,44 +6,38 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, Undefined
-from ..conventions.chosen import definitionsOf
+from ..conventions.chosen import chosenFor, metricsOf
 from ..distances import surfacedistances
 from ..distances.surfacedistances import SurfaceDistances
 from ..io.doses import readDose
-from ..metrics.dose import DoseCurves, curvesOf
+from ..metrics.dose import DoseCurves
 from ..metrics.findings import Finding, Kind
-from ..metrics.hazard import Field, errorsOf, fieldOf
-from ..metrics.instances import Lesion, lesionsOf, listOf
+from ..metrics.hazard import HazardField
+from ..metrics.instances import Lesion, listOf
 from ..metrics.measurement import Measurement, evaluate, finite, measurementOf
-from ..metrics.pair import Workspace
-from ..metrics.selection import keyMeant, selected
-from ..metrics.similarity import Similarity, inSlices
-from ..metrics.slices import SliceRow, needsOfProfile, profileOf
-from ..metrics.topology import Run, gapsOf, spursOf
+from ..metrics.pair import Pair
+from ..metrics.registry import keyMeant, selected
+from ..metrics.similarity import Similarity, localDistancesOn
+from ..metrics.slices import SliceRow, needsOfProfile
+from ..metrics.topology import Run
 from ..model import inputs
 from ..model.dose import Dose
 from ..model.ignored import leftOut
 from ..model.inputs import Placing
 from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, Structure, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
-from . import gridspread, multilabel, places, resulttables, summary
+from . import gridspread, multilabel, places, summary
 from .findings import pairfindings
-from .frames import frameOf
 from .given import Comparable, asCriticals, asStructure, criticalsFrom, marksIn
-from .multilabel import Share
 from .places import Place, worstPlaces
 from .records import Record
-
-if TYPE_CHECKING:
-    from ..conventions.evaluation import Reported
-    from ..conventions.which import Candidate, Found
+from .shares import Share
 
 # The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
 LESION_DISTANCES = "LesionHD95"
@@ -71,7 +65,7 @@ class Comparison(Mapping):
         The grid on which overlap was counted, None if it was not.
     distances : SurfaceDistances | None
         Of all elements of both boundaries, None if a structure is empty or no measurement needed them.
-    hazard : Field | None, optional
+    hazard : HazardField | None, optional
         That of the evaluated grid's voxels, None without critical structures.
     similarity : Similarity | None, optional
         The slice-by-slice agreement of the contours, None if it was not measured.
@@ -103,7 +97,7 @@ class Comparison(Mapping):
     findings: tuple[str, ...]
     grid: Mapping | None
     distances: SurfaceDistances | None
-    hazard: Field | None = None
+    hazard: HazardField | None = None
     similarity: Similarity | None = None
     slices: tuple[SliceRow, ...] = ()
     extent: Mapping | None = None
@@ -139,10 +133,6 @@ class Comparison(Mapping):
         shown = ", ".join(f"{key} {measurement.text()}" for key, measurement in self.items())
         return f"<Comparison of {self.test.name} with {self.reference.name}: {shown}>"
 
-    def _repr_html_(self) -> str:
-        """Return the comparison as notebooks show it."""
-        return resulttables.pairHtml(self)
-
     def __iter__(self) -> Iterator[str]:
         return iter(self.measurements)
 
@@ -168,65 +158,17 @@ class Comparison(Mapping):
             return places.withDose(worstPlaces(self.distances, self.settings.tolerances[0], most), self.dose, isRanked)
         return worstPlaces(self.distances, self.settings.tolerances[0])
 
+    def localDistances(self, side: str) -> np.ndarray:
+        """Return the bidirectional local distance (n,) in mm at every point of the measured surface of one side.
+
+        side: "reference" or "test". The comparison must have distances.
+        """
+        return localDistancesOn(self.knownDistances, (self.reference, self.test), self.settings.meshSpacing, side)
+
     @cached_property
     def summary(self) -> str:
         """The outcome in one sentence."""
         return summary.sentence(self)
-
-    def conventions(
-        self, keys: str | Iterable[str] | None = None, *, atEdge: bool = False
-    ) -> dict[str, dict[str, Reported]]:
-        """Return the values that other tools would have reported: convention -> key -> Reported.
-
-        Keys that a tool does not report are missing; the KeyError lists those that exist. keys: one convention or
-        several, in any case; all when None. atEdge: whether to keep the image edge, as the tools find it in the files.
-        Otherwise background continues beyond the edge, so that a number does not depend on how the image was cropped.
-        Raises ValueError for an unknown convention.
-        """
-        from ..conventions.evaluation import conventions
-
-        return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements)
-
-    def withGridUncertainty(self, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
-        """Return the comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
-
-        The measured surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel.
-        A structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
-        displays, if the settings ask for them; None is Slicer's own conversion.
-        """
-        if displayed is None and self.settings.surface == "displayed":
-            from ..mrml.inputs import displayed as converted
-
-            displayed = converted
-        criticals = {structure.name: structure for structure in self.criticals}
-
-        def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
-            return compare(reference, test, settings, criticals=criticals, dose=self.dose).measurements
-
-        values, findings = gridspread.shifted(self.reference, self.test, self.settings, measure, displayed)
-        asked = selected(self.settings, definitionsOf(self.settings.convention).values())
-        found = gridspread.spreads(self.measurements, values, asked)
-        told = {key: replace(one, grid=found.get(key)) for key, one in self.measurements.items()}
-        return replace(self, measurements=told, findings=(*self.findings, *findings))
-
-    def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
-        """Return the numbers that this pair may be given, the nearest to a value first, each with how it comes about.
-
-        They are those of all tools, of other percentiles and tolerances, of one direction alone, and of common mistakes
-        such as a spacing that is ignored. What agrees with all digits comes first. value: as text, in which 3.70 is
-        more exact than 3.7, or as a number. key: what the value is said to be, such as HD95; None for any measurement.
-        Raises ValueError for a value that is not a finite number, and for an unknown key.
-        """
-        from ..conventions.which import which
-
-        return which(value, self._reportable, key)
-
-    @cached_property
-    def _reportable(self) -> tuple[Found, ...]:
-        """All numbers that this pair may be given."""
-        from ..conventions.which import numbersOf
-
-        return tuple(numbersOf((self.reference, self.test), self.settings))
 
     def record(self, *, hasPlaces: bool = True) -> Record:
         """Return the comparison without its geometry, so small that many can be kept.
@@ -255,23 +197,6 @@ class Comparison(Mapping):
             share=self.share,
             others=self.others,
         )
-
-    def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
-        """Draw both surfaces colored by their distance, side by side, write them as PNG and return the path.
-
-        The measured surfaces are drawn. size: width and height in pixels, at least 640 x 400. kind: of the map, as for
-        mrml.showDistanceMap. Raises InputError if there are no distances, and OSError if the file cannot be written.
-        """
-        from ..show.pictures.overlay import drawOverlay
-
-        return drawOverlay(self, path, size=size, kind=kind)
-
-    def toFrame(self):
-        """Return the measurements as a pandas DataFrame, one row per key, whose columns are those of a Measurement.
-
-        Raises InputError if pandas is not installed; nothing else of the library needs it.
-        """
-        return frameOf(self)
 
     def toDictionary(self) -> dict:
         """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""
@@ -354,7 +279,7 @@ def compare(
     )
     if settings.ignore is not None and not (ours.ignored or theirs.ignored):  # else a case has left it out already
         ours, theirs = leftOut((ours, theirs), marksIn(reference, settings, placing), settings.ignore)
-    pair = Workspace(
+    pair = Pair(
         ours,
         theirs,
         settings,
@@ -388,35 +313,36 @@ def requireEither(structures: Iterable[Structure], label: int) -> None:
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
 
 
-def measureTogether(pairs: Iterable[Workspace]) -> None:
+def measureTogether(pairs: Iterable[Pair]) -> None:
     """Measure the distances of pairs that need them; those of small pairs on one grid are quicker together."""
-    groups: dict[tuple, list[Workspace]] = {}
+    groups: dict[tuple, list[Pair]] = {}
     for pair in pairs:
-        asked = selected(pair.settings, definitionsOf(pair.settings.convention).values())
-        pair.plan(need for one in asked for need in one.definition.needs)
+        pair.needed.update(*(one.metric.needs for one in chosenFor(pair)))
         if pair.needsDistances:
             groups.setdefault((pair.settings.tolerances, pair.settings.percentiles), []).append(pair)
     for limits, members in groups.items():
         if len(members) > 1:
             together = surfacedistances.measureTogether([pair.boundaries for pair in members], *limits)
             for pair, distances in zip(members, together, strict=True):
-                pair.know(Workspace.distances, distances)
+                pair.distances = distances
 
 
-def compared(pair: Workspace) -> Comparison:
+def compared(pair: Pair) -> Comparison:
     """Return all measurements and findings of a pair."""
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
-    asked = list(selected(pair.settings, definitionsOf(pair.settings.convention).values()))
-    pair.plan(need for one in asked for need in one.definition.needs)
+    asked = chosenFor(pair)
+    pair.needed.update(*(one.metric.needs for one in asked))
     if "slices" in pair.settings.families:
-        pair.plan(needsOfProfile(pair))
+        pair.need(*needsOfProfile(pair))
     if "instances" in pair.settings.families:
-        pair.plan([lesionsOf])
+        pair.need("lesions")
+    if not pair.needed.isdisjoint(("dosesInside", "bothDoses")):
+        pair.need("doseCurves")
     values = evaluate(pair, asked)
     rows, missing = _profile(pair)
-    hasDistances = any(one.definition.key == LESION_DISTANCES for one in asked)
-    lesions = None if pair.planned(lesionsOf) is None else listOf(pair, hasDistances)
+    hasDistances = any(one.metric.key == LESION_DISTANCES for one in asked)
+    lesions = None if pair.known("lesions") is None else listOf(pair, hasDistances)
     pair.forgetIfLarge()
     found = pairfindings.find(pair, values)
     pair.forget()
@@ -426,25 +352,25 @@ def compared(pair: Workspace) -> Comparison:
         values,
         (*found, *missing),
         _gridOf(pair),
-        pair.plannedDistances,
-        None if pair.planned(errorsOf) is None else pair.once(fieldOf),
-        pair.planned(inSlices),
+        pair.knownDistances,
+        None if pair.known("hazardErrors") is None else pair["hazardField"],
+        pair.known("sliceSimilarity"),
         rows,
         pair.extent.description,
         multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
         tuple(structure for structure, _ in pair.criticals),
         lesions,
-        pair.planned(gapsOf),
-        pair.planned(spursOf),
+        pair.known("gaps"),
+        pair.known("spurs"),
         pair.dose,
-        pair.planned(curvesOf),
+        pair.known("doseCurves"),
     )
 
 
-def _gridOf(pair: Workspace) -> dict | None:
+def _gridOf(pair: Pair) -> dict | None:
     """Return a description of the grid on which what was asked for is counted, None if nothing is."""
-    table, errors = pair.planned(Workspace.table), pair.planned(errorsOf)
-    hasOutside = errors is not None or (table is not None and table.voxels is not None)
+    counts, errors = pair.known("exactCounts"), pair.known("hazardErrors")
+    hasOutside = errors is not None or (counts is not None and counts.voxels is not None)
     isOfAreas = pair.dimension == 2 and all(s.samplingGrid is None for s in pair.structures)
     if not hasOutside and (isOfAreas or not pair.areVoxelsCounted):
         return None
@@ -455,16 +381,38 @@ def _gridOf(pair: Workspace) -> dict | None:
     return grid
 
 
-def _profile(pair: Workspace) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
+def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
     """Return the per-slice profile if the settings request it, or a finding that explains why there is none."""
     if "slices" not in pair.settings.families:
         return (), ()
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
-        return profileOf(pair), ()
+        return pair["profileRows"], ()
     except Undefined as undefined:
         return (), (Finding.of(Kind.NO_PROFILE, reason=str(undefined)),)
+
+
+def withGridUncertainty(
+    comparison: Comparison, displayed: Callable[[Structure], Structure] | None = None
+) -> Comparison:
+    """Return a comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
+
+    The measured surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel. A
+    structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
+    displays, for settings that ask for them.
+    """
+    criticals = {structure.name: structure for structure in comparison.criticals}
+
+    def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
+        return compare(reference, test, settings, criticals=criticals, dose=comparison.dose).measurements
+
+    settings = comparison.settings
+    values, findings = gridspread.shifted(comparison.reference, comparison.test, settings, measure, displayed)
+    asked = selected(settings, metricsOf(settings.convention).values())
+    found = gridspread.spreads(comparison.measurements, values, asked)
+    told = {key: replace(one, grid=found.get(key)) for key, one in comparison.measurements.items()}
+    return replace(comparison, measurements=told, findings=(*comparison.findings, *findings))
 
 
 def describe(structure: Structure) -> dict:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ..metrics.measurement import Measurement, rounded
-from ..metrics.metric import Definition
-from ..metrics.registry import REGISTRY, findDefinition
-from ..settings.names import PURPOSES
-from ..settings.settings import DECLARED, EXAMPLES
+from ..metrics.metric import EXAMPLES, Metric
+from ..metrics.registry import PURPOSES, REGISTRY, findMetric
+from ..settings.settings import DECLARED
 from .relevance import affects
 
 DOSE = (
@@ -23,9 +22,9 @@ def ofMeasurement(measurement: Measurement) -> str:
     """Return the meaning of a measurement, its bounds or the reason for a missing value, and its source."""
     better = {"lower": "Lower is better.", "higher": "Higher is better."}.get(measurement.better, "")
     lines = [measurement.title, " ".join(filter(None, (measurement.description, better)))]
-    found = findDefinition(measurement.key)
-    if found and found.definition.hint:
-        lines.append(found.definition.hint)
+    found = findMetric(measurement.key)
+    if found and found.metric.hint:
+        lines.append(found.metric.hint)
     if measurement.reason:
         lines.append(f"Here: {measurement.reason}.")
     if measurement.lower is not None and measurement.upper is not None and measurement.status == "ok":
@@ -51,5 +50,5 @@ def ofSetting(name: str) -> str:
     return f"{declaration.about}\nUsed by {', '.join(keys)}."
 
 
-def _keyOf(definition: Definition) -> str:
+def _keyOf(definition: Metric) -> str:
     return definition.keyFor({**EXAMPLES, "tolerance": "τ"}).replace("_", " ")

@@ -20,7 +20,7 @@ from ..geometry.voxelization import maskOf
 from ..metrics.findings import Finding
 from ..metrics.measurement import ROUNDING, Measurement, Spread
 from ..metrics.metric import Asked
-from ..metrics.pair import Workspace
+from ..metrics.pair import Pair
 from ..model.structures import REFERENCE_AND_TEST, Structure
 from ..settings.settings import Settings
 
@@ -54,7 +54,7 @@ def shifted(
     given = [one if one.mask is None else one.unsmoothed() for one in (reference, test)]
     if not all(one.surface.isClosed for one in given):
         return {}, []
-    grid = reference.samplingGrid or test.samplingGrid or Workspace(reference, test, settings).overlapGrid.grid
+    grid = reference.samplingGrid or test.samplingGrid or Pair(reference, test, settings).overlapGrid.grid
     # the profile of slices is none of the measurements
     families = tuple(family for family in settings.families if family != "slices")
     chosen = replace(settings, families=families) if families else settings
@@ -82,7 +82,7 @@ def spreads(
     Measurements that are not finite, as they are or for one of the shifts, are left out. asked: their definitions,
     which have their ranges.
     """
-    limits = {one.key: (one.definition.low, one.definition.high) for one in asked}
+    limits = {one.key: (one.metric.low, one.metric.high) for one in asked}
     found = {}
     for key, measurement in measurements.items():
         given, number = np.array(values.get(key, [math.nan])), measurement.value

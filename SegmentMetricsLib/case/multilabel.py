@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import SimpleITK
@@ -19,8 +19,8 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from ..base.errors import InputError, Undefined, requireKind
 from ..base.texts import commaSeparated
 from ..metrics.measurement import Measurement, measurementOf
-from ..metrics.multilabel import GIVEN, MULTI_LABEL, WEIGHTINGS
-from ..metrics.selection import isSelected
+from ..metrics.multilabel import GIVEN, WEIGHTINGS
+from ..metrics.registry import MULTI_LABEL, isSelected
 from ..model import inputs, naming
 from ..model.ignored import annotated
 from ..model.inputs import Placing
@@ -29,40 +29,15 @@ from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .given import asStructure
 from .resulttables import labelsTable
+from .shares import Share
 from .tablemodel import notebookTable
 
 if TYPE_CHECKING:
-    from ..metrics.pair import Workspace
+    from ..metrics.pair import Pair
     from .given import Comparable
 
     # What compareLabels() takes as a reference or a test.
     Labels = SimpleITK.Image | np.ndarray | str | os.PathLike | Iterable[Structure] | Mapping[str, Comparable]
-
-
-@dataclass(frozen=True)
-class Share:
-    """The volumes of one label in mm3 (areas in mm2 for contours); memberships count in part.
-
-    both: of the intersection. reference, test: of the label in each segmentation. problem: why these are unknown, "" if
-    they are known.
-    """
-
-    name: str
-    both: Fraction = Fraction(0)
-    reference: Fraction = Fraction(0)
-    test: Fraction = Fraction(0)
-    problem: str = ""
-
-    @property
-    def either(self) -> Fraction:
-        return self.reference + self.test - self.both
-
-    def toDictionary(self) -> dict:
-        """Return the share as plain values for files."""
-        if self.problem:
-            return {"name": self.name, "problem": self.problem}
-        sizes = {key: float(getattr(self, key)) for key in ("reference", "test", "both")}
-        return {"name": self.name, **sizes}
 
 
 @dataclass(frozen=True)
@@ -144,7 +119,7 @@ def compareLabels(
     ValueError
         For input that is not a segmentation or has no names, and for weights of unknown labels.
     """
-    from ..metrics.pair import Workspace
+    from ..metrics.pair import Pair
 
     settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
     placing.requireUse(*(one for given in (reference, test) for one in _membersOf(given)))
@@ -152,7 +127,7 @@ def compareLabels(
         settings = settings.changed(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
     pairing = pairByName(*annotated(sides, settings.ignore), isAlonePair=False)
-    shares = [shareOf(Workspace(one, other, settings)) for one, other in pairing.pairs]
+    shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
     shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
     return combined(shares, settings)
 
@@ -187,17 +162,17 @@ def isWanted(settings: Settings) -> bool:
     return any(isSelected(definition, settings, definition.key) for definition in MULTI_LABEL)
 
 
-def shareOf(pair: Workspace) -> Share:
+def shareOf(pair: Pair) -> Share:
     """Return the volumes of both structures of a pair and of their intersection."""
     name = pair.reference.name
     if pair.emptinessOfMemberships == BOTH_EMPTY:
         return Share(name)
     try:
-        table = pair.table
+        counts = pair.exactCounts
     except Undefined as undefined:
         return Share(name, problem=str(undefined))
-    size = Fraction(pair.overlapGrid.grid.voxelSize) if table.unit == "voxel" else Fraction(1)
-    return Share(name, table.truePositive * size, table.reference * size, table.test * size)
+    size = Fraction(pair.overlapGrid.grid.voxelSize) if counts.unit == "voxel" else Fraction(1)
+    return Share(name, counts.truePositive * size, counts.reference * size, counts.test * size)
 
 
 def alone(structures: Iterable[Structure], settings: Settings, side: str) -> list[Share]:
@@ -240,7 +215,7 @@ def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
             continue
         value, reason = math.nan, ""
         try:
-            value = cast(float, definition.compute(jaccard(shares, weightings[weighting])))
+            value = definition.function(jaccard(shares, weightings[weighting]))
         except Undefined as undefined:
             reason = str(undefined)
         measurements[definition.key] = Measurement(

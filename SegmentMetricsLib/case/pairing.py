@@ -14,7 +14,7 @@ from ..base.statements import Place
 from ..base.texts import commaSeparated, cutShort
 from ..metrics import overlap
 from ..metrics.findings import ALIKE, Finding, Kind, alarmsFirst, asFinding, shareOfBoxes
-from ..metrics.pair import Workspace
+from ..metrics.pair import Pair
 from ..model import naming
 from ..model.structures import (
     REFERENCE_AND_TEST,
@@ -498,7 +498,7 @@ def _dice(reference: Structure, test: Structure) -> float:
     if (low > otherHigh).any() or (otherLow > high).any():
         return 0.0
     try:
-        return overlap.dice(Workspace(reference, test, Settings()).crispCounts)
+        return overlap.dice(Pair(reference, test, Settings()).crispCounts)
     except (InputError, Undefined):
         return 0.0
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ..base.errors import InputError
-from ..conventions.chosen import definitionsOf
+from ..conventions.chosen import metricsOf
 from ..metrics.dose import DoseCurves
 from ..metrics.findings import asDictionaries, asFinding
 from ..metrics.instances import Lesion
 from ..metrics.measurement import Measurement
-from ..metrics.registry import findDefinition
+from ..metrics.registry import findMetric
 from ..metrics.similarity import Similarity
 from ..metrics.slices import SliceRow
 from ..metrics.topology import Run
@@ -20,14 +20,33 @@ from ..model.naming import pairTitle
 from ..model.structures import SEGMENTATION
 from ..settings.settings import Settings
 from .places import Place
-
-if TYPE_CHECKING:
-    from .multilabel import Share
+from .shares import Share
 
 # Of the plain values of a record.
 SCHEMA = 2
 # Lists that some families make, by the names of their fields, with what is in them.
 LISTS: dict[str, Any] = {"lesions": Lesion, "gaps": Run, "spurs": Run}
+
+
+class Measured(Protocol):
+    """What tables and sentences need of a Record, or of a Comparison."""
+
+    @property
+    def measurements(self) -> Mapping[str, Measurement]: ...
+    @property
+    def findings(self) -> tuple[str, ...]: ...
+    @property
+    def extent(self) -> Mapping | None: ...
+    @property
+    def lesions(self) -> tuple[Lesion, ...] | None: ...
+    @property
+    def gaps(self) -> tuple[Run, ...] | None: ...
+    @property
+    def spurs(self) -> tuple[Run, ...] | None: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def summary(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -156,6 +175,7 @@ def identityOf(pair) -> list[str]:
 
 def _measurement(key: str, data: Mapping, convention: str) -> Measurement:
     """Return a measurement with the texts of its convention."""
-    found = findDefinition(key)
-    definition = found and definitionsOf(convention).get(found.definition.key, found.definition)
-    return Measurement.fromDictionary(key, data, definition)
+    found = findMetric(key)
+    if found is not None:
+        found = found._replace(metrics=(metricsOf(convention).get(found.metric.key, found.metric),))
+    return Measurement.fromDictionary(key, data, found)

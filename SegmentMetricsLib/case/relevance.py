@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import cache
 
-from ..metrics.metric import Definition
-from ..metrics.registry import REGISTRY
-from ..settings.names import FAMILIES
+from ..metrics.metric import Metric
+from ..metrics.registry import FAMILIES, REGISTRY
 from ..settings.settings import DECLARED
 
 
-def affects(setting: str, definition: Definition) -> bool:
+def affects(setting: str, definition: Metric) -> bool:
     """Return whether a setting affects a measurement. Raises KeyError for an unknown setting."""
     declaration = DECLARED[setting]
     if declaration.parameter is not None:
@@ -21,7 +20,7 @@ def affects(setting: str, definition: Definition) -> bool:
     return declaration.families is None or definition.family in declaration.families
 
 
-def isUsed(setting: str, definitions: Iterable[Definition]) -> bool:
+def isUsed(setting: str, definitions: Iterable[Metric]) -> bool:
     """Return whether a setting affects one of these measurements, or everything. Raises KeyError as affects()."""
     return DECLARED[setting].affectsAll or any(affects(setting, definition) for definition in definitions)
 

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..base.coordinates import positionText
 from ..base.errors import Cause
 from ..base.texts import commaSeparated, counted
+from ..conventions.convention import OWN_CONVENTION
 from ..metrics.instances import ROW, Lesion
 from ..metrics.measurement import Measurement, fixed, withUnit
 from ..metrics.metric import AREA
-from ..metrics.registry import REGISTRY, findDefinition
-from ..metrics.selection import headingOf, rowOf
-from ..settings.names import OWN_CONVENTION
-from .records import Record, identityOf
+from ..metrics.registry import REGISTRY, findMetric, headingOf, rowOf
+from .records import Measured, Record, identityOf
 from .tablemodel import Amount, Column, Table, notebookSentences, notebookTable
-
-if TYPE_CHECKING:
-    from .comparison import Comparison
 
 # Keys of the definitions that an overview of many structures shows if measured, in their order: first what clinicians
 # look for, as a narrow panel shows only three or four columns, then the others in the order of the registry.
@@ -211,7 +207,7 @@ def listedRows(file: str, pair: Mapping) -> list[list[Any]] | None:
     ]
 
 
-def lesionsTable(record: Record | Comparison) -> Table | None:
+def lesionsTable(record: Measured) -> Table | None:
     """Return what happened to each lesion, those that need a look first; None without any."""
     if not record.lesions:
         return None
@@ -227,7 +223,7 @@ def lesionsTable(record: Record | Comparison) -> Table | None:
     return table.only({column.key: column.heading for column in table.columns if column.key != "IoU"})
 
 
-def runsTable(record: Record | Comparison) -> Table | None:
+def runsTable(record: Measured) -> Table | None:
     """Return the gaps and spurs of center lines, longest first; None without any."""
     runs = [("gap", run) for run in record.gaps or ()] + [("spur", run) for run in record.spurs or ()]
     rows = [[kind, run.length, positionText(run.position)] for kind, run in runs]
@@ -246,7 +242,7 @@ def lesionsSentence(lesions: Sequence[Lesion]) -> str:
     return f"{counted(ours, 'lesion')} in the reference: {commaSeparated(parts)}{more if invented else ''}."
 
 
-def sidesTable(record: Record | Comparison) -> Table | None:
+def sidesTable(record: Measured) -> Table | None:
     """Return the measurements that exist for every side of the patient, one column per side; None without any."""
     kinds = bySides(record)
     if not kinds:
@@ -255,7 +251,7 @@ def sidesTable(record: Record | Comparison) -> Table | None:
     return Table.headed(["Toward", *sides], [[kind, *map(values.get, sides)] for kind, values in kinds.items()])
 
 
-def doseTable(record: Record | Comparison) -> Table | None:
+def doseTable(record: Measured) -> Table | None:
     """Return the dose of the reference, of the test, and the difference, one number per row; None without any."""
     rows: dict[str, dict[str, Measurement]] = {}
     for key, measurement in record.measurements.items():
@@ -266,7 +262,7 @@ def doseTable(record: Record | Comparison) -> Table | None:
     return Table.headed(["Dose", *heads], [[n, *map(row.get, heads)] for n, row in rows.items()]) if rows else None
 
 
-def tablesApart(record: Record | Comparison) -> list[Table]:
+def tablesApart(record: Measured) -> list[Table]:
     """Return the tables of measurements that are not in the table of all others; see isApart()."""
     return [table for table in (sidesTable(record), doseTable(record)) if table is not None]
 
@@ -278,11 +274,11 @@ def isApart(key: str) -> bool:
 
 def isOfDose(key: str) -> bool:
     """Return whether a measurement is of the dose family."""
-    found = findDefinition(key)
-    return found is not None and found.definition.family == "dose"
+    found = findMetric(key)
+    return found is not None and found.metric.family == "dose"
 
 
-def pairHtml(pair: Record | Comparison) -> str:
+def pairHtml(pair: Measured) -> str:
     """Return one pair as HTML: the outcome in a sentence, the findings, and a table of all measurements."""
     found = [one for one in pair.measurements.values() if not isApart(one.key)]
     remark = {"Reason": "remark"} if any(one.reason for one in found) else {}
@@ -309,7 +305,7 @@ def labelsTable(measurements: Mapping[str, Measurement], remark: str = "") -> Ta
     return measurementsTable(measurements.values()).only(headings)
 
 
-def bySides(record: Record | Comparison) -> dict[str, dict[str, Measurement]]:
+def bySides(record: Measured) -> dict[str, dict[str, Measurement]]:
     """Return the measurements that exist for every side of the patient: title without side -> side -> measurement.
 
     The two sides that no contour in the plane can face are omitted.
@@ -321,22 +317,22 @@ def bySides(record: Record | Comparison) -> dict[str, dict[str, Measurement]]:
     return kinds
 
 
-def isAcrossPlane(record: Record | Comparison, measurement: Measurement) -> bool:
+def isAcrossPlane(record: Measured, measurement: Measurement) -> bool:
     """Return whether a measurement is for a side of the patient that no contour in the plane of a pair can face."""
     return record.dimension == 2 and measurement.cause == Cause.NO_BOUNDARY
 
 
 def sideOf(key: str) -> str:
     """Return the side of the patient that a measurement is for, "" if it is for none."""
-    found = findDefinition(key)
-    return found.definition.side if found else ""
+    found = findMetric(key)
+    return found.metric.side if found else ""
 
 
 @cache
 def definitionOf(key: str) -> str:
     """Return the key of the definition of a measurement, as in OVERVIEW; "" if there is none."""
-    found = findDefinition(key)
-    return found.definition.key if found else ""
+    found = findMetric(key)
+    return found.metric.key if found else ""
 
 
 def overviewKeys(keys: Iterable[str]) -> list[str]:
@@ -348,5 +344,5 @@ def overviewKeys(keys: Iterable[str]) -> list[str]:
 @cache
 def heading(key: str) -> str:
     """Return a short name of a measurement as the heading of a column or row: NSD_2mm is "NSD 2 mm"."""
-    found = findDefinition(key)
-    return headingOf(key, found.definition.heading.format(**found.words) if found else HEADINGS_OF_SLICES.get(key, ""))
+    found = findMetric(key)
+    return headingOf(key, found.metric.heading.format(**found.words) if found else HEADINGS_OF_SLICES.get(key, ""))

@@ -15,8 +15,8 @@ import numpy as np
 
 from ..base.errors import InputError, Undefined
 from ..geometry.masks import Mask, boxAround
-from ..metrics.hazard import Field, fieldOf
-from ..metrics.pair import Workspace
+from ..metrics.hazard import HazardField
+from ..metrics.pair import Pair
 from ..model.inputs import HALF, Placing
 from ..model.structures import Structure
 from ..settings.settings import Settings, asSettings
@@ -127,7 +127,7 @@ def stressTest(
     mask = reference.mask
     # measure the boundary of the voxels, as that is what changes
     reference = replace(reference, givenSurface=None, surfaceKind="unsmoothed", memberships=None)
-    pair = Workspace(reference, reference, settings, given)
+    pair = Pair(reference, reference, settings, given)
     for critical, _ in pair.criticals:
         if critical.mask is not None and mask.isSameAs(critical.mask):
             raise InputError(
@@ -135,7 +135,7 @@ def stressTest(
                 "equally hazardous. Choose another one near it."
             )
     try:
-        hazard = pair.once(fieldOf)
+        hazard = pair["hazardField"]
     except Undefined as undefined:
         raise InputError(f"There is no hazard: {undefined}.") from undefined
     inner, outer = boundaries(mask)
@@ -178,7 +178,7 @@ def changed(mask: Mask, without: np.ndarray, added: np.ndarray) -> Mask:
     return Mask.fromArray(voxels, mask.grid, low)
 
 
-def _byHazard(index: np.ndarray, hazard: Field) -> tuple[np.ndarray, np.ndarray]:
+def _byHazard(index: np.ndarray, hazard: HazardField) -> tuple[np.ndarray, np.ndarray]:
     """Return voxel indices (n, 3) and their hazards, in ascending order of hazard; the sort is stable."""
     low, high = index.min(axis=0), index.max(axis=0)
     values = hazard.block(low, high)[tuple((index - low).T[::-1])]

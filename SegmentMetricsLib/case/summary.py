@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from ..base.errors import Cause
 from ..base.texts import counted
@@ -12,10 +11,7 @@ from ..metrics.findings import Kind, asFinding
 from ..metrics.measurement import Measurement
 from ..model.structures import REFERENCE_AND_TEST
 from .places import mostlyToward
-from .records import Record
-
-if TYPE_CHECKING:
-    from .comparison import Comparison
+from .records import Measured, Record
 
 ADVERBS = {
     "R": "on the right",
@@ -35,7 +31,7 @@ CLEARLY_MORE = 3.0
 SAME_VOLUME = 0.005
 
 
-def sentence(pair: Comparison | Record) -> str:
+def sentence(pair: Measured) -> str:
     """Return the outcome of a comparison in a sentence that a clinician reads at a glance.
 
     As far as it was measured: which lesions were missed and invented, how much the contours overlap, how far apart they

@@ -26,8 +26,8 @@ from ..batch.summaryoptions import (
     TREATMENTS,
     Options,
 )
+from ..conventions.convention import OWN_CONVENTION
 from ..model.naming import hintAt, labelNumber, meant, parse
-from ..settings.names import OWN_CONVENTION
 from .batchplan import Plan, planned
 from .options import (
     DEFAULTS,

@@ -126,6 +126,7 @@ def evaluate(case: Case, tools: list[str], atEdge: bool) -> CaseResult:
     Raises InputError when no pair can be compared.
     """
     from ..case.comparison import describe
+    from ..conventions.evaluation import conventions
     from ..show.conventions import ConventionsRecord
 
     found: dict[int, ConventionsRecord | PairError] = {}
@@ -138,7 +139,8 @@ def evaluate(case: Case, tools: list[str], atEdge: bool) -> CaseResult:
                 if isinstance(one, PairError):
                     found[number] = one
                 else:
-                    reported = one.conventions(tools, atEdge=atEdge)
+                    pair = (one.reference, one.test)
+                    reported = conventions(pair, one.settings, tools, atEdge, one.measurements, one.distances)
                     found[number] = ConventionsRecord(describe(one.reference), describe(one.test), reported)
     result = case.result(found)
     result.requireAny()

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Any, cast
 from ..base.errors import InputError, requireText
 from ..base.texts import didYouMean, inAnyCase
 from ..case.protocol import exampleNames
+from ..conventions.convention import OWN_CONVENTION
+from ..conventions.presets import PRESETS
 from ..settings.declarations import HAZARD, HEADINGS, Option
-from ..settings.names import DEFAULT_FAMILIES, GRIDS, MESHMETRICS, OWN_CONVENTION, PRESETS, TOOLS
+from ..settings.names import DEFAULT_FAMILIES, GRIDS, MESHMETRICS, TOOLS
 from ..settings.settings import DECIDED_BY_TOOLS, DECLARED, Settings, isInEffect
 from .parsing import Parser, number, wholeNumber
 
 if TYPE_CHECKING:
-    from ..metrics.registry import Found
+    from ..metrics.metric import Asked
 
 # Below the help of every command.
 DEFAULTS = "Defaults are given in parentheses."
@@ -331,12 +333,14 @@ def tellWithoutEffect(
     protocols: which choose numbers, too; None for none. others: further settings that have no effect if given.
     """
     from ..case.relevance import isUsed
-    from ..metrics.registry import findDefinition  # slow imports
-    from ..metrics.selection import selected
+    from ..metrics.registry import (
+        findMetric,  # slow imports
+        selected,
+    )
 
     rules = (rule for one in protocols if one is not None for rule in one.rules)
-    measured = [definition for definition, _ in selected(settings)]
-    measured += [cast("Found", findDefinition(rule.measurement)).definition for rule in rules]
+    measured = [one.metric for one in selected(settings)]
+    measured += [cast("Asked", findMetric(rule.measurement)).metric for rule in rules]
     useless = {name for name in DECLARED if not (isUsed(name, measured) and isInEffect(name, settings))}.union(others)
     given = (name for names in OPTIONS.values() for name in names if getattr(options, name) is not None)
     if flags := [_flagAndNeed(name, settings) for name in given if name in useless]:

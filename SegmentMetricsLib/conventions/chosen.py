@@ -1,115 +1,71 @@
 """Comparisons that report the numbers of another tool, because a study or a protocol requires it.
 
-Boundary and overlap measurements are then the tool's, as their titles say.
+A convention or a preset replaces the functions of some metrics, and of quantities behind them. Boundary and overlap
+measurements are then the tool's, as their titles say.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
+from typing import cast
 
 from ..base.errors import Undefined
-from ..metrics.instances import (
-    PERCENTILE,
-    Scored,
-    detectionOf,
-    innerPair,
-    meanDice,
-    meanHausdorff,
-    panopticOf,
-    recognitionQuality,
-    segmentationQuality,
-)
-from ..metrics.metric import Definition, Empty
-from ..metrics.pair import Workspace
-from ..metrics.registry import REGISTRY
-from ..metrics.values import Remarked
-from ..settings.names import BRATS, BRATS_EVALUATION, METS, PANOPTICA, PRESETS, SEG
+from ..metrics.metric import Asked, Empty, Metric, Named, Value
+from ..metrics.pair import Pair
+from ..metrics.registry import REGISTRY, selected
 from . import find
-from .convention import DSC, HDP, IOU, KEYS, Convention
+from .convention import KEYS, Convention, Number
 from .evaluation import Source
+from .presets import METRICS, PRESETS, QUANTITIES, changesOf
 
-RULES = {
-    SEG: "the mean over the lesions that are FOUND, each by one of its own; missed and invented ones are forgotten.",
-    METS: "missed lesions of the smallest size or more, and invented ones of any size, count 0 or the penalty; smaller "
-    "ones of the reference do not.",
-}
+
+def chosenFor(pair: Pair) -> list[Asked]:
+    """Return what the settings of a pair ask for, and let their convention replace what it computes in another way."""
+    key = pair.settings.convention
+    pair.replaced = QUANTITIES.get(key, {})
+    return selected(pair.settings, metricsOf(key).values())
 
 
 @lru_cache
-def definitionsOf(key: str) -> dict[str, Definition]:
-    """Return the definitions of all measurements by their keys, those of a convention for the ones that it decides."""
-    convention = None if key in PRESETS else find(key)
-    found = {one.key: _asOf(convention, one) if convention and one.key in KEYS else one for one in REGISTRY}
-    if key.startswith((BRATS, BRATS_EVALUATION)):
-        found |= {one.key: one for one in _ofBrats(key, found)}
-    elif key == PANOPTICA:
-        found["SQ"] = replace(found["SQ"], compute=_segmentationQuality)
-    return found
+def metricsOf(key: str) -> dict[str, Metric]:
+    """Return all metrics by their keys, those of a convention or preset for the ones that it decides."""
+    if key not in PRESETS:
+        convention = find(key)
+        return {one.key: _asOf(convention, one) if one.key in KEYS else one for one in REGISTRY}
+    own = METRICS.get(key, {})
+    return {
+        one.key: replace(one, function=own[one.key], **changesOf(key, one)) if one.key in own else one
+        for one in REGISTRY
+    }
 
 
-def _ofBrats(preset: str, definitions: Mapping[str, Definition]) -> Iterator[Definition]:
-    """Yield the definitions that differ for BraTS.
+def _asOf(convention: Convention, metric: Metric) -> Metric:
+    """Return a metric of what a tool would have reported."""
+    number = convention.numbers.get(metric.key)
+    unit = metric.unit if number is None or number.unit is None else number.unit
 
-    In 2023 nothing on both sides is all right, and distances are DeepMind's. BraTS_evaluation's are panoptica's.
-    """
-    isOf2023 = preset.startswith(BRATS)
-    name, tool = (BRATS, "DeepMind") if isOf2023 else (preset, "panoptica-distances")
-    for key in ("LesionDSC", "LesionHD95"):
-        one = definitions[key]
-        how = f"{one.description} As {name} does it." if isOf2023 else f"{one.title} as {name} does it: {RULES[preset]}"
-        compute = partial(_meanHausdorff, tool) if key == "LesionHD95" else one.compute
-        empty = Empty.COMPUTED if isOf2023 else one.empty
-        yield replace(one, title=f"{one.title} ({name})", description=how, empty=empty, compute=compute)
+    def notReported() -> float:
+        raise Undefined(f"{convention.tool} does not report it")
 
-
-def _segmentationQuality(pair: Workspace) -> float:
-    """Return SQ in [0, 1] as panoptica reports it: 0 without a match."""
-    matches = pair.once(panopticOf)
-    return recognitionQuality(matches) and segmentationQuality(matches)
-
-
-def _meanHausdorff(tool: str, pair: Workspace) -> float:
-    """Return LesionHD95 in mm, where the HD95 of a lesion that is found is that of another tool."""
-    if pair.settings.convention == SEG and not pair.once(detectionOf).found:
-        meanDice(pair)  # undefined where neither has a lesion
-        return math.inf
-    return meanHausdorff(pair, partial(_hausdorffOf, find(tool)))
-
-
-def _hausdorffOf(convention: Convention, pair: Workspace, lesion: Scored) -> float:
-    """Return the HD95 in mm of a lesion that is found, as a convention has it."""
-    definition = next(one for one in REGISTRY if one.key == HDP)
-    source = Source(innerPair(pair, lesion.reference, lesion.test))
-    return source.reportOne(convention, convention.numbers[HDP], definition, {"percentile": PERCENTILE}, {}).value
-
-
-def _asOf(convention: Convention, definition: Definition) -> Definition:
-    """Return a definition of what a tool would have reported."""
-    number = convention.numbers.get(definition.key)
-    unit = definition.unit if number is None or number.unit is None else number.unit
-
-    def compute(pair: Workspace, **parameter: float) -> Remarked:
-        if number is None:
-            raise Undefined(f"{convention.tool} does not report it")
-        reported = pair.once(Source).reportOne(convention, number, definition, parameter, {})
-        if reported.status == "undefined":
-            raise Undefined(reported.reason)
-        return Remarked(reported.value, "" if reported.status == "ok" and reported.isReproducible else reported.reason)
+    def reported(toolSource: Source, value: float) -> Value:
+        parameters = {} if metric.parameter is None else {metric.parameter: value}
+        found = toolSource.reportOne(convention, cast(Number, number), metric, parameters, {})
+        if found.status == "undefined":
+            raise Undefined(found.reason)
+        return Value(found.value, remark="" if found.status == "ok" and found.isReproducible else found.reason)
 
     how = f" As {convention.label} does it: {number.reason}." if number else ""
     return replace(
-        definition,
-        title=f"{definition.title} ({convention.label})",
-        description=definition.description + how,
+        metric,
+        function=reported if number else notReported,
+        given={"value": None if metric.parameter is None else Named(metric.parameter)},
+        title=f"{metric.title} ({convention.label})",
+        description=metric.description + how,
         source=convention.source,
         unitSetting=lambda settings: unit,
         empty=Empty.COMPUTED,
-        compute=compute,
-        needs=() if number is None else (Workspace.crispCounts if definition.key in (DSC, IOU) else Workspace.masks,),
-        note=lambda pair: "",
+        note=None,
     )
 
 

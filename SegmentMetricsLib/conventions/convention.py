@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+# The convention of this library itself.
+OWN_CONVENTION = "SegmentMetrics"
 # Keys of the registry, whose placeholders are filled in for every value of the settings.
 HD, HDP, MASD, ASSD = "HD", "HD{percentile}", "MASD", "ASSD"
 NSD, BIOU, DSC, IOU = "NSD_{tolerance}mm", "BIoU_{tolerance}mm", "DSC", "IoU"

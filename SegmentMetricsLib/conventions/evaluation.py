@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from ..base.errors import Cause, Undefined, causeOf, requireKind
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, shortest
-from ..metrics import measurement as measurements
-from ..metrics.measurement import Measurement, finite, infiniteText, statusOf
-from ..metrics.metric import Definition
-from ..metrics.pair import Workspace
-from ..metrics.registry import REGISTRY
-from ..metrics.selection import selected
+from ..distances.surfacedistances import SurfaceDistances
+from ..metrics.measurement import Measurement, evaluate, finite, formatted, infiniteText, statusOf, withUnit
+from ..metrics.metric import Metric, quantity
+from ..metrics.pair import Pair
+from ..metrics.registry import metricOf
 from ..model.structures import REFERENCE_AND_TEST, Structure
-from ..settings.names import OWN_CONVENTION
-from ..settings.settings import Settings
 from . import find, known
-from .convention import DISTANCES, KEYS, Convention, Number
+from .convention import DISTANCES, KEYS, OWN_CONVENTION, Convention, Number
 from .meshes import Meshes
 from .rules import Sample
 from .toolmasks import NO_BORDER, Sampling
@@ -118,7 +116,7 @@ class Reported:
         return float(self.value)
 
     def __format__(self, form: str) -> str:
-        return measurements.formatted(self, form)
+        return formatted(self, form)
 
     def text(self) -> str:
         """Return value and unit in readable form."""
@@ -128,7 +126,7 @@ class Reported:
             return infiniteText(self.value)
         if abs(self.value) >= LIKE_INFINITY:
             return f"{self.value:.2g} {self.unit}".rstrip()
-        return measurements.withUnit(self.value, self.unit)
+        return withUnit(self.value, self.unit)
 
     def differenceText(self) -> str:
         """Return the difference with its sign, in mm (voxels count as mm) or percentage points."""
@@ -169,53 +167,44 @@ class Reports(dict):
 
 def conventions(
     given: tuple[Structure, Structure],
-    settings: Settings,
+    settings: Any,
     keys: str | Iterable[str] | None = None,
     atEdge: bool = False,
     measured: Mapping[str, Measurement] | None = None,
+    distances: SurfaceDistances | None = None,
 ) -> dict[str, dict[str, Reported]]:
     """Return what each tool would have reported for two structures: convention -> key -> Reported.
 
     The percentiles and tolerances are those of the settings. A key that a tool does not report is missing: the KeyError
     for it lists the reported ones, and get() returns None. keys: one convention or several, all when None. atEdge:
     whether to keep the edge of the image; otherwise background continues beyond it, so that numbers do not depend on
-    how the image was cropped. measured: all measurements of the two with these settings, so that reference values need
-    not be measured again. Raises ValueError for an unknown convention.
+    how the image was cropped. measured, distances: what is known of the two with these settings, so that of the
+    reference values only others have to be measured. Raises ValueError for an unknown convention.
     """
     if isinstance(keys, str):
         keys = (keys,)
     if keys is not None:
         requireKind(keys, Iterable, "The conventions", "names of tools")
     chosen = [find(key) for key in (known() if keys is None else keys)]
-    pair, isAsMeasured = _referencePair(given, settings)
-    values = measured if isAsMeasured and measured is not None else measurements.evaluate(pair, selected(pair.settings))
-    source = Source(pair, atEdge)
-    return {one.key: Reports(one.tool, source.report(one, values)) for one in chosen}
-
-
-def _referencePair(given: tuple[Structure, Structure], settings: Settings) -> tuple[Workspace, bool]:
-    """Return a pair for boundary and overlap measurements without any convention.
-
-    Also return whether all of these are among the measurements with the given settings.
-    """
     # tools do not support memberships: the reference value is that of the same whole voxels
     isFuzzy = settings.threshold is None and any(s.memberships is not None for s in given)
-    threshold = 0.5 if isFuzzy else settings.threshold
-    plain = replace(
-        Settings(tolerances=settings.tolerances, percentiles=settings.percentiles, threshold=threshold),
-        meshSpacing=settings.meshSpacing,
-        surface=settings.surface,
-        extent=settings.extent,
-        families=("boundary", "overlap"),
-    )
-    isWhole = set(plain.families) <= set(settings.families) and not settings.metrics and not isFuzzy
-    return Workspace(*given, plain), isWhole and settings.convention == OWN_CONVENTION
+    plain = {"families": ("boundary", "overlap"), "metrics": (), "convention": OWN_CONVENTION}
+    pair = Pair(*given, settings.changed(**plain, threshold=0.5 if isFuzzy else settings.threshold))
+    isKnown = not isFuzzy and settings.convention == OWN_CONVENTION
+    if isKnown and distances is not None:
+        pair.distances = distances
+    needed = [metricOf(key) for key in KEYS if any(key in one.numbers for one in chosen)]
+    asked = [one for metric in needed for one in metric.asked(pair.settings)]
+    values = {one.key: measured[one.key] for one in asked if isKnown and measured and one.key in measured}
+    values |= evaluate(pair, [one for one in asked if one.key not in values])
+    source = Source(pair, atEdge)
+    return {one.key: Reports(one.tool, source.report(one, values)) for one in chosen}
 
 
 class Source:
     """The data of one pair from which conventions compute their numbers."""
 
-    def __init__(self, pair: Workspace, atEdge: bool = False):
+    def __init__(self, pair: Pair, atEdge: bool = False):
         self.pair, self.atEdge = pair, atEdge
         self.empty = [structure.isEmpty for structure in pair.structures]
         self._sampling: Sampling | None = None
@@ -244,10 +233,10 @@ class Source:
             number = convention.numbers.get(template)
             if number is None or not self.isFor(number):
                 continue
-            definition = next(d for d in REGISTRY if d.key == template)
-            for parameter in definition.parameters(self.pair.settings):
+            metric = metricOf(template)
+            for asked in metric.asked(self.pair.settings):
                 checkpoint()
-                reported = self.reportOne(convention, number, definition, parameter, reference)
+                reported = self.reportOne(convention, number, metric, asked.parameters, reference)
                 result[reported.key] = reported
         return result
 
@@ -259,29 +248,29 @@ class Source:
         self,
         convention: Convention,
         number: Number,
-        definition: Definition,
+        metric: Metric,
         parameter: Mapping[str, float],
         reference: Mapping[str, Measurement],
     ) -> Reported:
         """Return one number of one tool."""
         words = {name: shortest(value) for name, value in parameter.items()}
-        key = definition.keyFor(words)
-        value, reason = self._value(convention, number, definition.key, parameter)
+        key = metric.keyFor(parameter)
+        value, reason = self._value(convention, number, metric.key, parameter)
         if number.notReproducible and not any(self.empty):
             reason += f"; {number.notReproducible}: this is the value of its definition"
         own = reference.get(key)
         return Reported(
             key=key,
-            title=definition.title.format(**words),
+            title=metric.title.format(**words),
             name=number.name.format(**words),
             value=value,
-            unit=definition.unit if number.unit is None else number.unit,
+            unit=metric.unit if number.unit is None else number.unit,
             status=statusOf(value),
             reason=reason,
             reference=own.value if own else math.nan,
             lower=own.lower if own else None,
             upper=own.upper if own else None,
-            better=definition.better,
+            better=metric.better,
             isReproducible=not number.notReproducible or any(self.empty),
         )
 
@@ -322,3 +311,9 @@ def _reportedText(value: float) -> str:
     if math.isnan(value):
         return "no number"
     return infiniteText(value) if math.isinf(value) else f"{value:.6g}"
+
+
+@quantity("masks")
+def toolSource(pair: Pair) -> Source:
+    """Return the data from which conventions compute their numbers."""
+    return Source(pair)

@@ -15,7 +15,7 @@ from ..geometry.masks import Mask, boxAround
 from ..model.structures import Structure
 
 if TYPE_CHECKING:
-    from ..metrics.pair import Workspace
+    from ..metrics.pair import Pair
 
 # Voxels of background around both structures, so that cropping an image does not change the numbers.
 MARGIN = 2
@@ -35,7 +35,7 @@ class Sampling:
     inside.
     """
 
-    def __init__(self, pair: Workspace, atEdge: bool = False):
+    def __init__(self, pair: Pair, atEdge: bool = False):
         self.pair = pair
         self.ofMeshes = all(structure.mask is None for structure in pair.structures)
         self.masks: tuple[Mask, Mask] = pair.masksOn(pair.gridForMeshes(STEPS_ACROSS)) if self.ofMeshes else pair.masks

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 import numpy as np
 
@@ -28,17 +29,12 @@ from ..base.texts import commaSeparated
 from ..base.version import __version__
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..metrics import measurement as measurements
-from ..metrics.measurement import Measurement, finite
-from ..metrics.pair import Workspace
-from ..metrics.registry import REGISTRY, findDefinition
-from ..metrics.selection import selected
-from ..metrics.selection import wanted as named
+from ..metrics.measurement import Measurement, evaluate, finite
+from ..metrics.pair import Pair
+from ..metrics.registry import called, findMetric, metricOf, selected
 from ..model.structures import Structure
-from ..settings.names import OWN_CONVENTION
-from ..settings.settings import Settings
 from . import known
-from .convention import BIOU, DISTANCES, NSD, Convention, Number
+from .convention import BIOU, DISTANCES, NSD, OWN_CONVENTION, Convention, Number
 from .evaluation import Source
 from .rules import Sample, linearPercentile, pooledPercentile, testToReferenceMean
 
@@ -93,8 +89,8 @@ class Candidate:
         """Return the candidate as plain values, for files: with the percentile or the tolerance in mm of its key."""
         names = ("key", "title", "unit", "direction", "mistake", "reason")
         numbers = {"value": finite(self.value), "difference": finite(self.difference), "exact": self.isExact}
-        found = findDefinition(self.key)
-        parameter = {name: float(value) for name, value in found.words.items()} if found else {}
+        found = findMetric(self.key)
+        parameter = dict(found.parameters) if found else {}
         versions = {one.label: {"tool": one.tool, "version": one.version} for one in known().values()}
         own = {"tool": OWN_CONVENTION, "version": __version__}
         tools = [versions.get(label, own) for label in self.tools]
@@ -197,7 +193,7 @@ def _candidate(group: Sequence[Found], wanted: Wanted) -> Candidate:
 def _ofKind(everything: Sequence[Found], key: str) -> list[Found]:
     """Return what is called by a key, or is another one of the same kind, such as HD for HD95."""
     with suppress(InputError):  # it may be what only a tool calls its number
-        key = named(key).key
+        key = called(key).key
     alike = next((kind for kind in KINDS if key.casefold().startswith(tuple(name.casefold() for name in kind))), None)
     found = [one for one in everything if alike and one.key.startswith(alike)]
     if not found:
@@ -206,20 +202,20 @@ def _ofKind(everything: Sequence[Found], key: str) -> list[Found]:
     return [replace(one, oddity=one.oddity + (one.key.casefold() != key.casefold())) for one in found]
 
 
-def numbersOf(given: tuple[Structure, Structure], settings: Settings) -> Iterator[Found]:
+def numbersOf(given: tuple[Structure, Structure], settings: Any) -> Iterator[Found]:
     """Yield all finite numbers that a pair may be given, without and with mistakes.
 
     settings: their percentiles and tolerances are the usual ones.
     """
-    tried = replace(
-        Settings(threshold=0.5 if any(s.memberships is not None for s in given) else settings.threshold),
-        percentiles=tuple(sorted({*settings.percentiles, *PERCENTILES})),
-        tolerances=tuple(sorted({*settings.tolerances, *TOLERANCES})),
-        surface=settings.surface,
-        extent=settings.extent,
+    tried = settings.changed(
+        threshold=0.5 if any(s.memberships is not None for s in given) else settings.threshold,
+        percentiles=sorted({*settings.percentiles, *PERCENTILES}),
+        tolerances=sorted({*settings.tolerances, *TOLERANCES}),
         families=FAMILIES,
+        metrics=(),
+        convention=OWN_CONVENTION,
     )
-    usual = Workspace(*given, tried)
+    usual = Pair(*given, tried)
     plain = [found for found in _numbersIn(usual, settings, "") if math.isfinite(found.value)]
     yield from plain
     yield from _scaled(plain)
@@ -235,7 +231,7 @@ def _identity(found: Found) -> tuple[str, ...]:
     return found.tool, found.key, found.direction, f"{found.value:.6g}"
 
 
-def _numbersIn(pair: Workspace, settings: Settings, mistake: str) -> Iterator[Found]:
+def _numbersIn(pair: Pair, settings: Any, mistake: str) -> Iterator[Found]:
     """Yield the numbers of a pair in both directions and in each, of the own definitions and of all tools.
 
     settings: whose percentiles and tolerances are the usual ones. mistake: in words, "" for none.
@@ -244,24 +240,24 @@ def _numbersIn(pair: Workspace, settings: Settings, mistake: str) -> Iterator[Fo
     asked = [
         one
         for one in selected(pair.settings)
-        if not one.definition.side and (one.definition.key != BIOU or one.parameter["tolerance"] in settings.tolerances)
+        if not one.metric.side and (one.metric.key != BIOU or one.parameters["tolerance"] in settings.tolerances)
     ]
     odd = 2 * bool(mistake)
     for one in asked:
         checkpoint()
-        (measurement,) = measurements.evaluate(pair, [one]).values()
-        unusual = odd + _isUnusual(one.parameter, settings)
+        (measurement,) = evaluate(pair, [one]).values()
+        unusual = odd + _isUnusual(one.parameters, settings)
         yield from _ofMeasurement(measurement, mistake, unusual)
     source = Source(pair)
     for convention in known().values():
         for template, number in convention.numbers.items():
-            definition = next(one for one in REGISTRY if one.key == template)
-            for parameter in definition.parameters(pair.settings):
+            metric = metricOf(template)
+            for parameter in (one.parameters for one in metric.asked(pair.settings)):
                 if template == BIOU and parameter["tolerance"] not in settings.tolerances:
                     continue
                 checkpoint()
                 unusual = odd + _isUnusual(parameter, settings)
-                reported = source.reportOne(convention, number, definition, parameter, {})
+                reported = source.reportOne(convention, number, metric, parameter, {})
                 unit = reported.unit
                 about = (reported.key, reported.title, convention.label)
                 yield Found(reported.value, unit, *about, "", mistake, reported.reason, unusual)
@@ -271,7 +267,7 @@ def _numbersIn(pair: Workspace, settings: Settings, mistake: str) -> Iterator[Fo
                     yield Found(value, unit, *about, direction, mistake, reported.reason, unusual + 1)
 
 
-def _isUnusual(parameter: Mapping[str, float], settings: Settings) -> bool:
+def _isUnusual(parameter: Mapping[str, float], settings: Any) -> bool:
     """Return whether a percentile or tolerance is none of the settings."""
     return not all(value in (*settings.percentiles, *settings.tolerances) for value in parameter.values())
 
@@ -337,7 +333,7 @@ def _scaled(plain: Sequence[Found]) -> Iterator[Found]:
             yield replace(found, value=value, unit=unit or found.unit, mistake=mistake, oddity=oddity)
 
 
-def _misread(pair: Workspace) -> Iterator[tuple[str, Workspace]]:
+def _misread(pair: Pair) -> Iterator[tuple[str, Pair]]:
     """Yield a pair as it is with a wrong spacing, each with the mistake in words; nothing for meshes and empty ones."""
     if any(structure.mask is None or structure.isEmpty for structure in pair.structures):
         return
@@ -360,7 +356,7 @@ def _told(spacing: Sequence[float]) -> str:
     return " x ".join(f"{step:.4g}" for step in spacing)
 
 
-def _withSpacing(pair: Workspace, masks: Sequence[Mask], spacing: np.ndarray) -> Workspace:
+def _withSpacing(pair: Pair, masks: Sequence[Mask], spacing: np.ndarray) -> Pair:
     """Return a pair whose voxels have another spacing (3,) along i, j, k."""
     grid = masks[0].grid
     matrix = np.array(grid.matrix)
@@ -370,4 +366,4 @@ def _withSpacing(pair: Workspace, masks: Sequence[Mask], spacing: np.ndarray) ->
         Structure(structure.name, Mask(mask.voxels, mask.offset, grid))
         for structure, mask in zip(pair.structures, masks, strict=True)
     )
-    return Workspace(reference, test, pair.settings)
+    return Pair(reference, test, pair.settings)

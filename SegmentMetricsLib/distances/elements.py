@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from ..base.progress import chunks
-from ..geometry.cellcases import caseAreas, caseNormals, longestSide
+from ..geometry.cellcases import caseAreas, caseNormals, caseSides
 from ..geometry.closest import ClosestSurface
 from ..geometry.edges import uniqueSides
 from ..geometry.meshing import MaskSurface
@@ -19,17 +19,14 @@ from .lattice import Lattice, PackedLattice
 # The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
 # pass adds the middles between these: of the halves of every side, and of the sides of the inner piece.
 NODES = {
-    2: ((2, 0), (0, 2), (1, 1)),
-    3: ((2, 0, 0), (0, 2, 0), (0, 0, 2), (1, 1, 0), (0, 1, 1), (1, 0, 1)),
+    2: ((4, 0), (0, 4), (2, 2)),
+    3: ((4, 0, 0), (0, 4, 0), (0, 0, 4), (2, 2, 0), (0, 2, 2), (2, 0, 2)),
 }
 MORE_NODES = {
     2: ((3, 1), (1, 3)),
     3: ((3, 1, 0), (1, 3, 0), (0, 3, 1), (0, 1, 3), (1, 0, 3), (3, 0, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)),
 }
-# All of them, as weights with the same sum, and where they are.
-EVERY_NODE = {
-    corners: (*(tuple(2 * w for w in node) for node in NODES[corners]), *MORE_NODES[corners]) for corners in (2, 3)
-}
+EVERY_NODE = {corners: (*NODES[corners], *MORE_NODES[corners]) for corners in NODES}
 FIRST, MORE = slice(0, 6), slice(6, 15)
 # The nodes of each of the PIECES of an element, numbered in the order of both.
 NODES_OF_PIECES = {
@@ -42,7 +39,7 @@ SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT, FEWEST_PARTS = 1 / 64, 12_000, 16, 512
 # Up to this many elements, all of a segment are cut in the second pass: choosing some would take as long.
 FEW = 1_000
 # Up to this many triangles of masks there are more passes.
-FEWEST = 100
+FEWEST = 50
 # Above this many cells of both masks, their boundaries are measured one after the other.
 LARGE = 1 << 22
 
@@ -127,7 +124,7 @@ class Sampler:
 
     base: the elements of both segments, in their order. values: (n,) signed distances in mm at the nodes, more after
     every cut. totals, shared: (s,) mm2 or mm of every segment, and of elements that are part of both boundaries.
-    lengths: (s,) mm of an average element of either boundary. longest: upper bound in mm of the length of sides.
+    lengths: (s,) mm of an average element of either boundary. sides: (k,) mm of the longest side of base elements.
     areFew, areDeep: (s,) whether there are so few elements that all are cut, and whether they may be so large that they
     are cut more than once.
     """
@@ -135,7 +132,7 @@ class Sampler:
     base: Elements
     shared: np.ndarray
     lengths: np.ndarray
-    longest: float
+    sides: np.ndarray
 
     def __init__(self, surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]):
         self.surfaces, self.closest = surfaces, search
@@ -240,7 +237,7 @@ class LatticeSampler(Sampler):
         rest = np.maximum(self.totals - np.bincount(segment, sizes, count), 0.0)
         self.shared = np.where(np.bincount(segment, minlength=count) < every, rest, 0.0)
         self.lengths = np.tile(np.sqrt((self.totals / every).reshape(2, -1).min(axis=0)), 2)
-        self.longest = longestSide(axes)
+        self.sides = caseSides(axes).take(self._triangles)
         # where all elements will be cut, all nodes are measured at once
         isFew = (np.bincount(segment, minlength=count) <= FEW).take(segment)
         self._few, others = np.flatnonzero(isFew), np.flatnonzero(~isFew)
@@ -324,8 +321,8 @@ class SearchSampler(Sampler):
         super().__init__(surfaces, search)
         self._firsts: list[int] = []
         self._cells: list[np.ndarray] = []
-        nodes, sizes = [], []
-        self.shared, self.longest, lengths = np.zeros(2), 0.0, []
+        nodes, sizes, longest, lengths = [], [], [], []
+        self.shared = np.zeros(2)
         for source, surface in enumerate(surfaces):
             points, cells, owners = shortened(surface)
             sides, numbers = uniqueSides(cells)
@@ -336,9 +333,9 @@ class SearchSampler(Sampler):
             nodes.append(ofElements.astype(np.int32))
             sizes.append((surface.sizes / np.bincount(owners, minlength=surface.count)).take(owners))
             self._cells.append(owners)
-            self.longest = max(self.longest, float(np.linalg.norm(ends[1] - ends[0], axis=1).max()))
+            longest.append(np.linalg.norm(ends[1] - ends[0], axis=1).take(numbers).max(axis=1))
             lengths.append((self.totals[source] / len(cells)) ** (1 / (surface.dimension - 1)))
-        self.lengths = np.full(2, min(lengths))
+        self.lengths, self.sides = np.full(2, min(lengths)), np.concatenate(longest)
         segment = np.repeat(np.arange(2, dtype=np.int8), [len(size) for size in sizes])
         self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), segment, np.ones(2, bool))
 

@@ -300,11 +300,12 @@ class Field:
         isPassed = np.bincount(segment, minlength=self.count) > 0
         errors = np.where(isPassed, np.maximum(errors, LEAST_SHARE_ERROR * self.totals), errors)
         _, high = self.base.range if side == 0 else self.base.signedRange(side)
+        longest = self.sampler.sides.max(initial=0.0)
         for number in range(self.count):
             # all or nothing, unless something between the nodes may exceed the limit
             isWhole = not isPassed[number] and sizes[number] == (self.totals[number] if side == 0 else 0.0)
             reached = float(high[self.base.rowsOf(number)].max(initial=0.0))
-            isExact = isWhole and reached + self.sampler.longest <= limit
+            isExact = isWhole and reached + longest <= limit
             if isWhole and not isExact and float(self.largest(number)[0]) > limit:
                 errors[number] = LEAST_SHARE_ERROR * self.totals[number]
         return [

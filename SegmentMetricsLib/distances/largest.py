@@ -72,10 +72,11 @@ def farthest(field: Field, numbers: Sequence[int], side: int, known: float) -> l
     sampler, leaves = field.sampler, field.leaves
     values = side * field.values if side else np.abs(field.values)
     _, high = leaves.signedRange(side) if side else leaves.range
+    # nothing on a piece of an element is farther than one of its corners by more than this
+    near = sampler.sides.take(field.leafRows) * nearCorner(leaves.corners) / 2.0 ** (field.halvings + 1)
     # of every segment
-    lowest, places = np.zeros(field.count), np.zeros((field.count, 3))
-    isAsked = np.zeros(field.count, bool)
-    isAsked[list(numbers)] = True
+    lowest, highest, places = np.zeros(field.count), np.zeros(field.count), np.zeros((field.count, 3))
+    rows, wanted = [np.zeros(0, np.intp)], WANTED * field.scales
     for number in numbers:
         own = leaves.rowsOf(number)
         if own.start == own.stop:  # all of the boundary is shared
@@ -84,19 +85,19 @@ def farthest(field: Field, numbers: Sequence[int], side: int, known: float) -> l
         nodes = leaves.nodes[:, own.start + int(high[own].argmax())]
         node = nodes[values[nodes].argmax()]
         lowest[number], places[number] = values[node], sampler.points(node[None])[0]
-    enough = np.maximum(lowest, known)
-    # every place on a piece of an element is at most this far from one of its corners
-    near = sampler.longest * nearCorner(leaves.corners) / 2.0 ** (field.halvings + 1)
-    segment = leaves.segment
-    rows = np.flatnonzero((high + near > enough.take(segment)) & isAsked.take(segment))
+        upper, enough = high[own] + near[own], max(lowest[number], known)
+        isPossible = upper > enough + wanted[number]
+        highest[number] = max(enough, upper.max(initial=0.0, where=~isPossible))
+        rows.append(own.start + np.flatnonzero(isPossible))
+    chosen = np.concatenate(rows)
     if side:
-        rows = rows[sampler.mayReach(field.leafRows[rows], side)]
+        chosen = chosen[sampler.mayReach(field.leafRows[chosen], side)]
     # of many candidates, as for two concentric balls, most are excluded as whole elements
-    parts = np.arange(leaves.corners)[None] if len(rows) > MANY else PIECES[leaves.corners]
-    elements = leaves.nodes[:, rows].T[:, parts].reshape(-1, leaves.corners)
-    highest = enough.copy()
+    parts = np.arange(leaves.corners)[None] if len(chosen) > MANY else PIECES[leaves.corners]
+    elements = leaves.nodes[:, chosen].T[:, parts].reshape(-1, leaves.corners)
     if len(elements):
-        _bound(field, side, elements, values, np.repeat(segment[rows], len(parts)), known, (lowest, highest, places))
+        segment = np.repeat(leaves.segment[chosen], len(parts))
+        _bound(field, side, elements, values, segment, known, (lowest, highest, places))
     return [(Bounded(lowest[n], lowest[n], max(lowest[n], highest[n])), places[n]) for n in numbers]
 
 
@@ -124,7 +125,7 @@ def _bound(
     ofPlaces = np.empty(len(every), segment.dtype)
     ofPlaces[elements] = segment[:, None]
     bounds, looked = np.full(len(elements), np.inf), np.zeros(field.count, int)
-    while len(elements):
+    while True:
         checkpoint()
         ofElements, around = values[elements], rounding.take(segment)
         np.minimum(bounds, slowBounds(places[elements], ofElements) + around, out=bounds)
@@ -150,6 +151,8 @@ def _bound(
         looked += np.bincount(segment[isPossible], minlength=field.count)
         isPossible &= (looked <= most).take(segment)
         np.maximum.at(highest, segment[~isPossible], bounds[~isPossible])
+        if not isPossible.any():
+            return
         # cut in the middles of the sides
         elements, bounds, segment = elements[isPossible], bounds[isPossible], segment[isPossible]
         sides, numbers = uniqueSides(elements)

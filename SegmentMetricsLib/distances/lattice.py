@@ -221,14 +221,17 @@ class Lattice:
         self.spacing = tuple(round(float(s), 9) for s in grid.spacing)
         self.low = np.min([m.low for m in moved], axis=0) - reach - 2
         self.high = np.max([m.high for m in moved], axis=0) + reach + 2
-        self.lows = self.low[None]
-        self._shaped(self.high - self.low)
-        self._masks = moved
+        self.lows, self._masks = self.low[None], moved
+        self.shape = self.high - self.low  # of the cells of one pair, along i, j, k
 
-    def _shaped(self, shape: np.ndarray) -> None:
-        self.shape = shape  # of the cells of one pair, along i, j, k
-        self.strides = np.array([1, shape[0], shape[0] * shape[1]])
-        self.size = int(np.prod(shape))
+    @cached_property
+    def strides(self) -> np.ndarray:
+        return np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
+
+    @cached_property
+    def size(self) -> int:
+        """Number of cells of a pair."""
+        return int(self.shape.prod())
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -372,7 +375,7 @@ class PackedLattice(Lattice):
         first = lattices[0]
         self.grid, self.reach, self.spacing, self._lattices = first.grid, first.reach, first.spacing, lattices
         self.lows = np.array([one.low + cast(tuple, one.grid.offsetOn(self.grid)) for one in lattices])
-        self._shaped(np.max([one.shape for one in lattices], axis=0))
+        self.shape = np.max([one.shape for one in lattices], axis=0)
 
     @cached_property
     def codes(self) -> np.ndarray:

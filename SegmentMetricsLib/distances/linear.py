@@ -6,8 +6,6 @@ fraction of the element's size, or a mean over it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from ..geometry.surfaces import PIECES
@@ -26,23 +24,17 @@ def ordered(values: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def shareBelow(values: np.ndarray, limit: np.ndarray) -> np.ndarray:
     """Return the share of every element on which the function is at most its limit (n,)."""
-    return orderedShareBelow(ordered(values), limit)
-
-
-def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: np.ndarray) -> np.ndarray:
-    """Return the share (n,) of every element at most its limit (n,), given its ordered() values."""
-    low, high = ascending[0], ascending[-1]
+    low, *middle, high = ordered(values)
     result = (high <= limit).astype(float)
     crossed = np.flatnonzero((low < limit) & (limit < high))
-    low, high = low[crossed], high[crossed]
-    limit = limit[crossed]
-    if len(ascending) == 2:
+    low, high, limit = low[crossed], high[crossed], limit[crossed]
+    if not middle:
         result[crossed] = (limit - low) / (high - low)
         return result
-    middle = ascending[1][crossed]
     # the part below is a triangle at the lowest corner, or all but a triangle at the highest
-    isLower = limit <= middle
-    span = (high - low) * np.where(isLower, middle - low, high - middle)
+    between = middle[0][crossed]
+    isLower = limit <= between
+    span = (high - low) * np.where(isLower, between - low, high - between)
     corner = np.where(isLower, limit - low, high - limit) ** 2 / np.where(span > 0, span, 1)
     result[crossed] = np.where(isLower, corner, 1 - corner)
     return result
@@ -50,17 +42,10 @@ def orderedShareBelow(ascending: tuple[np.ndarray, ...], limit: np.ndarray) -> n
 
 def shareWithin(values: np.ndarray, limit: np.ndarray) -> np.ndarray:
     """Return the share of every element on which the absolute value of the function is at most its limit (n,)."""
-    ascending = ordered(values)
-    result = orderedShareBelow(ascending, limit)
-    low = np.flatnonzero(ascending[0] < -limit)
-    if len(low):
-        result[low] += orderedShareBelow(negative(column[low] for column in ascending), limit[low]) - 1
+    result = shareBelow(values, limit)
+    low = np.flatnonzero(np.minimum.reduce(values) < -limit)
+    result[low] += shareBelow(-values[:, low], limit[low]) - 1
     return result
-
-
-def negative(ascending: Iterable[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Return the negatives of ordered() values, in ascending order again."""
-    return tuple(-column for column in reversed(tuple(ascending)))
 
 
 def meanMagnitude(values: np.ndarray) -> np.ndarray:

@@ -209,7 +209,7 @@ class DirectedDistances:
     @property
     def between(self) -> float:
         """Upper bound in mm of how far distances between nodes exceed those at the nodes."""
-        return self.field.sampler.longest / 2 * nearCorner(self.surface.dimension)
+        return float(self.field.sampler.sides.max(initial=0.0)) / 2 * nearCorner(self.surface.dimension)
 
     def meanOver(self, rows: np.ndarray, more: float = 0.0) -> Bounded:
         """Return the mean signed distance in mm over some of the field's elements (n,), with bounds.

@@ -29,8 +29,6 @@ WITNESSES = ((0, (0.011, 0.017, 0.0232)), (3, (0.019, 0.0131, 0.0273)), (5, (0.0
 # Subdivisions of the triangles of cases for testing whether they leave the structure of another case, and the distance,
 # as a fraction of a cell, up to which a place touches the other surface.
 NESTED_SUBDIVISIONS, TOUCHING = 1, 1e-6
-# Triangles whose places are numbered at a time.
-PLACES = 1 << 13
 # Layers of voxels processed at a time, so that temporary arrays are small compared to the whole.
 LAYERS = 16
 
@@ -230,18 +228,15 @@ def _crossProducts(axes: tuple[float, ...]) -> np.ndarray:
 
 
 @lru_cache(maxsize=32)
-def longestSide(axes: tuple[float, ...]) -> float:
-    """Return the length in mm of the longest side of the triangles of all cases. axes: as for caseAreas()."""
+def caseSides(axes: tuple[float, ...]) -> np.ndarray:
+    """Return the lengths (189,) in mm of the longest sides of the triangles of all cases. axes: as for caseAreas()."""
     corners = cases().triangles @ np.reshape(axes, (3, 3)).T
-    return float(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max())
+    return np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
 
 
 @lru_cache(maxsize=1)
 def caseFluxes() -> tuple[np.ndarray, np.ndarray]:
-    """Return two integrals (256,) over the triangles of every case: of the outward normal's x, and of x times that.
-
-    x: from 0 to 1 within the cell.
-    """
+    """Return integrals (256,) over the triangles of cases: of the outward normal's x, and of x (0 to 1) times that."""
     of = cases()
     corners = of.triangles[of.numbers]
     normals = np.cross(corners[..., 1, :] - corners[..., 0, :], corners[..., 2, :] - corners[..., 0, :])[..., 0] / 2
@@ -313,7 +308,7 @@ def numberedPlaces(
     local = (cells - low).astype(np.int32)
     isOwner = np.zeros(int(local.max()) + int(shifts.max()) + 1, bool)
     keys = np.empty((len(shifts), len(cells)), np.int32)
-    for rows in chunks(len(cells), PLACES):
+    for rows in chunks(len(cells)):
         owners = shifts.take(triangles[rows], axis=1)
         owners += local[rows]
         isOwner[owners] = True
@@ -322,7 +317,7 @@ def numberedPlaces(
     first = np.empty(len(isOwner), np.int32)
     first[owning] = np.arange(len(owning), dtype=np.int32) * perCell
     occurs = np.zeros(len(owning) * perCell, bool)
-    for rows in chunks(len(cells), PLACES):
+    for rows in chunks(len(cells)):
         part = first.take(keys[:, rows])
         part += positions.take(triangles[rows], axis=1)
         occurs[part] = True

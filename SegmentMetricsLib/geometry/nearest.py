@@ -30,16 +30,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.progress import chunks
+from ..base.progress import checkpoint, chunks
 from .ranges import partsOf
+from .surfaces import Surface, toPolyData
 from .trianglefans import TriangleFans
 from .triangles import dot
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-# Corners searched per point at first, and where these are not decisive; after that, all that matter are.
-FEW_CORNERS, MANY_CORNERS = 7, 32
+# Corners searched per point at first, and where these are not decisive; after that, all that matter are, or boxes
+# around triangles where more corners per point matter.
+FEW_CORNERS, MANY_CORNERS, MANY_NEAR = 7, 32, 500
 # Corners per leaf of their search tree: larger leaves make the tree faster to build, and as fast to search.
 LEAF = 20
 # Of up to so many points, the distances to all corners are measured: if there are few corners, because importing SciPy
@@ -62,7 +64,7 @@ class NearestTriangles:
     """
 
     def __init__(self, points: np.ndarray, cells: np.ndarray, spreads: np.ndarray | None = None):
-        self._fans = TriangleFans(points, cells, spreads)
+        self._triangles, self._fans = (points, cells), TriangleFans(points, cells, spreads)
         # to masks few points are searched, so that making the tree fast matters more than its quality
         self._isCompact = spreads is None
         self._largest = float(self._fans.largestAround.max())
@@ -159,10 +161,28 @@ class NearestTriangles:
             numbers[isOpen] = self._found(left, MANY_CORNERS)
         elif len(left):
             limits, rows = limits[isOpen] - self._largest, np.flatnonzero(isOpen)
-            for block in self._blocks(left, limits):
-                found = self._cornersWithin(left[block], limits[block])
-                numbers[rows[block]] = self._nearestOf(left[block], *found)
+            # triangles far longer than wide have many corners next to each other
+            if self._tree.query_ball_point(*self._ball(left, limits), return_length=True).mean() > MANY_NEAR:
+                numbers[rows] = self._located(left)
+            else:
+                for block in self._blocks(left, limits):
+                    found = self._cornersWithin(left[block], limits[block])
+                    numbers[rows[block]] = self._nearestOf(left[block], *found)
         return numbers
+
+    def _located(self, points: np.ndarray) -> list[int]:
+        """Return the number of the triangle next to each point (n, 3), from VTK's tree of boxes around triangles."""
+        from vtkmodules.vtkCommonCore import reference
+        from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
+
+        locator, cell, number, nearest, result = vtkStaticCellLocator(), vtkGenericCell(), reference(0), [0.0] * 3, []
+        locator.SetDataSet(toPolyData(Surface(*self._triangles)))
+        locator.BuildLocator()
+        for point in points.tolist():
+            checkpoint()
+            locator.FindClosestPoint(point, nearest, cell, number, reference(0), reference(0.0))  # type: ignore[call-overload]
+            result.append(int(number))
+        return result
 
     def _nearestOfCorners(
         self, points: np.ndarray, raised: np.ndarray, near: np.ndarray

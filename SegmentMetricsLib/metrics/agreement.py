@@ -1,8 +1,8 @@
-"""Agreement of two structures voxel by voxel: metrics of their confusion matrix.
+"""How often the two agree voxel by voxel, also corrected for chance; most depend on the image size.
 
-Source: Taha & Hanbury, BMC Medical Imaging 2015, doi:10.1186/s12880-015-0068-x. Functions note where the printed
-article has errors. All arithmetic is exact until the last step, because the squares of counts such as 5e8 voxels exceed
-the precision of floating-point numbers.
+Source: Taha & Hanbury, BMC Medical Imaging 2015, doi:10.1186/s12880-015-0068-x. Functions note where the article has
+errors. All arithmetic is exact until the last step, because the squares of counts such as 5e8 voxels exceed the
+precision of floating-point numbers.
 """
 
 from __future__ import annotations
@@ -11,75 +11,225 @@ import math
 from fractions import Fraction
 
 from ..base.errors import Undefined
-from .counts import Table
-from .metric import TAHA, Definition, Empty
-from .pair import Workspace
+from .counts import Amount, Counts
+from .metric import TAHA, Empty, Family, metric
 
+FAMILY = Family(40)
+FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
+LARGE_BACKGROUND = (
+    "Near its best value for any small structure in a large image: " + FIX_THE_GRID[0].lower() + FIX_THE_GRID[1:]
+)
+EXCHANGED = "Equation 1 of the source exchanges FP and FN; elsewhere they are as here."
+NOT_A_SHARE = "A count, not a share: it grows with the structure and with finer voxels."
 WITHOUT_VOXELS = "contours without an image have no voxels that could be counted"
 
 
-def shared(table: Table) -> float:
-    """Return TP, the voxels in both structures, from 0; memberships count in part. Undefined without voxels."""
-    return _counted(table, table.truePositive)
+@metric(
+    "TP",
+    "True positives",
+    TAHA,
+    unit="voxels",
+    better="higher",
+    empty=Empty.COMPUTED,
+    alias="TP",
+    hint=NOT_A_SHARE,
+    formula=r"\mathrm{TP} = \sum_i \min(f_{A,i}, f_{B,i})",
+)
+def shared(exactCounts: Counts) -> float:
+    """Number of voxels in both; memberships count in part."""
+    return _counted(exactCounts, exactCounts.truePositive)
 
 
-def added(table: Table) -> float:
-    """Return FP, the voxels of the test alone, from 0; memberships count in part. Undefined without voxels."""
-    return _counted(table, table.falsePositive)
+@metric(
+    "FP",
+    "False positives",
+    TAHA,
+    unit="voxels",
+    best=0,
+    empty=Empty.COMPUTED,
+    symmetric=False,
+    alias="FP",
+    hint=NOT_A_SHARE,
+    formula=r"\mathrm{FP} = \sum_i \max(f_{B,i} - f_{A,i}, 0)",
+    deviation=EXCHANGED,
+)
+def added(exactCounts: Counts) -> float:
+    """Number of voxels of the test outside the reference; memberships count in part."""
+    return _counted(exactCounts, exactCounts.falsePositive)
 
 
-def missed(table: Table) -> float:
-    """Return FN, the voxels of the reference alone, from 0; memberships count in part. Undefined without voxels."""
-    return _counted(table, table.falseNegative)
+@metric(
+    "FN",
+    "False negatives",
+    TAHA,
+    unit="voxels",
+    best=0,
+    empty=Empty.COMPUTED,
+    symmetric=False,
+    alias="FN",
+    hint=NOT_A_SHARE,
+    formula=r"\mathrm{FN} = \sum_i \max(f_{A,i} - f_{B,i}, 0)",
+    deviation=EXCHANGED,
+)
+def missed(exactCounts: Counts) -> float:
+    """Number of voxels of the reference outside the test; memberships count in part."""
+    return _counted(exactCounts, exactCounts.falseNegative)
 
 
-def outside(table: Table) -> float:
-    """Return TN, the voxels of the evaluated grid in neither, from 0; memberships count in part."""
-    return float(table.trueNegative)
+@metric(
+    "TN",
+    "True negatives",
+    TAHA,
+    unit="voxels",
+    better="higher",
+    empty=Empty.COMPUTED,
+    dependsOnGrid=True,
+    alias="TN",
+    steps=("metrics.counts.Counts.trueNegative",),
+    hint=FIX_THE_GRID,
+    formula=r"\mathrm{TN} = \sum_i \min(1 - f_{A,i}, 1 - f_{B,i}) = n - \mathrm{TP} - \mathrm{FP} - \mathrm{FN}",
+)
+def outside(exactCounts: Counts) -> float:
+    """Number of voxels of the evaluated grid in neither; memberships count in part."""
+    return float(exactCounts.trueNegative)
 
 
-def _counted(table: Table, voxels: Fraction) -> float:
-    if table.voxels is None:
+def _counted(counts: Counts, voxels: Amount) -> float:
+    if counts.voxels is None:
         raise Undefined(WITHOUT_VOXELS)
     return float(voxels)
 
 
-def specificity(table: Table) -> float:
-    """Return TN / (TN + FP) in [0, 1]; undefined when the reference fills the grid."""
-    return _ratio(table.trueNegative, table.outsideReference, "the reference fills the whole evaluated grid")
+@metric(
+    "TNR",
+    "Specificity (true negative rate)",
+    TAHA,
+    best=1,
+    empty=Empty.COUNTED,
+    symmetric=False,
+    dependsOnGrid=True,
+    alias="SPCFTY",
+    hint=LARGE_BACKGROUND,
+    formula=r"\mathrm{TNR} = \frac{\mathrm{TN}}{\mathrm{TN} + \mathrm{FP}}",
+)
+def specificity(exactCounts: Counts) -> float:
+    """Share of the voxels outside the reference that are outside the test, too.
+
+    TN / (TN + FP) in [0, 1]; undefined when the reference fills the grid.
+    """
+    return _ratio(
+        exactCounts.trueNegative, exactCounts.outsideReference, "the reference fills the whole evaluated grid"
+    )
 
 
-def fallout(table: Table) -> float:
-    """Return the false positive rate FP / (TN + FP) in [0, 1]; undefined when the reference fills the grid."""
-    return _ratio(table.falsePositive, table.outsideReference, "the reference fills the whole evaluated grid")
+@metric(
+    "FPR",
+    "Fallout (false positive rate)",
+    TAHA,
+    best=0,
+    empty=Empty.COUNTED,
+    symmetric=False,
+    dependsOnGrid=True,
+    alias="FALLOUT",
+    hint=LARGE_BACKGROUND,
+    formula=r"\mathrm{FPR} = \frac{\mathrm{FP}}{\mathrm{TN} + \mathrm{FP}} = 1 - \mathrm{TNR}",
+)
+def fallout(exactCounts: Counts) -> float:
+    """Share of the voxels outside the reference that are in the test.
+
+    The false positive rate FP / (TN + FP) in [0, 1]; undefined when the reference fills the grid.
+    """
+    return _ratio(
+        exactCounts.falsePositive, exactCounts.outsideReference, "the reference fills the whole evaluated grid"
+    )
 
 
-def missRate(table: Table) -> float:
-    """Return the false negative rate FN / (TP + FN) in [0, 1]; 1 when one structure is empty."""
-    return _ratio(table.falseNegative, table.reference, f"the reference encloses no {table.unit}")
+@metric(
+    "FNR",
+    "Miss rate (false negative rate)",
+    TAHA,
+    best=0,
+    empty=Empty.ONE,
+    symmetric=False,
+    hint="Choose it when missing a part of the structure matters more than adding to it.",
+    formula=r"\mathrm{FNR} = \frac{\mathrm{FN}}{\mathrm{TP} + \mathrm{FN}} = 1 - \mathrm{TPR}",
+)
+def missRate(exactCounts: Counts) -> float:
+    """Share of the reference that the test lacks, counted in voxels.
+
+    The false negative rate FN / (TP + FN) in [0, 1]; 1 when one structure is empty.
+    """
+    return _ratio(exactCounts.falseNegative, exactCounts.reference, f"the reference encloses no {exactCounts.unit}")
 
 
-def fMeasure(table: Table, beta: float) -> float:
-    """Return (b2 + 1) PPV TPR / (b2 PPV + TPR) in [0, 1], closer to TPR for beta above 1; 0 if one is empty.
+@metric(
+    "FMS_{beta}",
+    "F-measure, beta {beta}",
+    TAHA,
+    best=1,
+    empty=Empty.ZERO,
+    symmetric=False,
+    trend="any",
+    alias="FMEASR",
+    hint="Small structures: one voxel changes it much, prefer distances.",
+    formula=r"\mathrm{FMS}_\beta = \frac{(\beta^2 + 1) \cdot \mathrm{PPV} \cdot \mathrm{TPR}}{\beta^2 \cdot "
+    r"\mathrm{PPV} + \mathrm{TPR}}",
+)
+def fMeasure(exactCounts: Counts, beta: float) -> float:
+    """Weighted harmonic mean of precision and sensitivity, with beta {beta}; beta 1 is the Dice coefficient, a larger
+    one favors sensitivity.
+
+    (b2 + 1) PPV TPR / (b2 PPV + TPR) in [0, 1], closer to TPR for beta above 1; 0 if one is empty.
 
     With PPV = TP / (TP + FP) and TPR = TP / (TP + FN), this is (b2 + 1) TP / ((b2 + 1) TP + b2 FN + FP).
     """
     weight = Fraction(beta) ** 2
-    both = (1 + weight) * table.truePositive
-    return _ratio(both, both + weight * table.falseNegative + table.falsePositive, _noVoxel(table))
+    both = (1 + weight) * exactCounts.truePositive
+    return _ratio(both, both + weight * exactCounts.falseNegative + exactCounts.falsePositive, _noVoxel(exactCounts))
 
 
-def accuracy(table: Table) -> float:
-    """Return (TP + TN) / n in [0, 1]."""
-    return float((table.truePositive + table.trueNegative) / table.size)
+@metric(
+    "ACC",
+    "Accuracy",
+    TAHA,
+    best=1,
+    empty=Empty.COUNTED,
+    dependsOnGrid=True,
+    alias="ACURCY",
+    hint=LARGE_BACKGROUND,
+    formula=r"\mathrm{ACC} = \frac{\mathrm{TP} + \mathrm{TN}}{n}",
+)
+def accuracy(exactCounts: Counts) -> float:
+    """Share of all voxels of the evaluated grid on which the two agree.
+
+    (TP + TN) / n in [0, 1].
+    """
+    return float((exactCounts.truePositive + exactCounts.trueNegative) / exactCounts.size)
 
 
-def globalConsistencyError(table: Table) -> float:
-    """Return the global consistency error in [0, 1] (Martin 2001), 0 where one segmentation refines the other.
+@metric(
+    "GCE",
+    "Global consistency error",
+    TAHA,
+    best=0,
+    empty=Empty.COUNTED,
+    dependsOnGrid=True,
+    alias="GCOERR",
+    hint=FIX_THE_GRID,
+    formula=r"\mathrm{GCE} = \frac{1}{n} \min(E_{AB}, E_{BA}) \\ "
+    r"E_{AB} = \frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FN}} + "
+    r"\frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FP}}, \quad "
+    r"E_{BA} = \frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FP}} + "
+    r"\frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FN}}",
+)
+def globalConsistencyError(exactCounts: Counts) -> float:
+    """Share of voxels in error, where neither segmentation merely refines the other.
+
+    The global consistency error in [0, 1] (Martin 2001), 0 where one segmentation refines the other.
 
     Undefined when a structure is empty or fills the grid.
     """
-    both, neither = table.truePositive, table.trueNegative
+    both, neither = exactCounts.truePositive, exactCounts.trueNegative
 
     def refinement(lost: Fraction, gained: Fraction, inside: Fraction, outside: Fraction) -> Fraction:
         if not inside or not outside:
@@ -87,45 +237,92 @@ def globalConsistencyError(table: Table) -> float:
         return lost * (lost + 2 * both) / inside + gained * (gained + 2 * neither) / outside
 
     errors = (
-        refinement(table.falseNegative, table.falsePositive, table.reference, table.outsideReference),
-        refinement(table.falsePositive, table.falseNegative, table.test, table.outsideTest),
+        refinement(
+            exactCounts.falseNegative, exactCounts.falsePositive, exactCounts.reference, exactCounts.outsideReference
+        ),
+        refinement(exactCounts.falsePositive, exactCounts.falseNegative, exactCounts.test, exactCounts.outsideTest),
     )
-    return float(min(errors) / table.size)
+    return float(min(errors) / exactCounts.size)
 
 
-def volumetricSimilarity(table: Table) -> float:
-    """Return 1 - |FN - FP| / (2 TP + FP + FN) in [0, 1], regardless of overlap; 0 when one structure is empty."""
-    whole = table.reference + table.test
-    return _ratio(whole - abs(table.falseNegative - table.falsePositive), whole, _noVoxel(table))
+@metric(
+    "VS",
+    "Volumetric similarity",
+    TAHA,
+    best=1,
+    empty=Empty.ZERO,
+    alias="VOLSMTY",
+    hint="Choose it when the volume is what matters; it can be perfect without any overlap.",
+    formula=r"\mathrm{VS} = 1 - \frac{\lvert \mathrm{FN} - \mathrm{FP} \rvert}{2 \mathrm{TP} + \mathrm{FP} + "
+    r"\mathrm{FN}}",
+)
+def volumetricSimilarity(exactCounts: Counts) -> float:
+    """How alike the two volumes are, wherever they lie, counted in voxels.
+
+    1 - |FN - FP| / (2 TP + FP + FN) in [0, 1], regardless of overlap; 0 when one structure is empty.
+    """
+    whole = exactCounts.reference + exactCounts.test
+    return _ratio(whole - abs(exactCounts.falseNegative - exactCounts.falsePositive), whole, _noVoxel(exactCounts))
 
 
-def pairsOfVoxels(table: Table) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+def pairsOfVoxels(exactCounts: Counts) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     """Return how many voxel pairs both partitions join (a), the reference only (b), the test only (c), and none (d)."""
-    if table.size < 2:
+    if exactCounts.size < 2:
         raise Undefined("the evaluated grid has one voxel, so there are no pairs of voxels")
-    cells = (table.truePositive, table.falsePositive, table.trueNegative, table.falseNegative)
+    cells = (exactCounts.truePositive, exactCounts.falsePositive, exactCounts.trueNegative, exactCounts.falseNegative)
     squares = sum((cell**2 for cell in cells), Fraction())
     together = sum((cell * (cell - 1) for cell in cells), Fraction()) / 2
-    inReference = (table.reference**2 + table.outsideReference**2 - squares) / 2
-    inTest = (table.test**2 + table.outsideTest**2 - squares) / 2
-    apart = table.size * (table.size - 1) / Fraction(2) - together - inReference - inTest
+    inReference = (exactCounts.reference**2 + exactCounts.outsideReference**2 - squares) / 2
+    inTest = (exactCounts.test**2 + exactCounts.outsideTest**2 - squares) / 2
+    apart = exactCounts.size * (exactCounts.size - 1) / Fraction(2) - together - inReference - inTest
     return together, inReference, inTest, apart
 
 
-def randIndex(table: Table) -> float:
-    """Return (a + d) / (a + b + c + d), the fraction of voxel pairs on which the two agree, in [0, 1] (Rand 1971).
+@metric(
+    "RI",
+    "Rand index",
+    TAHA,
+    best=1,
+    empty=Empty.COUNTED,
+    dependsOnGrid=True,
+    alias="RNDIND",
+    steps=("metrics.agreement.pairsOfVoxels",),
+    hint=LARGE_BACKGROUND,
+    formula=r"\mathrm{RI} = \frac{a + d}{a + b + c + d}",
+    deviation="The source prints a + b as the numerator. Rand's definition, and the source's own program, have a + d.",
+)
+def randIndex(exactCounts: Counts) -> float:
+    """Share of all pairs of voxels that both segmentations join or both separate.
+
+    (a + d) / (a + b + c + d), the fraction of voxel pairs on which the two agree, in [0, 1] (Rand 1971).
 
     The source prints (a + b) as the numerator; Rand's definition and the source's own program use (a + d).
     """
-    together, inReference, inTest, apart = pairsOfVoxels(table)
+    together, inReference, inTest, apart = pairsOfVoxels(exactCounts)
     return float((together + apart) / (together + inReference + inTest + apart))
 
 
-def adjustedRandIndex(table: Table) -> float:
-    """Return the Rand index corrected for chance, in [-1, 1] (Hubert 1985); 0 when one structure is empty."""
-    a, b, c, d = pairsOfVoxels(table)
+@metric(
+    "ARI",
+    "Adjusted Rand index",
+    TAHA,
+    best=1,
+    low=-1,
+    empty=Empty.ZERO,
+    dependsOnGrid=True,
+    alias="ADJRIND",
+    steps=("metrics.agreement.pairsOfVoxels",),
+    hint=FIX_THE_GRID,
+    formula=r"\mathrm{ARI} = \frac{2 (ad - bc)}{c^2 + b^2 + 2ad + (a + d)(c + b)}",
+)
+def adjustedRandIndex(exactCounts: Counts) -> float:
+    """Rand index corrected for chance: 0 is what random segmentations reach.
+
+    The Rand index corrected for chance, in [-1, 1] (Hubert 1985); 0 when one structure is empty.
+    """
+    a, b, c, d = pairsOfVoxels(exactCounts)
     whole = c**2 + b**2 + 2 * a * d + (a + d) * (c + b)
-    isFull = table.truePositive == table.size
+    isFull = exactCounts.truePositive == exactCounts.size
     why = "fill the whole evaluated grid" if isFull else "part the two voxels of the evaluated grid"
     return _ratio(2 * (a * d - b * c), whole, f"both structures {why}")
 
@@ -140,317 +337,191 @@ def _log2(part: Fraction, whole: Fraction) -> float:
     return math.log1p(float((part - whole) / whole)) / math.log(2) if 2 * part > whole else math.log2(part / whole)
 
 
-def entropies(table: Table) -> tuple[float, float, float]:
+def entropies(exactCounts: Counts) -> tuple[float, float, float]:
     """Return the entropies H(A), H(B) and H(A, B) in bits of both partitions and of the two together."""
     return (
-        _entropy(table.size, table.reference, table.outsideReference),
-        _entropy(table.size, table.test, table.outsideTest),
-        _entropy(table.size, table.truePositive, table.falsePositive, table.trueNegative, table.falseNegative),
+        _entropy(exactCounts.size, exactCounts.reference, exactCounts.outsideReference),
+        _entropy(exactCounts.size, exactCounts.test, exactCounts.outsideTest),
+        _entropy(
+            exactCounts.size,
+            exactCounts.truePositive,
+            exactCounts.falsePositive,
+            exactCounts.trueNegative,
+            exactCounts.falseNegative,
+        ),
     )
 
 
-def mutualInformation(table: Table) -> float:
-    """Return H(A) + H(B) - H(A, B), the information both segmentations share, in bits, [0, 1]; 0 if one is empty."""
-    reference, test, joint = entropies(table)
+@metric(
+    "MI",
+    "Mutual information",
+    TAHA,
+    unit="bit",
+    better="higher",
+    high=1,
+    empty=Empty.COUNTED,
+    dependsOnGrid=True,
+    alias="MUTINF",
+    steps=("metrics.agreement.entropies",),
+    hint="Compare it between tests of one reference only. " + FIX_THE_GRID,
+    formula=r"\mathrm{MI} = H(A) + H(B) - H(A, B)",
+)
+def mutualInformation(exactCounts: Counts) -> float:
+    """How much knowing whether a voxel is in one structure tells about the other; larger for larger structures.
+
+    H(A) + H(B) - H(A, B), the information both segmentations share, in bits, [0, 1]; 0 if one is empty.
+    """
+    reference, test, joint = entropies(exactCounts)
     return max(reference + test - joint, 0.0)
 
 
-def variationOfInformation(table: Table) -> float:
-    """Return 2 H(A, B) - H(A) - H(B), the information the two do not share, in bits, [0, 2] (Meila 2003).
+@metric(
+    "VOI",
+    "Variation of information",
+    TAHA,
+    unit="bit",
+    best=0,
+    high=2,
+    empty=Empty.COUNTED,
+    dependsOnGrid=True,
+    alias="VARINFO",
+    steps=("metrics.agreement.entropies",),
+    hint=FIX_THE_GRID,
+    formula=r"\mathrm{VOI} = H(A) + H(B) - 2 \, \mathrm{MI} = 2 H(A, B) - H(A) - H(B)",
+    deviation="The source exchanges the probabilities of the two backgrounds in print: that of the "
+    "reference's is (TN + FP) / n, that of the test's (TN + FN) / n.",
+)
+def variationOfInformation(exactCounts: Counts) -> float:
+    """How much information the two segmentations do not share.
+
+    2 H(A, B) - H(A) - H(B), the information the two do not share, in bits, [0, 2] (Meila 2003).
 
     The printed source swaps the probabilities of the two backgrounds.
     """
-    reference, test, joint = entropies(table)
+    reference, test, joint = entropies(exactCounts)
     return max(2 * joint - (reference + test), 0.0)
 
 
-def interclassCorrelation(table: Table) -> float:
-    """Return (MSb - MSw) / (MSb + MSw) of the memberships, in [-1, 1] (Shrout 1979).
+@metric(
+    "ICC",
+    "Interclass correlation",
+    TAHA,
+    best=1,
+    low=-1,
+    empty=Empty.COUNTED,
+    dependsOnGrid=True,
+    alias="ICCORR",
+    hint=FIX_THE_GRID,
+    formula=r"\mathrm{ICC} = \frac{\mathrm{MS}_b - \mathrm{MS}_w}{\mathrm{MS}_b + \mathrm{MS}_w} \\ "
+    r"\mathrm{MS}_b = \frac{2}{n - 1} \sum_i (m_i - \mu)^2, \quad "
+    r"\mathrm{MS}_w = \frac{1}{n} \sum_i \left((f_{A,i} - m_i)^2 + (f_{B,i} - m_i)^2\right) \\ "
+    r"m_i = \frac{f_{A,i} + f_{B,i}}{2}, \quad \mu = \frac{1}{n} \sum_i m_i",
+    deviation="The source's own program mixes memberships up to 1 with memberships up to 255 and gives another number.",
+)
+def interclassCorrelation(exactCounts: Counts) -> float:
+    """How much of the variation lies between voxels rather than between the two segmentations.
+
+    (MSb - MSw) / (MSb + MSw) of the memberships, in [-1, 1] (Shrout 1979).
 
     A voxel with the memberships f and g has the mean m = (f + g) / 2. The sum of m2 is that of (f2 + 2 f g + g2) / 4;
     the sum of (f - m)2 + (g - m)2 is that of (f2 - 2 f g + g2) / 2.
     The source's own program mixes memberships up to 1 with memberships up to 255 and gives a different number.
     """
-    size = table.size
+    size = exactCounts.size
     if size < 2:
         raise Undefined("the evaluated grid has one voxel, so nothing varies between voxels")
-    sumOfMeans, sumOfTheirSquares = (table.reference + table.test) / 2, (table.squares + 2 * table.products) / 4
+    sumOfMeans, sumOfTheirSquares = (
+        (exactCounts.reference + exactCounts.test) / 2,
+        (exactCounts.squares + 2 * exactCounts.products) / 4,
+    )
     between = 2 / (size - 1) * (sumOfTheirSquares - sumOfMeans**2 / size)
-    within = 1 / size * (table.squares - 2 * table.products) / 2
+    within = 1 / size * (exactCounts.squares - 2 * exactCounts.products) / 2
     return _ratio(between - within, between + within, "both structures fill the whole evaluated grid")
 
 
-def probabilisticDistance(table: Table) -> float:
-    """Return sum |f_g - f_t| / (2 sum f_g f_t), in [0, inf], infinite without overlap (Gerig 2001).
+@metric(
+    "PBD",
+    "Probabilistic distance",
+    TAHA,
+    best=0,
+    high=math.inf,
+    empty=Empty.INFINITE,
+    alias="PROBDST",
+    note=lambda exactCounts: "" if exactCounts.products else "the two do not overlap",
+    hint="Made for memberships; infinite without overlap.",
+    formula=r"\mathrm{PBD} = \frac{\sum_i \lvert f_{A,i} - f_{B,i} \rvert}{2 \sum_i f_{A,i} \, f_{B,i}}",
+    deviation="The source's own program gives 1/255 of it.",
+)
+def probabilisticDistance(exactCounts: Counts) -> float:
+    """Difference of the memberships over twice their product, summed over all voxels.
+
+    Sum |f_g - f_t| / (2 sum f_g f_t), in [0, inf], infinite without overlap (Gerig 2001).
 
     The source's own program gives 1/255 of this value.
     """
-    difference = table.falsePositive + table.falseNegative
-    if not table.products:
+    difference = exactCounts.falsePositive + exactCounts.falseNegative
+    if not exactCounts.products:
         if not difference:
-            raise Undefined(_noVoxel(table))
+            raise Undefined(_noVoxel(exactCounts))
         return math.inf
-    return float(difference / (2 * table.products))
+    return float(difference / (2 * exactCounts.products))
 
 
-def kappa(table: Table) -> float:
-    """Return Cohen's kappa in [-1, 1] (Cohen 1960), the agreement beyond chance; 0 when one structure is empty."""
-    agreed = table.truePositive + table.trueNegative
-    chance = (table.outsideTest * table.outsideReference + table.test * table.reference) / table.size
-    return _ratio(agreed - chance, table.size - chance, "both structures fill the whole evaluated grid")
+@metric(
+    "KAP",
+    "Cohen's kappa",
+    TAHA,
+    best=1,
+    low=-1,
+    empty=Empty.ZERO,
+    dependsOnGrid=True,
+    isMain=True,
+    alias="KAPPA",
+    hint=FIX_THE_GRID,
+    formula=r"\mathrm{KAP} = \frac{f_a - f_c}{n - f_c} \\ "
+    r"f_a = \mathrm{TP} + \mathrm{TN}, \quad "
+    r"f_c = \frac{(\mathrm{TN} + \mathrm{FN})(\mathrm{TN} + \mathrm{FP}) + (\mathrm{FP} + "
+    r"\mathrm{TP})(\mathrm{FN} + \mathrm{TP})}{n}",
+)
+def kappa(exactCounts: Counts) -> float:
+    """Agreement beyond chance: 0 is what random segmentations of these sizes reach.
+
+    Cohen's kappa in [-1, 1] (Cohen 1960), the agreement beyond chance; 0 when one structure is empty.
+    """
+    agreed = exactCounts.truePositive + exactCounts.trueNegative
+    chance = (
+        exactCounts.outsideTest * exactCounts.outsideReference + exactCounts.test * exactCounts.reference
+    ) / exactCounts.size
+    return _ratio(agreed - chance, exactCounts.size - chance, "both structures fill the whole evaluated grid")
 
 
-def areaUnderCurve(table: Table) -> float:
-    """Return the area under the receiver operating curve of one segmentation, 1 - (FPR + FNR) / 2, in [0, 1]."""
-    return 1 - (fallout(table) + missRate(table)) / 2
+@metric(
+    "AUC",
+    "Area under the ROC curve",
+    TAHA,
+    best=1,
+    empty=Empty.COUNTED,
+    symmetric=False,
+    dependsOnGrid=True,
+    alias="AUC",
+    steps=("metrics.agreement.fallout", "metrics.agreement.missRate"),
+    hint=FIX_THE_GRID,
+    formula=r"\mathrm{AUC} = 1 - \frac{\mathrm{FPR} + \mathrm{FNR}}{2}",
+)
+def areaUnderCurve(exactCounts: Counts) -> float:
+    """Mean of sensitivity and specificity: the area under the curve through the one point that a segmentation has.
+
+    The area under the receiver operating curve of one segmentation, 1 - (FPR + FNR) / 2, in [0, 1].
+    """
+    return 1 - (fallout(exactCounts) + missRate(exactCounts)) / 2
 
 
-def _noVoxel(table: Table) -> str:
-    return f"both structures enclose no {table.unit}"
+def _noVoxel(counts: Counts) -> str:
+    return f"both structures enclose no {counts.unit}"
 
 
-def _ratio(part: Fraction, whole: Fraction, otherwise: str) -> float:
+def _ratio(part: Amount, whole: Amount, otherwise: str) -> float:
     """Return a quotient. Raises Undefined with the reason when the denominator is 0."""
     if not whole:
         raise Undefined(otherwise)
     return float(part / whole)
-
-
-FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
-LARGE_BACKGROUND = (
-    "Near its best value for any small structure in a large image: " + FIX_THE_GRID[0].lower() + FIX_THE_GRID[1:]
-)
-EXCHANGED = "Equation 1 of the source exchanges FP and FN; elsewhere they are as here."
-NOT_A_SHARE = "A count, not a share: it grows with the structure and with finer voxels."
-COUNTS = (
-    Definition(
-        key="TP", title="True positives", family="agreement", source=TAHA,
-        unit="voxels", low=0, high=math.inf, better="higher", empty=Empty.COMPUTED,
-        description="Number of voxels in both; memberships count in part.",
-        compute=lambda pair: shared(pair.table),
-        needs=(Workspace.table,),
-        identity=None, hint=NOT_A_SHARE, alias="TP",
-        formula=r"\mathrm{TP} = \sum_i \min(f_{A,i}, f_{B,i})",
-        code="metrics.agreement.shared",
-    ),
-    Definition(
-        key="FP", title="False positives", family="agreement", source=TAHA,
-        unit="voxels", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
-        description="Number of voxels of the test outside the reference; memberships count in part.",
-        compute=lambda pair: added(pair.table),
-        needs=(Workspace.table,),
-        symmetric=False, identity=0, hint=NOT_A_SHARE, alias="FP",
-        formula=r"\mathrm{FP} = \sum_i \max(f_{B,i} - f_{A,i}, 0)",
-        code="metrics.agreement.added",
-        deviation=EXCHANGED,
-    ),
-    Definition(
-        key="FN", title="False negatives", family="agreement", source=TAHA,
-        unit="voxels", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
-        description="Number of voxels of the reference outside the test; memberships count in part.",
-        compute=lambda pair: missed(pair.table),
-        needs=(Workspace.table,),
-        symmetric=False, identity=0, hint=NOT_A_SHARE, alias="FN",
-        formula=r"\mathrm{FN} = \sum_i \max(f_{A,i} - f_{B,i}, 0)",
-        code="metrics.agreement.missed",
-        deviation=EXCHANGED,
-    ),
-    Definition(
-        key="TN", title="True negatives", family="agreement", source=TAHA,
-        unit="voxels", low=0, high=math.inf, better="higher", empty=Empty.COMPUTED,
-        description="Number of voxels of the evaluated grid in neither; memberships count in part.",
-        compute=lambda pair: outside(pair.table),
-        needs=(Workspace.table,),
-        identity=None, dependsOnGrid=True, hint=FIX_THE_GRID, alias="TN",
-        formula=r"\mathrm{TN} = \sum_i \min(1 - f_{A,i}, 1 - f_{B,i}) = n - \mathrm{TP} - \mathrm{FP} - \mathrm{FN}",
-        code="metrics.agreement.outside",
-        steps=("metrics.counts.Table.trueNegative",),
-    ),
-)  # fmt: skip
-
-AGREEMENT = (
-    *COUNTS,
-    Definition(
-        key="TNR", title="Specificity (true negative rate)", family="agreement", source=TAHA,
-        unit="", low=0, high=1, better="higher", empty=Empty.COUNTED,
-        description="Share of the voxels outside the reference that are outside the test, too.",
-        compute=lambda pair: specificity(pair.table),
-        needs=(Workspace.table,),
-        symmetric=False, identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
-        formula=r"\mathrm{TNR} = \frac{\mathrm{TN}}{\mathrm{TN} + \mathrm{FP}}",
-        code="metrics.agreement.specificity", alias="SPCFTY",
-    ),
-    Definition(
-        key="FPR", title="Fallout (false positive rate)", family="agreement", source=TAHA,
-        unit="", low=0, high=1, better="lower", empty=Empty.COUNTED,
-        description="Share of the voxels outside the reference that are in the test.",
-        compute=lambda pair: fallout(pair.table),
-        needs=(Workspace.table,),
-        symmetric=False, identity=0, dependsOnGrid=True, hint=LARGE_BACKGROUND,
-        formula=r"\mathrm{FPR} = \frac{\mathrm{FP}}{\mathrm{TN} + \mathrm{FP}} = 1 - \mathrm{TNR}",
-        code="metrics.agreement.fallout", alias="FALLOUT",
-    ),
-    Definition(
-        key="FNR", title="Miss rate (false negative rate)", family="agreement", source=TAHA,
-        unit="", low=0, high=1, better="lower", empty=Empty.ONE,
-        description="Share of the reference that the test lacks, counted in voxels.",
-        compute=lambda pair: missRate(pair.table),
-        needs=(Workspace.table,),
-        symmetric=False, identity=0,
-        hint="Choose it when missing a part of the structure matters more than adding to it.",
-        formula=r"\mathrm{FNR} = \frac{\mathrm{FN}}{\mathrm{TP} + \mathrm{FN}} = 1 - \mathrm{TPR}",
-        code="metrics.agreement.missRate",
-    ),
-    Definition(
-        key="FMS_{beta}", title="F-measure, beta {beta}", family="agreement", source=TAHA,
-        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
-        description="Weighted harmonic mean of precision and sensitivity, with beta {beta}; beta 1 is the Dice "
-        "coefficient, a larger one favors sensitivity.",
-        compute=lambda pair, beta: fMeasure(pair.table, beta),
-        needs=(Workspace.table,),
-        symmetric=False, identity=1, trend="any",
-        hint="Small structures: one voxel changes it much, prefer distances.",
-        formula=r"\mathrm{FMS}_\beta = \frac{(\beta^2 + 1) \cdot \mathrm{PPV} \cdot \mathrm{TPR}}{\beta^2 \cdot "
-        r"\mathrm{PPV} + \mathrm{TPR}}",
-        code="metrics.agreement.fMeasure", alias="FMEASR",
-    ),
-    Definition(
-        key="ACC", title="Accuracy", family="agreement", source=TAHA,
-        unit="", low=0, high=1, better="higher", empty=Empty.COUNTED,
-        description="Share of all voxels of the evaluated grid on which the two agree.",
-        compute=lambda pair: accuracy(pair.table),
-        needs=(Workspace.table,),
-        identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
-        formula=r"\mathrm{ACC} = \frac{\mathrm{TP} + \mathrm{TN}}{n}",
-        code="metrics.agreement.accuracy", alias="ACURCY",
-    ),
-    Definition(
-        key="GCE", title="Global consistency error", family="agreement", source=TAHA,
-        unit="", low=0, high=1, better="lower", empty=Empty.COUNTED,
-        description="Share of voxels in error, where neither segmentation merely refines the other.",
-        compute=lambda pair: globalConsistencyError(pair.table),
-        needs=(Workspace.table,),
-        identity=0, dependsOnGrid=True, hint=FIX_THE_GRID,
-        formula=r"\mathrm{GCE} = \frac{1}{n} \min(E_{AB}, E_{BA}) \\ "
-        r"E_{AB} = \frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FN}} + "
-        r"\frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FP}}, \quad "
-        r"E_{BA} = \frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FP}} + "
-        r"\frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FN}}",
-        code="metrics.agreement.globalConsistencyError", alias="GCOERR",
-    ),
-    Definition(
-        key="VS", title="Volumetric similarity", family="agreement", source=TAHA,
-        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
-        description="How alike the two volumes are, wherever they lie, counted in voxels.",
-        compute=lambda pair: volumetricSimilarity(pair.table),
-        needs=(Workspace.table,),
-        identity=1,
-        hint="Choose it when the volume is what matters; it can be perfect without any overlap.",
-        formula=r"\mathrm{VS} = 1 - \frac{\lvert \mathrm{FN} - \mathrm{FP} \rvert}{2 \mathrm{TP} + \mathrm{FP} + "
-        r"\mathrm{FN}}",
-        code="metrics.agreement.volumetricSimilarity", alias="VOLSMTY",
-    ),
-    Definition(
-        key="RI", title="Rand index", family="agreement", source=TAHA,
-        unit="", low=0, high=1, better="higher", empty=Empty.COUNTED,
-        description="Share of all pairs of voxels that both segmentations join or both separate.",
-        compute=lambda pair: randIndex(pair.table),
-        needs=(Workspace.table,),
-        identity=1, dependsOnGrid=True, hint=LARGE_BACKGROUND,
-        formula=r"\mathrm{RI} = \frac{a + d}{a + b + c + d}",
-        code="metrics.agreement.randIndex", alias="RNDIND",
-        steps=("metrics.agreement.pairsOfVoxels",),
-        deviation="The source prints a + b as the numerator. Rand's definition, and the source's own program, "
-        "have a + d.",
-    ),
-    Definition(
-        key="ARI", title="Adjusted Rand index", family="agreement", source=TAHA,
-        unit="", low=-1, high=1, better="higher", empty=Empty.ZERO,
-        description="Rand index corrected for chance: 0 is what random segmentations reach.",
-        compute=lambda pair: adjustedRandIndex(pair.table),
-        needs=(Workspace.table,),
-        identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
-        formula=r"\mathrm{ARI} = \frac{2 (ad - bc)}{c^2 + b^2 + 2ad + (a + d)(c + b)}",
-        code="metrics.agreement.adjustedRandIndex", alias="ADJRIND",
-        steps=("metrics.agreement.pairsOfVoxels",),
-    ),
-    Definition(
-        key="MI", title="Mutual information", family="agreement", source=TAHA,
-        unit="bit", low=0, high=1, better="higher", empty=Empty.COUNTED,
-        description="How much knowing whether a voxel is in one structure tells about the other; larger for larger "
-        "structures.",
-        compute=lambda pair: mutualInformation(pair.table),
-        needs=(Workspace.table,),
-        identity=None, dependsOnGrid=True,
-        hint="Compare it between tests of one reference only. " + FIX_THE_GRID,
-        formula=r"\mathrm{MI} = H(A) + H(B) - H(A, B)",
-        code="metrics.agreement.mutualInformation", alias="MUTINF",
-        steps=("metrics.agreement.entropies",),
-    ),
-    Definition(
-        key="VOI", title="Variation of information", family="agreement", source=TAHA,
-        unit="bit", low=0, high=2, better="lower", empty=Empty.COUNTED,
-        description="How much information the two segmentations do not share.",
-        compute=lambda pair: variationOfInformation(pair.table),
-        needs=(Workspace.table,),
-        identity=0, dependsOnGrid=True, hint=FIX_THE_GRID,
-        formula=r"\mathrm{VOI} = H(A) + H(B) - 2 \, \mathrm{MI} = 2 H(A, B) - H(A) - H(B)",
-        code="metrics.agreement.variationOfInformation", alias="VARINFO",
-        steps=("metrics.agreement.entropies",),
-        deviation="The source exchanges the probabilities of the two backgrounds in print: that of the "
-        "reference's is (TN + FP) / n, that of the test's (TN + FN) / n.",
-    ),
-    Definition(
-        key="ICC", title="Interclass correlation", family="agreement", source=TAHA,
-        unit="", low=-1, high=1, better="higher", empty=Empty.COUNTED,
-        description="How much of the variation lies between voxels rather than between the two segmentations.",
-        compute=lambda pair: interclassCorrelation(pair.table),
-        needs=(Workspace.table,),
-        identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
-        formula=r"\mathrm{ICC} = \frac{\mathrm{MS}_b - \mathrm{MS}_w}{\mathrm{MS}_b + \mathrm{MS}_w} \\ "
-        r"\mathrm{MS}_b = \frac{2}{n - 1} \sum_i (m_i - \mu)^2, \quad "
-        r"\mathrm{MS}_w = \frac{1}{n} \sum_i \left((f_{A,i} - m_i)^2 + (f_{B,i} - m_i)^2\right) \\ "
-        r"m_i = \frac{f_{A,i} + f_{B,i}}{2}, \quad \mu = \frac{1}{n} \sum_i m_i",
-        code="metrics.agreement.interclassCorrelation", alias="ICCORR",
-        deviation="The source's own program mixes memberships up to 1 with memberships up to 255 and gives "
-        "another number.",
-    ),
-    Definition(
-        key="PBD", title="Probabilistic distance", family="agreement", source=TAHA,
-        unit="", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
-        description="Difference of the memberships over twice their product, summed over all voxels.",
-        compute=lambda pair: probabilisticDistance(pair.table),
-        needs=(Workspace.table,),
-        identity=0,
-        note=lambda pair: "" if pair.table.products else "the two do not overlap",
-        hint="Made for memberships; infinite without overlap.",
-        formula=r"\mathrm{PBD} = \frac{\sum_i \lvert f_{A,i} - f_{B,i} \rvert}{2 \sum_i f_{A,i} \, f_{B,i}}",
-        code="metrics.agreement.probabilisticDistance", alias="PROBDST",
-        deviation="The source's own program gives 1/255 of it.",
-    ),
-    Definition(
-        key="KAP", title="Cohen's kappa", family="agreement", source=TAHA,
-        unit="", low=-1, high=1, better="higher", empty=Empty.ZERO,
-        description="Agreement beyond chance: 0 is what random segmentations of these sizes reach.",
-        compute=lambda pair: kappa(pair.table),
-        needs=(Workspace.table,),
-        isMain=True, identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
-        formula=r"\mathrm{KAP} = \frac{f_a - f_c}{n - f_c} \\ "
-        r"f_a = \mathrm{TP} + \mathrm{TN}, \quad "
-        r"f_c = \frac{(\mathrm{TN} + \mathrm{FN})(\mathrm{TN} + \mathrm{FP}) + (\mathrm{FP} + "
-        r"\mathrm{TP})(\mathrm{FN} + \mathrm{TP})}{n}",
-        code="metrics.agreement.kappa", alias="KAPPA",
-    ),
-    Definition(
-        key="AUC", title="Area under the ROC curve", family="agreement", source=TAHA,
-        unit="", low=0, high=1, better="higher", empty=Empty.COUNTED,
-        description="Mean of sensitivity and specificity: the area under the curve through the one point that a "
-        "segmentation has.",
-        compute=lambda pair: areaUnderCurve(pair.table),
-        needs=(Workspace.table,),
-        symmetric=False, identity=1, dependsOnGrid=True, hint=FIX_THE_GRID,
-        formula=r"\mathrm{AUC} = 1 - \frac{\mathrm{FPR} + \mathrm{FNR}}{2}",
-        code="metrics.agreement.areaUnderCurve", alias="AUC",
-        steps=("metrics.agreement.fallout", "metrics.agreement.missRate"),
-    ),
-)  # fmt: skip

@@ -1,9 +1,10 @@
-"""Counts of the voxels that two structures share and do not share, or their areas, and the confusion matrix of both."""
+"""The confusion matrix: counts of the voxels that two structures share and do not share, or their areas."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -20,30 +21,81 @@ SIZE_ROUNDING = Fraction(1, 10**10)
 WITHOUT_GRID = "contours without an image have no grid on which true negatives could be counted"
 
 
+# A whole number, a fraction or a floating-point number.
+Amount = Any
+
+
 @dataclass(frozen=True)
 class Counts:
-    """Overlap of two structures: voxel counts of two masks, or areas of contours in mm2.
+    """The confusion matrix of two structures: voxel counts of two masks, or areas of contours in mm2.
 
-    Counts of masks on one lattice are exact integers. With memberships, or grids turned against each other, voxels
-    count fractionally.
+    Counts of masks on one lattice are whole numbers. With memberships, or grids turned against each other, voxels count
+    fractionally. The formulas take whole numbers, exact fractions and floating-point numbers.
 
     truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. unit: what is counted.
+    voxels: number of voxels in the evaluated grid; None without a grid. productSum, squareSum: sums of the products of
+    both memberships and of the squares of both; None where all are 0 or 1.
     """
 
-    truePositive: float
-    falsePositive: float
-    falseNegative: float
+    truePositive: Amount
+    falsePositive: Amount
+    falseNegative: Amount
     unit: str = "voxel"
+    voxels: Amount | None = None
+    productSum: Fraction | None = None
+    squareSum: Fraction | None = None
+
+    def exactly(self, size: float | None) -> Counts:
+        """Return the same as fractions, with a number of voxels in the evaluated grid.
+
+        A number that is below the union of both structures, or above it by rounding only, is set to the union.
+        """
+        both, over, under = map(Fraction, (self.truePositive, self.falsePositive, self.falseNegative))
+        covered = both + over + under
+        voxels = None if size is None else Fraction(size)
+        if voxels is not None and voxels <= covered * (1 + SIZE_ROUNDING):
+            voxels = covered
+        return Counts(both, over, under, self.unit, voxels)
 
     @property
-    def reference(self) -> float:
+    def reference(self) -> Amount:
         """Size of the reference."""
         return self.truePositive + self.falseNegative
 
     @property
-    def test(self) -> float:
+    def test(self) -> Amount:
         """Size of the test."""
         return self.truePositive + self.falsePositive
+
+    @property
+    def products(self) -> Amount:
+        """Sum of the products of both memberships."""
+        return self.truePositive if self.productSum is None else self.productSum
+
+    @property
+    def squares(self) -> Amount:
+        """Sum of the squares of both memberships."""
+        return self.reference + self.test if self.squareSum is None else self.squareSum
+
+    @property
+    def size(self) -> Amount:
+        """Number of voxels in the evaluated grid. Raises Undefined without a grid."""
+        if self.voxels is None:
+            raise Undefined(WITHOUT_GRID)
+        return self.voxels
+
+    @property
+    def trueNegative(self) -> Amount:
+        """Number of voxels in neither structure. Raises Undefined without a grid."""
+        return self.size - self.truePositive - self.falsePositive - self.falseNegative
+
+    @property
+    def outsideReference(self) -> Amount:
+        return self.size - self.reference
+
+    @property
+    def outsideTest(self) -> Amount:
+        return self.size - self.test
 
 
 def count(reference: Mask, test: Mask) -> Counts:
@@ -64,76 +116,19 @@ def areas(reference: Surface, test: Surface) -> Counts:
     return Counts(both, test.volume - both, reference.volume - both, "area")
 
 
-@dataclass(frozen=True)
-class Table:
-    """The confusion matrix of two structures; memberships between 0 and 1 count fractionally.
+def countMemberships(reference: Mask, test: Mask, voxels: float) -> Counts:
+    """Return the exact counts of memberships in [0, 1] on one lattice; for binary masks they are those of count().
 
-    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. voxels: number of
-    voxels in the evaluated grid, possibly fractional; None without a grid. products: sum of the products of both
-    memberships. squares: sum of the squares of both.
+    voxels: in the evaluated grid.
     """
-
-    truePositive: Fraction
-    falsePositive: Fraction
-    falseNegative: Fraction
-    voxels: Fraction | None
-    products: Fraction
-    squares: Fraction
-    unit: str = "voxel"
-
-    @staticmethod
-    def of(counts: Counts, size: float | None) -> Table:
-        """Return the table of two masks, or of contours without a grid.
-
-        A number of voxels that is below the union of both structures, or above it by rounding only, is set to the
-        union.
-        """
-        both, over, under = map(Fraction, (counts.truePositive, counts.falsePositive, counts.falseNegative))
-        covered = both + over + under
-        voxels = None if size is None else Fraction(size)
-        if voxels is not None and voxels <= covered * (1 + SIZE_ROUNDING):
-            voxels = covered
-        return Table(both, over, under, voxels, both, 2 * both + over + under, counts.unit)
-
-    @staticmethod
-    def ofMemberships(reference: Mask, test: Mask, voxels: float) -> Table:
-        """Return the table of memberships in [0, 1] on one lattice; for binary masks it is that of their counts."""
-        low, high = boxAround(reference, test)
-        sums = np.zeros(5)
-        # slice by slice, to avoid a copy of the box
-        for k in range(low[2], high[2] + 1):
-            box = (*low[:2], k), (*high[:2], k)
-            f, g = (mask.block(*box).astype(float) for mask in (reference, test))
-            both = np.minimum(f, g).sum()
-            more = np.maximum(g - f, 0).sum(), np.maximum(f - g, 0).sum()
-            sums += both, *more, (f * g).sum(), (f * f).sum() + (g * g).sum()
-        both, over, under, products, squares = map(Fraction, sums)
-        return Table(both, over, under, max(Fraction(voxels), both + over + under), products, squares)
-
-    @property
-    def reference(self) -> Fraction:
-        return self.truePositive + self.falseNegative
-
-    @property
-    def test(self) -> Fraction:
-        return self.truePositive + self.falsePositive
-
-    @property
-    def size(self) -> Fraction:
-        """Number of voxels in the evaluated grid. Raises Undefined without a grid."""
-        if self.voxels is None:
-            raise Undefined(WITHOUT_GRID)
-        return self.voxels
-
-    @property
-    def trueNegative(self) -> Fraction:
-        """Number of voxels in neither structure. Raises Undefined without a grid."""
-        return self.size - self.truePositive - self.falsePositive - self.falseNegative
-
-    @property
-    def outsideReference(self) -> Fraction:
-        return self.size - self.reference
-
-    @property
-    def outsideTest(self) -> Fraction:
-        return self.size - self.test
+    low, high = boxAround(reference, test)
+    sums = np.zeros(5)
+    # slice by slice, to avoid a copy of the box
+    for k in range(low[2], high[2] + 1):
+        box = (*low[:2], k), (*high[:2], k)
+        f, g = (mask.block(*box).astype(float) for mask in (reference, test))
+        both = np.minimum(f, g).sum()
+        more = np.maximum(g - f, 0).sum(), np.maximum(f - g, 0).sum()
+        sums += both, *more, (f * g).sum(), (f * f).sum() + (g * g).sum()
+    both, over, under, products, squares = map(Fraction, sums)
+    return Counts(both, over, under, "voxel", max(Fraction(voxels), both + over + under), products, squares)

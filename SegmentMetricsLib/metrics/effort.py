@@ -1,4 +1,4 @@
-"""Effort: how much work it takes to turn the test into the reference.
+"""What it takes to correct the test: the length of contour to draw, and how far the center is off.
 
 Source of the added path length: Vaassen et al., Physics and Imaging in Radiation Oncology 2020,
 doi:10.1016/j.phro.2019.12.001; here as a length in mm, measured to the contour itself instead of counted in pixels.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -25,14 +24,15 @@ from ..geometry.masks import Mask
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import Surface
 from ..model.structures import BOTH_EMPTY, Structure
-from .metric import OURS, Definition, Empty
-from .sections import sideOf
+from .metric import OURS, Empty, Family, metric, quantity
 from .signed import DIRECTIONS
 
 if TYPE_CHECKING:
-    from .pair import Workspace
+    from .pair import Pair
 
 
+FAMILY = Family(120)
+VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
 # Candidate segments in the first pass of a search for the nearest one.
 NEIGHBORS = 4
 # Up to this many points, starting threads takes longer than the query.
@@ -127,26 +127,7 @@ def outline(reference: Surface, test: Surface | None) -> Outline:
     return Outline(reference, None if test is None or test.isEmpty else NearContour(test))
 
 
-def addedPathLength(beyond: np.ndarray) -> float:
-    """Return APL in mm: the length of the reference's contours that lies farther than the tolerance from the test's.
-
-    beyond: (m,) that length for each segment, from lengthsBeyond().
-    """
-    return float(beyond.sum())
-
-
-def relativeAddedPathLength(slices: Sequence[Outline], length: float) -> float:
-    """Return an added path length in mm divided by the length of the reference's contours, in [0, 1].
-
-    Raises Undefined without a reference.
-    """
-    whole = float(sum(one.reference.sizes.sum() for one in slices))
-    if not whole:
-        raise Undefined("the reference has no contour")
-    return min(length / whole, 1.0)
-
-
-def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
+def lengthsFarther(one: Outline, tolerance: float) -> np.ndarray:
     """Return for every segment of the reference (m,) the length in mm that lies farther than tau (mm) from the test."""
     if one.test is None:
         return one.reference.sizes
@@ -178,15 +159,134 @@ def lengthsBeyond(one: Outline, tolerance: float) -> np.ndarray:
     return beyond
 
 
-def centroidShift(reference: Structure, test: Structure, side: str) -> float:
-    """Return the shift in mm of the test's centroid from the reference's toward R, L, A, P, S or I.
+@quantity()
+def slicedSides(pair: Pair) -> tuple[Mask | CrossSections, Mask | CrossSections]:
+    """Return both structures in the slices of the reference, for a pair in space.
 
-    If either is a mesh, both centroids are of what the surfaces enclose: the parts of a mask that are one voxel thin
-    weigh less by its surface than by its voxels, so that even a mask and its own mesh would differ.
+    They are masks on a lattice whose k axis runs across the slices; a test on another lattice, or a mesh, is given by
+    its cross-sections. If the reference is empty, the slices of the test are used. Raises Undefined if both are empty,
+    if there are no slices, and for a mesh without an inside.
     """
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+    given = [s.mask for s in pair.structures]
+    if given[0] is None and not pair.reference.isEmpty:
+        raise Undefined("the reference is a mesh, which has no slices")
+    home = given[1] if pair.reference.isEmpty and given[1] is not None else given[0]
+    if home is None:
+        raise Undefined("the only structure is a mesh, which has no slices")
+    grid = home.grid.slicesLast()
+    reference, test = (
+        Mask.empty(grid) if structure.isEmpty else pair.find("slicedSide", {"which": which, "sliceGrid": grid})
+        for which, structure in enumerate(pair.structures)
+    )
+    return reference, test
+
+
+@quantity()
+def sliceStacks(slicedSides: tuple[Mask | CrossSections, Mask | CrossSections]) -> tuple[SliceStack, SliceStack]:
+    """Return the contours of both in every slice of the reference."""
+    reference, test = slicing.stacksOf(*slicedSides)
+    return reference, test
+
+
+@quantity()
+def outlines(pair: Pair) -> list[Outline]:
+    """Return the contours of both in every slice of the reference, as outlines; none if the reference is empty."""
+    if pair.emptiness == BOTH_EMPTY:
+        raise Undefined(BOTH_EMPTY)
+    if pair.reference.isEmpty:
+        return []
+    if pair.dimension == 2:
+        return [outline(pair.reference.surface, None if pair.test.isEmpty else pair.test.surface)]
+    return [outline(*(stack.contours for stack in pair["sliceStacks"]))]
+
+
+@quantity()
+def lengthsBeyond(outlines: Sequence[Outline], tolerance: float) -> np.ndarray:
+    """Return the length in mm of each segment (m,) of the reference's contours farther than tau (mm) from the test's.
+
+    A distance equal to the tolerance is within. In slices without the test, segments count in full. The result is (0,)
+    for an empty reference.
+    """
+    return np.concatenate([np.zeros(0), *(lengthsFarther(one, tolerance) for one in outlines)])
+
+
+@metric(
+    "APL_{tolerance}mm",
+    "Added path length, {tolerance} mm",
+    VAASSEN,
+    unit="mm",
+    best=0,
+    empty=Empty.COMPUTED,
+    symmetric=False,
+    isMain=True,
+    trend="falling",
+    hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
+    formula=r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau \rbrace \rvert",
+    steps=("metrics.effort.lengthsFarther",),
+    deviation="The source counts pixels of the contour; here it is a length in mm, measured to the contour itself.",
+)
+def addedPathLength(lengthsBeyond: np.ndarray) -> float:
+    """Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from the test's: what
+    has to be drawn to correct the test.
+    """
+    return float(lengthsBeyond.sum())
+
+
+@metric(
+    "RelativeAPL_{tolerance}mm",
+    "Added path length relative to the reference, {tolerance} mm",
+    VAASSEN,
+    best=0,
+    empty=Empty.COMPUTED,
+    symmetric=False,
+    heading="Relative APL",
+    trend="falling",
+    hint="Choose it to compare the effort between structures of different size.",
+    formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
+)
+def relativeAddedPathLength(outlines: Sequence[Outline], lengthsBeyond: np.ndarray) -> float:
+    """Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.
+
+    Raises Undefined without a reference.
+    """
+    whole = float(sum(one.reference.sizes.sum() for one in outlines))
+    if not whole:
+        raise Undefined("the reference has no contour")
+    return min(addedPathLength(lengthsBeyond) / whole, 1.0)
+
+
+@metric(
+    "CentroidShift{letter}",
+    "Shift of the centroid toward {word}",
+    OURS,
+    unit="mm",
+    identity=0,
+    low=-math.inf,
+    empty=Empty.COMPUTED,
+    symmetric=False,
+    heading="Center to {short}",
+    hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
+    formula=r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k",
+    steps=("metrics.effort.centroid",),
+    variants=(
+        {"letter": "R", "word": "right", "short": "right"},
+        {"letter": "A", "word": "anterior", "short": "ant."},
+        {"letter": "S", "word": "superior", "short": "sup."},
+    ),
+)
+def centroidShift(structuresWithInside: tuple[Structure, Structure], letter: str) -> float:
+    """How far the test's center of mass lies toward {word} of the reference's: that of the voxels, or, if either
+    structure is a mesh, of what the surfaces enclose.
+
+    The parts of a mask that are one voxel thin weigh less by its surface than by its voxels, so that even a mask and
+    its own mesh would differ. letter: R, L, A, P, S or I.
+    """
+    reference, test = structuresWithInside
     areMasks = reference.mask is not None and test.mask is not None
     centroids = [centroid(structure, areMasks) for structure in (test, reference)]
-    shift = float((centroids[0] - centroids[1]) @ np.array(DIRECTIONS[side], float))
+    shift = float((centroids[0] - centroids[1]) @ np.array(DIRECTIONS[letter], float))
     # equal centroids may be computed from different corners of the same grid
     return shift if abs(shift) > ROUNDINGS * np.finfo(float).eps * np.abs(centroids).max() else 0.0
 
@@ -206,113 +306,3 @@ def centroid(structure: Structure, isOfVoxels: bool) -> np.ndarray:
     else:
         sizes = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
     return center + sizes @ corners.sum(axis=1) / (surface.dimension + 1) / sizes.sum()
-
-
-def sidesOf(pair: Workspace) -> tuple[Mask | CrossSections, Mask | CrossSections]:
-    """Return both structures in the slices of the reference, for a pair in space.
-
-    They are masks on a lattice whose k axis runs across the slices; a test on another lattice, or a mesh, is given by
-    its cross-sections. If the reference is empty, the slices of the test are used. Raises Undefined if both are empty,
-    if there are no slices, and for a mesh without an inside.
-    """
-    if pair.emptiness == BOTH_EMPTY:
-        raise Undefined(BOTH_EMPTY)
-    given = [s.mask for s in pair.structures]
-    if given[0] is None and not pair.reference.isEmpty:
-        raise Undefined("the reference is a mesh, which has no slices")
-    home = given[1] if pair.reference.isEmpty and given[1] is not None else given[0]
-    if home is None:
-        raise Undefined("the only structure is a mesh, which has no slices")
-    grid = home.grid.slicesLast()
-    reference, test = (
-        Mask.empty(grid) if structure.isEmpty else pair.once(sideOf, which, grid)
-        for which, structure in enumerate(pair.structures)
-    )
-    return reference, test
-
-
-def stacksOf(pair: Workspace) -> tuple[SliceStack, SliceStack]:
-    """Return the contours of both in every slice of the reference."""
-    reference, test = slicing.stacksOf(*pair.once(sidesOf))
-    return reference, test
-
-
-def outlinesOf(pair: Workspace) -> list[Outline]:
-    """Return the contours of both in every slice of the reference, as outlines; none if the reference is empty."""
-    if pair.emptiness == BOTH_EMPTY:
-        raise Undefined(BOTH_EMPTY)
-    if pair.reference.isEmpty:
-        return []
-    if pair.dimension == 2:
-        return [outline(pair.reference.surface, None if pair.test.isEmpty else pair.test.surface)]
-    return [outline(*(stack.contours for stack in pair.once(stacksOf)))]
-
-
-def lengthsBeyondOfPair(pair: Workspace, tolerance: float) -> np.ndarray:
-    """Return the length in mm of each segment (m,) of the reference's contours farther than tau (mm) from the test's.
-
-    A distance equal to the tolerance is within. In slices without the test, segments count in full. The result is (0,)
-    for an empty reference.
-    """
-    lengths = [lengthsBeyond(one, tolerance) for one in pair.once(outlinesOf)]
-    return np.concatenate([np.zeros(0), *lengths])
-
-
-def centroidShiftOfPair(pair: Workspace, side: str) -> float:
-    """Return the shift in mm of the test's centroid from the reference's toward a side."""
-    reference, test = pair.structuresWithInside
-    return centroidShift(reference, test, side)
-
-
-def addedPathLengthOfPair(pair: Workspace, tolerance: float) -> float:
-    """Return the length in mm of the reference's contours farther than tau (mm) from the test's."""
-    return addedPathLength(pair.once(lengthsBeyondOfPair, tolerance))
-
-
-VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
-
-EFFORT = (
-    Definition(
-        key="APL_{tolerance}mm", title="Added path length, {tolerance} mm", family="effort", source=VAASSEN,
-        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
-        description="Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from "
-        "the test's: what has to be drawn to correct the test.",
-        compute=addedPathLengthOfPair,
-        symmetric=False, isMain=True, identity=0, trend="falling",
-        hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
-        formula=r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau "
-        r"\rbrace \rvert",
-        code="metrics.effort.addedPathLength",
-        steps=("metrics.effort.lengthsBeyond",),
-        deviation="The source counts pixels of the contour; here it is a length in mm, measured to the contour "
-        "itself.",
-    ),
-    Definition(
-        key="RelativeAPL_{tolerance}mm", title="Added path length relative to the reference, {tolerance} mm",
-        family="effort", source=VAASSEN,
-        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
-        description="Share of the length of the reference's contours that lies farther than {tolerance} mm from the "
-        "test's.",
-        compute=lambda pair, tolerance: relativeAddedPathLength(
-            pair.once(outlinesOf), addedPathLengthOfPair(pair, tolerance)
-        ),
-        symmetric=False, heading="Relative APL", identity=0, trend="falling",
-        hint="Choose it to compare the effort between structures of different size.",
-        formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
-        code="metrics.effort.relativeAddedPathLength",
-    ),
-    *(
-        Definition(
-            key=f"CentroidShift{side}", title=f"Shift of the centroid toward {word}", family="effort", source=OURS,
-            unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.COMPUTED,
-            description=f"How far the test's center of mass lies toward {word} of the reference's: that of the voxels, "
-            "or, if either structure is a mesh, of what the surfaces enclose.",
-            compute=partial(centroidShiftOfPair, side=side),
-            symmetric=False, heading=f"Center to {short}", identity=0,
-            hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
-            formula=r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k", code="metrics.effort.centroidShift",
-            steps=("metrics.effort.centroid",),
-        )
-        for side, word, short in (("R", "right", "right"), ("A", "anterior", "ant."), ("S", "superior", "sup."))
-    ),
-)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Hazard-aware metrics: errors near critical structures count more.
+"""How dangerous the differences are: those near the chosen critical structures count more.
 
 Hazard is a number in [0, 1] per voxel: 1 (times the weight) in a critical structure, decreasing with the distance to
 it. Source: Beyond Dice: SIS and STAR. Its equation 7 can exceed 1; here, the exact mean of the tail is used instead.
@@ -11,7 +11,7 @@ import math
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import SimpleITK
@@ -27,15 +27,22 @@ from ..geometry.masks import Mask, boxAround, slicesOf
 from ..geometry.surfaces import Surface, elementCenters
 from ..geometry.voxelization import LARGEST_GRID
 from ..model.dose import Dose
-from ..model.structures import BOTH_EMPTY, Structure
-from ..settings.settings import Settings
-from .metric import Definition, Empty
-from .pair import Workspace
+from ..model.structures import Structure
+from .metric import Empty, Family, metric, quantity
 
 if TYPE_CHECKING:
-    from .pair import Workspace
+    from .pair import Pair
 
 
+FAMILY = Family(60)
+# No DOI is known: see docs/guide/which-number.md.
+BEYOND_DICE = "Beyond Dice: SIS and STAR"
+
+# The settings behind symbols of the formulas: the weight of missed hazard, and those that decide the hazard of a voxel.
+BALANCE = ((r"\lambda", ("hazardBalance",)),)
+HAZARD_OF_VOXELS = (
+    ("w_i", ("critical", "hazardKernel", "hazardReach", "hazardPower", "hazardDecay", "hazardCombination")),
+)
 # Prevents division by a sum of hazard that is zero: epsilon in the formulas.
 EPSILON = 1e-8
 # A distance map has at most this many voxels, or, if that is more, this multiple of the requested voxels.
@@ -71,7 +78,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Field:
+class HazardField:
     """Hazard at the voxels of a box of a grid; only the part of the box that can have hazard is stored.
 
     values: float array in [0, 1], indexed [k, j, i]. low: (3,) voxel index i, j, k of values[0, 0, 0]. grid: the
@@ -84,7 +91,7 @@ class Field:
     box: tuple[np.ndarray, np.ndarray]
 
     def __repr__(self) -> str:
-        return f"<Field of hazard at {np.count_nonzero(self.values)} voxels of {self.grid!r}>"
+        return f"<HazardField of hazard at {np.count_nonzero(self.values)} voxels of {self.grid!r}>"
 
     def at(self, points: np.ndarray) -> np.ndarray:
         """Return the hazard in [0, 1] at LPS points (n, 3) in mm, linearly interpolated between voxel centers.
@@ -109,7 +116,7 @@ class Field:
             result[target] = self.values[slicesOf(first - self.low, last - self.low)]
         return result
 
-    def within(self, evaluated: Grid) -> Field:
+    def within(self, evaluated: Grid) -> HazardField:
         """Return the field with hazard only at voxels whose centers lie in a grid that is on another lattice."""
         values = self.values.copy()
         j, i = np.meshgrid(*(np.arange(n) for n in values.shape[1:]), indexing="ij")
@@ -120,7 +127,7 @@ class Field:
             part[~inside.reshape(part.shape)] = 0
         return replace(self, values=values)
 
-    def without(self, mask: Mask) -> Field:
+    def without(self, mask: Mask) -> HazardField:
         """Return the field without hazard in a mask on the same lattice."""
         high = self.low + self.values.shape[::-1] - 1
         return replace(self, values=np.where(mask.block(self.low, high) != 0, 0, self.values))
@@ -131,7 +138,9 @@ class Field:
         return float(self.values.sum(where=mask.block(self.low, high) == 0))
 
 
-def field(criticals: Sequence[tuple[Mask | Surface, float]], grid: Grid, box: tuple, kernel: Kernel) -> Field:
+def hazardAround(
+    criticals: Sequence[tuple[Mask | Surface, float]], grid: Grid, box: tuple, kernel: Kernel
+) -> HazardField:
     """Return the hazard of the voxels in a box of a grid.
 
     criticals: masks on the grid or closed surfaces, none empty, and their weights in (0, 1]. box: lowest and highest
@@ -148,14 +157,14 @@ def field(criticals: Sequence[tuple[Mask | Surface, float]], grid: Grid, box: tu
         criticals = [(_near(critical, low - steps, high + steps), weight) for critical, weight in criticals]
         criticals = [(critical, weight) for critical, weight in criticals if not critical.isEmpty]
     if (low > high).any() or not criticals:
-        return Field(np.zeros((0, 0, 0)), low, grid, box)
+        return HazardField(np.zeros((0, 0, 0)), low, grid, box)
     values = np.zeros((high - low + 1)[::-1])
     for critical, weight in criticals:
         checkpoint()
         squared = _squaredDistances(critical, grid, low, high)
         for slab, distances in zip(values, squared, strict=True):  # a slice fits into the processor's cache
             kernel.combine(slab, weight * kernel.at(np.sqrt(distances, dtype=float)))
-    return Field(values, low, grid, box)
+    return HazardField(values, low, grid, box)
 
 
 def _extent(critical: Mask | Surface, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
@@ -223,7 +232,7 @@ class Errors:
     outside: float
 
 
-def errors(hazard: Field, reference: Mask, test: Mask, box: tuple) -> Errors:
+def errors(hazard: HazardField, reference: Mask, test: Mask, box: tuple) -> Errors:
     """Return the hazard of two masks on one lattice that lie in a box; one of them may be empty."""
     low, high = (np.asarray(corner) for corner in box)
     values = hazard.block(low, high)
@@ -233,68 +242,27 @@ def errors(hazard: Field, reference: Mask, test: Mask, box: tuple) -> Errors:
     )
 
 
-def missedShare(found: Errors) -> float:
-    """Return R-FN in [0, 1]: the fraction of the reference's hazard that the test misses; 0 without hazard there."""
-    missed = float(found.missed.sum())
-    return missed / (found.both + missed + EPSILON)
-
-
-def addedShare(found: Errors) -> float:
-    """Return R-FP in [0, 1]: the fraction of the hazard outside the reference that the test covers; 0 without any."""
-    return float(found.added.sum()) / (found.outside + EPSILON)
-
-
-def safetyImpactScore(found: Errors, balance: float) -> float:
-    """Return SIS in [0, 1]: balance times R-FN plus (1 - balance) times R-FP. balance: lambda in [0, 1]."""
-    return balance * missedShare(found) + (1 - balance) * addedShare(found)
-
-
-def tailRisk(found: Errors, balance: float, tail: float) -> float:
-    """Return STAR in [0, 1]: balance times the tail mean of missed hazard plus (1 - balance) times that of added one.
-
-    balance: lambda in [0, 1]. tail: alpha in (0, 1], the fraction of worst voxels that counts.
-    """
-    return balance * tailMean(found.missed, tail) + (1 - balance) * tailMean(found.added, tail)
-
-
-def tailMean(values: np.ndarray, share: float) -> float:
-    """Return the mean of the largest values, the last one counted fractionally; 0 without values.
-
-    share: fraction in (0, 1] of the values. In the formulas, this is C of alpha, where alpha is the share and q the
-    threshold from which on values are among the largest.
-    """
-    if not len(values):
-        return 0.0
-    threshold = np.quantile(values, 1 - share, method="inverted_cdf")
-    return float(threshold + np.maximum(values - threshold, 0).mean() / share)
-
-
-def weightedDice(found: Errors) -> float:
-    """Return the Dice coefficient in [0, 1] with voxels weighted by hazard. Raises Undefined if none has any."""
-    both = 2 * found.both
-    whole = both + float(found.missed.sum()) + float(found.added.sum())
-    if not whole:
-        raise Undefined("neither structure has any hazard")
-    return both / whole
-
-
 # The structures of one patient share a field, which can be as large as their image: while one comparison keeps it, the
 # others reuse it. The key holds the critical structures, so that no others can take their place.
-_fields: weakref.WeakValueDictionary[tuple, Field] = weakref.WeakValueDictionary()
+_fields: weakref.WeakValueDictionary[tuple, HazardField] = weakref.WeakValueDictionary()
 
 
-def errorsOf(pair: Workspace) -> Errors:
+@quantity()
+def hazardErrors(
+    someStructures: tuple[Structure, Structure],
+    masks: tuple[Mask, Mask],
+    hazardField: HazardField,
+    ignored: Mask | None,
+) -> Errors:
     """Return the hazard of the structures' overlap and of their differences."""
-    if pair.emptiness == BOTH_EMPTY:
-        raise Undefined(BOTH_EMPTY)
-    reference, test = pair.masks
-    field = pair.once(fieldOf)
-    if pair.ignored is not None:
-        field = field.without(pair.ignored.on(field.grid))
-    return errors(field, reference, test, boxAround(reference, test))
+    reference, test = masks
+    if ignored is not None:
+        hazardField = hazardField.without(ignored.on(hazardField.grid))
+    return errors(hazardField, reference, test, boxAround(reference, test))
 
 
-def fieldOf(pair: Workspace) -> Field:
+@quantity()
+def hazardField(pair: Pair) -> HazardField:
     """Return the hazard of all voxels of the evaluated grid, on the lattice on which overlap is counted."""
     isOfDose = pair.settings.hazardKernel == "dose"
     if isOfDose and (pair.dose is None or pair.settings.prescription is None):
@@ -318,20 +286,20 @@ def fieldOf(pair: Workspace) -> Field:
     return field
 
 
-def kernelOf(settings: Settings) -> Kernel:
+def kernelOf(settings: Any) -> Kernel:
     """Return the kernel by which hazard decreases with the distance, from settings."""
     s = settings
     return Kernel(s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination)
 
 
-def _newField(pair: Workspace, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> Field:
+def _newField(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> HazardField:
     given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
     if not given:
         raise Undefined("the critical structures are empty")
-    return field(given, grid, box, kernelOf(pair.settings))
+    return hazardAround(given, grid, box, kernelOf(pair.settings))
 
 
-def _fieldOfDose(pair: Workspace, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> Field:
+def _fieldOfDose(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> HazardField:
     """Return the dose as a share of the prescription, at most 1; outside the dose's grid there is no hazard."""
     dose, full = cast(Dose, pair.dose), cast(float, pair.settings.prescription)
     low, high = box
@@ -341,10 +309,10 @@ def _fieldOfDose(pair: Workspace, grid: Grid, box: tuple[np.ndarray, np.ndarray]
         index = np.stack([i, j, np.full_like(i, k)], axis=-1).reshape(-1, 3) + low
         doses, isWithin = dose.at(grid.toWorld(index))
         layer[:] = np.where(isWithin, np.minimum(doses / full, 1), 0).reshape(layer.shape)
-    return Field(values, low, grid, box)
+    return HazardField(values, low, grid, box)
 
 
-def _critical(pair: Workspace, structure: Structure, grid: Grid) -> Mask | Surface:
+def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
     """Return the voxels of a critical structure on a grid, or its surface if there would be too many voxels."""
     if structure.dimension != pair.dimension:
         raise Undefined(f"the critical structure {structure.name} is not of the same kind as the structures")
@@ -377,97 +345,150 @@ def _voxelsAt(points: np.ndarray, grid: Grid) -> Mask:
     return Mask.fromArray(voxels, grid, low)
 
 
-def emptyCriticals(pair: Workspace) -> str:
+def emptyCriticals(criticals: Sequence[tuple[Structure, float]]) -> str:
     """Return a note on critical structures left out because they are empty, "" if there are none."""
-    names = [structure.name for structure, _ in pair.criticals if structure.isEmpty]
+    names = [structure.name for structure, _ in criticals if structure.isEmpty]
     return f"left out because empty: {commaSeparated(names)}" if names else ""
 
 
-# Known by its title alone: docs/guide/which-number.md says so.
-BEYOND_DICE = "Beyond Dice: SIS and STAR"
-
-# The settings behind symbols of the formulas: the weight of missed hazard, and those that decide the hazard of a voxel.
-BALANCE = ((r"\lambda", ("hazardBalance",)),)
-HAZARD_OF_VOXELS = (
-    ("w_i", ("critical", "hazardKernel", "hazardReach", "hazardPower", "hazardDecay", "hazardCombination")),
+@metric(
+    "RFN",
+    "Missed hazard",
+    BEYOND_DICE,
+    best=0,
+    empty=Empty.COMPUTED,
+    symmetric=False,
+    note=emptyCriticals,
+    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"),
+    symbols=HAZARD_OF_VOXELS,
+    hint="Choose it when missing a part near a critical structure matters most.",
+    formula=r"\mathrm{RFN} = \frac{\sum_{i \in A \setminus B} w_i}{\sum_{i \in A} w_i + \varepsilon}",
 )
+def missedShare(hazardErrors: Errors) -> float:
+    """Share of the hazard in the reference, high near critical structures, that the test misses.
+
+    0 without hazard there.
+    """
+    missed = float(hazardErrors.missed.sum())
+    return missed / (hazardErrors.both + missed + EPSILON)
 
 
-HAZARD = (
-    Definition(
-        key="RFN", title="Missed hazard", family="hazard", source=BEYOND_DICE,
-        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
-        description="Share of the hazard in the reference, high near critical structures, that the test misses.",
-        compute=lambda pair: missedShare(pair.once(errorsOf)),
-        needs=(Workspace.masks, errorsOf,),
-        symmetric=False, identity=0, note=emptyCriticals,
-        hint="Choose it when missing a part near a critical structure matters most.",
-        formula=r"\mathrm{RFN} = \frac{\sum_{i \in A \setminus B} w_i}{\sum_{i \in A} w_i + \varepsilon}",
-        code="metrics.hazard.missedShare",
-        steps=("metrics.hazard.field", "metrics.hazard.Kernel.at"),
-        symbols=HAZARD_OF_VOXELS,
-    ),
-    Definition(
-        key="RFP", title="Added hazard", family="hazard", source=BEYOND_DICE,
-        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
-        description="Share of the hazard outside the reference that the test covers.",
-        compute=lambda pair: addedShare(pair.once(errorsOf)),
-        needs=(Workspace.masks, errorsOf,),
-        symmetric=False, identity=0, dependsOnGrid=True, note=emptyCriticals,
-        hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
-        formula=r"\mathrm{RFP} = \frac{\sum_{i \in B \setminus A} w_i}{\sum_{i \notin A} w_i + \varepsilon}",
-        code="metrics.hazard.addedShare",
-        steps=("metrics.hazard.field", "metrics.hazard.Kernel.at"),
-        symbols=HAZARD_OF_VOXELS,
-    ),
-    Definition(
-        key="SIS", title="Safety impact score", family="hazard", source=BEYOND_DICE,
-        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
-        description="Weighted mean of the missed and the added hazard.",
-        compute=lambda pair: safetyImpactScore(pair.once(errorsOf), pair.settings.hazardBalance),
-        needs=(Workspace.masks, errorsOf,),
-        symmetric=False, isMain=True, identity=0, dependsOnGrid=True, note=emptyCriticals,
-        hint="A mean over all errors, in which a few grave ones vanish: look at STAR, too. Fix the evaluated grid.",
-        formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
-        code="metrics.hazard.safetyImpactScore",
-        steps=("metrics.hazard.missedShare", "metrics.hazard.addedShare"),
-        symbols=BALANCE,
-    ),
-    Definition(
-        key="STAR", title="Tail risk", family="hazard", source=BEYOND_DICE,
-        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
-        description="Mean hazard of the most hazardous missed and added voxels: how bad the worst errors are.",
-        compute=lambda pair: tailRisk(
-            pair.once(errorsOf), pair.settings.hazardBalance, pair.settings.hazardTail
-        ),
-        needs=(Workspace.masks, errorsOf,),
-        symmetric=False, isMain=True, identity=0, note=emptyCriticals,
-        hint="Looks at the worst errors only: one voxel in a critical structure shows.",
-        formula=r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
-        r"C_\alpha(E) = q + \frac{1}{\alpha \lvert E \rvert} \sum_{i \in E} \max(w_i - q, 0), \quad "
-        r"C_\alpha(\emptyset) = 0 \\ "
-        r"q = \min\left\lbrace t : \lvert \lbrace i \in E : w_i \le t \rbrace \rvert \ge (1 - \alpha) "
-        r"\lvert E \rvert \right\rbrace",
-        code="metrics.hazard.tailRisk",
-        steps=("metrics.hazard.tailMean",),
-        symbols=(*BALANCE, (r"\alpha", ("hazardTail",)), *HAZARD_OF_VOXELS),
-        deviation="Equation 7 of the source sums every hazard from q on and can exceed 1. Here it is the exact "
-        "mean of the worst share, the last voxel counted in part; both are equal where that share is a "
-        "whole number of voxels and nothing ties.",
-    ),
-    Definition(
-        key="wDice", title="Dice weighted by hazard", family="hazard", source=BEYOND_DICE,
-        unit="", low=0, high=1, better="higher", empty=Empty.COMPUTED,
-        description="Dice coefficient in which every voxel counts by its hazard.",
-        compute=lambda pair: weightedDice(pair.once(errorsOf)),
-        needs=(Workspace.masks, errorsOf,),
-        isMain=True, identity=1, note=emptyCriticals,
-        hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
-        formula=r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",
-        code="metrics.hazard.weightedDice",
-        steps=("metrics.hazard.field", "metrics.hazard.Kernel.at"),
-        symbols=HAZARD_OF_VOXELS,
-        deviation="The source adds a small number to the denominator; here it is undefined where neither "
-        "structure has any hazard.",
-    ),
-)  # fmt: skip
+@metric(
+    "RFP",
+    "Added hazard",
+    BEYOND_DICE,
+    best=0,
+    empty=Empty.COMPUTED,
+    symmetric=False,
+    dependsOnGrid=True,
+    note=emptyCriticals,
+    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"),
+    symbols=HAZARD_OF_VOXELS,
+    hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
+    formula=r"\mathrm{RFP} = \frac{\sum_{i \in B \setminus A} w_i}{\sum_{i \notin A} w_i + \varepsilon}",
+)
+def addedShare(hazardErrors: Errors) -> float:
+    """Share of the hazard outside the reference that the test covers.
+
+    0 without any.
+    """
+    return float(hazardErrors.added.sum()) / (hazardErrors.outside + EPSILON)
+
+
+@metric(
+    "SIS",
+    "Safety impact score",
+    BEYOND_DICE,
+    best=0,
+    empty=Empty.COMPUTED,
+    symmetric=False,
+    dependsOnGrid=True,
+    isMain=True,
+    note=emptyCriticals,
+    steps=("metrics.hazard.missedShare", "metrics.hazard.addedShare"),
+    symbols=BALANCE,
+    hint="A mean over all errors, in which a few grave ones vanish: look at STAR, too. Fix the evaluated grid.",
+    formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
+)
+def safetyImpactScore(hazardErrors: Errors, hazardBalance: float) -> float:
+    """Weighted mean of the missed and the added hazard.
+
+    hazardBalance: lambda in [0, 1], the weight of the missed hazard.
+    """
+    return hazardBalance * missedShare(hazardErrors) + (1 - hazardBalance) * addedShare(hazardErrors)
+
+
+@metric(
+    "STAR",
+    "Tail risk",
+    BEYOND_DICE,
+    best=0,
+    empty=Empty.COMPUTED,
+    symmetric=False,
+    isMain=True,
+    note=emptyCriticals,
+    steps=("metrics.hazard.tailMean",),
+    symbols=(*BALANCE, (r"\alpha", ("hazardTail",)), *HAZARD_OF_VOXELS),
+    hint="Looks at the worst errors only: one voxel in a critical structure shows.",
+    formula=r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
+    r"C_\alpha(E) = q + \frac{1}{\alpha \lvert E \rvert} \sum_{i \in E} \max(w_i - q, 0), \quad "
+    r"C_\alpha(\emptyset) = 0 \\ "
+    r"q = \min\left\lbrace t : \lvert \lbrace i \in E : w_i \le t \rbrace \rvert \ge (1 - \alpha) "
+    r"\lvert E \rvert \right\rbrace",
+    deviation="Equation 7 of the source sums every hazard from q on and can exceed 1. Here it is the exact "
+    "mean of the worst share, the last voxel counted in part; both are equal where that share is a "
+    "whole number of voxels and nothing ties.",
+)
+def tailRisk(hazardErrors: Errors, hazardBalance: float, hazardTail: float) -> float:
+    """Mean hazard of the most hazardous missed and added voxels: how bad the worst errors are.
+
+    hazardBalance: lambda in [0, 1], the weight of the missed voxels. hazardTail: alpha in (0, 1], the share of voxels
+    that counts, the worst ones.
+
+    Examples
+    --------
+    >>> errors = Errors(missed=np.array([0.9, 0.2]), added=np.array([0.1]), both=5.0, outside=3.0)
+    >>> tailRisk(errors, hazardBalance=0.7, hazardTail=0.05)
+    0.66
+    """
+    missed, added = (tailMean(values, hazardTail) for values in (hazardErrors.missed, hazardErrors.added))
+    return hazardBalance * missed + (1 - hazardBalance) * added
+
+
+def tailMean(values: np.ndarray, share: float) -> float:
+    """Return the mean of the largest values, the last one counted fractionally; 0 without values.
+
+    share: fraction in (0, 1] of the values. In the formulas, this is C of alpha, where alpha is the share and q the
+    threshold from which on values are among the largest.
+    """
+    if not len(values):
+        return 0.0
+    threshold = np.quantile(values, 1 - share, method="inverted_cdf")
+    return float(threshold + np.maximum(values - threshold, 0).mean() / share)
+
+
+@metric(
+    "wDice",
+    "Dice weighted by hazard",
+    BEYOND_DICE,
+    best=1,
+    empty=Empty.COMPUTED,
+    isMain=True,
+    note=emptyCriticals,
+    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"),
+    symbols=HAZARD_OF_VOXELS,
+    hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
+    formula=r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",
+    deviation="The source adds a small number to the denominator; here it is undefined where neither "
+    "structure has any hazard.",
+)
+def weightedDice(hazardErrors: Errors) -> float:
+    """Dice coefficient in which every voxel counts by its hazard.
+
+    Raises Undefined if neither structure has any hazard.
+    """
+    both = 2 * hazardErrors.both
+    whole = both + float(hazardErrors.missed.sum()) + float(hazardErrors.added.sum())
+    if not whole:
+        raise Undefined("neither structure has any hazard")
+    return both / whole

@@ -1,4 +1,4 @@
-"""Instances: which lesions are found, and how well.
+"""Which lesions are found, missed, invented, split or merged, and how well each is drawn.
 
 Lesions that are given as regions may overlap: each keeps all of its voxels. A voxel that several have tells which of
 them belong together only by the pair that fits best, so that a region which merely crosses another is not one with it.
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -27,15 +27,23 @@ from ..geometry.masks import Mask, boxAround, finerFirst
 from ..geometry.parts import closedParts, partsOf
 from ..geometry.sharedvolume import sharedVolume
 from ..model.structures import BOTH_EMPTY, Structure
-from ..settings.names import BRATS, BRATS_EVALUATION, METS, PANOPTICA
 from . import boundary, overlap
-from .metric import OURS, Definition, Empty
-from .pair import Workspace
+from .metric import OURS, Empty, Family, Named, metric, quantity
 
 if TYPE_CHECKING:
-    from ..settings.settings import Settings
+    from .pair import Pair
 
 
+FAMILY = Family(90, called=("lesions",))
+KIRILLOV = "Kirillov et al., arXiv:1801.00868"
+BRATS_PROGRAM = "BraTS 2023, github.com/rachitsaluja/BraTS-2023-Metrics"
+# The function that matches lesions, and the settings for the overlap of a match.
+MATCHED = ("metrics.instances.matched",)
+FOUND, MATCHING = (((r"\mathrm{TP}_t", (name,)),) for name in ("lesionOverlap", "panopticOverlap"))
+# The percentile of the Hausdorff distance of a lesion.
+PERCENTILE = 95
+# Steps of BraTS' dilation go to voxels that share a face or an edge.
+DILATION_RANK = 2
 # Shares that differ by less are equal.
 ROUNDING = 1e-9
 
@@ -329,51 +337,6 @@ def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False, isByD
     return Matches(pairs[rows], ious[rows], m - len(rows), n - len(rows))
 
 
-def sensitivity(matches: Matches) -> float:
-    """Return the share of the reference's lesions that are found, in [0, 1]. Raises Undefined without any."""
-    if not matches.found + matches.missed:
-        raise Undefined("the reference has no lesion")
-    return matches.found / (matches.found + matches.missed)
-
-
-def precision(matches: Matches) -> float:
-    """Return the share of the test's lesions that are in the reference, in [0, 1]. Raises Undefined without any."""
-    if not matches.found + matches.invented:
-        raise Undefined("the test has no lesion")
-    return matches.found / (matches.found + matches.invented)
-
-
-def recognitionQuality(matches: Matches) -> float:
-    """Return RQ, which is the F1 score of the lesions, in [0, 1]. Raises Undefined if neither side has a lesion."""
-    lesions = 2 * matches.found + matches.missed + matches.invented
-    if not lesions:
-        raise Undefined("neither structure has a lesion")
-    return 2 * matches.found / lesions
-
-
-def segmentationQuality(matches: Matches) -> float:
-    """Return SQ, the mean IoU of the matched lesions, in (0, 1]. Raises Undefined if none is matched."""
-    if not matches.found:
-        raise Undefined("no lesion is matched")
-    return float(matches.ious.mean())
-
-
-def panopticQuality(matches: Matches) -> float:
-    """Return PQ = SQ x RQ, in [0, 1]; 0 without a match. Raises Undefined if neither side has a lesion."""
-    recognition = recognitionQuality(matches)
-    return recognition * segmentationQuality(matches) if matches.found else 0.0
-
-
-def numberOf(lesions: Lesions) -> int:
-    """Return the number of the lesions of a structure."""
-    return lesions.count
-
-
-def countOf(overlaps: Overlaps, event: Event) -> int:
-    """Return the number of groups to which something happened."""
-    return sum(group.event is event for group in overlaps.groups)
-
-
 def meanOfLesions(scores: Sequence[float], invented: int, penalty: float) -> float:
     """Return the mean score of the reference's lesions and of the invented ones, which have the penalty.
 
@@ -382,14 +345,6 @@ def meanOfLesions(scores: Sequence[float], invented: int, penalty: float) -> flo
     if not len(scores) + invented:
         raise Undefined("neither structure has a lesion")
     return (float(sum(scores)) + penalty * invented) / (len(scores) + invented)
-
-
-# The percentile of the Hausdorff distance of a lesion.
-PERCENTILE = 95
-# Steps of BraTS' dilation go to voxels that share a face or an edge.
-DILATION_RANK = 2
-# Neighbors of a voxel in panoptica's lesions of a flat image, which SciPy finds: with a common face, in the plane 4.
-PANOPTICA_IN_2D = 6
 
 
 @dataclass(frozen=True)
@@ -408,75 +363,74 @@ class Scored:
     test: tuple[int, ...]
 
 
-def lesionsOf(pair: Workspace) -> tuple[Lesions, Lesions]:
-    """Return the lesions of both, without those that are too small: on one grid, or of two masks each on its own."""
+@quantity()
+def connectivities(structures: tuple[Structure, Structure], lesionConnectivity: int) -> tuple[int, ...]:
+    """Return how many neighbors of a voxel belong to one lesion with it, for the reference and for the test."""
+    return (lesionConnectivity,) * len(structures)
+
+
+@quantity("masks")
+def allLesions(pair: Pair, connectivities: tuple[int, ...]) -> tuple[Lesions, Lesions]:
+    """Return the lesions of both: on one grid, or of two masks each on its own."""
     if pair.emptiness == BOTH_EMPTY:
         grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), Grid((1, 1, 1), np.eye(4)))
         masks = Mask.empty(grid), Mask.empty(grid)
     else:
         # where overlap is counted in parts of voxels, nothing is resampled
         masks = (pair.reference.ownMask, pair.test.ownMask) if pair.isResampled else pair.masks
-    reference, test = (_lesionsOf(pair, *both) for both in zip(pair.structures, masks, strict=True))
-    if isOf(pair.settings, BRATS) or isOf(pair.settings, BRATS_EVALUATION):  # they are left out later
-        return reference, test
-    reference, test = (withoutSmall(one, _fewestOf(pair, one)) for one in (reference, test))
+    reference, test = (_lesionsOf(*one) for one in zip(pair.structures, masks, connectivities, strict=True))
     return reference, test
 
 
-def _fewestOf(pair: Workspace, lesions: Lesions) -> float:
-    """Return the number of voxels of the smallest lesion that counts."""
-    return pair.settings.lesionMinimum / lesions.grid.voxelSize
-
-
-def _lesionsOf(pair: Workspace, structure: Structure, mask: Mask) -> Lesions:
+def _lesionsOf(structure: Structure, mask: Mask, connectivity: int) -> Lesions:
     """Return the separate parts of a mask, or its instances, or the closed parts of a mesh, each filled by itself."""
     if structure.instances is not None:
         return ofMasks([one.on(mask.grid) for one in structure.instances], mask)
     if structure.mask is None and structure.dimension == 3 and not mask.isEmpty:
         filled = [voxelization.maskOf(part, mask.grid) for part in closedParts(structure.surface.solid)]
         return ofMasks(filled, mask, areNested=True)
-    connectivity = pair.settings.lesionConnectivity
-    if isOf(pair.settings, PANOPTICA) and structure.samplingGrid is not None and structure.samplingGrid.isImage2D:
-        connectivity = min(connectivity, PANOPTICA_IN_2D)
     parts = partsOf(mask, connectivity)
     return Lesions(parts.voxels, parts.numbers, np.bincount(parts.numbers, minlength=parts.count), mask.grid)
 
 
-def isOf(settings: Settings, rules: str) -> bool:
-    """Return whether the settings are those of a preset, or of one of its variants."""
-    return settings.convention.startswith(rules)
+@quantity()
+def lesions(allLesions: tuple[Lesions, Lesions], lesionMinimum: float) -> tuple[Lesions, Lesions]:
+    """Return the lesions of both, without those that are too small."""
+    reference, test = (withoutSmall(one, lesionMinimum / one.grid.voxelSize) for one in allLesions)
+    return reference, test
 
 
-def overlapsOfPair(pair: Workspace) -> Overlaps:
+@quantity()
+def lesionOverlaps(lesions: tuple[Lesions, Lesions]) -> Overlaps:
     """Return which lesions share voxels."""
-    return overlapsOf(*pair.once(lesionsOf))
+    return overlapsOf(*lesions)
 
 
-def detectionOf(pair: Workspace) -> Matches:
+@quantity()
+def lesionMatches(lesionOverlaps: Overlaps, lesionOverlap: float) -> Matches:
     """Return which lesions are found."""
-    if isOf(pair.settings, BRATS_EVALUATION):
-        return matched(pair.once(overlapsOfPair), 0.0, isByDice=True)
-    return matched(pair.once(overlapsOfPair), pair.settings.lesionOverlap)
+    return matched(lesionOverlaps, lesionOverlap)
 
 
-def panopticOf(pair: Workspace) -> Matches:
-    """Return which lesions are found for the panoptic quality; for panoptica the threshold itself is enough."""
-    return matched(pair.once(overlapsOfPair), pair.settings.panopticOverlap, isOf(pair.settings, PANOPTICA))
+@quantity()
+def panopticMatches(lesionOverlaps: Overlaps, panopticOverlap: float) -> Matches:
+    """Return which lesions are found for the panoptic quality."""
+    return matched(lesionOverlaps, panopticOverlap)
 
 
-def scoredOf(pair: Workspace) -> tuple[tuple[Scored, ...], int]:
+@quantity()
+def scoredLesions(
+    lesions: tuple[Lesions, Lesions], lesionOverlaps: Overlaps, lesionDilation: int
+) -> tuple[tuple[Scored, ...], int]:
     """Return the lesions of the reference that are scored, and how many of the test belong to none of them.
 
     Those of the reference that touch when they are dilated are one lesion, and every one of the test that such a
     dilated lesion reaches belongs to it.
     """
-    if isOf(pair.settings, BRATS_EVALUATION):
-        return _scoredOneByOne(pair)
-    reference, test = pair.once(lesionsOf)
-    if pair.settings.lesionDilation:
-        owners, reached = _dilated(reference, test, pair.settings.lesionDilation)
-    else:
-        owners, reached = np.arange(reference.count), pair.once(overlapsOfPair).belong
+    reference, test = lesions
+    owners, reached = np.arange(reference.count), lesionOverlaps.belong
+    if lesionDilation:
+        owners, reached = _dilated(reference, test, lesionDilation)
     ours: dict[int, list[int]] = {}
     for lesion, owner in enumerate(owners.tolist()):
         ours.setdefault(owner, []).append(lesion)
@@ -484,28 +438,7 @@ def scoredOf(pair: Workspace) -> tuple[tuple[Scored, ...], int]:
     for owner, lesion in reached.tolist():
         theirs[owner].append(lesion)
     invented = test.count - len(set(reached[:, 1].tolist()))
-    scored = [Scored(tuple(ours[owner]), tuple(theirs[owner])) for owner in ours]
-    if isOf(pair.settings, BRATS):
-        largest = _fewestOf(pair, reference)
-        scored = [one for one in scored if len(reference.voxelsOf(one.reference)) > largest]
-    return tuple(scored), invented
-
-
-def _scoredOneByOne(pair: Workspace) -> tuple[tuple[Scored, ...], int]:
-    """Return scoredOf() as BraTS_evaluation has it, where a lesion has one counterpart.
-
-    For metastases those of the reference that are large enough, whether found or missed, and the invented ones; for all
-    other tasks the found ones alone, as long as any is found. Raises Undefined for metastases without a large one.
-    """
-    matches, reference = pair.once(detectionOf), pair.once(lesionsOf)[0]
-    partners = {one: (other,) for one, other in matches.pairs.tolist()}
-    if pair.settings.convention != METS:
-        unmatched = matches.missed + matches.invented
-        return tuple(Scored((one,), other) for one, other in partners.items()), 0 if partners else unmatched
-    large = np.flatnonzero(reference.sizes >= _fewestOf(pair, reference)).tolist()
-    if not large:
-        raise Undefined("the reference has no lesion of the smallest size")
-    return tuple(Scored((one,), partners.get(one, ())) for one in large), matches.invented
+    return tuple(Scored(tuple(ours[owner]), tuple(theirs[owner])) for owner in ours), invented
 
 
 def _dilated(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -531,68 +464,85 @@ def _dilated(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray,
     return numbers[owners[np.argsort(owners[:, 1]), 0]], reached
 
 
-def drawnOf(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> Drawn:
+@quantity()
+def drawnLesion(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> Drawn:
     """Return how well lesions of the reference are drawn by lesions of the test; there must be both."""
-    distances = innerPair(pair, reference, test).distances
+    distances = innerPair(pair, ofReference, ofTest).distances
     return Drawn(
-        float(boundary.percentileHausdorff(distances, PERCENTILE).value),
-        float(boundary.meanAverageSurfaceDistance(distances).value),
+        float(boundary.percentileHausdorff(distances, PERCENTILE)),
+        float(boundary.meanAverageSurfaceDistance(distances)),
     )
 
 
-def overlapOf(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> tuple[float, float]:
+@quantity()
+def sharesOfLesion(
+    pair: Pair,
+    lesions: tuple[Lesions, Lesions],
+    lesionOverlaps: Overlaps,
+    ofReference: tuple[int, ...],
+    ofTest: tuple[int, ...],
+) -> tuple[float, float]:
     """Return Dice and IoU in [0, 1] of lesions of the reference and lesions of the test; there must be some of both."""
-    if any(lesions.areOverlapping for lesions in pair.once(lesionsOf)):
-        counts = innerPair(pair, reference, test).crispCounts
+    if any(one.areOverlapping for one in lesions):
+        counts = innerPair(pair, ofReference, ofTest).crispCounts
         return overlap.dice(counts), overlap.intersectionOverUnion(counts)
-    known = pair.once(overlapsOfPair)
-    isMeant = np.isin(known.pairs[:, 0], reference) & np.isin(known.pairs[:, 1], test)
-    both, total = known.shared[isMeant].sum(), known.reference[list(reference)].sum() + known.test[list(test)].sum()
+    known = lesionOverlaps
+    isMeant = np.isin(known.pairs[:, 0], ofReference) & np.isin(known.pairs[:, 1], ofTest)
+    both, total = known.shared[isMeant].sum(), known.reference[list(ofReference)].sum() + known.test[list(ofTest)].sum()
     return float(2 * both / total), float(both / (total - both))
 
 
-def innerPair(pair: Workspace, reference: tuple[int, ...], test: tuple[int, ...]) -> Workspace:
+@quantity()
+def hausdorffOfLesion(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> float:
+    """Return the 95th percentile Hausdorff distance in mm of lesions of the reference and lesions of the test."""
+    return about(pair, "drawnLesion", ofReference, ofTest).hausdorff
+
+
+def about(pair: Pair, name: str, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> Any:
+    """Return a quantity of some lesions of the reference and some of the test, given by number."""
+    return pair.find(name, {"ofReference": ofReference, "ofTest": ofTest})
+
+
+def innerPair(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> Pair:
     """Return some lesions of the reference and some of the test as a pair of their own."""
-    one, other = (lesions.mask(some) for lesions, some in zip(pair.once(lesionsOf), (reference, test)))
-    return _innerPair(pair, one, other)
+    one, other = (lesions.mask(some) for lesions, some in zip(pair["lesions"], (ofReference, ofTest)))
+    return _pairOf(pair, one, other)
 
 
-def _innerPair(pair: Workspace, one: Mask, other: Mask) -> Workspace:
-    return Workspace(
-        Structure("lesion", one), Structure("lesion", other), pair.settings.changed(extent="whole", critical=())
-    )
+def _pairOf(pair: Pair, one: Mask, other: Mask) -> Pair:
+    settings = pair.settings.changed(extent="whole", critical=())
+    return type(pair)(Structure("lesion", one), Structure("lesion", other), settings)
 
 
-def meanDice(pair: Workspace) -> float:
-    """Return LesionDSC in [0, 1]: the mean Dice of the scored lesions and of the invented ones, which have 0."""
-    scored, invented = pair.once(scoredOf)
-    if not scored and not invented and isOf(pair.settings, BRATS):
-        return 1.0
-    scores = [pair.once(overlapOf, one.reference, one.test)[0] if one.test else 0.0 for one in scored]
-    return meanOfLesions(scores, invented, 0.0)
+@quantity()
+def dicesOfLesions(pair: Pair, scoredLesions: tuple[tuple[Scored, ...], int]) -> list[float]:
+    """Return the Dice coefficients of the scored lesions, 0 for missed ones."""
+    scored, _ = scoredLesions
+    return [about(pair, "sharesOfLesion", one.reference, one.test)[0] if one.test else 0.0 for one in scored]
 
 
-def hausdorffOf(pair: Workspace, one: Scored) -> float:
-    """Return the 95th percentile Hausdorff distance in mm of a scored lesion that is found."""
-    return pair.once(drawnOf, one.reference, one.test).hausdorff
+@quantity()
+def hausdorffsOfLesions(
+    pair: Pair, scoredLesions: tuple[tuple[Scored, ...], int], distanceOfMissed: float
+) -> list[float]:
+    """Return the 95th percentile Hausdorff distances in mm of the scored lesions; missed ones have the penalty."""
+    scored, _ = scoredLesions
+    return [
+        about(pair, "hausdorffOfLesion", one.reference, one.test) if one.test else distanceOfMissed for one in scored
+    ]
 
 
-def meanHausdorff(pair: Workspace, hausdorff: Callable[[Workspace, Scored], float] = hausdorffOf) -> float:
-    """Return LesionHD95 in mm: the mean HD95 of the scored lesions; missed and invented ones have the penalty.
-
-    hausdorff: of a lesion that is found; other conventions measure it in their way.
-    """
-    scored, invented = pair.once(scoredOf)
-    if not scored and not invented and isOf(pair.settings, BRATS):
-        return 0.0
-    penalty = penaltyOf(pair)
-    return meanOfLesions([hausdorff(pair, s) if s.test else penalty for s in scored], invented, penalty)
+@quantity()
+def inventedLesions(scoredLesions: tuple[tuple[Scored, ...], int]) -> int:
+    """Return how many lesions of the test belong to none that is scored."""
+    return scoredLesions[1]
 
 
-def penaltyOf(pair: Workspace) -> float:
+@quantity()
+def distanceOfMissed(pair: Pair, lesionPenalty: float | None) -> float:
     """Return the distance in mm that a missed or invented lesion counts: by default the diagonal of the image."""
-    if pair.settings.lesionPenalty is not None:
-        return pair.settings.lesionPenalty
+    if lesionPenalty is not None:
+        return lesionPenalty
     # the grid for two masks on different ones only surrounds the structures
     grid = pair.reference.ownMask.grid if pair.isResampled else pair.overlapGrid.grid
     if any(s.samplingGrid is None for s in pair.structures):
@@ -601,12 +551,241 @@ def penaltyOf(pair: Workspace) -> float:
     return float(max(np.linalg.norm(one - other) for one in corners for other in corners))
 
 
-def noteOnLesions(pair: Workspace) -> str:
+def noteOnLesions(lesions: tuple[Lesions, Lesions]) -> str:
     """Return a note on lesions that were left out because they are small, "" if there are none."""
-    omitted = [lesions.omitted for lesions in pair.once(lesionsOf)]
+    omitted = [one.omitted for one in lesions]
     if not any(omitted):
         return ""
     return f"left out as smaller than the minimum: {omitted[0]} of the reference, {omitted[1]} of the test"
+
+
+# What all metrics of counts have in common, and all of shares.
+count = partial(
+    metric, source=OURS, high=math.inf, empty=Empty.COMPUTED, symmetric=False, note=noteOnLesions, isCount=True
+)
+share = partial(metric, best=1, empty=Empty.COUNTED, note=noteOnLesions)
+
+
+@quantity()
+def referenceLesions(lesions: tuple[Lesions, Lesions]) -> Lesions:
+    """Return the lesions of the reference."""
+    return lesions[0]
+
+
+@quantity()
+def testLesions(lesions: tuple[Lesions, Lesions]) -> Lesions:
+    """Return the lesions of the test."""
+    return lesions[1]
+
+
+@count(
+    "Lesions{Which}",
+    "Lesions of the {which}",
+    hint="Voxels that share a corner belong to one lesion, unless the settings say otherwise.",
+    formula=r"\mathrm{Lesions{Which}} = {letter}",
+    steps=("metrics.instances.allLesions",),
+    variants=(
+        {"Which": "Reference", "which": "reference", "letter": "m", "ofOne": Named("referenceLesions")},
+        {"Which": "Test", "which": "test", "letter": "n", "ofOne": Named("testLesions")},
+    ),
+)
+def numberOf(ofOne: Lesions) -> int:
+    """Separate lesions of the {which}."""
+    return ofOne.count
+
+
+@count(
+    "Lesions{What}",
+    "",
+    formula=r"\mathrm{Lesions{What}} = \lvert \lbrace G : {condition} \rbrace \rvert",
+    steps=("metrics.instances.Overlaps.groups",),
+    variants=(
+        {"event": Event.FOUND, "What": "Found", "title": "Lesions found", "better": "higher",
+         "description": "Lesions of the reference that overlap exactly one of the test, which overlaps no other.",
+         "hint": "Any overlap counts: look at LesionDSC for how well they are drawn.",
+         "condition": r"\lvert G_A \rvert = \lvert G_B \rvert = 1"},
+        {"event": Event.SPLIT, "What": "Split", "title": "Lesions split", "better": "lower", "identity": 0,
+         "description": "Lesions of the reference that overlap several of the test, which overlap no other.",
+         "hint": "Often one lesion with a gap; the volume hardly changes.",
+         "condition": r"\lvert G_A \rvert = 1, \lvert G_B \rvert > 1"},
+        {"event": Event.MERGED, "What": "Merged", "title": "Groups of lesions merged", "better": "lower", "identity": 0,
+         "description": "Lesions of the test that overlap several of the reference, which overlap no other.",
+         "hint": "Neighbors that are drawn as one; counts of lesions are then wrong.",
+         "condition": r"\lvert G_A \rvert > 1, \lvert G_B \rvert = 1"},
+        {"event": Event.MIXED, "What": "Mixed", "title": "Groups of lesions mixed up", "better": "lower", "identity": 0,
+         "description": "Groups in which several lesions of the reference overlap several of the test.",
+         "hint": "Look at them in the list: nothing simple can be said.",
+         "condition": r"\lvert G_A \rvert > 1, \lvert G_B \rvert > 1"},
+        {"event": Event.MISSED, "What": "Missed", "title": "Lesions missed", "better": "lower", "identity": 0,
+         "description": "Lesions of the reference that no lesion of the test overlaps.",
+         "hint": "What matters most for treatment: the volume alone does not tell that small ones are missed.",
+         "condition": r"\lvert G_A \rvert = 1, \lvert G_B \rvert = 0", "isMain": True, "heading": "Missed"},
+        {"event": Event.INVENTED, "What": "Invented", "title": "Lesions invented", "better": "lower", "identity": 0,
+         "description": "Lesions of the test that no lesion of the reference overlaps.",
+         "hint": "Each one costs somebody a look, or a biopsy.",
+         "condition": r"\lvert G_A \rvert = 0, \lvert G_B \rvert = 1", "isMain": True, "heading": "Invented"},
+    ),
+)  # fmt: skip
+def countOf(lesionOverlaps: Overlaps, event: Event) -> int:
+    """Groups of lesions to which something happened."""
+    return sum(group.event is event for group in lesionOverlaps.groups)
+
+
+@share(
+    "LesionSensitivity",
+    "Sensitivity for lesions",
+    OURS,
+    symmetric=False,
+    heading="Sens. lesions",
+    hint="Choose it when missing a lesion matters most; inventing some never lowers it.",
+    formula=r"\mathrm{LesionSensitivity} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{FN}_t}",
+    steps=MATCHED,
+    symbols=FOUND,
+)
+def sensitivity(lesionMatches: Matches) -> float:
+    """Share of the reference's lesions that are found, each by a lesion of its own.
+
+    Raises Undefined if the reference has no lesion.
+    """
+    if not lesionMatches.found + lesionMatches.missed:
+        raise Undefined("the reference has no lesion")
+    return lesionMatches.found / (lesionMatches.found + lesionMatches.missed)
+
+
+@share(
+    "LesionPrecision",
+    "Precision for lesions",
+    OURS,
+    symmetric=False,
+    heading="Prec. lesions",
+    hint="Choose it when false alarms matter most; missing some never lowers it.",
+    formula=r"\mathrm{LesionPrecision} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{FP}_t}",
+    steps=MATCHED,
+    symbols=FOUND,
+)
+def precision(lesionMatches: Matches) -> float:
+    """Share of the test's lesions that belong to a lesion of the reference of their own.
+
+    Raises Undefined if the test has no lesion.
+    """
+    if not lesionMatches.found + lesionMatches.invented:
+        raise Undefined("the test has no lesion")
+    return lesionMatches.found / (lesionMatches.found + lesionMatches.invented)
+
+
+@share(
+    "LesionF1",
+    "F1 score of lesions",
+    OURS,
+    isMain=True,
+    heading="F1 lesions",
+    hint="One number for detection; any overlap is enough unless the settings ask for more.",
+    formula=r"\mathrm{LesionF1} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}",
+    steps=MATCHED,
+    symbols=FOUND,
+)
+def scoreF1(lesionMatches: Matches) -> float:
+    """Harmonic mean of sensitivity and precision for lesions.
+
+    Raises Undefined if neither side has a lesion.
+    """
+    all_ = 2 * lesionMatches.found + lesionMatches.missed + lesionMatches.invented
+    if not all_:
+        raise Undefined("neither structure has a lesion")
+    return 2 * lesionMatches.found / all_
+
+
+@share(
+    "PQ",
+    "Panoptic quality",
+    KIRILLOV,
+    hint="One number for finding and drawing; a match needs an IoU above one half, hard for small lesions.",
+    formula=r"\mathrm{PQ} = \mathrm{SQ} \cdot \mathrm{RQ} = \frac{\sum_{(a, b)} \mathrm{IoU}(a, b)}"
+    r"{\mathrm{TP}_t + \frac{1}{2} \mathrm{FP}_t + \frac{1}{2} \mathrm{FN}_t}",
+    steps=MATCHED,
+    symbols=MATCHING,
+)
+def panopticQuality(panopticMatches: Matches) -> float:
+    """Recognition quality times segmentation quality of the lesions that match.
+
+    0 without a match. Raises Undefined if neither side has a lesion.
+    """
+    recognition = recognitionQuality(panopticMatches)
+    return recognition * segmentationQuality(panopticMatches) if panopticMatches.found else 0.0
+
+
+@share(
+    "RQ",
+    "Recognition quality",
+    KIRILLOV,
+    hint="Stricter than LesionF1, as a match must overlap well.",
+    formula=r"\mathrm{RQ} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}",
+    steps=MATCHED,
+    symbols=MATCHING,
+)
+def recognitionQuality(panopticMatches: Matches) -> float:
+    """F1 score of the lesions, of which a match overlaps by more than half."""
+    return scoreF1(panopticMatches)
+
+
+@share(
+    "SQ",
+    "Segmentation quality",
+    KIRILLOV,
+    hint="Of the matched lesions only: missing the hard ones raises it.",
+    formula=r"\mathrm{SQ} = \frac{1}{\mathrm{TP}_t} \sum_{(a, b)} \mathrm{IoU}(a, b)",
+    steps=MATCHED,
+    symbols=MATCHING,
+)
+def segmentationQuality(panopticMatches: Matches) -> float:
+    """Mean intersection over union of the lesions that match.
+
+    Raises Undefined if none does.
+    """
+    if not panopticMatches.found:
+        raise Undefined("no lesion is matched")
+    return float(panopticMatches.ious.mean())
+
+
+@share(
+    "LesionDSC",
+    "Dice of lesions, one by one",
+    BRATS_PROGRAM,
+    symmetric=False,
+    isMain=True,
+    heading="DSC lesions",
+    hint="Every lesion counts alike, however small; a single large one does not hide the others.",
+    formula=r"\mathrm{LesionDSC} = \frac{1}{L + I} \sum_{l=1}^{L} \mathrm{DSC}(X_l, Y_l)",
+    steps=("metrics.instances.scoredLesions",),
+)
+def meanDice(dicesOfLesions: Sequence[float], inventedLesions: int) -> float:
+    """Mean Dice of the reference's lesions with what overlaps each, where missed and invented lesions count 0."""
+    return meanOfLesions(dicesOfLesions, inventedLesions, 0.0)
+
+
+@metric(
+    "LesionHD95",
+    "HD95 of lesions, one by one",
+    BRATS_PROGRAM,
+    unit="mm",
+    best=0,
+    empty=Empty.COUNTED,
+    symmetric=False,
+    note=noteOnLesions,
+    heading="HD95 lesions",
+    hint="The penalty decides it as soon as a lesion is missed: state it.",
+    formula=r"\mathrm{LesionHD95} = \frac{1}{L + I} \left( \sum_{l} \mathrm{HD}_{95}(X_l, Y_l) + "
+    r"P_0 \, (M + I) \right)",
+    steps=("metrics.instances.scoredLesions", "metrics.instances.distanceOfMissed"),
+    symbols=(("P_0", ("lesionPenalty",)),),
+    deviation="The distance is that of exact surfaces; the presets of BraTS 2023 sample it as DeepMind's "
+    "surface-distance does.",
+)
+def meanHausdorff(hausdorffsOfLesions: Sequence[float], inventedLesions: int, distanceOfMissed: float) -> float:
+    """Mean 95th percentile Hausdorff distance of the reference's lesions to what overlaps each, where missed and
+    invented lesions count a penalty.
+    """
+    return meanOfLesions(hausdorffsOfLesions, inventedLesions, distanceOfMissed)
 
 
 @dataclass(frozen=True)
@@ -654,7 +833,7 @@ ROW = (
 ORDER = (Event.MISSED, Event.INVENTED, Event.MIXED, Event.MERGED, Event.SPLIT, Event.FOUND)
 
 
-def listOf(pair: Workspace, hasDistances: bool = True) -> tuple[Lesion, ...]:
+def listOf(pair: Pair, hasDistances: bool = True) -> tuple[Lesion, ...]:
     """Return all lesions of the reference and the invented ones, those that need a look first.
 
     Among those to which the same happened, larger ones come first where one side has none, and worse drawn ones else.
@@ -662,10 +841,10 @@ def listOf(pair: Workspace, hasDistances: bool = True) -> tuple[Lesion, ...]:
     """
     rows: list[Lesion] = []
     partners: dict[int, list[int]] = {}
-    for one, other in pair.once(overlapsOfPair).belong.tolist():
+    for one, other in pair["lesionOverlaps"].belong.tolist():
         partners.setdefault(one, []).append(other)
     clearances = [_clearances(pair, source) for source in (0, 1)]
-    for group in pair.once(overlapsOfPair).groups:
+    for group in pair["lesionOverlaps"].groups:
         for lesion in group.reference:
             checkpoint()
             theirs = tuple(partners.get(lesion, ()))
@@ -678,10 +857,10 @@ def listOf(pair: Workspace, hasDistances: bool = True) -> tuple[Lesion, ...]:
 
 
 def _row(
-    pair: Workspace, event: Event, lesion: int, theirs: tuple[int, ...], clearance: float | None, hasDistances: bool
+    pair: Pair, event: Event, lesion: int, theirs: tuple[int, ...], clearance: float | None, hasDistances: bool
 ) -> Lesion:
     """Return the row of a lesion of the reference. theirs: the lesions of the test that overlap it."""
-    reference, test = pair.once(lesionsOf)
+    reference, test = pair["lesions"]
     center = reference.center([lesion])
     x, y, z = center.tolist()
     found = Lesion(
@@ -690,8 +869,8 @@ def _row(
     )  # fmt: skip
     if not theirs:
         return found
-    dice, iou = pair.once(overlapOf, (lesion,), theirs)
-    drawn = pair.once(drawnOf, (lesion,), theirs) if hasDistances else None
+    dice, iou = about(pair, "sharesOfLesion", (lesion,), theirs)
+    drawn = about(pair, "drawnLesion", (lesion,), theirs) if hasDistances else None
     return replace(
         found,
         volumeTest=test.volume(theirs),
@@ -703,174 +882,29 @@ def _row(
     )
 
 
-def _invented(pair: Workspace, lesion: int, clearance: float | None) -> Lesion:
+def _invented(pair: Pair, lesion: int, clearance: float | None) -> Lesion:
     """Return the row of a lesion of the test that overlaps none of the reference."""
-    test = pair.once(lesionsOf)[1]
+    test = pair["lesions"][1]
     x, y, z = test.center([lesion]).tolist()
     return Lesion(
         lesion + 1, "test", Event.INVENTED.value, 0.0, test.volume([lesion]), clearance=clearance, position=(x, y, z)
     )  # fmt: skip
 
 
-def _clearances(pair: Workspace, source: int) -> dict[int, float]:
+def _clearances(pair: Pair, source: int) -> dict[int, float]:
     """Return the distances in mm of lesions without a counterpart from the other structure, by their number.
 
     From the corners of a lesion's surface to the surface of all of the other structure's lesions.
     """
-    own, other = (pair.once(lesionsOf)[number] for number in (source, 1 - source))
+    own, other = (pair["lesions"][number] for number in (source, 1 - source))
     if not own.count or not other.count:
         return {}
-    alone = sorted(set(range(own.count)) - set(pair.once(overlapsOfPair).belong[:, source].tolist()))
+    alone = sorted(set(range(own.count)) - set(pair["lesionOverlaps"].belong[:, source].tolist()))
     if not alone:
         return {}
     surfaces = [Structure("lesion", own.mask([lesion])).surface for lesion in alone]
     points = np.concatenate([surface.points for surface in surfaces])
-    everything = _innerPair(pair, own.mask(range(own.count)), other.mask(range(other.count)))
+    everything = _pairOf(pair, own.mask(range(own.count)), other.mask(range(other.count)))
     distances = everything.boundaries.search(1).distances(points)
     ends = np.cumsum([len(surface.points) for surface in surfaces])[:-1]
     return {lesion: float(some.min()) for lesion, some in zip(alone, np.split(distances, ends), strict=True)}
-
-
-KIRILLOV = "Kirillov et al., arXiv:1801.00868"
-BRATS_PROGRAM = "BraTS 2023, github.com/rachitsaluja/BraTS-2023-Metrics"
-# What the setting for the overlap of a match decides.
-TRUE_POSITIVES = r"\mathrm{TP}_t"
-NEEDS = (Workspace.masks, lesionsOf, overlapsOfPair)
-# What all entries of counts have in common.
-count = partial(
-    Definition, family="instances", source=OURS, unit="", low=0, high=math.inf, empty=Empty.COMPUTED, needs=NEEDS,
-    symmetric=False, note=noteOnLesions, isCount=True,
-)  # fmt: skip
-share = partial(
-    Definition, family="instances", unit="", low=0, high=1, better="higher", empty=Empty.COUNTED, identity=1,
-    note=noteOnLesions,
-)  # fmt: skip
-
-INSTANCES = (
-    *(
-        count(
-            key=key, title=f"Lesions of the {which}", better="",
-            description=f"Separate lesions of the {which}.",
-            compute=lambda pair, number=number: numberOf(pair.once(lesionsOf)[number]),
-            identity=None, hint="Voxels that share a corner belong to one lesion, unless the settings say otherwise.",
-            formula=formula, code="metrics.instances.numberOf",
-            steps=("metrics.instances.lesionsOf",),
-        )
-        for number, key, which, formula in (
-            (0, "LesionsReference", "reference", r"\mathrm{LesionsReference} = m"),
-            (1, "LesionsTest", "test", r"\mathrm{LesionsTest} = n"),
-        )
-    ),
-    *(
-        count(
-            key=f"Lesions{event.value.capitalize()}", title=title, better=better,
-            description=description,
-            compute=lambda pair, event=event: countOf(pair.once(overlapsOfPair), event),
-            identity=None if event is Event.FOUND else 0, isMain=event in (Event.MISSED, Event.INVENTED), hint=hint,
-            heading=event.value.capitalize() if event in (Event.MISSED, Event.INVENTED) else "",
-            formula=rf"\mathrm{{Lesions{event.value.capitalize()}}} = \lvert \lbrace G : {condition} \rbrace \rvert",
-            code="metrics.instances.countOf", steps=("metrics.instances.Overlaps.groups",),
-        )
-        for event, title, better, description, hint, condition in (
-            (Event.FOUND, "Lesions found", "higher",
-             "Lesions of the reference that overlap exactly one of the test, which overlaps no other.",
-             "Any overlap counts: look at LesionDSC for how well they are drawn.",
-             r"\lvert G_A \rvert = \lvert G_B \rvert = 1"),
-            (Event.SPLIT, "Lesions split", "lower",
-             "Lesions of the reference that overlap several of the test, which overlap no other.",
-             "Often one lesion with a gap; the volume hardly changes.",
-             r"\lvert G_A \rvert = 1, \lvert G_B \rvert > 1"),
-            (Event.MERGED, "Groups of lesions merged", "lower",
-             "Lesions of the test that overlap several of the reference, which overlap no other.",
-             "Neighbors that are drawn as one; counts of lesions are then wrong.",
-             r"\lvert G_A \rvert > 1, \lvert G_B \rvert = 1"),
-            (Event.MIXED, "Groups of lesions mixed up", "lower",
-             "Groups in which several lesions of the reference overlap several of the test.",
-             "Look at them in the list: nothing simple can be said.",
-             r"\lvert G_A \rvert > 1, \lvert G_B \rvert > 1"),
-            (Event.MISSED, "Lesions missed", "lower",
-             "Lesions of the reference that no lesion of the test overlaps.",
-             "What matters most for treatment: the volume alone does not tell that small ones are missed.",
-             r"\lvert G_A \rvert = 1, \lvert G_B \rvert = 0"),
-            (Event.INVENTED, "Lesions invented", "lower",
-             "Lesions of the test that no lesion of the reference overlaps.",
-             "Each one costs somebody a look, or a biopsy.",
-             r"\lvert G_A \rvert = 0, \lvert G_B \rvert = 1"),
-        )
-    ),
-    *(
-        share(
-            key=key, title=title, source=OURS, heading=heading,
-            description=description, compute=lambda pair, ask=ask: ask(pair.once(detectionOf)),
-            needs=(*NEEDS, detectionOf), symmetric=ask is recognitionQuality,
-            isMain=ask is recognitionQuality, hint=hint,
-            formula=formula, code=f"metrics.instances.{ask.__name__}",
-            steps=("metrics.instances.matched",),
-            symbols=((TRUE_POSITIVES, ("lesionOverlap",)),),
-        )
-        for ask, key, title, heading, description, hint, formula in (
-            (sensitivity, "LesionSensitivity", "Sensitivity for lesions", "Sens. lesions",
-             "Share of the reference's lesions that are found, each by a lesion of its own.",
-             "Choose it when missing a lesion matters most; inventing some never lowers it.",
-             r"\mathrm{LesionSensitivity} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{FN}_t}"),
-            (precision, "LesionPrecision", "Precision for lesions", "Prec. lesions",
-             "Share of the test's lesions that belong to a lesion of the reference of their own.",
-             "Choose it when false alarms matter most; missing some never lowers it.",
-             r"\mathrm{LesionPrecision} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{FP}_t}"),
-            (recognitionQuality, "LesionF1", "F1 score of lesions", "F1 lesions",
-             "Harmonic mean of sensitivity and precision for lesions.",
-             "One number for detection; any overlap is enough unless the settings ask for more.",
-             r"\mathrm{LesionF1} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}"),
-        )
-    ),
-    *(
-        share(
-            key=key, title=title, source=KIRILLOV,
-            description=description, compute=lambda pair, ask=ask: ask(pair.once(panopticOf)),
-            needs=(*NEEDS, panopticOf), hint=hint,
-            formula=formula, code=f"metrics.instances.{ask.__name__}",
-            steps=("metrics.instances.matched",),
-            symbols=((TRUE_POSITIVES, ("panopticOverlap",)),),
-        )
-        for ask, key, title, description, hint, formula in (
-            (panopticQuality, "PQ", "Panoptic quality",
-             "Recognition quality times segmentation quality of the lesions that match.",
-             "One number for finding and drawing; a match needs an IoU above one half, hard for small lesions.",
-             r"\mathrm{PQ} = \mathrm{SQ} \cdot \mathrm{RQ} = \frac{\sum_{(a, b)} \mathrm{IoU}(a, b)}"
-             r"{\mathrm{TP}_t + \frac{1}{2} \mathrm{FP}_t + \frac{1}{2} \mathrm{FN}_t}"),
-            (recognitionQuality, "RQ", "Recognition quality",
-             "F1 score of the lesions, of which a match overlaps by more than half.",
-             "Stricter than LesionF1, as a match must overlap well.",
-             r"\mathrm{RQ} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}"),
-            (segmentationQuality, "SQ", "Segmentation quality",
-             "Mean intersection over union of the lesions that match.",
-             "Of the matched lesions only: missing the hard ones raises it.",
-             r"\mathrm{SQ} = \frac{1}{\mathrm{TP}_t} \sum_{(a, b)} \mathrm{IoU}(a, b)"),
-        )
-    ),
-    share(
-        key="LesionDSC", title="Dice of lesions, one by one", source=BRATS_PROGRAM, heading="DSC lesions",
-        description="Mean Dice of the reference's lesions with what overlaps each, where missed and invented lesions "
-        "count 0.",
-        compute=meanDice, needs=(*NEEDS, scoredOf), symmetric=False, isMain=True,
-        hint="Every lesion counts alike, however small; a single large one does not hide the others.",
-        formula=r"\mathrm{LesionDSC} = \frac{1}{L + I} \sum_{l=1}^{L} \mathrm{DSC}(X_l, Y_l)",
-        code="metrics.instances.meanDice", steps=("metrics.instances.scoredOf",),
-    ),
-    Definition(
-        key="LesionHD95", title="HD95 of lesions, one by one", family="instances", source=BRATS_PROGRAM,
-        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COUNTED, identity=0,
-        description="Mean 95th percentile Hausdorff distance of the reference's lesions to what overlaps each, where "
-        "missed and invented lesions count a penalty.",
-        compute=meanHausdorff, needs=(*NEEDS, scoredOf), symmetric=False, note=noteOnLesions,
-        heading="HD95 lesions",
-        hint="The penalty decides it as soon as a lesion is missed: state it.",
-        formula=r"\mathrm{LesionHD95} = \frac{1}{L + I} \left( \sum_{l} \mathrm{HD}_{95}(X_l, Y_l) + "
-        r"P_0 \, (M + I) \right)",
-        code="metrics.instances.meanHausdorff",
-        steps=("metrics.instances.scoredOf", "metrics.instances.penaltyOf"),
-        symbols=(("P_0", ("lesionPenalty",)),),
-        deviation="The distance is that of exact surfaces; the presets of BraTS 2023 sample it as DeepMind's "
-        "surface-distance does.",
-    ),
-)  # fmt: skip

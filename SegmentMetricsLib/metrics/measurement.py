@@ -1,4 +1,4 @@
-"""Measurements: one number each, computed for a pair from the definitions in the registry."""
+"""Measurements: one number each, computed for a pair by a metric."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..base.errors import Cause, Reason, Undefined, causeOf
 from ..base.progress import checkpoint
 from ..base.statements import kindNamed, nameOf
-from ..base.texts import commaSeparated, didYouMean, shortest
+from ..base.texts import commaSeparated, didYouMean
 from ..model.structures import BOTH_EMPTY
-from .metric import Asked, Definition, Empty
-from .values import Directed, Located, Remarked
+from .metric import Asked, Empty, Metric
 
 if TYPE_CHECKING:
-    from .pair import Workspace
+    from .pair import Pair
 
 # Relative difference up to which values count as equal: distances are looked up in single precision.
 ROUNDING = 1e-6
@@ -156,10 +155,11 @@ class Measurement:
         return result
 
     @staticmethod
-    def fromDictionary(key: str, data: Mapping, definition: Definition | None = None) -> Measurement:
-        """Return the measurement from the result of toDictionary(); title and other texts come from its definition.
+    def fromDictionary(key: str, data: Mapping, asked: Asked | None = None) -> Measurement:
+        """Return the measurement from the result of toDictionary(); title and other texts come from its metric.
 
-        A key without a definition, from another version, is its own title. metrics.registry.restored() knows them.
+        asked: what the key stands for; one without a metric, from another version, is its own title.
+        registry.restored() knows them.
         """
         missing = math.copysign(math.inf, data.get("sign", 1)) if data["status"] == "infinite" else math.nan
 
@@ -168,8 +168,8 @@ class Measurement:
 
         texts: dict[str, Any] = {"key": key, "title": key}
         texts.update(dict.fromkeys(("family", "description", "source", "better"), ""))
-        if definition is not None:
-            texts = definition.textsFor(definition.wordsIn(key) or {}, data["unit"])
+        if asked is not None:
+            texts = asked.metric.textsFor(asked.parameters, data["unit"])
         isDirected = "referenceToTest" in data
         return Measurement(
             **texts,
@@ -282,85 +282,62 @@ def infiniteText(value: float) -> str:
     return "-inf" if value < 0 else "inf"
 
 
-def evaluate(pair: Workspace, asked: Iterable[Asked]) -> dict[str, Measurement]:
+def evaluate(pair: Pair, asked: Iterable[Asked]) -> dict[str, Measurement]:
     """Return the measurements of a pair that are asked for, by key, in their order."""
     measurements = {}
-    for definition, parameter in asked:
+    for one in asked:
         checkpoint()
-        measurement = _measure(definition, pair, parameter)
-        measurements[measurement.key] = measurement
+        measurements[one.key] = _measured(pair, one.metric, one.parameters)
     return measurements
 
 
-def _measure(definition: Definition, pair: Workspace, parameter: Mapping[str, float]) -> Measurement:
-    there: float | None = None  # from the reference to the test
-    back: float | None = None
-    position, reason = None, ""
+def _measured(pair: Pair, metric: Metric, parameters: Mapping[str, float]) -> Measurement:
+    given = {**metric.given, **parameters}
+    value, reason, emptiness = math.nan, "", ""
     try:
+        emptiness = pair.find(metric.emptiness, given)
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
-        ofEmpty = _emptyValue(definition, pair)
-        if ofEmpty is None:
-            found = definition.compute(pair, **parameter)
-            if isinstance(found, Directed):
-                value, there, back = found
-            elif isinstance(found, Located):
-                value, position = found
-            elif isinstance(found, Remarked):
-                value, reason = found
-            else:
-                value = found
-            if math.isnan(value):
-                raise Undefined("the definition divides by zero for this pair")
-            reason = reason or definition.note(pair)
+        if emptiness and metric.ofEmpty is not None:
+            value = pair.call(metric.ofEmpty, given)
+        elif emptiness and metric.empty not in (Empty.COMPUTED, Empty.COUNTED):
+            if emptiness == BOTH_EMPTY:
+                raise Undefined(emptiness)
+            value, reason = _ofEmpty(metric.empty, pair), emptiness
+        elif emptiness == BOTH_EMPTY and metric.empty == Empty.COUNTED:
+            raise Undefined(emptiness)
         else:
-            value, reason = ofEmpty, definition.emptinessOf(pair)
+            value = pair.call(metric.function, given)
+        if math.isnan(value):
+            raise Undefined("the definition divides by zero for this pair")
+        reason = reason or getattr(value, "remark", "")
+        if not reason and metric.note is not None:
+            reason = pair.call(metric.note, given)
     except Undefined as undefined:
-        value, there, back, reason = math.nan, None, None, undefined.reason
+        value, reason = math.nan, pair.extent.problem or undefined.reason
     if math.isinf(value):
         reason = reason or pair.emptiness
-    unit = definition.unitFor(pair.dimension, pair.settings)
-    texts: dict[str, Any] = definition.textsFor({name: shortest(value) for name, value in parameter.items()}, unit)
+    unit = metric.unitFor(pair.dimension, pair.settings)
+    # adding 0 turns -0.0 into 0.0
+    known = (getattr(value, name, None) for name in ("referenceToTest", "testToReference", "lower", "upper"))
+    toTest, toReference, lower, upper = (None if number is None else float(number) + 0.0 for number in known)
     return Measurement(
-        **texts,
-        value=value + 0.0,  # turns -0.0 into 0.0
+        **metric.textsFor(parameters, unit),
+        value=float(value) + 0.0,
         unit=unit,
         status=statusOf(value),
         reason=reason,
-        referenceToTest=_withoutSignOfZero(there),
-        testToReference=_withoutSignOfZero(back),
-        lower=_withoutSignOfZero(getattr(value, "lower", None)),
-        upper=_withoutSignOfZero(getattr(value, "upper", None)),
-        position=position,
-        empty=_emptiness(definition, pair),
+        referenceToTest=toTest,
+        testToReference=toReference,
+        lower=lower,
+        upper=upper,
+        position=getattr(value, "position", None),
+        empty=emptiness,
     )
 
 
-def _withoutSignOfZero(number: float | None) -> float | None:
-    return None if number is None else float(number) + 0.0
-
-
-def _emptiness(definition: Definition, pair: Workspace) -> str:
-    """Return which structure is empty for a measurement, "" if none is or if that is undefined."""
-    try:
-        return definition.emptinessOf(pair)
-    except Undefined:
-        return ""
-
-
-def _emptyValue(definition: Definition, pair: Workspace) -> float | None:
-    """Return the value that a measurement has by definition when a structure is empty.
-
-    None if no structure is empty or if the value is computed all the same. Raises Undefined when both are empty, unless
-    the value is computed.
-    """
-    emptiness = definition.emptinessOf(pair)
-    if not emptiness or definition.empty == Empty.COMPUTED:
-        return None
-    if emptiness == BOTH_EMPTY:
-        raise Undefined(emptiness)
-    if definition.empty == Empty.COUNTED:
-        return None
-    if definition.empty in (Empty.ZERO, Empty.ONE):
-        return float(definition.empty == Empty.ONE)
-    return -math.inf if definition.empty == Empty.SIGNED and pair.test.isEmpty else math.inf
+def _ofEmpty(empty: Empty, pair: Pair) -> float:
+    """Return the value that a measurement has by definition when exactly one structure is empty."""
+    if empty in (Empty.ZERO, Empty.ONE):
+        return float(empty == Empty.ONE)
+    return -math.inf if empty == Empty.SIGNED and pair.test.isEmpty else math.inf

@@ -1,30 +1,72 @@
-"""The properties of a kind of measurement in the registry."""
+"""How a number is declared: a metric is a function with a decorator, and the names of its arguments are what it needs.
+
+    @metric("HD{percentile}", "Hausdorff distance, {percentile}th percentile", REVOLUTIONS, unit="mm", best=0, ...)
+    def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value:
+        \"\"\"Distance that {percentile} % of either contour's area does not exceed; the larger of both.\"\"\"
+
+A name is looked up as pytest looks up fixtures: first in the key, which states the percentile, then among the functions
+with @quantity, which are computed once for a pair, then among the properties of a Pair, and last among the settings. So
+what findings and results can use of a pair follows from what was asked for: it is the closure of these names.
+
+The function is plain Python: called with what its arguments say, it returns the number. Its name is that of the code in
+docs/formulas.md, the first paragraph of its docstring the description that people see, and its file the family.
+"""
 
 from __future__ import annotations
 
 import enum
+import inspect
+import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any, NamedTuple, TypeVar, cast
 
 from ..base.texts import shortest
-from ..settings.settings import PARAMETERS, Settings
-from .values import Directed, Located, Remarked
-
-if TYPE_CHECKING:
-    from .pair import Workspace
+from ..distances.bounded import Bounded
 
 REVOLUTIONS = "Podobnik & Vrtovec, arXiv:2410.02630"
 TAHA = "Taha & Hanbury, doi:10.1186/s12880-015-0068-x"
 NIKOLOV = "Nikolov et al., arXiv:1809.04430"
 CHENG = "Cheng et al., arXiv:2103.16562"
 OURS = "SegmentMetrics"
+# Units of volumes of surfaces in space, and of areas of contours in a plane.
+VOLUME, AREA = "mm3", "mm2"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-# A quantity of a workspace, shared by measurements: one of its properties, or a function of it.
-Need = property | Callable[..., Any]
+class Parameter(NamedTuple):
+    """A parameter in keys, such as {tolerance}, whose values are a setting.
+
+    setting: that has the values. values: measured unless something else is asked for. symbol: its letter in texts.
+    latex: the same in a formula. example: a value for examples, None for the first of `values`. isUnmentioned: whether
+    the key leaves out the value 1.
+    """
+
+    name: str
+    setting: str
+    values: tuple[float, ...]
+    symbol: str
+    latex: str
+    example: float | None = None
+    isUnmentioned: bool = False
+
+
+PARAMETERS = {
+    one.name: one
+    for one in (
+        Parameter("tolerance", "tolerances", (2.0,), "τ", r"\tau"),
+        Parameter("percentile", "percentiles", (95.0,), "p", "p"),
+        Parameter("beta", "betas", (1.0,), "β", r"\beta", isUnmentioned=True),
+        Parameter("quantile", "quantiles", (1.0,), "q", "q", isUnmentioned=True),
+        Parameter("dosePercent", "dosePercents", (2.0, 50.0, 95.0, 98.0), "x", "x"),
+        Parameter("doseVolume", "doseVolumes", (0.03,), "v", "v"),
+        Parameter("doseLevel", "doseLevels", (), "d", "d", 20.0),
+    )
+}
+EXAMPLES = {name: shortest(one.example or one.values[0]) for name, one in PARAMETERS.items()}
 
 
 class Empty(enum.Enum):
@@ -36,28 +78,64 @@ class Empty(enum.Enum):
     ONE = "1"
     # by its formula, which holds for one empty structure
     COUNTED = "as counted"
-    # by its formula, which holds for two empty structures as well
+    # by its formula, which holds for two empty structures as well, or by a function of its own
     COMPUTED = "as computed"
 
 
-# Units of volumes of surfaces in space, and of areas of contours in a plane.
-VOLUME, AREA = "mm3", "mm2"
-# Parameters that are omitted from the key if 1.
-UNMENTIONED = ("beta", "quantile")
-# Families in which voxels with memberships count in part.
-BY_MEMBERSHIPS = ("overlap", "agreement")
+class Value(Bounded):
+    """A number, and what is known of it beside its bounds.
+
+    referenceToTest, testToReference: the values of the single directions, None if there are none. position: LPS in mm
+    of its place, None if it has none. remark: what a reader should know about it, "" for nothing.
+    """
+
+    referenceToTest: float | None
+    testToReference: float | None
+    position: tuple[float, float, float] | None
+    remark: str
+
+    def __new__(
+        cls,
+        value: float,
+        referenceToTest: float | None = None,
+        testToReference: float | None = None,
+        position: tuple[float, float, float] | None = None,
+        remark: str = "",
+    ) -> Value:
+        number = cast(Value, super().__new__(cls, value, getattr(value, "lower", None), getattr(value, "upper", None)))
+        number.referenceToTest, number.testToReference = referenceToTest, testToReference
+        number.position, number.remark = position, remark
+        return number
 
 
-@dataclass(frozen=True, kw_only=True)
-class Definition:
+class Family(NamedTuple):
+    """What a family's file says of it, as its FAMILY; what it tells is the first line of the file.
+
+    rank: families with a smaller one come first. called: what people call it, too. isOnlyByName: whether "all" leaves
+    it out, because it needs extra input.
+    """
+
+    rank: int
+    called: tuple[str, ...] = ()
+    isOnlyByName: bool = False
+
+
+class Named(str):
+    """The name of a quantity or parameter that an argument with another name stands for."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Metric:
     """One kind of measurement.
 
     Parameters
     ----------
     key, title, description : str
         May hold a parameter such as {percentile}, filled in for every value of the settings.
+    function : Callable[..., float]
+        Returns the number, with what its arguments say.
     family : str
-        One of settings.FAMILIES.
+        The name of its file.
     source : str
         A publication with its DOI or arXiv number, or OURS.
     unit : str
@@ -68,17 +146,13 @@ class Definition:
         "lower", "higher" or "".
     empty : Empty
         Its value when exactly one structure is empty.
-    compute : Callable[..., float | Directed | Located | Remarked]
-        Takes the pair and, if there is one, the parameter; returns the measurement.
     identity : float | None
         Its value for identical structures, None if that depends on them.
     formula : str
         In LaTeX, lines separated by two backslashes, with the symbols that docs/formulas.md explains; the same for all
         keys of a kind, such as those of the six sides.
-    code : str
-        The function or property, by its name in the library, that implements the formula and returns the measurement.
     steps : tuple[str, ...], optional
-        Further ones that compute parts of the formula.
+        Further functions that compute parts of the formula, by their names in the library.
     symbols : tuple[tuple[str, tuple[str, ...]], ...], optional
         Symbols of the formula that stand for settings, in LaTeX, each with the names of the settings; parameters may be
         omitted.
@@ -104,20 +178,21 @@ class Definition:
         Whether it counts something: a whole number.
     areaTitle, areaDescription : str, optional
         For volumes, the title and description for contours in a plane, which have areas.
-    unitSetting : Callable[[Settings], str] | None, optional
+    unitSetting : Callable[[Any], str] | None, optional
         Returns the unit that the settings choose, None if they do not determine it.
-    emptiness : Callable[[Workspace], str] | None, optional
-        Takes the pair and returns which structure is empty for this measurement, "" if none is; None stands for
-        ofMemberships() in the families that count these, and for ofMasks() in all others.
-    note : Callable[[Workspace], str], optional
-        Takes the pair and returns what the value leaves out, "" if nothing.
-    needs : tuple[Need, ...], optional
-        The quantities that it needs and that findings or results can use, too: shared properties of a Workspace, or
-        functions of it that are computed once. A comparison has those that something in it needs.
+    emptiness : str, optional
+        The quantity that says which structure is empty for this measurement, "" if none is.
+    ofEmpty : Callable[..., float] | None, optional
+        Returns the number when a structure is empty; None if the formula, or `empty`, says it.
+    note : Callable[..., str] | None, optional
+        Returns what the value leaves out, "" if nothing.
+    given : Mapping[str, Any], optional
+        What arguments stand for that are not looked up by their names: a value, or the name of something else.
     """
 
     key: str
     title: str
+    function: Callable[..., float]
     family: str
     source: str
     unit: str
@@ -126,10 +201,8 @@ class Definition:
     better: str
     empty: Empty
     description: str
-    compute: Callable[..., float | Directed | Located | Remarked]
     identity: float | None
     formula: str
-    code: str
     steps: tuple[str, ...] = ()
     symbols: tuple[tuple[str, tuple[str, ...]], ...] = ()
     alias: str = ""
@@ -144,103 +217,210 @@ class Definition:
     isCount: bool = False
     areaTitle: str = ""
     areaDescription: str = ""
-    unitSetting: Callable[[Settings], str] | None = None
-    emptiness: Callable[[Workspace], str] | None = None
-    note: Callable[[Workspace], str] = lambda pair: ""
-    needs: tuple[Need, ...] = ()
+    unitSetting: Callable[[Any], str] | None = None
+    emptiness: str = "emptiness"
+    ofEmpty: Callable[..., float] | None = None
+    note: Callable[..., str] | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
 
-    def emptinessOf(self, pair: Workspace) -> str:
-        """Return which structure is empty for this measurement, "" if none is."""
-        usual = ofMemberships if self.family in BY_MEMBERSHIPS else ofMasks
-        return (self.emptiness or usual)(pair)
-
-    def parameters(self, settings: Settings) -> Iterator[dict[str, float]]:
-        """Yield the parameters to compute the measurement for: none, or each value of the setting for its parameter."""
-        if self._parameter is None:
-            yield {}
-        else:
-            yield from ({self._parameter: value} for value in getattr(settings, PARAMETERS[self._parameter]))
+    @property
+    def code(self) -> str:
+        """The name of its function in the library."""
+        return f"{self.function.__module__.partition('.')[2]}.{self.function.__qualname__}"
 
     @cached_property
-    def _parameter(self) -> str | None:
+    def parameter(self) -> str | None:
+        """The parameter in its key, None without one."""
         return next((name for name in PARAMETERS if f"{{{name}}}" in self.key), None)
 
     @cached_property
-    def unmentioned(self) -> tuple[str, ...]:
-        """The parameters whose value 1 is left out of the key."""
-        return tuple(name for name in UNMENTIONED if f"_{{{name}}}" in self.key)
+    def needs(self) -> frozenset[str]:
+        """The names of everything that it needs of a pair."""
+        given = (self.given.get(name, Named(name)) for name in argumentsOf(self.function))
+        return frozenset().union(*(closureOf(name) for name in given if isinstance(name, Named)))
 
-    def keyFor(self, words: Mapping[str, str]) -> str:
-        """Return the key for a parameter as text; beta 1 and quantile 1 are omitted."""
-        for name in self.unmentioned:
-            if words.get(name, "1") == "1":
-                return self.key.replace(f"_{{{name}}}", "")
-        return self.key.format(**words)
+    def asked(self, settings: Any) -> Iterator[Asked]:
+        """Yield what is measured of it with settings: itself, or itself with each value of its parameter."""
+        values = ({},) if self.parameter is None else getattr(settings, PARAMETERS[self.parameter].setting)
+        for value in values:
+            parameters = value if self.parameter is None else {self.parameter: value}
+            yield Asked(self.keyFor(parameters), (self,), parameters)
+
+    def isStatedBy(self, parameters: Mapping[str, float]) -> bool:
+        """Return whether parameters are all that its key needs."""
+        return self.parameter is None or self.parameter in parameters or PARAMETERS[self.parameter].isUnmentioned
+
+    def keyFor(self, parameters: Mapping[str, float | str]) -> str:
+        """Return the key for a parameter, a number or text; beta 1 and quantile 1 are left out."""
+        if self.parameter is None:
+            return self.key
+        value = parameters.get(self.parameter, 1.0)
+        word = value if isinstance(value, str) else shortest(value)
+        if word == "1" and PARAMETERS[self.parameter].isUnmentioned:
+            return self.key.replace(f"_{{{self.parameter}}}", "")
+        return self.key.replace(f"{{{self.parameter}}}", word)
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], ...]:
         templates = [self.key]
-        if self.unmentioned:
+        if self.parameter is not None and PARAMETERS[self.parameter].isUnmentioned:
             templates.append(self.keyFor({}))
         # a parameter in braces stands for a number in a key
         return tuple(
-            re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d[\\d.e+-]*)", re.escape(template))) for template in templates
+            re.compile(re.sub(r"\\{\w+\\}", r"(\\d[\\d.e+-]*)", re.escape(template))) for template in templates
         )
 
-    def wordsIn(self, key: str, inAnyCase: bool = False) -> dict[str, str] | None:
-        """Return the parameters in a key as text, {} without any, or None if the key is not of this definition.
+    def statedIn(self, key: str, inAnyCase: bool = False) -> dict[str, float] | None:
+        """Return the parameters that a key states, {} without any, or None if the key is not of this metric.
 
-        inAnyCase: whether upper and lower case may differ from the definition's.
+        inAnyCase: whether upper and lower case may differ.
         """
         for pattern in self._patterns:
-            if found := re.fullmatch(pattern, key) or (inAnyCase and re.fullmatch(pattern.pattern, key, re.IGNORECASE)):
-                return {**dict.fromkeys(self.unmentioned, "1"), **found.groupdict()}
+            if found := pattern.fullmatch(key) or (inAnyCase and re.fullmatch(pattern.pattern, key, re.IGNORECASE)):
+                try:
+                    return {} if self.parameter is None else {self.parameter: float(*(found.groups() or ("1",)))}
+                except ValueError:  # such as 1.2.3
+                    return None
         return None
 
-    def unitFor(self, dimension: int, settings: Settings) -> str:
+    def unitFor(self, dimension: int, settings: Any) -> str:
         """Return the unit for surfaces in space (dimension 3) or contours in a plane (2), where mm2 replaces mm3."""
         if self.unitSetting is not None:
             return self.unitSetting(settings)
         return AREA if self.unit == VOLUME and dimension == 2 else self.unit
 
-    def textsFor(self, words: Mapping[str, str], unit: str) -> dict[str, Any]:
-        """Return what a measurement with these parameters, as text, and unit has of its definition."""
+    def textsFor(self, parameters: Mapping[str, float], unit: str) -> dict[str, Any]:
+        """Return what a measurement with these parameters and unit has of its metric."""
+        words = {name: shortest(value) for name, value in parameters.items()}
+        isOfArea = unit == AREA and bool(self.areaTitle)
         return {
-            "key": self.keyFor(words),
-            "title": self.titleIn(unit).format(**words),
+            "key": self.keyFor(parameters),
+            "title": (self.areaTitle if isOfArea else self.title).format(**words),
             "family": self.family,
-            "description": self.descriptionIn(unit).format(**words),
+            "description": (self.areaDescription if isOfArea else self.description).format(**words),
             "source": self.source,
             "better": self.better,
             "isCount": self.isCount,
         }
 
-    def titleIn(self, unit: str) -> str:
-        """Return the title of a measurement in a unit: the area title for areas, if there is one."""
-        return self.areaTitle if self.areaTitle and unit == AREA else self.title
-
-    def descriptionIn(self, unit: str) -> str:
-        """Return the description of a measurement in a unit: the area description for areas, if there is one."""
-        return self.areaDescription if self.areaDescription and unit == AREA else self.description
-
 
 class Asked(NamedTuple):
-    """A measurement that is asked for: its definition, and its parameter with the value, {} without one."""
+    """Measurements that a name stands for.
 
-    definition: Definition
-    parameter: Mapping[str, float]
+    key: as it is kept, such as HD95, NSD for all tolerances, or D95 for those of the reference, the test, and their
+    difference. metrics: of these measurements, mostly one. parameters: that the name states; those that it leaves out
+    have the values of the settings.
+    """
+
+    key: str
+    metrics: tuple[Metric, ...]
+    parameters: Mapping[str, float]
 
     @property
-    def key(self) -> str:
-        """The key of the measurement, with its parameter."""
-        return self.definition.keyFor({name: shortest(value) for name, value in self.parameter.items()})
+    def metric(self) -> Metric:
+        """The first, and mostly the only one."""
+        return self.metrics[0]
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The parameters as texts show them."""
+        return {name: shortest(value) for name, value in self.parameters.items()}
 
 
-def ofMasks(pair: Workspace) -> str:
-    """Return the empty structure in words for measurements that look at boundaries or whole voxels."""
-    return pair.emptiness
+# The functions that numbers of a pair share, by name.
+QUANTITIES: dict[str, Callable[..., Any]] = {}
+# What these take from a pair itself.
+USED: dict[str, tuple[str, ...]] = {}
 
 
-def ofMemberships(pair: Workspace) -> str:
-    """Return the empty structure in words for measurements that count memberships."""
-    return pair.emptinessOfMemberships
+def quantity(*uses: str) -> Callable[[Function], Function]:
+    """Declare a function whose result numbers of a pair share: it is computed once, and known by the function's name.
+
+    Its arguments are looked up as those of metrics. One called `pair` is the pair itself, for what is needed only
+    sometimes. uses: the names of what findings can use of that.
+    """
+
+    def declare(function: Function) -> Function:
+        name = function.__name__
+        if QUANTITIES.setdefault(name, function).__module__ != function.__module__:
+            raise ValueError(f"There are two quantities {name!r}.")
+        USED[name] = uses
+        return function
+
+    return declare
+
+
+def metric(
+    key: str,
+    title: str,
+    source: str,
+    *,
+    best: float | None = None,
+    unit: str = "",
+    variants: Sequence[Mapping[str, Any]] = ({},),
+    family: str = "",
+    **more: Any,
+) -> Callable[[Function], Function]:
+    """Declare a function as a metric: see Metric for all that can be said of it.
+
+    Parameters
+    ----------
+    key, title, source, unit, family : str
+        As in Metric; the family is the name of the file unless another one is given.
+    best : float | None, optional
+        The best value, which equal structures have: 0 where lower is better, from 0 on, or 1 where higher is, up to 1.
+        None stands for neither.
+    variants : Sequence[Mapping[str, Any]], optional
+        What differs between several metrics of one function, by name: an argument of it, a {word} in texts, or
+        something that Metric has.
+    more : Any
+        Further properties of Metric.
+    """
+
+    def declare(function: Function) -> Function:
+        paragraph = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
+        isCounted = not {"counts", "exactCounts"}.isdisjoint(argumentsOf(function))
+        said: dict[str, Any] = {
+            "key": key,
+            "title": title,
+            "source": source,
+            "unit": unit,
+            "family": family or function.__module__.rpartition(".")[2],
+            "description": " ".join(paragraph.split("\n")),
+            "low": 0,
+            "high": 1 if unit == "" and not more.get("isCount") else math.inf,
+            "better": "" if best is None else ("lower", "higher")[best > 0],
+            "identity": best,
+            # where memberships count in part, a structure is not empty as long as it has any
+            "emptiness": "emptinessOfMemberships" if isCounted else "emptiness",
+            **more,
+        }
+        found = []
+        for variant in variants:
+            own = {**said, **{name: value for name, value in variant.items() if name in Metric.__dataclass_fields__}}
+            for word, text in variant.items():
+                if isinstance(text, str):
+                    for name, template in own.items():
+                        if isinstance(template, str):
+                            own[name] = template.replace(f"{{{word}}}", text)
+            # some of them are words of texts only, or properties
+            own["given"] = {name: value for name, value in variant.items() if name not in own}
+            found.append(Metric(function=function, **own))
+        vars(function).setdefault("metrics", []).extend(found)
+        return function
+
+    return declare
+
+
+@cache
+def argumentsOf(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of a function's arguments."""
+    return tuple(inspect.signature(function).parameters)
+
+
+@cache
+def closureOf(name: str) -> frozenset[str]:
+    """Return a name, and those of everything that the quantity of this name needs."""
+    if name not in QUANTITIES:
+        return frozenset((name,))
+    return frozenset((name,)).union(*map(closureOf, (*argumentsOf(QUANTITIES[name]), *USED[name])))

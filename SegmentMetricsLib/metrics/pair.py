@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from typing import Any, TypeVar, cast
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +22,12 @@ from ..model import naming
 from ..model.dose import Dose
 from ..model.lattices import onOneLattice
 from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf
-from ..settings.settings import Settings
 from . import counts, evaluatedgrid, extents
-from .counts import Counts, Table
+from .counts import Counts
 from .evaluatedgrid import ChosenGrid
 from .extents import Extent
 from .findings import otherUnits
-from .metric import Need
+from .metric import QUANTITIES, Named, argumentsOf, closureOf
 
 # Above this many elements of both boundaries, search trees and cached distances are freed before other work.
 MANY_ELEMENTS = 1_000_000
@@ -35,33 +35,43 @@ MANY_ELEMENTS = 1_000_000
 FEW_TO_SHARE = 500_000
 # Reason for an overlap grid that is neither mask's own.
 RESAMPLED = "both masks resampled to the finer spacing"
-
-T = TypeVar("T")
-
-
-class shared(property):
-    """A quantity of a pair that is computed on first use and kept, by once()."""
-
-    def __get__(self, pair: Workspace | None, owner: type | None = None):
-        return self if pair is None else pair.once(_functionOf(self))
+# Properties with caches that are larger than what is kept, and that hold for both orders of a pair.
+MEASURED = ("boundaries", "distances")
 
 
-class Workspace:
-    """Two structures and the quantities that their measurements share, each computed on first use."""
+class Pair:
+    """Two structures, and the quantities that their measurements share.
+
+    Those that every pair has are properties here; others are functions with @quantity beside the metrics that need
+    them. Each is computed on first use, and kept. Whoever has one already may set it: the distances of a pack of small
+    pairs are measured together.
+
+    Parameters
+    ----------
+    reference, test : Structure
+        The structures; contours in a plane go with contours in a plane.
+    settings : Settings
+        What to measure and how.
+    criticals : Mapping[str, Structure] | None, optional
+        The critical structures by name, of which the settings choose.
+    searches : dict[Surface, ClosestSurface] | None, optional
+        As for BoundaryPair, shared by pairs that have structures in common.
+    dose : Dose | None, optional
+        Of a plan.
+    replaced : Mapping[str, Callable[..., Any]] | None, optional
+        Quantities that a convention computes in another way, by name.
+    """
 
     def __init__(
         self,
         reference: Structure,
         test: Structure,
-        settings: Settings,
+        settings: Any,
         criticals: Mapping[str, Structure] | None = None,
         searches: dict[Surface, ClosestSurface] | None = None,
         dose: Dose | None = None,
+        replaced: Mapping[str, Callable[..., Any]] | None = None,
     ):
-        """Prepare a pair. searches: as for BoundaryPair, shared by pairs that have structures in common.
-
-        dose: of a plan, or None.
-        """
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
             raise InputError(
                 "A structure in space cannot be compared with contours in one slice. An image that was cropped to a "
@@ -69,17 +79,65 @@ class Workspace:
             )
         reference, test = onOneLattice((reference, test))
         self._done: dict[tuple, Any] = {}
-        self._needs: set[Callable[..., Any]] = set()
+        self.needed: set[str] = set()
         self._searches = None if settings.extent == "common" else searches
-        self.given, self.settings, self.dose = (reference, test), settings, dose
+        self.given, self.settings, self.dose, self.replaced = (reference, test), settings, dose, replaced or {}
         self.extent = Extent()
         if settings.extent == "common":
             reference, test, self.extent = extents.common(reference, test)
         self.reference, self.test = reference, test
         self.structures = (reference, test)
-        self.criticals = _chosenCriticals(criticals or {}, settings)
+        self.criticals = _chosenCriticals(criticals or {}, settings) if "hazard" in settings.families else []
         if not self.emptiness:
             self._requireReachable()
+
+    def __getitem__(self, name: str) -> Any:
+        """Return what the name of an argument stands for."""
+        return self.find(name, {})
+
+    def find(self, name: str, given: Mapping[str, Any]) -> Any:
+        """Return what the name of an argument stands for. given: what stands for some of them, by name."""
+        if name in given:
+            found = given[name]
+            return self.find(found, given) if isinstance(found, Named) else found
+        function = self.replaced.get(name) or QUANTITIES.get(name)
+        if function is None:
+            if name == "pair":
+                return self
+            return (
+                getattr(self, name) if hasattr(type(self), name) or name in vars(self) else getattr(self.settings, name)
+            )
+        needs = closureOf(name)
+        key = (name, *(value for one, value in given.items() if one in needs))
+        if key not in self._done:
+            self._done[key] = self.call(function, given)
+        return self._done[key]
+
+    def call(self, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+        """Return what a function makes of the things that the names of its arguments stand for."""
+        return function(*[self.find(name, given) for name in argumentsOf(function)])
+
+    def need(self, *names: str) -> None:
+        """Declare what is needed by what was asked for, whatever else turns out to need it."""
+        self.needed.update(*map(closureOf, names))
+
+    def known(self, name: str) -> Any | None:
+        """Return a quantity if anything that was asked for needs it; None else, and for a pair that has none.
+
+        So findings and outputs cause no computation that nobody asked for.
+        """
+        if name not in self.needed or self.extent.problem:
+            return None
+        try:
+            return self.find(name, {})
+        except Undefined:
+            return None
+
+    @property
+    def knownDistances(self) -> SurfaceDistances | None:
+        """The distances if anything that was asked for needs them and they exist; else None."""
+        # of a surface without an inside, signed distances need none
+        return self.known("signedDistances" if "distances" not in self.needed else "distances")
 
     def _requireReachable(self) -> None:
         """Raise InputError when the box around both structures has more voxels, in all or in a row, than any image."""
@@ -107,71 +165,42 @@ class Workspace:
         """3 for surfaces in space, 2 for contours in a plane."""
         return dimensionOf(*self.structures)
 
-    def once(self, compute: Callable[..., T], *arguments: Hashable) -> T:
-        """Return ``compute(self, *arguments)``, computed once: for quantities that a family's measurements share."""
-        key = compute, *arguments
-        if key not in self._done:
-            self._done[key] = compute(self, *arguments)
-        return self._done[key]
-
-    def know(self, quantity: Need, value: Any) -> None:
-        """Take the value of a quantity that was computed with those of other pairs."""
-        self._done[(_functionOf(quantity),)] = value
-
     @property
     def needsDistances(self) -> bool:
         """Whether anything that was asked for needs the distances, and there are boundaries to measure."""
-        wanted = {_functionOf(Workspace.distances), _functionOf(Workspace.signedDistances)}
-        return not (wanted.isdisjoint(self._needs) or self.emptiness or self.extent.problem)
+        isNone = self.needed.isdisjoint(("distances", "signedDistances"))
+        return not (isNone or self.emptiness or self.extent.problem)
 
-    def exchanged(self, criticals: Mapping[str, Structure] | None = None) -> Workspace:
+    def exchanged(self, criticals: Mapping[str, Structure] | None = None) -> Pair:
         """Return the pair with reference and test exchanged; distances that are known already are not measured again.
 
         criticals: the critical structures of the pair in this order.
         """
         reference, test = self.given
-        other = Workspace(test, reference, self.settings, criticals, self._searches)
+        other = Pair(test, reference, self.settings, criticals, self._searches)
         if self.extent.slab is None:
-            for quantity in (Workspace.boundaries, Workspace.distances):
-                if (known := self._done.get((_functionOf(quantity),))) is not None:
-                    other._done[(_functionOf(quantity),)] = known.exchanged()
+            for name in MEASURED:
+                if name in vars(self):
+                    vars(other)[name] = vars(self)[name].exchanged()
         return other
-
-    def plan(self, needs: Iterable[Need]) -> None:
-        """Declare what is needed by what was asked for, whatever else turns out to need it."""
-        self._needs.update(map(_functionOf, needs))
-
-    def planned(self, quantity: Need) -> Any | None:
-        """Return a quantity if anything that was asked for needs it; None else, and for a pair that has none.
-
-        So findings and outputs cause no computation that nobody asked for.
-        """
-        compute = _functionOf(quantity)
-        if compute not in self._needs or self.extent.problem:
-            return None
-        try:
-            return self.once(compute)
-        except Undefined:
-            return None
 
     def forget(self) -> None:
         """Free caches that are larger than the surfaces themselves and rarely needed again."""
-        for quantity in (Workspace.boundaries, Workspace.distances):
-            if (kept := self._done.get((_functionOf(quantity),))) is not None:
-                kept.forget()
+        for name in MEASURED:
+            if name in vars(self):
+                vars(self)[name].forget()
 
     @property
     def isLarge(self) -> bool:
         """Whether the boundaries exist and are so large that their caches should be freed before other work."""
-        boundaries = self._done.get((_functionOf(Workspace.boundaries),))
-        return boundaries is not None and sum(s.count for s in boundaries.surfaces) > MANY_ELEMENTS
+        return "boundaries" in vars(self) and sum(s.count for s in self.boundaries.surfaces) > MANY_ELEMENTS
 
     def forgetIfLarge(self) -> None:
         """Free the caches of large boundaries, which need too much memory beside what comes next."""
         if self.isLarge:
             self.forget()
 
-    @shared
+    @cached_property
     def emptiness(self) -> str:
         """Which structure is empty, "" if none is."""
         return _whichIsEmpty(*(s.isEmpty for s in self.structures))
@@ -188,7 +217,7 @@ class Workspace:
         """Whether voxels count in part."""
         return self.settings.threshold is None and any(s.memberships is not None for s in self.structures)
 
-    @shared
+    @cached_property
     def boundaries(self) -> BoundaryPair:
         """Both boundaries, with what finds the distance from either to the other."""
         reach = max(self.settings.tolerances, default=0.0)
@@ -197,7 +226,7 @@ class Workspace:
         with allCores() if sum(voxels) > FEW_TO_SHARE else nullcontext():
             return BoundaryPair(self.reference.surface, self.test.surface, reach, self._searches)
 
-    @shared
+    @cached_property
     def distances(self) -> SurfaceDistances:
         """The distances in mm from each boundary to the other, with the sizes of the elements that have them.
 
@@ -223,19 +252,13 @@ class Workspace:
                 raise Undefined(Reason.of(Cause.DEFECT, which=which, why=structure.surface.whyNoInside))
 
     @property
-    def plannedDistances(self) -> SurfaceDistances | None:
-        """The distances if anything that was asked for needs them and they exist; else None."""
-        found = self.planned(Workspace.distances)
-        return self.planned(Workspace.signedDistances) if found is None else found
-
-    @property
     def areVoxelsCounted(self) -> bool:
         """Whether anything that was asked for is counted in voxels of both structures on one grid, or in areas."""
         # by definition nothing is counted of an empty structure, except for what the confusion matrix says
-        always, ofBoth = (Workspace.table,), (Workspace.counts, Workspace.crispCounts, Workspace.masks)
-        return any(self.planned(one) is not None for one in (*always, *(() if self.emptiness else ofBoth)))
+        ofBoth = () if self.emptiness else ("counts", "crispCounts", "masks")
+        return any(self.known(one) is not None for one in ("exactCounts", *ofBoth))
 
-    @shared
+    @cached_property
     def masks(self) -> tuple[Mask, Mask]:
         """The voxels of both structures on one grid."""
         return self.masksOn(self.overlapGrid.grid)
@@ -246,7 +269,7 @@ class Workspace:
         reference, test = (s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
         return reference, test
 
-    @shared
+    @cached_property
     def overlapGrid(self) -> ChosenGrid:
         """The grid on which overlap is counted, and the reason for this choice."""
         reference, test = self.reference.mask, self.test.mask
@@ -272,10 +295,10 @@ class Workspace:
         """How many voxels the structures share, and how many only one of them has; those with memberships in part."""
         if not self.isFuzzy:
             return self.crispCounts
-        table = self.table
-        return Counts(float(table.truePositive), float(table.falsePositive), float(table.falseNegative))
+        exact = self.exactCounts
+        return Counts(float(exact.truePositive), float(exact.falsePositive), float(exact.falseNegative))
 
-    @shared
+    @cached_property
     def crispCounts(self) -> Counts:
         """The counts in which every voxel belongs to a structure or does not; memberships do from 0.5 on.
 
@@ -290,7 +313,7 @@ class Workspace:
         both, reference, test = (volume / self.overlapGrid.grid.voxelSize for volume in volumes)
         return Counts(both, test - both, reference - both)
 
-    @shared
+    @cached_property
     def sharedVolume(self) -> float | None:
         """The intersection of two masks on different grids, in mm3 (mm2); None for other pairs."""
         reference, test = self.reference.mask, self.test.mask
@@ -298,14 +321,14 @@ class Workspace:
             return None
         return sharedvolume.sharedVolume(*finerFirst(reference, test))
 
-    @shared
+    @cached_property
     def isTurned(self) -> bool:
         """Whether both structures are masks whose axes are turned against each other."""
         if self.sharedVolume is None:
             return False
         return sharedvolume.areTurned(*finerFirst(self.reference.ownMask, self.test.ownMask))
 
-    @shared
+    @cached_property
     def memberships(self) -> tuple[Mask, Mask]:
         """The fraction of each voxel that belongs to each structure, on the grid on which overlap is counted."""
         grid, _ = self.overlapGrid
@@ -315,7 +338,7 @@ class Workspace:
         )
         return reference, test
 
-    @shared
+    @cached_property
     def evaluatedGrid(self) -> ChosenGrid:
         """The grid whose voxels outside both structures are true negatives, and the reason for this choice."""
         grid, _ = self.overlapGrid
@@ -345,7 +368,7 @@ class Workspace:
         box = slab.clip(volume, np.zeros(3, int), np.array(volume.size) - 1)
         return ChosenGrid(volume.resized(*box), f"{why}, within the common extent")
 
-    @shared
+    @cached_property
     def evaluatedVoxels(self) -> float:
         """The size of the evaluated grid in voxels of the grid on which overlap is counted, but for what is ignored.
 
@@ -383,14 +406,13 @@ class Workspace:
         """The voxels that count, all or in part."""
         return self.memberships if self.isFuzzy else self.masks
 
-    @shared
-    def table(self) -> Table:
-        """The confusion matrix of the two structures."""
+    @cached_property
+    def exactCounts(self) -> Counts:
+        """The same counts as exact fractions, with the size of the evaluated grid."""
         if self.isFuzzy:
-            reference, test = self.memberships
-            return Table.ofMemberships(reference, test, self.evaluatedVoxels)
-        counts = self.crispCounts
-        return Table.of(counts, None if counts.unit == "area" else self.evaluatedVoxels)
+            return counts.countMemberships(*self.memberships, self.evaluatedVoxels)
+        found = self.crispCounts
+        return found.exactly(None if found.unit == "area" else self.evaluatedVoxels)
 
     @property
     def structuresWithInside(self) -> tuple[Structure, Structure]:
@@ -400,23 +422,29 @@ class Workspace:
         self.requireClosed(*(s for s in self.structures if s.mask is None))
         return self.structures
 
-    def volume(self, number: int) -> float:
-        """Return the volume in mm3 (area in mm2) that the surface of the reference (0) or the test (1) encloses."""
+    @property
+    def closedReference(self) -> Structure:
+        """The reference. Raises Undefined if its surface has no inside."""
+        self.requireClosed(self.reference)
+        return self.reference
+
+    @property
+    def closedTest(self) -> Structure:
+        """The test. Raises Undefined if its surface has no inside."""
+        self.requireClosed(self.test)
+        return self.test
+
+    @property
+    def someStructures(self) -> tuple[Structure, Structure]:
+        """Both structures. Raises Undefined if both are empty."""
+        if self.emptiness == BOTH_EMPTY:
+            raise Undefined(BOTH_EMPTY)
+        return self.structures
+
+    def voxelsOf(self, number: int) -> Mask | None:
+        """Return the voxels of the reference (0) or the test (1), None for an empty mesh."""
         structure = self.structures[number]
-        self.requireClosed(structure)
-        return structure.surface.volume
-
-    def voxelVolume(self, number: int) -> float:
-        """Return the voxel count times the voxel size, in mm3 (mm2), of the reference (0) or the test (1)."""
-        structure = self.structures[number]
-        if structure.mask is not None:
-            return structure.mask.size
-        return 0.0 if structure.isEmpty else self.masks[number].size
-
-
-def _functionOf(quantity: Need) -> Callable[..., Any]:
-    """Return the function of a workspace that computes a quantity, given as a function or as a shared property."""
-    return cast(Callable[..., Any], quantity.fget) if isinstance(quantity, property) else quantity
+        return structure.mask or (None if structure.isEmpty else self.masks[number])
 
 
 def _whichIsEmpty(reference: bool, test: bool) -> str:
@@ -425,13 +453,11 @@ def _whichIsEmpty(reference: bool, test: bool) -> str:
     return REFERENCE_EMPTY if reference else TEST_EMPTY if test else ""
 
 
-def _chosenCriticals(criticals: Mapping[str, Structure], settings: Settings) -> list[tuple[Structure, float]]:
+def _chosenCriticals(criticals: Mapping[str, Structure], settings: Any) -> list[tuple[Structure, float]]:
     """Return the critical structures that the settings name with their weights; all with weight 1 if they name none.
 
     The settings may name them in any spelling.
     """
-    if "hazard" not in settings.families:
-        return []
     weights: dict[str, float] = {}
     for given, weight in settings.critical:
         meant = naming.meant(given, criticals)

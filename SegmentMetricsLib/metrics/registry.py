@@ -1,53 +1,252 @@
-"""The registry: all measurements, with their names, texts and the functions that compute them.
+"""All metrics: every file of this room that declares some is a family, in the order of their ranks.
 
-Tables, tooltips, CSV headers, the README's table of metrics and the documentation are generated from it. A new metric
-is a function in the file of its family and one entry in it. A new family is a file here, and its name in
-settings/names.py.
-
-Where a number comes from: its entry has the formula and, as `code`, the function that implements it; docs/formulas.md
-lists both for every key. Entries of a kind, such as MeanR to MeanI, are made by one function of their file.
+Tables, tool tips, CSV headers, the panel, the README's table of metrics and the documentation follow from them. A new
+metric is a function in the file of its family, and a new family is a file here: see docs/developer/adding-a-metric.md.
 """
 
 from __future__ import annotations
 
+import difflib
 import importlib
-from collections.abc import Mapping
-from functools import lru_cache
-from types import MappingProxyType
-from typing import NamedTuple
+import inspect
+import pkgutil
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from types import ModuleType
+from typing import Any
 
-from ..settings.names import FAMILIES
+from ..base.errors import InputError
+from ..base.texts import inAnyCase, shortest
 from .measurement import Measurement
-from .metric import Definition
-from .multilabel import MULTI_LABEL
+from .metric import EXAMPLES, Asked, Metric
 
 
-def _entriesOf(family: str) -> tuple[Definition, ...]:
-    """Return what a family declares, under its own name, in its file."""
-    return getattr(importlib.import_module(f".{family}", __package__), family.upper())
+def _declaring() -> Iterator[ModuleType]:
+    """Yield the files of this room that declare metrics."""
+    package = importlib.import_module(__package__)
+    for file in pkgutil.iter_modules(package.__path__):
+        if f"{__package__}.{file.name}" != __name__ and not file.ispkg:
+            yield importlib.import_module(f"{__package__}.{file.name}")
 
 
-REGISTRY = tuple(definition for family in FAMILIES for definition in _entriesOf(family))
+def _declaredIn(module: ModuleType) -> list[Metric]:
+    """Return the metrics that a file declares, in the order of their functions."""
+    own = (
+        found for found in vars(module).values() if inspect.isfunction(found) and found.__module__ == module.__name__
+    )
+    return [metric for found in own for metric in getattr(found, "metrics", ())]
 
 
-class Found(NamedTuple):
-    """The definition of a key, and the key's parameters as text."""
+_FILES = sorted((file for file in _declaring() if hasattr(file, "FAMILY")), key=lambda file: file.FAMILY.rank)
+# Families in the order in which results list them, and what each tells: the first line of its file.
+PURPOSES = {
+    file.__name__.rpartition(".")[2]: inspect.cleandoc(file.__doc__ or "").partition("\n")[0] for file in _FILES
+}
+FAMILIES = tuple(PURPOSES)
+# What people call some of them.
+CALLED = {word: family for family, file in zip(FAMILIES, _FILES) for word in file.FAMILY.called}
+# Left out of "all", because they need extra input, such as a dose.
+ONLY_BY_NAME = tuple(family for family, file in zip(FAMILIES, _FILES) if file.FAMILY.isOnlyByName)
+# The metrics of a pair, and those of all labels of two segmentations at once.
+REGISTRY = tuple(metric for file in _FILES for metric in _declaredIn(file))
+MULTI_LABEL = tuple(_declaredIn(importlib.import_module(f"{__package__}.multilabel")))
+ALL = "all"
+FAMILY_CHOICE = ", ".join((*FAMILIES, ALL))
+# What a name may leave out of a key, such as the 2mm of NSD_2mm.
+PARAMETER = re.compile(r"_?\{\w+\}.*")
+# Ends of keys that are columns of a table, whose rows are called like the keys without them.
+COLUMNS = re.compile("(Reference|Test|Difference)$")
+OF_PART = re.compile("(Over|Under)$")
+# Shorter words are in too many titles.
+SHORT = 4
 
-    definition: Definition
-    words: Mapping[str, str]
+
+def metricOf(key: str) -> Metric:
+    """Return the metric with a key in which parameters are in braces, such as HD{percentile}."""
+    return next(metric for metric in REGISTRY if metric.key == key)
 
 
 # every key read from a file is looked up; in a cohort, these are the same few keys many thousand times
 @lru_cache(maxsize=4096)
-def findDefinition(key: str) -> Found | None:
-    """Return the definition of a key like "NSD_2mm" and its parameters as text, or None if the key is unknown."""
-    for definition in (*REGISTRY, *MULTI_LABEL):
-        if (words := definition.wordsIn(key)) is not None:
-            return Found(definition, MappingProxyType(words))
+def findMetric(key: str) -> Asked | None:
+    """Return what a key like "NSD_2mm" stands for, or None if the key is unknown."""
+    for metric in (*REGISTRY, *MULTI_LABEL):
+        if (stated := metric.statedIn(key)) is not None:
+            return Asked(key, (metric,), stated)
     return None
 
 
 def restored(key: str, data: Mapping) -> Measurement:
-    """Return a measurement from the result of Measurement.toDictionary(), with the texts of its definition."""
-    found = findDefinition(key)
-    return Measurement.fromDictionary(key, data, found and found.definition)
+    """Return a measurement from the result of Measurement.toDictionary(), with the texts of its metric."""
+    return Measurement.fromDictionary(key, data, findMetric(key))
+
+
+@lru_cache(maxsize=1024)  # every measurement of every pair is held against the same few names
+def called(name: str) -> Asked:
+    """Return the measurements that a name stands for.
+
+    It is a key in any case, one without its parameter, such as NSD, or what tables call a measurement or several: D95
+    for that of the reference, that of the test and their difference. Raises InputError for an unknown name, with the
+    one that was probably meant.
+    """
+    everything = (*REGISTRY, *MULTI_LABEL)
+    bare = {nameOf(metric): metric for metric in reversed(everything)}
+    if (known := inAnyCase(name, bare)) in bare:
+        return Asked(known, (bare[known],), {})
+    for metric in everything:
+        if stated := metric.statedIn(name, inAnyCase=True):
+            return Asked(metric.keyFor(stated), (metric,), stated)
+    for template, several in _namesInTables().items():
+        stated = _statedIn(template, name)
+        if stated is None:
+            continue
+        if len(several) > 1:
+            words = {parameter: shortest(value) for parameter, value in stated.items()}
+            return Asked(template.format(**words), several, stated)
+        return Asked(several[0].keyFor(stated) if stated else nameOf(several[0]), several, stated)
+    hint = f" Did you mean {meant}?" if (meant := likeliest(name)) else ""
+    raise InputError(f"There is no measurement {name!r}; docs/formulas.md lists all of them.{hint}")
+
+
+def rowOf(key: str) -> str:
+    """Return what the row of a measurement is called in a table whose columns are the reference, the test and so on."""
+    return OF_PART.sub(" of what the other one lacks", COLUMNS.sub("", key))
+
+
+def headingOf(key: str, short: str = "") -> str:
+    """Return the heading of a column or row with a measurement: NSD_2mm is "NSD 2 mm".
+
+    short: what its metric says to be there in place of the key, with its {parameter}; "" for nothing.
+    """
+    name, _, parameter = key.partition("_")
+    return f"{short or name} {parameter.replace('mm', ' mm')}".strip()
+
+
+@cache
+def _namesInTables() -> dict[str, tuple[Metric, ...]]:
+    """Return what tables and other programs call measurements, and those that each name stands for.
+
+    A name may have a {parameter}.
+    """
+    ways: list[Callable[[Metric], Iterable[str]]] = [
+        lambda one: [headingOf(one.key, one.heading)],
+        lambda one: [rowOf(one.key)] if one.family == "dose" or not OF_PART.search(one.key) else [],
+        lambda one: [one.title, one.title.removesuffix(f", {one.side} side")],
+        lambda one: [one.alias],
+        # without the parameter, and "Sensitivity (recall)" is called either
+        lambda one: re.findall(r"[^()]+", one.title.partition(",")[0]) if re.search(r"\(|, .*{", one.title) else [],
+    ]
+    found: dict[str, dict[str, Metric]] = {}
+    for namesOf in ways:
+        before = set(found)
+        for metric in (*REGISTRY, *MULTI_LABEL):
+            for name in map(str.strip, namesOf(metric)):
+                if name and name not in before:
+                    found.setdefault(name, {})[metric.key] = metric
+    return {name: tuple(own.values()) for name, own in found.items()}
+
+
+def _statedIn(template: str, name: str) -> dict[str, float] | None:
+    """Return the parameters in a name that is like a template but for case, spaces and underscores; None for others."""
+    plain, like = (re.sub(r"[\s_]", "", text.casefold()) for text in (name, template))
+    pattern = re.sub(r"\\{\w+\\}", r"(\\d[\\d.e+-]*)", re.escape(like))
+    found = re.fullmatch(pattern, plain)
+    return found and dict(zip(re.findall(r"{(\w+)}", template), map(float, found.groups()), strict=True))
+
+
+def keyMeant(name: str) -> str:
+    """Return the key of the only measurement that a name stands for; another name is returned as it is."""
+    try:
+        one = called(name)
+    except InputError:
+        return name
+    isOnly = len(one.metrics) == 1 and one.metric.isStatedBy(one.parameters)
+    return one.metric.keyFor(one.parameters) if isOnly else name
+
+
+def nameOf(metric: Metric) -> str:
+    """Return the key of a metric without its parameter, such as NSD for NSD_2mm.
+
+    Keys that would then be the same keep it: HD95, as HD is another, and D95Test, as D95Reference is.
+    Measurements that are called so have the parameters of the settings.
+    """
+    name = PARAMETER.sub("", metric.key)
+    return metric.key if _bareNames()[name] > 1 else name
+
+
+@cache
+def _bareNames() -> Counter[str]:
+    """Return how many metrics have each name without its parameter."""
+    return Counter(PARAMETER.sub("", metric.key) for metric in REGISTRY)
+
+
+def likeliest(name: str, others: Iterable[str] = ()) -> str:
+    """Return the key that was probably meant: by the name in another program, by title, by likeness; "" for none.
+
+    others: further words that may have been meant.
+    """
+    word = name.casefold()
+    keys = {metric.keyFor(EXAMPLES): metric for metric in (*REGISTRY, *MULTI_LABEL)}
+    if not word:
+        return ""
+    plain = re.sub(r"[\W_]", "", word)
+    ways = [
+        lambda key, one: plain == re.sub(r"[\W_]", "", key.casefold()),
+        # "Dice" is the coefficient, not the beginning of a longer word; one of all labels is rarely meant
+        lambda key, one: one not in MULTI_LABEL and re.match(rf"{re.escape(word)}\b", one.title.casefold()),
+        lambda key, one: len(word) >= SHORT and re.search(rf"\b{re.escape(word)}\b", one.title.casefold()),
+    ]
+    for isMeant in ways:
+        for key, metric in keys.items():
+            if isMeant(key, metric):
+                return key
+    names = {name.casefold(): name for name in (*others, *map(nameOf, keys.values()), *keys)}
+    likely = difflib.get_close_matches(word, names, 1)
+    return names[likely[0]] if likely else ""
+
+
+def meaningOf(name: str) -> Asked:
+    """Return what a name means in settings: they accept names of families as well, so the message is about both.
+
+    Raises InputError for an unknown name.
+    """
+    try:
+        return called(name.strip())
+    except InputError:
+        meant = likeliest(name.strip(), FAMILIES)
+        hint = f" Did you mean {meant}?" if meant else ""
+        raise InputError(
+            f"There is no metric family {name!r}, nor such a measurement; choose from {FAMILY_CHOICE}, or from the "
+            f"keys of measurements, such as DSC and HD95.{hint}"
+        ) from None
+
+
+def isSelected(metric: Metric, settings: Any, key: str | None = None) -> bool:
+    """Return whether settings select a measurement.
+
+    key: with its parameters; None asks for the metric, whatever its parameters.
+    """
+    if metric.family not in settings.families:
+        return False
+    names = [one for one in map(called, settings.metrics) if one.metric.family == metric.family]
+    if not names:
+        return True
+    return any(
+        any(each.key == metric.key for each in one.metrics)
+        and (key is None or not one.parameters or metric.keyFor(one.parameters) == key)
+        for one in names
+    )
+
+
+def isWhole(family: str, settings: Any) -> bool:
+    """Return whether settings select all measurements of a family."""
+    named = {called(name).metric.family for name in settings.metrics}
+    return family in settings.families and family not in named
+
+
+def selected(settings: Any, metrics: Iterable[Metric] = REGISTRY) -> list[Asked]:
+    """Return the measurements of a pair that settings select, in the order of the metrics."""
+    chosen = (metric for metric in metrics if isSelected(metric, settings))
+    return [one for metric in chosen for one in metric.asked(settings) if isSelected(metric, settings, one.key)]

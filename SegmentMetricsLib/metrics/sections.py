@@ -10,27 +10,29 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model.structures import Structure
+from .metric import quantity
 
 if TYPE_CHECKING:
-    from .pair import Workspace
+    from .pair import Pair
 
 
-def sideOf(pair: Workspace, which: int, grid: Grid) -> Mask | CrossSections:
+@quantity()
+def slicedSide(pair: Pair, which: int, sliceGrid: Grid) -> Mask | CrossSections:
     """Return the voxels of the reference (0) or the test (1) if they coincide with a grid's, else its cross-sections.
 
     The slices along the k axis cut the unsmoothed surface of the voxels, or the mesh. Raises Undefined for a mesh
     without an inside.
     """
     structure = pair.structures[which]
-    if structure.mask is not None and structure.mask.fits(grid):
-        return structure.mask.on(grid)
+    if structure.mask is not None and structure.mask.fits(sliceGrid):
+        return structure.mask.on(sliceGrid)
     if structure.mask is None:
         pair.requireClosed(structure)
-    return crosssections.cut(unsmoothedOf(pair.given[which]), grid, _within(pair, grid))
+    return crosssections.cut(unsmoothedOf(pair.given[which]), sliceGrid, _within(pair, sliceGrid))
 
 
-def solidOf(pair: Workspace, which: int, side: Mask | CrossSections) -> Mask | CrossSections:
-    """Return the voxels or cross-sections from which the area of a structure is computed. side: from sideOf().
+def solidOf(pair: Pair, which: int, side: Mask | CrossSections) -> Mask | CrossSections:
+    """Return the voxels or cross-sections from which the area of a structure is computed. side: from slicedSide().
 
     Cross-sections are those of the voxels as boxes, as everywhere where volumes are counted.
     """
@@ -47,6 +49,6 @@ def unsmoothedOf(structure: Structure) -> Surface:
     return meshing.fromMask(structure.mask)
 
 
-def _within(pair: Workspace, grid: Grid) -> tuple[int, int] | None:
+def _within(pair: Pair, grid: Grid) -> tuple[int, int] | None:
     """Return the first and the last compared slice along the k axis of a grid, None for all slices."""
     return None if pair.extent.slab is None else pair.extent.slab.rows(grid, 2)

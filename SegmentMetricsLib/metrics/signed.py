@@ -1,12 +1,13 @@
-"""Signed distances: positive where the test lies outside the reference, that is, over-contoured.
+"""In which direction the contours differ: test outside or inside the reference.
 
-All numbers pool the distances of both directions, weighted by element size.
+Signed distances are positive where the test lies outside the reference, that is, over-contoured. All numbers pool the
+distances of both directions, weighted by element size.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -24,17 +25,20 @@ from ..geometry.closest import ClosestSurface
 from ..geometry.products import product
 from ..geometry.surfaces import Surface, eachOutwardNormals, meanLength, outwardNormals
 from ..geometry.triangles import closestPoints
-from ..model.structures import BOTH_EMPTY
-from .metric import OURS, Definition, Empty
-from .pair import Workspace
-from .values import Located
+from ..model.structures import BOTH_EMPTY, Structure
+from .counts import Counts
+from .evaluatedgrid import ChosenGrid
+from .metric import OURS, VOLUME, Empty, Family, Value, metric, quantity
 
 if TYPE_CHECKING:
-    from .pair import Workspace
+    from .pair import Pair
 
 
+FAMILY = Family(20)
 # Sides of the patient and the LPS vectors that point there.
 DIRECTIONS = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "S": (0, 0, 1), "I": (0, 0, -1)}
+# Words for the sides in the order in which results list them.
+SIDES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "S": "superior", "I": "inferior"}
 # Components of unit normals that differ by less than this are equal: a diagonal surface faces two sides.
 EQUAL_COMPONENTS = 1e-6
 # Squared distances that differ by at most this fraction are equal: the tables have single precision.
@@ -57,7 +61,7 @@ def sidesOf(normals: np.ndarray) -> np.ndarray:
     return result
 
 
-def facedSides(surface: Surface) -> frozenset[str]:
+def sidesFacedBy(surface: Surface) -> frozenset[str]:
     """Return the sides of the patient that parts of a boundary face."""
     together = np.uint8(0)
     for normals in eachOutwardNormals(surface, surface.cells):
@@ -267,41 +271,132 @@ class Faces(NamedTuple):
     low: float = math.inf
 
 
-def mean(distances: SurfaceDistances) -> float:
-    """Return the signed mean distance in mm: positive if the test is larger than the reference overall."""
-    sizes = [direction.totalSize for direction in distances.directions]
-    means = [direction.signedMean for direction in distances.directions]
+def beyondOfEmpty(someStructures: tuple[Structure, Structure], sign: int) -> float:
+    """Return the over- (sign 1) or under-contoured fraction when one structure is empty: 0 or 1."""
+    return float((sign > 0) == someStructures[0].isEmpty)
+
+
+def largestOfEmpty(someStructures: tuple[Structure, Structure], sign: int) -> float:
+    """Return the largest over- (sign 1) or under-contouring when one structure is empty: 0 or infinite."""
+    return math.inf if (sign > 0) == someStructures[0].isEmpty else 0.0
+
+
+def volumeOfEmpty(pair: Pair, sign: int) -> float:
+    """Return the volume that only one of both encloses, when one is empty: all of the other one."""
+    mask = pair.voxelsOf(int(sign > 0))
+    return 0.0 if mask is None else mask.size
+
+
+@metric(
+    "SignedMean",
+    "Signed mean distance",
+    OURS,
+    unit="mm",
+    identity=0,
+    low=-math.inf,
+    empty=Empty.SIGNED,
+    symmetric=False,
+    isMain=True,
+    heading="Signed mean",
+    hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
+    formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
+    steps=("distances.field.Field.signedMean",),
+)
+def mean(signedDistances: SurfaceDistances) -> float:
+    """Mean distance with a sign: positive where the test lies outside the reference, negative where inside."""
+    sizes = [direction.totalSize for direction in signedDistances.directions]
+    means = [direction.signedMean for direction in signedDistances.directions]
     return combined(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
 
 
-def fractionBeyond(distances: SurfaceDistances, tolerance: float, side: int) -> float:
-    """Return the fraction of both boundaries, in [0, 1], where the test lies beyond a tolerance in mm on one side.
+@metric(
+    "{Kind}Fraction_{tolerance}mm",
+    "{Kind}-contoured fraction, {tolerance} mm",
+    OURS,
+    best=0,
+    empty=Empty.COMPUTED,
+    ofEmpty=beyondOfEmpty,
+    symmetric=False,
+    heading="{Kind} >",
+    trend="falling",
+    formula=r"\mathrm{{Kind}Fraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) {isBeyond} \rbrace \rvert}{\lvert "
+    r"E \rvert}",
+    steps=("distances.field.Field.sizeBeyond",),
+    variants=(
+        {"sign": 1, "Kind": "Over", "where": "outside", "isBeyond": r"> \tau",
+         "hint": "Choose it when drawing too much matters; it does not tell how far outside."},
+        {"sign": -1, "Kind": "Under", "where": "inside", "isBeyond": r"< -\tau",
+         "hint": "Choose it when missing a part matters; it does not tell how far inside."},
+    ),
+)  # fmt: skip
+def fractionBeyond(signedDistances: SurfaceDistances, tolerance: float, sign: int) -> float:
+    """Share of both contours' area where the test lies more than {tolerance} mm {where} the reference.
 
-    side: 1 for outside the reference, over-contoured, -1 for inside, under-contoured.
+    sign: 1 for outside the reference, over-contoured, -1 for inside, under-contoured.
     """
     # ties count as in the normalized surface distance, so that the two fractions and NSD add up to 1
-    beyond = [d.sizeBeyond(withTies(tolerance), side) for d in distances.directions]
-    size = sum(d.totalSize for d in distances.directions)
+    beyond = [d.sizeBeyond(withTies(tolerance), sign) for d in signedDistances.directions]
+    size = sum(d.totalSize for d in signedDistances.directions)
     return combined(lambda *parts: sum(parts) / size, *beyond)
 
 
-def largest(distances: SurfaceDistances, over: bool) -> Located:
-    """Return the largest over- or under-contouring in mm and its place; 0 without a place if there is none."""
-    side = 1 if over else -1
+@metric(
+    "{Kind}Max",
+    "Largest {kind}-contouring",
+    OURS,
+    unit="mm",
+    best=0,
+    empty=Empty.COMPUTED,
+    ofEmpty=largestOfEmpty,
+    symmetric=False,
+    heading="{Kind} max.",
+    hint="One outlier determines it: choose it when every error counts.",
+    formula=r"\mathrm{{Kind}Max} = \max\left(0, \; {extreme}_{x \in E} s(x)\right)",
+    steps=("distances.surfacedistances.DirectedDistances.farthest",),
+    variants=(
+        {"sign": 1, "Kind": "Over", "kind": "over", "where": "outside", "extreme": r"\max"},
+        {"sign": -1, "Kind": "Under", "kind": "under", "where": "inside", "extreme": r"-\min"},
+    ),
+)
+def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
+    """Largest distance of the test {where} the reference; 0 when it is nowhere {where}.
+
+    With its place, unless it is 0. sign: 1 for outside, over-contoured, -1 for inside, under-contoured.
+    """
     found, known = {}, 0.0
     # the boundary that reaches farther comes first: on the other one, smaller distances do not matter
-    for direction in sorted(distances.directions, key=lambda direction: -direction.reached(side)):
-        found[direction] = direction.farthest(side, known)
+    for direction in sorted(signedDistances.directions, key=lambda direction: -direction.reached(sign)):
+        found[direction] = direction.farthest(sign, known)
         known = max(known, found[direction][0])
     value = combined(lambda *values: max(0.0, *values), *(value for value, _ in found.values()))
-    position = max((found[direction] for direction in distances.directions), key=lambda one: one[0])[1]
-    return Located(value, tuple(position.tolist()) if value > 0 else None)
+    place = max((found[direction] for direction in signedDistances.directions), key=lambda one: one[0])[1]
+    return Value(value, position=tuple(place.tolist()) if value > 0 else None)
 
 
-def toward(sides: dict[str, Side], side: str) -> Side:
-    """Return the result of bySide() for R, L, A, P, S or I. Raises Undefined if no boundary faces that side."""
-    requireFaced(sides, side)
-    return sides[side]
+@metric(
+    "{Kind}Volume",
+    "{Kind}-contoured volume",
+    OURS,
+    unit=VOLUME,
+    best=0,
+    empty=Empty.COMPUTED,
+    ofEmpty=volumeOfEmpty,
+    symmetric=False,
+    heading="{Kind} vol.",
+    areaTitle="{Kind}-contoured area",
+    hint="Grows with the structure: compare it between tests of one reference.",
+    formula=r"\mathrm{{Kind}Volume} = v \, \mathrm{{count}}",
+    steps=("metrics.counts.count",),
+    variants=(
+        {"sign": 1, "Kind": "Over", "count": "FP", "what": "that the test has outside the reference"},
+        {"sign": -1, "Kind": "Under", "count": "FN", "what": "of the reference that the test leaves out"},
+    ),
+    areaDescription="Area {what}, counted in voxels.",
+)  # fmt: skip
+def volumeOutside(crispCounts: Counts, overlapGrid: ChosenGrid, sign: int) -> float:
+    """Volume {what}, counted in voxels."""
+    number = crispCounts.falsePositive if sign > 0 else crispCounts.falseNegative
+    return number * (overlapGrid.grid.voxelSize if crispCounts.unit == "voxel" else 1.0)
 
 
 def requireFaced(sides: Collection[str], side: str) -> None:
@@ -328,22 +423,22 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
     undermost = _farthestSides({name: -min(part.low for part in parts) for name, parts in found.items()})
     return {
         name: Side(
-            meanToward(parts),
-            largestToward(parts, between, over, name in overmost),
-            smallestToward(parts, between, under, name in undermost),
+            meanOver(parts),
+            largestOver(parts, between, over, name in overmost),
+            smallestOver(parts, between, under, name in undermost),
         )
         for name, parts in found.items()
     }
 
 
-def meanToward(parts: Sequence[Faces]) -> float:
+def meanOver(parts: Sequence[Faces]) -> float:
     """Return the mean signed distance in mm toward one side. parts: of either boundary facing it, not both empty."""
     size = sum(part.size for part in parts)
     means = [part.mean for part in parts]
     return combined(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
 
 
-def largestToward(parts: Sequence[Faces], between: float, over: float, isThere: bool) -> float:
+def largestOver(parts: Sequence[Faces], between: float, over: float, isThere: bool) -> float:
     """Return the largest signed distance in mm toward one side, with bounds.
 
     parts: the parts of either boundary that face the side. between: upper bound in mm of how far distances between the
@@ -353,10 +448,10 @@ def largestToward(parts: Sequence[Faces], between: float, over: float, isThere: 
     return _extreme(max(part.high for part in parts), between, over if isThere else None, over)
 
 
-def smallestToward(parts: Sequence[Faces], between: float, under: float, isThere: bool) -> float:
+def smallestOver(parts: Sequence[Faces], between: float, under: float, isThere: bool) -> float:
     """Return the smallest signed distance in mm toward one side, with bounds.
 
-    parts, between: as for largestToward(). under: the largest under-contouring in mm, not negative. isThere: whether it
+    parts, between: as for largestOver(). under: the largest under-contouring in mm, not negative. isThere: whether it
     lies on this side, whose smallest distance is then its negative.
     """
     return _opposite(_extreme(-min(part.low for part in parts), between, under if isThere else None, under))
@@ -412,202 +507,87 @@ def _faces(direction: DirectedDistances, sides: np.ndarray) -> dict[str, Faces]:
     return found
 
 
-def towardSides(pair: Workspace) -> dict[str, Side]:
-    """Return the signed distances of the boundary that faces each side of the patient, by its letter."""
-    # numbers of the whole boundary come first: what they need is freed before single elements take as much memory
-    over, under = pair.once(largestOfPair, True).value, pair.once(largestOfPair, False).value
-    if pair.isLarge:
-        pair.signedDistances.forget()
-    return bySide(pair.signedDistances, pair.boundaries, over, under)
+@quantity()
+def facedSides(structures: tuple[Structure, Structure]) -> frozenset[str]:
+    """Return the sides that parts of the structure that is not empty face."""
+    surface = next(structure for structure in structures if not structure.isEmpty).surface
+    return sidesFacedBy(surface)
 
 
-def emptinessToward(pair: Workspace, side: str) -> str:
+@quantity()
+def emptinessToward(pair: Pair, letter: str) -> str:
     """Return the pair's emptiness. Raises Undefined if it does not matter, as no part of a contour faces the side.
 
     The reason is then the same as without an empty structure. Closed surfaces in space face all sides.
     """
     if pair.emptiness and pair.emptiness != BOTH_EMPTY and pair.dimension == 2:
-        requireFaced(pair.once(_facedSides), side)
+        requireFaced(pair["facedSides"], letter)
     return pair.emptiness
 
 
-def _facedSides(pair: Workspace) -> frozenset[str]:
-    """Return the sides faced by the structure that is not empty."""
-    return facedSides(next(structure for structure in pair.structures if not structure.isEmpty).surface)
+@quantity()
+def towardSides(pair: Pair, signedDistances: SurfaceDistances) -> dict[str, Side]:
+    """Return the signed distances of the boundary that faces each side of the patient, by its letter."""
+    # numbers of the whole boundary come first: what they need is freed before single elements take as much memory
+    over, under = (Bounded(one, one.lower, one.upper) for one in (largest(signedDistances, side) for side in (1, -1)))
+    if pair.isLarge:
+        signedDistances.forget()
+    return bySide(signedDistances, pair.boundaries, over, under)
 
 
-def largestOfPair(pair: Workspace, over: bool) -> Located:
-    """Return the largestOfPair over- or under-contouring of a pair without an empty structure."""
-    return largest(pair.signedDistances, over)
+# What the numbers toward each side have in common.
+SIDES_OF_BOTH = ("metrics.signed.bySide", "metrics.signed.sidesOfElements", "metrics.signed.sidesBelow")
+towardEach = partial(
+    metric,
+    source=OURS,
+    unit="mm",
+    identity=0,
+    low=-math.inf,
+    empty=Empty.SIGNED,
+    emptiness="emptinessToward",
+    symmetric=False,
+    hint="Choose it when a direction matters, such as that of a neighboring organ.",
+    variants=tuple({"letter": letter, "side": word} for letter, word in SIDES.items()),
+)
 
 
-def fractionOutside(pair: Workspace, tolerance: float, over: bool) -> float:
-    """Return the over- or under-contoured fraction of both boundaries, 0 or 1 if one structure is empty."""
-    _requireAny(pair)
-    if pair.emptiness:
-        return float(over == pair.reference.isEmpty)
-    return fractionBeyond(pair.signedDistances, tolerance, 1 if over else -1)
-
-
-def largestOutside(pair: Workspace, over: bool) -> Located:
-    """Return the largestOfPair over- or under-contouring, 0 or infinite if one structure is empty."""
-    _requireAny(pair)
-    if pair.emptiness:
-        return Located(math.inf if over == pair.reference.isEmpty else 0.0, None)
-    return pair.once(largestOfPair, over)
-
-
-def volumeOutside(pair: Workspace, over: bool) -> float:
-    """Return the volume in mm3 (area in mm2) that only the test (over) or only the reference encloses."""
-    if pair.emptiness:
-        return pair.voxelVolume(1 if over else 0)
-    counts = pair.crispCounts
-    number = counts.falsePositive if over else counts.falseNegative
-    return number * (pair.overlapGrid.grid.voxelSize if counts.unit == "voxel" else 1.0)
-
-
-def _requireAny(pair: Workspace) -> None:
-    if pair.emptiness == BOTH_EMPTY:
-        raise Undefined(BOTH_EMPTY)
-
-
-# Words for the sides of the patient in the order in which results list them.
-SIDES = {"R": "right", "L": "left", "A": "anterior", "P": "posterior", "S": "superior", "I": "inferior"}
-
-
-def _toward(pair: Workspace, side: str, field: str) -> float:
-    return getattr(toward(pair.once(towardSides), side), field)
-
-
-def _towardSides(kind: str, title: str, field: str, description: str, formula: str) -> Iterator[Definition]:
-    """Yield the definitions of one number of the signed distances toward each side of the patient.
-
-    field: of formulas.Side. description: with a blank for the side.
+@towardEach(
+    "Mean{letter}",
+    "Signed mean, {side} side",
+    formula=r"\mathrm{Mean}_k = \frac{1}{\lvert E_k \rvert} \int_{E_k} s(x) \, dx",
+    steps=("metrics.signed.meanOver", *SIDES_OF_BOTH),
+)
+def meanToward(towardSides: dict[str, Side], letter: str) -> float:
+    """Mean signed distance of the boundary that faces {side}: positive where the test lies outside the
+    reference.
     """
-    for side, word in SIDES.items():
-        yield Definition(
-            key=f"{kind}{side}", title=f"{title}, {word} side", family="signed", source=OURS,
-            unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.SIGNED,
-            description=description.format(word),
-            compute=partial(_toward, side=side, field=field),
-            needs=(Workspace.signedDistances,),
-            symmetric=False, identity=0, side=word, emptiness=partial(emptinessToward, side=side),
-            hint="Choose it when a direction matters, such as that of a neighboring organ.",
-            formula=rf"\mathrm{{{kind}}}_k = {formula}",
-            code=f"metrics.signed.{field}Toward",
-            steps=("metrics.signed.bySide", "metrics.signed.sidesOfElements", "metrics.signed.sidesBelow"),
-        )  # fmt: skip
+    requireFaced(towardSides, letter)
+    return towardSides[letter].mean
 
 
-SIGNED = (
-    Definition(
-        key="SignedMean", title="Signed mean distance", family="signed", source=OURS,
-        unit="mm", low=-math.inf, high=math.inf, better="", empty=Empty.SIGNED,
-        description="Mean distance with a sign: positive where the test lies outside the reference, negative where "
-        "inside.",
-        compute=lambda pair: mean(pair.signedDistances),
-        needs=(Workspace.signedDistances,),
-        symmetric=False, isMain=True, heading="Signed mean", identity=0,
-        hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
-        formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
-        code="metrics.signed.mean",
-        steps=("distances.field.Field.signedMean",),
-    ),
-    Definition(
-        key="OverFraction_{tolerance}mm", title="Over-contoured fraction, {tolerance} mm", family="signed", source=OURS,
-        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
-        description="Share of both contours' area where the test lies more than {tolerance} mm outside the reference.",
-        compute=lambda pair, tolerance: fractionOutside(pair, tolerance, over=True),
-        needs=(Workspace.signedDistances,),
-        symmetric=False, heading="Over >", identity=0, trend="falling",
-        hint="Choose it when drawing too much matters; it does not tell how far outside.",
-        formula=r"\mathrm{OverFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) > \tau \rbrace \rvert}{\lvert "
-        r"E \rvert}",
-        code="metrics.signed.fractionBeyond",
-        steps=("distances.field.Field.sizeBeyond",),
-    ),
-    Definition(
-        key="UnderFraction_{tolerance}mm", title="Under-contoured fraction, {tolerance} mm",
-        family="signed", source=OURS,
-        unit="", low=0, high=1, better="lower", empty=Empty.COMPUTED,
-        description="Share of both contours' area where the test lies more than {tolerance} mm inside the reference.",
-        compute=lambda pair, tolerance: fractionOutside(pair, tolerance, over=False),
-        needs=(Workspace.signedDistances,),
-        symmetric=False, heading="Under >", identity=0, trend="falling",
-        hint="Choose it when missing a part matters; it does not tell how far inside.",
-        formula=r"\mathrm{UnderFraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) < -\tau \rbrace "
-        r"\rvert}{\lvert E \rvert}",
-        code="metrics.signed.fractionBeyond",
-        steps=("distances.field.Field.sizeBeyond",),
-    ),
-    Definition(
-        key="OverMax", title="Largest over-contouring", family="signed", source=OURS,
-        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
-        description="Largest distance of the test outside the reference; 0 when it is nowhere outside.",
-        compute=lambda pair: largestOutside(pair, over=True),
-        needs=(Workspace.signedDistances,),
-        symmetric=False, heading="Over max.", identity=0,
-        hint="One outlier determines it: choose it when every error counts.",
-        formula=r"\mathrm{OverMax} = \max\left(0, \; \max_{x \in E} s(x)\right)",
-        code="metrics.signed.largest",
-        steps=("distances.surfacedistances.DirectedDistances.farthest",),
-    ),
-    Definition(
-        key="UnderMax", title="Largest under-contouring", family="signed", source=OURS,
-        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
-        description="Largest distance of the test inside the reference; 0 when it is nowhere inside.",
-        compute=lambda pair: largestOutside(pair, over=False),
-        needs=(Workspace.signedDistances,),
-        symmetric=False, heading="Under max.", identity=0,
-        hint="One outlier determines it: choose it when every error counts.",
-        formula=r"\mathrm{UnderMax} = \max\left(0, \; -\min_{x \in E} s(x)\right)",
-        code="metrics.signed.largest",
-        steps=("distances.surfacedistances.DirectedDistances.farthest",),
-    ),
-    Definition(
-        key="OverVolume", title="Over-contoured volume", family="signed", source=OURS,
-        unit="mm3", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
-        description="Volume that the test has outside the reference, counted in voxels.",
-        compute=lambda pair: volumeOutside(pair, over=True),
-        needs=(Workspace.crispCounts,),
-        symmetric=False, heading="Over vol.", identity=0,
-        areaTitle="Over-contoured area",
-        areaDescription="Area that the test has outside the reference, counted in voxels.",
-        hint="Grows with the structure: compare it between tests of one reference.",
-        formula=r"\mathrm{OverVolume} = v \, \mathrm{FP}",
-        code="metrics.signed.volumeOutside",
-        steps=("metrics.counts.count",),
-    ),
-    Definition(
-        key="UnderVolume", title="Under-contoured volume", family="signed", source=OURS,
-        unit="mm3", low=0, high=math.inf, better="lower", empty=Empty.COMPUTED,
-        description="Volume of the reference that the test leaves out, counted in voxels.",
-        compute=lambda pair: volumeOutside(pair, over=False),
-        needs=(Workspace.crispCounts,),
-        symmetric=False, heading="Under vol.", identity=0,
-        areaTitle="Under-contoured area",
-        areaDescription="Area of the reference that the test leaves out, counted in voxels.",
-        hint="Grows with the structure: compare it between tests of one reference.",
-        formula=r"\mathrm{UnderVolume} = v \, \mathrm{FN}",
-        code="metrics.signed.volumeOutside",
-        steps=("metrics.counts.count",),
-    ),
-    *_towardSides(
-        kind="Mean", title="Signed mean", field="mean",
-        description="Mean signed distance of the boundary that faces {}: positive where the test lies outside the "
-        "reference.",
-        formula=r"\frac{1}{\lvert E_k \rvert} \int_{E_k} s(x) \, dx",
-    ),
-    *_towardSides(
-        kind="Max", title="Largest signed distance", field="largest",
-        description="Largest over-contouring of the boundary that faces {}; negative when the test lies inside the "
-        "reference everywhere there.",
-        formula=r"\max_{x \in E_k} s(x)",
-    ),
-    *_towardSides(
-        kind="Min", title="Smallest signed distance", field="smallest",
-        description="Largest under-contouring of the boundary that faces {}, as a negative number; positive when the "
-        "test lies outside the reference everywhere there.",
-        formula=r"\min_{x \in E_k} s(x)",
-    ),
-)  # fmt: skip
+@towardEach(
+    "Max{letter}",
+    "Largest signed distance, {side} side",
+    formula=r"\mathrm{Max}_k = \max_{x \in E_k} s(x)",
+    steps=("metrics.signed.largestOver", *SIDES_OF_BOTH),
+)
+def largestToward(towardSides: dict[str, Side], letter: str) -> float:
+    """Largest over-contouring of the boundary that faces {side}; negative when the test lies inside the reference
+    everywhere there.
+    """
+    requireFaced(towardSides, letter)
+    return towardSides[letter].largest
+
+
+@towardEach(
+    "Min{letter}",
+    "Smallest signed distance, {side} side",
+    formula=r"\mathrm{Min}_k = \min_{x \in E_k} s(x)",
+    steps=("metrics.signed.smallestOver", *SIDES_OF_BOTH),
+)
+def smallestToward(towardSides: dict[str, Side], letter: str) -> float:
+    """Largest under-contouring of the boundary that faces {side}, as a negative number; positive when the test lies
+    outside the reference everywhere there.
+    """
+    requireFaced(towardSides, letter)
+    return towardSides[letter].smallest

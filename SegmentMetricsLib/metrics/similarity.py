@@ -1,7 +1,7 @@
-"""The Medical Similarity Index: how well a test contour follows the reference, with separate levels inside and outside.
+"""How well the test follows the reference's contours slice by slice; inside and outside have levels.
 
-Source: Fazekas et al., arXiv:2508.09722. Its bidirectional local distance: Kim et al., Medical Physics 2012,
-doi:10.1118/1.4754802.
+The Medical Similarity Index. Source: Fazekas et al., arXiv:2508.09722. Its bidirectional local distance: Kim et al.,
+Medical Physics 2012, doi:10.1118/1.4754802.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from ..base.errors import Undefined
 from ..base.parallel import threads
 from ..base.progress import checkpoint
-from ..distances.surfacedistances import liesInPlane, touching
+from ..distances.surfacedistances import SurfaceDistances, liesInPlane, touching
 from ..geometry import slicecontours, voxelization
 from ..geometry.contours import insideContours
 from ..geometry.crosssections import CrossSections
@@ -27,17 +27,32 @@ from ..geometry.masks import Mask
 from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ..geometry.surfaces import Surface, evenElements
 from ..model.structures import Structure
-from ..settings.settings import Settings
 from .effort import NearContour
-from .metric import OURS, Definition, Empty
-from .sections import sideOf, unsmoothedOf
+from .metric import OURS, Empty, Family, metric, quantity
+from .sections import unsmoothedOf
 from .voxel import requireVoxels
 
 if TYPE_CHECKING:
-    from ..case.comparison import Comparison
-    from .pair import Workspace
+    from .pair import Pair
 
 
+FAMILY = Family(70)
+FAZEKAS = "Fazekas et al., arXiv:2508.09722"
+# The functions that compute W(d, l), and the steps to the index: first the function that lists them all, then from the
+# last step to the first.
+WEIGHTS = ("metrics.similarity.Levels.scores", "metrics.similarity.weight")
+STEPS = (
+    "metrics.similarity.measure",
+    "metrics.similarity.sliceScore",
+    "metrics.similarity.contourScores",
+    *WEIGHTS,
+    "metrics.similarity.localDistances",
+)
+# The settings behind the level of a point.
+LEVEL = (("l_t", ("il", "ol")),)
+LEVELS = "A higher outside level punishes over-contouring more, as next to an organ at risk."
+# Maximum number of parts into which the elements of a mesh are cut.
+MOST_ELEMENTS = 200_000
 # Points processed at a time.
 CHUNK = 50_000
 # Distance in mm (or pixels) at which a score of level 1 has fallen to exp(-1/2).
@@ -55,13 +70,13 @@ CLAIMED_TWICE = "two contours of the reference are nearest to the same contour o
 class ContourScore:
     """How well the test follows one contour of a slice.
 
-    score: in [0, 1]. distance: average Hausdorff distance of the two contours where they are, mm or pixels.
-    meanBLD: mean bidirectional local distance of the test's points, mm
-    or pixels. points: number of points. hole: whether the structure lies around the contour.
+    score: in [0, 1]. distance: average Hausdorff distance of the two contours where they are, mm or pixels. meanBLD:
+    mean bidirectional local distance of the test's points, mm or pixels. points: number of points. hole: whether the
+    structure lies around the contour.
     """
 
     score: float
-    distance: float | None
+    distance: float
     points: int
     hole: bool
     meanBLD: float
@@ -96,11 +111,6 @@ class Similarity:
     axis: int
     unit: str
 
-    @property
-    def score(self) -> float:
-        """Median of the slices, in [0, 1]; flagged ones count as 0."""
-        return median(one.score for one in self.slices)
-
     @cached_property
     def paired(self) -> tuple[SliceScore, ...]:
         """The slices that are not flagged."""
@@ -110,21 +120,6 @@ class Similarity:
     def flagged(self) -> tuple[SliceScore, ...]:
         """The slices that cannot be scored and should be reviewed."""
         return tuple(one for one in self.slices if one.flag)
-
-    @property
-    def pairedScore(self) -> float:
-        """Median of the slices that are not flagged, 0 when all are."""
-        return median(one.score for one in self.paired) if self.paired else 0.0
-
-    @property
-    def pairedDistance(self) -> float:
-        """Median distance of the slices that are not flagged, infinite when all are."""
-        return median(cast(float, one.distance) for one in self.paired) if self.paired else math.inf
-
-    @property
-    def meanBLD(self) -> float:
-        """Median of the mean bidirectional local distances of the slices not flagged, infinite when all are."""
-        return median(cast(float, one.meanBLD) for one in self.paired) if self.paired else math.inf
 
     def toDictionary(self) -> dict:
         """Return plain values for JSON."""
@@ -292,8 +287,8 @@ def measure(
        the reference; Levels.scores() turns every distance into a score by weight(). A contour has the mean score of its
        points, and their mean distance is its meanBLD. averageDistances() measures both contours where they are.
     3. sliceScore() takes the median over the contours of a slice.
-    4. Similarity.score takes the median over the slices; Similarity.pairedScore, pairedDistance and meanBLD take it
-       over the paired ones.
+    4. similarityIndex() takes the median over the slices; pairedSimilarityIndex(), pairedDistance() and
+       meanLocalDistance() take it over the paired ones.
 
     splits: whether to cut contours in two where this makes their numbers equal.
     """
@@ -446,23 +441,6 @@ def sidesOf(points: np.ndarray, slices: np.ndarray, inside: Inside, tolerance: f
     return np.where(count == 0, 1, np.where(count == len(around), -1, 0))
 
 
-def surfaceScore(
-    points: np.ndarray, sizes: np.ndarray, others: np.ndarray, otherSizes: np.ndarray, levels: Levels, sides: np.ndarray
-) -> float:
-    """Return MSI3D, the index on whole boundaries, in [0, 1]: the elements' scores weighted by their sizes.
-
-    points, sizes: centers (n, 3) in mm and sizes (n,) of the test's elements. others, otherSizes: those of the
-    reference's. sides: (n,) -1 inside the reference, 1 outside, 0 on its boundary. Elements are paired by their
-    centers.
-    """
-    weights = sizes / sizes.sum()
-    shift = otherSizes @ others / otherSizes.sum() - weights @ points
-    tolerance = SAME * math.sqrt(float(otherSizes.mean()))
-    _, distances = localDistances(points, others, np.broadcast_to(shift, points.shape), tolerance)
-    # by what is lost, so that equal boundaries lose exactly nothing
-    return 1 - float(weights @ (1 - levels.scores(distances, sides)))
-
-
 def localDistancesAt(surface: Surface, other: Surface, longest: float, most: int) -> np.ndarray:
     """Return the bidirectional local distances (n,) in mm of the points of a surface to another one.
 
@@ -533,11 +511,8 @@ def isOnLine(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarr
     return result
 
 
-# Maximum number of parts into which the elements of a mesh are cut.
-MOST_ELEMENTS = 200_000
-
-
-def inSlices(pair: Workspace) -> Similarity:
+@quantity()
+def sliceSimilarity(pair: Pair, il: float, ol: float) -> Similarity:
     """Return how well the contours are followed in every slice of the reference's image, neither structure empty.
 
     If the reference is a mesh, the slices are those of the test's image. A mesh, or a mask with other voxels, is cut by
@@ -545,27 +520,26 @@ def inSlices(pair: Workspace) -> Similarity:
     Two contours given as lines are used as they are. Raises Undefined for an empty structure, for two meshes, which
     have no slices, for contours in different planes, and for a structure that no slice goes through.
     """
-    settings = pair.settings
     if pair.emptiness:
         raise Undefined(pair.emptiness)
     if pair.dimension == 2 and not liesInPlane(*(s.surface for s in pair.structures)):
         raise Undefined("the contours lie in different planes")
     grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
-    levels = Levels(settings.il, settings.ol)
+    levels = Levels(il, ol)
     if grid is None:
         return _ofLines(pair, levels)
-    if settings.asPublished:
+    if pair.settings.asPublished:
         reference, test = (_maskOn(grid, structure, pair) for structure in pair.structures)
         requireVoxels(reference, test)
         planes = Planes(grid, grid.sliceAxis, "pixel")
         ours, theirs = (slicecontours.chains(mask, planes) for mask in (reference, test))
         return measureAsPublished(ours, theirs, planes, levels)
-    planes = Planes(grid, grid.sliceAxis, settings.msiUnit)
+    planes = Planes(grid, grid.sliceAxis, pair.settings.msiUnit)
     (followed, inside), (following, _) = (_contoursOf(pair, which, planes) for which in (0, 1))
-    return measure(followed, following, planes, levels, inside, settings.splitContours)
+    return measure(followed, following, planes, levels, inside, pair.settings.splitContours)
 
 
-def _contoursOf(pair: Workspace, which: int, planes: Planes) -> tuple[Slices, Inside]:
+def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]:
     """Return the contours of the reference (0) or the test (1) in the slices of a grid, and a test for their inside."""
     structure = pair.structures[which]
     if structure.mask is not None and structure.mask.fits(planes.grid):
@@ -576,21 +550,21 @@ def _contoursOf(pair: Workspace, which: int, planes: Planes) -> tuple[Slices, In
         contours = slicecontours.ofSurface(unsmoothedOf(structure), planes)
         return contours, insidePolygons(contours)
     # its voxels do not fit the grid
-    sections = cast(CrossSections, pair.once(sideOf, which, planes.grid.slicesLast()))
+    sections = cast(CrossSections, pair.find("slicedSide", {"which": which, "sliceGrid": planes.grid.slicesLast()}))
     contours = slicecontours.ofSections(sections, planes)
     if not contours:
         raise Undefined(f"no slice of the image goes through the {('reference', 'test')[which]}")
     return contours, partial(slicecontours.isInSections, sections, planes)
 
 
-def _maskOn(grid: Grid, structure: Structure, pair: Workspace) -> Mask:
+def _maskOn(grid: Grid, structure: Structure, pair: Pair) -> Mask:
     if structure.mask is not None:
         return structure.mask.on(grid)
     pair.requireClosed(structure)
     return voxelization.maskOf(structure.surface, grid)
 
 
-def _ofLines(pair: Workspace, levels: Levels) -> Similarity:
+def _ofLines(pair: Pair, levels: Levels) -> Similarity:
     """Return the index of contours given as lines; their sampling density follows from the spacing for meshes."""
     if pair.dimension == 3:
         raise Undefined("both are meshes, which have no slices: see MSI3D")
@@ -602,13 +576,155 @@ def _ofLines(pair: Workspace, levels: Levels) -> Similarity:
     return measure(reference, test, planes, levels, insidePolygons(reference), pair.settings.splitContours)
 
 
-def unitOfSlices(settings: Settings) -> str:
+def unitOfSlices(settings: Any) -> str:
     """Return the unit of distances in slices."""
     return "pixel" if settings.asPublished else settings.msiUnit
 
 
-def onBoundaries(pair: Workspace) -> float:
-    """Return the index on whole boundaries, in [0, 1], of the measured surfaces (segments of contours in 2D).
+def noteOnSlices(sliceSimilarity: Similarity, fate: str) -> str:
+    """Return a note on the slices whose contours cannot be paired, "" if there are none. fate: what becomes of them."""
+    flagged, slices = len(sliceSimilarity.flagged), len(sliceSimilarity.slices)
+    if flagged and flagged == slices:
+        return "in no slice can the contours be paired"
+    return f"{flagged} of {slices} slices cannot be paired and {fate}" if flagged else ""
+
+
+def noteOnAll(sliceSimilarity: Similarity) -> str:
+    """Return a note on slices that cannot be paired, for a number in which they count as 0."""
+    return noteOnSlices(sliceSimilarity, "count as 0")
+
+
+def noteOnPaired(sliceSimilarity: Similarity) -> str:
+    """Return a note on slices that cannot be paired, for a number that leaves them out."""
+    return noteOnSlices(sliceSimilarity, "are left out")
+
+
+@metric(
+    "MSI",
+    "Medical Similarity Index",
+    FAZEKAS,
+    best=1,
+    empty=Empty.ZERO,
+    symmetric=False,
+    isMain=True,
+    note=noteOnAll,
+    hint=LEVELS,
+    formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
+    r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
+    steps=STEPS,
+    symbols=LEVEL,
+    deviation="As published, and in the authors' code, a point on the contour scores 0, so that identical contours "
+    "have the index 0; here it scores 1. Their code also takes the mean over the reference's points and decides "
+    "about inside and outside after the alignment: `--set asPublished=yes` gives the authors' formula on chains of "
+    "boundary pixels. It is not their program, which traces Canny edges of the gray picture first; that moves the "
+    "score of a slice of 1 mm by 0.07 to 0.12 on average and by up to 0.46. The program leaves out slices that "
+    "only one of the two has, and scores those where two contours of the reference are nearest to one of the test; "
+    "here both count as 0, and MSIPaired leaves them out. Distances and the 10 are pixels in the article: compare "
+    "published values with `--msi-unit pixel`. From a level of 5 on, the mean over the points is integrated along "
+    "the contour, because it would depend on where sampling starts.",
+)
+def similarityIndex(sliceSimilarity: Similarity) -> float:
+    """How well the test's contours follow the reference's, slice by slice, with inside and outside judged by levels of
+    their own; median of the slices, of which those that cannot be paired count as 0.
+
+    Examples
+    --------
+    >>> similarity = measure(reference, test, planes, Levels(inside=1, outside=2), insidePolygons(reference))
+    >>> similarityIndex(similarity)
+    0.9...
+    """
+    return median(one.score for one in sliceSimilarity.slices)
+
+
+@metric(
+    "MSIPaired",
+    "Medical Similarity Index, paired slices",
+    FAZEKAS,
+    best=1,
+    empty=Empty.ZERO,
+    symmetric=False,
+    note=noteOnPaired,
+    hint="Leaves out slices that only one of the two has: look at MSI, too.",
+    formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
+    r"\sum_{t \in c} W(d_t, l_t)",
+    steps=STEPS,
+    symbols=LEVEL,
+)
+def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
+    """Medical Similarity Index of those slices only in which every contour has a counterpart.
+
+    0 if there are none.
+    """
+    paired = sliceSimilarity.paired
+    return median(one.score for one in paired) if paired else 0.0
+
+
+@metric(
+    "PairedDistance",
+    "Paired average Hausdorff distance",
+    FAZEKAS,
+    unit="mm",
+    best=0,
+    empty=Empty.INFINITE,
+    symmetric=False,
+    unitSetting=unitOfSlices,
+    note=noteOnPaired,
+    hint="Leaves out slices that only one of the two has: look at MSI, too.",
+    formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
+    r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
+    steps=(*STEPS[:3], "metrics.similarity.averageDistances"),
+)
+def pairedDistance(sliceSimilarity: Similarity) -> float:
+    """Mean distance between a contour and its counterpart in the slice, over both directions; median of the paired
+    slices.
+
+    Infinite if there are none.
+    """
+    paired = sliceSimilarity.paired
+    return median(cast(float, one.distance) for one in paired) if paired else math.inf
+
+
+@metric(
+    "MeanBLD",
+    "Mean bidirectional local distance",
+    FAZEKAS,
+    unit="mm",
+    best=0,
+    empty=Empty.INFINITE,
+    symmetric=False,
+    unitSetting=unitOfSlices,
+    note=noteOnPaired,
+    hint="Sees what the nearest point hides, such as a spike; leaves out slices that only one of the two has.",
+    formula=r"\mathrm{MeanBLD} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
+    r"\frac{1}{N_c} \sum_{t \in c} d_t",
+    steps=tuple(step for step in STEPS if step not in WEIGHTS),
+)
+def meanLocalDistance(sliceSimilarity: Similarity) -> float:
+    """Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.
+
+    Infinite if there are none.
+    """
+    paired = sliceSimilarity.paired
+    return median(cast(float, one.meanBLD) for one in paired) if paired else math.inf
+
+
+class PairedElements(NamedTuple):
+    """The elements of both boundaries for the index on surfaces.
+
+    points, sizes: centers (n, 3) in mm and sizes (n,) of the test's elements. others, otherSizes: those of the
+    reference's. sides: (n,) -1 inside the reference, 1 outside, 0 on its boundary.
+    """
+
+    points: np.ndarray
+    sizes: np.ndarray
+    others: np.ndarray
+    otherSizes: np.ndarray
+    sides: np.ndarray
+
+
+@quantity()
+def pairedElements(pair: Pair, meshSpacing: float, il: float, ol: float) -> PairedElements:
+    """Return the elements of the measured surfaces (segments of contours in 2D).
 
     Raises Undefined for contours in different planes, and if inside and outside are judged differently but the
     reference has no inside.
@@ -616,11 +732,10 @@ def onBoundaries(pair: Workspace) -> float:
     surfaces = [s.surface for s in pair.structures]
     if pair.dimension == 2 and not liesInPlane(*surfaces):
         raise Undefined("the contours lie in different planes")
-    levels = Levels(pair.settings.il, pair.settings.ol)
-    longest = _longestSide(pair.structures, pair.settings)
+    longest = longestSide(pair.structures, meshSpacing)
     (others, otherSizes), (points, sizes) = (evenElements(s, longest, MOST_ELEMENTS) for s in surfaces)
     sides = np.zeros(len(points))
-    if levels.inside != levels.outside:
+    if il != ol:
         pair.requireClosed(pair.reference)
         isCut = len(points) > len(surfaces[1].cells)
         boundaries = pair.boundaries
@@ -628,139 +743,52 @@ def onBoundaries(pair: Workspace) -> float:
         # where the two touch, rounding must not decide which level counts
         sides = np.where(np.abs(signed) > touching(math.sqrt(otherSizes.mean())), np.sign(signed), 0)
     origin = surfaces[0].center
-    return surfaceScore(points - origin, sizes, others - origin, otherSizes, levels, sides)
+    return PairedElements(points - origin, sizes, others - origin, otherSizes, sides)
 
 
-def _longestSide(structures: Iterable[Structure], settings: Settings) -> float:
+@metric(
+    "MSI3D",
+    "Medical Similarity Index on surfaces",
+    OURS,
+    best=1,
+    empty=Empty.ZERO,
+    symmetric=False,
+    hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
+    formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
+    steps=(*WEIGHTS, "metrics.similarity.localDistances"),
+    symbols=LEVEL,
+)
+def surfaceScore(pairedElements: PairedElements, il: float, ol: float) -> float:
+    """The same index on the whole boundary instead of slices, every element weighted by its area. The elements of
+    meshes are cut until their sides are no longer than a step of the grid for meshes.
+
+    Elements are paired by their centers. il, ol: the levels inside and outside.
+    """
+    points, sizes, others, otherSizes, sides = pairedElements
+    weights = sizes / sizes.sum()
+    shift = otherSizes @ others / otherSizes.sum() - weights @ points
+    tolerance = SAME * math.sqrt(float(otherSizes.mean()))
+    _, distances = localDistances(points, others, np.broadcast_to(shift, points.shape), tolerance)
+    # by what is lost, so that equal boundaries lose exactly nothing
+    return 1 - float(weights @ (1 - Levels(il, ol).scores(distances, sides)))
+
+
+def longestSide(structures: Iterable[Structure], meshSpacing: float) -> float:
     """Return the length in mm from which sides of elements are cut.
 
     Elements of masks are as small as voxels, those of meshes can have any size.
     """
     diagonals = (float(np.linalg.norm(s.mask.grid.spacing)) for s in structures if s.mask is not None)
-    return max(settings.meshSpacing, *diagonals, 0.0)
+    return max(meshSpacing, *diagonals, 0.0)
 
 
-def localDistancesOn(comparison: Comparison, side: str) -> np.ndarray:
+def localDistancesOn(
+    distances: SurfaceDistances, structures: Iterable[Structure], meshSpacing: float, side: str
+) -> np.ndarray:
     """Return the bidirectional local distance (n,) in mm at every point of the measured surface of one side.
 
-    side: "reference" or "test". The comparison must have distances.
+    side: "reference" or "test".
     """
-    surfaces = [direction.surface for direction in comparison.knownDistances.directions]
+    surfaces = [direction.surface for direction in distances.directions]
     mine, other = surfaces if side == "reference" else surfaces[::-1]
-    longest = _longestSide((comparison.reference, comparison.test), comparison.settings)
-    return localDistancesAt(mine, other, longest, MOST_ELEMENTS)
-
-
-def _note(pair: Workspace) -> str:
-    """Return a note on the slices whose contours cannot be paired, with a placeholder; "" if there are none."""
-    found = pair.once(inSlices)
-    if found.flagged and not found.paired:
-        return "in no slice can the contours be paired"
-    return f"{len(found.flagged)} of {len(found.slices)} slices cannot be paired{{}}" if found.flagged else ""
-
-
-def noteOnAll(pair: Workspace) -> str:
-    """Return a note on slices that cannot be paired, for a number in which they count as 0."""
-    return _note(pair).format(" and count as 0")
-
-
-def noteOnPaired(pair: Workspace) -> str:
-    """Return a note on slices that cannot be paired, for a number that leaves them out."""
-    return _note(pair).format(" and are left out")
-
-
-FAZEKAS = "Fazekas et al., arXiv:2508.09722"
-# The functions that compute W(d, l), and the steps to the index: first the function that lists them all, then from the
-# last step to the first.
-WEIGHTS = ("metrics.similarity.Levels.scores", "metrics.similarity.weight")
-STEPS = (
-    "metrics.similarity.measure",
-    "metrics.similarity.sliceScore",
-    "metrics.similarity.contourScores",
-    *WEIGHTS,
-    "metrics.similarity.localDistances",
-)
-# The settings behind the level of a point.
-LEVEL = (("l_t", ("il", "ol")),)
-LEVELS = "A higher outside level punishes over-contouring more, as next to an organ at risk."
-
-SIMILARITY = (
-    Definition(
-        key="MSI", title="Medical Similarity Index", family="similarity", source=FAZEKAS,
-        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
-        description="How well the test's contours follow the reference's, slice by slice, with inside and outside "
-        "judged by levels of their own; median of the slices, of which those that cannot be paired count as 0.",
-        compute=lambda pair: pair.once(inSlices).score,
-        needs=(inSlices,),
-        symmetric=False, isMain=True, identity=1,
-        note=noteOnAll, hint=LEVELS,
-        formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
-        r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
-        code="metrics.similarity.Similarity.score",
-        steps=STEPS, symbols=LEVEL,
-        deviation="As published, and in the authors' code, a point on the contour scores 0, so that identical contours "
-        "have the index 0; here it scores 1. Their code also takes the mean over the reference's points and decides "
-        "about inside and outside after the alignment: `--set asPublished=yes` gives the authors' formula on chains of "
-        "boundary pixels. It is not their program, which traces Canny edges of the gray picture first; that moves the "
-        "score of a slice of 1 mm by 0.07 to 0.12 on average and by up to 0.46. The program leaves out slices that "
-        "only one of the two has, and scores those where two contours of the reference are nearest to one of the test; "
-        "here both count as 0, and MSIPaired leaves them out. Distances and the 10 are pixels in the article: compare "
-        "published values with `--msi-unit pixel`. From a level of 5 on, the mean over the points is integrated along "
-        "the contour, because it would depend on where sampling starts.",
-    ),
-    Definition(
-        key="MSIPaired", title="Medical Similarity Index, paired slices", family="similarity", source=FAZEKAS,
-        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
-        description="Medical Similarity Index of those slices only in which every contour has a counterpart.",
-        compute=lambda pair: pair.once(inSlices).pairedScore,
-        needs=(inSlices,),
-        symmetric=False, identity=1,
-        note=noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
-        formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
-        r"\sum_{t \in c} W(d_t, l_t)",
-        code="metrics.similarity.Similarity.pairedScore",
-        steps=STEPS, symbols=LEVEL,
-    ),
-    Definition(
-        key="PairedDistance", title="Paired average Hausdorff distance", family="similarity", source=FAZEKAS,
-        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
-        description="Mean distance between a contour and its counterpart in the slice, over both directions; median of "
-        "the paired slices.",
-        compute=lambda pair: pair.once(inSlices).pairedDistance,
-        needs=(inSlices,),
-        symmetric=False, identity=0,
-        unitSetting=unitOfSlices,
-        note=noteOnPaired, hint="Leaves out slices that only one of the two has: look at MSI, too.",
-        formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
-        r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
-        code="metrics.similarity.Similarity.pairedDistance",
-        steps=(*STEPS[:3], "metrics.similarity.averageDistances"),
-    ),
-    Definition(
-        key="MeanBLD", title="Mean bidirectional local distance", family="similarity", source=FAZEKAS,
-        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
-        description="Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
-        compute=lambda pair: pair.once(inSlices).meanBLD,
-        needs=(inSlices,),
-        symmetric=False, identity=0,
-        unitSetting=unitOfSlices,
-        note=noteOnPaired, hint="Sees what the nearest point hides, such as a spike; leaves out slices that only one "
-        "of the two has.",
-        formula=r"\mathrm{MeanBLD} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
-        r"\frac{1}{N_c} \sum_{t \in c} d_t",
-        code="metrics.similarity.Similarity.meanBLD",
-        steps=tuple(step for step in STEPS if step not in WEIGHTS),
-    ),
-    Definition(
-        key="MSI3D", title="Medical Similarity Index on surfaces", family="similarity", source=OURS,
-        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
-        description="The same index on the whole boundary instead of slices, every element weighted by its area. The "
-        "elements of meshes are cut until their sides are no longer than a step of the grid for meshes.",
-        compute=onBoundaries,
-        symmetric=False, identity=1,
-        hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
-        formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
-        code="metrics.similarity.surfaceScore",
-        steps=(*WEIGHTS, "metrics.similarity.localDistances"), symbols=LEVEL,
-    ),
-)  # fmt: skip
+    return localDistancesAt(mine, other, longestSide(structures, meshSpacing), MOST_ELEMENTS)

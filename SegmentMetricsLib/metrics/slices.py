@@ -1,4 +1,4 @@
-"""The per-slice profile: how two structures differ in each slice of the reference, in the plane of the slice.
+"""How the segments differ in every slice of the reference, as a table and a chart.
 
 The profile covers the slices that at least one of the two is in.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -18,13 +18,15 @@ from ..geometry.grids import Grid
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import elementCenters
 from . import boundary, effort, overlap, sliceareas
-from .effort import NearContour, lengthsBeyondOfPair, sidesOf, stacksOf
-from .metric import Definition, Need
-from .pair import Workspace
+from .effort import NearContour
+from .metric import Family, quantity
 from .sections import solidOf
-from .similarity import inSlices
 from .sliceareas import SliceAreas
 
+if TYPE_CHECKING:
+    from .pair import Pair
+
+FAMILY = Family(110)
 # The segments of contours are halved up to this many times, like those of single contours, as long as there are at most
 # this many pieces.
 MOST_SUBDIVISIONS, MOST_PIECES = 5, 100_000
@@ -265,30 +267,27 @@ def positionText(position: float, axis: int | None) -> str:
     return f"{position:.1f}" if axis is None else coordinateText(position, axis, 1)
 
 
-def needsOfProfile(pair: Workspace) -> tuple[Need, ...]:
-    """Return what the profile of a pair needs that findings and results can use, too."""
-    return (Workspace.distances, Workspace.crispCounts) if pair.dimension == 2 and not pair.emptiness else ()
+def needsOfProfile(pair: Pair) -> tuple[str, ...]:
+    """Return the names of what the profile of a pair needs that findings and results can use, too."""
+    return ("distances", "crispCounts") if pair.dimension == 2 and not pair.emptiness else ()
 
 
-def profileOf(pair: Workspace) -> tuple[SliceRow, ...]:
+@quantity()
+def profileRows(pair: Pair) -> tuple[SliceRow, ...]:
     """Return a row for every slice of the reference that either structure is in; one row for contours in one plane.
 
     The slices are those of the reference's image, in its own orientation; a test on another lattice, or given as a
-    mesh, is cut by their planes. If the reference is empty, the slices are those of the test. Raises Undefined if both
-    structures are empty or the reference is a mesh.
+    mesh, is cut by their planes. If the reference is empty, the slices are those of the test. What the similarity
+    family measured in a slice is in its row. Raises Undefined if both structures are empty or the reference is a mesh.
     """
     if pair.dimension == 2 and not pair.emptiness:
-        return _withSimilarity(pair, (_ofContours(pair),))
-    sides, stacks = pair.once(sidesOf), pair.once(stacksOf)
-    reference, test = (solidOf(pair, which, side) for which, side in enumerate(sides))
-    areas = sliceareas.areasOf((reference, test), stacks)
-    beyond = {t: pair.once(lengthsBeyondOfPair, t) for t in pair.settings.tolerances}
-    return _withSimilarity(pair, profile(areas, stacks, beyond, sides[0].grid))
-
-
-def _withSimilarity(pair: Workspace, rows: tuple[SliceRow, ...]) -> tuple[SliceRow, ...]:
-    """Return the rows with what the similarity family measured in their slices, unchanged if it measured nothing."""
-    found = pair.planned(inSlices)
+        rows: tuple[SliceRow, ...] = (_ofContours(pair),)
+    else:
+        sides, stacks = pair["slicedSides"], pair["sliceStacks"]
+        reference, test = (solidOf(pair, which, side) for which, side in enumerate(sides))
+        areas = sliceareas.areasOf((reference, test), stacks)
+        rows = profile(areas, stacks, _lengthsBeyond(pair), sides[0].grid)
+    found = pair.known("sliceSimilarity")
     if found is None:
         return rows
     key = "MeanBLD" if found.unit == "mm" else f"MeanBLD_{found.unit}"
@@ -297,11 +296,14 @@ def _withSimilarity(pair: Workspace, rows: tuple[SliceRow, ...]) -> tuple[SliceR
     return tuple(replace(row, similarity=values.get(row.index, missing)) for row in rows)
 
 
-def _ofContours(pair: Workspace) -> SliceRow:
+def _lengthsBeyond(pair: Pair) -> dict[float, np.ndarray]:
+    """Return the lengths (m,) in mm of the reference's segments beyond each tolerance in mm."""
+    return {tolerance: pair.find("lengthsBeyond", {"tolerance": tolerance}) for tolerance in pair.settings.tolerances}
+
+
+def _ofContours(pair: Pair) -> SliceRow:
     """Return the row of two contours in one plane, neither empty."""
-    hausdorff = boundary.hausdorff(pair.distances).value
-    direction = max(pair.distances.directions, key=lambda d: d.largest)
-    place = direction.largestPlace
+    place = max(pair.distances.directions, key=lambda d: d.largest).largestPlace
     counts = pair.crispCounts
     pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
     normal = cast(np.ndarray, pair.reference.surface.normal)
@@ -312,14 +314,9 @@ def _ofContours(pair: Workspace) -> SliceRow:
         place=tuple(place.tolist()),
         only="",
         dice=overlap.dice(counts),
-        hausdorff=hausdorff,
-        meanDistance=boundary.meanAverageSurfaceDistance(pair.distances).value,
+        hausdorff=float(boundary.hausdorff(pair.distances)),
+        meanDistance=float(boundary.meanAverageSurfaceDistance(pair.distances)),
         areaReference=counts.reference * pixel,
         areaTest=counts.test * pixel,
-        addedPathLengths={
-            t: effort.addedPathLength(pair.once(lengthsBeyondOfPair, t)) for t in pair.settings.tolerances
-        },
+        addedPathLengths={t: effort.addedPathLength(lengths) for t, lengths in _lengthsBeyond(pair).items()},
     )
-
-
-SLICES: tuple[Definition, ...] = ()

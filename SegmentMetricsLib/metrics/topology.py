@@ -1,4 +1,4 @@
-"""Topology: skeletons, the numbers of parts, tunnels and cavities, and where tubes are interrupted or go astray.
+"""Whether vessels are in one piece: gaps, spurs, and the numbers of parts, tunnels and cavities.
 
 Sources: Shit et al., arXiv:2003.07311 (clDice); Hu et al., arXiv:1906.05404 (Betti error, there as an average over
 patches, here of the whole volume). scikit-image thins skeletons as Lee, Kashyap & Chu 1994,
@@ -8,11 +8,10 @@ doi:10.1006/cgip.1994.1042, and in a plane as Zhang & Suen 1984, doi:10.1145/357
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,14 +23,18 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.parts import partSizes
 from . import thinning
-from .metric import OURS, Definition, Empty
-from .pair import Workspace
+from .metric import OURS, Empty, Family, Named, metric, quantity
 from .thinning import TooLarge
 
-if TYPE_CHECKING:
-    from .pair import Workspace
-
-
+FAMILY = Family(80, called=("vessels",))
+SHIT = "Shit et al., arXiv:2003.07311"
+HU = "Hu et al., arXiv:1906.05404"
+WHOLE = "The source averages over patches of the image; here the whole structures count."
+FINER = "Where thinning the voxels loses a part of a vessel, both structures are thinned at twice the resolution."
+# The functions behind shares of center lines.
+LINES = ("metrics.topology.skeletonOf", "metrics.topology.lostRuns")
+# Voxels of both together from which on they are thinned side by side.
+MANY_VOXELS = 50_000
 # Steps to half of the 26 neighbors of a voxel; the others are the same links, seen from their other ends.
 STEPS = np.array([step for step in itertools.product((-1, 0, 1), repeat=3) if step > (0, 0, 0)])
 # Links whose lengths differ by less than this fraction are equally long: directions in files are rounded.
@@ -106,16 +109,6 @@ def eulerCharacteristic(voxels: np.ndarray) -> int:
     return int(counts @ _eulerEighths()) // 8
 
 
-def bettiError(reference: Betti, test: Betti) -> int:
-    """Return the sum of the absolute differences of the Betti numbers, from 0."""
-    return sum(bettiErrorOf(reference, test, number) for number in range(3))
-
-
-def bettiErrorOf(reference: Betti, test: Betti, number: int) -> int:
-    """Return the absolute difference of one Betti number: 0 for parts, 1 for tunnels, 2 for cavities."""
-    return abs(reference[number] - test[number])
-
-
 def skeletonOf(mask: Mask, other: Mask, perVoxel: int = 1) -> Skeleton:
     """Return the skeleton of a mask, and where another mask on the same lattice covers it.
 
@@ -178,22 +171,6 @@ def withoutSpikes(skeleton: Skeleton, mask: Mask) -> Skeleton:
     return replace(skeleton, points=points[isKept], isCovered=skeleton.isCovered[isKept])
 
 
-def coveredShare(skeleton: Skeleton) -> float:
-    """Return the share of a skeleton's points that the other structure covers, in [0, 1].
-
-    Points that stand for parts without a skeleton count only if there are no others. Raises Undefined without any.
-    """
-    if not len(skeleton.points):
-        raise Undefined("a structure encloses no voxel")
-    return float(skeleton.isCovered[: len(skeleton.thinned) or None].mean())
-
-
-def centerLineDice(reference: Skeleton, test: Skeleton) -> float:
-    """Return clDice: the harmonic mean of the shares of both skeletons that the other structure covers, in [0, 1]."""
-    shares = [coveredShare(skeleton) for skeleton in (test, reference)]
-    return 2 * shares[0] * shares[1] / sum(shares) if any(shares) else 0.0
-
-
 def runsOutside(skeleton: Skeleton, least: int = 1) -> tuple[Run, ...]:
     """Return the connected stretches of a skeleton, of at least so many points, outside the other structure.
 
@@ -230,16 +207,6 @@ def runsOutside(skeleton: Skeleton, least: int = 1) -> tuple[Run, ...]:
         if len(rows) >= least
     ]
     return tuple(sorted(runs, key=lambda run: (-run.length, -run.voxels, run.position)))
-
-
-def numberOf(runs: tuple[Run, ...]) -> int:
-    """Return the number of runs."""
-    return len(runs)
-
-
-def lengthOf(runs: tuple[Run, ...]) -> float:
-    """Return the length in mm of all runs together."""
-    return sum(run.length for run in runs)
 
 
 @lru_cache(maxsize=1)
@@ -334,10 +301,6 @@ def _middleOf(points: np.ndarray) -> tuple[float, float, float]:
     return x, y, z
 
 
-# Voxels of both together from which on they are thinned side by side.
-MANY_VOXELS = 50_000
-
-
 class Finer(NamedTuple):
     """The skeletons of both on the lattice of twice the resolution, without spikes.
 
@@ -348,168 +311,205 @@ class Finer(NamedTuple):
     lost: tuple[tuple[Run, ...], ...]
 
 
-def skeletonsOf(pair: Workspace) -> tuple[Skeleton, ...]:
-    """Return the skeletons of both on the grid on which overlap is counted.
-
-    They are those of the voxels, or where these do not reach a part of one of both, those of twice the resolution.
-    """
-    finer = pair.once(finerOf)
-    return finer.skeletons if finer and any(finer.lost) else pair.once(thinnedOf)
-
-
-def thinnedOf(pair: Workspace) -> tuple[Skeleton, ...]:
-    """Return the skeletons of the voxels of both, as other tools take them."""
-    return _skeletons(pair, 1)
-
-
-def finerOf(pair: Workspace) -> Finer | None:
-    """Return the skeletons of twice the resolution, None for structures that are too large for them."""
-    try:
-        skeletons = _skeletons(pair, 2)
-    except TooLarge:
-        return None
-    lost = tuple(map(lostRuns, skeletons, pair.once(thinnedOf), pair.masks))
-    return Finer(tuple(map(withoutSpikes, skeletons, pair.masks)) if any(lost) else skeletons, lost)
-
-
-def _skeletons(pair: Workspace, perVoxel: int) -> tuple[Skeleton, ...]:
-    reference, test = pair.masks
+def _skeletons(masks: tuple[Mask, Mask], perVoxel: int) -> tuple[Skeleton, ...]:
+    reference, test = masks
     tasks = [partial(skeletonOf, *both, perVoxel) for both in ((reference, test), (test, reference))]
     return tuple(sideBySide(tasks, reference.voxels.size + test.voxels.size > MANY_VOXELS))
 
 
-def bettiNumbersOf(pair: Workspace) -> tuple[Betti, Betti]:
+@quantity()
+def thinnedSkeletons(masks: tuple[Mask, Mask]) -> tuple[Skeleton, ...]:
+    """Return the skeletons of the voxels of both, as other tools take them."""
+    return _skeletons(masks, 1)
+
+
+@quantity()
+def finerSkeletons(masks: tuple[Mask, Mask], thinnedSkeletons: tuple[Skeleton, ...]) -> Finer | None:
+    """Return the skeletons of twice the resolution, None for structures that are too large for them."""
+    try:
+        skeletons = _skeletons(masks, 2)
+    except TooLarge:
+        return None
+    lost = tuple(map(lostRuns, skeletons, thinnedSkeletons, masks))
+    return Finer(tuple(map(withoutSpikes, skeletons, masks)) if any(lost) else skeletons, lost)
+
+
+@quantity()
+def skeletons(finerSkeletons: Finer | None, thinnedSkeletons: tuple[Skeleton, ...]) -> tuple[Skeleton, ...]:
+    """Return the skeletons of both on the grid on which overlap is counted.
+
+    They are those of the voxels, or where these do not reach a part of one of both, those of twice the resolution.
+    """
+    return finerSkeletons.skeletons if finerSkeletons and any(finerSkeletons.lost) else thinnedSkeletons
+
+
+@quantity()
+def referenceSkeleton(skeletons: tuple[Skeleton, ...]) -> Skeleton:
+    """Return the skeleton of the reference."""
+    return skeletons[0]
+
+
+@quantity()
+def testSkeleton(skeletons: tuple[Skeleton, ...]) -> Skeleton:
+    """Return the skeleton of the test."""
+    return skeletons[1]
+
+
+@quantity()
+def betti(masks: tuple[Mask, Mask]) -> tuple[Betti, Betti]:
     """Return the numbers of parts, tunnels and cavities of both."""
-    reference, test = pair.masks
-    return bettiNumbers(reference), bettiNumbers(test)
+    return bettiNumbers(masks[0]), bettiNumbers(masks[1])
 
 
-def gapsOf(pair: Workspace) -> tuple[Run, ...]:
+@quantity()
+def gaps(referenceSkeleton: Skeleton) -> tuple[Run, ...]:
     """Return the stretches of the reference's skeleton that the test does not cover."""
-    return runsOutside(pair.once(skeletonsOf)[0])
+    return runsOutside(referenceSkeleton)
 
 
-def spursOf(pair: Workspace) -> tuple[Run, ...]:
+@quantity()
+def spurs(testSkeleton: Skeleton) -> tuple[Run, ...]:
     """Return the stretches of the test's skeleton outside the reference."""
-    return runsOutside(pair.once(skeletonsOf)[1])
+    return runsOutside(testSkeleton)
 
 
-def bettiErrorOfPair(pair: Workspace, number: int) -> int:
-    """Return the absolute difference of one Betti number: 0 for parts, 1 for tunnels, 2 for cavities."""
-    reference, test = pair.once(bettiNumbersOf)
-    return bettiErrorOf(reference, test, number)
+@metric(
+    "clDice",
+    "Center line Dice (clDice)",
+    SHIT,
+    best=1,
+    empty=Empty.ZERO,
+    isMain=True,
+    hint="For vessels and airways: it sees an interruption, which hardly changes the volume.",
+    formula=r"\mathrm{clDice} = \frac{2 \, \mathrm{Tprec} \, \mathrm{Tsens}}{\mathrm{Tprec} + \mathrm{Tsens}}",
+    steps=LINES,
+    deviation=FINER,
+)
+def centerLineDice(referenceSkeleton: Skeleton, testSkeleton: Skeleton) -> float:
+    """Harmonic mean of the shares of both center lines that the other structure covers."""
+    shares = [coveredShare(skeleton) for skeleton in (testSkeleton, referenceSkeleton)]
+    return 2 * shares[0] * shares[1] / sum(shares) if any(shares) else 0.0
 
 
-SHIT = "Shit et al., arXiv:2003.07311"
-HU = "Hu et al., arXiv:1906.05404"
-WHOLE = "The source averages over patches of the image; here the whole structures count."
-FINER = "Where thinning the voxels loses a part of a vessel, both structures are thinned at twice the resolution."
-
-TOPOLOGY = (
-    Definition(
-        key="clDice", title="Center line Dice (clDice)", family="topology", source=SHIT,
-        unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
-        description="Harmonic mean of the shares of both center lines that the other structure covers.",
-        compute=lambda pair: centerLineDice(*pair.once(skeletonsOf)),
-        needs=(Workspace.masks, skeletonsOf),
-        isMain=True, identity=1,
-        hint="For vessels and airways: it sees an interruption, which hardly changes the volume.",
-        formula=r"\mathrm{clDice} = \frac{2 \, \mathrm{Tprec} \, \mathrm{Tsens}}{\mathrm{Tprec} + \mathrm{Tsens}}",
-        code="metrics.topology.centerLineDice", deviation=FINER,
-        steps=("metrics.topology.skeletonOf", "metrics.topology.lostRuns"),
-    ),
-    *(
-        Definition(
-            key=key, title=title, family="topology", source=SHIT,
-            unit="", low=0, high=1, better="higher", empty=Empty.ZERO,
-            description=description,
-            compute=lambda pair, number=number: coveredShare(pair.once(skeletonsOf)[number]),
-            needs=(Workspace.masks, skeletonsOf),
-            symmetric=False, identity=1, heading=heading, hint=hint,
-            formula=formula, code="metrics.topology.coveredShare", deviation=FINER,
-            steps=("metrics.topology.skeletonOf", "metrics.topology.lostRuns"),
-        )
-        for number, key, title, heading, description, hint, formula in (
-            (1, "Tprec", "Topology precision", "Topol. prec.",
-             "Share of the test's center line that lies inside the reference.",
-             "Low where the test has branches that are not there.",
-             r"\mathrm{Tprec} = \frac{\lvert S(B) \cap A \rvert}{\lvert S(B) \rvert}"),
-            (0, "Tsens", "Topology sensitivity", "Topol. sens.",
-             "Share of the reference's center line that the test covers.",
-             "Low where the test misses branches, or is interrupted.",
-             r"\mathrm{Tsens} = \frac{\lvert S(A) \cap B \rvert}{\lvert S(A) \rvert}"),
-        )
-    ),
-    Definition(
-        key="BettiError", title="Betti error", family="topology", source=HU,
-        unit="", low=0, high=math.inf, better="lower", empty=Empty.COUNTED,
-        description="How many parts, tunnels and cavities one structure has more than the other, all added up.",
-        compute=lambda pair: bettiError(*pair.once(bettiNumbersOf)),
-        needs=(Workspace.masks, bettiNumbersOf),
-        isMain=True, identity=0, isCount=True,
-        hint="It counts without looking where: a part too few here and one too many there cancel out.",
-        formula=r"\mathrm{BettiError} = \sum_{k=0}^{2} \lvert \beta_k(A) - \beta_k(B) \rvert",
-        code="metrics.topology.bettiError", deviation=WHOLE,
-        steps=("metrics.topology.bettiNumbers",),
-    ),
-    *(
-        Definition(
-            key=f"BettiError{number}", title=f"Betti error, {words}", family="topology", source=HU,
-            unit="", low=0, high=math.inf, better="lower", empty=Empty.COUNTED,
-            description=f"Difference between the numbers of {words} of the two structures.",
-            compute=lambda pair, number=number: bettiErrorOfPair(pair, number),
-            needs=(Workspace.masks, bettiNumbersOf),
-            identity=0, hint=hint, isCount=True,
-            formula=r"\mathrm{BettiError}_k = \lvert \beta_k(A) - \beta_k(B) \rvert",
-            code="metrics.topology.bettiErrorOf", deviation=WHOLE,
-            steps=("metrics.topology.bettiNumbers", "metrics.topology.eulerCharacteristic"),
-        )
-        for number, words, hint in (
-            (0, "separate parts", "Voxels that share a corner are connected; choose it for vessels in one piece."),
-            (1, "tunnels", "A ring that is closed in only one of the two structures counts."),
-            (2, "cavities", "Hollows that are closed on all sides count; a plane has none."),
-        )
-    ),
-    *(
-        Definition(
-            key=key, title=title, family="topology", source=OURS,
-            unit="", low=0, high=math.inf, better="lower", empty=Empty.COUNTED,
-            description=description, compute=lambda pair, runs=runs: numberOf(pair.once(runs)),
-            needs=(Workspace.masks, runs),
-            symmetric=False, identity=0, hint=hint, isCount=True,
-            formula=formula, code="metrics.topology.numberOf",
-            steps=("metrics.topology.runsOutside",),
-        )
-        for runs, key, title, description, hint, formula in (
-            (gapsOf, "Gaps", "Gaps of the center line",
-             "Connected stretches of the reference's center line that the test does not cover.",
-             "Each has a length and a place in the list of gaps and spurs.",
-             r"\mathrm{Gaps} = \beta_0(S(A) \setminus B)"),
-            (spursOf, "Spurs", "Spurs of the center line",
-             "Connected stretches of the test's center line outside the reference.",
-             "Branches that are not there, and leaks.",
-             r"\mathrm{Spurs} = \beta_0(S(B) \setminus A)"),
-        )
-    ),
-    *(
-        Definition(
-            key=key, title=title, family="topology", source=OURS,
-            unit="mm", low=0, high=math.inf, better="lower", empty=Empty.COUNTED,
-            description=description, compute=lambda pair, runs=runs: lengthOf(pair.once(runs)),
-            needs=(Workspace.masks, runs),
-            symmetric=False, identity=0, hint=hint, heading=title,
-            formula=formula, code="metrics.topology.lengthOf",
-            steps=("metrics.topology.runsOutside",),
-        )
-        for runs, key, title, description, hint, formula in (
-            (gapsOf, "GapLength", "Length of gaps",
-             "Length of the reference's center line that the test does not cover.",
-             "In mm along the vessel, so compare it between cases of the same vessel only.",
-             r"\mathrm{GapLength} = \lvert S(A) \setminus B \rvert"),
-            (spursOf, "SpurLength", "Length of spurs",
-             "Length of the test's center line outside the reference.",
-             "In mm along the branches that are not there.",
-             r"\mathrm{SpurLength} = \lvert S(B) \setminus A \rvert"),
-        )
+@metric(
+    "{name}",
+    "Topology {what}",
+    SHIT,
+    best=1,
+    empty=Empty.ZERO,
+    symmetric=False,
+    formula=r"\mathrm{{name}} = \frac{\lvert S({X}) \cap {Y} \rvert}{\lvert S({X}) \rvert}",
+    steps=LINES,
+    deviation=FINER,
+    variants=(
+        {"name": "Tprec", "what": "precision", "skeleton": Named("testSkeleton"), "heading": "Topol. prec.",
+         "X": "B", "Y": "A", "share": "Share of the test's center line that lies inside the reference",
+         "hint": "Low where the test has branches that are not there."},
+        {"name": "Tsens", "what": "sensitivity", "skeleton": Named("referenceSkeleton"), "heading": "Topol. sens.",
+         "X": "A", "Y": "B", "share": "Share of the reference's center line that the test covers",
+         "hint": "Low where the test misses branches, or is interrupted."},
     ),
 )  # fmt: skip
+def coveredShare(skeleton: Skeleton) -> float:
+    """{share}.
+
+    In [0, 1]. Points that stand for parts without a skeleton count only if there are no others. Raises Undefined
+    without any.
+    """
+    if not len(skeleton.points):
+        raise Undefined("a structure encloses no voxel")
+    return float(skeleton.isCovered[: len(skeleton.thinned) or None].mean())
+
+
+@metric(
+    "BettiError",
+    "Betti error",
+    HU,
+    best=0,
+    empty=Empty.COUNTED,
+    isMain=True,
+    isCount=True,
+    hint="It counts without looking where: a part too few here and one too many there cancel out.",
+    formula=r"\mathrm{BettiError} = \sum_{k=0}^{2} \lvert \beta_k(A) - \beta_k(B) \rvert",
+    steps=("metrics.topology.bettiNumbers",),
+    deviation=WHOLE,
+)
+def bettiError(betti: tuple[Betti, Betti]) -> int:
+    """How many parts, tunnels and cavities one structure has more than the other, all added up."""
+    return sum(bettiErrorOf(betti, number) for number in range(3))
+
+
+@metric(
+    "BettiError{digit}",
+    "Betti error, {words}",
+    HU,
+    best=0,
+    empty=Empty.COUNTED,
+    isCount=True,
+    formula=r"\mathrm{BettiError}_k = \lvert \beta_k(A) - \beta_k(B) \rvert",
+    steps=("metrics.topology.bettiNumbers", "metrics.topology.eulerCharacteristic"),
+    deviation=WHOLE,
+    variants=(
+        {"number": 0, "digit": "0", "words": "separate parts",
+         "hint": "Voxels that share a corner are connected; choose it for vessels in one piece."},
+        {"number": 1, "digit": "1", "words": "tunnels",
+         "hint": "A ring that is closed in only one of the two structures counts."},
+        {"number": 2, "digit": "2", "words": "cavities",
+         "hint": "Hollows that are closed on all sides count; a plane has none."},
+    ),
+)  # fmt: skip
+def bettiErrorOf(betti: tuple[Betti, Betti], number: int) -> int:
+    """Difference between the numbers of {words} of the two structures.
+
+    number: of the Betti number, 0 for parts, 1 for tunnels, 2 for cavities.
+    """
+    return abs(betti[0][number] - betti[1][number])
+
+
+@metric(
+    "{name}",
+    "{name} of the center line",
+    OURS,
+    best=0,
+    empty=Empty.COUNTED,
+    symmetric=False,
+    isCount=True,
+    formula=r"\mathrm{{name}} = \beta_0(S({X}) \setminus {Y})",
+    steps=("metrics.topology.runsOutside",),
+    variants=(
+        {"name": "Gaps", "runs": Named("gaps"), "X": "A", "Y": "B",
+         "what": "Connected stretches of the reference's center line that the test does not cover",
+         "hint": "Each has a length and a place in the list of gaps and spurs."},
+        {"name": "Spurs", "runs": Named("spurs"), "X": "B", "Y": "A",
+         "what": "Connected stretches of the test's center line outside the reference",
+         "hint": "Branches that are not there, and leaks."},
+    ),
+)  # fmt: skip
+def numberOf(runs: tuple[Run, ...]) -> int:
+    """{what}."""
+    return len(runs)
+
+
+@metric(
+    "{name}Length",
+    "Length of {names}",
+    OURS,
+    unit="mm",
+    best=0,
+    empty=Empty.COUNTED,
+    symmetric=False,
+    heading="Length of {names}",
+    formula=r"\mathrm{{name}Length} = \lvert S({X}) \setminus {Y} \rvert",
+    steps=("metrics.topology.runsOutside",),
+    variants=(
+        {"name": "Gap", "names": "gaps", "runs": Named("gaps"), "X": "A", "Y": "B",
+         "what": "Length of the reference's center line that the test does not cover",
+         "hint": "In mm along the vessel, so compare it between cases of the same vessel only."},
+        {"name": "Spur", "names": "spurs", "runs": Named("spurs"), "X": "B", "Y": "A",
+         "what": "Length of the test's center line outside the reference",
+         "hint": "In mm along the branches that are not there."},
+    ),
+)  # fmt: skip
+def lengthOf(runs: tuple[Run, ...]) -> float:
+    """{what}."""
+    return sum(run.length for run in runs)

@@ -1,4 +1,4 @@
-"""Distances between all voxels of two structures, not only those of their contours.
+"""How far apart the voxels of the segments lie, over whole segments rather than their contours.
 
 Source: Taha & Hanbury, BMC Medical Imaging 2015, doi:10.1186/s12880-015-0068-x. Distances are measured between voxel
 centers; a voxel in both structures has the distance 0.
@@ -20,15 +20,15 @@ from ..base.progress import checkpoint
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.products import product
-from ..model.structures import REFERENCE_AND_TEST
-from .metric import TAHA, Definition, Empty
-from .pair import Workspace
-from .values import Directed
+from ..model.structures import REFERENCE_AND_TEST, Structure
+from .metric import TAHA, Empty, Family, Value, metric, quantity
 
 if TYPE_CHECKING:
-    from .pair import Workspace
+    from .pair import Pair
 
 
+FAMILY = Family(50)
+AYDIN = "Aydin et al., doi:10.1186/s41747-020-00200-2"
 # Voxels searched between two checks for cancellation.
 CHUNK = 200_000
 # Up to this many voxels of a mesh are measured one by one; more are measured in cubes. The voxel size of a filled mesh
@@ -205,48 +205,172 @@ def _rim(mask: Mask) -> np.ndarray:
     return mask.voxels > inner
 
 
-def averageDistance(cuts: list[tuple[VoxelDistances, VoxelDistances]]) -> Directed:
-    """Return the larger of the two mean distances, in [0, inf) (the source's equation 49), averaged over the cuts.
+@quantity()
+def cutNumber(isFuzzy: bool, cuts: int | None) -> int:
+    """Return the number of cuts of memberships, 0 without any."""
+    return (cuts or 0) if isFuzzy else 0
 
-    The source's own program takes the mean of the two.
+
+@quantity("masks")
+def voxelCuts(pair: Pair, cutNumber: int) -> list[tuple[Mask, Mask]]:
+    """Return the voxels whose distances are measured: those of the masks, or of every cut not empty on both sides."""
+    if not cutNumber:
+        return [pair.masks]
+    reference, test = pair.memberships
+    cuts = ((reference.cut(n / cutNumber), test.cut(n / cutNumber)) for n in range(1, cutNumber + 1))
+    return [cut for cut in cuts if not all(mask.isEmpty for mask in cut)]
+
+
+@quantity()
+def voxelDistances(
+    voxelCuts: list[tuple[Mask, Mask]], structures: tuple[Structure, Structure], voxelUnit: str
+) -> list[tuple[VoxelDistances, VoxelDistances]]:
+    """Return the distances of the voxels in every cut, from the reference to the test and from the test to it."""
+    most = MOST_OF_MESH if all(s.samplingGrid is None for s in structures) else None
+    return [measure(*cut, voxelUnit, most) for cut in voxelCuts]
+
+
+@quantity()
+def emptinessOfCuts(pair: Pair, cutNumber: int) -> str:
+    """Return text on the structure that is empty in the pair, or in any measured cut; "" if there is none."""
+    if not cutNumber:
+        return pair.emptiness
+    if not pair["voxelCuts"]:
+        raise Undefined("every cut of the memberships is empty on both sides")
+    for number, which in enumerate(REFERENCE_AND_TEST):
+        if any(cut[number].isEmpty for cut in pair["voxelCuts"]):
+            return f"the {which} is empty in a cut of the memberships"
+    return ""
+
+
+def noteOnCuts(voxelCuts: list[tuple[Mask, Mask]], cutNumber: int) -> str:
+    """Return a note on the number of cuts left out because both structures are empty there, "" if none is."""
+    omitted = cutNumber and cutNumber - len(voxelCuts)
+    are = "is" if omitted == 1 else "are"
+    return f"{omitted} of {cutNumber} cuts {are} empty on both sides and left out" if omitted else ""
+
+
+def noteOnDistances(
+    voxelDistances: list[tuple[VoxelDistances, VoxelDistances]], voxelCuts: list[tuple[Mask, Mask]], cutNumber: int
+) -> str:
+    """Return a note on cuts that were left out, or on voxels that were taken together."""
+    step = max((way.step for ways in voxelDistances for way in ways), default=1)
+    if step > 1:
+        return f"voxels alone in one mesh were taken together in cubes {step} voxels long"
+    return noteOnCuts(voxelCuts, cutNumber)
+
+
+# What the metrics of distances have in common.
+ofDistances = partial(
+    metric,
+    unit="mm",
+    best=0,
+    empty=Empty.INFINITE,
+    emptiness="emptinessOfCuts",
+    unitSetting=lambda settings: settings.voxelUnit,
+    note=noteOnDistances,
+)
+
+
+@ofDistances(
+    "AVD",
+    "Average distance of voxels",
+    TAHA,
+    isMain=True,
+    alias="AVGDIST",
+    steps=("metrics.voxel.VoxelDistances.mean",),
+    hint="Small structures and low density: less sensitive to single voxels than overlap.",
+    formula=r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
+    r"\frac{1}{n_B} \sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
+    deviation="The source's own program takes the mean of the two directions instead of the larger one.",
+)
+def averageDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]]) -> Value:
+    """Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions;
+    shared voxels count as 0.
+
+    Equation 49 of the source, averaged over the cuts.
     """
-    return _averaged(_larger(there.mean, back.mean) for there, back in cuts)
+    return _averaged(_larger(there.mean, back.mean) for there, back in voxelDistances)
 
 
-def balancedDistance(cuts: list[tuple[VoxelDistances, VoxelDistances]]) -> Directed:
-    """Return half the sum of all distances of both directions per voxel of the reference, averaged over the cuts.
+@ofDistances(
+    "bAVD",
+    "Balanced average distance of voxels",
+    AYDIN,
+    symmetric=False,
+    alias="bAVD",
+    steps=("metrics.voxel.VoxelDistances.total",),
+    hint="Choose it to rank several tests of one reference: a large test does not dilute its own errors.",
+    formula=r"\mathrm{bAVD} = \frac{1}{2 n_A} \left(\sum_{a \in A} \min_{b \in B} \lVert a - b \rVert + "
+    r"\sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
+)
+def balancedDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]]) -> Value:
+    """Half the sum of the distances from all voxels of each structure to the nearest of the other, per voxel of the
+    reference; shared voxels count as 0.
 
-    It is in [0, inf). Each direction alone is the sum of its distances per voxel of the reference. Source: Aydin et
-    al., European Radiology Experimental 2021, doi:10.1186/s41747-020-00200-2.
+    Averaged over the cuts. Each direction alone is the sum of its distances per voxel of the reference.
     """
-    return _averaged(_balanced(there.total / there.count, back.total / there.count) for there, back in cuts)
+    return _averaged(_balanced(there.total / there.count, back.total / there.count) for there, back in voxelDistances)
 
 
-def _balanced(there: float, back: float) -> Directed:
-    return Directed((there + back) / 2, there, back)
+def _balanced(there: float, back: float) -> Value:
+    return Value((there + back) / 2, there, back)
 
 
-def hausdorff(cuts: list[tuple[VoxelDistances, VoxelDistances]], quantile: float) -> Directed:
-    """Return the larger of the two quantiles of the distances, in [0, inf), averaged over the cuts.
+@ofDistances(
+    "HDvox_{quantile}",
+    "Hausdorff distance of voxels, quantile {quantile}",
+    TAHA,
+    trend="rising",
+    alias="HDRFDST",
+    steps=("metrics.voxel.VoxelDistances.quantile",),
+    hint="With quantile 1 a single outlier determines it: take a smaller one where outliers do not matter.",
+    formula=r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
+    r"\rVert : a \in A \right\rbrace, \; "
+    r"\mathrm{quantile}_q\left\lbrace \min_{a \in A} \lVert a - b \rVert : b \in B \right\rbrace\right)",
+)
+def hausdorff(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]], quantile: float) -> Value:
+    """Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not exceed;
+    the larger of the two directions.
 
-    The quantile 1 is the largest distance.
+    Averaged over the cuts. The quantile 1 is the largest distance.
     """
-    return _averaged(_larger(there.quantile(quantile), back.quantile(quantile)) for there, back in cuts)
+    return _averaged(_larger(there.quantile(quantile), back.quantile(quantile)) for there, back in voxelDistances)
 
 
-def _larger(there: float, back: float) -> Directed:
-    return Directed(max(there, back), there, back)
+def _larger(there: float, back: float) -> Value:
+    return Value(max(there, back), there, back)
 
 
-def _averaged(values: Iterable[Directed]) -> Directed:
+def _averaged(values: Iterable[Value]) -> Value:
     """Return the means over the cuts of the larger value and of the value of each direction."""
     values = list(values)
-    return Directed(*(math.fsum(column) / len(values) for column in zip(*values, strict=True)))
+    ways = ([one, one.referenceToTest, one.testToReference] for one in values)
+    value, toTest, toReference = (math.fsum(column) / len(values) for column in zip(*ways, strict=True))
+    return Value(value, toTest, toReference)
 
 
-def averageMahalanobis(cuts: list[tuple[Mask, Mask]]) -> float:
-    """Return mahalanobis() averaged over the cuts."""
-    return math.fsum(mahalanobis(*cut) for cut in cuts) / len(cuts)
+@metric(
+    "MHD",
+    "Mahalanobis distance",
+    TAHA,
+    best=0,
+    high=math.inf,
+    empty=Empty.INFINITE,
+    emptiness="emptinessOfCuts",
+    alias="MAHLNBS",
+    note=noteOnCuts,
+    steps=("metrics.voxel.mahalanobis", "metrics.voxel.moments"),
+    hint="Sees general shape and position only: 0 for concentric structures of any size.",
+    formula=r"\mathrm{MHD} = \sqrt{(\mu_A - \mu_B)^\top S^{-1} (\mu_A - \mu_B)}, \quad "
+    r"S = \frac{n_A S_A + n_B S_B}{n_A + n_B}",
+)
+def averageMahalanobis(voxelCuts: list[tuple[Mask, Mask]]) -> float:
+    """Distance of the two centers in standard deviations of the voxels around them.
+
+    Averaged over the cuts.
+    """
+    return math.fsum(mahalanobis(*cut) for cut in voxelCuts) / len(voxelCuts)
 
 
 def mahalanobis(reference: Mask, test: Mask) -> float:
@@ -289,124 +413,3 @@ def moments(mask: Mask) -> tuple[int, np.ndarray, np.ndarray]:
     for (a, b), plane in planes.items():
         covariance[a, b] = covariance[b, a] = off[b] @ plane @ off[a] / count
     return count, center + mask.low, covariance
-
-
-def cutsOf(pair: Workspace) -> list[tuple[Mask, Mask]]:
-    """Return the voxels whose distances are measured: those of the masks, or of every cut not empty on both sides."""
-    number = _cutsOf(pair)
-    if not number:
-        return [pair.masks]
-    reference, test = pair.memberships
-    cuts = ((reference.cut(n / number), test.cut(n / number)) for n in range(1, number + 1))
-    return [cut for cut in cuts if not all(mask.isEmpty for mask in cut)]
-
-
-def distancesOf(pair: Workspace) -> list[tuple[VoxelDistances, VoxelDistances]]:
-    """Return the distances of the voxels in every cut."""
-    areMeshes = all(s.samplingGrid is None for s in pair.structures)
-    most = MOST_OF_MESH if areMeshes else None
-    return [measure(*cut, pair.settings.voxelUnit, most) for cut in pair.once(cutsOf)]
-
-
-def _cutsOf(pair: Workspace) -> int:
-    """Return the number of cuts of memberships, 0 without any."""
-    return (pair.settings.cuts or 0) if pair.isFuzzy else 0
-
-
-def emptinessOfCuts(pair: Workspace) -> str:
-    """Return text on the structure that is empty in the pair, or in any measured cut; "" if there is none."""
-    if not _cutsOf(pair):
-        return pair.emptiness
-    cuts = pair.once(cutsOf)
-    if not cuts:
-        raise Undefined("every cut of the memberships is empty on both sides")
-    for number, which in enumerate(REFERENCE_AND_TEST):
-        if any(cut[number].isEmpty for cut in cuts):
-            return f"the {which} is empty in a cut of the memberships"
-    return ""
-
-
-def noteOnCuts(pair: Workspace) -> str:
-    """Return a note on the number of cuts left out because both structures are empty there, "" if none is."""
-    number = _cutsOf(pair)
-    if not number:
-        return ""
-    omitted = number - len(pair.once(cutsOf))
-    are = "is" if omitted == 1 else "are"
-    return f"{omitted} of {number} cuts {are} empty on both sides and left out" if omitted else ""
-
-
-def noteOnDistances(pair: Workspace) -> str:
-    """Return a note on cuts that were left out, or on voxels that were taken together."""
-    ways = [way for ways in pair.once(distancesOf) for way in ways]
-    step = max((way.step for way in ways), default=1)
-    if step > 1:
-        return f"voxels alone in one mesh were taken together in cubes {step} voxels long"
-    return noteOnCuts(pair)
-
-
-AYDIN = "Aydin et al., doi:10.1186/s41747-020-00200-2"
-
-VOXEL = (
-    Definition(
-        key="AVD", title="Average distance of voxels", family="voxel", source=TAHA,
-        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
-        description="Mean distance from the voxels of one structure to the nearest of the other, the larger of the two "
-        "directions; shared voxels count as 0.",
-        compute=lambda pair: averageDistance(pair.once(distancesOf)),
-        needs=(Workspace.masks,),
-        isMain=True, identity=0,
-        emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
-        hint="Small structures and low density: less sensitive to single voxels than overlap.",
-        formula=r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
-        r"\frac{1}{n_B} \sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
-        code="metrics.voxel.averageDistance", alias="AVGDIST",
-        steps=("metrics.voxel.VoxelDistances.mean",),
-        deviation="The source's own program takes the mean of the two directions instead of the larger one.",
-    ),
-    Definition(
-        key="bAVD", title="Balanced average distance of voxels", family="voxel", source=AYDIN,
-        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
-        description="Half the sum of the distances from all voxels of each structure to the nearest of the other, per "
-        "voxel of the reference; shared voxels count as 0.",
-        compute=lambda pair: balancedDistance(pair.once(distancesOf)),
-        needs=(Workspace.masks,),
-        symmetric=False, identity=0,
-        emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
-        hint="Choose it to rank several tests of one reference: a large test does not dilute its own errors.",
-        formula=r"\mathrm{bAVD} = \frac{1}{2 n_A} \left(\sum_{a \in A} \min_{b \in B} \lVert a - b \rVert + "
-        r"\sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
-        code="metrics.voxel.balancedDistance", alias="bAVD",
-        steps=("metrics.voxel.VoxelDistances.total",),
-    ),
-    Definition(
-        key="HDvox_{quantile}", title="Hausdorff distance of voxels, quantile {quantile}", family="voxel", source=TAHA,
-        unit="mm", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
-        description="Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels "
-        "does not exceed; the larger of the two directions.",
-        compute=lambda pair, quantile: hausdorff(pair.once(distancesOf), quantile),
-        needs=(Workspace.masks,),
-        identity=0, trend="rising",
-        emptiness=emptinessOfCuts, note=noteOnDistances, unitSetting=lambda settings: settings.voxelUnit,
-        hint="With quantile 1 a single outlier determines it: take a smaller one where outliers do not matter.",
-        formula=r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
-        r"\rVert : a \in A \right\rbrace, \; "
-        r"\mathrm{quantile}_q\left\lbrace \min_{a \in A} \lVert a - b \rVert : b \in B \right\rbrace\right)",
-        code="metrics.voxel.hausdorff", alias="HDRFDST",
-        steps=("metrics.voxel.VoxelDistances.quantile",),
-    ),
-    Definition(
-        key="MHD", title="Mahalanobis distance", family="voxel", source=TAHA,
-        unit="", low=0, high=math.inf, better="lower", empty=Empty.INFINITE,
-        description="Distance of the two centers in standard deviations of the voxels around them.",
-        compute=lambda pair: averageMahalanobis(pair.once(cutsOf)),
-        needs=(Workspace.masks,),
-        identity=0,
-        emptiness=emptinessOfCuts, note=noteOnCuts,
-        hint="Sees general shape and position only: 0 for concentric structures of any size.",
-        formula=r"\mathrm{MHD} = \sqrt{(\mu_A - \mu_B)^\top S^{-1} (\mu_A - \mu_B)}, \quad "
-        r"S = \frac{n_A S_A + n_B S_B}{n_A + n_B}",
-        code="metrics.voxel.mahalanobis", alias="MAHLNBS",
-        steps=("metrics.voxel.moments",),
-    ),
-)  # fmt: skip

@@ -12,9 +12,10 @@ from ..base.errors import InputError, reasonOf, requireFunction
 from ..base.progress import Cancelled
 from ..case.caseresult import CaseResult
 from ..case.casework import Case, atOnce
-from ..case.comparison import Comparison, withDose
+from ..case.comparison import withDose
 from ..case.pairing import pairStructures, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
+from ..face import Comparison, convenient
 from ..model.dose import Dose
 from ..model.ignored import annotated, leftOut
 from ..model.instances import joined
@@ -164,7 +165,7 @@ def compareSegments(
     result = case.compare(run=run)
     if result.failures:
         raise InputError(*result.failures.values())
-    return result[0]
+    return Comparison.of(result[0])
 
 
 def _shownAgain(structures: Iterable[Structure], settings: Settings) -> list[Structure]:
@@ -181,7 +182,7 @@ def asDose(given) -> Dose | None:
 def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:
     """Return a segment, given by ID, as a structure. which: "reference" or "test", for the error message."""
     try:
-        return structureFromSegment(node, identifier, surface=surface, by="ID")
+        return SegmentReader(node).structure(identifier, surface, by="ID")
     except InputError as error:
         name = nameOf(segmentationOf(node), identifier)
         raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error
@@ -259,7 +260,7 @@ def compareSegmentations(
     result = case.compare(progress, run)
     nodes = (referenceNode, testNode)
     result.emptyNodes = tuple(node.GetName() for node in nodes if not node.GetSegmentation().GetNumberOfSegments())
-    return result
+    return convenient(result)
 
 
 def _readAll(

@@ -10,6 +10,7 @@ from ..base.errors import InputError, requireKind
 from ..case.tablemodel import Column, Table
 from ..conventions import known
 from ..conventions.evaluation import Reported, Reports
+from ..face import Comparison
 from .arguments import asScene, requireComparison
 from .outputs import OTHER_VERSION, fillTable, pairName
 from .resultnodes import resultNode
@@ -67,7 +68,7 @@ def showConventionsTable(
     """
     requireComparison(comparison)
     scene = asScene(scene)
-    conventions = comparison.conventions() if conventions is None else conventions
+    conventions = Comparison.of(comparison).conventions() if conventions is None else conventions
     requireKind(conventions, Mapping, "The table of other tools", "the result of comparison.conventions()")
     found = [(known()[tool], number) for tool, numbers in conventions.items() for number in numbers.values()]
     rows = [

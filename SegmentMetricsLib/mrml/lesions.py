@@ -11,11 +11,12 @@ from ..base.errors import InputError
 from ..base.palettes import EVENTS, rgb
 from ..case.resulttables import LESION_COLUMNS
 from ..case.tablemodel import Column, Table
+from ..conventions.chosen import chosenFor
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
-from ..metrics.instances import Event, Lesions, lesionsOf
-from ..metrics.pair import Workspace
+from ..metrics.instances import Event, Lesions
+from ..metrics.pair import Pair
 from ..show.maps import Coloring
 from . import colors, folders
 from .arguments import asScene, requireComparison
@@ -57,9 +58,10 @@ def showLesions(comparison, *, modelNode=None, scene=None):
         raise InputError("The lesions of a record cannot be shown: it holds the numbers, but no surfaces.")
     scene = asScene(scene)
     events = [event for event in EVENTS if any(lesion.event == event for lesion in found)]
-    pair = Workspace(comparison.reference, comparison.test, comparison.settings)
+    pair = Pair(comparison.reference, comparison.test, comparison.settings)
+    chosenFor(pair)
     append = vtkAppendPolyData()
-    for side, lesions in zip(("reference", "test"), pair.once(lesionsOf), strict=True):
+    for side, lesions in zip(("reference", "test"), pair["lesions"], strict=True):
         happened = {lesion.number - 1: events.index(lesion.event) for lesion in found if lesion.side == side}
         if happened:
             append.AddInputData(_colored(lesions, happened))

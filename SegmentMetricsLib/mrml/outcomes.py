@@ -15,8 +15,9 @@ from ..case.casework import atOnce
 from ..case.comparison import Comparison
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
-from ..case.protocol.protocol import Protocol
 from ..case.records import Record
+from ..case.request import Request
+from ..face import convenient
 from ..metrics.findings import asDictionaries, asFinding
 from ..model.structures import REFERENCE_AND_TEST, Identity, Structure
 from ..settings.settings import Settings
@@ -47,44 +48,6 @@ RUN_ATTRIBUTE = "SegmentMetrics.Run"
 DOSE, COMPARED = "SegmentMetrics.Dose", "SegmentMetrics.Compared{number}"
 # Of the nodes of several observers, for folders.findResult().
 OBSERVERS_ROLE, CONSENSUS_ROLE, VARIATION_ROLE = "observers", "consensus", "local SD of {name}"
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be measured, and how.
-
-    Parameters
-    ----------
-    compared : Sequence[tuple]
-        A vtkMRMLSegmentationNode and the ID of a segment, "" for all its segments, of the reference and of the test; or
-        of all observers and then all tests.
-    settings : Settings, optional
-        What to measure and how.
-    protocol : Protocol | None, optional
-        To judge by.
-    dose : optional
-        Of a plan, as a vtkMRMLScalarVolumeNode.
-    choices, proposed : Mapping, optional
-        Pairs of segments, as for pairSegments.
-    observers : int, optional
-        How many of the compared are observers; 0 for a reference and a test.
-    consensus : str, optional
-        Of the observers, as for compareObservers.
-    """
-
-    compared: Sequence[tuple]
-    settings: Settings = field(default_factory=Settings)
-    protocol: Protocol | None = None
-    dose: Any = None
-    choices: Mapping[str, str | None] = field(default_factory=dict)
-    proposed: Mapping[str, float] = field(default_factory=dict)
-    observers: int = 0
-    consensus: str = ""
-
-    @property
-    def isOfAll(self) -> bool:
-        """Whether all segments of two nodes are compared that match."""
-        return not (self.observers or any(segment for _, segment in self.compared))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -348,7 +311,7 @@ def compare(
         raise Cancelled
     if not (result or request.isOfAll):
         raise InputError(*result.failures.values())
-    return result
+    return convenient(result)
 
 
 def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:

@@ -15,8 +15,8 @@ from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 from ..base.errors import requireKind
 from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..case.tablemodel import Column, Table, plain
+from ..conventions.convention import OWN_CONVENTION
 from ..model.structures import REFERENCE_AND_TEST
-from ..settings.names import OWN_CONVENTION
 from ..show.distributions import doseRange, mapRange
 from ..show.maps import Coloring, checkedLimits, requireChoice, requireDistances, valuesOn
 from . import colors, folders

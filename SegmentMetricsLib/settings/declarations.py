@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..base.texts import shortest
+from ..metrics.metric import Parameter
 from .checks import Check
 
 # Headings of the options in a command's help, in their order.
@@ -24,20 +25,6 @@ HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY, INSTANCES, DOS
 def _(text: str) -> str:
     """Return a text that Slicer's panel shows, translated; by this name, Slicer's translators find it."""
     return text
-
-
-class Parameter(NamedTuple):
-    """A parameter in the keys of measurements, such as {tolerance}, whose values are a setting.
-
-    values: measured unless something else is asked for. symbol: its letter in texts. latex: the same in a formula.
-    example: a value for examples, None for the first of `values`.
-    """
-
-    name: str
-    values: tuple[float, ...]
-    symbol: str
-    latex: str
-    example: float | None = None
 
 
 class Option(NamedTuple):

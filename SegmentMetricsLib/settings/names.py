@@ -7,79 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.errors import InputError, requireKind
 from ..base.texts import didYouMean, inAnyCase
+from ..conventions import known
+from ..conventions.presets import PRESETS
+from ..metrics.registry import ALL, CALLED, FAMILIES, FAMILY_CHOICE, ONLY_BY_NAME, meaningOf
 from .checks import Check
-from .vocabulary import meaningOf
 
 if TYPE_CHECKING:
     from ..geometry.grids import Grid
 
-# Families in the order in which results list them, each a folder of the same name in families/; and what it tells.
-PURPOSES = {
-    "boundary": "How far the contours lie apart.",
-    "signed": "In which direction the contours differ: test outside or inside the reference.",
-    "overlap": "How much volume the segments share, and how large they are.",
-    "agreement": "How often the two agree voxel by voxel, also corrected for chance; most depend on the image size.",
-    "voxel": "How far apart the voxels of the segments lie, over whole segments rather than their contours.",
-    "hazard": "How dangerous the differences are: those near the chosen critical structures count more.",
-    "similarity": "How well the test follows the reference's contours slice by slice; inside and outside have levels.",
-    "topology": "Whether vessels are in one piece: gaps, spurs, and the numbers of parts, tunnels and cavities.",
-    "instances": "Which lesions are found, missed, invented, split or merged, and how well each is drawn.",
-    "dose": "What dose each of the two receives; the plan was made for one of them.",
-    "slices": "How the segments differ in every slice of the reference, as a table and a chart.",
-    "effort": "What it takes to correct the test: the length of contour to draw, and how far the center is off.",
-}
-FAMILIES = tuple(PURPOSES)
-# What people call some of them.
-CALLED = {"lesions": "instances", "vessels": "topology"}
+# What people call some of them comes first in lists.
 TITLES = {family: name.capitalize() for name, family in CALLED.items()}
-# Not among "all": whoever gives what such a family needs asks for it.
-ONLY_BY_NAME = ("dose",)
 DEFAULT_FAMILIES = ("boundary", "signed", "overlap")
-ALL = "all"
-FAMILY_CHOICE = ", ".join((*FAMILIES, ALL))
 GRIDS = ("reference", "union")
-# The preset, and thus the convention, of this library itself.
-OWN_CONVENTION = "SegmentMetrics"
-# Presets of the family instances: the rules of BraTS 2023, with variants for its tasks, and those of panoptica.
-BRATS, PANOPTICA = "BraTS 2023", "panoptica"
-BRATS_2023 = {"lesionConnectivity": 26, "lesionPenalty": 374.0}
-# Those of the two commands of the package that scores BraTS since 2026: for all tasks but one, and for metastases.
-BRATS_EVALUATION = "BraTS_evaluation"
-SEG, METS = f"{BRATS_EVALUATION} seg", f"{BRATS_EVALUATION} mets"
-# Named ways to measure whose numbers never change; agreement with the tool of the same name is tested.
-PRESETS: dict[str, dict[str, Any]] = {
-    OWN_CONVENTION: {},
-    # for the tasks GLI, SSA and PED; the others differ in the dilation and the smallest lesion
-    BRATS: {**BRATS_2023, "lesionDilation": 3, "lesionMinimum": 50.0},
-    f"{BRATS} MEN": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 50.0},
-    f"{BRATS} MET": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 2.0},
-    SEG: {"lesionConnectivity": 26, "lesionPenalty": 373.0},
-    METS: {"lesionConnectivity": 26, "lesionPenalty": 373.0, "lesionMinimum": 20.0},
-    PANOPTICA: {},
-}
 # The versions of MeshMetrics that the option --preset knows, too: conventions like those of the other tools.
 MESHMETRICS = ("MeshMetrics-0.1", "MeshMetrics-1.4.1")
 # Tools whose numbers can be reported, each a file in conventions/tools.
-TOOLS = (
-    "Anima",
-    "DeepMind",
-    "EvaluateSegmentation",
-    "grand-challenge-metrics",
-    "MedPy",
-    "MeshMetrics-0.1",
-    "MeshMetrics-1.4.1",
-    "MeshMetrics-surfacenets",
-    "MetricsReloaded",
-    "MISeval",
-    "MONAI",
-    "panoptica-distances",
-    "Plastimatch",
-    "platipy",
-    "pymia",
-    "seg-metrics",
-    "SimpleITK",
-    "torchmetrics",
-)
+TOOLS = tuple(known())
 
 
 def inOrder(families: Iterable[str]) -> tuple[str, ...]:

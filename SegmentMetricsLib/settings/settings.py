@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, requireKind
-from ..base.texts import shortest
+from ..conventions.convention import OWN_CONVENTION
+from ..conventions.presets import PRESETS
+from ..metrics.metric import PARAMETERS
+from ..metrics.registry import FAMILIES, FAMILY_CHOICE, meaningOf
 from .checks import (
     classes,
     nameOrNumber,
@@ -33,21 +36,13 @@ from .declarations import (
     SIMILARITY,
     InPanel,
     Option,
-    Parameter,
     _,
     declared,
     setting,
 )
 from .names import (
-    BRATS,
-    BRATS_EVALUATION,
     DEFAULT_FAMILIES,
-    FAMILIES,
-    FAMILY_CHOICE,
     GRIDS,
-    OWN_CONVENTION,
-    PANOPTICA,
-    PRESETS,
     chosenConvention,
     chosenFamilies,
     chosenGrid,
@@ -56,7 +51,6 @@ from .names import (
     isFamily,
     knownConvention,
 )
-from .vocabulary import meaningOf
 
 if TYPE_CHECKING:
     from ..geometry.grids import Grid
@@ -87,7 +81,7 @@ class Settings:
         about="Distance in mm up to which two contours count as the same.",
         inPython="None means those in the keys of the metrics, else 2 mm.",
         option=Option("--tolerance", MEASURED, "tolerance of NSD, BIoU and so on", "MM"),
-        parameter=Parameter("tolerance", (2.0,), "τ", r"\tau"),
+        parameter=PARAMETERS["tolerance"],
         panel=InPanel(label="Tolerance τ", section="", name="tolerance", low=0.01, high=LARGEST_TOLERANCE, decimals=2,
                       step=0.5, isAlwaysShown=True),
     )
@@ -96,7 +90,7 @@ class Settings:
         about="Share of the surface, in %, that the reported Hausdorff distance covers; 95 ignores the worst 5 %.",
         inPython="None means those in the keys of the metrics, else 95.",
         option=Option("--percentile", MEASURED, "percentile of the Hausdorff distance", "P"),
-        parameter=Parameter("percentile", (95.0,), "p", "p"),
+        parameter=PARAMETERS["percentile"],
         panel=InPanel(label="Percentile", section="", name="percentile", low=1, high=100, decimals=1),
     )
     surface: str = setting(
@@ -184,7 +178,7 @@ class Settings:
         about="Weight of sensitivity against precision in the F-measure; 1 is the Dice coefficient.",
         inPython="None means those in the keys of the metrics, else 1.",
         option=Option("", MEASURED, "beta of the F-measure", "B"),
-        parameter=Parameter("beta", (1.0,), "β", r"\beta"),
+        parameter=PARAMETERS["beta"],
         panel=InPanel(label=_("F-measure β"), row=4, name="beta", low=0.01, high=LARGEST_BETA, decimals=2, step=0.5),
     )
     quantiles: tuple[float, ...] = setting(
@@ -192,7 +186,7 @@ class Settings:
         about="Share of the voxels that the Hausdorff distance of voxels covers; 0.95 ignores the worst 5 %.",
         inPython="None means those in the keys of the metrics, else 1.",
         option=Option("", MEASURED, "quantile of the voxels' Hausdorff distance, up to 1", "Q"),
-        parameter=Parameter("quantile", (1.0,), "q", "q"),
+        parameter=PARAMETERS["quantile"],
         panel=InPanel(label=_("HDvox quantile"), row=5, name="quantile", low=0.01, high=1, decimals=2, step=0.05),
     )
     voxelUnit: str = setting(
@@ -379,21 +373,21 @@ class Settings:
         about="Shares of the volume, in %, whose dose is reported: D95 is what 95 % of it receive at least.",
         inPython="None is those in the keys of the metrics, else 2, 50, 95 and 98.",
         option=Option("", DOSE, "share of the volume whose dose is reported, as in D95", "PERCENT"),
-        parameter=Parameter("dosePercent", (2.0, 50.0, 95.0, 98.0), "x", "x"),
+        parameter=PARAMETERS["dosePercent"],
     )
     doseVolumes: tuple[float, ...] | None = setting(
         None, orNone(several("volume for a dose", LARGEST_VOLUME, " cm3")), "Volumes for a dose", unit="cm3",
         about="Volumes in cm3 whose dose is reported: D0.03cc is what the hottest 0.03 cm3 receive at least.",
         inPython="None is those in the keys of the metrics, else 0.03.",
         option=Option("", DOSE, "volume whose dose is reported, as in D0.03cc", "CM3"),
-        parameter=Parameter("doseVolume", (0.03,), "v", "v"),
+        parameter=PARAMETERS["doseVolume"],
     )
     doseLevels: tuple[float, ...] | None = setting(
         None, orNone(several("dose level", LARGEST_DOSE, " Gy")), "Dose levels", unit="Gy",
         about="Doses in Gy for which the volume that receives them is reported: V20Gy.",
         inPython="None is those in the keys of the metrics.",
         option=Option("", DOSE, "dose for which the volume is reported, as in V20Gy", "GY", "none"),
-        parameter=Parameter("doseLevel", (), "d", "d", 20.0),
+        parameter=PARAMETERS["doseLevel"],
     )
     prescription: float | None = setting(
         None, orNone(positive("prescription", LARGEST_DOSE, " Gy")), "Prescription", unit="Gy",
@@ -439,16 +433,17 @@ class Settings:
         """Settle the families, the single measurements, and the parameters that their keys state."""
         whole = inOrder(name for name in self.metrics if isFamily(name))
         named = [meaningOf(name) for name in self.metrics if not isFamily(name)]
-        named = [one for one in named if one.family not in whole]
-        families = inOrder((*(self.families or ()), *whole, *(one.family for one in named)))
+        named = [one for one in named if one.metric.family not in whole]
+        families = inOrder((*(self.families or ()), *whole, *(one.metric.family for one in named)))
         object.__setattr__(self, "metrics", tuple(one.key for one in named))
-        ofLesions = ("instances",) if self.convention.startswith((BRATS, BRATS_EVALUATION, PANOPTICA)) else ()
+        isOfLesions = self.convention in PRESETS and self.convention != OWN_CONVENTION
+        ofLesions = ("instances",) if isOfLesions else ()
         object.__setattr__(self, "families", inOrder((*(families or DEFAULT_FAMILIES), *ofLesions)))
-        for name, one in DECLARED.items():
-            if one.parameter is not None:
-                given, stated = getattr(self, name), [value for each in named for value in each.stated.get(name, ())]
-                values = (stated or one.parameter.values) if given is None else (*given, *stated)
-                object.__setattr__(self, name, one.check(values))
+        for parameter in PARAMETERS.values():
+            given = getattr(self, parameter.setting)
+            stated = [one.parameters[parameter.name] for one in named if parameter.name in one.parameters]
+            values = (stated or parameter.values) if given is None else (*given, *stated)
+            object.__setattr__(self, parameter.setting, DECLARED[parameter.setting].check(values))
 
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as they can be given."""
@@ -480,13 +475,6 @@ class Settings:
 
 
 DECLARED = declared(Settings)
-# The parameters of keys, with the setting that lists the values of each; and a value of each for examples.
-PARAMETERS = {one.parameter.name: name for name, one in DECLARED.items() if one.parameter}
-EXAMPLES = {
-    one.parameter.name: shortest(one.parameter.example or one.parameter.values[0])
-    for one in DECLARED.values()
-    if one.parameter
-}
 # settings that the conventions of other tools fix
 DECIDED_BY_TOOLS = {name: getattr(Settings, name) for name, one in DECLARED.items() if one.isDecidedByTools}
 _PARAMETERS = (

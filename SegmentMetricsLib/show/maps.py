@@ -10,7 +10,6 @@ import numpy as np
 from ..base.errors import InputError, requireKind
 from ..base.palettes import ABSOLUTE, DOSE, EVENTS, SIGNED, rgb
 from ..base.parallel import threads
-from ..metrics.similarity import localDistancesOn
 from ..model.structures import REFERENCE_AND_TEST
 from .distributions import doseRange, mapRange, roundAbove
 from .rendering import interpolated
@@ -131,7 +130,7 @@ def valuesOn(comparison, side: str, points: np.ndarray | None = None, withLocal:
         signed = nearestValues(points, *directed.samples())
     found = {"SignedDistance": signed, "Distance": np.abs(signed)}
     if withLocal or "similarity" in comparison.settings.families:
-        local = localDistancesOn(comparison, side)
+        local = comparison.localDistances(side)
         found["BLD"] = local if points is None else nearestValues(points, measured, local)
     at = measured if points is None else points
     if comparison.hazard is not None:

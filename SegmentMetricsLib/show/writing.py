@@ -31,7 +31,6 @@ from ..geometry.masks import Mask
 from ..geometry.surfaces import toPolyData
 from ..io.messages import quiet
 from ..metrics.findings import asDictionaries
-from ..metrics.similarity import localDistancesOn
 from ..metrics.slices import SliceRow
 from ..model.structures import REFERENCE_AND_TEST, Pairing
 from ..settings.settings import Settings
@@ -197,7 +196,7 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
         polyData = toPolyData(direction.surface)
         arrays = {"Distance": np.abs(direction.atPoints), "SignedDistance": direction.atPoints}
         if "similarity" in comparison.settings.families:
-            arrays["BLD"] = localDistancesOn(comparison, REFERENCE_AND_TEST[side])
+            arrays["BLD"] = comparison.localDistances(REFERENCE_AND_TEST[side])
         if comparison.dose is not None:
             arrays["Dose"] = comparison.dose.knownAt(direction.surface.points)
         for name, values in arrays.items():

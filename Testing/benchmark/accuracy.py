@@ -78,7 +78,7 @@ def truth(reference, test, most: int = MOST_ELEMENTS) -> dict:
         densest -= 1
     found = []
     for subdivisions in (densest - 1, densest):
-        found.append(uniform(workspace.Workspace(reference, test, Settings(families="boundary")), subdivisions))
+        found.append(uniform(workspace.Pair(reference, test, Settings(families="boundary")), subdivisions))
     result = {key: [found[1][key] + (found[1][key] - found[0][key]) / 3, found[1][key] - found[0][key]] for key in KEYS}
     # percentiles and shares converge in steps, not smoothly
     for key in KEYS:
@@ -87,7 +87,7 @@ def truth(reference, test, most: int = MOST_ELEMENTS) -> dict:
     return {**result, "HD": [found[1]["HD"], 0.0]}
 
 
-def uniform(pair: workspace.Workspace, subdivisions: int) -> dict[str, float]:
+def uniform(pair: workspace.Pair, subdivisions: int) -> dict[str, float]:
     """Return the boundary metrics, by key, of the centers of pieces of elements that are cut so many times."""
     from SegmentMetricsLib.conventions.meshes import samples
 

@@ -112,14 +112,14 @@ def withoutBands() -> Measure:
     _importOurs()
     from SegmentMetricsLib import Settings
     from SegmentMetricsLib.metrics import boundary
-    from SegmentMetricsLib.metrics.pair import Workspace
+    from SegmentMetricsLib.metrics.pair import Pair
     from SegmentMetricsLib.model import inputs
 
     settings = Settings(tolerances=(TOLERANCE,), percentiles=(PERCENTILE,))
 
     def measure(pair: Pair) -> Values:
         structures = (inputs.structureFromImage(image, "", None, settings.threshold) for image in pair.images)
-        distances = Workspace(*structures, settings).distances
+        distances = Pair(*structures, settings).distances
         return {
             "HD": boundary.hausdorff(distances).value,
             "HD95": boundary.percentileHausdorff(distances, PERCENTILE).value,

@@ -14,8 +14,8 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.case.pairing import noted, pairStructures
 from SegmentMetricsLib.metrics.findings import Finding, Kind, Severity, split
+from SegmentMetricsLib.metrics.registry import FAMILIES
 from SegmentMetricsLib.model import inputs
-from SegmentMetricsLib.settings.settings import FAMILIES
 
 BOX = ((6, 6, 6), (15, 14, 13))
 # in the left and the right half of the image

@@ -7,7 +7,7 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.relevance import familiesUsing, isRelevant
-from SegmentMetricsLib.settings.settings import FAMILIES
+from SegmentMetricsLib.metrics.registry import FAMILIES
 
 # two balls of different place and size, and one nearby that is critical
 SIZE, SPACING = (30, 26, 24), (1.0, 1.2, 2.0)

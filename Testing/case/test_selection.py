@@ -18,9 +18,7 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case import multilabel
 from SegmentMetricsLib.commands.options import addSettings, settingsFrom, tellWithoutEffect
 from SegmentMetricsLib.commands.parsing import Parser
-from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
-from SegmentMetricsLib.metrics.selection import isWhole, likeliest, nameOf, wanted
-from SegmentMetricsLib.settings.settings import FAMILIES
+from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, REGISTRY, called, isWhole, likeliest, nameOf
 
 PAIR = shapes.ball(8), shapes.ball(7, (1, 0, 0))
 EXAMPLES = {
@@ -105,7 +103,7 @@ def testFamiliesAndSingleMeasurementsTogether():
 def testWhatWasMeant(given, meant):
     assert likeliest(given) == meant
     with pytest.raises(InputError, match=r"There is no measurement") as raised:
-        wanted(given)
+        called(given)
     assert str(raised.value).endswith(f"Did you mean {meant}?" if meant else "all of them.")
 
 

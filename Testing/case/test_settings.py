@@ -7,18 +7,17 @@ import re
 import subprocess
 import sys
 from dataclasses import fields
-from pathlib import Path
 
 import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import Settings, conventions, families
+from SegmentMetricsLib import Settings
 from SegmentMetricsLib.commands.options import OPTIONS, addSettings, settingsFrom
 from SegmentMetricsLib.commands.parsing import Parser
-from SegmentMetricsLib.metrics.registry import REGISTRY
-from SegmentMetricsLib.settings.names import TOOLS
-from SegmentMetricsLib.settings.settings import DECLARED, FAMILIES, PRESETS
+from SegmentMetricsLib.conventions.presets import PRESETS
+from SegmentMetricsLib.metrics.registry import FAMILIES
+from SegmentMetricsLib.settings.settings import DECLARED
 
 ALL = ", ".join((*FAMILIES, "all"))
 
@@ -65,14 +64,6 @@ def testOptionsTakeWhatTheSettingsTake(tmp_path):
                 changed = {field for field in DECLARED if getattr(found, field) != getattr(Settings(), field)}
                 assert changed <= {name, "families"}, name
             assert len(given) == 1 or given[0] == given[1]
-
-
-def testFamiliesAndToolsAreThoseThatThereAre():
-    """A new family is a folder and its name, a new tool a file and its name."""
-    folders = {path.parent.name for path in Path(families.__path__[0]).glob("*/__init__.py")}
-    assert set(FAMILIES) == folders - {"multilabel"}  # whose measurements are of several structures together
-    assert {definition.family for definition in REGISTRY} == set(FAMILIES) - {"slices"}  # which is a table
-    assert tuple(conventions.known()) == TOOLS
 
 
 def testNamesOfMeasurementsAreHandedIn():

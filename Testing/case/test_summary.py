@@ -17,7 +17,7 @@ from SegmentMetricsLib.base.errors import Cause, Reason
 from SegmentMetricsLib.case import summary
 from SegmentMetricsLib.case.places import mostlyToward
 from SegmentMetricsLib.case.records import Record
-from SegmentMetricsLib.metrics.registry import REGISTRY, findDefinition
+from SegmentMetricsLib.metrics.registry import REGISTRY, findMetric
 from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
 
 NOTHING = shapes.imageOf(np.zeros((60, 60, 60), np.uint8))
@@ -281,7 +281,7 @@ class TestRecords:
             key = definition.keyFor(
                 {"percentile": "99.5", "tolerance": "2.5", "beta": "0.5", "quantile": "0.9", **ofDose}
             )
-            found, words = findDefinition(key)
-            assert found is definition and definition.key.format(**words) == key
-        assert findDefinition("HD")[0].key == "HD"
-        assert findDefinition("HDmax") is None and findDefinition("") is None
+            found = findMetric(key)
+            assert found.metric is definition and definition.key.format(**found.words) == key
+        assert findMetric("HD").metric.key == "HD"
+        assert findMetric("HDmax") is None and findMetric("") is None

@@ -14,8 +14,7 @@ from commandruns import run as run
 from imagefiles import save
 
 import SegmentMetricsLib
-from SegmentMetricsLib.metrics.registry import findDefinition
-from SegmentMetricsLib.settings.settings import FAMILIES
+from SegmentMetricsLib.metrics.registry import FAMILIES, findMetric
 
 NOISE = np.random.default_rng(0).integers(-1000, 2000, (16, 16, 16)).astype(np.int16)
 
@@ -80,7 +79,7 @@ def testMetrics(run, pair):
         keys[families] = list(valuesOf(families))
     for family, known in KEYS.items():
         assert [key for key in keys[family] if key in known] == known
-        assert {findDefinition(key)[0].family for key in keys[family]} == {family}
+        assert {findMetric(key).metric.family for key in keys[family]} == {family}
     assert keys["signed,overlap"] == keys["signed"] + keys["overlap"]
     # nothing is said of a dose that is not given, unless somebody asks for it
     assert keys["all"] == [key for family in FAMILIES for key in keys[family] if family != "dose"]

@@ -14,6 +14,7 @@ from SegmentMetricsLib import Settings, compare, conventions
 from SegmentMetricsLib.conventions import evaluation
 from SegmentMetricsLib.conventions.evaluation import Reported
 from SegmentMetricsLib.conventions.propagation import distanceMaps
+from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.settings.names import TOOLS
 
 
@@ -174,7 +175,7 @@ def testSurfaceNetsAgreeWithMeshesOfVoxelFaces():
     from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 
     found = compare(first, second)
-    pair, _ = evaluation._referencePair((found.reference, found.test), found.settings)
+    pair = Pair(found.reference, found.test, found.settings)
     sampling = evaluation.Source(pair).sampling
     fast = facenets.Faces()(sampling)
     slow = facenets.samples(BoundaryPair(*(facenets._alongFaces(s.mask) for s in pair.structures)), 0)

@@ -9,26 +9,25 @@ from pathlib import Path
 
 from SegmentMetricsLib.base.texts import shortest
 from SegmentMetricsLib.metrics.hazard import EPSILON
-from SegmentMetricsLib.metrics.metric import Definition
-from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
-from SegmentMetricsLib.settings.names import FAMILIES, PURPOSES
-from SegmentMetricsLib.settings.settings import DECLARED, EXAMPLES, PARAMETERS, Settings
+from SegmentMetricsLib.metrics.metric import EXAMPLES, PARAMETERS, Metric
+from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, PURPOSES, REGISTRY
+from SegmentMetricsLib.settings.settings import Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
-SYMBOLS = {parameter: DECLARED[name].parameter.symbol for parameter, name in PARAMETERS.items()}
+SYMBOLS = {name: parameter.symbol for name, parameter in PARAMETERS.items()}
 # The same letters in a formula.
-LETTERS = {parameter: DECLARED[name].parameter.latex for parameter, name in PARAMETERS.items()}
+LETTERS = {name: parameter.latex for name, parameter in PARAMETERS.items()}
 ADDRESSES = {"arXiv": "https://arxiv.org/abs/", "doi": "https://doi.org/"}
 HEAD = ("unit", "range", "better", "one contour empty", "source", "computed by")
 
 
-def kinds(families: Iterable[str] = FAMILIES) -> list[tuple[Definition, ...]]:
+def kinds(families: Iterable[str] = FAMILIES) -> list[tuple[Metric, ...]]:
     """Return the definitions of some families; those with one formula, such as one for each side, are together."""
     chosen = [definition for definition in (*REGISTRY, *MULTI_LABEL) if definition.family in set(families)]
     return [tuple(same) for _, same in itertools.groupby(chosen, key=lambda definition: definition.formula)]
 
 
-def keys(kind: Sequence[Definition]) -> list[str]:
+def keys(kind: Sequence[Metric]) -> list[str]:
     """Return the keys of a kind as results have them, for one value of a parameter."""
     return [definition.keyFor(EXAMPLES) for definition in kind]
 
@@ -48,28 +47,28 @@ def merged(texts: Sequence[str]) -> str:
     return first + (listed if middles[0] else "") + last
 
 
-def title(kind: Sequence[Definition], emphasis: str = "") -> str:
+def title(kind: Sequence[Metric], emphasis: str = "") -> str:
     """Return the title of a kind, its parameter as a letter."""
     letters = {name: f"{emphasis}{letter}{emphasis}" for name, letter in SYMBOLS.items()}
     return merged([definition.title.format(**letters) for definition in kind])
 
 
-def shortKeys(kind: Sequence[Definition]) -> str:
+def shortKeys(kind: Sequence[Metric]) -> str:
     """Return the key of a kind, or its first and its last one."""
     return " … ".join(dict.fromkeys((keys(kind)[0], keys(kind)[-1])))
 
 
-def heading(kind: Sequence[Definition]) -> str:
+def heading(kind: Sequence[Metric]) -> str:
     """Return the heading under which a kind is found."""
     return f"{shortKeys(kind)}: {title(kind)}"
 
 
-def anchor(kind: Sequence[Definition]) -> str:
+def anchor(kind: Sequence[Metric]) -> str:
     """Return the name by which GitHub, and our pages, link to the heading."""
     return re.sub(r"[^\w\- ]", "", heading(kind).lower()).replace(" ", "-")
 
 
-def facts(definition: Definition) -> tuple[str, str, str, str]:
+def facts(definition: Metric) -> tuple[str, str, str, str]:
     """Return unit, range, which way is better, and what it is when exactly one contour is empty."""
     low, high = (shortest(limit).replace("inf", "∞") for limit in (definition.low, definition.high))
     unit = definition.unit or ("count" if definition.isCount else "fraction")
@@ -83,7 +82,7 @@ def source(text: str) -> str:
     return f"[{text}]({ADDRESSES[found[1]]}{found[2]})" if found else text
 
 
-def computedBy(definition: Definition) -> str:
+def computedBy(definition: Metric) -> str:
     """Return links to the files with the function, or method, that computes it, and with those that it rests on."""
     steps = ", ".join(map(linkTo, definition.steps))
     return linkTo(definition.code) + (f" from {steps}" if steps else "")
@@ -95,9 +94,11 @@ def linkTo(code: str) -> str:
     return f"[`{names}`](../SegmentMetricsLib/{module.replace('.', '/')}.py)"
 
 
-def settings(definition: Definition) -> str:
+def settings(definition: Metric) -> str:
     """Return which settings are behind symbols of the formula, and their defaults; "" if there are none."""
-    symbols = [(f"${LETTERS[name]}$", (PARAMETERS[name],)) for name in PARAMETERS if f"{{{name}}}" in definition.key]
+    symbols = [
+        (f"${LETTERS[name]}$", (PARAMETERS[name].setting,)) for name in PARAMETERS if f"{{{name}}}" in definition.key
+    ]
     symbols += [(f"${symbol}$", names) for symbol, names in definition.symbols]
     if definition.dependsOnGrid:
         symbols.append(("voxels outside both", ("grid",)))
@@ -121,7 +122,7 @@ def parts(code: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-def section(kind: Sequence[Definition]) -> str:
+def section(kind: Sequence[Metric]) -> str:
     """Return what the page says about a kind."""
     definition, letters = kind[0], {name: f"*{letter}*" for name, letter in SYMBOLS.items()}
     lines = definition.formula.split(r" \\ ")

@@ -141,6 +141,16 @@ def testMeshesAreEncapsulated(tmp_path):
     assert content.DocumentTitle == "Mesh A" and again["HD"].value < 1e-4
 
 
+def testNamesInAnyScript(tmp_path):
+    name = "Œsophage ≤ 食道"
+    pair = compare(A, B)
+    both = (pair.reference.named(name), pair.test.named(name))
+    report, segmentation = SegmentMetricsLib.writeReport(compare(*both, Settings(metrics="DSC")), tmp_path / "sr.dcm")
+    assert isValid(report) and isValid(segmentation)
+    assert SegmentMetricsLib.readReport(report)[0].name == name
+    assert SegmentMetricsLib.readStructures(segmentation)[0].name == name
+
+
 def testObservers(tmp_path):
     study = compareObservers({"Anna": A, "Ben": B, "Chris": A}, Settings(metrics="DSC"))
     report, segmentation = SegmentMetricsLib.writeReport(study, tmp_path / "sr.dcm")

@@ -126,6 +126,20 @@ def testToolsSayWhatTheyDo():
     assert "grows with the background" in missed["grand-challenge-metrics"]["MASD"].reason
     monai = missed["MONAI"]
     assert math.isinf(monai["HD"].value) and math.isnan(monai["HD95"].value)
+    assert "which the mean of a cohort leaves out" in monai["HD95"].reason
+
+
+@pytest.mark.filterwarnings("ignore:The value for the data element:UserWarning")
+def testAContourOfManyPointsIsRead(tmp_path):
+    """Its text is written by pydicom as of an unknown kind, and read as bytes; plastimatch leaves the structure out."""
+    pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
+    import dicomfiles
+
+    angles = np.linspace(0, 2 * np.pi, 4000, endpoint=False)
+    circles = [np.stack([10 * np.cos(angles), 10 * np.sin(angles), np.full(4000, z)], axis=1) for z in (0.0, 3.0, 6.0)]
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Organ": circles})
+    (organ,) = readStructures(tmp_path / "set.dcm")
+    assert organ.mask.size == pytest.approx(np.pi * 100 * 9, rel=0.02) and "left out" not in "".join(organ.notes)
 
 
 def testAZarrFolderIsRefusedInWords(tmp_path):

@@ -10,7 +10,7 @@ import shapes
 from panelfakes import Host, Outcome, Segmentation, Table, comparisonOf, modelOf
 from SegmentMetricsPanel.contents import observers as contents
 from SegmentMetricsPanel.contents.pages import allPages
-from SegmentMetricsPanel.enumerations import ConsensusMethod, Mode
+from SegmentMetricsPanel.model.enumerations import ConsensusMethod, Mode
 
 from SegmentMetricsLib import Settings, compareObservers
 from SegmentMetricsLib.base.errors import InputError

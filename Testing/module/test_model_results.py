@@ -8,7 +8,7 @@ import pytest
 import shapes
 from panelfakes import Comparisons, Host, Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf, twoBoxes
 from SegmentMetricsPanel.contents import conventions, maps, pages, places, results, slices, verdicts
-from SegmentMetricsPanel.enumerations import MapKind, MapSide, Mode, SliceQuantity
+from SegmentMetricsPanel.model.enumerations import MapKind, MapSide, Mode, SliceQuantity
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import InputError
@@ -225,8 +225,8 @@ def test_views_go_to_new_and_to_chosen_pairs(three):
 
 def test_the_next_step_is_said(box):
     model = modelOf(Segmentation("One", "Box"))
-    assert modelOf().summary() == "Choose a reference and a test segment, then Apply."
-    assert model.summary() == "", "one message is enough"
+    assert model.summary() == "", "one sentence says what to choose"
+    assert modelOf().summary() == "Choose a reference and a test segment, then Apply." and not modelOf().message()
     assert model.whyNotReport() == model.whyNotTools() == "Press Apply first."
     assert model.message() == "Choose a segment of the test."
     assert modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box")).summary() == "Press Apply."

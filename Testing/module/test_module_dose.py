@@ -39,7 +39,11 @@ def testFromTheChoiceToThePage(session):
     plain, plan = volume("CT"), volume("Plan", **{doses.IS_DOSE: "1", doses.UNIT: "GY"})
     session.settle(0.1)
     box = ui.doseComboBox
+    assert [box.itemText(n) for n in range(box.count)] == ["None", "Plan", "Another volume..."]
+    box.currentIndex = 2
+    session.settle(0.1)
     assert [box.itemText(n) for n in range(box.count)] == ["None", "Plan", "CT, taken to be in Gy"]
+    assert box.currentIndex == 0 and session.parameters.dose is None
     session.apply()
     assert not ui.doseTable.rowCount and "dose" not in panel.pages.offered
     box.currentIndex = 1

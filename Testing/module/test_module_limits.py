@@ -19,7 +19,7 @@ from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform
 
-from SegmentMetricsLib.settings.names import FAMILIES, ONLY_BY_NAME
+from SegmentMetricsLib.metrics.registry import FAMILIES, ONLY_BY_NAME
 
 
 def testNamesAreCopiedAsOneCell(desktop, session):

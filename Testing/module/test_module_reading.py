@@ -15,7 +15,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLabel, QTableWidget, QWidget
 from scenework import choose, segmentation
 
-from SegmentMetricsLib.settings.settings import FAMILIES
+from SegmentMetricsLib.metrics.registry import FAMILIES
 
 MARKED = "<u>Bar</u> & more"
 SHOWN = "&lt;u&gt;Bar&lt;/u&gt; &amp; more"

@@ -63,7 +63,7 @@ def testNothingIsShownBeforeTheFirstApply(session):
     assert ui.summaryLabel.text == "Press Apply."
     session.parameters.testSegment = ""
     session.settle(0.1)
-    assert ui.summaryLabel.text == "Choose a reference and a test segment, then Apply."
+    assert (ui.summaryLabel.text, ui.messageLabel.text) == ("", "Choose a segment of the test."), "one sentence"
     choose(session, *session.nodes)
     session.apply()
     hidden = {name for name in OF_RESULTS if not session.isShown(getattr(ui, name))}

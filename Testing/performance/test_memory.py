@@ -19,7 +19,7 @@ from SegmentMetricsLib.batch import tasks
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.case.comparison import compared
 from SegmentMetricsLib.commands import pairwork
-from SegmentMetricsLib.metrics.pair import Workspace
+from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structures import Match, Structure
 
@@ -109,7 +109,7 @@ def testAComparisonKeepsLittleMoreThanItsSurfacesAndDistances():
 
 @pytest.mark.smoke
 def testWhatIsForgottenIsMadeAnew():
-    pair = Workspace(structure(shapes.ball(12)), structure(shapes.ball(12, (2.4, 0.3, 0.2))), Settings())
+    pair = Pair(structure(shapes.ball(12)), structure(shapes.ball(12, (2.4, 0.3, 0.2))), Settings())
     result = compared(pair)
 
     def numbers() -> list:

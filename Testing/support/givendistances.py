@@ -20,15 +20,16 @@ class Directions(Sampler):
     def __init__(self, boundaries: Sequence[Surface], targets: Sequence):
         super().__init__(tuple(boundaries), lambda segment: self._targets[segment])
         self._targets = [one if callable(one) else ClosestSurface(one) for one in targets]
-        self.shared, self.lengths, self.longest = np.zeros(len(boundaries)), np.ones(len(boundaries)), 0.0
+        self.shared, self.lengths = np.zeros(len(boundaries)), np.ones(len(boundaries))
         nodes, sizes = [], []
         for number, surface in enumerate(boundaries):
-            weights = np.array(NODES[surface.dimension]) / 2
+            weights = np.array(NODES[surface.dimension]) / 4
             points = np.einsum("pc,mcx->pmx", weights, surface.corners(np.arange(surface.count))).reshape(-1, 3)
             first = self._append(self.signedAt(number, points), lambda rows, points=points: points[rows])
             nodes.append(first + np.arange(len(points), dtype=np.int32).reshape(len(weights), -1))
             sizes.append(surface.sizes)
         segment = np.repeat(np.arange(len(sizes)), [len(one) for one in sizes])
+        self.sides = np.zeros(len(segment))
         self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), segment, np.ones(len(boundaries), bool))
 
     def signedAt(self, segment, points):

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import shapes
-from SegmentMetricsPanel import enumerations
-from SegmentMetricsPanel.attempts import Attempts
-from SegmentMetricsPanel.chosensettings import IN_PANEL
-from SegmentMetricsPanel.model import PanelModel
+from SegmentMetricsPanel.model import enumerations
+from SegmentMetricsPanel.model.attempts import Attempts
+from SegmentMetricsPanel.model.chosensettings import IN_PANEL
+from SegmentMetricsPanel.model.panelmodel import PanelModel
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.progress import Cancelled

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from SegmentMetricsLib import Measurement
-from SegmentMetricsLib.metrics.registry import findDefinition, restored
+from SegmentMetricsLib.metrics.registry import findMetric, restored
 
 # What rounding may change, mm or share; percentiles are looked for that closely.
 ROUNDING = 1e-6
@@ -34,7 +34,7 @@ SIZES = (
 
 def requireSound(key: str, measurement: Measurement) -> None:
     """Require status, reason, range, bounds and what is stored to go together."""
-    definition, _ = findDefinition(key)
+    definition = findMetric(key).metric
     value = measurement.value
     assert measurement.status == ("undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok")
     assert measurement.status == "ok" or measurement.reason.strip()
@@ -52,7 +52,7 @@ def requireSound(key: str, measurement: Measurement) -> None:
 
 
 def isOfDose(key: str) -> bool:
-    return findDefinition(key)[0].family == "dose"
+    return findMetric(key).metric.family == "dose"
 
 
 def exchanged(key: str) -> str:
@@ -70,7 +70,7 @@ def exchanged(key: str) -> str:
 
 def requireSymmetry(key: str, there, back, error: float = ROUNDING) -> None:
     """Require a measurement of two comparisons, one with reference and test exchanged, to tell the same."""
-    definition, _ = findDefinition(key)
+    definition = findMetric(key).metric
     measurement = there[key]
     isTurned = key in TURNED or (isOfDose(key) and key.endswith("Difference"))
     if definition.symmetric or exchanged(key) != key or isTurned:
@@ -83,7 +83,7 @@ def requireSymmetry(key: str, there, back, error: float = ROUNDING) -> None:
 
 def requireIdentity(key: str, same, other, error: float = ROUNDING) -> None:
     """Require the value that equal structures have, and that nothing is better than that."""
-    definition, _ = findDefinition(key)
+    definition = findMetric(key).metric
     measurement = same[key]
     if definition.identity is None or measurement.status == "undefined":
         return
@@ -98,7 +98,7 @@ def requireNoDifference(key: str, measurement: Measurement) -> None:
     """Require what identical structures have to the last digit, in both directions: 0 or 1, and never -0."""
     if key in SIZES or (isOfDose(key) and key.endswith(OF_ONE)) or measurement.status != "ok":
         return
-    identity = findDefinition(key).definition.identity
+    identity = findMetric(key).metric.identity
     best = identity if identity is not None else int(measurement.better == "higher")
     for value in (measurement.value, measurement.referenceToTest, measurement.testToReference):
         assert value is None or (value == best and not np.signbit(value)), (key, measurement)
@@ -107,7 +107,7 @@ def requireNoDifference(key: str, measurement: Measurement) -> None:
 def requireTrend(definition, found: dict[str, Measurement], error: float = ROUNDING) -> None:
     """Require larger tolerances, percentiles and quantiles to change a value the way that its entry declares."""
     if definition.trend in ("rising", "falling"):
-        ordered = sorted(found, key=lambda key: float(next(iter(findDefinition(key)[1].values()))))
+        ordered = sorted(found, key=lambda key: float(next(iter(findMetric(key).parameters.values()))))
         values = [found[key].value for key in ordered if found[key].status != "undefined"]
         assert (np.diff(values) * (1 if definition.trend == "rising" else -1) >= -error).all(), (definition.key, values)
 
@@ -121,7 +121,7 @@ def bounded(measurement: Measurement) -> tuple[float, float]:
 
 def requireOrder(comparison) -> None:
     """Require measurements that are never larger than others to be so."""
-    percentiles = [key for key in comparison if findDefinition(key)[0].key == "HD{percentile}"]
+    percentiles = [key for key in comparison if findMetric(key).metric.key == "HD{percentile}"]
     quantiles = [key for key in comparison if key.startswith("HDvox_")]
     order = [(key, "HD") for key in (*percentiles, "MASD", "ASSD", "OverMax", "UnderMax")]
     order += [("AVD", "HDvox"), *((key, "HDvox") for key in quantiles)]

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from SegmentMetricsLib import Measurement, Settings, compare
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.metrics.registry import findDefinition
+from SegmentMetricsLib.metrics.registry import findMetric
 from SegmentMetricsLib.metrics.signed import DIRECTIONS
 from SegmentMetricsLib.metrics.similarity import INTEGRATED
 
@@ -41,12 +41,12 @@ def compared(images, settings: Settings):
 
 
 def isOfVoxels(key: str) -> bool:
-    definition, _ = findDefinition(key)
+    definition = findMetric(key).metric
     return definition.family in FAMILIES_OF_VOXELS or definition.key in OF_VOXELS or key.startswith("VoxelVolume")
 
 
 def turnsWithThePatient(key: str) -> bool:
-    return bool(findDefinition(key)[0].side) or key.startswith("CentroidShift")
+    return bool(findMetric(key).metric.side) or key.startswith("CentroidShift")
 
 
 def width(measurement: Measurement) -> float:
@@ -76,10 +76,10 @@ def testRigidMotionOfImages(voxels, settings, turn, shift):
     isCubic = np.ptp(voxels.placement.spacing) <= 2e-3 * max(voxels.placement.spacing)
 
     def kept(key):
-        return not turnsWithThePatient(key) and not (isCubic and findDefinition(key)[0].key in BY_SLICES)
+        return not turnsWithThePatient(key) and not (isCubic and findMetric(key).metric.key in BY_SLICES)
 
     for key in keysOf(still, moved, kept):
-        requireEqual(moved[key], still[key], error=TIES if findDefinition(key)[0].key in PAIRED else 0.0)
+        requireEqual(moved[key], still[key], error=TIES if findMetric(key).metric.key in PAIRED else 0.0)
 
 
 @given(some.pairsOfMasks(some.placements(), 7), some.settings(), some.shifts())
@@ -102,7 +102,7 @@ def testPatientOnTheOtherSideOfTheMirror(voxels, settings, axes):
     turn = np.eye(3)[:, list(order)] * turned
     still = compared(voxels.images(), settings)
     moved = compared(voxels.images(voxels.placement.moved(turn, np.zeros(3))), settings)
-    for key in keysOf(still, moved, lambda key: bool(findDefinition(key)[0].side)):
+    for key in keysOf(still, moved, lambda key: bool(findMetric(key).metric.side)):
         requireEqual(moved[key[:-1] + sideAfter(key[-1], turn)], still[key])
     there, here = (
         np.array([comparison[f"CentroidShift{side}"].value for side in "RAS"]) * (-1, -1, 1)
@@ -134,7 +134,7 @@ def testOrderInWhichVoxelsAreStored(voxels, settings, axes):
     one, other = compared(images, settings), compared(others, settings)
     isCubic = np.ptp(voxels.placement.spacing) <= 2e-3 * max(voxels.placement.spacing)
     for key in keysOf(one, other, isOfVoxels):
-        if not (isCubic and findDefinition(key)[0].key in BY_SLICES):
+        if not (isCubic and findMetric(key).metric.key in BY_SLICES):
             requireEqual(other[key], one[key])
     alone = Settings(families="boundary", tolerances=())
     apart = sum(
@@ -198,7 +198,7 @@ def testScalingOfImages(voxels, settings, factor):
     for mine, its in zip(one.values(), other.values(), strict=True):
         # What counts as equal to a tolerance, and where a contour's cutting ends, is in mm. Where one contour only just
         # touches the tolerance of the other, its length within goes by the root of that.
-        key = findDefinition(mine.key)[0].key
+        key = findMetric(mine.key).metric.key
         requireEqual(its, mine, factor ** powerOf(mine), error=TIED.get(key, 0.005) if "{tolerance}" in key else 0.0)
 
 
@@ -250,7 +250,7 @@ def testMaskAndItsOwnMesh(voxels, settings, which):
     images[which] = shapes.surfaceOf(images[which])
     mixed = compared(images, settings)
     for key in keysOf(masks, mixed):
-        definition, _ = findDefinition(key)
+        definition = findMetric(key).metric
         if key.startswith(("BIoU", "CentroidShift")):
             continue  # points in other places, see test_bands.py; of two masks, centers are those of voxels
         if definition.family == "instances":

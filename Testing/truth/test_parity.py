@@ -9,7 +9,7 @@ from reference import SOURCES, needsReference, pairs
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.masks import boxAround
-from SegmentMetricsLib.metrics.pair import Workspace
+from SegmentMetricsLib.metrics.pair import Pair
 
 pytestmark = needsReference
 
@@ -54,7 +54,7 @@ def testParity(source, tool):
 def programOf(reference, test):
     """Return the program itself, with the voxels of a pair."""
     meshmetrics = pytest.importorskip("meshmetrics", reason="pymeshmetrics is not installed")
-    masks = Workspace(reference, test, SETTINGS).masks
+    masks = Pair(reference, test, SETTINGS).masks
     box, images = boxAround(*masks), []
     for mask in masks:
         voxels, spacing, flat = mask.block(*box).astype(np.uint8), mask.grid.spacing, mask.grid.flatAxis

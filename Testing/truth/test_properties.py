@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from SegmentMetricsLib import compare
 from SegmentMetricsLib.geometry.surfaces import toPolyData
-from SegmentMetricsLib.metrics.registry import findDefinition
+from SegmentMetricsLib.metrics.registry import findMetric
 
 pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("coarse")]
 
@@ -54,7 +54,7 @@ def testExchangingReferenceAndTest(pair, settings):
     assert there.keys() == back.keys()
     for key in there:
         # the image is another one where only one of the two has one
-        if not (findDefinition(key)[0].dependsOnGrid and settings.grid == "reference"):
+        if not (findMetric(key).metric.dependsOnGrid and settings.grid == "reference"):
             promises.requireSymmetry(key, there, back)
 
 
@@ -71,7 +71,7 @@ def testNothingIsBetterThanTheSame(pair, settings):
 def testTrendInTheParameter(pair, settings):
     found = {}
     for key, measurement in compared(pair, settings).items():
-        found.setdefault(findDefinition(key)[0], {})[key] = measurement
+        found.setdefault(findMetric(key).metric, {})[key] = measurement
     for definition, measurements in found.items():
         promises.requireTrend(definition, measurements)
 

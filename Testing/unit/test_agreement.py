@@ -18,12 +18,12 @@ from SegmentMetricsLib.base.errors import Undefined
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import agreement
-from SegmentMetricsLib.metrics.counts import Counts, Table
+from SegmentMetricsLib.metrics.counts import Counts
 
 BOTH = Settings(families=("overlap", "agreement", "voxel"))
 FUZZY = Settings(families=("overlap", "agreement"))
 # A liver on a grid of 122 x 101 x 30.
-LIVER = Table.of(Counts(38265, 1085, 369), 122 * 101 * 30)
+LIVER = Counts(38265, 1085, 369).exactly(122 * 101 * 30)
 LIVER_VALUES = {
     "AUC": 0.993586, "KAP": 0.979157, "RI": 0.992164, "ARI": 0.974410, "VS": 0.990819, "MI": 0.452529, "VOI": 0.067192,
     "GCE": 0.007785, "TNR": 0.996722, "ACC": 0.996067, "PBD": 0.018999, "ICC": 0.979157,
@@ -81,7 +81,7 @@ def testCounts():
 
 def testErratumOfTheRandIndex():
     # three voxels, the last one in the test only: 01, 02, 12 are joined by the reference, 01 only by the test
-    table = Table.of(Counts(0, 1, 0), 3)
+    table = Counts(0, 1, 0).exactly(3)
     together, inReference, inTest, apart = agreement.pairsOfVoxels(table)
     assert (together, inReference, inTest, apart) == (1, 2, 0, 0)
     assert agreement.randIndex(table) == pytest.approx(1 / 3)
@@ -97,7 +97,7 @@ def testErratumOfTheVariationOfInformation():
         return -sum(c / n * math.log2(c / n) for c in counts if c)
 
     right = 2 * entropy(tp, fp, fn, tn) - entropy(tp + fn, tn + fp) - entropy(tp + fp, tn + fn)
-    assert agreement.variationOfInformation(Table.of(Counts(tp, fp, fn), n)) == pytest.approx(right, abs=1e-12)
+    assert agreement.variationOfInformation(Counts(tp, fp, fn).exactly(n)) == pytest.approx(right, abs=1e-12)
     # as printed, the voxels inside and outside one structure are not all voxels
     assert (tp + fn) + (tn + fp) == (tp + fp) + (tn + fn) == n != (tp + fn) + (tn + fn)
     # what is printed for the reference belongs to the test: either entropy is wrong, their sum is not
@@ -129,15 +129,15 @@ def testFullGrid():
 def testNothingIsLostOnHugeGrids():
     """5e8 voxels and structures that differ by one of them: squares of counts have 18 digits."""
     size, both = 5 * 10**8, 10**8
-    one = Table.of(Counts(both, 1, 0), size)
-    same = Table.of(Counts(both, 0, 0), size)
+    one = Counts(both, 1, 0).exactly(size)
+    same = Counts(both, 0, 0).exactly(size)
     # one voxel differs from all others in n - 1 pairs; it is wrong where they are joined by one partition only
     pairsOfVoxels = Fraction(size * (size - 1), 2)
     assert agreement.randIndex(one) == float(1 - (size - 1) / pairsOfVoxels) < 1
     for function in FUNCTIONS.values():
         assert function(one) != function(same) or function is agreement.mutualInformation
     # a single voxel: its information is small, not lost
-    tiny = Table.of(Counts(1, 0, 0), size)
+    tiny = Counts(1, 0, 0).exactly(size)
     share = 1 / size
     expected = share * math.log2(size) + share / math.log(2)
     assert agreement.mutualInformation(tiny) == pytest.approx(expected, rel=1e-7)
@@ -202,35 +202,35 @@ def testHugeGridsAreExact(shift, isFuzzy):
 @pytest.mark.parametrize(("beta", "value"), [(2, Fraction(5, 8)), (1, Fraction(2, 3)), (0.5, Fraction(5, 7))])
 def testFMeasureByHand(beta, value):
     """3 in both, 1 in the test only, 2 in the reference only: precision 3/4, sensitivity 3/5."""
-    assert agreement.fMeasure(Table.of(Counts(3, 1, 2), None), beta) == float(value)
+    assert agreement.fMeasure(Counts(3, 1, 2).exactly(None), beta) == float(value)
 
 
 def testGridsOfOneAndTwoVoxels():
-    single = Table.of(Counts(1, 0, 0), 1)
+    single = Counts(1, 0, 0).exactly(1)
     for function in (agreement.randIndex, agreement.adjustedRandIndex):
         with pytest.raises(Undefined, match="one voxel, so there are no pairs"):
             function(single)
     with pytest.raises(Undefined, match="one voxel, so nothing varies"):
         agreement.interclassCorrelation(single)
     # of two voxels there is one pair, which the reference parts; the test joins it, or not
-    same, full = Table.of(Counts(1, 0, 0), 2), Table.of(Counts(1, 1, 0), 2)
+    same, full = Counts(1, 0, 0).exactly(2), Counts(1, 1, 0).exactly(2)
     assert (agreement.randIndex(same), agreement.randIndex(full)) == (1, 0)
     assert agreement.adjustedRandIndex(full) == 0
     with pytest.raises(Undefined, match="both structures part the two voxels"):
         agreement.adjustedRandIndex(same)
     with pytest.raises(Undefined, match="both structures fill the whole"):
-        agreement.adjustedRandIndex(Table.of(Counts(2, 0, 0), 2))
+        agreement.adjustedRandIndex(Counts(2, 0, 0).exactly(2))
     # memberships 1, 1 and 0, 1: the voxels' means are 1 and 1/2, so MSb = 2 (1/16 + 1/16), MSw = (1/4 + 1/4) / 2
     assert (agreement.interclassCorrelation(same), agreement.interclassCorrelation(full)) == (1, 0)
 
 
 @pytest.mark.parametrize(("unit", "what"), [("voxel", "no voxel"), ("area", "no area")])
 def testMeasuresOfNothing(unit, what):
-    nothing = Table.of(Counts(0, 0, 0, unit), 8)
+    nothing = Counts(0, 0, 0, unit).exactly(8)
     for function in (agreement.volumetricSimilarity, agreement.probabilisticDistance):
         with pytest.raises(Undefined, match=f"both structures enclose {what}"):
             function(nothing)
     with pytest.raises(Undefined, match=f"the reference encloses {what}"):
         agreement.missRate(nothing)
-    apart = Table.of(Counts(0, 1, 2, unit), 8)
+    apart = Counts(0, 1, 2, unit).exactly(8)
     assert agreement.probabilisticDistance(apart) == math.inf

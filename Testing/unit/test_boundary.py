@@ -11,8 +11,13 @@ from SegmentMetricsLib.metrics import boundary, signed
 DISTANCES = given(([0.0, 2.0, -5.0], [2, 3, 5]), ([1.0, -4.0], [6, 9]))
 
 
+def parts(found) -> tuple[float, ...]:
+    """Return a number and those of its directions."""
+    return found, found.referenceToTest, found.testToReference
+
+
 def testHausdorff():
-    assert boundary.hausdorff(DISTANCES) == (5, 5, 4)
+    assert parts(boundary.hausdorff(DISTANCES)) == (5, 5, 4)
 
 
 @pytest.mark.parametrize(
@@ -21,13 +26,13 @@ def testHausdorff():
     [(20, 0, 1), (21, 2, 1), (40, 2, 1), (41, 2, 4), (50, 2, 4), (51, 5, 4), (100, 5, 4)],
 )
 def testPercentiles(percent, there, back):
-    assert boundary.percentileHausdorff(DISTANCES, percent) == (max(there, back), there, back)
+    assert parts(boundary.percentileHausdorff(DISTANCES, percent)) == (max(there, back), there, back)
 
 
 def testMeans():
     there, back = (2 * 3 + 5 * 5) / 10, (1 * 6 + 4 * 9) / 15
-    assert boundary.meanAverageSurfaceDistance(DISTANCES) == pytest.approx(((there + back) / 2, there, back))
-    assert boundary.averageSymmetricSurfaceDistance(DISTANCES) == pytest.approx((73 / 25, there, back))
+    assert parts(boundary.meanAverageSurfaceDistance(DISTANCES)) == pytest.approx(((there + back) / 2, there, back))
+    assert parts(boundary.averageSymmetricSurfaceDistance(DISTANCES)) == pytest.approx((73 / 25, there, back))
     assert signed.mean(DISTANCES) == pytest.approx((2 * 3 - 5 * 5 + 1 * 6 - 4 * 9) / 25)
 
 
@@ -37,17 +42,17 @@ def testMeans():
 )
 def testSharesWithin(tolerance, there, back, ties):
     found = boundary.normalizedSurfaceDistance(DISTANCES, tolerance)
-    assert found == pytest.approx(((there + back) / 25, there / 10, back / 15))
+    assert parts(found) == pytest.approx(((there + back) / 25, there / 10, back / 15))
     assert boundary.shareOfTies(DISTANCES, tolerance) == pytest.approx(ties / 25)
     over, under = (signed.fractionBeyond(DISTANCES, tolerance, side) for side in (1, -1))
-    assert over + under + found.value == pytest.approx(1)
+    assert over + under + found == pytest.approx(1)
 
 
 def testTiesAreThoseOfRounding():
     """To a ten-thousandth of a millimeter a distance is the tolerance."""
     nearly = given(([2 - 0.5e-4, 2 + 0.5e-4, 2 - 1.5e-4, 2 + 1.5e-4], [1, 2, 4, 8]), ([9.0], [1]))
     assert boundary.shareOfTies(nearly, 2) == pytest.approx((1 + 2) / 16)
-    assert boundary.normalizedSurfaceDistance(nearly, 2).value == pytest.approx((1 + 2 + 4) / 16)
+    assert boundary.normalizedSurfaceDistance(nearly, 2) == pytest.approx((1 + 2 + 4) / 16)
     assert signed.fractionBeyond(nearly, 2, 1) == pytest.approx((8 + 1) / 16)
 
 
@@ -60,14 +65,14 @@ def testFractionsBeyond(tolerance, over, under):
 
 
 def testLargestToEitherSide():
-    for over, value, element in ((True, 2, 1), (False, 5, 2)):
-        found = signed.largest(DISTANCES, over)
-        assert found.value == value
+    for sign, value, element in ((1, 2, 1), (-1, 5, 2)):
+        found = signed.largest(DISTANCES, sign)
+        assert found == value
         assert found.position[2] == element
     # where nothing lies on that side it is 0 and nowhere
     outside = given(([1.0, 2.0], [1, 1]), ([0.5], [1]))
-    assert signed.largest(outside, False) == (0, None)
-    assert signed.largest(given(([0.0], [1]), ([0.0], [1])), True) == (0, None)
+    nowhere = signed.largest(outside, -1), signed.largest(given(([0.0], [1]), ([0.0], [1])), 1)
+    assert [(one, one.position) for one in nowhere] == [(0, None)] * 2
     # the farther of the two boundaries tells where
-    farther = signed.largest(given(([1.0], [1]), ([0.5, 3.0], [1, 1])), True)
-    assert farther.value == 3 and farther.position[2] == 1
+    farther = signed.largest(given(([1.0], [1]), ([0.5, 3.0], [1, 1])), 1)
+    assert farther == 3 and farther.position[2] == 1

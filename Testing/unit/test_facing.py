@@ -12,7 +12,7 @@ from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.surfaces import outwardNormals, toPolyData
 from SegmentMetricsLib.geometry.triangles import closestPoints
-from SegmentMetricsLib.metrics.pair import Workspace
+from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.signed import DIRECTIONS, sideBit, sidesBelow, sidesOf, sidesOfElements, sidesOfShared
 
 # mm up to which the table lookup answers for sure
@@ -60,7 +60,7 @@ def testElementsFaceTheSidesOfTheirNormals(direction):
     second[:, :, :5] = False
     settings = Settings(families="signed")
     images = (shapes.imageOf(one, (1.0, 1.5, 2.0), direction=direction) for one in (first, second))
-    pair = Workspace(*(asStructure(image, "image", None, settings) for image in images), settings)
+    pair = Pair(*(asStructure(image, "image", None, settings) for image in images), settings)
     for one in pair.distances.directions:
         surface = one.surface
         assert (sidesOfElements(one) == sidesOf(outwardNormals(surface, one.cells))).all()
@@ -123,7 +123,7 @@ def testFarPointsBelongToTheSidesOfAllNearestPlaces(origin):
     voxel[16, 16, 16] = True
     settings = Settings(families="signed")
     structures = (asStructure(shapes.imageOf(a, origin=origin), "image", None, settings) for a in (array, voxel))
-    pair = Workspace(*structures, settings)
+    pair = Pair(*structures, settings)
     assert pair.boundaries.lattice is not None
     sides = sidesBelow(pair.boundaries, pair.distances.directions[1])
     assert [bin(side).count("1") for side in sides] == [3] * 8
@@ -134,7 +134,7 @@ def testElementsThatCutThroughTheReferenceFaceTheSideOfTheirMiddle():
     fine, coarse = shapes.ballMesh(10.0, resolution=96), shapes.ballMesh(10.1, resolution=12)
     settings = Settings(families="signed")
     structures = (asStructure(mesh, "mesh", None, settings) for mesh in (fine, coarse))
-    pair = Workspace(*structures, settings)
+    pair = Pair(*structures, settings)
     test = pair.distances.directions[1]
     centers = test.centers
     assert (np.linalg.norm(centers, axis=1) < 9.9).any() and (np.linalg.norm(centers, axis=1) > 8).all()
@@ -152,7 +152,7 @@ def testElementsWithAMiddleOnTheOtherSideThanAllCorners():
     settings = Settings(families="signed")
     reference = toPolyData(asStructure(shapes.imageOf(array), "bump", None, settings).surface)
     box = shapes.boxMesh((-0.6, -0.6, -0.6), (10.2, 10.2, 9.7))
-    pair = Workspace(*(asStructure(mesh, "mesh", None, settings) for mesh in (reference, box)), settings)
+    pair = Pair(*(asStructure(mesh, "mesh", None, settings) for mesh in (reference, box)), settings)
     test = pair.distances.directions[1]
     middle = np.linalg.norm(test.centers - (3, 3, 9.7), axis=1).argmin()
     assert pair.boundaries.search(0).signedDistances(test.centers[[middle]])[0] < 0

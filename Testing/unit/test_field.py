@@ -343,7 +343,7 @@ class TestLinear:
     def testPiecesAreEqual(self, corners):
         """The corners of an element and the middles of its sides: all pieces are as large and turned alike."""
         points = np.array([[0, 0], [6, 0], [0, 6.0]])[:corners]
-        steps = np.diff((np.array(NODES[corners]) @ points / 2)[linear.PIECES[corners]], axis=1)
+        steps = np.diff((np.array(NODES[corners]) @ points / 4)[linear.PIECES[corners]], axis=1)
         if corners == 2:
             assert steps[:, 0].tolist() == [[3, 0], [3, 0]]
         else:

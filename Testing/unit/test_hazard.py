@@ -79,7 +79,7 @@ def testFieldOfAnyShapeAndGrid(kernel, shear):
     shape = shapes.blob(1, (12, 10, 9), 0.05)
     grid = Grid((12, 10, 9), np.array([[1, shear, 0, 5], [0, 1.5, 0, 6], [0, 0, 2.5, 7], [0, 0, 0, 1]]))
     box = np.array([0, 0, 0]), np.array([11, 9, 8])
-    found = hazard.field([(Mask.fromArray(shape, grid), 0.8)], grid, box, kernelOf(settings)).block(*box)
+    found = hazard.hazardAround([(Mask.fromArray(shape, grid), 0.8)], grid, box, kernelOf(settings)).block(*box)
     distances = distance_transform_edt(~shape, sampling=(2.5, 1.5, 1))
     if shear:
         index = np.argwhere(np.ones_like(shape))[:, ::-1]
@@ -94,7 +94,9 @@ def testTheNearestVoxelOfASteepGridMayHaveNoNeighborOutside():
     cross[1, 1, :] = cross[1, :, 1] = cross[:, 1, 1] = True
     grid = Grid((3, 3, 3), np.array([[1, 0.9, 0, 0], [0, 0.3, 0, 0], [0, 0, 2, 0], [0, 0, 0, 1]]))
     box = np.zeros(3, int), np.full(3, 2)
-    found = hazard.field([(Mask.fromArray(cross, grid), 1)], grid, box, kernelOf(Settings(hazardKernel="exponential")))
+    found = hazard.hazardAround(
+        [(Mask.fromArray(cross, grid), 1)], grid, box, kernelOf(Settings(hazardKernel="exponential"))
+    )
     # one step along i and back along j from the middle are 0.1 and -0.3 mm
     assert found.values[1, 0, 2] == pytest.approx(np.exp(-np.hypot(0.1, 0.3) / 8), abs=1e-9)
 
@@ -207,11 +209,11 @@ def testAllRoadsToTheDistanceAgree(monkeypatch):
     box = np.array([2, 1, 1]), np.array([9, 8, 6])
     for kernel in ("polynomial", "exponential"):
         settings = Settings(hazardKernel=kernel, hazardReach=3)
-        byMap = hazard.field([(mask, 1.0)], grid, box, kernelOf(settings)).block(*box)
+        byMap = hazard.hazardAround([(mask, 1.0)], grid, box, kernelOf(settings)).block(*box)
         with monkeypatch.context() as patch:
             patch.setattr(hazard, "LARGEST_MAP", 0)
             patch.setattr(hazard, "MOST_LARGER", 0)
-            byTree = hazard.field([(mask, 1.0)], grid, box, kernelOf(settings)).block(*box)
+            byTree = hazard.hazardAround([(mask, 1.0)], grid, box, kernelOf(settings)).block(*box)
         assert byTree == pytest.approx(byMap, abs=1e-6) and byMap.min() < 1 == byMap.max()
 
 

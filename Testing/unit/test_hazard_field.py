@@ -11,18 +11,18 @@ from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import hazard
-from SegmentMetricsLib.metrics.hazard import Field, kernelOf
+from SegmentMetricsLib.metrics.hazard import HazardField, kernelOf
 
 GRID = Grid((12, 11, 10), np.eye(4))
 BOX = np.array([0, 0, 0]), np.array([11, 10, 9])
 
 
-def stored() -> Field:
+def stored() -> HazardField:
     """Return a field whose 5 x 4 x 3 values, all different, begin at voxel (2, 1, 3)."""
-    return Field(np.arange(1.0, 61).reshape(3, 4, 5), np.array([2, 1, 3]), GRID, BOX)
+    return HazardField(np.arange(1.0, 61).reshape(3, 4, 5), np.array([2, 1, 3]), GRID, BOX)
 
 
-def whole(field: Field) -> np.ndarray:
+def whole(field: HazardField) -> np.ndarray:
     """Return a stored field [k, j, i] put into the grid by plain slices."""
     k, j, i = field.values.shape
     result = np.zeros((10, 11, 12))
@@ -58,7 +58,7 @@ def testBetweenVoxels():
 @pytest.mark.parametrize(("start", "kept"), [(2.5, range(2, 6)), (2.25, range(2, 6)), (2.75, range(3, 7))])
 def testVoxelsWhoseCentersLieInAGrid(start, kept):
     """A grid of 4 voxels from start - 1/2 to start + 7/2: what lies at its beginning is in it, at its end is not."""
-    everything = Field(1 + np.arange(10.0 * 11 * 12).reshape(10, 11, 12), np.zeros(3, int), GRID, BOX)
+    everything = HazardField(1 + np.arange(10.0 * 11 * 12).reshape(10, 11, 12), np.zeros(3, int), GRID, BOX)
     for axis in range(3):
         matrix, size = np.eye(4), np.array([40, 40, 40])
         matrix[:3, 3] = -10
@@ -93,7 +93,7 @@ def testEveryCriticalStructureReachesAsFar(combination):
     """Two voxels at either end of the box; 1 - (d / 2.5)^2 at 0, 1 and 2 mm is 1, 0.84 and 0.36."""
     settings = Settings(hazardReach=2.5, hazardCombination=combination)
     ends = [Mask(np.ones((1, 1, 1), np.uint8), at, GRID) for at in ((0, 0, 0), (11, 10, 9))]
-    found = hazard.field([(ends[0], 1.0), (ends[1], 0.5)], GRID, BOX, kernelOf(settings)).block(*BOX)
+    found = hazard.hazardAround([(ends[0], 1.0), (ends[1], 0.5)], GRID, BOX, kernelOf(settings)).block(*BOX)
     assert found[0, 0, :4] == pytest.approx([1, 0.84, 0.36, 0])
     assert found[:4, 0, 0] == pytest.approx([1, 0.84, 0.36, 0])
     assert found[9, 10, :-5:-1] == pytest.approx([0.5, 0.42, 0.18, 0])
@@ -108,7 +108,7 @@ def testOneSlice():
     grid = Grid((6, 5, 1), np.eye(4), planar=True)
     mask = Mask(np.ones((1, 1, 1), np.uint8), (2, 2, 0), grid)
     box = np.array([0, 0, 0]), np.array([5, 4, 0])
-    found = hazard.field([(mask, 1.0)], grid, box, kernelOf(Settings(hazardReach=2))).block(*box)
+    found = hazard.hazardAround([(mask, 1.0)], grid, box, kernelOf(Settings(hazardReach=2))).block(*box)
     assert found[0, 2] == pytest.approx([0, 0.75, 1, 0.75, 0, 0])
     assert found[0, :, 2] == pytest.approx([0, 0.75, 1, 0.75, 0])
 
@@ -120,7 +120,7 @@ def testBeyondReachNothingIsStored(isMesh):
     if isMesh:
         far = meshing.fromPolyData(shapes.boxMesh((20, 4, 4), (30, 6, 6)))
     for reach, stored in ((5, False), (8.9, False), (9.5, True)):
-        found = hazard.field([(far, 1.0)], GRID, BOX, kernelOf(Settings(hazardReach=reach)))
+        found = hazard.hazardAround([(far, 1.0)], GRID, BOX, kernelOf(Settings(hazardReach=reach)))
         assert bool(found.block(*BOX).any()) == stored
         assert found.at([(11, 5, 5)]) == pytest.approx([1 - (9 / reach) ** 2 if stored else 0], abs=1e-9)
         assert found.values.size < 12 * 11 * 10
@@ -131,5 +131,5 @@ def testInsideACriticalStructureAllIsHazardous(kernel):
     """A map of distances knows no boundary where there is nothing outside."""
     everything = Mask(np.ones((10, 11, 12), np.uint8), (0, 0, 0), GRID)
     box = np.array([2, 1, 3]), np.array([6, 4, 5])
-    found = hazard.field([(everything, 0.8)], GRID, box, kernelOf(Settings(hazardKernel=kernel))).block(*box)
+    found = hazard.hazardAround([(everything, 0.8)], GRID, box, kernelOf(Settings(hazardKernel=kernel))).block(*box)
     assert found.shape == (3, 4, 5) and found == pytest.approx(0.8)

@@ -10,7 +10,7 @@ import shapes
 from tiers import rarely
 
 from SegmentMetricsLib.distances import lattice
-from SegmentMetricsLib.distances.elements import MORE_NODES, NODES, LatticeSampler, Sampler
+from SegmentMetricsLib.distances.elements import EVERY_NODE, LatticeSampler, Sampler
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.cellcases import (
     caseTriangles,
@@ -26,8 +26,7 @@ from SegmentMetricsLib.geometry.triangles import TriangleSet
 from SegmentMetricsLib.metrics.bands import lookup as bandlookup
 from SegmentMetricsLib.model.inputs import labelMasks
 
-# Weights of all places on a triangle: its nodes, those of its pieces, its center and those of its pieces.
-EVERY_NODE = tuple(tuple(2 * weight for weight in node) for node in NODES[3]) + MORE_NODES[3]
+# Weights of the center of a triangle.
 CENTER = ((1, 1, 1),)
 
 
@@ -102,7 +101,7 @@ def testCaseTriangles():
     assert set(map(tuple, triangles[cases[1, 0]].tolist())) == {(0.5, 0, 0), (0, 0.5, 0), (0, 0, 0.5)}
 
 
-@pytest.mark.parametrize("weights", [CENTER, EVERY_NODE, ((2, 0, 0), (0, 2, 0), (0, 0, 2))])
+@pytest.mark.parametrize("weights", [CENTER, EVERY_NODE[3], ((2, 0, 0), (0, 2, 0), (0, 0, 2))])
 def testPlacesOnTriangles(weights):
     """All of them are among the distinct ones, or in the next cell."""
     positions, triangles = trianglePlaces(weights), caseTriangles()[0]
@@ -169,7 +168,7 @@ def blocksOf(tables) -> list[range]:
 
 @pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (0.5, 0.7, 3.0)])
 def testEveryPositionLooksAtTheNearestCellsFirst(spacing):
-    tables = lattice.cellTables(spacing, trianglePlaces(EVERY_NODE))
+    tables = lattice.cellTables(spacing, trianglePlaces(EVERY_NODE[3]))
     low = tables.steps * tables.spacing
     for number, point in enumerate(tables.points):
         outside = np.maximum(np.maximum(low - point, point - low - tables.spacing), 0)
@@ -238,7 +237,8 @@ def testNestedSurfaces():
 
 
 @pytest.mark.parametrize(
-    ("spacing", "positions"), [((1.0, 1.0, 1.0), trianglePlaces(CENTER)), ((0.7, 1.3, 2.5), trianglePlaces(EVERY_NODE))]
+    ("spacing", "positions"),
+    [((1.0, 1.0, 1.0), trianglePlaces(CENTER)), ((0.7, 1.3, 2.5), trianglePlaces(EVERY_NODE[3]))],
 )
 def testTablesHoldTheDistancesOfEveryStep(spacing, positions):
     """Of places that mirror each other only one is measured; here every one is, cell by cell."""

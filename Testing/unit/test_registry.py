@@ -15,17 +15,14 @@ from tiers import throughout
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case.explanations import ofMeasurement
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.metrics.hazard import errorsOf
 from SegmentMetricsLib.metrics.measurement import evaluate
-from SegmentMetricsLib.metrics.metric import BY_MEMBERSHIPS, PARAMETERS, Asked, Empty, ofMemberships
-from SegmentMetricsLib.metrics.pair import Workspace
-from SegmentMetricsLib.metrics.registry import REGISTRY, findDefinition
-from SegmentMetricsLib.metrics.similarity import inSlices
-from SegmentMetricsLib.settings.settings import FAMILIES
+from SegmentMetricsLib.metrics.metric import PARAMETERS, Empty
+from SegmentMetricsLib.metrics.pair import Pair
+from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY, findMetric
 
 
 def measured(comparison, definition):
-    return {key: m for key, m in comparison.items() if findDefinition(key)[0] is definition}
+    return {key: m for key, m in comparison.items() if findMetric(key).metric is definition}
 
 
 def errorOf(name: str) -> float:
@@ -134,7 +131,7 @@ def testKeysOfParameters():
         "FMS", "FMS_0.5", "FMS_2", "HDvox", "HDvox_0.9",
     ]  # fmt: skip
     assert compared("boxes")["HDvox_0.9"].title == "Hausdorff distance of voxels, quantile 0.9"
-    assert findDefinition("FMS")[1] == {"beta": "1"} and findDefinition("FMS_0.5")[1] == {"beta": "0.5"}
+    assert findMetric("FMS").words == {"beta": "1"} and findMetric("FMS_0.5").words == {"beta": "0.5"}
 
 
 def testBoundsThatLookTheSameAreOneNumber():
@@ -145,7 +142,7 @@ def testBoundsThatLookTheSameAreOneNumber():
 
 
 # all but volumes, which are those of surfaces and of whole voxels
-OF_MEMBERSHIPS = [d for d in REGISTRY if d.family in BY_MEMBERSHIPS and d.unit != "mm3"]
+OF_MEMBERSHIPS = [d for d in REGISTRY if d.family in ("overlap", "agreement") and d.unit != "mm3"]
 
 
 @throughout("definition", OF_MEMBERSHIPS, lambda definition: definition.key)
@@ -154,14 +151,13 @@ def testMembershipsCountInPart(definition):
     j, i = np.mgrid[:20, :20]
     images = [shapes.imageOf(np.clip(1.3 - np.hypot(i - x, j - 9)[None] / r, 0, 1)) for x, r in ((9, 6), (11, 9))]
     fuzzy, crisp = (
-        Workspace(*(asStructure(image, "image", None, settings) for image in images), settings)
+        Pair(*(asStructure(image, "image", None, settings) for image in images), settings)
         for settings in (Settings(), Settings(threshold=0.5))
     )
-    for parameter in definition.parameters(Settings()):
-        weighted, whole = (definition.compute(pair, **parameter) for pair in (fuzzy, crisp))
+    for one in definition.asked(Settings()):
+        weighted, whole = (pair.call(definition.function, one.parameters) for pair in (fuzzy, crisp))
         assert weighted != pytest.approx(whole, abs=1e-6)
-    assert (Workspace.crispCounts.fget,) not in fuzzy._done
-    assert definition.emptiness in (None, ofMemberships)
+    assert "crispCounts" not in vars(fuzzy) and definition.emptiness == "emptinessOfMemberships"
 
 
 @cache
@@ -175,11 +171,11 @@ def testWhatAnEntryNeedsIsDeclared(definition):
     """Findings and results go by that, whatever was computed on the way."""
     reference, test, critical = balls()
     settings = Settings(families=("all", "dose"), doseLevels=(20,))
-    pair = Workspace(reference, test, settings, {"Cord": critical})
-    evaluate(pair, [Asked(definition, next(definition.parameters(settings)))])
-    computed = {key[0] for key in pair._done}
-    pair.plan(definition.needs)
-    assert (pair.plannedDistances is not None) == (Workspace.distances.fget in computed)
-    assert pair.areVoxelsCounted == bool({Workspace.crispCounts.fget, Workspace.masks.fget} & computed)
-    for quantity in (inSlices, errorsOf):
-        assert (pair.planned(quantity) is not None) == (quantity in computed)
+    pair = Pair(reference, test, settings, {"Cord": critical})
+    evaluate(pair, [next(definition.asked(settings))])
+    computed = {*vars(pair), *(key[0] for key in pair._done)}
+    pair.needed.update(definition.needs)
+    assert (pair.knownDistances is not None) == ("distances" in computed)
+    assert pair.areVoxelsCounted == bool({"crispCounts", "masks"} & computed)
+    for quantity in ("sliceSimilarity", "hazardErrors"):
+        assert (pair.known(quantity) is not None) == (quantity in computed)

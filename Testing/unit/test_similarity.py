@@ -14,7 +14,6 @@ from SegmentMetricsLib.geometry import slicecontours
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.slicecontours import Contour, Planes
 from SegmentMetricsLib.metrics import similarity
-from SegmentMetricsLib.metrics import similarity as publishedsimilarity
 from SegmentMetricsLib.metrics.similarity import Levels
 
 
@@ -148,9 +147,9 @@ class TestHandComputed:
         """Two elements, one three times as large: 0 mm and 10 mm away from theirs: (1 + 3 exp(-1/2)) / 4."""
         points, others = np.array([[0, 0, 0], [50, 0, 0.0]]), np.array([[0, 0, 0], [60, 0, 0.0]])
         # the reference's sizes are such that nothing is moved
-        value = similarity.surfaceScore(
-            points, np.array([1, 3.0]), others, np.array([3, 5.0]), Levels(), np.array([1, 1])
-        )
+        sizes, otherSizes, sides = np.array([1, 3.0]), np.array([3, 5.0]), np.array([1, 1])
+        elements = similarity.PairedElements(points, sizes, others, otherSizes, sides)
+        value = similarity.surfaceScore(elements, il=1, ol=1)
         assert value == pytest.approx((1 + 3 * math.exp(-0.5)) / 4)
 
     def testMedians(self):
@@ -225,7 +224,7 @@ class TestPublished:
         """On a row, on a diagonal, beside both, on the row but behind its end, on the pixel of a chain of one."""
         start, end = np.array([[0, 0], [1, 0], [3, 3.0]]), np.array([[1, 0], [2, 1], [3, 3.0]])
         points = np.array([[0.4, 0], [1.7, 0.7], [1.7, 0.6], [5, 0], [3, 3.0]])
-        assert publishedsimilarity.isOnLine(points, start, end).tolist() == [True, True, False, False, True]
+        assert similarity.isOnLine(points, start, end).tolist() == [True, True, False, False, True]
 
     def testOnLineBackward(self):
         """Chains run in all directions: back along a row, down the other diagonal; rounding does not matter."""
@@ -235,7 +234,7 @@ class TestPublished:
         )
         # the last two are beyond either end of the row
         expected = [True, True, True, False, True, True, False, False]
-        assert publishedsimilarity.isOnLine(points, start, end).tolist() == expected
+        assert similarity.isOnLine(points, start, end).tolist() == expected
 
 
 def ring(half: int) -> list:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.conventions.evaluation import OPTIMISTIC, PESSIMISTIC
 from SegmentMetricsLib.metrics.measurement import statusOf
-from SegmentMetricsLib.settings.settings import OWN_CONVENTION
 from SegmentMetricsLib.show import tables, which
 
 from ..translation import _

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from SegmentMetricsLib.case.places import Place
 from SegmentMetricsLib.metrics.measurement import fixed, withUnit
-from SegmentMetricsLib.metrics.registry import findDefinition
+from SegmentMetricsLib.metrics.registry import findMetric
 
 from ..markup import escaped
 from ..translation import _
@@ -54,8 +54,8 @@ def matrix(found: Mapping, names, key: str, count: int) -> list[list[Cell]]:
 
     A test is never the reference: only observers, the first `count`, have rows.
     """
-    values, one = found["matrix"][key], findDefinition(key)
-    unit, better = (one.definition.unit, one.definition.better) if one is not None else ("", "")
+    values, one = found["matrix"][key], findMetric(key)
+    unit, better = (one.metric.unit, one.metric.better) if one is not None else ("", "")
     reasons = {(n["reference"], n["test"]): n for n in found.get("notFinite", ()) if n["measurement"] == key}
     known = [value for row in values for value in row if value is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
@@ -91,8 +91,8 @@ def colorOf(share: float) -> tuple[int, int, int]:
 
 def keyTitle(key: str) -> str:
     """Return a measurement as it is listed: its key and its unit."""
-    one = findDefinition(key)
-    unit = one.definition.unit if one is not None else ""
+    one = findMetric(key)
+    unit = one.metric.unit if one is not None else ""
     return f"{key} ({unit})" if unit else key
 
 
@@ -113,8 +113,8 @@ def about(found: Mapping) -> str:
         key = next((key for key in ("HD95", "MASD", "DSC") if key in test["rank"]), next(iter(test["rank"]), None))
         if key is None:
             continue
-        one, mean = findDefinition(key), test["mean"][key]
-        shown = "∞" if mean is None else withUnit(mean, one.definition.unit if one is not None else "")
+        one, mean = findMetric(key), test["mean"][key]
+        shown = "∞" if mean is None else withUnit(mean, one.metric.unit if one is not None else "")
         lines.append(text.format(name=test["name"], rank=test["rank"][key], key=key, mean=shown))
     return "\n".join(lines)
 

@@ -6,10 +6,10 @@ from SegmentMetricsLib.base.statements import Statement
 from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.case import explanations, resulttables
 from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.metrics.measurement import fixed, typeset
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
-from SegmentMetricsLib.settings.settings import OWN_CONVENTION
 from SegmentMetricsLib.show import tables
 from SegmentMetricsLib.show.writing import fileNames
 

@@ -10,8 +10,8 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
 
 from ..contents.maps import controls, isEmpty, kindOf
-from ..enumerations import MapKind
 from ..markup import explain
+from ..model.enumerations import MapKind
 from ..work import waiting
 from .buttons import ExplainedButton
 from .view import View, silent

@@ -9,8 +9,8 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import practice
 from SegmentMetricsLib.mrml.editor import chooseInEditor
 
-from ..enumerations import Plot
 from ..following import Session
+from ..model.enumerations import Plot
 from ..saving import askForPath
 from .buttons import ExplainedButton
 from .view import View

@@ -21,15 +21,12 @@ from ...geometry.parts import partSizes, partsOutside
 from ...metrics import boundary, overlap, topology
 from ...metrics import voxel as voxels
 from ...metrics.findings import Finding, Kind
-from ...metrics.instances import lesionsOf
-from ...metrics.topology import bettiNumbersOf, finerOf, gapsOf, skeletonsOf, spursOf, thinnedOf
-from ...metrics.voxel import distancesOf
 from ...model.structures import REFERENCE_AND_TEST
 from .density import shareMissingInside
 
 if TYPE_CHECKING:
     from ...metrics.measurement import Measurement
-    from ...metrics.pair import Workspace
+    from ...metrics.pair import Pair
     from ...model.structures import Structure
 
 # A structure is small if it spans less than this fraction of its image along any axis.
@@ -54,7 +51,7 @@ LESIONS = Place("--metrics instances", 'metrics="instances"', "Metrics > instanc
 UNION = Place("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
 
 
-def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
+def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Yield the cautions of a pair whose measurements are known."""
     yield from _memberships(pair)
     yield from _lesions(pair)
@@ -72,18 +69,18 @@ def find(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _centerLines(pair)
 
 
-def _chosen(pair: Workspace, *families: str) -> bool:
+def _chosen(pair: Pair, *families: str) -> bool:
     return bool(set(families) & set(pair.settings.families))
 
 
-def _memberships(pair: Workspace) -> Iterator[str]:
+def _memberships(pair: Pair) -> Iterator[str]:
     if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
         which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
         yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
 
 
-def _lesions(pair: Workspace) -> Iterator[str]:
-    both = pair.planned(lesionsOf)
+def _lesions(pair: Pair) -> Iterator[str]:
+    both = pair.known("lesions")
     which = [which for which, lesions in zip(REFERENCE_AND_TEST, both or ()) if lesions.areOverlapping]
     if which:
         yield Finding.remark(
@@ -92,7 +89,7 @@ def _lesions(pair: Workspace) -> Iterator[str]:
         )
 
 
-def _outliers(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     for key, mostOf in (("HD", _mostOfBoundary), ("HDvox", _mostOfVoxels)):
         if key not in values or values[key].status != "ok" or (most := mostOf(pair, values)) is None:
             continue
@@ -109,22 +106,22 @@ def _outliers(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[st
             return
 
 
-def _mostOfBoundary(pair: Workspace, values: Mapping[str, Measurement]) -> float | None:
+def _mostOfBoundary(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
     """Return HD95, None if it is not finite or if the settings do not ask for it: nothing more is computed."""
     if "HD95" in values:
         most = values["HD95"].value
-    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.plannedDistances is not None:
-        most = boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE).value
+    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.knownDistances is not None:
+        most = float(boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE))
     else:
         return None
     return most if math.isfinite(most) else None
 
 
-def _mostOfVoxels(pair: Workspace, values: Mapping[str, Measurement]) -> float:
-    return voxels.hausdorff(pair.once(distancesOf), OUTLYING_PERCENTILE / 100).value
+def _mostOfVoxels(pair: Pair, values: Mapping[str, Measurement]) -> float:
+    return float(voxels.hausdorff(pair["voxelDistances"], OUTLYING_PERCENTILE / 100))
 
 
-def _parts(pair: Workspace) -> Iterator[str]:
+def _parts(pair: Pair) -> Iterator[str]:
     sizes = [[] if s.mask is None else partSizes(s.mask) for s in pair.structures]
     for which, found in zip(REFERENCE_AND_TEST, sizes):
         if len(found) >= MANY_PARTS and found[len(found) // 2] == 1:
@@ -158,7 +155,7 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _units(pair: Workspace) -> Iterator[str]:
+def _units(pair: Pair) -> Iterator[str]:
     """Warn if the structures are smaller than every tolerance, which those of patients are only if of few voxels."""
     if not _isTolerant(pair):
         return
@@ -179,7 +176,7 @@ def _boxOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     return (structure if structure.mask is None else structure.unsmoothed()).box
 
 
-def _percentiles(pair: Workspace) -> Iterator[str]:
+def _percentiles(pair: Pair) -> Iterator[str]:
     """Warn about percentiles below 1, which were probably meant as fractions."""
     if _chosen(pair, "boundary"):
         for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
@@ -190,12 +187,12 @@ def _percentiles(pair: Workspace) -> Iterator[str]:
             yield Finding.of(Kind.LOW_PERCENTILE, **numbers, where=where)
 
 
-def _isTolerant(pair: Workspace) -> bool:
+def _isTolerant(pair: Pair) -> bool:
     """Return whether a chosen family uses the tolerances."""
     return bool(pair.settings.tolerances) and _chosen(pair, "boundary", "signed", "effort")
 
 
-def _tolerances(pair: Workspace) -> Iterator[str]:
+def _tolerances(pair: Pair) -> Iterator[str]:
     if not _isTolerant(pair) or not any(s.samplingGrid for s in pair.structures):
         return
     # slices may be thicker than the tolerance, but below the shortest side of the voxels no difference is within it
@@ -210,7 +207,7 @@ def _tolerances(pair: Workspace) -> Iterator[str]:
         )
 
 
-def _size(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn if the reference is small along any axis of the image, however long it is along the others."""
     grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
     if grid is None or not _isShared(values):
@@ -235,7 +232,7 @@ def _isShared(values: Mapping[str, Measurement]) -> bool:
     return any(m.family in families and not m.unit and key != "VS" for key, m in values.items())
 
 
-def _volumes(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn that equal volumes are no agreement where there is hardly any."""
     similarity = values.get("VS")
     if similarity is None or similarity.status != "ok":
@@ -248,7 +245,7 @@ def _volumes(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str
         )
 
 
-def _density(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _density(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn if a structure is porous or hollow, which distances hardly see."""
     if not any(m.family in ("boundary", "voxel") and m.unit in LENGTHS for m in values.values()):
         return
@@ -263,15 +260,15 @@ def _density(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str
         )
 
 
-def _background(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _background(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn if nearly all voxels are of one kind, so that agreement by chance is high."""
     chosen = [key for key in AT_THEIR_BEST if key in values and values[key].status == "ok"]
     if not chosen:
         return
-    table, grid = pair.table, pair.evaluatedGrid.why
-    where = [("outside both structures", table.trueNegative), ("in both structures", table.truePositive)]
+    counts, grid = pair.exactCounts, pair.evaluatedGrid.why
+    where = [("outside both structures", counts.trueNegative), ("in both structures", counts.truePositive)]
     for place, voxelsThere in where:
-        if voxelsThere > MOSTLY_ONE_KIND * table.size:
+        if voxelsThere > MOSTLY_ONE_KIND * counts.size:
             verb, best = ("is", "its") if len(chosen) == 1 else ("are", "their")
             isOfImage = pair.settings.grid == "reference" and any(s.samplingGrid for s in pair.structures)
             keys = " and ".join(filter(None, [", ".join(chosen[:-1]), chosen[-1]]))
@@ -282,7 +279,7 @@ def _background(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[
                 yield Finding.of(Kind.MOSTLY_ONE_KIND, **said, best=best)
 
 
-def _critical(pair: Workspace) -> Iterator[str]:
+def _critical(pair: Pair) -> Iterator[str]:
     """Warn if the reference is itself a critical structure, as when all structures of a patient are compared."""
     mask = pair.given[0].mask
     if mask is not None and any(s.mask is not None and mask.isSameAs(s.mask) for s, _ in pair.criticals):
@@ -292,7 +289,7 @@ def _critical(pair: Workspace) -> Iterator[str]:
         )
 
 
-def _coarsest(pair: Workspace) -> float:
+def _coarsest(pair: Pair) -> float:
     """Return the longest voxel side in mm of both structures; for two meshes, the mesh spacing of the settings."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     return max((float(_sides(grid).max()) for grid in grids), default=pair.settings.meshSpacing)
@@ -303,11 +300,11 @@ def _sides(grid: Grid) -> np.ndarray:
     return grid.spacing if grid.flatAxis is None else np.delete(grid.spacing, grid.flatAxis)
 
 
-def _centerLines(pair: Workspace) -> Iterator[str]:
+def _centerLines(pair: Pair) -> Iterator[str]:
     """Yield which center lines are not those of the voxels, as in other tools, and that parts differ without a gap."""
-    gaps, betti = pair.planned(gapsOf), pair.planned(bettiNumbersOf)
-    if any(pair.planned(one) is not None for one in (skeletonsOf, gapsOf, spursOf)):
-        finer, thinned = pair.once(finerOf), pair.once(thinnedOf)
+    gaps, betti = pair.known("gaps"), pair.known("betti")
+    if pair.known("skeletons") is not None:
+        finer, thinned = pair["finerSkeletons"], pair["thinnedSkeletons"]
         meant = "These measurements are for vessels and airways, not for compact organs."
         if finer is None:
             yield Finding.remark(
@@ -326,7 +323,7 @@ def _centerLines(pair: Workspace) -> Iterator[str]:
                     alone = f"{topology.centerLineDice(*thinned):.3f}"
                 told.append(f"With scikit-image's skeletons alone, as in other tools, clDice is {alone}.")
             yield Finding.remark(*told, meant)
-    if not pair.emptiness and gaps == () and betti and (error := topology.bettiErrorOf(betti[0], betti[1], 0)):
+    if not pair.emptiness and gaps == () and betti and (error := topology.bettiErrorOf(betti, 0)):
         yield (
             f"BettiError0 is {error}, yet there is no gap: the test covers the whole center line of the reference, so "
             "separate parts differ beside it, or in spurs."

@@ -14,10 +14,9 @@ from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...metrics import boundary, extents, overlap
 from ...metrics.counts import Counts, count
-from ...metrics.dose import doseOfShare, doseVolumeOf
+from ...metrics.dose import doseOfShare
 from ...metrics.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
 from ...metrics.measurement import withUnit
-from ...metrics.similarity import inSlices
 from ...metrics.slices import axisOf, normalOf, positionText
 from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
@@ -25,7 +24,7 @@ from . import cautions
 
 if TYPE_CHECKING:
     from ...metrics.measurement import Measurement
-    from ...metrics.pair import Workspace
+    from ...metrics.pair import Pair
     from ...model.structures import Structure
 
 # Pattern of a DICOM UID, for frames of reference.
@@ -46,12 +45,12 @@ HARDLY = 0.05
 MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 
 
-def find(pair: Workspace, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
+def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return all findings of a pair whose measurements are known, alarms first."""
     return alarmsFirst(one if isinstance(one, Finding) else Finding(one) for one in _found(pair, values))
 
 
-def _found(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
+def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from _emptiness(pair)
     if pair.settings.isOfAnotherTool:
         from ...conventions import chosen
@@ -72,7 +71,7 @@ def _found(pair: Workspace, values: Mapping[str, Measurement]) -> Iterator[str]:
     yield from cautions.find(pair, values)
 
 
-def _dose(pair: Workspace) -> Iterator[str]:
+def _dose(pair: Pair) -> Iterator[str]:
     """Yield what to know about the dose: with a dose, it is always said for whom the plan was made."""
     if pair.dose is None and pair.settings.placesBy == "dose":
         yield "The worst places are ranked by distance, as no dose is given to rank them by."
@@ -87,7 +86,7 @@ def _dose(pair: Workspace) -> Iterator[str]:
     large: dict[str, float] = {}
     for number, which in enumerate(REFERENCE_AND_TEST):
         try:
-            found = pair.once(doseVolumeOf, number)
+            found = pair.find("dosesInside", {"number": number})
         except Undefined:  # its numbers say why
             continue
         if found.outside:
@@ -98,13 +97,13 @@ def _dose(pair: Workspace) -> Iterator[str]:
         yield Finding.of(Kind.DOSE_IN_CGY, what=" and of ".join(large), dose=f"{min(large.values()):.0f}")
 
 
-def _notOfDose(pair: Workspace, name: str) -> str:
+def _notOfDose(pair: Pair, name: str) -> str:
     """Return which structures have another frame of reference or patient than the dose, "" for none."""
     told = [(f"the {which}", getattr(s, name)) for which, s in zip(REFERENCE_AND_TEST, pair.structures)]
     return " and ".join(what for what, value in told if value and getattr(pair.dose, name) not in ("", value))
 
 
-def _ignored(pair: Workspace) -> Iterator[str]:
+def _ignored(pair: Pair) -> Iterator[str]:
     """Yield what was left out because nobody annotated there."""
     known = [(which, s, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
     if not known:
@@ -124,7 +123,7 @@ def _ignored(pair: Workspace) -> Iterator[str]:
         yield f"The {' and the '.join(uncut)} is a surface without voxels, so nothing of it is left out."
 
 
-def _emptiness(pair: Workspace) -> Iterator[str]:
+def _emptiness(pair: Pair) -> Iterator[str]:
     both = list(zip(REFERENCE_AND_TEST, pair.structures, strict=True))
     faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
     if faint:
@@ -141,7 +140,7 @@ def _emptiness(pair: Workspace) -> Iterator[str]:
         yield Finding.of(Kind.ONE_EMPTY, reason=pair.emptiness)
 
 
-def _extent(pair: Workspace) -> Iterator[str]:
+def _extent(pair: Pair) -> Iterator[str]:
     """Yield a finding about the evaluated extent, or that the ends determine the Hausdorff distance."""
     if pair.extent.problem:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
@@ -151,12 +150,12 @@ def _extent(pair: Workspace) -> Iterator[str]:
         yield from extents.decisiveEnd(*pair.structures, pair.distances)
 
 
-def _hasBoundary(pair: Workspace) -> bool:
+def _hasBoundary(pair: Pair) -> bool:
     """Return whether distances of the boundary family were asked for and exist."""
-    return "boundary" in pair.settings.families and pair.plannedDistances is not None
+    return "boundary" in pair.settings.families and pair.knownDistances is not None
 
 
-def _notes(pair: Workspace) -> Iterator[str]:
+def _notes(pair: Pair) -> Iterator[str]:
     """Yield the remarks from reading the files; whole sentences that both have appear only once."""
     notes = [s.notes for s in pair.structures]
     for note in notes[0]:
@@ -180,7 +179,7 @@ def areOfOneKind(*frames: str) -> bool:
     return len({bool(UID.fullmatch(frame)) for frame in frames}) == 1
 
 
-def _frames(pair: Workspace) -> Iterator[str]:
+def _frames(pair: Pair) -> Iterator[str]:
     frames = [s.frameOfReference for s in pair.structures]
     if all(frames) and frames[0] != frames[1] and areOfOneKind(*frames):
         yield Finding.of(Kind.OTHER_FRAMES, reference=frames[0], test=frames[1])
@@ -203,7 +202,7 @@ def _extentOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
     return corners.min(axis=0), corners.max(axis=0)
 
 
-def _placement(pair: Workspace) -> Iterator[str]:
+def _placement(pair: Pair) -> Iterator[str]:
     """Yield the alarms that two structures, neither empty, do not lie in the same place.
 
     They are the same whatever is measured: these always count the overlap. What is said of it else depends on whether
@@ -235,7 +234,7 @@ def _placement(pair: Workspace) -> Iterator[str]:
         yield from _sides(pair)
 
 
-def _cropped(pair: Workspace) -> Iterator[Finding]:
+def _cropped(pair: Pair) -> Iterator[Finding]:
     """Yield the finding that one image may have been cropped without its origin: moved inside, its structure fits."""
     masks = [structure.mask for structure in pair.structures if structure.mask is not None]
     if len(masks) < 2:
@@ -258,7 +257,7 @@ def _cropped(pair: Workspace) -> Iterator[Finding]:
         yield Finding.of(Kind.CROPPED, which=REFERENCE_AND_TEST[small], sizes=text)
 
 
-def _countsOf(pair: Workspace) -> Counts | None:
+def _countsOf(pair: Pair) -> Counts | None:
     """Return the overlap in voxels, None for a surface without an inside."""
     try:
         return pair.crispCounts
@@ -266,7 +265,7 @@ def _countsOf(pair: Workspace) -> Counts | None:
         return None
 
 
-def _otherCoordinates(pair: Workspace) -> Iterator[str]:
+def _otherCoordinates(pair: Pair) -> Iterator[str]:
     """Yield findings that structures, which do not overlap, would match in another unit or with other axes."""
     yield from otherUnits(*pair.structures)
     reference, test = (np.array(s.box) for s in pair.structures)
@@ -275,7 +274,7 @@ def _otherCoordinates(pair: Workspace) -> Iterator[str]:
         yield Finding.of(Kind.OTHER_AXES)
 
 
-def _sides(pair: Workspace) -> Iterator[str]:
+def _sides(pair: Pair) -> Iterator[str]:
     """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
     dice = overlap.dice(pair.crispCounts)
     if dice >= 1 - MIRROR_GAIN:
@@ -286,7 +285,7 @@ def _sides(pair: Workspace) -> Iterator[str]:
         yield Finding.of(Kind.MIRRORED, best=f"{best:.2f}", dice=f"{dice:.2f}")
 
 
-def _mayMeetMirrored(pair: Workspace, plane: float) -> bool:
+def _mayMeetMirrored(pair: Pair, plane: float) -> bool:
     """Return whether the boxes around the reference and the mirrored test intersect.
 
     Usually they lie on opposite sides of the body, so that the test need not be mirrored.
@@ -316,7 +315,7 @@ def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.nda
     return bool((first[0] <= second[1]).all() and (second[0] <= first[1]).all())
 
 
-def sagittalPlanes(pair: Workspace) -> set[float]:
+def sagittalPlanes(pair: Pair) -> set[float]:
     """Return the LPS x in mm of planes at which sides may be exchanged: the origin and the middle of each image."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     return {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
@@ -335,7 +334,7 @@ def mirroredLeftRight(mask: Mask, plane: float) -> Mask:
     return mirrored.on(mask.grid)
 
 
-def _edges(pair: Workspace) -> Iterator[str]:
+def _edges(pair: Pair) -> Iterator[str]:
     touching = [
         which
         for which, structure in (("reference", pair.reference), ("test", pair.test))
@@ -346,7 +345,7 @@ def _edges(pair: Workspace) -> Iterator[str]:
         yield f"{names} the image edge: a part of the structure may be cut off."
 
 
-def _surfaces(pair: Workspace) -> Iterator[str]:
+def _surfaces(pair: Pair) -> Iterator[str]:
     for which, structure in (("reference", pair.reference), ("test", pair.test)):
         surface = structure.givenSurface
         if surface is None:
@@ -373,7 +372,7 @@ def _surfaces(pair: Workspace) -> Iterator[str]:
             yield f"{name} was cleaned: {repair}."
 
 
-def _grids(pair: Workspace) -> Iterator[str]:
+def _grids(pair: Pair) -> Iterator[str]:
     wasCounted = pair.areVoxelsCounted
     bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
     if not ((wasCounted or bySlice) and pair.isResampled):
@@ -399,7 +398,7 @@ def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
         )
 
 
-def _howCounted(pair: Workspace) -> str:
+def _howCounted(pair: Pair) -> str:
     """Return a sentence on how the overlap of masks on different grids was counted."""
     isExact = pair.sharedVolume is not None and not pair.isFuzzy
     exactly = f"Overlap was counted in parts of voxels{'' if pair.isTurned else ', exactly'}."
@@ -414,21 +413,21 @@ def _howCounted(pair: Workspace) -> str:
     )
 
 
-def _ties(pair: Workspace) -> Iterator[str]:
+def _ties(pair: Pair) -> Iterator[str]:
     if not _hasBoundary(pair):
         return
     for tolerance in pair.settings.tolerances:
         ties = boundary.shareOfTies(pair.distances, tolerance)
         if ties > TIES_WORTH_A_WORD:
-            within = boundary.normalizedSurfaceDistance(pair.distances, tolerance).value
+            within = boundary.normalizedSurfaceDistance(pair.distances, tolerance)
             yield (
                 f"{100 * ties:.1f} % of the boundary lies exactly {shortest(tolerance)} mm away and counts as within; "
                 f"without it NSD would be {within - ties:.3f} instead of {within:.3f}."
             )
 
 
-def _slices(pair: Workspace) -> Iterator[str]:
-    found = pair.planned(inSlices)
+def _slices(pair: Pair) -> Iterator[str]:
+    found = pair.known("sliceSimilarity")
     if found is not None and found.flagged:
         # in mm, as slice numbers differ between an image and the part of it that Slicer keeps
         grid = next((structure.samplingGrid for structure in pair.structures if structure.samplingGrid), None)

@@ -12,17 +12,16 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.parallel import eachSideBySide
-from ...conventions.chosen import definitionsOf
+from ...conventions.chosen import metricsOf
+from ...conventions.presets import PRESETS
 from ...distances.surfacedistances import SurfaceDistances
 from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
 from ...metrics.findings import Finding, asFinding
 from ...metrics.measurement import Measurement, evaluate
-from ...metrics.pair import Workspace
-from ...metrics.registry import findDefinition
-from ...metrics.selection import selected
+from ...metrics.pair import Pair
+from ...metrics.registry import findMetric, selected
 from ...model.structures import Structure
-from ...settings.names import PRESETS
 from ...settings.settings import Settings
 from ..comparison import Comparison, compared
 
@@ -138,10 +137,10 @@ class Matrix:
         """
         every = list(itertools.permutations(observers, 2))
         values = self.values(key)
-        found = findDefinition(key)
+        found = findMetric(key)
         # the background that counts may be that of the reference's image
         isSame = all(values[a, b] == values[b, a] or np.isnan([values[a, b], values[b, a]]).all() for a, b in every)
-        isSame = isSame and found is not None and found.definition.symmetric
+        isSame = isSame and found is not None and found.metric.symmetric
         chosen = [pair for pair in every if not isSame or pair[0] < pair[1]]
         given = np.array([values[pair] for pair in chosen])
         known = given[~np.isnan(given)]
@@ -207,22 +206,20 @@ def _compared(
     criticals: Criticals,
     searches: dict[Surface, ClosestSurface],
 ) -> _Both:
-    pair = Workspace(first, second, settings, criticals[0], searches)
+    pair = Pair(first, second, settings, criticals[0], searches)
     comparison = compared(pair)
     alarms = [finding for finding in map(asFinding, comparison.findings) if finding.isAlarm]
     pooled = None if comparison.distances is None else Pooled.of(comparison.distances)
     return _Both(comparison.measurements, _exchanged(pair, comparison, criticals[1]), alarms, pooled)
 
 
-def _exchanged(
-    pair: Workspace, comparison: Comparison, criticals: Mapping[str, Structure]
-) -> Mapping[str, Measurement]:
+def _exchanged(pair: Pair, comparison: Comparison, criticals: Mapping[str, Structure]) -> Mapping[str, Measurement]:
     """Return the measurements of a pair with reference and test exchanged.
 
     A measurement that does not depend on their order is not measured again.
     """
     exchanged = pair.exchanged(criticals)
-    asked = list(selected(pair.settings, definitionsOf(pair.settings.convention).values()))
+    asked = list(selected(pair.settings, metricsOf(pair.settings.convention).values()))
     # of empty structures and of parts of them, reasons and more name the reference and the test
     isPlain = pair.settings.convention in PRESETS and not pair.emptiness and pair.extent.description is None
     same = {
@@ -232,10 +229,7 @@ def _exchanged(
             testToReference=comparison[one.key].referenceToTest,
         )
         for one in asked
-        if isPlain
-        and one.definition.symmetric
-        and not one.definition.dependsOnGrid
-        and comparison[one.key].status == "ok"
+        if isPlain and one.metric.symmetric and not one.metric.dependsOnGrid and comparison[one.key].status == "ok"
     }
     again = evaluate(exchanged, [one for one in asked if one.key not in same])
     exchanged.forget()

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ...base.texts import commaSeparated, counted
 from ...metrics.measurement import fixed, infiniteText, withUnit
-from ...metrics.registry import findDefinition
+from ...metrics.registry import findMetric
 from ..summary import ADVERBS
-
-if TYPE_CHECKING:
-    from .observed import ObservedStructure, Outlier
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 # Observers from which on there are a consensus, and what needs one.
@@ -22,7 +19,7 @@ ENOUGH = 3
 NOTHING = 0.005
 
 
-def sentence(found: ObservedStructure) -> str:
+def sentence(found: Any) -> str:
     """Return how the observers agree, who differs most and where, and whether tests are within their range."""
     parts = [_agreement(found)]
     if found.outlier is not None:
@@ -35,7 +32,7 @@ def sentence(found: ObservedStructure) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _agreement(found: ObservedStructure) -> str:
+def _agreement(found: Any) -> str:
     if not found.drawn:
         return "all observers left it empty"
     count = len(found.having) if found.variation is None else len(found.variation.distances)
@@ -62,7 +59,7 @@ def _agreement(found: ObservedStructure) -> str:
     return f"{who} {how} {', '.join(told)}{' on average' if count > 2 else ''}"
 
 
-def _outlier(found: ObservedStructure, outlier: Outlier) -> str:
+def _outlier(found: Any, outlier: Any) -> str:
     value = _mm(outlier.value) if found.pairs.any(outlier.key).unit == "mm" else fixed(outlier.value, "")
     text = f"{outlier.name} differs most from the others ({outlier.key} {value})"
     if not outlier.places:
@@ -84,8 +81,8 @@ def _verdict(test) -> str:
 
 
 def _isMain(key: str) -> bool:
-    found = findDefinition(key)
-    return found is not None and found.definition.isMain
+    found = findMetric(key)
+    return found is not None and found.metric.isMain
 
 
 def _mm(value: float) -> str:

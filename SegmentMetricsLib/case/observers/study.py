@@ -15,7 +15,7 @@ from ...geometry.closest import ClosestSurface
 from ...geometry.masks import Mask
 from ...geometry.surfaces import Surface
 from ...io.labelnames import labelNamesFrom
-from ...metrics.pair import Workspace
+from ...metrics.pair import Pair
 from ...model.naming import placeOf
 from ...model.structures import Labels, Structure
 from ...settings.settings import Settings, asSettings
@@ -401,9 +401,7 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         made = consensusOf(drawings, work.method, others)
         reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, work)
         own = drawings.structures[number]
-        comparison = compared(
-            Workspace(reference, own, work.settings, work.criticalsOf(drawn[number]), drawings.searches)
-        )
+        comparison = compared(Pair(reference, own, work.settings, work.criticalsOf(drawn[number]), drawings.searches))
         return AgainstOthers(names[number], comparison.measurements, _farthest(comparison))
 
     return {

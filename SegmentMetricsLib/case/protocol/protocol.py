@@ -17,16 +17,14 @@ from typing import Any, cast
 from ...base import units
 from ...base.errors import InputError, Mistakes, asPath, raiseAny, requireKind
 from ...base.texts import commaSeparated, didYouMean, inAnyCase, shortest
+from ...conventions.presets import PRESETS
 from ...io.sheets import Line, Sheet, parseSheet, readSheet
 from ...metrics.measurement import ROUNDING, ROUNDING_OF_ZERO
-from ...metrics.metric import Definition
-from ...metrics.multilabel import MULTI_LABEL
-from ...metrics.registry import REGISTRY, Found, findDefinition
-from ...metrics.selection import isWhole, wanted
+from ...metrics.metric import EXAMPLES as VALUES
+from ...metrics.metric import PARAMETERS, Asked, Metric
+from ...metrics.registry import MULTI_LABEL, REGISTRY, called, findMetric, isWhole
 from ...model import naming
-from ...settings.names import PRESETS
-from ...settings.settings import DECIDED_BY_TOOLS, PARAMETERS, Settings
-from ...settings.settings import EXAMPLES as VALUES
+from ...settings.settings import DECIDED_BY_TOOLS, Settings
 from . import EXAMPLES, exampleNames
 
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
@@ -115,7 +113,7 @@ class Protocol:
     @property
     def families(self) -> tuple[str, ...]:
         """The metric families of all measurements in the rules."""
-        return tuple(dict.fromkeys(_found(rule).definition.family for rule in self.rules))
+        return tuple(dict.fromkeys(_found(rule).metric.family for rule in self.rules))
 
     def rulesFor(self, *names: str) -> tuple[Rule, ...]:
         """Return the rules for a structure with any of these names; rules with a name override those with a pattern."""
@@ -220,9 +218,9 @@ def _kept(problems: list[InputError]) -> Iterator[None]:
         problems.append(error)
 
 
-def _found(rule: Rule) -> Found:
+def _found(rule: Rule) -> Asked:
     """Return the definition of a rule's measurement, which is known since the rule was read."""
-    return cast(Found, findDefinition(rule.measurement))
+    return cast(Asked, findMetric(rule.measurement))
 
 
 def _forms(rule: Rule) -> tuple[tuple, ...]:
@@ -268,7 +266,7 @@ def _rule(line: Line) -> Rule:
     return Rule(cells["Structure"], key, relation, limit, warning, weight, convention, cells["Source"], line.where)
 
 
-def _relation(line: Line, definition: Definition | None, key: str) -> str:
+def _relation(line: Line, definition: Metric | None, key: str) -> str:
     """Return the relation of a line. definition, key: of its measurement; the definition is None if unknown."""
     given = line.cells["Relation"]
     relation = RELATIONS.get(given.casefold())
@@ -282,28 +280,28 @@ def _relation(line: Line, definition: Definition | None, key: str) -> str:
     return relation
 
 
-def _measurement(line: Line) -> tuple[Definition, str]:
+def _measurement(line: Line) -> tuple[Metric, str]:
     """Return the definition of the measurement in a line, and its key in the spelling of this library."""
     given = line.cells["Measurement"]
     try:
-        meant = wanted(given)
-        definition, words = meant.definitions[0], meant.words
-        keys = [one.keyFor(words) for one in meant.definitions]
-    except (InputError, KeyError):  # the latter for a parameter that is left out
+        meant = called(given)
+        if not all(one.isStatedBy(meant.parameters) for one in meant.metrics):
+            raise InputError("a parameter is left out")
+    except InputError:
         likely = _likeliest(given)
         hint = f"; is it {likely}?" if likely else "."
         raise line.problem("Measurement", f"there is no measurement {given!r}{hint}") from None
+    keys = [one.keyFor(meant.parameters) for one in meant.metrics]
     if len(keys) > 1:
         raise line.problem("Measurement", f"{given} is several measurements; is it {commaSeparated(keys)}?")
-    if definition in MULTI_LABEL:
+    if meant.metric in MULTI_LABEL:
         raise line.problem("Measurement", f"{given} is one number for all structures, which no rule can judge.")
-    parameters = {name: float(word) for name, word in words.items()}
-    changes: dict[str, Any] = {PARAMETERS[name]: (value,) for name, value in parameters.items()}
+    changes: dict[str, Any] = {PARAMETERS[name].setting: (value,) for name, value in meant.parameters.items()}
     try:
         Settings(**changes)
     except (InputError, ValueError) as error:
         raise line.problem("Measurement", f"{given}: {error}") from error
-    return definition, definition.keyFor({name: shortest(value) for name, value in parameters.items()})
+    return meant.metric, keys[0]
 
 
 def _likeliest(given: str) -> str:
@@ -323,7 +321,7 @@ def _likeliest(given: str) -> str:
     )
 
 
-def _reporting(line: Line, definition: Definition | None) -> str:
+def _reporting(line: Line, definition: Metric | None) -> str:
     """Return the proper spelling of the convention that a line names in any case.
 
     definition: of the line's measurement, None if unknown. Raises InputError when there is no such tool, or when the
@@ -342,7 +340,7 @@ def _reporting(line: Line, definition: Definition | None) -> str:
     return key
 
 
-def _limit(line: Line, column: str, definition: Definition | None, relation: str | None) -> float:
+def _limit(line: Line, column: str, definition: Metric | None, relation: str | None) -> float:
     """Return a limit. Raises InputError if it is outside the range of the line's measurement, if that is known."""
     limit = _number(line, column, definition)
     if definition is None:
@@ -357,7 +355,7 @@ def _limit(line: Line, column: str, definition: Definition | None, relation: str
     return limit
 
 
-def _number(line: Line, column: str, definition: Definition | None = None) -> float:
+def _number(line: Line, column: str, definition: Metric | None = None) -> float:
     """Return the number in a cell. definition: of a limit's measurement, in whose unit it is returned."""
     text = line.cells[column]
     if definition is not None and (written := units.split(text)):
@@ -372,7 +370,7 @@ def _number(line: Line, column: str, definition: Definition | None = None) -> fl
     return number
 
 
-def _inUnit(line: Line, column: str, number: str, unit: str, definition: Definition) -> float:
+def _inUnit(line: Line, column: str, number: str, unit: str, definition: Metric) -> float:
     """Return a limit that is written with a unit in the unit of its measurement. Raises InputError for another one."""
     limit = units.inUnit(number, unit, definition.unit)
     if limit is None:
@@ -397,10 +395,10 @@ def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
     needs: dict[str, list[float]] = {}
     keys = []
     for rule in rules:
-        definition, words = _found(rule)
-        if not isWhole(definition.family, base):
+        asked = _found(rule)
+        if not isWhole(asked.metric.family, base):
             keys.append(rule.measurement)
-        for name, word in words.items():
-            needs.setdefault(PARAMETERS[name], []).append(float(word))
+        for name, value in asked.parameters.items():
+            needs.setdefault(PARAMETERS[name].setting, []).append(value)
     changes: dict[str, Any] = {name: (*getattr(base, name), *values) for name, values in needs.items()}
     return replace(base, metrics=(*base.metrics, *keys), **changes)

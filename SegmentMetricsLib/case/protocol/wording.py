@@ -16,7 +16,7 @@ from ...metrics.measurement import (
     fixed,
     rounded,
 )
-from ...metrics.registry import findDefinition
+from ...metrics.registry import findMetric
 from .protocol import Rule
 
 # Phrases for a value that keeps a limit, for one that does not, and between the latter and a second limit.
@@ -37,10 +37,10 @@ UNIT_BY_SETTINGS = ("voxel", "similarity")
 def named(rule: Rule) -> str:
     """Return the measurement of a rule as named in a sentence, with the convention that the rule demands."""
     name, _, parameter = rule.measurement.partition("_")
-    found = findDefinition(rule.measurement)
-    short = (found.definition.heading if found else "") or name
+    found = findMetric(rule.measurement)
+    short = (found.metric.heading if found else "") or name
     if short[-1] in ".>" and found:  # no headings in a sentence that are abbreviated for a column
-        short = found.definition.title.partition(",")[0]
+        short = found.metric.title.partition(",")[0]
     with_ = f" ({parameter.replace('mm', ' mm')})" if parameter else ""
     return f"{short}{with_}{f' as by {rule.convention}' if rule.convention else ''}"
 
@@ -49,8 +49,8 @@ def unitOf(rule: Rule, measurement: Measurement | None) -> str:
     """Return the unit of a rule's limits: that of the measurement, or without one of the definition, "" if unknown."""
     if measurement is not None:
         return measurement.unit
-    found = findDefinition(rule.measurement)
-    return "" if found is None or found.definition.family in UNIT_BY_SETTINGS else found.definition.unit
+    found = findMetric(rule.measurement)
+    return "" if found is None or found.metric.family in UNIT_BY_SETTINGS else found.metric.unit
 
 
 def valueText(rule: Rule, value: float, unit: str) -> str:

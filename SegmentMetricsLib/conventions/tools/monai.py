@@ -9,6 +9,8 @@ from ..convention import ASSD, DSC, HD, HDP, IOU, MASD, NSD, Convention, Number
 from ..elements import Voxels, faceBorder, masks
 from ..rules import largest, linearPercentile, pooledMean, shareWithin, testToReferenceMean
 
+LEFT_OUT = "the tool reports nan, which the mean of a cohort leaves out, so a missed structure lowers it; HD is inf"
+
 CONVENTION = Convention(
     key="MONAI",
     tool="MONAI",
@@ -34,7 +36,7 @@ CONVENTION = Convention(
         DSC: Number(dice, "DiceMetric", "overlap of the voxels", masks),
         IOU: Number(jaccard, "MeanIoU", "overlap of the voxels", masks),
     },
-    oneEmpty={HD: math.inf, HDP: math.nan, MASD: math.inf, ASSD: math.inf, "": 0.0},
+    oneEmpty={HD: math.inf, HDP: LEFT_OUT, MASD: math.inf, ASSD: math.inf, "": 0.0},
     bothEmpty={"": math.nan},
     referenceEmpty={DSC: math.nan, IOU: math.nan},
 )

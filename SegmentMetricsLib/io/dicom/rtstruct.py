@@ -206,8 +206,11 @@ def _contoursOf(drawn) -> Contours:
     exclusive: set[int] = set()
     odd: Counter[tuple[str, str]] = Counter()
     for contour in [] if drawn is None else drawn.get("ContourSequence", []):
+        data = contour.get("ContourData", None) or []
         try:
-            points = np.array(contour.get("ContourData", None) or [], float)
+            if isinstance(data, bytes):  # more than 64 kB have no kind in an explicit transfer syntax (PS3.5, 6.2.2)
+                data = data.decode("ascii").split("\\")
+            points = np.array(data, float)
         except ValueError as error:  # a word among the numbers
             raise InputError(NO_POSITIONS) from error
         if len(points) != 3 * int(contour.get("NumberOfContourPoints", len(points) / 3)):

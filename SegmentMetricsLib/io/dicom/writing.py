@@ -20,7 +20,7 @@ from ...geometry.masks import Mask
 from ...model.structures import Structure
 from .opening import isDicom, read, readable, textOf
 
-MANUFACTURER = "SegmentMetrics"
+MANUFACTURER, UTF8 = "SegmentMetrics", "ISO_IR 192"
 # What all files of a study share, and what else may be given.
 HEADER = (
     *("PatientID", "PatientName", "PatientBirthDate", "PatientSex"),
@@ -109,8 +109,7 @@ class Sources:
                 if said and given.get(name, said) != said:
                     raise InputError(f"{name} is {said!r} in the DICOM files, not {given[name]!r}.")
                 setattr(header, name, said or given.get(name, ""))
-            if told and "SpecificCharacterSet" in told[0]:
-                header.SpecificCharacterSet = told[0].SpecificCharacterSet
+        header.SpecificCharacterSet = UTF8
         header.StudyInstanceUID = header.StudyInstanceUID or generate_uid()
         return Sources(header, datasets, slices)
 
@@ -255,6 +254,7 @@ def segmentationOf(masks: Sequence[tuple[str, Mask]], sources: Sources, series: 
         content_label="STRUCTURES",
         series_description="Structures that were compared",
     )
+    segmentation.SpecificCharacterSet = UTF8
     if not sources.images:
         del segmentation.ReferencedSeriesSequence
         for group in (*segmentation.SharedFunctionalGroupsSequence, *segmentation.PerFrameFunctionalGroupsSequence):

@@ -35,10 +35,10 @@ from ...case.resulttables import (
 from ...case.tablemodel import Column, Table
 from ...metrics.findings import Finding, Kind, split
 from ...metrics.measurement import Measurement, typeset
+from ...metrics.registry import PURPOSES
 from ...metrics.signed import SIDES
 from ...model.grayimages import GrayImage
 from ...model.naming import notAmong, onlyIn
-from ...settings.names import PURPOSES
 from ...settings.settings import Settings, asSettings
 from .. import charts
 from ..tables import byFamily, withCommonUnit

@@ -6,14 +6,15 @@ from ...base.markup import Markup, filled
 from ...case.comparison import Comparison
 from ...case.resulttables import heading
 from ...case.tablemodel import Table
-from ...conventions.evaluation import Reported
+from ...conventions.evaluation import Reported, conventions
 from ..conventions import REFERENCE_ROW, ConventionsRecord, referenceText
 from .blocks import NOTHING, fromFile, table
 
 
 def otherTools(comparison: Comparison) -> Markup:
     """Return the values of the tools, with their differences."""
-    found = comparison.conventions()
+    pair = (comparison.reference, comparison.test)
+    found = conventions(pair, comparison.settings, measured=comparison.measurements, distances=comparison.distances)
     first = ConventionsRecord({}, {}, found).referenceValues()
     rows = [[REFERENCE_ROW, *(referenceText(number) for number in first.values())]]
     rows += [[tool, *(_reported(numbers.get(key)) for key in first)] for tool, numbers in found.items()]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...base.texts import shortest
 from ...case.records import Record
 from ...case.relevance import isRelevant
-from ...metrics.registry import findDefinition
+from ...metrics.registry import findMetric
 from ...settings.settings import DECLARED, Settings, isInEffect
 
 # Settings that are listed first.
@@ -36,7 +36,7 @@ def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[st
 
 def _withMeasured(values: Sequence[float], parameter: str, records: Sequence[Record]) -> tuple[float, ...]:
     """Return the values of a parameter: first those in the settings, then others that occur in the measurements."""
-    found = [findDefinition(key) for key in dict.fromkeys(key for record in records for key in record.measurements)]
+    found = [findMetric(key) for key in dict.fromkeys(key for record in records for key in record.measurements)]
     measured = sorted({float(given.words[parameter]) for given in found if given and parameter in given.words})
     return tuple(dict.fromkeys((*values, *measured)))
 

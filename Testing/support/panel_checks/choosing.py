@@ -12,7 +12,7 @@ from .session import STRUCTURE, Session, edit, isStale
 
 def checkFamilies(session: Session) -> None:
     """Every family of the library can be chosen; what concerns only families that are not chosen is not shown."""
-    from SegmentMetricsLib.settings.settings import FAMILIES
+    from SegmentMetricsLib.metrics.registry import FAMILIES
 
     ui = session.ui
     boxes = session.panel.settings.boxes

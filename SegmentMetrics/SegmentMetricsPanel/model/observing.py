@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
+from ..translation import _
 from .enumerations import Mode
-from .translation import _
 
 if TYPE_CHECKING:
     from slicer import vtkMRMLSegmentationNode

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.protocol import exampleNames
 from SegmentMetricsLib.case.protocol.protocol import Protocol
+from SegmentMetricsLib.case.request import Request
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml.outcomes import Request
 from SegmentMetricsLib.settings.settings import Settings
 
+from ..contents import observers, results
+from ..contents.following import Edit, begun
+from ..contents.verdicts import orderOf
+from ..translation import _
 from . import chosensettings
-from .contents import observers, results
-from .contents.following import Edit, begun
-from .contents.verdicts import orderOf
 from .editedpairs import choicesOf, proposedOf
 from .enumerations import Mode
 from .inputs import Inputs
 from .observing import Observers
-from .translation import _
 
 
 class Scene(typing.Protocol):
@@ -34,7 +34,7 @@ class Scene(typing.Protocol):
     def name(self, node) -> str: ...  # of a segmentation or table
     def pairing(self, reference, test, *, choices): ...  # the Pairing of two segmentations; may raise InputError
     def protocols(self) -> Sequence: ...  # the tables that hold protocols
-    def practiceState(self, segmentation) -> str: ...  # "hidden" or "revealed" for one to practice on, otherwise ""
+    def practiceState(self, segmentation) -> str: ...  # "hidden" or "revealed" for one to practice on, else "", as None
     def protocol(self, table): ...  # the Protocol in a table; may raise InputError
     def doses(self) -> Mapping: ...  # the volumes that may be the dose, and whether each says that it is one
     def recall(self, table): ...  # the outcome that a table keeps, None for None; may raise InputError
@@ -60,7 +60,7 @@ class PanelModel:
     the results that are shown, an Outcome or None. change: a sentence about a change to the compared segments since
     they were measured. isUnchecked: whether they may have changed a moment ago. notice: a message about the last
     attempt. isBusy: whether an attempt is running. isNews: whether anything has changed since the last attempt.
-    onPairChosen: called when the user has chosen a pair to look at.
+    onPairChosen: called when the user has chosen what to look at.
     """
 
     def __init__(self, scene: Scene):
@@ -76,10 +76,10 @@ class PanelModel:
         self.isBusy = False
         self.isNews = False
         self.onPairChosen = lambda: None
-        self.areAllVolumesOffered = False  # as a dose
         self.framed = None  # the pair that the views went to last
         self.isFramingDue = False
         self.isSteady = False
+        self.areAllDoses = False  # whether volumes that do not say so are listed as doses
         self.forget()
 
     @contextmanager
@@ -141,20 +141,20 @@ class PanelModel:
             observers, tests = (self.observers.given(role) for role in ("observer", "test"))
             method = p.consensus.method
             return Request([*observers, *tests], chosen.settings, observers=len(observers), consensus=method)
-        return self._requestOf(chosen.settings, chosen.protocol, p.dose, choicesOf(p, self.scene))
+        return self._requestOf(chosen.settings, chosen.protocol, p.dose)
 
     def followedRequest(self) -> Request:
         """Return the Request that edits are measured with: that of the shown results, or without any the chosen."""
         if self.outcome is None:
             return self.request()
-        return self._requestOf(self.outcome.settings, self.protocol(), self.outcome.dose, self.outcome.choices)
+        return self._requestOf(self.outcome.settings, self.protocol(), self.outcome.dose)
 
-    def _requestOf(self, settings: Settings, protocol: Protocol | None, dose, choices: Mapping) -> Request:
+    def _requestOf(self, settings: Settings, protocol: Protocol | None, dose) -> Request:
         p = self.parameters
         if p.mode != Mode.allStructures:
             return Request([self.inputs.chosen(side) for side in REFERENCE_AND_TEST], settings, protocol, dose)
-        compared, proposed = [(p.reference, ""), (p.test, "")], proposedOf(p, self.scene)
-        return Request(compared, settings, protocol, dose, choices, proposed)
+        compared, pairs = [(p.reference, ""), (p.test, "")], (choicesOf(p, self.scene), proposedOf(p, self.scene))
+        return Request(compared, settings, protocol, dose, *pairs)
 
     def protocolChoices(self) -> dict:
         """Return the texts for the choice of a protocol, by None, tables, names of examples, and "" for a file."""
@@ -166,25 +166,28 @@ class PanelModel:
         return {**choices, "": _("From a file...")}
 
     def doseChoices(self) -> dict:
-        """Return the texts for the choice of a dose, by volume; that of None is for none, that of "" for other volumes.
+        """Return the texts for the choice of a dose, by volume; that of None is for none, that of "" for any volume.
 
-        Volumes that do not say that they are a dose are offered on demand; the text says what is taken for granted.
+        Volumes that say that they are a dose come first; others, such as the CT, are only listed if that was chosen,
+        with what is taken for granted.
         """
-        volumes, chosen = self.scene.doses(), self.parameters.dose
-        isSaid = {**volumes, chosen: volumes.get(chosen, False)}
+        volumes = self.scene.doses()
+        isSaid = {**volumes, self.parameters.dose: volumes.get(self.parameters.dose, False)}
         isSaid.pop(None, None)
+        listed = [one for one in isSaid if isSaid[one] or self.areAllDoses or one is self.parameters.dose]
         texts = {True: "{name}", False: _("{name}, taken to be in Gy")}
-        offered = sorted(isSaid, key=lambda volume: not isSaid[volume])
-        isAsked = self.areAllVolumesOffered
-        shown = [one for one in offered if isSaid[one] or isAsked or one is chosen]
-        more = {} if len(shown) == len(offered) else {"": _("Another volume...")}
-        return {None: _("None"), **{one: texts[isSaid[one]].format(name=self.scene.name(one)) for one in shown}, **more}
+        listed.sort(key=lambda volume: not isSaid[volume])
+        choices = {None: _("None"), **{one: texts[isSaid[one]].format(name=self.scene.name(one)) for one in listed}}
+        return choices if len(listed) == len(isSaid) else {**choices, "": _("Another volume...")}
 
     def chooseDose(self, volume) -> None:
-        """Choose the volume of the dose, or None; its family is measured with a dose, and only then."""
+        """Choose the volume of the dose, or None; its family is measured with a dose, and only then.
+
+        The text "" lists all volumes, so that one that does not say that it is a dose can be chosen.
+        """
         if volume == "":
-            self.areAllVolumesOffered = True
-            self.parameters.parameterNode.Modified()
+            self.areAllDoses = True
+            self.onPairChosen()
             return
         p, others = self.parameters, [family for family in self.parameters.families if family != "dose"]
         with self.scene.oneChange(p):
@@ -404,12 +407,11 @@ class PanelModel:
 
     def isPracticing(self) -> bool:
         """Return whether the chosen reference is hidden until it is revealed, and with it all that is measured."""
-        return self.parameters is not None and self.practiceState() == "hidden"
+        return self.parameters is not None and self.scene.practiceState(self.parameters.reference) == "hidden"
 
     def practiceState(self) -> str:
         """Return "hidden" or "revealed" if the chosen reference is one to practice on, otherwise ""."""
-        node = self.parameters.reference
-        return self.scene.practiceState(node) if node is not None else ""
+        return self.scene.practiceState(self.parameters.reference)
 
     # What is possible, and why not
 
@@ -460,7 +462,9 @@ class PanelModel:
         """Return the outcome in one sentence of HTML, or the next step before there is one."""
         if self.observers.isChosen:
             text = observers.summary(self.observers.structure())
-            if (pair := self.observedPair()) is None:
+            if (pair := self.observedPair()) is None and self.record() is not None:  # of another mode
+                return f"{text}<br>{results.summary(self.outcome, self.number())}"
+            if pair is None:
                 return text
             return f"{text}<br>{observers.pairSummary(self.observers.outcome.names, pair, self.record().summary)}"
         if self.outcome is not None:
@@ -468,8 +472,7 @@ class PanelModel:
         if self.isPracticing():
             return _("Draw the test in Segment Editor, then press Reveal.")
         if self.whyNot():
-            # a message says what is wrong with what is chosen
-            return "" if self.message() else _("Choose a reference and a test segment, then Apply.")
+            return "" if self.inputs.mistake() else _("Choose a reference and a test segment, then Apply.")
         return _("Press Apply.")
 
     def message(self, *problems: str) -> str:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
+from SegmentMetricsLib.face import Comparison
 
-from . import reports
-from .translation import _
+from .. import reports
+from ..translation import _
 
 
 class Host(typing.Protocol):
@@ -50,22 +51,14 @@ class Attempts:
 
     def _measure(self, request, isRepeated: bool = False) -> bool:
         model, parameters = self.model, self.model.parameters
-
-        def measure(work):
-            try:
-                return self.logic.measure(request, work)
-            except Cancelled:
-                if model.parameters is parameters:
-                    parameters.follow = False
-                raise
-
         stopped = _("The comparison was stopped.")
-        outcome = self._attempt(measure, stopped, isPartWanted=not isRepeated)
+        outcome = self._attempt(lambda work: self.logic.measure(request, work), stopped, isPartWanted=not isRepeated)
         if model.parameters is not parameters:  # the scene was closed meanwhile
             return False
         if outcome is not None and outcome.wasStopped:
-            parameters.follow = False
             model.notice = stopped
+        if model.notice == stopped:
+            parameters.follow = False
         if outcome is not None and request.observers:
             self.host.takeObserved(outcome)
         elif outcome is not None:
@@ -102,7 +95,7 @@ class Attempts:
         model = self.model
         if model.isBusy or model.whyNotTools():
             return None
-        comparison = model.outcome.comparisons[model.number()]
+        comparison = Comparison.of(model.outcome.comparisons[model.number()])
         found = self._attempt(lambda work: work.run(lambda: comparison.which(text)), _("The search was stopped."))
         self.host.showOutcome()
         return found

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from functools import lru_cache
-
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.relevance import isRelevant
-from SegmentMetricsLib.settings.names import BRATS, PANOPTICA, PRESETS, familyTitle
-from SegmentMetricsLib.settings.settings import DECLARED, OWN_CONVENTION, Settings
+from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.conventions.presets import BRATS, PANOPTICA, PRESETS
+from SegmentMetricsLib.settings.names import familyTitle
+from SegmentMetricsLib.settings.settings import DECLARED, Settings
 
+from ..translation import _
 from .enumerations import Mode
-from .translation import _
 
 # The settings that the panel offers, by name.
 IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
@@ -35,16 +34,7 @@ def settingsOf(parameters, scene) -> Settings:
         families.append("dose")
     elif "dose" in families:
         raise InputError(_("Choose a dose, or turn off the dose metrics."))
-    return _preset(convention, tuple(families), *((name, _hashable(value)) for name, value in chosen.items()))
-
-
-@lru_cache(maxsize=4)  # the same ones are asked for many times until something is chosen
-def _preset(convention: str, families: tuple[str, ...], *chosen: tuple[str, Hashable]) -> Settings:
-    return Settings.preset(convention, families=families, **dict(chosen))
-
-
-def _hashable(value):
-    return tuple(value) if isinstance(value, list) else value
+    return Settings.preset(convention, families=families, **chosen)
 
 
 def valueOf(name: str, parameters):
@@ -100,7 +90,7 @@ def criticalNames(parameters, scene) -> list[str]:
 NAMED_FAMILIES = 3
 
 
-def inOneLine(parameters, protocol: str = "") -> str:
+def inOneLine(parameters, protocol: str) -> str:
     """Return the settings that matter most, short enough for one line of the panel. protocol: its name, "" for none."""
     families = list(parameters.families)
     named = ", ".join(familyTitle(family).lower() for family in families) if families else _("no metrics")

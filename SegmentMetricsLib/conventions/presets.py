@@ -1,0 +1,193 @@
+"""Presets: settings with a name, and the functions that they replace, for lesions as BraTS 2023 and panoptica do it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..base.errors import Undefined
+from ..metrics.instances import (
+    PERCENTILE,
+    Lesions,
+    Matches,
+    Overlaps,
+    Scored,
+    innerPair,
+    matched,
+    meanDice,
+    meanHausdorff,
+    recognitionQuality,
+    scoredLesions,
+    segmentationQuality,
+)
+from ..metrics.metric import Empty, Metric
+from ..metrics.pair import Pair
+from ..metrics.registry import metricOf
+from ..model.structures import Structure
+from . import find
+from .convention import HDP, OWN_CONVENTION
+from .evaluation import Source
+
+# Presets of the family instances: the rules of BraTS 2023, with variants for its tasks, and those of panoptica.
+BRATS, PANOPTICA = "BraTS 2023", "panoptica"
+BRATS_2023 = {"lesionConnectivity": 26, "lesionPenalty": 374.0}
+# Those of the two commands of the package that scores BraTS since 2026: for all tasks but one, and for metastases.
+SEG, METS = "BraTS_evaluation seg", "BraTS_evaluation mets"
+# Named ways to measure whose numbers never change; agreement with the tool of the same name is tested.
+PRESETS: dict[str, dict[str, Any]] = {
+    OWN_CONVENTION: {},
+    # for the tasks GLI, SSA and PED; the others differ in the dilation and the smallest lesion
+    BRATS: {**BRATS_2023, "lesionDilation": 3, "lesionMinimum": 50.0},
+    f"{BRATS} MEN": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 50.0},
+    f"{BRATS} MET": {**BRATS_2023, "lesionDilation": 1, "lesionMinimum": 2.0},
+    SEG: {"lesionConnectivity": 26, "lesionPenalty": 373.0},
+    METS: {"lesionConnectivity": 26, "lesionPenalty": 373.0, "lesionMinimum": 20.0},
+    PANOPTICA: {},
+}
+# What the presets of lesions do with those that are missed or invented.
+RULES = {
+    SEG: "the mean over the lesions that are FOUND, each by one of its own; missed and invented ones are forgotten.",
+    METS: "missed lesions of the smallest size or more, and invented ones of any size, count 0 or the penalty; smaller "
+    "ones of the reference do not.",
+}
+# Neighbors of a voxel in panoptica's lesions of a flat image, which SciPy finds: with a common face, in the plane 4.
+PANOPTICA_IN_2D = 6
+
+
+def allOfBrats(allLesions: tuple[Lesions, Lesions]) -> tuple[Lesions, Lesions]:
+    """Return the lesions of both; BraTS leaves out small ones later."""
+    return allLesions
+
+
+def scoredByBrats(
+    lesions: tuple[Lesions, Lesions], lesionOverlaps: Overlaps, lesionDilation: int, lesionMinimum: float
+) -> tuple[tuple[Scored, ...], int]:
+    """Return the lesions of the reference that BraTS scores, the larger ones, and how many of the test are invented."""
+    scored, invented = scoredLesions(lesions, lesionOverlaps, lesionDilation)
+    reference, _ = lesions
+    largest = lesionMinimum / reference.grid.voxelSize
+    return tuple(one for one in scored if len(reference.voxelsOf(one.reference)) > largest), invented
+
+
+def matchesByDice(lesionOverlaps: Overlaps) -> Matches:
+    """Return which lesions are found by BraTS_evaluation: those of the largest total Dice."""
+    return matched(lesionOverlaps, 0.0, isByDice=True)
+
+
+def scoredIfFound(lesionMatches: Matches) -> tuple[tuple[Scored, ...], int]:
+    """Return the lesions that are found, each by one of its own; if none is, how many there are on either side."""
+    scored = tuple(Scored((one,), (other,)) for one, other in lesionMatches.pairs.tolist())
+    return scored, 0 if scored else lesionMatches.missed + lesionMatches.invented
+
+
+def scoredIfLarge(
+    lesionMatches: Matches, lesions: tuple[Lesions, Lesions], lesionMinimum: float
+) -> tuple[tuple[Scored, ...], int]:
+    """Return the lesions of the reference that are large enough, each with one of the test at most.
+
+    Raises Undefined without a large one.
+    """
+    reference, _ = lesions
+    partners = {one: (other,) for one, other in lesionMatches.pairs.tolist()}
+    large = np.flatnonzero(reference.sizes >= lesionMinimum / reference.grid.voxelSize).tolist()
+    if not large:
+        raise Undefined("the reference has no lesion of the smallest size")
+    return tuple(Scored((one,), partners.get(one, ())) for one in large), lesionMatches.invented
+
+
+def hausdorffByDeepMind(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> float:
+    """Return the HD95 in mm of a lesion that is found, as DeepMind's surface-distance reports it."""
+    return _hausdorffBy("DeepMind", innerPair(pair, ofReference, ofTest))
+
+
+def hausdorffByPanoptica(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> float:
+    """Return the HD95 in mm of a lesion that is found, as panoptica reports it."""
+    return _hausdorffBy("panoptica-distances", innerPair(pair, ofReference, ofTest))
+
+
+def _hausdorffBy(tool: str, pair: Pair) -> float:
+    convention = find(tool)
+    number, parameters = convention.numbers[HDP], {"percentile": PERCENTILE}
+    return Source(pair).reportOne(convention, number, metricOf(HDP), parameters, {}).value
+
+
+def meanDiceOfBrats(dicesOfLesions: list[float], inventedLesions: int) -> float:
+    """Return LesionDSC in [0, 1], which is 1 if there is no lesion on either side."""
+    return meanDice(dicesOfLesions, inventedLesions) if dicesOfLesions or inventedLesions else 1.0
+
+
+def meanHausdorffOfBrats(hausdorffsOfLesions: list[float], inventedLesions: int, distanceOfMissed: float) -> float:
+    """Return LesionHD95 in mm, which is 0 if there is no lesion on either side."""
+    isNone = not hausdorffsOfLesions and not inventedLesions
+    return 0.0 if isNone else meanHausdorff(hausdorffsOfLesions, inventedLesions, distanceOfMissed)
+
+
+def meanHausdorffIfFound(
+    lesionMatches: Matches,
+    dicesOfLesions: list[float],
+    hausdorffsOfLesions: list[float],
+    inventedLesions: int,
+    distanceOfMissed: float,
+) -> float:
+    """Return LesionHD95 in mm, which is infinite if no lesion is found."""
+    if not lesionMatches.found:
+        meanDice(dicesOfLesions, inventedLesions)  # undefined where neither has a lesion
+        return math.inf
+    return meanHausdorff(hausdorffsOfLesions, inventedLesions, distanceOfMissed)
+
+
+def neighborsOfPanoptica(structures: tuple[Structure, Structure], lesionConnectivity: int) -> tuple[int, ...]:
+    """Return how many neighbors of a voxel belong to one lesion with it, for the reference and for the test."""
+    areFlat = (one.samplingGrid is not None and one.samplingGrid.isImage2D for one in structures)
+    return tuple(min(lesionConnectivity, PANOPTICA_IN_2D) if isFlat else lesionConnectivity for isFlat in areFlat)
+
+
+def matchesOfPanoptica(lesionOverlaps: Overlaps, panopticOverlap: float) -> Matches:
+    """Return which lesions match for the panoptic quality: for panoptica an IoU that equals the threshold is enough."""
+    return matched(lesionOverlaps, panopticOverlap, isAtLeast=True)
+
+
+def segmentationOfPanoptica(panopticMatches: Matches) -> float:
+    """Return SQ in [0, 1], which is 0 without a match."""
+    return recognitionQuality(panopticMatches) and segmentationQuality(panopticMatches)
+
+
+_OF_BRATS: dict[str, Callable[..., Any]] = {
+    "lesions": allOfBrats,
+    "scoredLesions": scoredByBrats,
+    "hausdorffOfLesion": hausdorffByDeepMind,
+}
+_OF_EVALUATION: dict[str, Callable[..., Any]] = {
+    "lesions": allOfBrats,
+    "lesionMatches": matchesByDice,
+    "hausdorffOfLesion": hausdorffByPanoptica,
+}
+_METRICS_OF_BRATS: dict[str, Callable[..., Any]] = {"LesionDSC": meanDiceOfBrats, "LesionHD95": meanHausdorffOfBrats}
+# The functions of quantities that a preset replaces, by name.
+QUANTITIES: Mapping[str, Mapping[str, Callable[..., Any]]] = {
+    **{name: _OF_BRATS for name in PRESETS if name.startswith(BRATS)},
+    SEG: {**_OF_EVALUATION, "scoredLesions": scoredIfFound},
+    METS: {**_OF_EVALUATION, "scoredLesions": scoredIfLarge},
+    PANOPTICA: {"connectivities": neighborsOfPanoptica, "panopticMatches": matchesOfPanoptica},
+}
+# And those of metrics, by key.
+METRICS: Mapping[str, Mapping[str, Callable[..., float]]] = {
+    **{name: _METRICS_OF_BRATS for name in PRESETS if name.startswith(BRATS)},
+    SEG: {"LesionDSC": meanDice, "LesionHD95": meanHausdorffIfFound},
+    METS: {"LesionDSC": meanDice, "LesionHD95": meanHausdorff},
+    PANOPTICA: {"SQ": segmentationOfPanoptica},
+}
+
+
+def changesOf(preset: str, metric: Metric) -> dict[str, Any]:
+    """Return what a preset changes of a metric whose function it replaces."""
+    if preset in RULES:
+        how = f"{metric.title} as {preset} does it: {RULES[preset]}"
+        return {"title": f"{metric.title} ({preset})", "description": how}
+    if preset.startswith(BRATS):
+        texts = {"title": f"{metric.title} ({BRATS})", "description": f"{metric.description} As {BRATS} does it."}
+        return {**texts, "empty": Empty.COMPUTED}
+    return {}
