@@ -27,7 +27,7 @@ from ..geometry.masks import Mask, boxAround, slicesOf
 from ..geometry.surfaces import Surface, elementCenters
 from ..geometry.voxelization import LARGEST_GRID
 from ..model.dose import Dose
-from ..model.structures import Structure
+from ..model.structure import Structure
 from .metric import Empty, Family, metric, quantity
 
 if TYPE_CHECKING:

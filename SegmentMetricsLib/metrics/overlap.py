@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import Undefined
 from ..geometry.masks import Mask
-from ..model.structures import REFERENCE_AND_TEST, Structure
+from ..model.structure import Structure
+from ..model.structures import REFERENCE_AND_TEST
 from .counts import Counts
 from .metric import OURS, TAHA, VOLUME, Empty, Family, Named, metric, quantity
 
