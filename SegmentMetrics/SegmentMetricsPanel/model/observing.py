@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -207,7 +208,7 @@ class Observers:
             return None
         every = self.outcome.content["structures"]
         chosen = next((one for one in every if one["name"] == self.parameters.observedStructure), None)
-        return chosen or max(every, key=lambda one: (one["variation"] or {}).get("rootMeanSquareSD") or -1.0)
+        return chosen or max(every, key=disagreement)
 
     def key(self) -> str:
         """Return the measurement whose matrix is shown, "" if there is none."""
@@ -244,3 +245,11 @@ class Observers:
     def leavePair(self) -> None:
         """Show no pair, but all observers together."""
         self.parameters.result = None
+
+
+def disagreement(found: Mapping) -> float:
+    """Return the mean HD95 of all pairs that have one, mm, or the local SD; -1 without both."""
+    known = [value for row in found["matrix"].get("HD95", ()) for value in row if value is not None]
+    if known:
+        return sum(known) / len(known)
+    return (found["variation"] or {}).get("rootMeanSquareSD") or -1.0
