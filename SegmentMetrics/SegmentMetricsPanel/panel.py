@@ -401,16 +401,16 @@ class Panel(VTKObservationMixin):
             with waiting():
                 model.recall()
         model.kept = None
+        parameters = self.parameters
+        self._drawAhead()
+        if self.parameters is not parameters:  # the scene was closed meanwhile
+            return
         self._enableApply()
         stale = model.staleText()
         self.ui.staleLabel.text, self.ui.staleLabel.visible = stale, bool(stale)
         self.watcher.watch(self._watched())
         self._watch()
         self._beginEdit()
-        parameters = self.parameters
-        self._drawAhead()
-        if self.parameters is not parameters:  # the scene was closed meanwhile
-            return
         for view in self.views:
             view.show()
         self.map.prepared = {}
@@ -433,6 +433,7 @@ class Panel(VTKObservationMixin):
         comparison, sides = self.outcome.comparisons[self.model.number()], self.map.missing()
         surface, kind = parameters.mapSurface.name, parameters.mapKind.name
         self.model.isBusy = True
+        self.refreshTimer.stop()
         try:
             with self.longWork(lambda: self.parameters is parameters, keepsPart=False) as work:
                 self.map.prepared = work.run(lambda: drawAhead(comparison, sides, surface, kind))
@@ -440,6 +441,8 @@ class Panel(VTKObservationMixin):
             pass  # the views do without, and say why
         finally:
             self.model.isBusy = False
+            if self.refreshTimer.isActive():  # somebody chose something else meanwhile
+                self.model.forget()
 
     def _enableActions(self) -> None:
         """Enable what takes results out of the panel, or disable it."""

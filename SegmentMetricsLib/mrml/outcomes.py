@@ -25,6 +25,7 @@ from ..settings.settings import Settings
 from ..show.fingerprints import contentHashOfDose
 from ..show.observers import overview
 from . import folders
+from .ahead import withDrawnConsensus
 from .arguments import asScene
 from .comparing import openCase
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
@@ -347,13 +348,17 @@ def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
 def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> ObservedOutcome:
     given = [(node, segment) if segment else node for node, segment in request.compared]
     count = request.observers
+
+    def runInFull(work: Callable[[], ObservedStructure | InputError]) -> ObservedStructure | InputError:
+        return run(lambda: withDrawnConsensus(work()))
+
     study = compareObservers(
         given[:count],
         request.settings,
         tests=given[count:],
         consensus=request.consensus,
         progress=progress,
-        run=run,
+        run=runInFull,
     )
     if study.wasStopped and not isPartWanted():
         raise Cancelled
