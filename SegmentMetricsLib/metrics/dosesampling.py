@@ -18,7 +18,7 @@ from ..geometry.grids import Grid, gridAround
 from ..geometry.masks import Mask
 from ..geometry.sharedvolume import EVENLY
 from ..geometry.voxelization import LARGEST_GRID
-from ..model.structures import Structure
+from ..model.structure import Structure
 from .bands.bandvoxels import turned
 
 # Places in a structure: at least so many, one for so many mm3, so that 0.03 cm3 have 60 of them, but at most so many,

@@ -19,7 +19,8 @@ from ..case.records import Record
 from ..case.request import Request
 from ..face import convenient
 from ..metrics.findings import asDictionaries, asFinding
-from ..model.structures import REFERENCE_AND_TEST, Identity, Structure
+from ..model.structure import Identity, Structure
+from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
 from ..show.fingerprints import contentHashOfDose
 from ..show.observers import overview
@@ -315,6 +316,7 @@ def compare(
 
 def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
     """Store the comparisons of what was asked for in a table node, and return the outcome."""
+    result = convenient(result)
     sides = [[getattr(one, side) for one in result] for side in REFERENCE_AND_TEST]
     criticals = [one for comparison in result for one in comparison.criticals]
     outcome = Outcome(

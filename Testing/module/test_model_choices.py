@@ -13,7 +13,7 @@ from SegmentMetricsPanel.model import editedpairs
 from SegmentMetricsPanel.model.chosensettings import criticalNames, possibleCriticals, shownSettings
 from SegmentMetricsPanel.model.enumerations import Mode, choicesOf
 
-from SegmentMetricsLib.model.structures import Identity
+from SegmentMetricsLib.model.structure import Identity
 
 MODULE = Path(__file__).parents[2] / "SegmentMetrics"
 BLOCKED = """

@@ -20,7 +20,8 @@ from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.model.inputs import structureFromImage
-from SegmentMetricsLib.model.structures import Identity, Match, Pairing
+from SegmentMetricsLib.model.structure import Identity
+from SegmentMetricsLib.model.structures import Match, Pairing
 
 DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
