@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .io.reading import readStructures
     from .metrics.measurement import Measurement
     from .model.dose import Dose
-    from .model.structures import Structure
+    from .model.structure import Structure
     from .model.structureset import StructureSet
     from .settings.settings import Settings
     from .show.structuredreport import readReport, writeReport
@@ -89,7 +89,7 @@ _HOMES = {
     "ObserverStudy": "case.observers.study",
     "Settings": "settings.settings",
     "StressTest": "case.stress",
-    "Structure": "model.structures",
+    "Structure": "model.structure",
     "StructureSet": "model.structureset",
     "Surface": "geometry.surfaces",
     "compare": "face",

@@ -18,7 +18,7 @@ from .case.frames import frameOf
 from .case.stress import StressTest
 from .conventions.evaluation import Reported, conventions
 from .conventions.which import Candidate, Found, numbersOf, which
-from .model.structures import Structure
+from .model.structure import Structure
 
 
 class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below

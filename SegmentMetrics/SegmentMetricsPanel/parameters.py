@@ -9,8 +9,18 @@ from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapp
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, Settings
 
-from .chosensettings import IN_PANEL
-from .enumerations import ConsensusMethod, Labeled, MapKind, MapSide, MapSurface, Mode, Plot, SliceQuantity, choicesOf
+from .model.chosensettings import IN_PANEL
+from .model.enumerations import (
+    ConsensusMethod,
+    Labeled,
+    MapKind,
+    MapSide,
+    MapSurface,
+    Mode,
+    Plot,
+    SliceQuantity,
+    choicesOf,
+)
 
 
 def withSettings(kind: type) -> type:
@@ -58,6 +68,7 @@ class SegmentMetricsParameterNode:
     areObserversChosen: bool = False
     consensus: ConsensusMethod = ConsensusMethod.majority
     observersResult: slicer.vtkMRMLTableNode
+    observedOnly: str
     observedStructure: str
     observedKey: str = "HD95"
     showVariation: bool = True

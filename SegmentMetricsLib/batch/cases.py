@@ -21,7 +21,8 @@ from ..io.labelnames import labelNamesFrom
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet, readSheet
 from ..io.structurenames import namesOfFiles
-from ..model.structures import REFERENCE_AND_TEST, Labels, Structure
+from ..model.structure import Structure
+from ..model.structures import REFERENCE_AND_TEST, Labels
 from ..settings.settings import Settings, asSettings
 
 OK, FAILED = "ok", "failed"

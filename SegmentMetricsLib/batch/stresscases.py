@@ -21,7 +21,8 @@ from ..io.sheets import readSheet
 from ..metrics.measurement import ROUNDING, Measurement
 from ..metrics.registry import findMetric
 from ..model.naming import hintAt
-from ..model.structures import Labels, Structure, nameMeant, requireUsable
+from ..model.structure import Structure
+from ..model.structures import Labels, nameMeant, requireUsable
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from .ranks import signedRankGreater

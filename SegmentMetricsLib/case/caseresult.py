@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from ..base.errors import InputError, raiseAny
 from ..base.texts import counted
 from ..model.naming import onlyIn, pairTitle, placeOf
-from ..model.structures import Match, Pairing, Structure
+from ..model.structure import Structure
+from ..model.structures import Match, Pairing
 from .frames import frameOf, pandasOrError
 from .multilabel import MultiLabel, ofShares
 from .protocol.judgment import Judgment

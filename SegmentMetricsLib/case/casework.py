@@ -26,17 +26,8 @@ from ..model.grayimages import GrayImage
 from ..model.ignored import annotated
 from ..model.instances import joined
 from ..model.naming import hintAt, isPattern
-from ..model.structures import (
-    Labels,
-    Match,
-    Pairing,
-    Structure,
-    asName,
-    inAnySpelling,
-    nameMeant,
-    requireUsable,
-    unusableIn,
-)
+from ..model.structure import Structure
+from ..model.structures import Labels, Match, Pairing, asName, inAnySpelling, nameMeant, requireUsable, unusableIn
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from . import comparison

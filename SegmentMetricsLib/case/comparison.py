@@ -30,7 +30,8 @@ from ..model import inputs
 from ..model.dose import Dose
 from ..model.ignored import leftOut
 from ..model.inputs import Placing
-from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, Structure, asName, dimensionOf
+from ..model.structure import Structure
+from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
 from . import gridspread, multilabel, places, summary
 from .findings import pairfindings

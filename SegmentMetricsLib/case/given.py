@@ -18,7 +18,8 @@ from ..model import inputs
 from ..model.ignored import apart
 from ..model.inputs import UNPLACED, Placing
 from ..model.instances import joined
-from ..model.structures import Structure, numbered
+from ..model.structure import Structure
+from ..model.structures import numbered
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 

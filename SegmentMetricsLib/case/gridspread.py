@@ -21,7 +21,8 @@ from ..metrics.findings import Finding
 from ..metrics.measurement import ROUNDING, Measurement, Spread
 from ..metrics.metric import Asked
 from ..metrics.pair import Pair
-from ..model.structures import REFERENCE_AND_TEST, Structure
+from ..model.structure import Structure
+from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
 
 SHIFTS, SEED = 36, 0

@@ -12,7 +12,8 @@ from ..base.texts import oneLine
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model import naming
-from ..model.structures import Match, Structure
+from ..model.structure import Structure
+from ..model.structures import Match
 from ..model.structureset import StructureSet
 from .casework import Case
 

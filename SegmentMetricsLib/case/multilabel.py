@@ -24,7 +24,8 @@ from ..metrics.registry import MULTI_LABEL, isSelected
 from ..model import inputs, naming
 from ..model.ignored import annotated
 from ..model.inputs import Placing
-from ..model.structures import BOTH_EMPTY, Structure, pairByName
+from ..model.structure import Structure
+from ..model.structures import BOTH_EMPTY, pairByName
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .given import asStructure

@@ -16,12 +16,12 @@ from ..metrics import overlap
 from ..metrics.findings import ALIKE, Finding, Kind, alarmsFirst, asFinding, shareOfBoxes
 from ..metrics.pair import Pair
 from ..model import naming
+from ..model.structure import Structure
 from ..model.structures import (
     REFERENCE_AND_TEST,
     Labels,
     Match,
     Pairing,
-    Structure,
     inAnySpelling,
     isNumbered,
     leftOutOf,

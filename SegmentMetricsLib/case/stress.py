@@ -18,7 +18,7 @@ from ..geometry.masks import Mask, boxAround
 from ..metrics.hazard import HazardField
 from ..metrics.pair import Pair
 from ..model.inputs import HALF, Placing
-from ..model.structures import Structure
+from ..model.structure import Structure
 from ..settings.settings import Settings, asSettings
 from .comparison import Comparison, compare
 from .given import Comparable, asCriticals, asStructure, criticalsFrom

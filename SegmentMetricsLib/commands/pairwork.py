@@ -12,7 +12,8 @@ from ..base.parallel import Died, spread
 from ..case.casework import Case, costOf
 from ..case.comparison import Comparison
 from ..case.records import Record
-from ..model.structures import Match, Pairing, Structure
+from ..model.structure import Structure
+from ..model.structures import Match, Pairing
 
 if TYPE_CHECKING:
     from ..show.report import Report

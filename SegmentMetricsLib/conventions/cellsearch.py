@@ -8,14 +8,13 @@ axis, the radius is too short, and a voxel farther away is found, or none; then 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from ..base.parallel import threads
-from ..base.progress import checkpoint
+from ..base.progress import chunks
 from .elements import faceBorder
 from .rules import Sample
 from .toolmasks import Sampling
@@ -64,7 +63,9 @@ def _found(sampling: Sampling, number: int, start: np.ndarray) -> np.ndarray:
     ends = np.searchsorted(ofBox.ravel()[order], np.arange(len(boxes) + 1))
     for box, (first, last) in zip(boxes, pairwise(ends.tolist()), strict=True):
         inside = np.flatnonzero(((cells >= box[:3]) & (cells <= box[3:])).all(axis=1))
-        for rows in _parts(open_[order[first:last]], PAIRS // max(1, len(inside))):
+        ofThis = open_[order[first:last]]
+        for part in chunks(len(ofThis), max(1, PAIRS // max(1, len(inside)))):
+            rows = ofThis[part]
             if len(inside):
                 steps = ((goals[inside] - start[rows, None]) * unit) ** 2
                 which[rows] = inside[steps.sum(axis=2).argmin(axis=1)]
@@ -72,13 +73,6 @@ def _found(sampling: Sampling, number: int, start: np.ndarray) -> np.ndarray:
     last = np.maximum.accumulate(np.where(which >= 0, np.arange(len(which)), -1))
     which = np.where(last >= 0, which[last], 0)
     return np.sqrt((((goals[which] - start) * unit) ** 2).sum(axis=1))
-
-
-def _parts(numbers: np.ndarray, most: int) -> Iterator[np.ndarray]:
-    """Yield numbers (n,) in parts of at most `most`, but at least one."""
-    for first in range(0, len(numbers), max(1, most)):
-        checkpoint()
-        yield numbers[first : first + max(1, most)]
 
 
 def _radii(mask: np.ndarray, start: np.ndarray, unit: np.ndarray) -> np.ndarray:

@@ -15,7 +15,8 @@ from ..metrics.measurement import Measurement, evaluate, finite, formatted, infi
 from ..metrics.metric import Metric, quantity
 from ..metrics.pair import Pair
 from ..metrics.registry import metricOf
-from ..model.structures import REFERENCE_AND_TEST, Structure
+from ..model.structure import Structure
+from ..model.structures import REFERENCE_AND_TEST
 from . import find, known
 from .convention import DISTANCES, KEYS, OWN_CONVENTION, Convention, Number
 from .meshes import Meshes

@@ -26,7 +26,7 @@ from ..metrics.instances import (
 from ..metrics.metric import Empty, Metric
 from ..metrics.pair import Pair
 from ..metrics.registry import metricOf
-from ..model.structures import Structure
+from ..model.structure import Structure
 from . import find
 from .convention import HDP, OWN_CONVENTION
 from .evaluation import Source

@@ -12,7 +12,7 @@ from ..base.errors import Undefined
 from ..base.parallel import threads
 from ..base.progress import checkpoint
 from ..geometry.masks import Mask, boxAround
-from ..model.structures import Structure
+from ..model.structure import Structure
 
 if TYPE_CHECKING:
     from ..metrics.pair import Pair

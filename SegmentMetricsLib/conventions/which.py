@@ -32,7 +32,7 @@ from ..geometry.masks import Mask
 from ..metrics.measurement import Measurement, evaluate, finite
 from ..metrics.pair import Pair
 from ..metrics.registry import called, findMetric, metricOf, selected
-from ..model.structures import Structure
+from ..model.structure import Structure
 from . import known
 from .convention import BIOU, DISTANCES, NSD, OWN_CONVENTION, Convention, Number
 from .evaluation import Source

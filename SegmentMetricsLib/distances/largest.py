@@ -32,7 +32,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -41,9 +41,6 @@ from ..geometry.edges import uniqueSides
 from ..geometry.surfaces import PIECES
 from ..geometry.triangles import distancesToTriangles
 from .bounded import Bounded
-
-if TYPE_CHECKING:
-    from .field import Field
 
 # Largest acceptable gap between the bounds, mm; less for short elements, see field.SHORT.
 WANTED = 0.01
@@ -64,10 +61,10 @@ TOUCHING = 1e-6
 FOLLOWING, BEFORE = {2: [1], 3: [1, 2, 0]}, {2: [1, 0], 3: [2, 0, 1]}
 
 
-def farthest(field: Field, numbers: Sequence[int], side: int, known: float) -> list[tuple[Bounded, np.ndarray]]:
+def farthest(field: Any, numbers: Sequence[int], side: int, known: float) -> list[tuple[Bounded, np.ndarray]]:
     """Return the largest distances in mm of some segments of a field, with guaranteed bounds, and their places (3,).
 
-    The other parameters are those of Field.largest().
+    field: a Field. The other parameters are those of Field.largest().
     """
     sampler, leaves = field.sampler, field.leaves
     values = side * field.values if side else np.abs(field.values)
@@ -102,7 +99,7 @@ def farthest(field: Field, numbers: Sequence[int], side: int, known: float) -> l
 
 
 def _bound(
-    field: Field,
+    field: Any,
     side: int,
     elements: np.ndarray,
     atNodes: np.ndarray,

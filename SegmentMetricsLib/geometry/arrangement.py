@@ -47,7 +47,7 @@ def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
                 number = cells[second, end]
                 to = points[number] - start
                 along = (to * step).sum(axis=1) / length**2
-                aside = np.abs(_cross(step, to)) / length
+                aside = np.abs(cross(step, to)) / length
                 margin = TOUCHING * extent / length
                 met = (aside <= TOUCHING * extent) & (along > margin) & (along < 1 - margin)
                 met &= (number != cells[first, 0]) & (number != cells[first, 1])
@@ -55,8 +55,8 @@ def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
                 places.append(along[met])
                 cuts.append(number[met])
         # proper crossings: the ends of each lie clearly on different sides of the other
-        sideC, sideD = _cross(u, c - a) / lengths[0], _cross(u, d - a) / lengths[0]
-        sideA, sideB = _cross(v, a - c) / lengths[1], _cross(v, b - c) / lengths[1]
+        sideC, sideD = cross(u, c - a) / lengths[0], cross(u, d - a) / lengths[0]
+        sideA, sideB = cross(v, a - c) / lengths[1], cross(v, b - c) / lengths[1]
         clear = np.min(np.abs([sideA, sideB, sideC, sideD]), axis=0) > TOUCHING * extent
         crossed = np.flatnonzero(clear & (sideA * sideB < 0) & (sideC * sideD < 0))
         alongOne = sideA[crossed] / (sideA[crossed] - sideB[crossed])
@@ -87,7 +87,8 @@ def unshared(cells: np.ndarray) -> np.ndarray:
     return cells[np.sort(first[counts % 2 == 1])]
 
 
-def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Return the cross products (n,) of vectors (n, 2) in a plane."""
     return one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
 
 

@@ -1,4 +1,4 @@
-"""Cross-sections of closed surfaces with the slices of a grid, for surfaces that are not on the grid's lattice.
+"""The contours of a structure in the slices of a grid, as segments: around the pixels of a mask, or cut from a surface.
 
 A triangle that reaches from below the plane of a slice to above it is cut along one segment. A point exactly in a plane
 counts as below it, just as a center on a low face of a surface counts as inside when voxels are filled. So a box from 2
@@ -27,11 +27,11 @@ NO_LENGTH = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class CrossSections:
-    """The segments in which the slices along the k axis of a grid cut a closed surface.
+    """The contours of a structure in the slices along the k axis of a grid, as segments.
 
     start, end: (m, 2) i and j where segments start and end, with the inside on the left as i turns to j. slices: (m,)
     the k of each, ascending. starts, ends: (m,) numbers of the places where they start and end, equal where one segment
-    continues another. Segments may have length 0.
+    continues another. Segments may have length 0. isOfPixels: whether they run between the pixels of the slices.
     """
 
     grid: Grid
@@ -40,6 +40,7 @@ class CrossSections:
     slices: np.ndarray
     starts: np.ndarray
     ends: np.ndarray
+    isOfPixels: bool = False
 
     @property
     def isEmpty(self) -> bool:
@@ -93,7 +94,8 @@ def cut(surface: Surface, grid: Grid, within: tuple[int, int] | None = None) -> 
     # a place is identified by the number of a triangle's side and the slice
     sides, numbers = np.unique(np.concatenate([startSides[order], endSides[order]]), return_inverse=True)
     places = (np.tile(slices, 2) - slices.min(initial=0)) * max(len(sides), 1) + numbers.ravel()
-    return CrossSections(grid, start[order], end[order], slices, *np.split(places, 2))
+    starts, ends = np.split(places, 2)
+    return CrossSections(grid, start[order], end[order], slices, starts, ends)
 
 
 def _cut(
@@ -124,6 +126,74 @@ def _cut(
     turned = isTurned.take(number)
     start, end = (np.where(turned[:, None], a, b) for a, b in (places[::-1], places))
     return start, end, slices, *(np.where(turned, a, b) for a, b in (sides[::-1], sides))
+
+
+def ofVoxels(mask: Mask, axis: int = 2) -> CrossSections:
+    """Return the contours, half-way between pixel centers, of all slices of a mask across an axis of its grid.
+
+    Pixels that share only a corner are not connected, as in the contours that are measured elsewhere.
+    """
+    grid = mask.grid if axis == 2 else mask.grid.slicesLast()
+    if mask.isEmpty:
+        nothing = np.zeros(0, np.int64)
+        return CrossSections(grid, np.zeros((0, 2)), np.zeros((0, 2)), nothing, nothing, nothing, isOfPixels=True)
+    pixels, outward, slices, first = traced(mask, axis, joined=False)
+    after = np.arange(1, len(slices) + 1)
+    after[np.append(first[1:], len(slices)) - 1] = first
+    places = pixels + outward / 2
+    return CrossSections(grid, places, places[after], slices, np.arange(len(slices)), after, isOfPixels=True)
+
+
+def traced(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the pixel sides between inside and outside of a non-empty mask, in order along each contour.
+
+    axis: across the slices. joined: whether pixels that share a corner are connected. Returns for every side the inside
+    pixel (n, 2) of the grid, the unit step (n, 2) to the outside pixel and the slice (n,), and the index (m,) at which
+    each contour begins.
+    """
+    voxels = np.moveaxis(mask.voxels, 2 - axis, 0) != 0
+    padded = np.pad(voxels, ((0, 0), (1, 1), (1, 1)))
+    _, rows, columns = padded.shape
+    flat = padded.ravel()
+    # right, up, left, down: each is the previous one turned left
+    steps = np.array([1, columns, -1, -columns])
+    found = []
+    for way, step in enumerate((1, columns)):
+        low, high = flat[:-step], flat[step:]
+        found.append(np.flatnonzero(low > high) * 4 + way)
+        found.append((np.flatnonzero(high > low) + step) * 4 + way + 2)
+    keys = np.sort(np.concatenate(found))
+    pixel, direction = keys // 4, keys % 4
+    left, right = (direction + 1) % 4, (direction + 3) % 4
+    beside = pixel + steps[left]
+    across = beside + steps[direction]
+    # walk with the inside on the left: around the pixel, straight on, or around the pixel ahead on the right
+    turnsRight = flat[across] & (flat[beside] | joined)
+    pixelAfter = np.where(turnsRight, across, np.where(flat[beside], beside, pixel))
+    directionAfter = np.where(turnsRight, right, np.where(flat[beside], direction, left))
+    order, starts = cycles(np.searchsorted(keys, pixelAfter * 4 + directionAfter))
+    pixel, direction = pixel[order], direction[order]
+    slices, rest = np.divmod(pixel, rows * columns)
+    row, column = np.divmod(rest, columns)
+    kept = [a for a in range(3) if a != axis]
+    pixels = np.stack([column, row], axis=1) - 1 + mask.low[kept]
+    outward = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)])[direction]
+    return pixels, outward, slices + mask.low[axis], starts
+
+
+def cycles(after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of a permutation cycle by cycle, in order, and the indices at which the cycles begin."""
+    following = after.tolist()
+    order: list[int] = []
+    starts: list[int] = []
+    for first in range(len(following)):
+        number = first
+        if following[number] >= 0:
+            starts.append(len(order))
+        while following[number] >= 0:
+            order.append(number)
+            following[number], number = -1, following[number]
+    return np.array(order, np.int64), np.array(starts, np.int64)
 
 
 def boxesOf(mask: Mask) -> Surface:

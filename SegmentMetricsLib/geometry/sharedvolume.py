@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12
 # Points in all voxels that the other boundary crosses, in one of them at least and at most, and processed at a time.
 POINTS, FEWEST, MOST, CHUNK = 1_000_000, 64, 8_000, 1 << 18
-# Multiples of these numbers modulo 1 fill a cube evenly: powers of the inverse of the root of x^4 = x + 1.
+# Multiples of these numbers modulo 1 fill a cube evenly: powers of the inverse of the root of x^4 = x + 1 (Roberts,
+# "The unreasonable effectiveness of quasirandom sequences", 2018).
 EVENLY = (1 / 1.2207440846057596) ** np.arange(1, 4)
 
 

@@ -1,4 +1,4 @@
-"""Contours slice by slice: traced around the pixels of all slices of a mask at once, resampled, cut in two.
+"""Contours slice by slice: of cross-sections, resampled, cut in two.
 
 A contour is a closed polygon in the plane of its slice. Coordinates are those of the slice, in mm or in pixels.
 """
@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from ..base.progress import checkpoint
-from .crosssections import CrossSections
+from .crosssections import CrossSections, cycles, traced
 from .grids import Grid, rounded
 from .masks import Mask
 from .surfaces import Surface
@@ -141,15 +141,6 @@ class Planes:
         return self.grid.toWorld(full[None])[0]
 
 
-def ofMask(mask: Mask, planes: Planes) -> dict[int, list[Contour]]:
-    """Return contours, half-way between pixel centers, of every slice of a mask on the planes' grid, by slice index.
-
-    Pixels that share only a corner are not connected, as in the contours that are measured elsewhere.
-    """
-    pixels, outward, slices, starts = traced(mask, planes.axis, joined=False)
-    return _bySlice(pixels + outward / 2, slices, starts, planes)
-
-
 def chains(mask: Mask, planes: Planes) -> dict[int, list[Chain]]:
     """Return the outer contours of every slice of a mask, through the centers of boundary pixels, by slice index.
 
@@ -182,58 +173,6 @@ def _bySlice(positions: np.ndarray, slices: np.ndarray, starts: np.ndarray, plan
     return found
 
 
-def traced(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the pixel sides between inside and outside of a non-empty mask, in order along each contour.
-
-    axis: across the slices. joined: whether pixels that share a corner are connected. Returns for every side the inside
-    pixel (n, 2) of the grid, the unit step (n, 2) to the outside pixel and the slice (n,), and the index (m,) at which
-    each contour begins.
-    """
-    voxels = np.moveaxis(mask.voxels, 2 - axis, 0) != 0
-    padded = np.pad(voxels, ((0, 0), (1, 1), (1, 1)))
-    _, rows, columns = padded.shape
-    flat = padded.ravel()
-    # right, up, left, down: each is the previous one turned left
-    steps = np.array([1, columns, -1, -columns])
-    found = []
-    for way, step in enumerate((1, columns)):
-        low, high = flat[:-step], flat[step:]
-        found.append(np.flatnonzero(low > high) * 4 + way)
-        found.append((np.flatnonzero(high > low) + step) * 4 + way + 2)
-    keys = np.sort(np.concatenate(found))
-    pixel, direction = keys // 4, keys % 4
-    left, right = (direction + 1) % 4, (direction + 3) % 4
-    beside = pixel + steps[left]
-    across = beside + steps[direction]
-    # walk with the inside on the left: around the pixel, straight on, or around the pixel ahead on the right
-    turnsRight = flat[across] & (flat[beside] | joined)
-    pixelAfter = np.where(turnsRight, across, np.where(flat[beside], beside, pixel))
-    directionAfter = np.where(turnsRight, right, np.where(flat[beside], direction, left))
-    order, starts = _cycles(np.searchsorted(keys, pixelAfter * 4 + directionAfter))
-    pixel, direction = pixel[order], direction[order]
-    slices, rest = np.divmod(pixel, rows * columns)
-    row, column = np.divmod(rest, columns)
-    kept = [a for a in range(3) if a != axis]
-    pixels = np.stack([column, row], axis=1) - 1 + mask.low[kept]
-    outward = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)])[direction]
-    return pixels, outward, slices + mask.low[axis], starts
-
-
-def _cycles(after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of a permutation cycle by cycle, in order, and the indices at which the cycles begin."""
-    following = after.tolist()
-    order: list[int] = []
-    starts: list[int] = []
-    for first in range(len(following)):
-        number = first
-        if following[number] >= 0:
-            starts.append(len(order))
-        while following[number] >= 0:
-            order.append(number)
-            following[number], number = -1, following[number]
-    return np.array(order, np.int64), np.array(starts, np.int64)
-
-
 def ofSurface(surface: Surface, planes: Planes) -> dict[int, list[Contour]]:
     """Return the contours of a surface in the one slice of a planar grid, which lies in their plane."""
     points = planes.grid.toIndex(surface.points)[:, planes.kept] @ planes.scale.T
@@ -241,7 +180,7 @@ def ofSurface(surface: Surface, planes: Planes) -> dict[int, list[Contour]]:
     # if several lines start at a point, each is followed once
     order = np.argsort(start, kind="stable")
     used = np.argsort(np.argsort(end, kind="stable"), kind="stable")
-    numbers, starts = _cycles(order[used])
+    numbers, starts = cycles(order[used])
     loops = np.split(points[start[numbers]], starts[1:])
     contours = [Contour(loop) for loop in loops]
     if np.linalg.det(np.column_stack([planes.grid.axes[:, planes.kept], cast(np.ndarray, surface.normal)])) < 0:
@@ -253,7 +192,7 @@ def ofSections(sections: CrossSections, planes: Planes) -> dict[int, list[Contou
     """Return the contours of cross-sections with the slices of the planes' grid, by slice index."""
     if sections.isEmpty:
         return {}
-    numbers, starts = _cycles(sections.following)
+    numbers, starts = cycles(sections.following)
     loops = np.split(rounded(sections.start)[numbers], starts[1:])
     found: dict[int, list[Contour]] = {}
     for points, index in zip(loops, sections.slices[numbers[starts]].tolist(), strict=True):
@@ -280,32 +219,6 @@ def _firstTraced(contour: Contour) -> int:
         if away.min() <= 10 * SAME:
             return int(away.argmin())
     return int(lowest)
-
-
-def isInside(mask: Mask, planes: Planes, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
-    """Return whether positions (n, 2) in slices (n,) lie inside the contours of ofMask(), of the same mask."""
-    low, high = mask.low - 2, mask.high + 2
-    low[planes.axis], high[planes.axis] = mask.low[planes.axis], mask.high[planes.axis]
-    voxels = np.moveaxis(mask.block(low, high), 2 - planes.axis, 0) != 0
-    index = np.linalg.solve(planes.scale, positions.T).T - low[planes.kept]
-    # there is only background around the contours
-    index = np.clip(index, 0, np.array(voxels.shape[:0:-1]) - 1.001)
-    cell = np.floor(index).astype(int)
-    layer = slices - low[planes.axis]
-    corners = np.stack([voxels[layer, cell[:, 1] + b, cell[:, 0] + a] for b in (0, 1) for a in (0, 1)])
-    inCell = index - cell
-    nearest = (inCell >= 0.5).astype(int)
-    atNearest = corners[2 * nearest[:, 1] + nearest[:, 0], np.arange(len(index))]
-    # a contour cuts off the corners of a cell at the middles of its sides
-    isCorner = np.abs(inCell - nearest).sum(axis=1) < 0.5
-    count = corners.sum(axis=0)
-    adjacent = (count == 2) & (corners[0] != corners[3])
-    return np.where(isCorner, atNearest, (count > 2) | (adjacent & atNearest))
-
-
-def isInSections(sections: CrossSections, planes: Planes, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
-    """Return whether positions (n, 2) in slices (n,) lie inside the contours of ofSections(), of the same sections."""
-    return sections.contains(np.linalg.solve(planes.scale, positions.T).T, slices)
 
 
 def cutApart(given: Sequence[Contour], count: int, pixelArea: float) -> list[Contour]:

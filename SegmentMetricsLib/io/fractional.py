@@ -16,7 +16,7 @@ from ..base.errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, slicesOf
 from ..model.inputs import structureFromMemberships
-from ..model.structures import Structure
+from ..model.structure import Structure
 from .segmentationfiles import extentOf
 
 REPRESENTATION = "Fractional labelmap"

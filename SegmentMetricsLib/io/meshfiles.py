@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..base.errors import InputError
 from ..geometry import meshing
-from ..model.structures import Structure
+from ..model.structure import Structure
 from .formats.table import MESHES
 
 

@@ -20,14 +20,8 @@ from ..base.texts import commaSeparated, oneLine, tellingApart
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, union
 from ..model import inputs, naming
-from ..model.structures import (
-    Labels,
-    Structure,
-    asName,
-    inAnySpelling,
-    numbered,
-    requireUsable,
-)
+from ..model.structure import Structure
+from ..model.structures import Labels, asName, inAnySpelling, numbered, requireUsable
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings
 from . import fractional

@@ -12,7 +12,7 @@ from ..base.errors import InputError
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, fromLabels
 from ..model import inputs, naming
-from ..model.structures import Structure
+from ..model.structure import Structure
 from .formats.headers import unicodeText
 
 # The words of the name that some programs give the label 0, which is no structure.

@@ -11,7 +11,8 @@ from ..base.texts import commaSeparated
 from ..geometry.masks import Mask
 from ..model.ignored import apart
 from ..model.inputs import listed
-from ..model.structures import Structure, inAnySpelling, isNumbered, requireKnown
+from ..model.structure import Structure
+from ..model.structures import inAnySpelling, isNumbered, requireKnown
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from .formats.table import IMAGE_SUFFIXES

@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..model import naming
-from ..model.structures import Structure, isNumbered
+from ..model.structure import Structure
+from ..model.structures import isNumbered
 from ..model.structureset import StructureSet
 from .reading import stemOf
 

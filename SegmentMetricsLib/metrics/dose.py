@@ -18,7 +18,8 @@ import numpy as np
 from ..base.errors import Undefined
 from ..geometry.masks import Mask
 from ..model.dose import Dose
-from ..model.structures import REFERENCE_AND_TEST, REFERENCE_EMPTY, TEST_EMPTY, Structure
+from ..model.structure import Structure
+from ..model.structures import REFERENCE_AND_TEST, REFERENCE_EMPTY, TEST_EMPTY
 from . import dosesampling
 from .doseextremes import Solid, extremes
 from .metric import OURS, PARAMETERS, Empty, Family, Named, argumentsOf, metric, quantity

@@ -13,7 +13,6 @@ Few faces need that look: most reach no cell with a dose beyond what is known al
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -21,7 +20,7 @@ from typing import cast
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from ..base.progress import checkpoint
+from ..base.progress import checkpoint, chunks
 from ..geometry.crosssections import boxesOf
 from ..geometry.enclosure import Enclosure
 from ..geometry.grids import SAME_LATTICE_TOLERANCE
@@ -131,14 +130,14 @@ class _Search:
         """
         faces = solid.faces
         first, last = np.empty((2, len(faces.cells), 3), np.int32)
-        for part in _parts(len(first)):
-            corners = self._placed(faces.corners(np.arange(part.start, part.stop)))
+        for part in chunks(len(first), PART):
+            corners = self._placed(faces.corners(np.arange(len(first))[part]))
             low, high = corners.min(axis=1), corners.max(axis=1)
             for axis, steps in enumerate(self.steps):
                 first[part, axis], last[part, axis] = _around(steps, low[:, axis], high[:, axis])
         bounds = _largestIn(self.values, first, last)
         order = np.argsort(-bounds, kind="stable")[: np.count_nonzero(bounds > known)]
-        for part in _parts(len(order)):
+        for part in chunks(len(order), PART):
             chosen = order[part][bounds[order[part]] > known]
             if not len(chosen):
                 break
@@ -304,10 +303,3 @@ def _halved(triangles: np.ndarray, axis: int, level: np.ndarray) -> np.ndarray:
     ab, ac = (a + part * (end - a) for part, end in zip(share, (b, c), strict=True))
     ab[:, axis] = ac[:, axis] = level
     return np.concatenate([np.stack(corners, axis=1) for corners in ((a, ab, ac), (ab, b, c), (ab, c, ac))])
-
-
-def _parts(count: int) -> Iterator[slice]:
-    """Yield slices of at most PART of as many things."""
-    for first in range(0, count, PART):
-        checkpoint()
-        yield slice(first, min(first + PART, count))

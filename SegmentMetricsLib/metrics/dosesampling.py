@@ -16,29 +16,16 @@ from ..base.progress import checkpoint
 from ..geometry import voxelization
 from ..geometry.grids import Grid, gridAround
 from ..geometry.masks import Mask
+from ..geometry.sharedvolume import EVENLY
 from ..geometry.voxelization import LARGEST_GRID
-from ..model.structures import Structure
+from ..model.structure import Structure
+from .bands.bandvoxels import turned
 
 # Places in a structure: at least so many, one for so many mm3, so that 0.03 cm3 have 60 of them, but at most so many,
 # unless it has more voxels.
 FEWEST, VOLUME_OF_ONE, MOST = 150_000, 0.5, 2_000_000
-# Steps of a sequence that fills a cube evenly: powers of the root of x^4 = x + 1 (Roberts, "The unreasonable
-# effectiveness of quasirandom sequences", 2018).
-STEPS = 1.2207440846057596 ** -np.arange(1.0, 4.0)
 # The seed of the shift in every voxel; the same places are taken whenever a structure is measured.
 SEED = 7
-
-
-def turned() -> np.ndarray:
-    """Return a rotation (3, 3) whose axes are along no line of a grid."""
-    cosines, sines = np.cos([0.61, 0.83, 1.07]), np.sin([0.61, 0.83, 1.07])
-    matrix = np.eye(3)
-    for axis, (c, s) in enumerate(zip(cosines, sines)):
-        one, other = (axis + 1) % 3, (axis + 2) % 3
-        turn = np.eye(3)
-        turn[[one, one, other, other], [one, other, one, other]] = c, -s, s, c
-        matrix = matrix @ turn
-    return matrix
 
 
 def placesOf(structure: Structure, other: Structure) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -87,7 +74,7 @@ def _count(volume: float) -> int:
 def _inVoxels(mask: Mask) -> Iterator[np.ndarray]:
     """Yield places in the voxels of a mask, equally many in each, slice by slice."""
     many = math.ceil(_count(mask.size) / mask.count)
-    random, steps = np.random.default_rng(SEED), np.arange(many)[:, None] * STEPS
+    random, steps = np.random.default_rng(SEED), np.arange(many)[:, None] * EVENLY
     for k, layer in enumerate(mask.voxels):
         checkpoint()
         j, i = np.nonzero(layer)

@@ -23,7 +23,8 @@ from ..geometry.crosssections import CrossSections
 from ..geometry.masks import Mask
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import Surface
-from ..model.structures import BOTH_EMPTY, Structure
+from ..model.structure import Structure
+from ..model.structures import BOTH_EMPTY
 from .metric import OURS, Empty, Family, metric, quantity
 from .signed import DIRECTIONS
 

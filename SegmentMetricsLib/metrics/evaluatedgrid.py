@@ -12,7 +12,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask, boxAround
 
 if TYPE_CHECKING:
-    from ..model.structures import Structure
+    from ..model.structure import Structure
 
 EXTENDED = ", extended to contain both structures"
 RECOUNTED = ", counted in voxels of the size in which overlap is counted"

@@ -31,7 +31,8 @@ from ..geometry.grids import Grid
 from ..geometry.lateral import lateralOfMask, lateralOfSurface, maskWithin
 from ..geometry.slabs import SAME_PLANE, Slab, alignedAxis
 from ..geometry.surfaces import Surface, outwardNormals
-from ..model.structures import REFERENCE_AND_TEST, Structure
+from ..model.structure import Structure
+from ..model.structures import REFERENCE_AND_TEST
 from .findings import Finding, Kind
 
 # Triangles that face the end of a mesh within 60 degrees of the axis belong to its cap.

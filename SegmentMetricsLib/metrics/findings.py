@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..base.statements import Place, Statement, kindNamed
-from ..model.structures import Structure
+from ..model.structure import Structure
 
 # Other units that files may be in, by their size in mm; and the intersection over union of the boxes above which
 # structures are alike in another unit or with other axes.

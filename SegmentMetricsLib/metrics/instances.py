@@ -26,7 +26,8 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask, boxAround, finerFirst
 from ..geometry.parts import closedParts, partsOf
 from ..geometry.sharedvolume import sharedVolume
-from ..model.structures import BOTH_EMPTY, Structure
+from ..model.structure import Structure
+from ..model.structures import BOTH_EMPTY
 from . import boundary, overlap
 from .metric import OURS, Empty, Family, Named, metric, quantity
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import Undefined
 from ..geometry.masks import Mask
-from ..model.structures import REFERENCE_AND_TEST, Structure
+from ..model.structure import Structure
+from ..model.structures import REFERENCE_AND_TEST
 from .counts import Counts
 from .metric import OURS, TAHA, VOLUME, Empty, Family, Named, metric, quantity
 
@@ -37,9 +38,9 @@ def dice(counts: Counts) -> float:
 
     Examples
     --------
-    >>> from SegmentMetricsLib.metrics.counts import Counts
-    >>> dice(Counts(truePositive=90, falsePositive=10, falseNegative=30))
-    0.8181818181818182
+    >>> reference, test = np.arange(6) < 3, np.arange(6) > 0  # masks of any shape
+    >>> dice(Counts((reference & test).sum(), (test & ~reference).sum(), (reference & ~test).sum()))
+    0.5
     """
     return _ratio(2 * counts.truePositive, counts.reference + counts.test, counts)
 

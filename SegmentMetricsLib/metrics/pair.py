@@ -21,7 +21,8 @@ from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.dose import Dose
 from ..model.lattices import onOneLattice
-from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, Structure, dimensionOf
+from ..model.structure import Structure
+from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, dimensionOf
 from . import counts, evaluatedgrid, extents
 from .counts import Counts
 from .evaluatedgrid import ChosenGrid

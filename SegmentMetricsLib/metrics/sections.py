@@ -9,7 +9,7 @@ from ..geometry.crosssections import CrossSections
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
-from ..model.structures import Structure
+from ..model.structure import Structure
 from .metric import quantity
 
 if TYPE_CHECKING:

@@ -25,7 +25,8 @@ from ..geometry.closest import ClosestSurface
 from ..geometry.products import product
 from ..geometry.surfaces import Surface, eachOutwardNormals, meanLength, outwardNormals
 from ..geometry.triangles import closestPoints
-from ..model.structures import BOTH_EMPTY, Structure
+from ..model.structure import Structure
+from ..model.structures import BOTH_EMPTY
 from .counts import Counts
 from .evaluatedgrid import ChosenGrid
 from .metric import OURS, VOLUME, Empty, Family, Value, metric, quantity

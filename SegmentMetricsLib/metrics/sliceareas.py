@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..geometry.arrangement import cross
 from ..geometry.crosssections import CrossSections
 from ..geometry.grids import rounded
 from ..geometry.masks import Mask
@@ -43,7 +44,7 @@ class SliceAreas:
         start = side.start[here]
         local = start[0]
         start, end = start - local, side.end[here] - local
-        doubled = _cross(start, end)
+        doubled = cross(start, end)
         area = doubled.sum()
         center = (start + end).T @ doubled / (3 * area) if area else start.mean(axis=0)
         return side.grid.toWorld([[*(center + local), number]])[0]
@@ -93,12 +94,8 @@ def _areas(side: Mask | CrossSections, first: int, count: int) -> np.ndarray:
         return counts
     # relative to a point nearby, to avoid cancellation
     origin = side.start.mean(axis=0)
-    doubled = _cross(side.start - origin, side.end - origin)
+    doubled = cross(side.start - origin, side.end - origin)
     return np.maximum(rounded(np.bincount(side.slices - first, doubled, count) / 2), 0)
-
-
-def _cross(start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    return start[:, 0] * end[:, 1] - start[:, 1] * end[:, 0]
 
 
 def _sharedByMasks(reference: Mask, test: Mask, first: int, last: int) -> np.ndarray:

@@ -20,7 +20,8 @@ from ..base.progress import checkpoint
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.products import product
-from ..model.structures import REFERENCE_AND_TEST, Structure
+from ..model.structure import Structure
+from ..model.structures import REFERENCE_AND_TEST
 from .metric import TAHA, Empty, Family, Value, metric, quantity
 
 if TYPE_CHECKING:

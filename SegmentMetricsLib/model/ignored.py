@@ -12,7 +12,8 @@ from typing import cast
 
 from ..base.errors import InputError
 from ..geometry.masks import Mask
-from .structures import Ignored, Labels, Structure, nameMeant
+from .structure import Ignored, Structure
+from .structures import Labels, nameMeant
 from .structureset import StructureSet
 
 # What nnU-Net calls the label.

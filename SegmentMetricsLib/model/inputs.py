@@ -17,7 +17,7 @@ from ..base.statements import Place
 from ..base.texts import commaSeparated, shortest
 from ..geometry import masks, meshing
 from ..geometry.grids import Grid
-from .structures import Structure
+from .structure import Structure
 
 # A label map has few values; an image with more different values than this is a CT or MR, not a segmentation.
 MOST_LABELS = 5000

@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..base.errors import InputError
 from ..geometry.masks import union
 from .lattices import onOneLattice
-from .structures import Structure
+from .structure import Structure
 
 # What the lesions of all labels together are called.
 LESIONS = "Lesions"

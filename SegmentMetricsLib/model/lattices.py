@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..geometry.grids import Grid
-from .structures import Structure
+from .structure import Structure
 
 # A structure that would have more voxels in its box is not divided: its voxels are compared as they are.
 MOST_VOXELS = 2**28

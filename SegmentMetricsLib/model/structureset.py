@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import NamedTuple, overload
 
 from . import naming
-
-if TYPE_CHECKING:
-    from .structures import Structure
+from .structure import Structure
 
 
 class LeftOut(NamedTuple):
@@ -25,7 +23,7 @@ class LeftOut(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StructureSet(Sequence["Structure"]):
+class StructureSet(Sequence[Structure]):
     """The structures of a file or folder, in its order, and what of it cannot be used; a sequence of structures.
 
     Parameters

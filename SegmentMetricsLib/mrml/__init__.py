@@ -11,6 +11,7 @@ It works in the Slicer application and, with the slicer-core package, without it
 
 from __future__ import annotations
 
+from ..case.request import Request
 from .charts import showCumulative, showDoseVolume, showHistogram, showSlices
 from .comparing import Comparisons, compareSegmentations, compareSegments, openCase
 from .conventions import recallConventions, showConventionsTable
@@ -23,7 +24,6 @@ from .lesions import showLesions, showLesionsTable
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
 from .observers import compareObservers, showConsensus, showMatrix, showVariation
-from .outcomes import Request
 from .outputs import showComparisonsTable, showDistanceMap, showTable
 from .pairs import pairSegments, proposePairs
 from .protocols import protocolFromTable, tableFromProtocol

@@ -20,7 +20,8 @@ from ..model.dose import Dose
 from ..model.ignored import annotated, leftOut
 from ..model.instances import joined
 from ..model.naming import pairTitle
-from ..model.structures import Match, Pairing, Structure, nameMeant
+from ..model.structure import Structure
+from ..model.structures import Match, Pairing, nameMeant
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .doses import doseOf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..model.structures import Structure
+from ..model.structure import Structure
 from ..show.fingerprints import contentHash, contentHashOfDose
 from .conversion import DISPLAY_PARAMETERS
 from .doses import UNIT, doseOf

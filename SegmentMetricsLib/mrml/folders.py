@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..model.structures import Identity
+from ..model.structure import Identity
 from .colors import COLORS_ATTRIBUTE
 
 ROLE_ATTRIBUTE = "SegmentMetrics.Role"

@@ -19,7 +19,7 @@ from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model import naming
-from ..model.structures import Structure
+from ..model.structure import Structure
 from .conversion import closedSurface, displayedSurface, outward, toRas
 from .headless import whyUnavailable
 from .voxels import VoxelReader, matrixArray

@@ -18,7 +18,7 @@ from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy, Progress, Work, oneByOne, studied
 from ..case.tablemodel import Column, Table
 from ..geometry.masks import Mask
-from ..model.structures import Structure
+from ..model.structure import Structure
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings, asSettings
 from ..show.maps import Coloring, nearestValues, variationLimit

@@ -15,18 +15,21 @@ from ..case.casework import atOnce
 from ..case.comparison import Comparison
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
-from ..case.protocol.protocol import Protocol
 from ..case.records import Record
+from ..case.request import Request
 from ..face import convenient
 from ..metrics.findings import asDictionaries, asFinding
-from ..model.structures import REFERENCE_AND_TEST, Identity, Structure
+from ..model.structure import Identity, Structure
+from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
 from ..show.fingerprints import contentHashOfDose
 from ..show.observers import overview
 from . import folders
+from .ahead import withDrawnConsensus
 from .arguments import asScene
 from .comparing import openCase
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
+from .focus import COVERED_ATTRIBUTE
 from .inputs import nameOf
 from .observers import compareObservers
 from .outputs import (
@@ -47,44 +50,6 @@ RUN_ATTRIBUTE = "SegmentMetrics.Run"
 DOSE, COMPARED = "SegmentMetrics.Dose", "SegmentMetrics.Compared{number}"
 # Of the nodes of several observers, for folders.findResult().
 OBSERVERS_ROLE, CONSENSUS_ROLE, VARIATION_ROLE = "observers", "consensus", "local SD of {name}"
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be measured, and how.
-
-    Parameters
-    ----------
-    compared : Sequence[tuple]
-        A vtkMRMLSegmentationNode and the ID of a segment, "" for all its segments, of the reference and of the test; or
-        of all observers and then all tests.
-    settings : Settings, optional
-        What to measure and how.
-    protocol : Protocol | None, optional
-        To judge by.
-    dose : optional
-        Of a plan, as a vtkMRMLScalarVolumeNode.
-    choices, proposed : Mapping, optional
-        Pairs of segments, as for pairSegments.
-    observers : int, optional
-        How many of the compared are observers; 0 for a reference and a test.
-    consensus : str, optional
-        Of the observers, as for compareObservers.
-    """
-
-    compared: Sequence[tuple]
-    settings: Settings = field(default_factory=Settings)
-    protocol: Protocol | None = None
-    dose: Any = None
-    choices: Mapping[str, str | None] = field(default_factory=dict)
-    proposed: Mapping[str, float] = field(default_factory=dict)
-    observers: int = 0
-    consensus: str = ""
-
-    @property
-    def isOfAll(self) -> bool:
-        """Whether all segments of two nodes are compared that match."""
-        return not (self.observers or any(segment for _, segment in self.compared))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -353,6 +318,7 @@ def compare(
 
 def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
     """Store the comparisons of what was asked for in a table node, and return the outcome."""
+    result = convenient(result)
     sides = [[getattr(one, side) for one in result] for side in REFERENCE_AND_TEST]
     criticals = [one for comparison in result for one in comparison.criticals]
     outcome = Outcome(
@@ -382,13 +348,17 @@ def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
 def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> ObservedOutcome:
     given = [(node, segment) if segment else node for node, segment in request.compared]
     count = request.observers
+
+    def runInFull(work: Callable[[], ObservedStructure | InputError]) -> ObservedStructure | InputError:
+        return run(lambda: withDrawnConsensus(work()))
+
     study = compareObservers(
         given[:count],
         request.settings,
         tests=given[count:],
         consensus=request.consensus,
         progress=progress,
-        run=run,
+        run=runInFull,
     )
     if study.wasStopped and not isPartWanted():
         raise Cancelled
@@ -436,10 +406,6 @@ def recall(tableNode) -> Outcome | ObservedOutcome | None:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         advice = "Press Apply to measure again."
         raise InputError(f"The results in {tableNode.GetName()} cannot be read. {OTHER_VERSION} {advice}") from error
-
-
-# On display nodes of segmentations that are hidden in 3D views because a map of the local SD would be inside them.
-COVERED_ATTRIBUTE = "SegmentMetrics.CoveredByObservers"
 
 
 def coverIn3D(nodes: Sequence, scene) -> None:

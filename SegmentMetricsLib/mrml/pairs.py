@@ -7,7 +7,8 @@ from typing import cast
 
 from ..base.errors import InputError, requireFunction
 from ..case.pairing import pairStructures, propose
-from ..model.structures import Identity, Match, Pairing, Structure, nameMeant
+from ..model.structure import Identity, Structure
+from ..model.structures import Match, Pairing, nameMeant
 from ..settings.settings import DECLARED
 from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
 

@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 
 from ..model.dose import Dose
-from ..model.structures import Structure
+from ..model.structure import Structure
 
 # Positions are rounded to multiples of this many mm, as saving and loading a scene changes the last digits.
 STEP = 1e-5

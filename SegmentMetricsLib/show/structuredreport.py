@@ -25,7 +25,7 @@ from ..case.records import Record
 from ..io.dicom import opening, writing
 from ..metrics.measurement import Measurement
 from ..model.naming import pairTitle
-from ..model.structures import Structure
+from ..model.structure import Structure
 from ..settings.settings import Settings
 
 SCHEME = "99SEGMENTMETRICS"

@@ -14,7 +14,8 @@ import SimpleITK
 from SegmentMetricsLib import Settings, __main__
 from SegmentMetricsLib.case.multilabel import Share, ofShares
 from SegmentMetricsLib.model import inputs
-from SegmentMetricsLib.model.structures import Structure, leftOutOf, unusableOf
+from SegmentMetricsLib.model.structure import Structure
+from SegmentMetricsLib.model.structures import leftOutOf, unusableOf
 from SegmentMetricsLib.model.structureset import LeftOut, StructureSet
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))

@@ -250,7 +250,7 @@ TOOLS = {
             Tool(name, "SegmentMetricsLib", "segment-metrics", does, load, isLong=True)
             for name, does, load in (
                 (OURS_OF_MORE[1], "all metrics of all families", allFamilies),
-                (OURS_OF_MORE[2], "all 14 conventions", allConventions),
+                (OURS_OF_MORE[2], "all conventions", allConventions),
             )
         ),
         *(

@@ -21,11 +21,11 @@ SCRIPTS = sorted((ROOT / "findings").glob("*.sh"))
 def testEveryLineIsShown(row):
     expectation, happens, version, here, shown = row
     assert expectation and happens and re.search(r"\d", version) and here
-    links = re.findall(r"\[`([^`]+)`\]\(\.\./([^)]+)\)", shown)
+    links = re.findall(r'\[(test|script)\]\(\.\./([^ )]+)(?: "(\w+)")?\)', shown)
     assert links
-    for name, path in links:
+    for what, path, name in links:
         text = (ROOT / path).read_text(encoding="utf-8")
-        assert path.endswith(f"findings/{name}") or f"def {name}(" in text, name
+        assert path.startswith("findings/") if what == "script" else f"def {name}(" in text, name
 
 
 def testEveryScriptIsOnThePage():

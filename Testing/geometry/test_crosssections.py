@@ -10,11 +10,11 @@ import shapes
 from shapes import imageOf
 
 from SegmentMetricsLib.geometry import meshing, slicecontours
-from SegmentMetricsLib.geometry.crosssections import boxesOf, cut
+from SegmentMetricsLib.geometry.crosssections import boxesOf, cut, ofVoxels
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.slicecontours import Planes
-from SegmentMetricsLib.geometry.slicing import gapBetween, stackOf, stackOfSections
+from SegmentMetricsLib.geometry.slicing import gapBetween, stackOf
 from SegmentMetricsLib.metrics import sliceareas
 from SegmentMetricsLib.model.inputs import structureFromImage
 
@@ -45,7 +45,7 @@ def areasOf(sections) -> dict[int, float]:
 def testAMaskIsCutWhereItsOwnSlicesAreContoured(direction):
     mask = maskOf(1, direction=direction)
     gap = gapBetween(mask)
-    own, found = stackOf(mask, gap), stackOfSections(cut(meshing.fromMask(mask), mask.grid), gap)
+    own, found = stackOf(ofVoxels(mask), gap), stackOf(cut(meshing.fromMask(mask), mask.grid), gap)
 
     def directed(stack):
         rows = np.column_stack([stack.numbers, stack.contours.points[stack.contours.cells].reshape(-1, 6)])
@@ -69,7 +69,7 @@ def testABoxFromTwoToFive():
     assert areasOf(cut(surface, gridOf((1, 1, 1), direction=MIRRORED))) == dict.fromkeys((-5, -4, -3), 6)
     assert cut(surface, gridOf((1, 1, 1)), (7, 9)).isEmpty
     # long sides are cut as finely as pixels are wide, and come back
-    stack = stackOfSections(sections, 100.0)
+    stack = stackOf(sections, 100.0)
     assert stack.contours.sizes.max() <= 1 + 1e-9 and stack.contours.sizes.min() > 0
     assert stack.contours.sizes.sum() == pytest.approx(3 * 10)
 
@@ -134,7 +134,7 @@ def testSharedAreas(direction):
     other = Mask(other.voxels, other.offset, Grid(other.grid.size, matrix))
     sections = cut(boxesOf(other), mask.grid)
     gap = gapBetween(mask, sections)
-    stacks = stackOf(mask, gap), stackOfSections(cut(meshing.fromMask(other), mask.grid), gap)
+    stacks = stackOf(ofVoxels(mask), gap), stackOf(cut(meshing.fromMask(other), mask.grid), gap)
     found = sliceareas.areasOf((mask, sections), stacks)
     size = 16
     steps = (np.arange(size) + 0.5) / size - 0.5
@@ -159,7 +159,7 @@ def testTheWholeOfASectionIsShared():
         image = shapes.ball(12, (center, 0, 0), size=(80, 60, 60))
         mask = structureFromImage(image, "reference", None, 0.5).mask
         sections = cut(surface, mask.grid)
-        stacks = [stackOf(mask, 1000.0), stackOfSections(sections, 1000.0)]
+        stacks = [stackOf(ofVoxels(mask), 1000.0), stackOf(sections, 1000.0)]
         areas = sliceareas.areasOf((mask, sections), stacks)
         np.testing.assert_allclose(areas.shared, share * areas.areas[1], rtol=1e-9, atol=1e-7)
         assert areas.areas[1].sum() == pytest.approx(4 / 3 * np.pi * 5**3, rel=0.02)

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import pytest
 from panelfakes import Segmentation, Table, modelOf
-from SegmentMetricsPanel import editedpairs
-from SegmentMetricsPanel.chosensettings import criticalNames, possibleCriticals, shownSettings
-from SegmentMetricsPanel.enumerations import Mode, choicesOf
+from SegmentMetricsPanel.model import editedpairs
+from SegmentMetricsPanel.model.chosensettings import criticalNames, possibleCriticals, shownSettings
+from SegmentMetricsPanel.model.enumerations import Mode, choicesOf
 
-from SegmentMetricsLib.model.structures import Identity
+from SegmentMetricsLib.model.structure import Identity
 
 MODULE = Path(__file__).parents[2] / "SegmentMetrics"
 BLOCKED = """
@@ -21,7 +21,7 @@ import sys
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
 for name in ("qt", "ctk", "slicer", "vtk", "SegmentMetricsLib.mrml"):
     sys.modules[name] = None
-import SegmentMetricsPanel.attempts
+import SegmentMetricsPanel.model.attempts, SegmentMetricsPanel.model.panelmodel
 from pathlib import Path
 for path in (Path(sys.argv[1]) / "SegmentMetricsPanel" / "contents").glob("*.py"):
     __import__(f"SegmentMetricsPanel.contents.{path.stem}")

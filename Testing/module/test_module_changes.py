@@ -161,7 +161,7 @@ def testAutoUpdateDoesNotInsist(desktop, session, monkeypatch):
 def testTheModelsFakesAreLikeTheRealThing(session):
     """What the model is tested with has the parameters, defaults and functions that it meets in Slicer."""
     import panelfakes
-    from SegmentMetricsPanel import model
+    from SegmentMetricsPanel.model import panelmodel as model
     from SegmentMetricsPanel.parameters import SegmentMetricsParameterNode
     from SegmentMetricsPanel.scene import SlicerScene
 

@@ -12,7 +12,7 @@ from vtkmodules.vtkFiltersCore import vtkMassProperties
 
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.model.structures import Structure
+from SegmentMetricsLib.model.structure import Structure
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib.mrml import conversion, headless  # noqa: E402

@@ -13,7 +13,8 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.palettes import rgb
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Structure
+from SegmentMetricsLib.model.structure import Structure
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.show.maps import HAZARD
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")

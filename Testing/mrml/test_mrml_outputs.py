@@ -16,7 +16,8 @@ from vtkmodules.vtkFiltersSources import vtkSphereSource
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Structure
+from SegmentMetricsLib.model.structure import Structure
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.show import distributions
 from SegmentMetricsLib.show.maps import Coloring
 

@@ -21,7 +21,8 @@ from SegmentMetricsLib.case.comparison import compared
 from SegmentMetricsLib.commands import pairwork
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.model.inputs import labelMasks
-from SegmentMetricsLib.model.structures import Match, Structure
+from SegmentMetricsLib.model.structure import Structure
+from SegmentMetricsLib.model.structures import Match
 
 pytestmark = pytest.mark.nightly
 

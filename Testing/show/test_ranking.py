@@ -11,7 +11,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-from SegmentMetricsLib.model.structures import Structure
+from SegmentMetricsLib.model.structure import Structure
 from SegmentMetricsLib.show.report.ranking import Ranking
 
 BOX = ((5, 5, 5), (14, 14, 14))

@@ -13,7 +13,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.model import inputs
-from SegmentMetricsLib.model.structures import Structure
+from SegmentMetricsLib.model.structure import Structure
 from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
 
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import shapes
-from SegmentMetricsPanel import enumerations
-from SegmentMetricsPanel.attempts import Attempts
-from SegmentMetricsPanel.chosensettings import IN_PANEL
-from SegmentMetricsPanel.model import PanelModel
+from SegmentMetricsPanel.model import enumerations
+from SegmentMetricsPanel.model.attempts import Attempts
+from SegmentMetricsPanel.model.chosensettings import IN_PANEL
+from SegmentMetricsPanel.model.panelmodel import PanelModel
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.progress import Cancelled
@@ -20,14 +20,15 @@ from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.model.inputs import structureFromImage
-from SegmentMetricsLib.model.structures import Identity, Match, Pairing
+from SegmentMetricsLib.model.structure import Identity
+from SegmentMetricsLib.model.structures import Match, Pairing
 
 DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
     "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [],
     "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
     "prescription": 0.0, "lesionMinimum": 0.0, "lesionOverlap": 0.0, "panopticOverlap": 0.5, "lesionDilation": 0,
-    "follow": False, "edit": "", "session": None, "showLesions": False,
+    "follow": False, "edit": "", "session": None, "showLesions": False, "observedOnly": "",
     "convention": "SegmentMetrics", "protocol": None, "dose": None, "result": None, "shownPair": 0,
     "showMap": True, "focus": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True,
     "observersOf": None, "observerNodes": [], "testNodes": [], "observerSegments": [], "testSegments": [],

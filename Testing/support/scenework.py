@@ -152,7 +152,7 @@ def observedNow(session) -> int:
 
 def applyAll(session, *choices: tuple) -> None:
     """Measure all matching structures, and the pairs that are chosen as well."""
-    from SegmentMetricsPanel import editedpairs
+    from SegmentMetricsPanel.model import editedpairs
 
     session.ui.modeComboBox.currentIndex = 1
     session.settle(0.1)

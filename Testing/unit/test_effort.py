@@ -13,7 +13,7 @@ from SegmentMetricsLib.geometry.meshing import fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 from SegmentMetricsLib.metrics.effort import NearContour, centroid
 from SegmentMetricsLib.model.inputs import structureFromImage
-from SegmentMetricsLib.model.structures import Structure
+from SegmentMetricsLib.model.structure import Structure
 
 EFFORT = Settings(families="effort", tolerances=(1, 2))
 SQUARE = shapes.loops([(0, 0), (10, 0), (10, 10), (0, 10)])

@@ -14,7 +14,7 @@ from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import hazard
 from SegmentMetricsLib.metrics.hazard import kernelOf
 from SegmentMetricsLib.model.inputs import labelMasks
-from SegmentMetricsLib.model.structures import Structure
+from SegmentMetricsLib.model.structure import Structure
 
 HAZARD = Settings(families="hazard")
 # The critical structure is a wall of voxels 2 to 4 along i, across the image of 24 x 24 x 24 voxels of 1 mm.

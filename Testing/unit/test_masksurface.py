@@ -13,7 +13,7 @@ from SegmentMetricsLib.geometry import cellcases
 from SegmentMetricsLib.geometry.meshing import MaskSurface, fromMask, paddedImage, transformed
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData, triangleIndices
 from SegmentMetricsLib.model.inputs import labelMasks
-from SegmentMetricsLib.model.structures import Structure
+from SegmentMetricsLib.model.structure import Structure
 
 OBLIQUE = shapes.rotation((1, 2, -0.5), 33)
 GRIDS = {

@@ -8,10 +8,19 @@ import shapes
 from similaritywork import disc, maskOf, measured, square, stack
 
 from SegmentMetricsLib.geometry import contours, meshing, slicecontours
+from SegmentMetricsLib.geometry.crosssections import ofVoxels
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.slicecontours import Contour, Planes
 from SegmentMetricsLib.metrics import similarity
+
+
+def contoursOf(mask, planes: Planes) -> dict[int, list[Contour]]:
+    return slicecontours.ofSections(ofVoxels(mask, planes.axis), planes)
+
+
+def isInside(mask, planes: Planes, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
+    return ofVoxels(mask, planes.axis).contains(np.linalg.solve(planes.scale, positions.T).T, slices)
 
 
 class TestSplitting:
@@ -44,7 +53,7 @@ class TestSplitting:
         """The neck is 5 pixels wide; the cut is its width, and both parts keep their share of the area."""
         mask = maskOf(self.joined)
         planes = Planes(mask.grid, 2, "mm")
-        (whole,) = slicecontours.ofMask(mask, planes)[0]
+        (whole,) = contoursOf(mask, planes)[0]
         parts = slicecontours.cutApart([whole], 2, planes.pixelArea)
         assert sum(p.area for p in parts) == pytest.approx(whole.area)
         assert [p.area for p in parts] == pytest.approx([whole.area / 2] * 2, rel=0.05)
@@ -63,7 +72,7 @@ class TestSplitting:
     )
     def testNotCut(self, shape):
         mask = maskOf(shape)
-        found = slicecontours.ofMask(mask, Planes(mask.grid, 2, "mm"))[0]
+        found = contoursOf(mask, Planes(mask.grid, 2, "mm"))[0]
         assert slicecontours.cutApart(found, 2, 1.0) == found
 
 
@@ -78,7 +87,7 @@ class TestContours:
         axes[:3, 3] = 10, 20, 30
         mask = maskOf(shapes.blob(seed, (17, 15, 4)), axes)
         planes = Planes(mask.grid, 2, "mm")
-        for index, found in slicecontours.ofMask(mask, planes).items():
+        for index, found in contoursOf(mask, planes).items():
             plane = mask.grid.plane(index, 2)
             surface = meshing.fromMask(Mask.fromArray(mask.block([0, 0, index], [16, 14, index]), plane))
             expected = {frozenset(map(tuple, pair)) for pair in np.round(surface.points[surface.cells], 6).tolist()}
@@ -95,12 +104,12 @@ class TestContours:
         mask = maskOf(shapes.blob(5, (9, 11, 8)), np.diag([1, 1.5, 2, 1]))
         planes = Planes(mask.grid, axis, "mm")
         generator = np.random.default_rng(0)
-        for index, found in slicecontours.ofMask(mask, planes).items():
+        for index, found in contoursOf(mask, planes).items():
             points = generator.uniform(-3, 26, (300, 2))
             start = np.concatenate([c.points for c in found])
             end = start + np.concatenate([c.steps for c in found])
             expected = contours.insideContours(points, start, end)
-            answer = slicecontours.isInside(mask, planes, points, np.full(len(points), index))
+            answer = isInside(mask, planes, points, np.full(len(points), index))
             assert (answer == expected).all() and 0 < expected.sum() < len(expected)
 
     def testSides(self):
@@ -109,8 +118,8 @@ class TestContours:
         planes = Planes(mask.grid, 2, "mm")
         points = np.array([[7, 7], [7, 10.5], [7, 10.7], [10.25, 10.25], [10.4, 10.4], [-90, 7]])
         for inside in (
-            lambda p, s: slicecontours.isInside(mask, planes, p, s),
-            similarity.insidePolygons(slicecontours.ofMask(mask, planes)),
+            lambda p, s: isInside(mask, planes, p, s),
+            similarity.insidePolygons(contoursOf(mask, planes)),
         ):
             found = similarity.sidesOf(points, np.zeros(len(points), int), inside, 1e-6)
             assert found.tolist() == [-1, 0, 1, 0, 1, 1]
@@ -118,7 +127,7 @@ class TestContours:
     def testSidesWithinATolerance(self):
         """The contour runs from 4.5 to 10.5: 0.05 mm off it is on it to 0.1 mm, 0.15 mm off it is not."""
         mask = maskOf(square((5, 5), (10, 10)))
-        inside = similarity.insidePolygons(slicecontours.ofMask(mask, Planes(mask.grid, 2, "mm")))
+        inside = similarity.insidePolygons(contoursOf(mask, Planes(mask.grid, 2, "mm")))
         points = np.array([[at, 7.0] for edge in (4.5, 10.5) for at in edge + np.array([-0.15, -0.05, 0.05, 0.15])])
         for turned in (points, points[:, ::-1]):
             found = similarity.sidesOf(turned, np.zeros(8, int), inside, 0.1)

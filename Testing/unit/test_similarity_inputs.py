@@ -14,6 +14,7 @@ from similaritywork import KEYS, disc, maskOf, measured, square, stack, values
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.geometry import meshing, slicecontours
+from SegmentMetricsLib.geometry.crosssections import ofVoxels
 from SegmentMetricsLib.geometry.slicecontours import Planes
 from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.model.inputs import labelMasks
@@ -102,7 +103,7 @@ class TestInputs:
         lines = []
         for array in masks:
             mask = maskOf(array)
-            found = slicecontours.ofMask(mask, Planes(mask.grid, 2, "mm"))[0]
+            found = slicecontours.ofSections(ofVoxels(mask), Planes(mask.grid, 2, "mm"))[0]
             lines.append(shapes.loops(*(c.points for c in found)))
         asMasks, asLines = measured(*map(shapes.imageOf, masks), ol=4), measured(*lines, ol=4)
         assert values(asLines) == pytest.approx(values(asMasks), abs=0.03)

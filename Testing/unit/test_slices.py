@@ -14,6 +14,7 @@ from shapes import imageOf
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.geometry.crosssections import ofVoxels
 from SegmentMetricsLib.geometry.grids import Grid, translation
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
@@ -133,7 +134,7 @@ def testTheProfileAddsUp():
 
 def testContoursOfAllSlicesAreThoseOfEachSlice():
     mask = structureFromImage(imageOf(shapes.blob(1), (1, 1.5, 2), (3, 4, 5), TURNED), "reference", None, 0.5).mask
-    stack = stackOf(mask, 1000.0)
+    stack = stackOf(ofVoxels(mask), 1000.0)
     for k in range(mask.low[2], mask.high[2] + 1):
         row = k - mask.offset[2]
         plane = Grid((*mask.grid.size[:2], 1), mask.grid.matrix @ translation((0, 0, k)), planar=True)

@@ -13,7 +13,7 @@ from SegmentMetricsLib.case.resulttables import doseTable
 from ..translation import _
 
 if TYPE_CHECKING:
-    from ..model import PanelModel
+    from ..model.panelmodel import PanelModel
 
 # So many buttons fit beside each other; more of them take a second row.
 BUTTONS_IN_A_ROW = 6

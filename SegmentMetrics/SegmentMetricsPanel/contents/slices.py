@@ -6,7 +6,7 @@ import math
 
 from SegmentMetricsLib.metrics.slices import axisOfRows, columnOf, positionText
 
-from ..enumerations import SliceQuantity
+from ..model.enumerations import SliceQuantity
 from ..translation import _
 from .table import Table
 

@@ -7,8 +7,8 @@ import slicer
 
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
-from ..enumerations import Mode
 from ..markup import explain
+from ..model.enumerations import Mode
 from .view import View, silent, widen
 
 # names of the segment list inside qMRMLSegmentSelectorWidget, and of the label before it

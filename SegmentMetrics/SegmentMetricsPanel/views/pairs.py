@@ -5,8 +5,8 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.mrml import proposePairs
 
-from .. import editedpairs
 from ..markup import asTip, breakableInColumn
+from ..model import editedpairs
 from .tables import WIDEST
 from .view import ChoiceList, View
 

@@ -7,7 +7,7 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import charts, folders
 
-from ..enumerations import Plot
+from ..model.enumerations import Plot
 from ..work import waiting
 from .view import View
 

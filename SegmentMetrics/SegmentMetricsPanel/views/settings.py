@@ -10,9 +10,9 @@ from SegmentMetricsLib.metrics.registry import FAMILIES
 from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED
 
-from ..chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings
-from ..enumerations import translated
 from ..markup import explain
+from ..model.chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings
+from ..model.enumerations import translated
 from .view import ChoiceList, View, silent, widen
 
 # The families that people look for; the others are among the advanced settings.

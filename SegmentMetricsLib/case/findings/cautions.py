@@ -27,7 +27,7 @@ from .density import shareMissingInside
 if TYPE_CHECKING:
     from ...metrics.measurement import Measurement
     from ...metrics.pair import Pair
-    from ...model.structures import Structure
+    from ...model.structure import Structure
 
 # A structure is small if it spans less than this fraction of its image along any axis.
 SMALL = 0.05

@@ -13,7 +13,7 @@ from ...geometry.grids import Grid
 from ...io.grayimages import readGrayImage
 from ...metrics.findings import Finding, Kind
 from ...model.grayimages import GrayImage
-from ...model.structures import Structure
+from ...model.structure import Structure
 from .pairfindings import areOfOneKind
 
 # Most names in a finding.

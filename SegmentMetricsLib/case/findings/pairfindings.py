@@ -25,7 +25,7 @@ from . import cautions
 if TYPE_CHECKING:
     from ...metrics.measurement import Measurement
     from ...metrics.pair import Pair
-    from ...model.structures import Structure
+    from ...model.structure import Structure
 
 # Pattern of a DICOM UID, for frames of reference.
 UID = re.compile(r"[\d.]+")

@@ -17,7 +17,7 @@ from ...geometry.grids import Grid
 from ...geometry.masks import LARGEST_BOX, Mask, finest
 from ...geometry.surfaces import Surface
 from ...model.lattices import onOneLattice
-from ...model.structures import Structure
+from ...model.structure import Structure
 
 METHODS = ("majority", "staple", "mean-surface")
 # Voxels around all observers that the STAPLE filter sees on each side; it learns from them what the background is.

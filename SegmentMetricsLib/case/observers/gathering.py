@@ -20,7 +20,8 @@ from ...base.texts import commaSeparated, counted, tellingApart
 from ...geometry.graphs import components
 from ...io.reading import UnusableFile, readAll, stemOf
 from ...io.structurenames import isAlone, settled, shared
-from ...model.structures import Labels, Structure, inAnySpelling, namesOfSeveral, requireKnown, unusableOf
+from ...model.structure import Structure
+from ...model.structures import Labels, inAnySpelling, namesOfSeveral, requireKnown, unusableOf
 from ...model.structureset import StructureSet
 from ...settings.settings import Settings
 from ..given import asStructure

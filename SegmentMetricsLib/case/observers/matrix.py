@@ -21,7 +21,7 @@ from ...metrics.findings import Finding, asFinding
 from ...metrics.measurement import Measurement, evaluate
 from ...metrics.pair import Pair
 from ...metrics.registry import findMetric, selected
-from ...model.structures import Structure
+from ...model.structure import Structure
 from ...settings.settings import Settings
 from ..comparison import Comparison, compared
 

@@ -12,7 +12,7 @@ import numpy as np
 from ...base.texts import shortest
 from ...geometry.masks import Mask
 from ...metrics.measurement import Measurement, finite
-from ...model.structures import Structure
+from ...model.structure import Structure
 from ...settings.settings import Settings
 from ..places import Place
 from . import sentences

@@ -17,7 +17,8 @@ from ...geometry.surfaces import Surface
 from ...io.labelnames import labelNamesFrom
 from ...metrics.pair import Pair
 from ...model.naming import placeOf
-from ...model.structures import Labels, Structure
+from ...model.structure import Structure
+from ...model.structures import Labels
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
 from ..comparison import Comparison, compared

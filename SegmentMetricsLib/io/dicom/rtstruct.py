@@ -16,7 +16,7 @@ from ...geometry.filling import CUT, EXCLUSIVE, JOINED
 from ...geometry.grids import Grid, requireScale
 from ...geometry.masks import Mask
 from ...model.notes import Note
-from ...model.structures import Structure
+from ...model.structure import Structure
 from ...model.structureset import LeftOut, StructureSet
 from .filledslices import FilledSlices, PlanarContour, filledSlices
 from .images import imagesFor, imagesOf

@@ -15,7 +15,7 @@ from ...base.texts import commaSeparated
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask, fromLabels
 from ...model import inputs
-from ...model.structures import Structure
+from ...model.structure import Structure
 from ...model.structureset import StructureSet
 from .opening import patientOf, read, readable, textOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinned

@@ -17,7 +17,7 @@ from ...base.errors import InputError, installing
 from ...base.texts import commaSeparated
 from ...base.version import __version__
 from ...geometry.masks import Mask
-from ...model.structures import Structure
+from ...model.structure import Structure
 from .opening import isDicom, read, readable, textOf
 
 MANUFACTURER, UTF8 = "SegmentMetrics", "ISO_IR 192"

@@ -12,7 +12,8 @@ from ...base.markup import Markup, filled
 from ...base.texts import counted, tellingApart
 from ...case.records import Record
 from ...case.tablemodel import Table
-from ...model.structures import REFERENCE_AND_TEST, Structure
+from ...model.structure import Structure
+from ...model.structures import REFERENCE_AND_TEST
 from ...settings.settings import Settings
 from ..fingerprints import contentHash
 from ..writing import versions

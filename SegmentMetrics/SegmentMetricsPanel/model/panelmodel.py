@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.protocol import exampleNames
 from SegmentMetricsLib.case.protocol.protocol import Protocol
+from SegmentMetricsLib.case.request import Request
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml.outcomes import Request
 from SegmentMetricsLib.settings.settings import Settings
 
+from ..contents import observers, results
+from ..contents.following import Edit, begun
+from ..contents.verdicts import orderOf
+from ..translation import _
 from . import chosensettings
-from .contents import observers, results
-from .contents.following import Edit, begun
-from .contents.verdicts import orderOf
 from .editedpairs import choicesOf, proposedOf
 from .enumerations import Mode
 from .inputs import Inputs
 from .observing import Observers
-from .translation import _
 
 
 class Scene(typing.Protocol):
@@ -316,7 +316,9 @@ class PanelModel:
         p, outcome = self.parameters, self.outcome
         if None in map(outcome.node, REFERENCE_AND_TEST):
             return _("A compared segmentation was removed.")
-        if not self._isSamePair() or outcome.isOfAll != (p.mode == Mode.allStructures):
+        if outcome.isOfAll != (p.mode == Mode.allStructures):
+            return _("These are the results of {name}.").format(name=self._compared())
+        if not self._isSamePair():
             return _("The selection has changed.")
         if outcome.isOfAll and choicesOf(p, self.scene) != outcome.choices:
             return _("The pairs have changed.")
@@ -325,6 +327,9 @@ class PanelModel:
         chosen = self.chosen()
         isSame = (chosen.protocol and chosen.protocol.version) == (outcome.judgment or {}).get("version")
         return "" if isSame and chosen.settings == outcome.settings else _("The settings have changed.")
+
+    def _compared(self) -> str:
+        return _("all structures") if self.outcome.isOfAll else self.outcome.records[0].name
 
     def _isSamePair(self) -> bool:
         """Return whether the results belong to the chosen segments, or segmentations."""
@@ -343,7 +348,7 @@ class PanelModel:
 
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
-        isFollowed = self.isFollowing() and self.isOnePair() and self.isFollowable() and bool(self.change)
+        isFollowed = self.isFollowing() and self.isFollowable() and bool(self.change)
         isWanted = self.isNews and self.parameters.follow and bool(self.stale()) and not isFollowed
         if not isWanted or self.whyNot():
             return False
@@ -364,6 +369,16 @@ class PanelModel:
             return False
         isRightMode = outcome.isOfAll != self.isOnePair()
         return isRightMode and self._isSamePair() and (not outcome.isOfAll or outcome.comparisons is not None)
+
+    def edited(self) -> tuple | None:
+        """Return the segmentation and the segment ID of the test, which is edited; None if there is none."""
+        p = self.parameters
+        if p is None or p.test is None:
+            return None
+        segment = p.testSegment
+        if not self.isOnePair():
+            segment = self.outcome.segments[self.number()][1] if self.record() is not None else ""
+        return (p.test, segment) if segment in self.scene.segments(p.test) else None
 
     def isOnePair(self) -> bool:
         """Return whether one pair is chosen, not all structures."""

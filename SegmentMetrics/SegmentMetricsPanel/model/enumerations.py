@@ -6,7 +6,7 @@ from functools import cache
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.settings.settings import DECLARED
 
-from .translation import _, translate
+from ..translation import _, translate
 
 # What Slicer's translators call the file that declares the settings: its folder and its name.
 DECLARED_IN = "settings.settings"

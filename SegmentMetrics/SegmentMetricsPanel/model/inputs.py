@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
+from ..translation import _
 from .editedpairs import swapped
 from .enumerations import Mode
-from .translation import _
 
 
 class Inputs:

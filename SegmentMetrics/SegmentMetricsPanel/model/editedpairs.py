@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.texts import commaSeparated
 
+from ..translation import _
 from .enumerations import Mode
-from .translation import _
 
 # How a pair was found, as stored in the parameter node in every language: chosen by the user, or by overlap, which is
 # followed by the Dice similarity coefficient.

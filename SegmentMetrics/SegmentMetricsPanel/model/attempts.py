@@ -9,8 +9,8 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.face import Comparison
 
-from . import reports
-from .translation import _
+from .. import reports
+from ..translation import _
 
 
 class Host(typing.Protocol):
