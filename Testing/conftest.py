@@ -32,11 +32,11 @@ def pytest_xdist_auto_num_workers(config):
 def pytest_configure(config):
     """Let each worker begin with other folders, as the first one to read a file translates it for all of them."""
     if hasattr(config, "workerinput") and config.args == config.getini("testpaths"):
-        rooms = sorted(path.parent for path in Path(__file__).parent.glob("*/test_*.py"))
-        rooms = [str(room) for room in dict.fromkeys(rooms)]
+        folders = sorted(path.parent for path in Path(__file__).parent.glob("*/test_*.py"))
+        folders = [str(folder) for folder in dict.fromkeys(folders)]
         worker = int(config.workerinput["workerid"].removeprefix("gw"))
-        start = worker * len(rooms) // config.workerinput["workercount"]
-        config.args = rooms[start:] + rooms[:start]
+        start = worker * len(folders) // config.workerinput["workercount"]
+        config.args = folders[start:] + folders[:start]
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks
@@ -97,6 +97,26 @@ def savedAndLoaded():
         return loaded
 
     return load
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quickOutputs():
+    """Batches draw fewer samples for the interval of a mean, and reports smaller pictures of maps.
+
+    The functions themselves are tested by those who import them.
+    """
+    from SegmentMetricsLib.batch import statistics
+    from SegmentMetricsLib.show.report import flatmap
+
+    interval = statistics.meanInterval
+
+    def meanInterval(values, *, resamples, seed):
+        return interval(values, resamples=min(resamples, 99), seed=seed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statistics, "meanInterval", meanInterval)
+        patch.setattr(flatmap, "SIZE", (40, 36))
+        yield
 
 
 @pytest.fixture(autouse=True, scope="session")

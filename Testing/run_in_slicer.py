@@ -11,7 +11,7 @@ from pathlib import Path
 
 import slicer
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / "support"))
+sys.path[:0] = [str(Path(__file__).resolve().parent / folder) for folder in ("slicer", "support")]
 
 
 def main() -> int:

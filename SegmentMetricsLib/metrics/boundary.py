@@ -67,9 +67,10 @@ def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value
 
     Examples
     --------
-    >>> distances = distancesBetween(reference, test)  # two vtkPolyData in mm, or two masks as images
-    >>> percentileHausdorff(distances, 95)
-    3.2...
+    >>> masks = (Mask.fromArray(np.ones((1, n, n)), Grid((9, 9, 1), np.eye(4))) for n in (5, 8))
+    >>> distances = BoundaryPair(*map(meshing.fromMask, masks)).measure()
+    >>> f"{percentileHausdorff(distances, 95):.3f}"
+    '3.053'
     """
     toTest, toReference = (direction.percentile(percentile) for direction in distances.directions)
     return Value(combined(max, toTest, toReference), toTest, toReference)

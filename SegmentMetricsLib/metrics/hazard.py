@@ -447,7 +447,8 @@ def tailRisk(hazardErrors: Errors, hazardBalance: float, hazardTail: float) -> f
 
     Examples
     --------
-    >>> errors = Errors(missed=np.array([0.9, 0.2]), added=np.array([0.1]), both=5.0, outside=3.0)
+    >>> missed, added = np.array([0.9, 0.2]), np.array([0.1])  # hazard of voxels that only one of both has
+    >>> errors = Errors(missed, added, both=5.0, outside=3.0)
     >>> tailRisk(errors, hazardBalance=0.7, hazardTail=0.05)
     0.66
     """

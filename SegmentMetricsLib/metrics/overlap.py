@@ -38,9 +38,9 @@ def dice(counts: Counts) -> float:
 
     Examples
     --------
-    >>> from SegmentMetricsLib.metrics.counts import Counts
-    >>> dice(Counts(truePositive=90, falsePositive=10, falseNegative=30))
-    0.8181818181818182
+    >>> reference, test = np.arange(6) < 3, np.arange(6) > 0  # masks of any shape
+    >>> dice(Counts((reference & test).sum(), (test & ~reference).sum(), (reference & ~test).sum()))
+    0.5
     """
     return _ratio(2 * counts.truePositive, counts.reference + counts.test, counts)
 

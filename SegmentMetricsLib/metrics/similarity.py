@@ -633,9 +633,11 @@ def similarityIndex(sliceSimilarity: Similarity) -> float:
 
     Examples
     --------
-    >>> similarity = measure(reference, test, planes, Levels(inside=1, outside=2), insidePolygons(reference))
-    >>> similarityIndex(similarity)
-    0.9...
+    >>> masks = [Mask.fromArray(np.ones((1, n, n)), Grid((9, 9, 1), np.eye(4))) for n in (5, 8)]
+    >>> sections, planes = (crosssections.ofVoxels(mask, 2) for mask in masks), Planes(masks[0].grid, 2, "mm")
+    >>> reference, test = (slicecontours.ofSections(one, planes) for one in sections)
+    >>> round(similarityIndex(measure(reference, test, planes, Levels(outside=2), insidePolygons(reference))), 3)
+    0.875
     """
     return median(one.score for one in sliceSimilarity.slices)
 

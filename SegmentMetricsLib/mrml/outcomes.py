@@ -316,6 +316,7 @@ def compare(
 
 def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
     """Store the comparisons of what was asked for in a table node, and return the outcome."""
+    result = convenient(result)
     sides = [[getattr(one, side) for one in result] for side in REFERENCE_AND_TEST]
     criticals = [one for comparison in result for one in comparison.criticals]
     outcome = Outcome(

@@ -37,7 +37,7 @@ def testABatchTellsOfPairsThatDoNotOverlap(study, inline, capsys):
         },
     ]
     write("a,ref.nrrd,t1.nrrd,,")
-    assert batch("--metrics", "overlap") == 0 and "Alarms" not in capsys.readouterr().out
+    assert batch("--metrics", "overlap", "--overwrite") == 0 and "Alarms" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("number", [1, MOST_PAIRS + 2])

@@ -1,4 +1,4 @@
-"""All structures of a case: from files or structures to comparisons, failures and verdicts, the same by every door."""
+"""All structures of a case, from files or structures: comparisons, failures and verdicts are the same everywhere."""
 
 from __future__ import annotations
 

@@ -101,10 +101,10 @@ def byDefault(kind: Kind) -> list[Finding]:
     return alarms(kind)
 
 
-# Filling meshes that are a thousand times larger, and thinning them, takes long.
-SLOW = [(kind, way) for kind in (Kind.OTHER_UNITS, Kind.OTHER_AXES) for way in ("all", "topology", "instances")]
+# What every day shows: by voxels, by surfaces, by neither, and as another tool does it.
+DAILY = ("overlap", "boundary without tolerances", "hazard", "another tool")
 CASES = [
-    pytest.param(kind, way, marks=pytest.mark.nightly if (kind, way) in SLOW else ())
+    pytest.param(kind, way, marks=() if way in DAILY else pytest.mark.nightly)
     for kind in (*PAIRS, *SETS)
     for way in WAYS
 ]

@@ -295,6 +295,10 @@ def requireEqual(tool, theirs, mine, accuracy):
     """accuracy: absolute, or relative and absolute by name."""
     within = accuracy if isinstance(accuracy, dict) else {"abs": accuracy}
     for key, value in theirs.items():
+        if key not in mine:  # of volumes or of slices alone
+            with pytest.raises((IndexError, RuntimeError, ValueError)):
+                value()
+            continue
         if callable(value):
             try:
                 value = value()
@@ -321,7 +325,7 @@ def testRandomMasks(tool, kind, seed):
 @pytest.mark.parametrize("empty", ["reference", "test", "both"])
 @pytest.mark.parametrize("tool", PEERS)
 def testEmptyMasks(tool, empty):
-    reference, test, spacing = masks("inside", 1)
+    reference, test, spacing = masks("slice" if tool == "torchmetrics" else "inside", 1)
     if empty in ("reference", "both"):
         reference = np.zeros_like(reference)
     if empty in ("test", "both"):

@@ -25,7 +25,8 @@ def copy(tmp_path):
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(pages.ROOT / name, folder)
     (folder / "docs").mkdir()
-    shutil.copy(pages.ROOT / "docs" / "formulas.md", folder / "docs")
+    for name in ("formulas.md", "measurements.md"):
+        shutil.copy(pages.ROOT / "docs" / name, folder / "docs")
     samples.writeHeadAndNeck(folder / "segment-metrics-demo")
     # no pictures, which no page is about and every command would draw
     (folder / "slicer.py").write_text("raise ModuleNotFoundError(name='slicer')\n")
@@ -39,8 +40,8 @@ def follow(name: str, folder) -> list[str]:
 def testMetric(copy):
     printed = follow("metric", copy)
     assert int(re.search(r"(\d+) passed", "".join(printed))[1]) >= 8, "all tests of an entry of the registry"
-    link = "[Overlap coefficient](docs/formulas.md#oc-overlap-coefficient)"
-    assert f"| `OC` | {link} |" in (copy / "README.md").read_text(encoding="utf-8")
+    link = "[Overlap coefficient](formulas.md#oc-overlap-coefficient)"
+    assert f"| `OC` | {link} |" in (copy / "docs" / "measurements.md").read_text(encoding="utf-8")
     formulas = (copy / "docs" / "formulas.md").read_text(encoding="utf-8")
     assert "### OC: Overlap coefficient" in formulas and r"\mathrm{OC} = \frac" in formulas
     (pair,) = json.loads((copy / "parotid" / "metrics.json").read_text(encoding="utf-8"))["pairs"]

@@ -88,7 +88,7 @@ def testWhichTestsRunWhen():
             assert f"Programming Language :: Python :: {version}" in project["project"]["classifiers"]
 
 
-def testRoomsThatAreTypeCheckedExist():
-    rooms = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["mypy"]["files"]
-    assert "SegmentMetricsLib" in rooms
-    assert all((ROOT / room).is_dir() for room in rooms)
+def testFoldersThatAreTypeCheckedExist():
+    folders = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["mypy"]["files"]
+    assert "SegmentMetricsLib" in folders
+    assert all((ROOT / folder).is_dir() for folder in folders)

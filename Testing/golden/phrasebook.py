@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,7 @@ Mask,SignedMean,within,1,2
 """
 
 
+@functools.cache
 def text() -> str:
     """Return the phrasebook."""
     refusals, remarks = set(), set()
