@@ -28,6 +28,7 @@ from .views.corners import CornersView
 from .views.doses import DoseChoiceView, DoseView
 from .views.focus import FocusView
 from .views.hazard import HazardView
+from .views.heights import HeightsView
 from .views.inputs import InputsView
 from .views.layouts import LayoutView
 from .views.lesions import LesionsView
@@ -93,6 +94,7 @@ class Panel(VTKObservationMixin):
         self.practice = PracticeView(ui, model, self.follower, self.forgetResults, self.apply, self.onWritten)
         self.reports = ReportsView(ui, model, self.attempts.report)
         self.observerFiles = ObserverFilesView(ui, model, self.attempts.reportObservers)
+        self.heights = HeightsView(ui, model, [self.conventions.answerLabel])
         # in the order in which they are shown: focus needs the maps
         self.views = (
             *(self.inputs, self.observerChoice, self.pairs, self.settings, self.protocols, self.doseChoice),
@@ -102,6 +104,7 @@ class Panel(VTKObservationMixin):
         )
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
+        ui.notesButton.connect("clicked(bool)", lambda _checked=False: self.heights.show())
         self.watcher = SegmentWatcher(self.onSuspect, self.onEvent)
         self.settleChoices, self.settleEdits = self.inputs.settle, self.watcher.settle
         # writing to the parameter node may trigger many events: refresh once, right after them
@@ -237,6 +240,8 @@ class Panel(VTKObservationMixin):
             self.refreshTimer.start()
         elif self.parameters is not None:
             self._watch()  # a script may have switched following on or off
+            if self.focus.isOutlined and not self.model.isFollowing():
+                self.focus.showElsewhere()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAdded(self, _caller, _event, node) -> None:
@@ -396,16 +401,16 @@ class Panel(VTKObservationMixin):
             with waiting():
                 model.recall()
         model.kept = None
+        parameters = self.parameters
+        self._drawAhead()
+        if self.parameters is not parameters:  # the scene was closed meanwhile
+            return
         self._enableApply()
         stale = model.staleText()
         self.ui.staleLabel.text, self.ui.staleLabel.visible = stale, bool(stale)
         self.watcher.watch(self._watched())
         self._watch()
         self._beginEdit()
-        parameters = self.parameters
-        self._drawAhead()
-        if self.parameters is not parameters:  # the scene was closed meanwhile
-            return
         for view in self.views:
             view.show()
         self.map.prepared = {}
@@ -428,6 +433,7 @@ class Panel(VTKObservationMixin):
         comparison, sides = self.outcome.comparisons[self.model.number()], self.map.missing()
         surface, kind = parameters.mapSurface.name, parameters.mapKind.name
         self.model.isBusy = True
+        self.refreshTimer.stop()
         try:
             with self.longWork(lambda: self.parameters is parameters, keepsPart=False) as work:
                 self.map.prepared = work.run(lambda: drawAhead(comparison, sides, surface, kind))
@@ -435,6 +441,8 @@ class Panel(VTKObservationMixin):
             pass  # the views do without, and say why
         finally:
             self.model.isBusy = False
+            if self.refreshTimer.isActive():  # somebody chose something else meanwhile
+                self.model.forget()
 
     def _enableActions(self) -> None:
         """Enable what takes results out of the panel, or disable it."""
@@ -444,6 +452,7 @@ class Panel(VTKObservationMixin):
     def _showMessage(self) -> None:
         message = self.model.message(*[view.problem for view in self.views])
         self.ui.messageLabel.text, self.ui.messageLabel.visible = message, bool(message)
+        self.heights.show()
 
     def _enableApply(self) -> None:
         self.measureButton.enable(self.model.whyNot())

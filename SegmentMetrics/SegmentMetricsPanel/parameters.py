@@ -68,6 +68,7 @@ class SegmentMetricsParameterNode:
     areObserversChosen: bool = False
     consensus: ConsensusMethod = ConsensusMethod.majority
     observersResult: slicer.vtkMRMLTableNode
+    observedOnly: str
     observedStructure: str
     observedKey: str = "HD95"
     showVariation: bool = True

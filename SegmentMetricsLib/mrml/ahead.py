@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
+from ..case.observers.observed import ObservedStructure
 from ..model.structures import REFERENCE_AND_TEST
 from ..show.maps import checkedLimits
 from .charts import histogramOf
@@ -32,3 +33,13 @@ def drawAhead(
     _, tolerance = checkedLimits(comparison, "signed", None, None)
     histogramOf(comparison.distances, tolerance)
     return {side: distanceMap(comparison, side, surface, None, kind == "bld") for side in sides}
+
+
+def withDrawnConsensus(found):
+    """Return what was found of a structure of observers, after making the surface of the consensus that maps need.
+
+    found: an ObservedStructure, or why it cannot be compared.
+    """
+    if isinstance(found, ObservedStructure) and found.consensus is not None and not found.consensus.isEmpty:
+        displayedSurface(found.consensus)
+    return found

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import numpy as np
-from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkCommonCore import VTK_UNSIGNED_CHAR
+from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
-from ..base.palettes import rgb
+from ..base.palettes import COMPARED, rgb
 from ..geometry.grids import RAS_FROM_LPS
 from ..model.structures import REFERENCE_AND_TEST
-from .folders import isResult
-from .maps import isMap
+from .folders import ROLE_ATTRIBUTE, isResult
 from .markers import placingKept
 
-# On display nodes of others that were visible and are hidden now. It is saved with a scene, so that they come back when
-# that is loaded.
+# On display nodes of others that were visible and are hidden now: "1", or how a segmentation was shown before only one
+# segment of it is shown, as an outline. It is saved with a scene, so that they come back when that is loaded.
 HIDDEN_ATTRIBUTE = "SegmentMetrics.HiddenByFocus"
+HIDDEN_ALONE = "1"
+# On display nodes of segmentations that a map of observers covers in the 3D views.
+COVERED_ATTRIBUTE = "SegmentMetrics.CoveredByObservers"
+# What an outline changes of a segmentation's display node.
+LOOK = ("Visibility", "Visibility3D", "Visibility2DFill", "Visibility2DOutline", "SliceIntersectionThickness")
 # On the models of the lines: the side that they show.
 SIDE_ATTRIBUTE = "SegmentMetrics.FocusSide"
-# Colors that no map has, for lines on dark and on bright images.
-COLORS = {"reference": "#ffb000", "test": "#00e0c6"}
 # The attribute's value on the mark of the farthest point, and its color.
 POINT, POINT_COLOR = "farthest point", "#ffff00"
+# The attribute's value on the empty label map of slice views without an image, and its voxels along an axis at most.
+EXTENT, MOST_VOXELS = "extent", 200
 THICKNESS = 2  # pixels
 # In 3D views, the test lets the reference inside it shine through.
 OPACITY = {"reference": 1.0, "test": 0.45}
@@ -38,30 +44,87 @@ def hideOthers(scene) -> list:
     hidden = []
     for display in _displayNodes(scene):
         node = display.GetDisplayableNode()
-        isOurs = node is None or node.GetHideFromEditors() or isMap(node) or isResult(node, "lesions")
+        isOurs = node is None or node.GetHideFromEditors() or _isOurModel(node)
         if display.GetVisibility() and not isOurs:
             wasModifying = display.StartModify()
-            display.SetAttribute(HIDDEN_ATTRIBUTE, "1")
+            display.SetAttribute(HIDDEN_ATTRIBUTE, HIDDEN_ALONE)
             display.SetVisibility(False)
             display.EndModify(wasModifying)
             hidden.append(display)
     return hidden
 
 
+def _isOurModel(node) -> bool:
+    return node.IsA("vtkMRMLModelNode") and isResult(node, node.GetAttribute(ROLE_ATTRIBUTE) or "")
+
+
 def forgetIfShown(display) -> None:
     """Leave it to the user whether something is shown if they have shown it since hideOthers() has hidden it."""
-    if display.GetVisibility() and display.GetAttribute(HIDDEN_ATTRIBUTE):
+    if display.GetVisibility() and display.GetAttribute(HIDDEN_ATTRIBUTE) == HIDDEN_ALONE:
         display.RemoveAttribute(HIDDEN_ATTRIBUTE)
 
 
 def restoreOthers(scene) -> None:
-    """Show again what hideOthers() has hidden, also before the scene was saved and loaded."""
+    """Show again what was hidden or shown as an outline, also before the scene was saved and loaded."""
     for display in _displayNodes(scene):
-        if display.GetAttribute(HIDDEN_ATTRIBUTE):
+        before = display.GetAttribute(HIDDEN_ATTRIBUTE)
+        if before:
             wasModifying = display.StartModify()
             display.RemoveAttribute(HIDDEN_ATTRIBUTE)
-            display.SetVisibility(True)
+            if before == HIDDEN_ALONE:
+                display.SetVisibility(True)
+            else:
+                _setLook(display, json.loads(before))
             display.EndModify(wasModifying)
+
+
+def showOutlines(outlines: Mapping, scene) -> None:
+    """Show only some segments of segmentations, as outlines in the slice views, until restoreOthers().
+
+    outlines: by segmentation display node the colors, RGB in [0, 1] or None for its own, by segment ID.
+    """
+    for display, colors in outlines.items():
+        wasModifying = display.StartModify()
+        before = display.GetAttribute(HIDDEN_ATTRIBUTE)
+        if before in (None, HIDDEN_ALONE):
+            look = _lookOf(display)
+            look["Visibility"] = look["Visibility"] or before == HIDDEN_ALONE
+            display.SetAttribute(HIDDEN_ATTRIBUTE, json.dumps(look))
+        display.SetVisibility(True)
+        display.SetVisibility3D(False)
+        display.SetVisibility2DFill(False)
+        display.SetVisibility2DOutline(True)
+        display.SetSliceIntersectionThickness(THICKNESS)
+        for each in display.GetDisplayableNode().GetSegmentation().GetSegmentIDs():
+            display.SetSegmentVisibility(each, each in colors)
+            if colors.get(each) is not None:
+                display.SetSegmentOverrideColor(each, *colors[each])
+        display.EndModify(wasModifying)
+
+
+def _lookOf(display) -> dict:
+    look = {name: getattr(display, f"Get{name}")() for name in LOOK}
+    look["Visibility3D"] = look["Visibility3D"] or bool(display.GetAttribute(COVERED_ATTRIBUTE))
+    identifiers = display.GetDisplayableNode().GetSegmentation().GetSegmentIDs()
+    look["segments"] = {
+        each: [display.GetSegmentVisibility(each), list(display.GetSegmentOverrideColor(each))] for each in identifiers
+    }
+    return look
+
+
+def _setLook(display, look: Mapping) -> None:
+    for name in LOOK:
+        getattr(display, f"Set{name}")(look[name])
+    if display.GetAttribute(COVERED_ATTRIBUTE):  # a map is shown in its place
+        display.SetVisibility3D(False)
+    segmentation = display.GetDisplayableNode().GetSegmentation() if display.GetDisplayableNode() else None
+    for each, (isVisible, color) in look["segments"].items():
+        if segmentation is not None and segmentation.GetSegment(each) is not None:
+            display.SetSegmentVisibility(each, isVisible)
+            if color[0] < 0:
+                display.UnsetSegmentOverrideColor(each)
+            else:
+                display.SetSegmentOverrideColor(each, *color)
 
 
 def showLines(surfaces: Mapping[str, vtkPolyData], scene, in2D=REFERENCE_AND_TEST, in3D: bool = False) -> None:
@@ -118,11 +181,69 @@ def showPoint(position, scene) -> None:
     node.AddControlPoint(*(RAS_FROM_LPS[:3, :3] @ np.array(position)).tolist())
 
 
+def showExtent(low, high, scene) -> None:
+    """Give slice views without an image an empty label map from a lowest to a highest corner, LPS mm.
+
+    Without any volume, the sliders of their positions are wrong. It is hidden and never saved.
+    """
+    import slicer
+
+    bare = [
+        node
+        for node in scene.GetNodes()
+        if node.IsA("vtkMRMLSliceCompositeNode") and not node.GetBackgroundVolumeID() and not _others(node)
+    ]
+    if not bare:
+        return
+    size = np.maximum(np.asarray(high) - low, 1.0)
+    spacing = np.maximum(size / MOST_VOXELS, 1.0)
+    node = _extentOf(scene)
+    if node is None:
+        node = slicer.vtkMRMLLabelMapVolumeNode()
+        node.SetName("Segment Metrics: extent")
+        node.SetHideFromEditors(True)
+        node.SetSaveWithScene(False)
+        node.SetAttribute(SIDE_ATTRIBUTE, EXTENT)
+        node = scene.AddNode(node)
+        node.CreateDefaultDisplayNodes()
+        node.GetDisplayNode().SetSaveWithScene(False)
+    image = vtkImageData()
+    image.SetDimensions(*(np.ceil(size / spacing).astype(int) + 1).tolist())
+    image.AllocateScalars(VTK_UNSIGNED_CHAR, 1)
+    image.GetPointData().GetScalars().Fill(0)
+    node.SetAndObserveImageData(image)
+    node.SetSpacing(*spacing.tolist())
+    node.SetIJKToRASDirections(-1, 0, 0, 0, -1, 0, 0, 0, 1)
+    node.SetOrigin(*(RAS_FROM_LPS[:3, :3] @ np.asarray(low, float)).tolist())
+    for each in bare:
+        each.SetLabelVolumeID(node.GetID())
+
+
+def _others(composite) -> bool:
+    """Return whether a slice view has a label map of somebody else."""
+    node = composite.GetScene().GetNodeByID(composite.GetLabelVolumeID() or "")
+    return node is not None and node.GetAttribute(SIDE_ATTRIBUTE) != EXTENT
+
+
+def _extentOf(scene):
+    return next((node for node in scene.GetNodes() if node.GetAttribute(SIDE_ATTRIBUTE) == EXTENT), None)
+
+
+def _removeExtent(scene) -> None:
+    node = _extentOf(scene)
+    if node is not None:
+        for composite in scene.GetNodes():
+            if composite.IsA("vtkMRMLSliceCompositeNode") and composite.GetLabelVolumeID() == node.GetID():
+                composite.SetLabelVolumeID(None)
+        _remove(node, scene)
+
+
 def removeLines(scene) -> None:
-    """Remove the lines, and the mark, from the scene."""
+    """Remove the lines, the mark and the empty label map from the scene."""
     for model in _lines(scene).values():
         _remove(model, scene)
     showPoint(None, scene)
+    _removeExtent(scene)
 
 
 def _lines(scene) -> dict:
@@ -140,7 +261,7 @@ def _makeLine(side: str, scene):
     model.SetAttribute(SIDE_ATTRIBUTE, side)
     display = slicer.vtkMRMLModelDisplayNode()
     display.SetSaveWithScene(False)
-    display.SetColor(*rgb(COLORS[side]))
+    display.SetColor(*rgb(COMPARED[side]))
     display.SetOpacity(OPACITY[side])
     display.SetSliceIntersectionThickness(THICKNESS)
     display = scene.AddNode(display)

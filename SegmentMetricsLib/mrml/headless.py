@@ -65,19 +65,6 @@ def ensureScene():
     return slicer.mrmlScene
 
 
-def privateScene():
-    """Return a new scene that no other view shows, for models, color nodes, legends and a 3D view.
-
-    Pictures are drawn from it, so that neither the user's scene nor the application's layout is affected.
-    """
-    import slicer
-
-    ensureScene()
-    scene = slicer.vtkMRMLScene()
-    scene.RegisterNodeClass(slicer.vtkMRMLColorLegendDisplayNode())
-    return scene
-
-
 def whyUnavailable() -> str:
     """Return the reason why Slicer's classes are not available, or "" if they are."""
     try:

@@ -25,9 +25,11 @@ from ..settings.settings import Settings
 from ..show.fingerprints import contentHashOfDose
 from ..show.observers import overview
 from . import folders
+from .ahead import withDrawnConsensus
 from .arguments import asScene
 from .comparing import openCase
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
+from .focus import COVERED_ATTRIBUTE
 from .inputs import nameOf
 from .observers import compareObservers
 from .outputs import (
@@ -346,13 +348,17 @@ def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
 def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> ObservedOutcome:
     given = [(node, segment) if segment else node for node, segment in request.compared]
     count = request.observers
+
+    def runInFull(work: Callable[[], ObservedStructure | InputError]) -> ObservedStructure | InputError:
+        return run(lambda: withDrawnConsensus(work()))
+
     study = compareObservers(
         given[:count],
         request.settings,
         tests=given[count:],
         consensus=request.consensus,
         progress=progress,
-        run=run,
+        run=runInFull,
     )
     if study.wasStopped and not isPartWanted():
         raise Cancelled
@@ -400,10 +406,6 @@ def recall(tableNode) -> Outcome | ObservedOutcome | None:
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         advice = "Press Apply to measure again."
         raise InputError(f"The results in {tableNode.GetName()} cannot be read. {OTHER_VERSION} {advice}") from error
-
-
-# On display nodes of segmentations that are hidden in 3D views because a map of the local SD would be inside them.
-COVERED_ATTRIBUTE = "SegmentMetrics.CoveredByObservers"
 
 
 def coverIn3D(nodes: Sequence, scene) -> None:

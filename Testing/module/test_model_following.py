@@ -74,7 +74,7 @@ def testTheCorners():
     record = compare(boxes[0], boxes[1]).record()
     before = following.begun(PAIR, compare(boxes[0], boxes[2]).measurements, [])
     assert following.cornerText(record, before).splitlines()[0] == "DSC 0.947 (+0.281)"
-    assert following.cornerText(record, None).splitlines() == ["DSC 0.947", "HD95 1.00 mm", "NSD 2mm 1.000"]
+    assert following.cornerText(record, None).splitlines() == ["DSC 0.947", "HD95 1.00 mm", "NSD 2 mm 1.000"]
     empty = following.begun(PAIR, compare(boxes[0], shapes.box((5, 5, 5), (4, 4, 4))).measurements, [])
     assert following.cornerText(record, empty).splitlines()[1] == "HD95 1.00 mm"
     assert following.changeText(-0.0001, "mm") == "+0.00"

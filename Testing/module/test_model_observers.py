@@ -187,15 +187,16 @@ def test_what_is_finished_is_kept_when_the_work_is_stopped(content, isRepeated):
 def test_what_the_page_says(content):
     (found,) = content["structures"]
     assert contents.summary(found).startswith("<b>Structure</b>: Three observers agree within 1.6 mm SD; Chris differs")
-    cells = contents.matrix(found, NAMES, "HD95")
+    cells = contents.matrix(found, NAMES, "HD95", 3)
+    assert len(cells) == 3, "a test is never the reference"
     assert [[cell.text for cell in row] for row in cells[:2]] == [
         ["", "2.00", "6.00", "1.00"],
         ["2.00", "", "4.00", "1.00"],
     ]
     assert "Ben (reference) and Chris (test): HD95 4.00 mm" in cells[1][2].tip
     assert (cells[0][2].share, cells[0][3].share, cells[0][0].share) == (1.0, 0.0, None), "the worst is the darkest"
-    assert contents.matrix(found, NAMES, "DSC")[0][2].share == 1.0, "the lowest overlap is the worst"
-    assert {cell.share for row in contents.matrix(found, NAMES, "VolumeTest") for cell in row} == {None}
+    assert contents.matrix(found, NAMES, "DSC", 3)[0][2].share == 1.0, "the lowest overlap is the worst"
+    assert {cell.share for row in contents.matrix(found, NAMES, "VolumeTest", 3) for cell in row} == {None}
     assert [contents.short(name) for name in ("Ben", "nnU-Net version 2.1 of May")] == ["Ben", "nnU-Ne… of May"]
     assert contents.colorOf(0.0) == (255, 255, 255) and contents.colorOf(1.0) == (255, 170, 90)
     assert contents.about(found).split("\n") == [
@@ -211,7 +212,7 @@ def test_infinite_numbers_and_observers_without_a_consensus():
     empty = shapes.box((0, 0, 0), (-1, -1, -1), (40, 26, 26))
     study = compareObservers([box(0), empty], Settings(metrics=("HD95",)), names=["A", "B"])
     (found,) = study.toDictionary()["structures"]
-    (_same, cell), *_others = contents.matrix(found, ["A", "B"], "HD95")
+    (_same, cell), *_others = contents.matrix(found, ["A", "B"], "HD95", 2)
     assert (cell.text, cell.share) == ("∞", 1.0) and cell.tip.endswith("the test is empty")
     assert (
         contents.aboutPlaces(found) == "" and contents.outlierPlaces(found) == [] and contents.aboutPlaces(None) == ""

@@ -57,9 +57,9 @@ CHANGES = {
     "The selection has changed.": [
         lambda m: setattr(m.parameters, "referenceSegment", "cord"),
         lambda m: setattr(m.parameters, "test", None),
-        lambda m: setattr(m.parameters, "mode", Mode.allStructures),
         lambda m: m.inputs.swap(),
     ],
+    "These are the results of Box.": [lambda m: setattr(m.parameters, "mode", Mode.allStructures)],
     "A compared segmentation was removed.": [lambda m: m.outcome.nodes.update(test=None)],
     "Box of the test has changed.": [
         lambda m: (setattr(m.outcome, "changed", "Box of the test has changed."), m.suspect({"box"}))

@@ -75,14 +75,16 @@ def testNumbersFollowWhileAnotherModuleIsOpen(following):
     session, panel = following, following.panel
     before, (model,) = panel.outcome, following.maps().values()
     places = panel.places.places
-    assert places and set(corners()) == {"DSC 0.667 (+0.000)\nHD95 5.00 mm (+0.00)\nNSD 2mm 0.740 (+0.000)"}
+    assert places and set(corners()) == {
+        "DSC 0.667 (+0.000)\nHD95 5.00 mm (+0.00)\nNSD 2 mm 0.740 (+0.000)\nPlace 1: brush 5 mm"
+    }
     draw(session, *ALMOST)
     await_(session)
     assert panel.outcome is not before and not panel.isActive and not panel.staleness()
     assert panel.outcome.comparisons[0].numbers == pytest.approx(full(session), rel=0, abs=0, nan_ok=True)
     assert session.maps() == {"reference": model} and panel.outcome.shows(model), "the same node, filled anew"
     assert len(corners()) == 4 and set(corners()) == {
-        "DSC 0.947 (+0.281)\nHD95 1.00 mm (-4.00)\nNSD 2mm 1.000 (+0.260)"
+        "DSC 0.947 (+0.281)\nHD95 1.00 mm (-4.00)\nNSD 2 mm 1.000 (+0.260)"
     }
     rows = session.ui.mainTable.rowCount
     session.widget.enter()

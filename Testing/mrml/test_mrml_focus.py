@@ -18,7 +18,8 @@ CORNERS = np.stack(np.meshgrid(*zip(*BOX)), axis=-1).reshape(-1, 3) * (-1, -1, 1
 
 @pytest.fixture
 def scene():
-    return headless.privateScene()
+    headless.ensureScene()
+    return slicer.vtkMRMLScene()
 
 
 def sliceNode(scene, orientation: str, size=(600, 200)):
@@ -143,7 +144,7 @@ def testWhatIsHiddenComesBack(scene, tmp_path):
     focus.showLines({"test": surface()}, scene)
     scene.SetURL(str(tmp_path / "scene.mrml"))
     assert scene.Commit()
-    loaded = headless.privateScene()
+    loaded = slicer.vtkMRMLScene()
     loaded.SetURL(str(tmp_path / "scene.mrml"))
     loaded.Import()
     assert not any(node.GetAttribute(focus.SIDE_ATTRIBUTE) for node in loaded.GetNodes())

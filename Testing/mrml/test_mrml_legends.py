@@ -14,7 +14,7 @@ slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
 from desktop import threedview as views  # noqa: E402
 
-from SegmentMetricsLib.mrml import colors, headless, outputs  # noqa: E402
+from SegmentMetricsLib.mrml import colors, outputs  # noqa: E402
 
 pytestmark = pytest.mark.opengl
 
@@ -33,7 +33,7 @@ def comparison():
 
 
 def testDirectionsInRas():
-    scene = headless.privateScene()
+    scene = views.privateScene()
     with views.ThreeDView(scene, (300, 200)) as view:
         for x, color in ((-30, (1, 0, 0)), (30, (0, 0, 1))):  # RAS: the patient's left is at -x
             addBall(scene, (x, 0, 0), color)
@@ -46,7 +46,7 @@ def testDirectionsInRas():
 
 
 def testContentFillsTheArea():
-    scene = headless.privateScene()
+    scene = views.privateScene()
     with views.ThreeDView(scene, (400, 300)) as view:
         model = addBall(scene, (5, 80, -20), (0, 0, 0))
         points = np.array(model.GetPolyData().GetPoints().GetData())
@@ -58,7 +58,7 @@ def testContentFillsTheArea():
 
 
 def testLegendIsDrawn(comparison):
-    scene = headless.privateScene()
+    scene = views.privateScene()
     model = outputs.showDistanceMap(comparison, scene=scene)  # before the view exists
     with views.ThreeDView(scene, (400, 300), ((0, 0, 0), (0.2, 0.2, 0.2))) as view:
         view.lookFrom()
@@ -70,7 +70,7 @@ def testLegendIsDrawn(comparison):
 
 
 def testLegendsOfDifferentMapsDoNotMeet(comparison):
-    scene = headless.privateScene()
+    scene = views.privateScene()
     with views.ThreeDView(scene, (500, 400), ((0, 0, 0), (0, 0, 0))) as view:
         kinds = {"reference": "signed", "test": "tolerance"}
         models = [outputs.showDistanceMap(comparison, side=s, kind=k, scene=scene) for s, k in kinds.items()]
@@ -90,7 +90,7 @@ def testLegendsOfDifferentMapsDoNotMeet(comparison):
 @pytest.mark.parametrize("kind", ["signed", "absolute", "tolerance"])
 def testOneLegendForBothSidesIsLegible(comparison, kind, size):
     """It is whole, leaves the middle of the view free, and its letters are neither tiny nor giant."""
-    scene = headless.privateScene()
+    scene = views.privateScene()
     with views.ThreeDView(scene, size, ((0, 0, 0), (0, 0, 0))) as view:
         for side in REFERENCE_AND_TEST:
             outputs.showDistanceMap(comparison, side=side, kind=kind, scene=scene).GetDisplayNode().SetOpacity(0)
@@ -104,15 +104,6 @@ def testOneLegendForBothSidesIsLegible(comparison, kind, size):
     assert columns[0] > 0.6 * size[0] and np.ptp(rows) > 0.4 * size[1]
     title = np.flatnonzero(~drawn.any(axis=1)[rows[0] :])[0]  # pixel rows of its letters
     assert 8 <= title <= 0.09 * size[1]
-
-
-def testOrientationMarker():
-    scene = headless.privateScene()
-    with views.ThreeDView(scene, (300, 300)) as view:
-        without = view.image().astype(int)
-        view.showOrientationMarker()
-        changed = (np.abs(view.image() - without) > 20).any(axis=2)
-    assert changed[150:, 150:].sum() == changed.sum() > 1000
 
 
 def addBall(scene, center, color):

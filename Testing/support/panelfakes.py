@@ -28,7 +28,7 @@ DEFAULTS = {
     "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [],
     "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
     "prescription": 0.0, "lesionMinimum": 0.0, "lesionOverlap": 0.0, "panopticOverlap": 0.5, "lesionDilation": 0,
-    "follow": False, "edit": "", "session": None, "showLesions": False,
+    "follow": False, "edit": "", "session": None, "showLesions": False, "observedOnly": "",
     "convention": "SegmentMetrics", "protocol": None, "dose": None, "result": None, "shownPair": 0,
     "showMap": True, "focus": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True,
     "observersOf": None, "observerNodes": [], "testNodes": [], "observerSegments": [], "testSegments": [],

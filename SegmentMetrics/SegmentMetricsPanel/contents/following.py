@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from SegmentMetricsLib.case.places import Place
+from SegmentMetricsLib.show import tables
 
 from ..translation import _
 
@@ -68,15 +69,22 @@ def mainNumbers(measurements: Mapping) -> dict[str, float]:
 
 
 def cornerText(record, edit: Edit | None) -> str:
-    """Return the numbers of a pair, one a line, and by how much each changed since the edit began."""
+    """Return the numbers of a pair, one a line, with the change since the edit began, and the brush to take."""
     lines = []
     for key in mainKeys(record.measurements):
         measurement = record.measurements[key]
-        text = f"{key.replace('_', ' ')} {measurement.text()}"
+        text = f"{tables.heading(key)} {measurement.text()}"
         before = edit.numbers.get(key) if edit is not None else None
         if before is not None and math.isfinite(measurement.value):
             text += f" ({changeText(measurement.value - before, measurement.unit)})"
         lines.append(text)
+    number = edit.current if edit is not None else -1
+    if edit is not None and not (0 <= number < len(edit.places) and not edit.isDone[number]):
+        number = following(edit, 1)
+    if edit is not None and number is not None:
+        place = edit.places[number]
+        text = _("Place {rank}: brush {size} mm")
+        lines.append(text.format(rank=place.rank, size=f"{brushSize(place):g}"))
     return "\n".join(lines)
 
 

@@ -17,6 +17,8 @@ from .table import Table
 
 # Characters of a name in the headings of the matrix: a longer one would leave no room for the numbers.
 LONGEST = 14
+# Of the outlines of observers, bright on images and apart with every color vision deficiency as far as eight can be.
+COLORS = ("#ffb000", "#00e0c6", "#ff5cf4", "#f0e442", "#56b4e9", "#d55e00", "#b0ff70", "#ffffff")
 
 
 class Cell(NamedTuple):
@@ -47,15 +49,18 @@ def short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: half - 1]}…{name[-half:]}"
 
 
-def matrix(found: Mapping, names, key: str) -> list[list[Cell]]:
-    """Return the cells of the matrix of a measurement: the reference in the row, the test in the column."""
+def matrix(found: Mapping, names, key: str, count: int) -> list[list[Cell]]:
+    """Return the cells of the matrix of a measurement: the reference in the row, the test in the column.
+
+    A test is never the reference: only observers, the first `count`, have rows.
+    """
     values, one = found["matrix"][key], findMetric(key)
     unit, better = (one.metric.unit, one.metric.better) if one is not None else ("", "")
     reasons = {(n["reference"], n["test"]): n for n in found.get("notFinite", ()) if n["measurement"] == key}
     known = [value for row in values for value in row if value is not None]
     low, high = (min(known), max(known)) if known else (0.0, 0.0)
     cells = []
-    for reference, row in zip(names, values):
+    for reference, row in zip(names[:count], values):
         cells.append([])
         for test, value in zip(names, row):
             who = _("{reference} (reference) and {test} (test)").format(reference=reference, test=test)
@@ -72,6 +77,11 @@ def matrix(found: Mapping, names, key: str) -> list[list[Cell]]:
                 tip = f"{who}: {key} {withUnit(value, unit)}\n" + _("Click to see this pair on the pages.")
                 cells[-1].append(Cell(fixed(value, unit) if unit != "mm3" else withUnit(value, unit), tip, share))
     return cells
+
+
+def colorOfObserver(number: int) -> str:
+    """Return the color of an observer or test, by its place among all, in the views, the list and the matrix."""
+    return COLORS[number % len(COLORS)]
 
 
 def colorOf(share: float) -> tuple[int, int, int]:

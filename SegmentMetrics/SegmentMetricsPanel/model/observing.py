@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -109,8 +110,30 @@ class Observers:
             self.parameters.observerSegments, self.parameters.testSegments = [], []
 
     def given(self, role: str) -> list[tuple]:
-        """Return the node and the segment ID, "" for all segments, of everybody with a role, "observer" or "test"."""
-        return [(one.node, one.segment) for one in self.candidates() if one.role == role]
+        """Return the node and the segment ID, "" for all segments, of everybody with a role, "observer" or "test".
+
+        With only one structure it is its segment; whoever lacks it is left out.
+        """
+        found = [(one.node, one.segment) for one in self.candidates() if one.role == role]
+        only = self.parameters.observedOnly
+        if not only or self.parameters.observersOf is not None:
+            return found
+        segments = [
+            (node, next((i for i, n in self.scene.segments(node).items() if n == only), "")) for node, _s in found
+        ]
+        return [(node, segment) for node, segment in segments if segment]
+
+    def structures(self) -> list[str]:
+        """Return the names of all structures that the observers have."""
+        if self.parameters.observersOf is not None:
+            return []
+        every = [self.scene.segments(one.node).values() for one in self.candidates() if one.role]
+        return list(dict.fromkeys(name for names in every for name in names))
+
+    def shownSegments(self) -> list[tuple]:
+        """Return node and segment ID of the shown structure of all observers, then all tests; "" for who lacks it."""
+        found, outcome = self.structure(), self.outcome
+        return list(zip(outcome.nodes, outcome.segments[outcome.content["structures"].index(found)]))
 
     def watched(self) -> list:
         """Return the segmentations whose changes matter: all that may be chosen, and those that were measured."""
@@ -144,9 +167,13 @@ class Observers:
         return ""
 
     def take(self, outcome) -> None:
-        """Show a new outcome, and no pair of it."""
+        """Show a new outcome, and no pair of it; of other structures, that with the largest disagreement."""
+        before = self.outcome
         self.setOutcome(outcome)
         p = self.parameters
+        names = [[one["name"] for one in each.content["structures"]] for each in (before, outcome) if each is not None]
+        if names[0] != names[-1] or before is None:
+            p.observedStructure = ""
         with self.scene.oneChange(p):
             p.observersResult, p.result = outcome.table, None
 
@@ -173,11 +200,15 @@ class Observers:
         return "" if isSame else _("The settings have changed.")
 
     def structure(self) -> dict | None:
-        """Return what was found of the shown structure, as ObservedStructure.toDictionary() gives it; None if none."""
+        """Return what was found of the shown structure, as ObservedStructure.toDictionary() gives it; None if none.
+
+        Until somebody chooses, it is that with the largest disagreement.
+        """
         if self.outcome is None or not self.outcome.content["structures"]:
             return None
         every = self.outcome.content["structures"]
-        return next((one for one in every if one["name"] == self.parameters.observedStructure), every[0])
+        chosen = next((one for one in every if one["name"] == self.parameters.observedStructure), None)
+        return chosen or max(every, key=disagreement)
 
     def key(self) -> str:
         """Return the measurement whose matrix is shown, "" if there is none."""
@@ -214,3 +245,11 @@ class Observers:
     def leavePair(self) -> None:
         """Show no pair, but all observers together."""
         self.parameters.result = None
+
+
+def disagreement(found: Mapping) -> float:
+    """Return the mean HD95 of all pairs that have one, mm, or the local SD; -1 without both."""
+    known = [value for row in found["matrix"].get("HD95", ()) for value in row if value is not None]
+    if known:
+        return sum(known) / len(known)
+    return (found["variation"] or {}).get("rootMeanSquareSD") or -1.0

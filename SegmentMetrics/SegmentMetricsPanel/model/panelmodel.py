@@ -316,7 +316,9 @@ class PanelModel:
         p, outcome = self.parameters, self.outcome
         if None in map(outcome.node, REFERENCE_AND_TEST):
             return _("A compared segmentation was removed.")
-        if not self._isSamePair() or outcome.isOfAll != (p.mode == Mode.allStructures):
+        if outcome.isOfAll != (p.mode == Mode.allStructures):
+            return _("These are the results of {name}.").format(name=self._compared())
+        if not self._isSamePair():
             return _("The selection has changed.")
         if outcome.isOfAll and choicesOf(p, self.scene) != outcome.choices:
             return _("The pairs have changed.")
@@ -325,6 +327,9 @@ class PanelModel:
         chosen = self.chosen()
         isSame = (chosen.protocol and chosen.protocol.version) == (outcome.judgment or {}).get("version")
         return "" if isSame and chosen.settings == outcome.settings else _("The settings have changed.")
+
+    def _compared(self) -> str:
+        return _("all structures") if self.outcome.isOfAll else self.outcome.records[0].name
 
     def _isSamePair(self) -> bool:
         """Return whether the results belong to the chosen segments, or segmentations."""
@@ -364,6 +369,16 @@ class PanelModel:
             return False
         isRightMode = outcome.isOfAll != self.isOnePair()
         return isRightMode and self._isSamePair() and (not outcome.isOfAll or outcome.comparisons is not None)
+
+    def edited(self) -> tuple | None:
+        """Return the segmentation and the segment ID of the test, which is edited; None if there is none."""
+        p = self.parameters
+        if p is None or p.test is None:
+            return None
+        segment = p.testSegment
+        if not self.isOnePair():
+            segment = self.outcome.segments[self.number()][1] if self.record() is not None else ""
+        return (p.test, segment) if segment in self.scene.segments(p.test) else None
 
     def isOnePair(self) -> bool:
         """Return whether one pair is chosen, not all structures."""

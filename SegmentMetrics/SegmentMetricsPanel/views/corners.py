@@ -9,6 +9,7 @@ from .view import View
 UPPER_EDGE, UPPER_LEFT = 7, 2
 # Points, as in Slicer's own corners; those of a 3D view would grow with it.
 FONT_SIZE = 14
+BOX_OPACITY = 0.6
 
 
 class CornersView(View):
@@ -28,7 +29,8 @@ class CornersView(View):
                     continue
                 if position == UPPER_LEFT:
                     annotation.SetMaximumFontSize(FONT_SIZE)
-                    annotation.GetTextProperty().SetShadow(True)
+                annotation.GetTextProperty().SetBackgroundColor(0, 0, 0)  # a dark box, to be read over bone
+                annotation.GetTextProperty().SetBackgroundOpacity(BOX_OPACITY if text else 0.0)
                 annotation.SetText(position, text)
                 view.scheduleRender()
 

@@ -3,20 +3,26 @@
 from functools import reduce
 
 import numpy as np
+import qt
 import slicer
 import vtk
 from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.palettes import rgb
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml import focus, maps, navigation
+from SegmentMetricsLib.mrml import editor, focus, maps, navigation
 from SegmentMetricsLib.mrml.conversion import drawnSurface, pointsOf, withNormals
 from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
+from ..contents import observers
 from ..contents.following import radiusOf
 from ..work import waiting
 from .places import cameras
 from .view import View
+
+# What stands in for a pair beside which all else is hidden.
+OBSERVERS = "observers"
 
 
 class FocusView(View, VTKObservationMixin):
@@ -29,6 +35,10 @@ class FocusView(View, VTKObservationMixin):
         VTKObservationMixin.__init__(self)
         View.__init__(self, ui, model)
         self.isActive = False
+        manager = slicer.app.layoutManager()
+        if manager is not None:
+            manager.connect("layoutChanged(int)", lambda _layout: qt.QTimer.singleShot(0, self.onLayout))
+        self.isOutlined = False  # whether what is edited is shown as an outline while another module is open
         self.hiddenFor = None  # the pair beside which everything was hidden
         self.structures = None, {}  # those of a run and pair, by side; without the empty ones
         self.views = None  # where all views looked before they went to the first pair, and after they went to the last
@@ -37,8 +47,31 @@ class FocusView(View, VTKObservationMixin):
     def setActive(self, isActive: bool) -> None:
         """Start or stop hiding what does not belong to the pair."""
         self.isActive = isActive
-        if not isActive:
-            self.end()
+        if isActive:
+            self.end()  # what was shown for drawing
+        else:
+            self.showElsewhere()
+
+    def showElsewhere(self) -> None:
+        """Put back what was hidden while another module is open, or show only what is edited if edits are followed."""
+        if self.isActive:
+            return
+        scene, lines = slicer.mrmlScene, {}
+        isWanted = self.model.isFollowing() and self.model.parameters.focus
+        edited = self.model.edited() if isWanted and not (scene.IsClosing() or scene.IsImporting()) else None
+        if edited is not None and not self.model.isPracticing() and self.isPossible():
+            colored = [maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m)]
+            structures = {} if "reference" in colored else self._structures(self.model.outcome, self.model.number())
+            lines = {side: self._surfaceOf(one) for side, one in structures.items() if side == "reference"}
+        self.isOutlined = False
+        self.end()
+        if edited is not None:
+            self.isOutlined = True
+            node, segment = edited
+            self._hideOthers()
+            focus.showOutlines({node.GetDisplayNode(): {segment: None}}, slicer.mrmlScene)
+            focus.showLines(lines, slicer.mrmlScene, in2D=lines)
+            editor.chooseInEditor(node, segment, slicer.mrmlScene)
 
     def isPossible(self) -> bool:
         outcome = self.model.outcome
@@ -46,7 +79,9 @@ class FocusView(View, VTKObservationMixin):
 
     def wanted(self) -> tuple:
         """Return what is to be drawn; an empty tuple where nothing is to be hidden."""
-        p = self.model.parameters
+        p, observers = self.model.parameters, self.model.observers
+        if p.focus and observers.isShown and self.model.outcome is None and observers.structure():
+            return observers.outcome.run, observers.structure()["name"]
         if not (p.focus and self.isPossible()):
             return ()
         colored = tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
@@ -62,7 +97,12 @@ class FocusView(View, VTKObservationMixin):
 
     def draw(self) -> None:
         wanted = self.wanted()
+        if len(wanted) == 2:
+            self._showObservers()
+            return
         if wanted:
+            if self.hiddenFor == OBSERVERS:
+                self.end()
             outcome, number, colored, areLesionsShown, isContour, _surface = wanted
             sides = REFERENCE_AND_TEST if areLesionsShown else colored if isContour else ()
             self._show(outcome, number, sides, isMapShown=bool(colored) or areLesionsShown)
@@ -71,6 +111,18 @@ class FocusView(View, VTKObservationMixin):
         self.end()
         if isSwitchedOff:
             self._goBack()
+
+    def _showObservers(self) -> None:
+        """Show only the chosen structure, as an outline of each observer in a color of its own."""
+        outlines: dict = {}
+        for number, (node, segment) in enumerate(self.model.observers.shownSegments()):
+            if node is not None and segment:
+                color = rgb(observers.colorOfObserver(number))
+                outlines.setdefault(node.GetDisplayNode(), {})[segment] = color
+        self.end()
+        self._hideOthers()
+        focus.showOutlines(outlines, slicer.mrmlScene)
+        self.hiddenFor = OBSERVERS
 
     def end(self) -> None:
         """Put back what was hidden."""
@@ -90,12 +142,17 @@ class FocusView(View, VTKObservationMixin):
             structures = self._structures(outcome, number)
             surfaces = {side: self._surfaceOf(structures[side]) for side in wanted if side in structures}
         if self.hiddenFor != self.model.pairKey():  # what the user shows beside a pair stays
-            for display in focus.hideOthers(slicer.mrmlScene):
-                if not self.hasObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay):
-                    self.addObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay)
+            self._hideOthers()
             self.hiddenFor = self.model.pairKey()
         focus.showLines(surfaces, slicer.mrmlScene, in2D=lines, in3D=not isMapShown)
+        if structures:
+            focus.showExtent(*_boxAround(structures.values()), slicer.mrmlScene)
         focus.showPoint(None if self.model.areLesionsShown() else _worstPlace(outcome, number)[0], slicer.mrmlScene)
+
+    def _hideOthers(self) -> None:
+        for display in focus.hideOthers(slicer.mrmlScene):
+            if not self.hasObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay):
+                self.addObserver(display, vtk.vtkCommand.ModifiedEvent, self.onDisplay)
 
     def onDisplay(self, display, _event) -> None:
         """What the user shows and hides again stays hidden."""
@@ -132,8 +189,7 @@ class FocusView(View, VTKObservationMixin):
             drawn = [pointsOf(self._surfaceOf(structure)) for structure in structures]
         if not structures:
             return
-        boxes = [structure.box for structure in structures]
-        low, high = (reduce(better, corners) for better, corners in zip((np.minimum, np.maximum), zip(*boxes)))
+        low, high = _boxAround(structures)
         place, normal, radius = _worstPlace(outcome, number)
         self.isBack = False
         seen = cameras()
@@ -147,6 +203,16 @@ class FocusView(View, VTKObservationMixin):
             before = self.views[0]
         self.views = before, navigation.viewState(slicer.mrmlScene, seen)
 
+    def onLayout(self) -> None:
+        """Let the views of a new layout go to the place, too, unless somebody has moved one since."""
+        if self.isActive and self.shown and len(self.shown) > 2 and self.views is not None:
+            first, last = self.views
+            now = navigation.viewState(slicer.mrmlScene, cameras())
+            known = now.keys() & last.keys()
+            if navigation.isSameView({k: now[k] for k in known}, {k: last[k] for k in known}, slicer.mrmlScene):
+                self._frame(self.model.outcome, self.model.number())
+                self.views = {**self.views[0], **first}, self.views[1]
+
     def _goBack(self) -> None:
         """Let all views look where they did before they went to the pair, unless somebody has moved one since."""
         if self._isUnmoved(navigation.viewState(slicer.mrmlScene, cameras())):
@@ -157,6 +223,12 @@ class FocusView(View, VTKObservationMixin):
     def _isUnmoved(self, now: dict) -> bool:
         """Return whether nobody has looked elsewhere since all views went to a pair. now: where they look."""
         return self.views is not None and navigation.isSameView(self.views[1], now, slicer.mrmlScene)
+
+
+def _boxAround(structures) -> tuple:
+    """Return the lowest and the highest corner of a box around structures, LPS mm."""
+    boxes = [structure.box for structure in structures]
+    return tuple(reduce(better, corners) for better, corners in zip((np.minimum, np.maximum), zip(*boxes)))
 
 
 def _worstPlace(outcome, number: int) -> tuple:

@@ -34,6 +34,7 @@ class MapView(View, VTKObservationMixin):
         explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {MapKind.meanings()[kind.name]}" for kind in MapKind))
         self.showButton = ExplainedButton(ui.showMapCheckBox)
         self.isDrawing = False
+        self.held = None  # the pair and kind that are drawn on, and the range of their colors
         self.current = []  # the pair's maps on the chosen sides, shown or not
         self.visible = []  # all visible maps
         self.prepared = {}  # what drawAhead() returned for the shown outcome
@@ -43,7 +44,7 @@ class MapView(View, VTKObservationMixin):
     def wanted(self) -> tuple:
         p = self.model.parameters
         wanted = (p.showMap, p.mapSide, p.mapKind, p.mapSurface, p.automaticRange, p.opacity, p.sliceContour, p.legend)
-        return *self.pair, *wanted, None if p.automaticRange else p.range
+        return *self.pair, *wanted, None if p.automaticRange else p.range, self.model.edit() is not None
 
     def draw(self) -> None:
         """Show the map, or none without an outcome.
@@ -69,23 +70,33 @@ class MapView(View, VTKObservationMixin):
         """Show the chosen maps of a pair and hide all others."""
         self.problem = ""
         scene = slicer.mrmlScene
-        found = {}
+        found, kind = {}, p.mapKind.name
         if outcome is not None and outcome.records and p.showMap:
             kind, self.problem = kindOf(p, outcome)
             found = self._draw(p, outcome, number, kind)
         if not p.automaticRange:
             self._showRange(p.range)
+        held = self._heldRange(found, kind) if p.automaticRange else p.range
         for side, model in list(found.items()):
             if p.automaticRange:
-                self._showRange(maps.mapInformation(model)["limit"])
+                self._showRange(held or maps.mapInformation(model)["limit"])
             try:
-                maps.recolor(model, kind, None if p.automaticRange else p.range)
+                maps.recolor(model, kind, held)
             except InputError as error:
                 self.problem = str(error)
                 del found[side]
                 continue
             maps.setOpacity(model, p.opacity)
         maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
+
+    def _heldRange(self, found, kind: str) -> float | None:
+        """Return the range in mm that colors had when the user began to draw, None for that of what is shown now."""
+        edit = self.model.edit()
+        if edit is None or kind not in ("signed", "absolute", "bld"):
+            self.held = None
+        elif found and (self.held is None or self.held[0] != (edit.pair, kind)):
+            self.held = (edit.pair, kind), max(maps.mapInformation(model)["limit"] for model in found.values())
+        return self.held and self.held[1]
 
     def _showRange(self, range: float) -> None:
         """Show the range of a map in mm without storing it as a choice in the parameters."""

@@ -29,6 +29,7 @@ class ObserverChoiceView(View):
         super().__init__(ui, model)
         self.observers, self.listed = model.observers, None
         self.source = ChoiceList(ui.observersOfComboBox, self.observers.chooseSource)
+        self.only = ChoiceList(ui.observedOnlyComboBox, self.onOnly)
         # what is for two only
         self.ofTwo = (ui.referenceLabel, ui.testLabel, ui.swapButton)
         ui.observersTable.connect("itemChanged(QTableWidgetItem*)", self.onItem)
@@ -37,11 +38,15 @@ class ObserverChoiceView(View):
         ui, isChosen = self.ui, self.observers.isChosen
         for widget in self.ofTwo:
             widget.visible = not isChosen
+        for widget in (ui.observedOnlyLabel, ui.observedOnlyComboBox):
+            widget.visible = isChosen and self.model.parameters.observersOf is None
         widgets = (ui.observersOfLabel, ui.observersOfComboBox, ui.observersTable, ui.consensusLabel)
         for widget in (*widgets, ui.consensusComboBox):
             widget.visible = isChosen
         if isChosen:
             self._showSources()
+            names = self.observers.structures()
+            self.only.show({"": _("All structures"), **dict(zip(names, names))}, self.model.parameters.observedOnly)
             with silent(ui.observersTable):
                 self._fill()
 
@@ -62,9 +67,12 @@ class ObserverChoiceView(View):
         table.setColumnCount(2)
         table.setHorizontalHeaderLabels([_("Observer"), _("Is a test")])
         table.setRowCount(len(candidates))
+        places = [n for role in ("observer", "test") for n, one in enumerate(candidates) if one.role == role]
         for row, one in enumerate(candidates):
             for column, isChecked in enumerate((bool(one.role), one.role == "test")):
                 item = qt.QTableWidgetItem("" if column else one.title)
+                if not column and one.role:
+                    item.setIcon(iconOf(places.index(row)))
                 item.setFlags(qt.Qt.ItemIsEnabled | qt.Qt.ItemIsUserCheckable)
                 item.setCheckState(qt.Qt.Checked if isChecked else qt.Qt.Unchecked)
                 tip = _("A test is compared with the observers, but is none itself, such as an automatic contour.")
@@ -76,6 +84,9 @@ class ObserverChoiceView(View):
         header.setSectionResizeMode(1, qt.QHeaderView.ResizeToContents)
         table.setFixedHeight(heightOf(table, max(LEAST_ROWS, min(MOST_ROWS, len(candidates)))))
 
+    def onOnly(self, name: str) -> None:
+        self.model.parameters.observedOnly = name
+
     def onItem(self, item) -> None:
         """Take over a box that the user checked or unchecked."""
         if self.model.parameters is None:
@@ -84,6 +95,13 @@ class ObserverChoiceView(View):
         unchecked, checked = [("", "observer"), ("observer", "test")][item.column()]
         self.listed = None  # the other box of the row may have to change, too
         self.observers.setRole(row, checked if isChecked else unchecked)
+
+
+def iconOf(number: int):
+    """Return an icon in the color of an observer, given by its place among all."""
+    pixmap = qt.QPixmap(10, 10)
+    pixmap.fill(qt.QColor(observers.colorOfObserver(number)))
+    return qt.QIcon(pixmap)
 
 
 class ObserversView(View):
@@ -142,15 +160,16 @@ class ObserversView(View):
         table = self.ui.matrixTable
         names = self.observers.outcome.names if found else []
         pair = self.model.observedPair()
-        cells = observers.matrix(found, names, self.observers.key()) if found and found["matrix"] else []
+        count = len(self.observers.outcome.content["observers"]) if found else 0
+        cells = observers.matrix(found, names, self.observers.key(), count) if found and found["matrix"] else []
         table.setRowCount(len(cells))
-        table.setColumnCount(len(cells))
-        for headerItem, kind in (
-            (table.setHorizontalHeaderItem, _("Test")),
-            (table.setVerticalHeaderItem, _("Reference")),
+        table.setColumnCount(len(names) if cells else 0)
+        for headerItem, kind, shown in (
+            (table.setHorizontalHeaderItem, _("Test"), names if cells else ()),
+            (table.setVerticalHeaderItem, _("Reference"), names[: len(cells)]),
         ):
-            for number, name in enumerate(names if cells else ()):
-                item = qt.QTableWidgetItem(observers.short(name))
+            for number, name in enumerate(shown):
+                item = qt.QTableWidgetItem(iconOf(number), observers.short(name))
                 item.setToolTip(asTip(f"{kind}: {name}"))
                 headerItem(number, item)
         for row, line in enumerate(cells):

@@ -6,6 +6,7 @@ import qt
 
 from ..contents.pages import allPages, rowsOf
 from ..markup import explain
+from .results import scrollAreaOf
 from .view import View
 
 # Pixels around the title of a button.
@@ -26,7 +27,7 @@ class PagesView(View):
         for number, page in enumerate(self.pages.values()):
             self.buttons[page.name] = button = self._button(page)
             self.group.addButton(button, number)
-        self.group.connect("idClicked(int)", lambda number: self.open(list(self.pages)[number]))
+        self.group.connect("idClicked(int)", self.onClicked)
 
     def _button(self, page):
         button = qt.QToolButton(self.ui.pagesFrame)
@@ -43,6 +44,17 @@ class PagesView(View):
     def frame(self, name: str):
         """Return the frame of a page."""
         return getattr(self.ui, f"{name}Page")
+
+    def onClicked(self, number: int) -> None:
+        """Open a page and bring it into sight, with the buttons above it."""
+        self.open(list(self.pages)[number])
+        qt.QTimer.singleShot(0, self.bringIntoSight)  # once its place is known
+
+    def bringIntoSight(self) -> None:
+        area = scrollAreaOf(self.ui.pagesFrame)
+        if area is not None:
+            for widget in (self.frame(self.current), self.ui.pagesFrame):
+                area.ensureWidgetVisible(widget, 0, 0)
 
     def open(self, name: str) -> None:
         """Show a page, for example "map"."""

@@ -19,6 +19,7 @@ class PlacesView(View):
         super().__init__(ui, model)
         self.table = SortableTable(ui.placesTable, self.jump)
         self.places, self.about = (), ""
+        self.isMarked = False
         self.visited = -1  # the place that was visited last while nothing is followed
         ui.nextPlaceButton.connect("clicked(bool)", lambda _checked: self.step(1))
         ui.previousPlaceButton.connect("clicked(bool)", lambda _checked: self.step(-1))
@@ -38,8 +39,17 @@ class PlacesView(View):
         self.shortcuts = []
 
     def wanted(self) -> tuple:
+        return *self.pair, self.model.isFollowing()
+
+    def show(self) -> None:
+        """List the places if they are others, and show their markers if requested: the chosen place stays chosen."""
+        before = self.shown
+        super().show()
         p = self.model.parameters
-        return *self.pair, p and p.showMarkers, self.model.isFollowing()
+        isMarked = bool(p and p.showMarkers)
+        if before is self.shown and isMarked != self.isMarked:
+            self.showInViews()
+        self.isMarked = isMarked
 
     def draw(self) -> None:
         """List the places, or nothing without an outcome, and show their markers if requested.

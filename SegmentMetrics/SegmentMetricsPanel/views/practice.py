@@ -7,6 +7,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import practice
+from SegmentMetricsLib.mrml.editor import chooseInEditor
 
 from ..following import Session
 from ..model.enumerations import Plot
@@ -30,6 +31,7 @@ class PracticeView(View):
         ui.practiceCheckBox.connect("clicked(bool)", self.onSwitch)
         ui.revealButton.connect("clicked(bool)", self.onClicked)
         ui.sessionButton.connect("clicked(bool)", self.onSave)
+        ui.editButton.connect("clicked(bool)", self.onEdit)
 
     def release(self) -> None:
         self.draw()
@@ -40,6 +42,7 @@ class PracticeView(View):
         state = self.model.practiceState() if p is not None else ""
         hasResults = self.model.outcome is not None or self.model.observers.outcome is not None
         self.ui.followCheckBox.visible = hasResults or bool(p and p.follow)
+        self.ui.editButton.visible = self.model.isFollowing() and self.model.edited() is not None
         self.ui.practiceCheckBox.checked = bool(state)
         self.ui.revealButton.visible = state == practice.HIDDEN
         self.ui.sessionButton.visible = state == practice.REVEALED and p.session is not None
@@ -68,6 +71,11 @@ class PracticeView(View):
             self.follower.stop()
             practice.stopPractice(p.reference)
         p.parameterNode.Modified()
+
+    def onEdit(self, _checked=False) -> None:
+        """Open Segment Editor on the test's segment."""
+        chooseInEditor(*self.model.edited(), slicer.mrmlScene)
+        slicer.util.selectModule("SegmentEditor")
 
     def onClicked(self, _checked=False) -> None:
         with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):

@@ -69,7 +69,8 @@ class ResultsView(View):
         self._openNotes(self.areNotesWanted or (self._isRoomy() and bool(self.ui.alarmsLabel.text)))
 
     def _isRoomy(self) -> bool:
-        return heightOfPanel(self.ui.pagesFrame) >= ROOMY
+        area = scrollAreaOf(self.ui.pagesFrame)
+        return area is not None and area.viewport().height >= ROOMY
 
     def onNotes(self, isOpen: bool) -> None:
         self.areNotesWanted = isOpen
@@ -87,7 +88,8 @@ class ResultsView(View):
     def enable(self) -> None:
         for button in self.buttons:
             button.enable(self.model.whyNotReport())
-        self.ui.summaryLabel.text = self.model.summary()
+        self.ui.summaryLabel.text = text = self.model.summary()
+        self.ui.summaryLabel.visible = bool(text)
 
     def _fillMain(self) -> None:
         """Fill the table of the main numbers, of which the first rows are always seen."""
@@ -128,8 +130,8 @@ class ResultsView(View):
         self.onWritten(path)
 
 
-def heightOfPanel(widget) -> int:
-    """Return the height in pixels of the part of the panel that is seen, 0 if it cannot be told."""
+def scrollAreaOf(widget):
+    """Return the scroll area that a widget is in, or None."""
     while widget is not None and not widget.inherits("QScrollArea"):
         widget = widget.parent()
-    return widget.viewport().height if widget is not None else 0
+    return widget

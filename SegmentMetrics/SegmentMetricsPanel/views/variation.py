@@ -23,6 +23,7 @@ class VariationView(View, VTKObservationMixin):
         View.__init__(self, ui, model)
         self.observers, self.isNew, self.shown = model.observers, False, ()
         self.map = None  # the model that is shown
+        self.framed = None  # the run and the structure that the views went to last
         self.isDrawing = False
 
     def take(self) -> None:
@@ -60,8 +61,10 @@ class VariationView(View, VTKObservationMixin):
                     legend.SetVisibility(other is model)
             consensus = outcome.result(CONSENSUS_ROLE) if outcome is not None else None
             coverIn3D([*outcome.nodes, consensus] if model is not None else [], slicer.mrmlScene)
-            if self.isNew and model is not None:
+            isOther = self.isNew or self.framed not in (None, wanted)
+            if model is not None and isOther and outcome.study is not None:
                 self._frame(outcome.found(found["name"]), model, outlierPlaces(found))
+            self.framed = wanted or self.framed
         self.removeObservers()
         self.map = model
         if model is not None:

@@ -11,8 +11,10 @@ from .choosing import (
     checkFamilies,
     checkHazard,
 )
+from .drawing import checkDrawing
 from .fitting import (
     checkBesideViews,
+    checkCovered,
     checkFirstScreen,
     checkLittle,
     checkNarrow,
@@ -71,6 +73,7 @@ CHECKS = (
     checkFirstScreen,
     checkLittle,
     checkPages,
+    checkCovered,
     checkNarrow,
     checkSorting,
     checkCopyAndExport,
@@ -79,6 +82,7 @@ CHECKS = (
     checkPlot,
     checkBesideViews,
     checkPlaces,
+    checkDrawing,
     checkStaleness,
     checkRerun,
     checkFollow,

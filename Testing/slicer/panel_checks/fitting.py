@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import slicer
 
 from .session import Session
 
 PAGES = ("numbers", "plot", "map", "places", "slices", "tools")
+# Width and height of the window and pixels of the letters: 1080p at 96 and 100 dpi, a small screen, 1080p at 150 %.
+SIZES = ((1920, 1080, 12), (1920, 1080, 13), (1366, 740, 12), (1280, 707, 12))
 NARROW = 300  # pixels
 AT_THE_START, ON_A_PAGE = 8, 12  # controls in sight
 ROWS = 3  # of the main numbers, at least
@@ -101,6 +104,68 @@ def assertFits(session: Session, name: str) -> None:
     assert scrollArea(session).verticalScrollBar().maximum == 0, name
     found = cutOff(session.panel.pages.frame(name))
     assert not found, (name, found)
+
+
+def checkCovered(session: Session) -> None:
+    """Nothing is covered at any size, with seven pages, a protocol and open settings; a page comes into sight."""
+    import qt
+
+    ui, families, before = session.ui, session.families, qt.QApplication.font()
+    session.chooseFamilies(*families, "instances")
+    box = ui.protocolComboBox
+    box.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    pages = session.panel.pages
+    assert len(pages.offered) == len(PAGES) + 1 and session.isShown(ui.judgmentLabel)
+    try:
+        for width, height, pixels in SIZES:
+            font = qt.QFont(before)
+            font.setPixelSize(pixels)
+            qt.QApplication.setFont(font)
+            resize(session, width, height)
+            session.apply()
+            for isOpen in (False, True):
+                if bool(ui.settingsButton.checked) != isOpen:
+                    ui.settingsButton.click()
+                for name in pages.offered:
+                    pages.buttons[name].click()
+                    session.settle(0.1)
+                    found = covered(panelOf(session)) + covered(pages.frame(name))
+                    assert not found, (width, height, pixels, isOpen, name, found)
+                    assert topOf(ui.pagesFrame) >= 0 and topOf(pages.frame(name)) < heightOf(session) - 20, name
+    finally:
+        qt.QApplication.setFont(before)
+        ui.settingsButton.checked = False
+        resize(session, 1920, 1080)
+    box.currentIndex = 0
+    session.chooseFamilies(*families)
+    session.apply()
+    pages.open("numbers")
+
+
+def covered(top) -> list[str]:
+    """The widgets directly within another one that lie on each other, and texts that are lower than they need."""
+    widgets = [w for w in top.children() if hasattr(w, "isVisible") and w.isVisible() and w.height > 0]
+    widgets.sort(key=lambda widget: widget.y)
+    found = []
+    for above, below in pairwise(widgets):
+        isBeside = above.x + above.width <= below.x or below.x + below.width <= above.x
+        if above.y + above.height > below.y + 1 and not isBeside:
+            found.append(f"{above.objectName} covers {below.objectName}")
+    for widget in widgets:
+        if widget.inherits("QLabel") and widget.wordWrap:
+            least = widget.minimumHeight
+            widget.setMinimumHeight(0)  # which would count
+            if widget.height < widget.heightForWidth(widget.width):
+                found.append(f"{widget.objectName} has no room")
+            widget.setMinimumHeight(least)
+    return found
+
+
+def topOf(widget) -> int:
+    """Where a widget begins, in pixels below the top of the panel's part that is in sight."""
+    return bottomOf(widget) - widget.height
 
 
 def checkNarrow(session: Session) -> None:

@@ -36,15 +36,37 @@ def checkObservers(session: Session) -> None:
     assert "Three observers agree within" in ui.summaryLabel.text and "Ben differs most" in ui.summaryLabel.text
     assert session.isShown(ui.observersPage) and ui.matrixTable.rowCount == len(READERS)
     assert ui.matrixTable.item(0, 2).text() == "0.00" and session.panel.staleness() == ""
+    assertOutlines(session, readers, nodes)
     session.panel.onObservedPair(0, 1)
     session.settle(0.2)
     assert "Anna (reference) and Ben (test)" in ui.summaryLabel.text and list(session.maps()) == ["reference"]
     ui.allObserversButton.click()
     session.settle(0.2)
     assert session.maps() == {} and session.panel.outcome is None
+    assertOutlines(session, readers, nodes)
+    check(ui.observersTable.item(2, 1))
+    session.settle(0.1)
+    session.apply()
+    assert (ui.matrixTable.rowCount, ui.matrixTable.columnCount) == (2, 3), "a test is never the reference"
+    assert session.panel.staleness() == ""
     session.parameters.observersOf = None
     ui.modeComboBox.currentIndex = 0
     goBack(session, nodes, before, readers)
+
+
+def assertOutlines(session: Session, readers, others) -> None:
+    """The observers are drawn as outlines, each in its color, as in the list and the matrix; all else is hidden."""
+    from SegmentMetricsPanel.contents.observers import colorOfObserver
+
+    display = readers.GetDisplayNode()
+    assert display.GetVisibility() and not display.GetVisibility2DFill() and not display.GetVisibility3D()
+    assert display.GetSliceIntersectionThickness() == 2 and list(display.GetVisibleSegmentIDs()) == list(READERS)
+    colors = [[round(255 * x) for x in display.GetSegmentOverrideColor(segment)] for segment in READERS]
+    assert ["#" + bytes(color).hex() for color in colors] == [colorOfObserver(n) for n in range(len(READERS))]
+    assert not any(node.GetDisplayNode().GetVisibility() for node in others)
+    for item in (session.ui.observersTable.item(1, 0), session.ui.matrixTable.horizontalHeaderItem(1)):
+        color = item.icon().pixmap(10, 10).toImage().pixelColor(5, 5).name()
+        assert color == colorOfObserver(1), "the same color in the list and the matrix"
 
 
 def check(item) -> None:

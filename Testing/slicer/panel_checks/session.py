@@ -56,7 +56,12 @@ class Session:
     def isExpecting(self) -> bool:
         """Whether something is about to happen in the panel, however slow the views draw."""
         panel = self.panel
-        timers = [panel.refreshTimer, panel.watcher.timer, *(chooser.timer for chooser in panel.inputs.choosers)]
+        timers = [
+            panel.refreshTimer,
+            panel.watcher.timer,
+            panel.heights.timer,
+            *(chooser.timer for chooser in panel.inputs.choosers),
+        ]
         return any(timer.isActive() for timer in timers)
 
     def choose(self, name: str) -> None:

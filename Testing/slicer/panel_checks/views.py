@@ -192,6 +192,20 @@ def checkViews(session: Session) -> None:
     session.apply()
     eye, there = session.panel.outcome.comparisons[0], navigation.viewState(slicer.mrmlScene)
     assert not isSame(before)
+    composites = slicer.util.getNodesByClass("vtkMRMLSliceCompositeNode")
+    images = [node.GetBackgroundVolumeID() for node in composites]
+    for node in composites:
+        node.SetBackgroundVolumeID(None)
+    session.panel.focus.end()
+    session.panel.refresh()
+    labels = {node.GetLabelVolumeID() for node in composites}
+    extent = slicer.mrmlScene.GetNodeByID(labels.pop())
+    assert not labels and not extent.GetSaveWithScene(), "without an image, sliders know the extent"
+    session.panel.focus.end()
+    assert {node.GetLabelVolumeID() for node in composites} == {None}
+    for node, image in zip(composites, images, strict=True):
+        node.SetBackgroundVolumeID(image)
+    session.panel.refresh()
     session.ui.focusCheckBox.click()
     session.settle(0.1)
     assert isSame(session.remembered["views"]), "as before the first pair"

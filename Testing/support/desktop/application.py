@@ -93,6 +93,29 @@ class qSlicerModuleSelectorToolBar(QToolBar):
     selectedModule = Property(str, lambda self: self._window._selected)
 
 
+def _openSegmentEditor(scene) -> None:
+    """Choose what Slicer's editor does when it is opened: the first segmentation and its first segment, if none is."""
+    import slicer
+
+    node = scene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
+    if node is None:
+        node = slicer.vtkMRMLSegmentEditorNode()
+        node.SetSingletonTag("SegmentEditor")
+        node = scene.AddNode(node)
+    if node.GetSegmentationNode() is None:
+        node.SetAndObserveSegmentationNode(scene.GetFirstNodeByClass("vtkMRMLSegmentationNode"))
+    segmentation = node.GetSegmentationNode() and node.GetSegmentationNode().GetSegmentation()
+    if segmentation and segmentation.GetSegment(node.GetSelectedSegmentID() or "") is None:
+        node.SetSelectedSegmentID(segmentation.GetNthSegmentID(0))
+
+
+class _PlainLayout(QVBoxLayout):
+    """Slicer's module panel does not ask how high wrapped texts become: unless told, it has one line for each."""
+
+    def hasHeightForWidth(self) -> bool:
+        return False
+
+
 class qSlicerMainWindow(QMainWindow):
     """A window with the module panel; like the real one the panel does not scroll sideways but widens the window."""
 
@@ -109,7 +132,7 @@ class qSlicerMainWindow(QMainWindow):
         self._panel.setWidgetResizable(True)
         self._panel.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._content = QWidget()
-        self._content.setLayout(QVBoxLayout())
+        self._content.setLayout(_PlainLayout())
         self._content.layout().setContentsMargins(0, 0, 0, 0)
         self._panel.setWidget(self._content)
         self._content.layout().addSpacing(HELP)
@@ -133,6 +156,8 @@ class qSlicerMainWindow(QMainWindow):
         if before is not None:
             before.hideRepresentation()
         self._selected = name
+        if name == "SegmentEditor":
+            _openSegmentEditor(self._desktop.scene)
         module = self._desktop.modules.get(name)
         if module is not None:
             module.showRepresentation(self._content.layout())

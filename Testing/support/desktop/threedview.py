@@ -1,14 +1,12 @@
-"""Slicer's 3D view rendered offscreen, with or without the application, and writing of pictures."""
+"""Slicer's 3D view rendered offscreen."""
 
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +14,6 @@ import numpy as np
 # Directions point toward the viewer, in RAS. The default is the usual view of an organ: from the front, slightly from
 # the patient's left and from above.
 ANTERIOR_LEFT = (-0.5, 0.8, 0.3)
-# zlib's level: higher ones take much longer and save little.
-PNG_COMPRESSION = 2
 
 # Run in a child process, because a missing or broken OpenGL driver causes a crash, not an exception. The exit code
 # identifies the first of the window classes in its arguments that draws; without EGL, SupportsOpenGL() of
@@ -68,15 +64,6 @@ def _openGLCheck() -> subprocess.Popen | OSError:
         return error
 
 
-def startOpenGLCheck() -> None:
-    """Start checking in the background whether pictures can be drawn, so that requireOpenGL does not have to wait.
-
-    Does nothing if pictures cannot be drawn anyway because Slicer's classes are missing.
-    """
-    if not _isInApplication() and importlib.util.find_spec("slicer") is not None:
-        _openGLCheck()
-
-
 def _isInApplication() -> bool:
     # the application has always imported slicer; importing it here would take a second
     return hasattr(sys.modules.get("slicer"), "app")
@@ -120,6 +107,18 @@ def _makeWindow(size: tuple[int, int], samples: int):
     return window
 
 
+def privateScene():
+    """Return a new scene that no other view shows, for models, color nodes, legends and a 3D view."""
+    import slicer
+
+    from SegmentMetricsLib.mrml.headless import ensureScene
+
+    ensureScene()
+    scene = slicer.vtkMRMLScene()
+    scene.RegisterNodeClass(slicer.vtkMRMLColorLegendDisplayNode())
+    return scene
+
+
 class ThreeDView:
     """Slicer's 3D view of a scene, rendered offscreen; close it, or use it in a with statement.
 
@@ -136,7 +135,6 @@ class ThreeDView:
         "vtkMRMLModelDisplayableManager",
         "vtkMRMLSegmentationsDisplayableManager3D",
         "vtkMRMLColorLegendDisplayableManager",
-        "vtkMRMLOrientationMarkerDisplayableManager",
     )
 
     def __init__(
@@ -199,19 +197,6 @@ class ThreeDView:
         self.scene.AddNode(viewNode)
         self._ownNodes += [viewNode, owner]
         return viewNode
-
-    def showOrientationMarker(self, kind: str = "Cube", size: str = "Medium") -> None:
-        """Show a marker of the anatomical directions.
-
-        kind: "Cube" with a letter on every side, "Axes" or "None"; the human figure would need files of the
-        application. size: "Small", "Medium" or "Large".
-        """
-        self.viewNode.SetOrientationMarkerType(getattr(self.viewNode, f"OrientationMarkerType{kind}"))
-        self.viewNode.SetOrientationMarkerSize(getattr(self.viewNode, f"OrientationMarkerSize{size}"))
-        for renderer in self.window.GetRenderers():
-            for prop in renderer.GetViewProps():
-                if prop.IsA("vtkAnnotatedCubeActor"):
-                    _lightenCube(prop)
 
     def lookFrom(self, direction=ANTERIOR_LEFT, points=None, area=(0.05, 0.05, 0.95, 0.95)) -> None:
         """Turn the camera and make the content fit into an area of the picture.
@@ -310,26 +295,6 @@ def viewAxes(direction) -> np.ndarray:
     return np.array([right, np.cross(toward, right), toward])
 
 
-def writePng(pixels: np.ndarray, path: str | Path) -> Path:
-    """Write (height, width, 3) uint8 RGB, top row first, as PNG and return the path. Raises OSError."""
-    from vtkmodules.util.numpy_support import numpy_to_vtk
-    from vtkmodules.vtkCommonDataModel import vtkImageData
-    from vtkmodules.vtkIOImage import vtkPNGWriter
-
-    path = Path(path)
-    height, width, channels = pixels.shape
-    image = vtkImageData()
-    image.SetDimensions(width, height, 1)
-    image.GetPointData().SetScalars(numpy_to_vtk(np.ascontiguousarray(pixels[::-1]).reshape(-1, channels), deep=True))
-    writer = vtkPNGWriter()
-    writer.SetCompressionLevel(PNG_COMPRESSION)
-    writer.SetWriteToMemory(True)
-    writer.SetInputData(image)
-    writer.Write()
-    path.write_bytes(bytes(memoryview(writer.GetResult())))
-    return path
-
-
 def _softLights(kit):
     """Set neutral light from above with a bright fill: shapes are recognizable, and colors match the legend."""
     kit.SetKeyLightIntensity(0.72)
@@ -340,13 +305,3 @@ def _softLights(kit):
     for setWarmth in (kit.SetKeyLightWarmth, kit.SetFillLightWarmth, kit.SetHeadLightWarmth, kit.SetBackLightWarmth):
         setWarmth(0.5)
     return kit
-
-
-def _lightenCube(cube) -> None:
-    """Lighten Slicer's black orientation cube for pictures with a light background."""
-    parts = [getattr(cube, f"Get{side}{sign}FaceProperty")() for side in "XYZ" for sign in ("Plus", "Minus")]
-    for part, color in [(cube.GetCubeProperty(), (0.84, 0.87, 0.90)), *((part, (0.16, 0.19, 0.25)) for part in parts)]:
-        part.SetColor(*color)
-        part.SetAmbient(0.6)
-        part.SetDiffuse(0.4)
-    cube.SetTextEdgesVisibility(False)

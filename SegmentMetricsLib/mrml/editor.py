@@ -1,0 +1,30 @@
+"""Which segment Segment Editor edits when it is opened."""
+
+from __future__ import annotations
+
+
+def chooseInEditor(segmentationNode, segment: str, scene) -> None:
+    """Let Segment Editor edit a segment, given by ID, on the image that the slice views show, when it is opened.
+
+    It would open on the first segmentation of the scene otherwise, and ask to show one that is hidden.
+    """
+    node = scene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
+    if node is None:
+        import slicer
+
+        node = slicer.vtkMRMLSegmentEditorNode()
+        node.SetSingletonTag("SegmentEditor")
+        node = scene.AddNode(node)
+    wasModifying = node.StartModify()
+    node.SetAndObserveSegmentationNode(segmentationNode)
+    node.SetSelectedSegmentID(segment)
+    image = shownImageNode(scene)
+    if image is not None:
+        node.SetAndObserveSourceVolumeNode(image)
+    node.EndModify(wasModifying)
+
+
+def shownImageNode(scene):
+    """Return the volume node in the background of the first slice view that has one, or None."""
+    identifiers = [n.GetBackgroundVolumeID() for n in scene.GetNodes() if n.IsA("vtkMRMLSliceCompositeNode")]
+    return next((scene.GetNodeByID(each) for each in identifiers if each), None)

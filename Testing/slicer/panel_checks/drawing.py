@@ -1,0 +1,84 @@
+"""Drawing in Segment Editor while edits are followed."""
+
+from __future__ import annotations
+
+import time
+
+import slicer
+
+from .session import Session, edit
+from .views import displayed, drawn
+
+
+def checkDrawing(session: Session) -> None:
+    """Segment Editor opens on the test, an outline beside the colored reference; nothing asks, colors hold still."""
+    from SegmentMetricsLib.mrml import maps
+
+    ui, p, nodes = session.ui, session.parameters, session.nodes
+    ui.followCheckBox.click()
+    session.settle(0.1)
+    assert session.isShown(ui.editButton)
+    ui.editButton.click()
+    session.settle(0.3)
+    editor = slicer.mrmlScene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
+    assert editor.GetSegmentationNode() is p.test and editor.GetSelectedSegmentID() == p.testSegment
+    assert not asksToShow(editor)
+    display = p.test.GetDisplayNode()
+    assert list(display.GetVisibleSegmentIDs()) == [p.testSegment] and not display.GetVisibility2DFill()
+    assert not p.reference.GetDisplayNode().GetVisibility() and set(drawn(session)) == {("map", "reference")}
+    (model,) = session.maps().values()
+    before = model.GetDisplayNode().GetScalarRange()
+    image = slicer.vtkOrientedImageData()
+    p.test.GetBinaryLabelmapRepresentation(p.testSegment, image)
+    whole = slicer.vtkOrientedImageData()
+    whole.DeepCopy(image)
+    run = session.panel.outcome.run
+
+    def halve(voxels) -> None:
+        voxels[: len(voxels) // 2] = 0
+
+    edit(p.test, p.testSegment, image, halve)
+    waitFor(session, lambda: session.panel.outcome.run != run)
+    (model,) = session.maps().values()
+    assert maps.mapInformation(model)["limit"] > before[1], "half of it is missing"
+    assert model.GetDisplayNode().GetScalarRange() == before, "the colors hold still"
+    texts = cornerTexts()
+    assert texts and all("NSD 2 mm 0." in text and "brush" in text for text, _opacity in texts), texts
+    assert all(opacity > 0 for _text, opacity in texts), "a box to be read over bone"
+    run = session.panel.outcome.run
+    assert slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(whole, p.test, p.testSegment)
+    waitFor(session, lambda: session.panel.outcome.run != run)
+    slicer.util.selectModule("SegmentMetrics")
+    session.settle(0.3)
+    assert not any(node.GetDisplayNode().GetVisibility() for node in nodes), "only the two, as before"
+    assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
+    ui.followCheckBox.click()
+    session.settle(0.1)
+    slicer.util.selectModule("Data")
+    session.settle(0.1)
+    assert [displayed(node) for node in nodes] == session.remembered["displayed"], "all is put back exactly"
+    slicer.util.selectModule("SegmentMetrics")
+    session.settle(0.1)
+    session.apply()
+
+
+def asksToShow(editor) -> bool:
+    """Whether Segment Editor would ask at a stroke whether to show what is edited."""
+    display = editor.GetSegmentationNode().GetDisplayNode()
+    return not (display.GetVisibility() and display.GetSegmentVisibility(editor.GetSelectedSegmentID()))
+
+
+def cornerTexts() -> list[tuple]:
+    """The texts in the corners of all views, and the opacity of the box behind each."""
+    from SegmentMetricsPanel.views.corners import views
+
+    found = [(view.cornerAnnotation(), position) for view, position in views()]
+    return [(one.GetText(position) or "", one.GetTextProperty().GetBackgroundOpacity()) for one, position in found]
+
+
+def waitFor(session: Session, isDone) -> None:
+    deadline = time.monotonic() + 30
+    while not isDone() and time.monotonic() < deadline:
+        session.settle(0.2)
+    assert isDone()
+    session.settle(0.2)
