@@ -17,9 +17,9 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
 # end is short, and none goes on alone.
 LONGEST = (
-    *("registry", "module_scenes", "extent", "numbersonly", "hostile", "workers", "bands", "module_limits"),
-    *("commandline", "commandline_refusals", "mrml_inputs", "module_tools", "independent", "conventions_inputs"),
-    *("ground_truth", "commandline_options", "readme", "module_changes", "routes", "recipes"),
+    *("registry", "severalobservers", "module_scenes", "joins", "commandline", "hostile", "selection", "extent"),
+    *("batch_goingon", "mrml_inputs", "summary", "module_tools", "commandline_options", "mrml_pictures", "caselist"),
+    *("printed_names", "module_observers", "field", "findings_families", "document", "module_following", "missing"),
 )
 
 

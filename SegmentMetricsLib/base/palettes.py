@@ -8,6 +8,8 @@ SIGNED = ("#1f3f8f", "#3a76bd", "#77b0dc", "#bcd6dd", "#f1e8ca", "#f6c48d", "#e9
 ABSOLUTE = ("#f1e8ca", "#f8cf84", "#f4a653", "#e2733f", "#c14140", "#8d2349", "#551247")
 # Of a dose, which is no distance.
 DOSE = ("#e8e3c4", "#b7d3a8", "#79bd9a", "#3f9f98", "#25798c", "#1f527a", "#2a2a5e")
+# Of the reference and the test: no map has these, for lines on dark and on bright images.
+COMPARED = {"reference": "#ffb000", "test": "#00e0c6"}
 # Of methods that are compared (Okabe & Ito).
 METHODS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 # What happened to a lesion; apart from each other with every color vision deficiency (Okabe & Ito).

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..base.coordinates import LETTERS_OF_AXES
 from ..base.errors import InputError, requireKind
+from ..base.palettes import COMPARED, rgb
 from ..base.texts import counted, shortest
 from ..case.tablemodel import Column, Table
 from ..distances.surfacedistances import SurfaceDistances
@@ -37,7 +38,6 @@ from .resultnodes import nameResult
 
 BAR_COLOR = (0.36, 0.50, 0.62)
 TOLERANCE_COLOR = (0.25, 0.25, 0.25)
-REFERENCE_COLOR, TEST_COLOR = (0.12, 0.25, 0.56), (0.85, 0.37, 0.05)
 # More names than this leave no room for the curves.
 LONGEST_LEGEND = 16
 # characters that fit above a plot in the panel
@@ -205,8 +205,8 @@ def showDoseVolume(comparison, *, chartNode=None, scene=None):
         (Column("Test", unit="%", description=share), 100 * curves.test),
     ]
     table = chart.table("curves", f"{name}: dose", columns)
-    chart.series("reference", "Reference", table, "Dose", "Reference", REFERENCE_COLOR)
-    chart.series("test", "Test", table, "Dose", "Test", TEST_COLOR, isDashed=True)
+    chart.series("reference", "Reference", table, "Dose", "Reference", rgb(COMPARED["reference"]))
+    chart.series("test", "Test", table, "Dose", "Test", rgb(COMPARED["test"]), isDashed=True)
     limits = (0, roundAbove(curves.doses[-1] or 1.0))
     return chart.finish(f"{name}: dose", name, ("Dose (Gy)", "Volume (%)"), limits, (0, 102), legend=True)
 

@@ -9,7 +9,7 @@ from ..show.maps import Coloring
 
 # Size of a legend with numbers and of one with words, as fractions of the view's width and height: large enough to be
 # read in a view of 400 x 240 pixels. Positions are fractions of what is left beside the legend.
-SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.09, 0.4), (0.17, 0.3)
+SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.09, 0.4), (0.28, 0.45)
 POSITION = (0.98, 0.3)
 
 COLORS_ATTRIBUTE = "SegmentMetrics.Colors"

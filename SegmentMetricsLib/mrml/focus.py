@@ -9,7 +9,7 @@ import numpy as np
 from vtkmodules.vtkCommonCore import VTK_UNSIGNED_CHAR
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
-from ..base.palettes import rgb
+from ..base.palettes import COMPARED, rgb
 from ..geometry.grids import RAS_FROM_LPS
 from ..model.structures import REFERENCE_AND_TEST
 from .folders import ROLE_ATTRIBUTE, isResult
@@ -25,8 +25,6 @@ COVERED_ATTRIBUTE = "SegmentMetrics.CoveredByObservers"
 LOOK = ("Visibility", "Visibility3D", "Visibility2DFill", "Visibility2DOutline", "SliceIntersectionThickness")
 # On the models of the lines: the side that they show.
 SIDE_ATTRIBUTE = "SegmentMetrics.FocusSide"
-# Colors that no map has, for lines on dark and on bright images.
-COLORS = {"reference": "#ffb000", "test": "#00e0c6"}
 # The attribute's value on the mark of the farthest point, and its color.
 POINT, POINT_COLOR = "farthest point", "#ffff00"
 # The attribute's value on the empty label map of slice views without an image, and its voxels along an axis at most.
@@ -263,7 +261,7 @@ def _makeLine(side: str, scene):
     model.SetAttribute(SIDE_ATTRIBUTE, side)
     display = slicer.vtkMRMLModelDisplayNode()
     display.SetSaveWithScene(False)
-    display.SetColor(*rgb(COLORS[side]))
+    display.SetColor(*rgb(COMPARED[side]))
     display.SetOpacity(OPACITY[side])
     display.SetSliceIntersectionThickness(THICKNESS)
     display = scene.AddNode(display)

@@ -60,7 +60,7 @@ def showTable(comparison, *, tableNode=None, scene=None):
     scene = asScene(scene)
     name = f"{pairName(comparison)}: measurements{_ofConvention(comparison)}"
     with resultNode("vtkMRMLTableNode", comparison, "table", name, scene=scene, given=tableNode) as node:
-        fillTable(node, measurementsTable(comparison.measurements.values()), isToRead=True)
+        fillTable(node, measurementsTable(comparison.measurements.values()))
         node.SetAttribute(COMPARISON_ATTRIBUTE, json.dumps(comparison.toDictionary(), allow_nan=False))
     return node
 
@@ -99,7 +99,7 @@ def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
     owner = folders.allPairs(comparisons, scene)
     name = folders.folderName(owner, scene)
     with resultNode("vtkMRMLTableNode", owner, "table", name, scene=scene, given=tableNode) as node:
-        fillTable(node, Table([*table.columns, remarks], rows), isToRead=True)
+        fillTable(node, Table([*table.columns, remarks], rows))
         everything = [record.toDictionary() for record in records]
         node.SetAttribute(COMPARISONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
     return node
@@ -248,25 +248,14 @@ def colorMap(model, coloring: Coloring) -> None:
     colors.showLegend(model, coloring)
 
 
-def fillTable(node, table: Table, isToRead: bool = False) -> None:
-    """Replace the contents of a table node by a table.
-
-    Missing numbers are NaN; in a table to read, a column with some has texts, which are empty for these.
-    """
+def fillTable(node, table: Table) -> None:
+    """Replace the contents of a table node by a table. Missing numbers are NaN."""
     found = vtkTable()
     for number, column in enumerate(table.columns):
-        values: list[Any] = [plain(row[number]) for row in table.rows]
-        isMissing = not column.isText and any(value is None or math.isnan(value) for value in values)
-        isText = column.isText or (isToRead and isMissing)
-        array: Any = vtkStringArray() if isText else vtkDoubleArray()
+        array: Any = vtkStringArray() if column.isText else vtkDoubleArray()
         array.SetName(column.key)
-        for value in values:
-            if column.isText:
-                array.InsertNextValue(value)
-            elif isText:
-                array.InsertNextValue("" if value is None or math.isnan(value) else f"{value:g}")
-            else:
-                array.InsertNextValue(math.nan if value is None else float(value))
+        for value in (plain(row[number]) for row in table.rows):
+            array.InsertNextValue(value if column.isText else math.nan if value is None else float(value))
         found.AddColumn(array)
     node.SetAndObserveTable(found)
     for column in table.columns:

@@ -101,7 +101,7 @@ def testTheyAreAsComparedWithAnEmptyStructure(missed, inline):
 
 def testMeshesAndContours(study):
     """A set of meshes has no image on which it would be empty."""
-    for mesh in (shapes.ballMesh(5), shapes.loops([(0, 0), (4, 0), (4, 4), (0, 4)])):
+    for mesh in (shapes.ballMesh(5, resolution=24), shapes.loops([(0, 0), (4, 0), (4, 4), (0, 4)])):
         whole = structureFromPolyData(mesh, "a")
         nothing = emptyBeside(whole, [])
         assert nothing.isEmpty and nothing.dimension == whole.dimension
@@ -231,9 +231,9 @@ def testTheOnlyStructures(study, inline, capsys):
 
 def testMeshFilesAreNameless(study, inline):
     for name, radius in (("case1_ref", 5), ("case1_test", 6), ("case2_ref", 5), ("case2_test", 6)):
-        shapes.writeMesh(shapes.ballMesh(radius), Path(f"data/{name}.stl"))
+        shapes.writeMesh(shapes.ballMesh(radius, resolution=16), Path(f"data/{name}.stl"))
     write("1,case1_ref.stl,case1_test.stl", "2,case2_ref.stl,case2_test.stl")
-    assert batch("--metrics", "boundary") == 0
+    assert batch("--metrics", "HD") == 0
     assert summary("the only structure", "HD")["Cases"] == "2"
 
 
@@ -242,10 +242,10 @@ def testMeshFilesOfCasesHaveOneName(study, inline):
     for side, radius in (("r", 5), ("t", 6)):
         Path("data", side).mkdir()
         for case in ("case1", "case2"):
-            shapes.writeMesh(shapes.ballMesh(radius), Path(f"data/{side}/{case}.stl"))
-        shapes.writeMesh(shapes.ballMesh(radius), Path(f"data/{side}/Heart.stl"))
+            shapes.writeMesh(shapes.ballMesh(radius, resolution=16), Path(f"data/{side}/{case}.stl"))
+        shapes.writeMesh(shapes.ballMesh(radius, resolution=16), Path(f"data/{side}/Heart.stl"))
     write("1,r/case1.stl,t/case1.stl", "2,r/case2.stl,t/case2.stl", "3,r/Heart.stl,t/Heart.stl")
-    assert batch("--metrics", "boundary") == 0
+    assert batch("--metrics", "HD") == 0
     assert (summary("the only structure", "HD")["Cases"], summary("Heart", "HD")["Cases"]) == ("2", "1")
 
 

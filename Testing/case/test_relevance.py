@@ -71,7 +71,8 @@ def usual() -> dict[str, dict]:
 @pytest.mark.parametrize("setting", OTHERS)
 def testSettingChangesTheFamiliesThatUseItAndNoOthers(setting, usual):
     other = measured(**{setting: OTHERS[setting]})
-    changed = {family for family in usual if other[family] != usual[family]}
+    # which triangles are cut once more depends on all that is measured: less than the bounds say
+    changed = {family for family in usual if other[family] != pytest.approx(usual[family], rel=1e-3, nan_ok=True)}
     assert changed == familiesUsing(setting)
 
 

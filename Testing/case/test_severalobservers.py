@@ -83,7 +83,7 @@ def testCheckValue(boxes):
 
 
 @pytest.mark.parametrize("settings", [
-    Settings(families=("boundary", "overlap", "signed", "agreement", "voxel")),
+    Settings(metrics=("HD95", "MASD", "NSD", "signed", "overlap", "KAP", "AVD")),
     pytest.param(Settings(extent="common"), marks=pytest.mark.nightly),
 ])  # fmt: skip
 def testMatrixIsThatOfCompare(mixed, settings):

@@ -96,7 +96,7 @@ class TestSentence:
         assert compare(NOTHING, NOTHING).summary == "Both contours are empty."
 
     def testOpenSurface(self):
-        summary = compare(shapes.ballMesh(11), hemisphere()).summary
+        summary = compare(shapes.ballMesh(11, resolution=24), hemisphere()).summary
         assert summary.startswith("HD95 ") and " of the surface within 2 mm" in summary
         assert summary.endswith("; a surface is not closed, so inside, outside and volumes are undefined.")
         assert "contoured" not in summary
@@ -104,7 +104,7 @@ class TestSentence:
     @pytest.mark.parametrize("families", [DEFAULT_FAMILIES, ("overlap",), ("agreement",)])
     def testSurfaceWithAnotherDefect(self, families):
         """It is closed, but its parts cut through each other."""
-        reference, test = shapes.ballMesh(11), crossing()
+        reference, test = shapes.ballMesh(11, resolution=24), crossing()
         result = compare(reference, test, Settings(families=families))
         assert result.summary.endswith("surface has a defect, so inside, outside and volumes are undefined.")
         assert {m.cause for m in result.values() if m.status == "undefined"} == {Cause.DEFECT}
@@ -117,7 +117,7 @@ class TestSentence:
         assert result.summary == "The chosen measurements do not allow a summary."
 
     def testTheReasonsWordsDoNotMatter(self):
-        result = compare(shapes.ballMesh(11), hemisphere())
+        result = compare(shapes.ballMesh(11, resolution=24), hemisphere())
 
         def reworded(reason):
             return Reason("it has a hole", reason.kind, reason.values) if isinstance(reason, Reason) else reason
@@ -209,12 +209,16 @@ class TestDominantSide:
         ],
     )
     def testShifts(self, shift, over, under):
-        distances = distancesOf(shapes.ballMesh(15), shapes.ballMesh(15, shift))
+        distances = distancesOf(shapes.ballMesh(15, resolution=24), shapes.ballMesh(15, shift))
         assert (mostlyToward(distances, 2.0), mostlyToward(distances, 2.0, over=False)) == (over, under)
 
     def testNoneWhereNothingOrEverythingIsBeyond(self):
-        assert mostlyToward(distancesOf(shapes.ballMesh(15), shapes.ballMesh(16)), 2.0) == ""
-        assert mostlyToward(distancesOf(shapes.ballMesh(15), shapes.ballMesh(20)), 2.0) == ""
+        assert (
+            mostlyToward(distancesOf(shapes.ballMesh(15, resolution=24), shapes.ballMesh(16, resolution=24)), 2.0) == ""
+        )
+        assert (
+            mostlyToward(distancesOf(shapes.ballMesh(15, resolution=24), shapes.ballMesh(20, resolution=24)), 2.0) == ""
+        )
 
     def testTheFlanksOfABumpCountForItsSide(self):
         plain, bumped = shapes.boxMesh((0, 0, 0), (20, 20, 20)), shapes.box((0, 0, 0), (19, 19, 19), (50, 24, 24))
@@ -224,7 +228,7 @@ class TestDominantSide:
         assert mostlyToward(distancesOf(plain, plain), 2.0) == ""
 
     def testOpenSurfacesHaveNone(self):
-        assert mostlyToward(compare(shapes.ballMesh(11), hemisphere()).distances, 2.0) == ""
+        assert mostlyToward(compare(shapes.ballMesh(11, resolution=24), hemisphere()).distances, 2.0) == ""
 
 
 class TestPlaceNormals:
@@ -244,8 +248,8 @@ class TestRecords:
             lambda: (ball(), NOTHING),
             lambda: (NOTHING, ball()),
             lambda: (NOTHING, NOTHING),
-            lambda: (shapes.ballMesh(11), hemisphere()),
-            lambda: (shapes.ballMesh(11), crossing()),
+            lambda: (shapes.ballMesh(11, resolution=24), hemisphere()),
+            lambda: (shapes.ballMesh(11, resolution=24), crossing()),
             lambda: (shapes.loops([(0, 0), (9, 0), (9, 9)]), shapes.loops([(0, 0), (12, 0), (12, 12)])),
         ],
     )

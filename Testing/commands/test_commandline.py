@@ -103,8 +103,10 @@ def testAgainstAnImageWithoutLabels(run, tmp_path):
 @pytest.mark.parametrize("corner", [(9, 0, 9), (1e-3, 1e-3, 1e-3)])
 def testMeshesThatEncloseNoVoxel(run, tmp_path, corner):
     mesh = shapes.boxMesh((0, 0, 0), corner)
-    ball, other = (shapes.writeMesh(m, tmp_path / f"{n}.vtp") for n, m in (("a", shapes.ballMesh(8)), ("b", mesh)))
-    status, _, err = run("compare", ball, other, "--output", "out")
+    ball, other = (
+        shapes.writeMesh(m, tmp_path / f"{n}.vtp") for n, m in (("a", shapes.ballMesh(8, resolution=24)), ("b", mesh))
+    )
+    status, _, err = run("compare", ball, other, "--metrics", "MASD,overlap", "--output", "out")
     assert (status, err) == (0, "")
     precision = metrics("out")["pairs"][0]["measurements"]["PPV"]
     assert precision["status"] == "undefined" and "encloses no" in precision["reason"]
@@ -120,7 +122,7 @@ def testAMeshToBeSeenFromBothSidesHasAnInside(run, tmp_path):
     both.AddInputData(inner)
     both.AddInputData(back.GetOutput())
     both.Update()
-    meshes = {"a": shapes.ballMesh(8), "one": inner, "two": both.GetOutput()}
+    meshes = {"a": shapes.ballMesh(8, resolution=24), "one": inner, "two": both.GetOutput()}
     ball, one, two = (shapes.writeMesh(mesh, tmp_path / f"{name}.vtp") for name, mesh in meshes.items())
     found = []
     for other in (one, two):
@@ -135,13 +137,13 @@ def testAMeshToBeSeenFromBothSidesHasAnInside(run, tmp_path):
 
 def testMeshAgainstMask(run, tmp_path):
     image = save(shapes.ball(10), tmp_path / "mask.mha")
-    mesh = shapes.writeMesh(shapes.ballMesh(10), tmp_path / "mesh.ply", space="RAS")
+    mesh = shapes.writeMesh(shapes.ballMesh(10, resolution=24), tmp_path / "mesh.ply", space="RAS")
     assert run("compare", image, mesh, "--output", "out")[0] == 0
     values, (only,) = valuesOf("out"), metrics("out")["pairs"]
     assert only["surface"] == "unsmoothed and imported"
     assert (only["reference"]["name"], only["test"]["name"]) == ("Label 1", "mesh")
     assert values["HD"] < 0.8 and values["DSC"] > 0.98
-    assert values["VolumeTest"] == pytest.approx(4 / 3 * np.pi * 1000, rel=0.01)
+    assert values["VolumeTest"] == pytest.approx(4 / 3 * np.pi * 1000, rel=0.02)
 
 
 def testFolders(run, tmp_path):

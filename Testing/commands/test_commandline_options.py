@@ -256,7 +256,7 @@ def testThresholdOfMemberships(run, tmp_path):
 def testDisplayedSurface(run, tmp_path):
     pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
     first, second = save(shapes.ball(10), tmp_path / "1.nrrd"), save(shapes.ball(10, (1, 0, 0)), tmp_path / "2.nrrd")
-    mesh = shapes.writeMesh(shapes.ballMesh(10), tmp_path / "mesh.stl")
+    mesh = shapes.writeMesh(shapes.ballMesh(10, resolution=24), tmp_path / "mesh.stl")
     for output, other, surface in (("steps", second, "unsmoothed"), ("smooth", second, "displayed")):
         assert run("compare", first, other, "--output", output, "--surface", surface)[0] == 0
         assert metrics(output)["pairs"][0]["surface"] == surface

@@ -211,7 +211,7 @@ def testPairsThatCannotBeCompared(run, pair, tmp_path):
     assert "too far apart" in refusal(run, "compare", pair[0], far, output="out3")
     (tmp_path / "twice").mkdir()
     save(BOX, tmp_path / "twice" / "Liver.nrrd")
-    shapes.writeMesh(shapes.ballMesh(5), tmp_path / "twice" / "Liver.stl")
+    shapes.writeMesh(shapes.ballMesh(5, resolution=24), tmp_path / "twice" / "Liver.stl")
     assert "more than one structure named 'Liver'" in refusal(run, "compare", "twice", "twice", output="out4")
 
 

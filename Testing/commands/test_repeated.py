@@ -111,9 +111,11 @@ def rods(spacing: float, isCut: bool, path: str) -> None:
 
 def testACaseOfManyStructures(run):
     pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
-    rods(1.0, False, "a.nrrd")
-    rods(1.2, True, "b.nrrd")
-    status, out, _ = run("compare", "a.nrrd", "b.nrrd", "--report", "--numbers-only", "-o", "out")
+    rods(1.5, False, "a.nrrd")
+    rods(1.6, True, "b.nrrd")
+    status, out, _ = run(
+        "compare", "a.nrrd", "b.nrrd", "--metrics", "HD,HD95,DSC", "--report", "--numbers-only", "-o", "out"
+    )
     assert status == 0
     findings = [[finding["text"] for finding in pair["findings"]] for pair in metrics("out")["pairs"]]
     grids, advice = "The masks lie on different grids.", "choose the common extent (--extent common;"

@@ -181,7 +181,7 @@ def testUnusableInput():
         ((empty, {"Wall": WALL}), "reference is empty"),
         ((CUBE, {}), "There is no hazard: no critical structure is given"),
         ((CUBE, {"Wall": empty}), "There is no hazard: the critical structures are empty"),
-        ((shapes.ballMesh(5), {"Wall": WALL}), "is a surface: give it as an image"),
+        ((shapes.ballMesh(5, resolution=24), {"Wall": WALL}), "is a surface: give it as an image"),
         ((CUBE, {"Wall": WALL, "Cube": SimpleITK.Image(CUBE)}), "Cube is the structure to be changed"),
     ):
         *given, options = arguments if len(arguments) == 3 else (*arguments, {})

@@ -102,7 +102,7 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
     ui.modeComboBox.currentIndex = 1
     apply()
     ui.notesButton.click()
-    yield "Resources/AllStructures.png", part(ui, ui.summaryLabel, ui.judgmentLabel, WIDE)
+    yield "Resources/AllStructures.png", part(ui, ui.summaryLabel, ui.pagesFrame, WIDE)
     ui.notesButton.click()
     yield "Resources/Pairs.png", pairs(ui, panel, desktop)
     ui.protocolComboBox.currentIndex = ui.protocolComboBox.findText(f"Example: {PROTOCOL}")

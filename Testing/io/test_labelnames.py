@@ -154,7 +154,7 @@ def testBatch(run, tmp_path):
     given = ("batch", "cases.csv", "--metrics", "overlap", "--workers", "1", "-o", "out")
     for more, first, repeated in (
         ((), "Label 1", False),
-        (("--label-names", "names.csv"), "liver", False),
+        (("--label-names", "names.csv", "--overwrite"), "liver", False),
         (("--label-names", "names.csv"), "liver", True),
     ):
         status, out, _ = run(*given, *more)
@@ -162,7 +162,7 @@ def testBatch(run, tmp_path):
         outcome = json.loads(Path("out/results.jsonl").read_text().splitlines()[-1])
         assert outcome["pairs"][0]["structure"] == first
     Path("names.csv").write_text("1,liver\n5,left kidney\n")
-    assert "in an earlier run" not in run(*given, "--label-names", "names.csv")[1]
+    assert "in an earlier run" not in run(*given, "--label-names", "names.csv", "--overwrite")[1]
     Path("names.csv").write_text("1,liver\n5,liver\n")
     status, _, err = run(*given, "--label-names", "names.csv")
     assert (status, err) == (2, "segment-metrics: names.csv, line 2: two labels are called 'liver'.\n")

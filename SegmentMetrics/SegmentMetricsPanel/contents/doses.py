@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from SegmentMetricsLib.base.palettes import COMPARED
 from SegmentMetricsLib.case.resulttables import doseTable
 from SegmentMetricsLib.metrics.findings import Finding, Kind
 
@@ -12,6 +13,12 @@ from .table import Table
 
 # What is said wherever there are numbers of a dose.
 CAVEAT = str(Finding.of(Kind.PLAN_OF_ONE))
+
+
+def legend() -> str:
+    """Return which curve is which, as HTML."""
+    names = {"reference": _("Reference"), "test": _("Test (dashed)")}
+    return "&nbsp; ".join(f'<span style="color: {COMPARED[side]};">▬</span> {name}' for side, name in names.items())
 
 
 def table(record) -> Table:

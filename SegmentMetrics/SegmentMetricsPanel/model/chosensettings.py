@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from functools import lru_cache
+
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.relevance import isRelevant
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
@@ -34,7 +37,13 @@ def settingsOf(parameters, scene) -> Settings:
         families.append("dose")
     elif "dose" in families:
         raise InputError(_("Choose a dose, or turn off the dose metrics."))
-    return Settings.preset(convention, families=families, **chosen)
+    hashable = ((name, tuple(one) if isinstance(one, list) else one) for name, one in chosen.items())
+    return _preset(convention, tuple(families), *hashable)
+
+
+@lru_cache(maxsize=4)  # the same ones are asked for many times until something is chosen
+def _preset(convention: str, families: tuple[str, ...], *chosen: tuple[str, Hashable]) -> Settings:
+    return Settings.preset(convention, families=families, **dict(chosen))
 
 
 def valueOf(name: str, parameters):

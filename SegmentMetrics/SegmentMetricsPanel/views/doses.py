@@ -44,7 +44,7 @@ class DoseView(View):
         super().__init__(ui, model)
         self.table = SortableTable(ui.doseTable)
         self.plot = PlotView(ui.dosePlotFrame.layout())
-        ui.doseCaveatLabel.text = doses.CAVEAT
+        ui.doseCaveatLabel.text = f"{doses.CAVEAT}<br>{doses.legend()}"
 
     def wanted(self) -> tuple | None:
         return self.pair if self.plot.isIntact else None
@@ -56,6 +56,7 @@ class DoseView(View):
         if curves is not None:
             pair = outcome.pair(number)
             chart = outcome.mark(showDoseVolume(DosedPair(pair.reference, pair.test, curves)))
+            chart.SetLegendVisibility(False)  # it would lie on the curves: the label above says it
         self.plot.draw(chart)
         self.ui.dosePlotFrame.visible = curves is not None
 

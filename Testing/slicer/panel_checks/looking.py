@@ -141,8 +141,13 @@ def checkPlaces(session: Session) -> None:
     for camera in cameras():
         assert np.allclose(camera.GetFocalPoint(), ras)
     assert not markersOf(session)
+    table = session.panel.places.table
+    table.onCell(1, 0)
+    table.select(1)
+    text = session.ui.placesLabel.text
     session.ui.showMarkersCheckBox.click()
     session.settle(0.1)
+    assert (session.ui.placesTable.currentRow(), session.ui.placesLabel.text) == (1, text), "the place stays chosen"
     (markers,) = markersOf(session)
     assert markers.GetNumberOfControlPoints() == len(places) and markers.GetLocked()
     assert markers.GetNthControlPointLabel(0) == "1" and np.allclose(markers.GetNthControlPointPosition(0), ras)
