@@ -51,7 +51,7 @@ nitpick_ignore_regex = [
     # what passes from one part of the library to another
     (
         "py:class",
-        r"SegmentMetricsLib\..*\.(Field|Ignored|Part|Match|Pairing|BoundaryPair|ClosestSurface|Column|Gathered|GrayImage|Kept|Kind|"
-        r"Spread)",
+        r"SegmentMetricsLib\..*\.(Field|Ignored|Part|Match|Pairing|BoundaryPair|Case|ClosestSurface|Column|Comparison|Function|"
+        r"Gathered|GrayImage|Kept|Kind|ObservedOutcome|Outcome|Spread)",
     ),
 ]

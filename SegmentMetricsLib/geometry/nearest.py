@@ -19,7 +19,8 @@ other corner matters, however large triangles elsewhere are. A search tree of po
 lifted in a fourth dimension by the root of R^2 - r^2, with R the largest r of all: squared distances there are powers
 plus R^2. (Aurenhammer, Power diagrams, SIAM Journal on Computing 16, 1987, doi:10.1137/0216006.)
 
-Between few points and corners, all powers are computed at once instead of making a search tree.
+Between few points and corners, all powers are computed at once instead of making a search tree. Triangles far longer
+than others would make all corners nearby matter: they are left out, and those whose boxes are near are tried afterward.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..base.progress import checkpoint, chunks
+from ..base.progress import chunks
 from .ranges import partsOf
-from .surfaces import Surface, toPolyData
 from .trianglefans import TriangleFans
-from .triangles import dot
+from .triangles import distancesToTriangles, dot
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
 
-# Corners searched per point at first, and where these are not decisive; after that, all that matter are, or boxes
-# around triangles where more corners per point matter.
-FEW_CORNERS, MANY_CORNERS, MANY_NEAR = 7, 32, 500
+# Corners searched per point at first, and where these are not decisive; after that, all that matter are.
+FEW_CORNERS, MANY_CORNERS = 7, 32
+# Triangles are long if their spread exceeds this multiple of usual areas: all corners nearby would matter.
+LONG = 100
 # Corners per leaf of their search tree: larger leaves make the tree faster to build, and as fast to search.
 LEAF = 20
 # Of up to so many points, the distances to all corners are measured: if there are few corners, because importing SciPy
@@ -64,7 +65,13 @@ class NearestTriangles:
     """
 
     def __init__(self, points: np.ndarray, cells: np.ndarray, spreads: np.ndarray | None = None):
-        self._triangles, self._fans = (points, cells), TriangleFans(points, cells, spreads)
+        self._fans, self._rest, self._long = TriangleFans(points, cells, spreads), None, np.zeros(0, np.intp)
+        if spreads is None:
+            isLong = self._fans.spreads > LONG * self._fans.usualArea
+            self._long, self._corners = np.flatnonzero(isLong), points[cells[isLong]]
+        if len(self._long):
+            self._rest = np.flatnonzero(~isLong) if len(self._long) < len(cells) else np.zeros(1, np.intp)
+            self._fans = TriangleFans(points, cells[self._rest], self._fans.spreads[self._rest])
         # to masks few points are searched, so that making the tree fast matters more than its quality
         self._isCompact = spreads is None
         self._largest = float(self._fans.largestAround.max())
@@ -92,21 +99,63 @@ class NearestTriangles:
         else:
             for rows in chunks(len(points), SEARCHED):
                 numbers[rows] = self._found(points[rows], FEW_CORNERS)
+        if self._rest is None:
+            return numbers
+        # long triangles may be nearer
+        least = self._fans.squaredDistances(points, np.arange(len(points)), numbers)
+        numbers = self._rest.take(numbers)
+        for some, owners, squared, triangles in self._longWithin(points, least, isNearest=True):
+            nearer, found = least[some], numbers[some]
+            self._improve(nearer, found, squared, owners, triangles)
+            numbers[some] = found
         return numbers
+
+    def _longWithin(
+        self, points: np.ndarray, squared: np.ndarray, isNearest: bool = False
+    ) -> Iterator[tuple[np.ndarray, ...]]:
+        """Yield rows of points (n, 3), numbers (k,) of points among them, and long triangles that are no farther.
+
+        These are the ones within squared distances (n,), whose own ones (k,) come before their numbers (k,). isNearest:
+        whether only the nearest matters.
+        """
+        low, high = self._corners.min(axis=1), self._corners.max(axis=1)
+        # neighbors along the longest axis together, to which few of the triangles are near
+        order = np.argsort(points[:, np.argmax((high - low).max(axis=0))])
+        for part in chunks(len(points), max(1, min(TOGETHER, 16 * AT_ONCE // len(self._long)))):
+            rows = order[part]
+            some, reach = points[rows], float(squared[rows].max()) ** 0.5
+            near = ((low <= some.max(axis=0) + reach) & (high >= some.min(axis=0) - reach)).all(axis=1)
+            chosen = np.flatnonzero(near)
+            # first the distances of boxes around them
+            away = np.zeros((len(rows), len(chosen)))
+            for coordinates, least, most in zip(some.T[..., None], low[chosen].T, high[chosen].T, strict=True):
+                away += np.maximum(np.maximum(least - coordinates, coordinates - most), 0) ** 2
+            limits = squared[rows] * (1 + ROUNDING)
+            if isNearest and len(chosen):
+                first = self._corners[chosen[away.argmin(axis=1)]]
+                np.minimum(limits, distancesToTriangles(some, first) ** 2 * (1 + ROUNDING), out=limits)
+            owners, columns = _places(away <= limits[:, None]) if len(chosen) else (chosen, chosen)
+            found = distancesToTriangles(some[owners], self._corners[chosen[columns]]) ** 2
+            isWithin = found <= limits.take(owners)
+            yield rows, owners[isWithin], found[isWithin], self._long[chosen[columns[isWithin]]]
 
     def within(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return triangles (k,) within squared distances (n,) of points (n, 3), and the points' numbers (k,).
 
         A triangle may be returned more than once. Rounding decides about triangles exactly at that distance.
         """
-        owners, triangles = [np.zeros(0, np.intp)], [np.zeros(0, np.int32)]
+        owners: list[np.ndarray] = [np.zeros(0, np.intp)]
+        triangles: list[np.ndarray] = [np.zeros(0, np.int32)]
         isFew = self._areFew(points)
         for rows in self._parts(points) if isFew else self._blocks(points, squared):
             found = (self._ofAllCorners if isFew else self._cornersWithin)(points[rows], squared[rows])
             away, mine, near = self._away(points[rows], *found)
             isWithin = away <= squared[rows].take(mine)
             owners.append(rows.start + mine[isWithin])
-            triangles.append(near[isWithin])
+            triangles.append(near[isWithin] if self._rest is None else self._rest.take(near[isWithin]))
+        for chosen, mine, _, near in self._longWithin(points, squared) if self._rest is not None else ():
+            owners.append(chosen[mine])
+            triangles.append(near)
         return np.concatenate(triangles), np.concatenate(owners)
 
     def _areFew(self, points: np.ndarray) -> bool:
@@ -161,28 +210,10 @@ class NearestTriangles:
             numbers[isOpen] = self._found(left, MANY_CORNERS)
         elif len(left):
             limits, rows = limits[isOpen] - self._largest, np.flatnonzero(isOpen)
-            # triangles far longer than wide have many corners next to each other
-            if self._tree.query_ball_point(*self._ball(left, limits), return_length=True).mean() > MANY_NEAR:
-                numbers[rows] = self._located(left)
-            else:
-                for block in self._blocks(left, limits):
-                    found = self._cornersWithin(left[block], limits[block])
-                    numbers[rows[block]] = self._nearestOf(left[block], *found)
+            for block in self._blocks(left, limits):
+                found = self._cornersWithin(left[block], limits[block])
+                numbers[rows[block]] = self._nearestOf(left[block], *found)
         return numbers
-
-    def _located(self, points: np.ndarray) -> list[int]:
-        """Return the number of the triangle next to each point (n, 3), from VTK's tree of boxes around triangles."""
-        from vtkmodules.vtkCommonCore import reference
-        from vtkmodules.vtkCommonDataModel import vtkGenericCell, vtkStaticCellLocator
-
-        locator, cell, number, nearest, result = vtkStaticCellLocator(), vtkGenericCell(), reference(0), [0.0] * 3, []
-        locator.SetDataSet(toPolyData(Surface(*self._triangles)))
-        locator.BuildLocator()
-        for point in points.tolist():
-            checkpoint()
-            locator.FindClosestPoint(point, nearest, cell, number, reference(0), reference(0.0))  # type: ignore[call-overload]
-            result.append(int(number))
-        return result
 
     def _nearestOfCorners(
         self, points: np.ndarray, raised: np.ndarray, near: np.ndarray

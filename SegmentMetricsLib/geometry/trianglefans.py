@@ -46,6 +46,11 @@ class TriangleFans:
     def _every(self) -> tuple[np.ndarray, np.ndarray]:
         return tables(self._points, self._cells)
 
+    @property
+    def usualArea(self) -> float:
+        """Twice the median area of triangles in mm2, 1 if most are as thin as a line."""
+        return float(np.median(np.abs(self._every[0][13]))) ** 0.5
+
     def around(self, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return for every triangle around corners (c,) the row (k,) of its corner, ascending, and its number (k,)."""
         places, entries = levelsOf(self._starts.take(corners), self._starts.take(corners + 1))

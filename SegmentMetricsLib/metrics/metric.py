@@ -1,5 +1,7 @@
 """How a number is declared: a metric is a function with a decorator, and the names of its arguments are what it needs.
 
+::
+
     @metric("HD{percentile}", "Hausdorff distance, {percentile}th percentile", REVOLUTIONS, unit="mm", best=0, ...)
     def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value:
         \"\"\"Distance that {percentile} % of either contour's area does not exceed; the larger of both.\"\"\"

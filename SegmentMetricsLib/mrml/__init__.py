@@ -24,6 +24,7 @@ from .lesions import showLesions, showLesionsTable
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
 from .observers import compareObservers, showConsensus, showMatrix, showVariation
+from .outcomes import measure
 from .outputs import showComparisonsTable, showDistanceMap, showTable
 from .pairs import pairSegments, proposePairs
 from .protocols import protocolFromTable, tableFromProtocol
@@ -39,6 +40,7 @@ __all__ = [
     "gridOf",
     "jumpTo",
     "jumpToSlice",
+    "measure",
     "openCase",
     "pairSegments",
     "proposePairs",

@@ -211,6 +211,7 @@ PLACES = {
     "readDose": ["given"],
     "readReport": ["path"],
     "writeReport": ["result", "path"],
+    "mrml.measure": ["request"],
     "mrml.openCase": ["reference", "test", "settings"],
     "mrml.Request": None,
     "readStructures": ["path"],

@@ -91,4 +91,4 @@ def testASmallComparisonTakesFewCalls():
         compare(one, other, settings, spacing=(1.0, 1.0, 2.0))
     finally:
         sys.setprofile(None)
-    assert calls < 18_000
+    assert calls < 13_000

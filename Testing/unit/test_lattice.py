@@ -11,7 +11,7 @@ from tiers import rarely
 
 from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.elements import EVERY_NODE, LatticeSampler, Sampler
-from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, measureTogether, packs
 from SegmentMetricsLib.geometry.cellcases import (
     caseTriangles,
     cellCodes,
@@ -250,3 +250,23 @@ def testTablesHoldTheDistancesOfEveryStep(spacing, positions):
                 chosen = np.flatnonzero(tables.order[rank] == step)
                 expected = ofCases(tables.pieceDistances(tables.steps[step]), np.minimum).T
                 np.testing.assert_allclose(ofRank[chosen], expected[chosen], rtol=1e-6)
+
+
+def testSmallPairsTogether():
+    """As segments of one field they have the same numbers as alone; those of another grid stay alone."""
+    made = [masksOf(shapes.blob(n), shapes.blob(n + 1), (1.0, 0.9, 2.0), (n, 0, 1)) for n in range(3)]
+    made.append(masksOf(shapes.blob(7), shapes.blob(8), (1.0, 1.0, 1.0)))
+
+    def pairs():
+        return [BoundaryPair(*(fromMask(mask) for mask in masks)) for masks in made]
+
+    assert packs(pairs()) == [[0, 1, 2], [3]]
+    for pair, together in zip(pairs(), measureTogether(pairs(), (1.0,), (95,)), strict=True):
+        for one, other in zip(pair.measure((1.0,), (95,)).directions, together.directions, strict=True):
+            for mine, theirs in zip(
+                *([d.percentile(95), d.mean, d.sizeWithin(1.0001), d.largest] for d in (one, other))
+            ):
+                assert theirs == pytest.approx(mine, abs=1e-9) and theirs.bounds == pytest.approx(mine.bounds, abs=1e-6)
+            assert other.atPoints == pytest.approx(one.atPoints, abs=1e-9)
+            assert other.centers == pytest.approx(one.centers, abs=1e-9)
+            assert (other.cells == one.cells).all()
