@@ -31,8 +31,9 @@ from . import lesionsizes, tableschema
 from .alarms import inShort
 from .cases import FAILED, OK, RECORDS, Task, caseTitle
 from .plots import removePlots
+from .statistics import METHOD_WORDS, STRUCTURE_WORDS
 from .summarywriting import SUMMARY_FILES, removeSummary
-from .tableschema import CONVENTION_WORDS, METHOD_WORDS, RESULTS_FILE, SCHEMA_FILE, STRUCTURE, STRUCTURE_WORDS
+from .tableschema import CONVENTION_WORDS, RESULTS_FILE, SCHEMA_FILE, STRUCTURE
 
 TABLE, SCHEMA = RESULTS_FILE, "results.schema.csv"
 # The folder of the reports, and a pattern of their file names.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import MISSING, asdict, dataclass, field
 from itertools import combinations
 from typing import Any, cast
 
@@ -24,6 +24,17 @@ QUARTILES = (0.25, 0.5, 0.75)
 NO_METHOD = "no method"
 # What stands in the place of a structure for the mean over all of them.
 OVERALL = "Mean of structures"
+# What columns of the tables are.
+IN_ORDER = "Infinite counts as worse than all others, a structure that the test misses as the worst value there is"
+BOUND = "of the 95 % interval"
+STRUCTURE_WORDS = "Name of the structure, in the spelling that comes first: the same in all tables"
+METHOD_WORDS, MEASUREMENT_WORDS = "What made the test", "Key of the measurement: the name of its column in results.csv"
+BETTER_WORDS = "lower or higher: the better direction of the measurement; empty if it has none"
+
+
+def column(about: str, default: Any = MISSING) -> Any:
+    """Return a field of a dataclass whose instances are rows of a table. about: what the column is."""
+    return field(default=default, metadata={"about": about})
 
 
 @dataclass(frozen=True)
@@ -47,41 +58,37 @@ class Value:
 
 @dataclass(frozen=True)
 class Summary:
-    """One measurement of one structure and method over all cases.
+    """One measurement of one structure and method over all cases; None is a statistic of too few values.
 
-    cases: number of cases that have it. used: number of values in mean, SD and interval. infinite, undefined: number of
-    such values. replaced: number of infinite values replaced by a number for the mean. Statistics are None if there are
-    too few values. missingReference, missingTest: number of cases in which that side lacks the structure, even if these
-    are left out. emptyTest: number of cases in which the test has it without a voxel. better: "lower", "higher", or ""
-    for a measurement without a better direction. ranked: number of values in median, quartiles and range, which count
-    an infinite value as worse than all others, and a structure that the test misses as the worst possible value. These
-    statistics may be infinite; iqr is None if both quartiles are.
+    Median, quartiles and range count an infinite value as worse than all others, and a structure that the test misses
+    as the worst possible value. These may be infinite; iqr is None if both quartiles are. Missing structures are
+    counted even if they are left out.
     """
 
-    structure: str
-    method: str
-    measurement: str
-    unit: str
-    cases: int
-    used: int
-    infinite: int
-    undefined: int
-    replaced: int
-    mean: float | None = None
-    sd: float | None = None
-    median: float | None = None
-    iqr: float | None = None
-    q1: float | None = None
-    q3: float | None = None
-    minimum: float | None = None
-    maximum: float | None = None
-    meanLow: float | None = None
-    meanHigh: float | None = None
-    missingReference: int = 0
-    missingTest: int = 0
-    emptyTest: int = 0
-    better: str = ""
-    ranked: int = 0
+    structure: str = column(STRUCTURE_WORDS)
+    method: str = column(METHOD_WORDS)
+    measurement: str = column(MEASUREMENT_WORDS)
+    unit: str = column("Unit of all statistics")
+    cases: int = column("Number of cases with the measurement")
+    used: int = column("Number of values in mean, SD and their interval")
+    infinite: int = column("Number of infinite values")
+    undefined: int = column("Number of undefined values")
+    replaced: int = column("Number of infinite values that a number replaces in mean, SD and their interval")
+    mean: float | None = column("Mean of the used values", None)
+    sd: float | None = column("Sample standard deviation of the used values", None)
+    median: float | None = column(f"Median. {IN_ORDER}", None)
+    iqr: float | None = column("Third quartile minus first quartile; empty if both are infinite", None)
+    q1: float | None = column(f"First quartile. {IN_ORDER}", None)
+    q3: float | None = column(f"Third quartile. {IN_ORDER}", None)
+    minimum: float | None = column(f"Smallest value. {IN_ORDER}", None)
+    maximum: float | None = column(f"Largest value. {IN_ORDER}", None)
+    meanLow: float | None = column(f"Lower end {BOUND} of the mean, by bootstrap", None)
+    meanHigh: float | None = column(f"Upper end {BOUND} of the mean, by bootstrap", None)
+    missingReference: int = column("Number of cases in which the reference lacks the structure", 0)
+    missingTest: int = column("Number of cases in which the test lacks the structure", 0)
+    emptyTest: int = column("Number of cases in which the test has the structure, but no voxel of it", 0)
+    better: str = column(BETTER_WORDS, "")
+    ranked: int = column("Number of values in median, quartiles and range", 0)
 
     def toDictionary(self) -> dict:
         """Return the summary as plain values for files, infinite numbers as "inf" and "-inf"."""
@@ -92,51 +99,61 @@ class Summary:
 class PairedTest:
     """A Wilcoxon signed-rank test between two methods (Wilcoxon 1945, doi:10.2307/3001968).
 
-    All differences are of the second method minus the first, as `direction` says with their names; `better` says
-    whether a lower or a higher value is the better one, and `favors` names the method that the ranks are in favor of.
-
-    cases: number of cases in the test. medianDifference: of these. p: two-sided. corrected: p corrected for `tests`
-    tests, as `correction` says. reason: why there is no p. missingReference, missingFirst, missingSecond: number of
-    cases in which the reference, or the test of that method, lacks the structure. emptyFirst, emptySecond: in which
-    that test has it without a voxel. infiniteFirst, infiniteSecond: number of infinite values. leftOut: number of cases
-    that only one method has, or where a value cannot be ranked. rankBiserial: the effect size, from -1 to 1, with its
-    95 % interval; shift: the Hodges-Lehmann estimate with its 95 % interval; see ranks.SignedRank. friedman...: of
-    Friedman's test between all methods, if there are at least three; the pairs are its post-hoc tests.
+    All differences are of the second method minus the first. Effect size and shift are those of ranks.SignedRank. The
+    numbers of Friedman's test are of all methods, if there are at least three; the pairs are its post-hoc tests.
     """
 
-    structure: str
-    measurement: str
-    first: str
-    second: str
-    cases: int
-    medianDifference: float | None
-    p: float | None
-    corrected: float | None
-    tests: int
-    reason: str = ""
-    missingReference: int = 0
-    missingFirst: int = 0
-    missingSecond: int = 0
-    emptyFirst: int = 0
-    emptySecond: int = 0
-    infiniteFirst: int = 0
-    infiniteSecond: int = 0
-    leftOut: int = 0
-    correction: str = ""
-    direction: str = ""
-    better: str = ""
-    favors: str = ""
-    rankBiserial: float | None = None
-    rankBiserialLow: float | None = None
-    rankBiserialHigh: float | None = None
-    shift: float | None = None
-    shiftLow: float | None = None
-    shiftHigh: float | None = None
-    friedmanMethods: int | None = None
-    friedmanCases: int | None = None
-    friedmanStatistic: float | None = None
-    friedmanP: float | None = None
-    friedmanCorrected: float | None = None
+    structure: str = column(STRUCTURE_WORDS)
+    measurement: str = column(MEASUREMENT_WORDS)
+    first: str = column("First method, as in the column Method of the other tables")
+    second: str = column("Second method, as in the column Method of the other tables")
+    cases: int = column("Number of cases in the test")
+    medianDifference: float | None = column(
+        "Median of the second method's value minus the first's. Infinite against infinite is 0"
+    )
+    p: float | None = column("Two-sided p of Wilcoxon's signed-rank test; infinite against finite has the largest rank")
+    corrected: float | None = column("P, corrected for the number of tests")
+    tests: int = column("Number of tests it is corrected for")
+    reason: str = column("Why there is no p", "")
+    missingReference: int = column("Number of cases in which the reference lacks the structure", 0)
+    missingFirst: int = column("Number of cases in which the test of the first method lacks the structure", 0)
+    missingSecond: int = column("Number of cases in which the test of the second method lacks the structure", 0)
+    emptyFirst: int = column(
+        "Number of cases in which the test of the first method has the structure, but no voxel of it", 0
+    )
+    emptySecond: int = column(
+        "Number of cases in which the test of the second method has the structure, but no voxel of it", 0
+    )
+    infiniteFirst: int = column("Number of infinite values of the first method", 0)
+    infiniteSecond: int = column("Number of infinite values of the second method", 0)
+    leftOut: int = column(
+        "Number of cases that are not in the test: only one method has them, or a value cannot be ranked", 0
+    )
+    correction: str = column("How p is corrected for the number of tests", "")
+    direction: str = column(
+        "Direction of all differences, with the names of the methods: the second minus the first", ""
+    )
+    better: str = column(BETTER_WORDS, "")
+    favors: str = column(
+        "Method that the rank-biserial correlation is in favor of, by the better direction; p says how surely", ""
+    )
+    rankBiserial: float | None = column(
+        "Effect size: matched-pairs rank-biserial correlation, 1 if all of the second's are larger", None
+    )
+    rankBiserialLow: float | None = column(f"Lower end {BOUND} of the effect size", None)
+    rankBiserialHigh: float | None = column(f"Upper end {BOUND} of the effect size", None)
+    shift: float | None = column("Hodges-Lehmann estimate of the second method's value minus the first's", None)
+    shiftLow: float | None = column(f"Lower end {BOUND} of the shift; -inf for fewer than six cases", None)
+    shiftHigh: float | None = column(f"Upper end {BOUND} of the shift; inf for fewer than six cases", None)
+    friedmanMethods: int | None = column(
+        "Number of methods in Friedman's test, of which the tests of pairs are the post-hoc tests", None
+    )
+    friedmanCases: int | None = column("Number of cases that all methods have", None)
+    friedmanStatistic: float | None = column("Chi-squared of Friedman's test", None)
+    friedmanP: float | None = column(
+        "p of Friedman's test; empty for fewer than three methods or if they do not differ", None
+    )
+    friedmanCorrected: float | None = column("FriedmanP, corrected for the number of such tests as P is", None)
 
     def toDictionary(self) -> dict:
         """Return the test as plain values for files, infinite numbers as "inf" and "-inf"."""

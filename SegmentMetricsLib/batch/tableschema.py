@@ -9,7 +9,7 @@ from pathlib import Path
 from ..case.resulttables import GAPS_FILE, LESIONS_FILE, LISTED
 from ..case.tablemodel import Column
 from ..show.writing import VERDICTS_FILE, writeJson
-from .statistics import PairedTest, Summary
+from .statistics import BOUND, MEASUREMENT_WORDS, METHOD_WORDS, STRUCTURE_WORDS, PairedTest, Summary
 
 SCHEMA_FILE, SCHEMA = "schema.json", "segment-metrics-tables/1"
 RESULTS_FILE, SUMMARY_FILE, TESTS_FILE = "results.csv", "summary.csv", "tests.csv"
@@ -18,12 +18,7 @@ SIZES_FILE = "lesions_by_size.csv"
 CASE, METHOD, STRUCTURE, MEASUREMENT = "Case", "Method", "Structure", "Measurement"
 JOIN = (CASE, METHOD, STRUCTURE, MEASUREMENT)
 ABBREVIATIONS = ("sd", "iqr", "p")
-IN_ORDER = "Infinite counts as worse than all others, a structure that the test misses as the worst value there is"
-BOUND = "of the 95 % interval"
-STRUCTURE_WORDS = "Name of the structure, in the spelling that comes first: the same in all tables"
-METHOD_WORDS, MEASUREMENT_WORDS = "What made the test", "Key of the measurement: the name of its column in results.csv"
 CONVENTION_WORDS = "Tool whose convention boundary and overlap follow"
-BETTER_WORDS = "lower or higher: the better direction of the measurement; empty if it has none"
 
 VERDICT_COLUMNS = {
     CASE: "Name of the case",
@@ -41,67 +36,6 @@ VERDICT_COLUMNS = {
     "Reason": "Why, in a sentence",
     "Source": "Where the limit comes from",
     "Score": "Score of the structure: weight of its passed rules over that of all that could be evaluated",
-}
-SUMMARY_COLUMNS = {
-    STRUCTURE: STRUCTURE_WORDS,
-    METHOD: METHOD_WORDS,
-    MEASUREMENT: MEASUREMENT_WORDS,
-    "Unit": "Unit of all statistics",
-    "Cases": "Number of cases with the measurement",
-    "Used": "Number of values in mean, SD and their interval",
-    "Infinite": "Number of infinite values",
-    "Undefined": "Number of undefined values",
-    "Replaced": "Number of infinite values that a number replaces in mean, SD and their interval",
-    "Mean": "Mean of the used values",
-    "SD": "Sample standard deviation of the used values",
-    "Median": f"Median. {IN_ORDER}",
-    "IQR": "Third quartile minus first quartile; empty if both are infinite",
-    "Q1": f"First quartile. {IN_ORDER}",
-    "Q3": f"Third quartile. {IN_ORDER}",
-    "Minimum": f"Smallest value. {IN_ORDER}",
-    "Maximum": f"Largest value. {IN_ORDER}",
-    "MeanLow": f"Lower end {BOUND} of the mean, by bootstrap",
-    "MeanHigh": f"Upper end {BOUND} of the mean, by bootstrap",
-    "MissingReference": "Number of cases in which the reference lacks the structure",
-    "MissingTest": "Number of cases in which the test lacks the structure",
-    "EmptyTest": "Number of cases in which the test has the structure, but no voxel of it",
-    "Better": BETTER_WORDS,
-    "Ranked": "Number of values in median, quartiles and range",
-}
-TEST_COLUMNS = {
-    STRUCTURE: STRUCTURE_WORDS,
-    MEASUREMENT: MEASUREMENT_WORDS,
-    "First": "First method, as in the column Method of the other tables",
-    "Second": "Second method, as in the column Method of the other tables",
-    "Cases": "Number of cases in the test",
-    "MedianDifference": "Median of the second method's value minus the first's. Infinite against infinite is 0",
-    "P": "Two-sided p of Wilcoxon's signed-rank test; infinite against finite has the largest rank",
-    "Corrected": "P, corrected for the number of tests",
-    "Tests": "Number of tests it is corrected for",
-    "Reason": "Why there is no p",
-    "MissingReference": "Number of cases in which the reference lacks the structure",
-    "MissingFirst": "Number of cases in which the test of the first method lacks the structure",
-    "MissingSecond": "Number of cases in which the test of the second method lacks the structure",
-    "EmptyFirst": "Number of cases in which the test of the first method has the structure, but no voxel of it",
-    "EmptySecond": "Number of cases in which the test of the second method has the structure, but no voxel of it",
-    "InfiniteFirst": "Number of infinite values of the first method",
-    "InfiniteSecond": "Number of infinite values of the second method",
-    "LeftOut": "Number of cases that are not in the test: only one method has them, or a value cannot be ranked",
-    "Correction": "How p is corrected for the number of tests",
-    "Direction": "Direction of all differences, with the names of the methods: the second minus the first",
-    "Better": BETTER_WORDS,
-    "Favors": "Method that the rank-biserial correlation is in favor of, by the better direction; p says how surely",
-    "RankBiserial": "Effect size: matched-pairs rank-biserial correlation, 1 if all of the second's are larger",
-    "RankBiserialLow": f"Lower end {BOUND} of the effect size",
-    "RankBiserialHigh": f"Upper end {BOUND} of the effect size",
-    "Shift": "Hodges-Lehmann estimate of the second method's value minus the first's",
-    "ShiftLow": f"Lower end {BOUND} of the shift; -inf for fewer than six cases",
-    "ShiftHigh": f"Upper end {BOUND} of the shift; inf for fewer than six cases",
-    "FriedmanMethods": "Number of methods in Friedman's test, of which the tests of pairs are the post-hoc tests",
-    "FriedmanCases": "Number of cases that all methods have",
-    "FriedmanStatistic": "Chi-squared of Friedman's test",
-    "FriedmanP": "p of Friedman's test; empty for fewer than three methods or if they do not differ",
-    "FriedmanCorrected": "FriedmanP, corrected for the number of such tests as P is",
 }
 SIZE_COLUMNS = {
     STRUCTURE: STRUCTURE_WORDS,
@@ -149,12 +83,12 @@ def write(results: Sequence[Column], convention: bool, folder: Path, lists: Iter
         SUMMARY_FILE: _table(
             "structure, method and measurement",
             (STRUCTURE, METHOD, MEASUREMENT),
-            _columns(_ofFields(Summary, SUMMARY_COLUMNS) | stated),
+            _columns(_ofFields(Summary) | stated),
         ),
         TESTS_FILE: _table(
             "structure, measurement and pair of methods, if there are several",
             (STRUCTURE, MEASUREMENT, "First", "Second"),
-            _columns(_ofFields(PairedTest, TEST_COLUMNS) | stated),
+            _columns(_ofFields(PairedTest) | stated),
         ),
     }
     for file in lists:
@@ -179,9 +113,9 @@ def _identityOfRows() -> list[Column]:
     return [Column(name, description=text, isText=True) for name, text in words.items()]
 
 
-def _ofFields(kind: type, words: Mapping[str, str]) -> dict[str, str]:
+def _ofFields(kind: type) -> dict[str, str]:
     """Return the headings of the fields of a Summary or PairedTest, with their descriptions."""
-    return {name: words[name] for name in map(columnName, (field.name for field in fields(kind)))}
+    return {columnName(one.name): one.metadata["about"] for one in fields(kind)}
 
 
 def _columns(words: Mapping[str, str]) -> list[dict]:

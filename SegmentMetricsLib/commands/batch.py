@@ -274,6 +274,7 @@ class Done:
 def carryOut(plan: Plan, files: CohortFiles, runTasks: RunTasks) -> Done:
     """Run all cases of a plan that have no outcome yet, and write all there is to say about them."""
     from ..batch import tasks as cohort
+    from ..batch.cases import FAILED
     from ..batch.collected import Collected
 
     files.repeatRows()
@@ -282,14 +283,24 @@ def carryOut(plan: Plan, files: CohortFiles, runTasks: RunTasks) -> Done:
     broken = [cohort.runCase(task) for task in plan.tasks if task.problem]
     for outcome in broken:
         files.addRows(outcome)
+    waiting = [task for task in plan.tasks if not task.problem and task.key not in files.done]
+    failed: dict[tuple[str, str], dict] = {}
     try:
-        failed = runWaiting(plan.tasks, files, runTasks)
+        with progressBar(len(waiting), "case") as progress, closing(runTasks(waiting)) as outcomes:
+            for task, outcome in outcomes:
+                files.add(outcome)
+                if outcome["status"] == FAILED:
+                    failed[task.key] = {**outcome, "pairs": []}
+                progress.set_postfix_str(task.title, refresh=False)
+                progress.update()
     except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
         done = f"done so far: {len(files.done)} of {counted(len(plan.tasks), 'case')}, kept in {plan.output}{os.sep}"
         print(oneLine(f"segment-metrics: {done}; run the same command again to go on from there"), file=sys.stderr)
         raise
     files.sortTables(broken)
-    failures, given = [*broken, *failed], len(plan.tasks)
+    # in the order of the tasks, whichever was completed first
+    failures = [*broken, *(failed[task.key] for task in waiting if task.key in failed)]
+    given = len(plan.tasks)
     counts = {"given": given, "ok": given - len(failures), "failed": len(failures), "repeated": repeated}
     found = Collected(files.roster, plan.cases)
     for outcome in files.outcomes():
@@ -401,25 +412,3 @@ def drawPlots(plan: Plan, names: Sequence[str], cohort: Cohort) -> list[str]:
     except InputError as error:  # the numbers are there, whatever was asked to be drawn of them
         return [oneLine(str(error))]
     return [] if written else ["Nothing could be drawn, as no test has a structure."]
-
-
-def runWaiting(tasks: Sequence[Task], files: CohortFiles, runTasks: RunTasks) -> list[dict]:
-    """Run the tasks that are not done, write their outcomes, and return those that failed, without their pairs.
-
-    They are in the order of the tasks, regardless of the order of completion.
-    """
-    from ..batch.cases import FAILED
-
-    failures = {}
-    waiting = [task for task in tasks if not task.problem and task.key not in files.done]
-    with (
-        progressBar(len(waiting), "case") as progress,
-        closing(runTasks(waiting)) as outcomes,
-    ):
-        for task, outcome in outcomes:
-            files.add(outcome)
-            if outcome["status"] == FAILED:
-                failures[task.key] = {**outcome, "pairs": []}
-            progress.set_postfix_str(task.title, refresh=False)
-            progress.update()
-    return [failures[task.key] for task in waiting if task.key in failures]
