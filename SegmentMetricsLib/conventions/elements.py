@@ -108,9 +108,9 @@ class Cropped:
 def inSmallestSteps(sampling: Sampling) -> tuple[Sample, Sample]:
     """Return the distances between border voxels, in units of the smallest voxel spacing."""
     axes = [axis for axis in range(3) if axis != sampling.flatAxis]
-    there, back = sampling.keep(Voxels(faceBorder), lambda: Voxels(faceBorder)(sampling))
+    toTest, toReference = sampling.keep(Voxels(faceBorder), lambda: Voxels(faceBorder)(sampling))
     step = sampling.spacing[axes].min()
-    return Sample(there.distances / step), Sample(back.distances / step)
+    return Sample(toTest.distances / step), Sample(toReference.distances / step)
 
 
 def _outside(kind: Callable, sampling: Sampling) -> tuple[Callable, Callable]:

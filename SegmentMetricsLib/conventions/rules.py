@@ -46,12 +46,12 @@ class Sample:
         return np.argsort(self.distances, kind="stable")
 
 
-def largest(there: Sample, back: Sample) -> float:
+def largest(toTest: Sample, toReference: Sample) -> float:
     """Return the largest distance of either direction."""
-    return max(there.largest, back.largest)
+    return max(toTest.largest, toReference.largest)
 
 
-def weightedPercentile(there: Sample, back: Sample, percentile: float) -> float:
+def weightedPercentile(toTest: Sample, toReference: Sample, percentile: float) -> float:
     """Return the larger directed value: the first distance, in order, at which the share of the size is reached."""
 
     def directed(sample: Sample) -> float:
@@ -60,30 +60,32 @@ def weightedPercentile(there: Sample, back: Sample, percentile: float) -> float:
         first = int(np.searchsorted(shares, percentile / 100))
         return float(sample.distances[sample.order[min(first, len(shares) - 1)]])
 
-    return max(directed(there), directed(back))
+    return max(directed(toTest), directed(toReference))
 
 
-def linearPercentile(there: Sample, back: Sample, percentile: float) -> float:
+def linearPercentile(toTest: Sample, toReference: Sample, percentile: float) -> float:
     """Return the larger directed percentile, linearly interpolated between elements."""
-    return float(max(np.percentile(sample.distances, percentile) for sample in (there, back)))
+    return float(max(np.percentile(sample.distances, percentile) for sample in (toTest, toReference)))
 
 
-def pooledPercentile(there: Sample, back: Sample, percentile: float) -> float:
+def pooledPercentile(toTest: Sample, toReference: Sample, percentile: float) -> float:
     """Return the percentile of the distances of both directions together, linearly interpolated."""
-    return float(np.percentile(np.concatenate([there.distances, back.distances]), percentile))
+    return float(np.percentile(np.concatenate([toTest.distances, toReference.distances]), percentile))
 
 
-def lowerRank(there: Sample, back: Sample, percentile: float) -> float:
+def lowerRank(toTest: Sample, toReference: Sample, percentile: float) -> float:
     """Return the larger directed distance of rank (n - 1) p, rounded down and counted from 0."""
-    return float(max(s.distances[s.order[int((len(s.distances) - 1) * (percentile / 100))]] for s in (there, back)))
+    return float(
+        max(s.distances[s.order[int((len(s.distances) - 1) * (percentile / 100))]] for s in (toTest, toReference))
+    )
 
 
-def betweenMaxima(there: Sample, back: Sample, percentile: float) -> float:
+def betweenMaxima(toTest: Sample, toReference: Sample, percentile: float) -> float:
     """Return the percentile, linearly interpolated, of two numbers: the largest distance of each direction."""
-    return float(np.percentile([there.largest, back.largest], percentile))
+    return float(np.percentile([toTest.largest, toReference.largest], percentile))
 
 
-def meanOrdinal(there: Sample, back: Sample, percentile: float) -> float:
+def meanOrdinal(toTest: Sample, toReference: Sample, percentile: float) -> float:
     """Return the mean of the directed k-th smallest distances, k = floor(p n - 1) counted from 0, single precision."""
 
     def directed(sample: Sample) -> float:
@@ -93,39 +95,39 @@ def meanOrdinal(there: Sample, back: Sample, percentile: float) -> float:
             return 0.0
         return float(np.partition(sample.distances, rank)[rank])
 
-    return (directed(there) + directed(back)) / 2
+    return (directed(toTest) + directed(toReference)) / 2
 
 
-def meanOfMeans(there: Sample, back: Sample) -> float:
+def meanOfMeans(toTest: Sample, toReference: Sample) -> float:
     """Return the mean of the two directed means."""
-    return (there.mean + back.mean) / 2
+    return (toTest.mean + toReference.mean) / 2
 
 
-def largerMean(there: Sample, back: Sample) -> float:
+def largerMean(toTest: Sample, toReference: Sample) -> float:
     """Return the larger one of the two directed means."""
-    return max(there.mean, back.mean)
+    return max(toTest.mean, toReference.mean)
 
 
-def testToReferenceMean(there: Sample, back: Sample) -> float:
+def testToReferenceMean(toTest: Sample, toReference: Sample) -> float:
     """Return the mean distance from the test to the reference alone."""
-    return back.mean
+    return toReference.mean
 
 
-def pooledMean(there: Sample, back: Sample) -> float:
+def pooledMean(toTest: Sample, toReference: Sample) -> float:
     """Return the mean over the elements of both boundaries."""
-    return (there.sum + back.sum) / (there.total + back.total)
+    return (toTest.sum + toReference.sum) / (toTest.total + toReference.total)
 
 
-def shareWithin(there: Sample, back: Sample, tolerance: float) -> float:
+def shareWithin(toTest: Sample, toReference: Sample, tolerance: float) -> float:
     """Return the fraction of both boundaries that is at most the tolerance in mm away from the other one."""
-    return (there.within(tolerance) + back.within(tolerance)) / (there.total + back.total)
+    return (toTest.within(tolerance) + toReference.within(tolerance)) / (toTest.total + toReference.total)
 
 
-def shareWithinTies(there: Sample, back: Sample, tolerance: float) -> float:
+def shareWithinTies(toTest: Sample, toReference: Sample, tolerance: float) -> float:
     """Return shareWithin(), where distances that equal the tolerance up to rounding count as within."""
-    return shareWithin(there, back, withTies(tolerance))
+    return shareWithin(toTest, toReference, withTies(tolerance))
 
 
-def meanShareWithinOne(there: Sample, back: Sample, tolerance: float) -> float:
+def meanShareWithinOne(toTest: Sample, toReference: Sample, tolerance: float) -> float:
     """Return the mean of the fractions of each boundary whose distances are 1 at most, whatever the tolerance."""
-    return (there.within(1.0) / there.total + back.within(1.0) / back.total) / 2
+    return (toTest.within(1.0) / toTest.total + toReference.within(1.0) / toReference.total) / 2

@@ -110,7 +110,7 @@ class Lesions:
 
 
 @dataclass(frozen=True)
-class Group:
+class LesionGroup:
     """Lesions that overlap, directly or through others: their numbers, from 0."""
 
     reference: tuple[int, ...]
@@ -147,7 +147,7 @@ class Overlaps:
         return iousOf(self.reference, self.test, self.pairs, self.shared)
 
     @cached_property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[LesionGroup, ...]:
         """The groups of lesions that overlap, in the order of the lesions, those of the reference first."""
         m, n = len(self.reference), len(self.test)
         if not m + n:
@@ -160,7 +160,7 @@ class Overlaps:
                 ours.append(lesion)
             else:
                 theirs.append(lesion - m)
-        return tuple(Group(tuple(ours), tuple(theirs)) for ours, theirs in found.values())
+        return tuple(LesionGroup(tuple(ours), tuple(theirs)) for ours, theirs in found.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -349,7 +349,7 @@ def meanOfLesions(scores: Sequence[float], invented: int, penalty: float) -> flo
 
 
 @dataclass(frozen=True)
-class Drawn:
+class DrawnLesion:
     """How far some lesions of the reference and some of the test lie apart: HD95 and MASD in mm."""
 
     hausdorff: float
@@ -466,10 +466,10 @@ def _dilated(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray,
 
 
 @quantity()
-def drawnLesion(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> Drawn:
+def drawnLesion(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> DrawnLesion:
     """Return how well lesions of the reference are drawn by lesions of the test; there must be both."""
     distances = innerPair(pair, ofReference, ofTest).distances
-    return Drawn(
+    return DrawnLesion(
         float(boundary.percentileHausdorff(distances, PERCENTILE)),
         float(boundary.meanAverageSurfaceDistance(distances)),
     )

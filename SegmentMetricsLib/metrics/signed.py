@@ -260,7 +260,7 @@ class Side(NamedTuple):
     smallest: float
 
 
-class Faces(NamedTuple):
+class FacingPart(NamedTuple):
     """The part of one boundary that faces one side: its size in mm2 or mm, and its signed distances in mm.
 
     high, low: the largest and the smallest distance found there, including the corners of elements.
@@ -432,14 +432,14 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
     }
 
 
-def meanOver(parts: Sequence[Faces]) -> float:
+def meanOver(parts: Sequence[FacingPart]) -> float:
     """Return the mean signed distance in mm toward one side. parts: of either boundary facing it, not both empty."""
     size = sum(part.size for part in parts)
     means = [part.mean for part in parts]
     return combined(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
 
 
-def largestOver(parts: Sequence[Faces], between: float, over: float, isThere: bool) -> float:
+def largestOver(parts: Sequence[FacingPart], between: float, over: float, isThere: bool) -> float:
     """Return the largest signed distance in mm toward one side, with bounds.
 
     parts: the parts of either boundary that face the side. between: upper bound in mm of how far distances between the
@@ -449,7 +449,7 @@ def largestOver(parts: Sequence[Faces], between: float, over: float, isThere: bo
     return _extreme(max(part.high for part in parts), between, over if isThere else None, over)
 
 
-def smallestOver(parts: Sequence[Faces], between: float, under: float, isThere: bool) -> float:
+def smallestOver(parts: Sequence[FacingPart], between: float, under: float, isThere: bool) -> float:
     """Return the smallest signed distance in mm toward one side, with bounds.
 
     parts, between: as for largestOver(). under: the largest under-contouring in mm, not negative. isThere: whether it
@@ -486,14 +486,14 @@ def _opposite(number: float) -> float:
     return Bounded(value, 0.0 - number.upper, 0.0 - number.lower)
 
 
-def _faces(direction: DirectedDistances, sides: np.ndarray) -> dict[str, Faces]:
+def _faces(direction: DirectedDistances, sides: np.ndarray) -> dict[str, FacingPart]:
     """Return the part of a boundary that faces each side, by the side's letter.
 
     sides: (k,) sums of sideBit(), one per element of the field.
     """
     sizes, low, high = direction.ofElements
     sidesShared, sizesShared = sidesOfShared(direction)
-    found = dict.fromkeys(DIRECTIONS, Faces())
+    found = dict.fromkeys(DIRECTIONS, FacingPart())
     for name in DIRECTIONS:
         part, shared = (np.flatnonzero((some & sideBit(name)) != 0) for some in (sides, sidesShared))
         if not len(part) and not len(shared):
@@ -502,7 +502,7 @@ def _faces(direction: DirectedDistances, sides: np.ndarray) -> dict[str, Faces]:
         size = float(sizes.take(part).sum()) + more
         least, most = (0.0, 0.0) if len(shared) else (math.inf, -math.inf)
         mean = direction.meanOver(part, more) if size else 0.0
-        found[name] = Faces(
+        found[name] = FacingPart(
             size, mean, float(high.take(part).max(initial=most)), float(low.take(part).min(initial=least))
         )
     return found

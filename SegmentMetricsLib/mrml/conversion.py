@@ -125,8 +125,8 @@ def drawnSurface(
     """Return the surface that a map of a structure is drawn on, in RAS mm, and whether it is the measured one.
 
     If the surface that Slicer shows encloses too little of the voxels' volume, as shareLeft() tells, it is the surface
-    around the voxels, and noteOf() says so. Every map and picture of a structure is drawn on this one. what: the
-    structure is, in words. measured: what distances were measured on. surface: "displayed", or "measured" for the
+    around the voxels, and noteOf() says so. Every map of a structure is drawn on this one. what: the structure is, in
+    words. measured: what distances were measured on. surface: "displayed", or "measured" for the
     measured one in any case. shown: the surface that Slicer shows; None makes it.
     """
     result, note = vtkPolyData(), ""

@@ -15,6 +15,7 @@ from panelfixtures import session as session
 from scenework import segmentation
 
 from SegmentMetricsLib.case.protocol.protocol import readProtocol
+from SegmentMetricsLib.mrml import navigation
 from SegmentMetricsLib.mrml.outcomes import variationMaps
 
 
@@ -46,6 +47,39 @@ def shownMaps() -> list[str]:
 
 def inThreeD(node) -> bool:
     return bool(node.GetDisplayNode().GetVisibility3D())
+
+
+def testOneOfSeveralStructures(session):
+    """The one with the largest disagreement is shown first; views go to another one; one alone can be compared."""
+    ui = session.ui
+    for name, x in (("Ann", 0), ("Ben", 1), ("Chris", 2)):
+        segmentation(name, Near=box(x), Far=box(4 * x))
+    session.settle(0.1)
+    ui.modeComboBox.currentIndex = 2
+    session.settle(0.1)
+    session.chooseFamilies("boundary", "overlap")
+    session.apply()
+    assert "<b>Far</b>" in ui.summaryLabel.text
+    before = navigation.viewState(slicer.mrmlScene)
+    ui.observedStructureComboBox.currentIndex = ui.observedStructureComboBox.findText("Near")
+    session.settle(0.1)
+    assert "<b>Near</b>" in ui.summaryLabel.text
+    assert not navigation.isSameView(navigation.viewState(slicer.mrmlScene), before, slicer.mrmlScene)
+    only = ui.observedOnlyComboBox
+    assert [only.itemText(n) for n in range(only.count)] == ["All structures", "Near", "Far"]
+    only.currentIndex = 1
+    session.settle(0.1)
+    assert session.panel.staleness() == "The selection has changed."
+    session.apply()
+    content = session.panel.model.observers.outcome.content
+    assert [one["name"] for one in content["structures"]] == ["Near"] and content["observers"] == [
+        "Ann",
+        "Ben",
+        "Chris",
+    ]
+    only.currentIndex = 0
+    ui.modeComboBox.currentIndex = 0
+    session.settle(0.1)
 
 
 def testFiveClicksLeadToTheSentenceAndTheMap(session):

@@ -13,7 +13,7 @@ from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.meshing import fromPolyData
 from SegmentMetricsLib.metrics.bands import bandsearch, bandvoxels
 from SegmentMetricsLib.metrics.bands import depths as banddepths
-from SegmentMetricsLib.metrics.bands.bandvoxels import SIDE, Voxels
+from SegmentMetricsLib.metrics.bands.bandvoxels import SIDE, BandVoxels
 
 HOME = Grid((4, 4, 4), np.eye(4))
 BOXES = ((0, 0, 0), (16, 16, 16)), ((1, 0, 0), (17, 16, 14))
@@ -44,7 +44,7 @@ def testAxesAreAtRightAnglesAndOblique():
 
 @pytest.mark.parametrize("step", [0.3, 1.0])
 def testVoxelsAreThoseInsideTheBoundaries(step):
-    voxels = Voxels.around(boxes(), HOME, step)
+    voxels = BandVoxels.around(boxes(), HOME, step)
     index = np.argwhere(np.ones(voxels.codes.shape, bool))
     places, codes = voxels.places(index), voxels.codes.ravel()
     assert voxels.step == pytest.approx(step) and (np.array(voxels.codes.shape) % SIDE == 0).all()
@@ -64,7 +64,7 @@ def testVoxelsAreThoseInsideTheBoundaries(step):
 
 def testVoxelsAreNeitherTooManyNorTooFew():
     for step in (1e-6, 1e6):
-        count = Voxels.around(boxes(), HOME, step).codes.size
+        count = BandVoxels.around(boxes(), HOME, step).codes.size
         assert bandvoxels.FEWEST_VOXELS <= count <= 1.5 * bandvoxels.MOST_VOXELS
 
 
@@ -74,7 +74,7 @@ def testCountingErrsByAsMuchAsIsSaid():
     sizes = [float(surface.sizes.sum()) for surface in pair.surfaces]
     ratios = []
     for step in np.linspace(0.4, 1.0, 25):
-        codes = Voxels.around(pair, HOME, step).codes
+        codes = BandVoxels.around(pair, HOME, step).codes
         counted = [np.count_nonzero(codes >> number & 1) * step**3 for number in (0, 1)]
         ratios += list((counted - volumes) / [bandvoxels.noise(step, size, 3) for size in sizes])
     assert 0.2 < np.std(ratios) < 1.5
@@ -84,7 +84,7 @@ def testCountingErrsByAsMuchAsIsSaid():
 
 def testDepthsAreKnownWhereBandsEnd():
     pair, tolerance = boxes(), 2.0
-    voxels = Voxels.around(pair, HOME, 0.3)
+    voxels = BandVoxels.around(pair, HOME, 0.3)
     depths = banddepths.Depths(pair.search(0), voxels, 0, tolerance, 2000.0, 0.0005)
     index = np.argwhere(np.ones(voxels.codes.shape, bool))
     signed = pair.search(0).signedDistances(voxels.places(index)).reshape(voxels.codes.shape)

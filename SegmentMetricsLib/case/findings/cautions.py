@@ -7,9 +7,9 @@ doi:10.1038/s41592-023-02151-z).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -51,22 +51,16 @@ LESIONS = Place("--metrics instances", 'metrics="instances"', "Metrics > instanc
 UNION = Place("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
 
 
-def find(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
-    """Yield the cautions of a pair whose measurements are known."""
-    yield from _memberships(pair)
-    yield from _lesions(pair)
-    if not pair.emptiness:
-        yield from _outliers(pair, values)
-        yield from _parts(pair)
-        yield from _units(pair)
-        yield from _tolerances(pair)
-        yield from _percentiles(pair)
-        yield from _size(pair, values)
-        yield from _volumes(pair, values)
-        yield from _density(pair, values)
-        yield from _background(pair, values)
-        yield from _critical(pair)
-    yield from _centerLines(pair)
+class Told(NamedTuple):
+    """A function that yields findings of pairs, from quantities by the names of its arguments, and of which pairs.
+
+    about: what it is about: families, keys of measurements, or quantities; any of them must be asked for. isOfEmpty:
+    whether a structure must be empty, or must not; None for any pair.
+    """
+
+    find: Callable[..., Iterator[str]]
+    about: tuple[str, ...] = ()
+    isOfEmpty: bool | None = False
 
 
 def _chosen(pair: Pair, *families: str) -> bool:
@@ -74,7 +68,7 @@ def _chosen(pair: Pair, *families: str) -> bool:
 
 
 def _memberships(pair: Pair) -> Iterator[str]:
-    if pair.isFuzzy and _chosen(pair, "overlap", "agreement"):
+    if pair.isFuzzy:
         which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
         yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
 
@@ -157,9 +151,7 @@ def _are(count: int) -> str:
 
 def _units(pair: Pair) -> Iterator[str]:
     """Warn if the structures are smaller than every tolerance, which those of patients are only if of few voxels."""
-    if not _isTolerant(pair):
-        return
-    smallest = min(pair.settings.tolerances)
+    smallest = min(pair.settings.tolerances, default=0.0)
     size = max(float(np.ptp(_boxOf(s), axis=0).max()) for s in pair.structures)
     masks = [s.mask for s in pair.structures if s.mask is not None]
     isOfFew = bool(masks) and max(int((mask.high - mask.low).max()) + 1 for mask in masks) <= FEW_VOXELS
@@ -178,22 +170,16 @@ def _boxOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
 
 def _percentiles(pair: Pair) -> Iterator[str]:
     """Warn about percentiles below 1, which were probably meant as fractions."""
-    if _chosen(pair, "boundary"):
-        for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
-            better = shortest(round(100 * percentile, 9))
-            rest = shortest(round(100 - 100 * percentile, 9))
-            where = Place(f"--percentile {better}", f"percentiles={better}", "Percentile")
-            numbers = {"percentile": shortest(percentile), "rest": rest, "better": better}
-            yield Finding.of(Kind.LOW_PERCENTILE, **numbers, where=where)
-
-
-def _isTolerant(pair: Pair) -> bool:
-    """Return whether a chosen family uses the tolerances."""
-    return bool(pair.settings.tolerances) and _chosen(pair, "boundary", "signed", "effort")
+    for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
+        better = shortest(round(100 * percentile, 9))
+        rest = shortest(round(100 - 100 * percentile, 9))
+        where = Place(f"--percentile {better}", f"percentiles={better}", "Percentile")
+        numbers = {"percentile": shortest(percentile), "rest": rest, "better": better}
+        yield Finding.of(Kind.LOW_PERCENTILE, **numbers, where=where)
 
 
 def _tolerances(pair: Pair) -> Iterator[str]:
-    if not _isTolerant(pair) or not any(s.samplingGrid for s in pair.structures):
+    if not pair.settings.tolerances or not any(s.samplingGrid for s in pair.structures):
         return
     # slices may be thicker than the tolerance, but below the shortest side of the voxels no difference is within it
     finest = max(float(_sides(s.samplingGrid).min()) for s in pair.structures if s.samplingGrid)
@@ -333,3 +319,21 @@ def _centerLines(pair: Pair) -> Iterator[str]:
 def _listed(runs: tuple[topology.Run, ...]) -> str:
     """Return the lengths and places of stretches of center lines."""
     return commaSeparated((f"{run.length:.1f} mm at {positionText(run.position)}" for run in runs), most=3)
+
+
+OF_TOLERANCES = ("boundary", "signed", "effort")
+CAUTIONS = (
+    Told(_memberships, ("overlap", "agreement"), isOfEmpty=None),
+    Told(_lesions, ("lesions",), isOfEmpty=None),
+    Told(_outliers, ("HD", "HDvox")),
+    Told(_parts),
+    Told(_units, OF_TOLERANCES),
+    Told(_tolerances, OF_TOLERANCES),
+    Told(_percentiles, ("boundary",)),
+    Told(_size, ("overlap", "agreement")),
+    Told(_volumes, ("VS",)),
+    Told(_density, ("boundary", "voxel")),
+    Told(_background, AT_THEIR_BEST),
+    Told(_critical, ("hazard",)),
+    Told(_centerLines, ("skeletons", "gaps", "betti"), isOfEmpty=None),
+)

@@ -20,7 +20,7 @@ from ...metrics.measurement import withUnit
 from ...metrics.slices import axisOf, normalOf, positionText
 from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
-from . import cautions
+from .cautions import CAUTIONS, Told
 
 if TYPE_CHECKING:
     from ...metrics.measurement import Measurement
@@ -47,28 +47,21 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 
 def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return all findings of a pair whose measurements are known, alarms first."""
-    return alarmsFirst(one if isinstance(one, Finding) else Finding(one) for one in _found(pair, values))
+    isEmpty, asked = bool(pair.emptiness), {*values, *pair.settings.families, *pair.needed}
+    found = [
+        one
+        for told in (*FINDINGS, *CAUTIONS)
+        if told.isOfEmpty in (None, isEmpty) and (not told.about or not asked.isdisjoint(told.about))
+        for one in pair.call(told.find, {"values": values})
+    ]
+    return alarmsFirst(one if isinstance(one, Finding) else Finding(one) for one in found)
 
 
-def _found(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
-    yield from _emptiness(pair)
+def _convention(pair: Pair) -> Iterator[str]:
     if pair.settings.isOfAnotherTool:
         from ...conventions import chosen
 
         yield chosen.finding(pair.settings.convention)
-    yield from _extent(pair)
-    yield from _frames(pair)
-    yield from _notes(pair)
-    yield from _ignored(pair)
-    yield from _dose(pair)
-    if not pair.emptiness:
-        yield from _placement(pair)
-    yield from _edges(pair)
-    yield from _surfaces(pair)
-    yield from _grids(pair)
-    yield from _ties(pair)
-    yield from _slices(pair)
-    yield from cautions.find(pair, values)
 
 
 def _dose(pair: Pair) -> Iterator[str]:
@@ -146,13 +139,8 @@ def _extent(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
     elif pair.extent.sentence:
         yield pair.extent.sentence
-    elif pair.extent.description is None and _hasBoundary(pair):
+    elif pair.extent.description is None and "boundary" in pair.settings.families and pair.knownDistances is not None:
         yield from extents.decisiveEnd(*pair.structures, pair.distances)
-
-
-def _hasBoundary(pair: Pair) -> bool:
-    """Return whether distances of the boundary family were asked for and exist."""
-    return "boundary" in pair.settings.families and pair.knownDistances is not None
 
 
 def _notes(pair: Pair) -> Iterator[str]:
@@ -414,7 +402,7 @@ def _howCounted(pair: Pair) -> str:
 
 
 def _ties(pair: Pair) -> Iterator[str]:
-    if not _hasBoundary(pair):
+    if pair.knownDistances is None:
         return
     for tolerance in pair.settings.tolerances:
         ties = boundary.shareOfTies(pair.distances, tolerance)
@@ -440,3 +428,20 @@ def _slices(pair: Pair) -> Iterator[str]:
             f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so they "
             f"count as 0 in the Medical Similarity Index, a median over slices: look at {places} mm{along}."
         )
+
+
+FINDINGS = (
+    Told(_emptiness, isOfEmpty=True),
+    Told(_convention, isOfEmpty=None),
+    Told(_extent, isOfEmpty=None),
+    Told(_frames, isOfEmpty=None),
+    Told(_notes, isOfEmpty=None),
+    Told(_ignored, isOfEmpty=None),
+    Told(_dose, isOfEmpty=None),
+    Told(_placement),
+    Told(_edges, isOfEmpty=None),
+    Told(_surfaces, isOfEmpty=None),
+    Told(_grids, isOfEmpty=None),
+    Told(_ties, ("boundary",), isOfEmpty=None),
+    Told(_slices, ("sliceSimilarity",), isOfEmpty=None),
+)

@@ -22,7 +22,7 @@ from ...base.parallel import sideBySide
 from ...base.progress import checkpoint
 from ...distances.surfacedistances import BoundaryPair
 from ...geometry.masks import Mask
-from .bandvoxels import BOTH, SIDE, Voxels, noise, stepFor
+from .bandvoxels import BOTH, SIDE, BandVoxels, noise, stepFor
 from .depths import DRAWS, PART, Depths
 from .importancesampling import LEAST_CHANCE, LEAST_OUTSIDE, ImportanceSampling, chancesOf, isNear, largestChances, ramp
 from .sizes import Bands
@@ -55,7 +55,7 @@ def searchedBands(
     dimension = surfaces[0].dimension
     union = max(min(mask.size, tolerance * area) for mask, area in zip(masks, areas, strict=True))
     step = stepFor(COUNT_SHARE * wanted * union, sum(areas), dimension)
-    voxels, room = Voxels.around(boundaries, masks[0].grid, step), DRAW_SHARE * wanted
+    voxels, room = BandVoxels.around(boundaries, masks[0].grid, step), DRAW_SHARE * wanted
     searches = [partial(Depths, boundaries.search(n), voxels, n, tolerance, union, room) for n in (0, 1)]
     depths = sideBySide(searches, bool(np.count_nonzero(voxels.blocks & np.uint8(3)) > FEW_TO_SHARE))
     found = Members(boundaries, voxels, depths, tolerance)
@@ -80,7 +80,7 @@ class Members:
     both, either: number of voxels in both bands, and in at least one.
     """
 
-    def __init__(self, boundaries: BoundaryPair, voxels: Voxels, depths: list[Depths], tolerance: float):
+    def __init__(self, boundaries: BoundaryPair, voxels: BandVoxels, depths: list[Depths], tolerance: float):
         self._boundaries, self._voxels, self._depths, self._tolerance = boundaries, voxels, depths, tolerance
         # a ramp must not reach beyond the boundary itself
         width = min(voxels.step, 2 * tolerance)

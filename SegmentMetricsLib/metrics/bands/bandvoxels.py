@@ -35,7 +35,7 @@ FEWEST_VOXELS, MOST_VOXELS = 1 << 14, 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
-class Voxels:
+class BandVoxels:
     """The voxels of two structures on a grid that runs askew, in whole blocks of SIDE along each axis.
 
     grid: cubes or squares. codes: uint8 [k, j, i], or [j, i] in a plane; the first bit is set in the reference, the
@@ -46,7 +46,7 @@ class Voxels:
     codes: np.ndarray
 
     @staticmethod
-    def around(boundaries: BoundaryPair, home: Grid, step: float) -> Voxels:
+    def around(boundaries: BoundaryPair, home: Grid, step: float) -> BandVoxels:
         """Return the voxels of two boundaries. home, step: see askewGrid()."""
         grid = askewGrid(boundaries, home, step)
         codes = np.zeros(grid.size[::-1], np.uint8)
@@ -65,7 +65,7 @@ class Voxels:
             j, i = np.nonzero(layer)
             isOutside = ~slab.contains(grid.toWorld(np.stack([i, j, np.full(len(i), k)], axis=1)))
             layer[j[isOutside], i[isOutside]] = 0
-        return Voxels(grid, codes[0] if grid.planar else codes)
+        return BandVoxels(grid, codes[0] if grid.planar else codes)
 
     @property
     def dimension(self) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 from ...base.progress import checkpoint
 from ...geometry.closest import ClosestSurface
 from ...geometry.products import product
-from .bandvoxels import SIDE, Voxels
+from .bandvoxels import SIDE, BandVoxels
 
 # Approximate error of the interpolation, as a fraction of the corners' disagreement, until it is known from cut cells.
 OFF = 0.25
@@ -51,7 +51,7 @@ class Depths:
     """
 
     def __init__(
-        self, closest: ClosestSurface, voxels: Voxels, number: int, tolerance: float, union: float, room: float
+        self, closest: ClosestSurface, voxels: BandVoxels, number: int, tolerance: float, union: float, room: float
     ):
         """number: of the boundary. union: approximate size of both bands, mm3 (mm2). room: error left for a draw."""
         self._closest, self._voxels, self._tolerance = closest, voxels, tolerance

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import slicer
 
+from .fitting import covered
 from .session import Session, goBack
 
 READERS = {"Anna": 0, "Ben": 1, "Chris": 0}
@@ -36,6 +37,7 @@ def checkObservers(session: Session) -> None:
     assert "Three observers agree within" in ui.summaryLabel.text and "Ben differs most" in ui.summaryLabel.text
     assert session.isShown(ui.observersPage) and ui.matrixTable.rowCount == len(READERS)
     assert ui.matrixTable.item(0, 2).text() == "0.00" and session.panel.staleness() == ""
+    assert not covered(session.panel.pages.frame("observers")), "no text lies on rows"
     assertOutlines(session, readers, nodes)
     session.panel.onObservedPair(0, 1)
     session.settle(0.2)
