@@ -16,7 +16,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.metrics.similarity import ContourScore, Levels, Similarity, SliceScore, localDistancesAt
+from SegmentMetricsLib.metrics.similarity import Levels, localDistancesAt
 from SegmentMetricsLib.metrics.slices import SliceRow
 from SegmentMetricsLib.show.writing import measuredSurfaces
 
