@@ -16,7 +16,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.metrics.similarity import ContourScore, Levels, Similarity, SliceScore, localDistancesAt
+from SegmentMetricsLib.metrics.similarity import Levels, localDistancesAt
 from SegmentMetricsLib.metrics.slices import SliceRow
 from SegmentMetricsLib.show.writing import measuredSurfaces
 
@@ -162,14 +162,6 @@ class TestProfile:
     def testWithoutTheFamily(self):
         one = stack([square((5, 5), (14, 14))] * 2)
         assert "MeanBLD" not in compare(one, one, Settings(families="slices")).slices[0].values
-
-    def testEarlierFiles(self):
-        """There, the distance of slices and contours was the mean bidirectional local distance."""
-        contour = {"score": 0.5, "distance": 2.0, "points": 9, "hole": False}
-        one = {"index": 3, "position": [1, 2, 3], "score": 0.5, "distance": 2.0, "flag": "", "contours": [contour]}
-        data = {"slices": [one], "axis": 2, "unit": "mm"}
-        (read,) = Similarity.fromDictionary(data).slices
-        assert read == SliceScore(3, (1, 2, 3), 0.5, None, "", (ContourScore(0.5, None, 9, False, 2.0),), 2.0)
 
 
 class TestMap:

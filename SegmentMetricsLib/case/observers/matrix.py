@@ -23,7 +23,8 @@ from ...metrics.pair import Pair
 from ...metrics.registry import findMetric, selected
 from ...model.structure import Structure
 from ...settings.settings import Settings
-from ..comparison import Comparison, compared
+from ..casework import SMALL, costOf
+from ..comparison import Comparison, compared, measureTogether
 
 # Distances of several pairs are pooled in steps of this many mm.
 STEP = 0.001
@@ -168,12 +169,26 @@ def compareAll(
     eachSideBySide(lambda structure: structure.surface, list(present.values()))
     places = list(itertools.combinations(present, 2))
 
-    def both(place: tuple[int, int]) -> _Both | InputError:
+    opened: dict[tuple[int, int], Pair | InputError] = {}
+    for first, second in places:
         try:
-            first, second = place
-            return _compared(present[first], present[second], settings, [criticals[n] for n in place], searches)
+            opened[first, second] = Pair(present[first], present[second], settings, criticals[first], searches)
+        except InputError as error:
+            opened[first, second] = error
+    measureTogether(one for one in opened.values() if isinstance(one, Pair) and costOf(one.structures) <= SMALL)
+
+    def both(place: tuple[int, int]) -> _Both | InputError:
+        pair = opened.pop(place)  # so that what is computed of it goes with it
+        if isinstance(pair, InputError):
+            return pair
+        try:
+            comparison = compared(pair)
+            back = _exchanged(pair, comparison, criticals[place[1]])
         except InputError as error:
             return error
+        alarms = [finding for finding in map(asFinding, comparison.findings) if finding.isAlarm]
+        distances = comparison.distances
+        return _Both(comparison.measurements, back, alarms, None if distances is None else Pooled.of(distances))
 
     pairs, pooled = {}, {}
     findings: dict[str, list[tuple[int, int]]] = {}
@@ -197,20 +212,6 @@ class _Both(NamedTuple):
     back: Mapping[str, Measurement]
     alarms: Sequence[Finding]
     pooled: Pooled | None
-
-
-def _compared(
-    first: Structure,
-    second: Structure,
-    settings: Settings,
-    criticals: Criticals,
-    searches: dict[Surface, ClosestSurface],
-) -> _Both:
-    pair = Pair(first, second, settings, criticals[0], searches)
-    comparison = compared(pair)
-    alarms = [finding for finding in map(asFinding, comparison.findings) if finding.isAlarm]
-    pooled = None if comparison.distances is None else Pooled.of(comparison.distances)
-    return _Both(comparison.measurements, _exchanged(pair, comparison, criticals[1]), alarms, pooled)
 
 
 def _exchanged(pair: Pair, comparison: Comparison, criticals: Mapping[str, Structure]) -> Mapping[str, Measurement]:
