@@ -460,7 +460,7 @@ def testPairsOfNamesWithEqualsSigns(folders, capsys, tmp_path):
         assert ("T=1", "T=1=b") in pairs(command, *options, "--pair", "T=1=T=1=b"), command
     assert "--pair" not in capsys.readouterr().out.replace('--pair "', "")
     assert ("Brain", "T=1=b") in pairs("compare", "--metrics=overlap", "--pair", "Brain=T=1=b", "--pair", "T=1=")
-    assert pairs("batch", "--pair", "Brain=T=1=b", "--pair", "T=1=x")[0] == ("Brain", "T=1=b")
+    assert pairs("batch", "--overwrite", "--pair", "Brain=T=1=b", "--pair", "T=1=x")[0] == ("Brain", "T=1=b")
     assert "--pair T=1=x: no case has such a pair." in capsys.readouterr().out
     for chosen in (["T=1=Brain", "T=1=T=1=b"], ["T=Brain=x", "T=Brain=y"]):
         given = [word for pair in chosen for word in ("--pair", pair)]

@@ -88,8 +88,8 @@ def testSetting(copy):
     )
     told = pages.processIn(copy)(f"python -c '{report}; print(usedSettings(Settings(mostPlaces=3), []))'")
     assert "('Worst places listed', '3')" in told
-    helped = pages.processIn(copy)("python -m SegmentMetricsLib batch --help")
-    assert "--most-places N how many of the worst places to list (all)" in " ".join(helped.split())
+    helped = pages.processIn(copy)("python -m SegmentMetricsLib batch --help-settings")
+    assert re.search(r"mostPlaces=\S+ how many of the worst places to list \(all\)", " ".join(helped.split()))
     assert again["settings"]["mostPlaces"] == 3 == len(again["pairs"][0]["worstPlaces"])
 
 
