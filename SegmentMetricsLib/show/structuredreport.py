@@ -78,12 +78,14 @@ LONGEST_CODE, LONGEST_MEANING = 16, 64
 class Group(NamedTuple):
     """A pair of structures to be reported.
 
-    texts: its context, by words of WORDS. verdicts: (key, title, verdict, sentence) of the rules of a protocol.
+    reference, test: under the names of the report. read: the two under the names that their files have. texts: the
+    context, by words of WORDS. verdicts: (key, title, verdict, sentence) of the rules of a protocol.
     """
 
     title: str
     reference: Structure
     test: Structure
+    read: tuple[Structure, Structure]
     measurements: Mapping[str, Measurement]
     settings: Settings
     texts: Mapping[str, str] = {}
@@ -160,10 +162,9 @@ def _groupsOf(result: Comparison | CaseResult | ObserverStudy) -> Iterator[Group
             for (row, column), measurements in one.pairs.pairs.items():
                 reference, test = named[row], named[column]
                 if reference is not None and test is not None:
-                    told = {"Convention": one.settings.convention}
-                    yield Group(
-                        pairTitle((reference.name, test.name)), reference, test, measurements, one.settings, told
-                    )
+                    title, told = pairTitle((reference.name, test.name)), {"Convention": one.settings.convention}
+                    read = cast("tuple[Structure, Structure]", (one.structures[row], one.structures[column]))
+                    yield Group(title, reference, test, read, measurements, one.settings, told)
         return
     if isinstance(result, Comparison):
         judgment, pairs = None, [(result, result.reference, result.test, result.settings)]
@@ -192,7 +193,7 @@ def _groupsOf(result: Comparison | CaseResult | ObserverStudy) -> Iterator[Group
             "Summary": plain["summary"],
         }
         findings = list(map(str, pair.findings))
-        yield Group(title, reference, test, pair.measurements, settings, texts, findings, verdicts)
+        yield Group(title, reference, test, (reference, test), pair.measurements, settings, texts, findings, verdicts)
 
 
 def _ours(word: str):
@@ -313,7 +314,8 @@ def _groupItem(group: Group, known: writing.Sources, copies: Mapping[int, writin
 
     settings = {name: value for name, value in group.settings.toDictionary().items() if value is not None}
     sides = {"Test": group.test, "Reference": group.reference}
-    places = {word: known.placeOf(one) or copies.get(id(one)) for word, one in sides.items()}
+    read = {"Test": group.read[1], "Reference": group.read[0]}
+    places = {word: known.placeOf(read[word]) or copies.get(id(one)) for word, one in sides.items()}
     found = places["Test"]
     kind, category, sites = _anatomyOf(group.test, found)
     result = sr.MeasurementsAndQualitativeEvaluations(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shutil
 import subprocess
@@ -96,6 +97,21 @@ def testStructureSetAgainstSegmentation(files, tmp_path):
     assert report.SeriesInstanceUID not in {drawn.SeriesInstanceUID, segments.SeriesInstanceUID}
 
 
+@pytest.mark.skipif(shutil.which("tid1500reader") is None, reason="tid1500reader, of dcmqi, is not on the path")
+def testAnotherReaderFindsTheSameNumbers(files, tmp_path):
+    case = compareCase(files / "rs.dcm", files / "seg.dcm", Settings(families="all"))
+    (report,) = SegmentMetricsLib.writeReport(case, tmp_path / "sr.dcm")
+    read = ["tid1500reader", "--inputDICOM", report, "--outputMetadata", tmp_path / "sr.json"]
+    subprocess.run(read, check=True, capture_output=True)
+    (group,) = json.loads((tmp_path / "sr.json").read_text())["Measurements"]
+    found = {one["quantity"]["CodeMeaning"]: float(one["value"]) for one in group["measurementItems"]}
+    numbers = [one for one in case[0].measurements.values() if one.status == "ok"]
+    assert len(found) == len(numbers)
+    for one in numbers:
+        if one.title in found:  # others are cut, or have a standard code
+            assert found[one.title] == pytest.approx(one.value, rel=1e-12, abs=1e-12), one.key
+
+
 def testLabelMapsGetASegmentation(files, tmp_path):
     one = compare(A, B, EVERY)
     report, segmentation = SegmentMetricsLib.writeReport(one, tmp_path / "sr.dcm", sources=[files / "ct"])
@@ -156,6 +172,16 @@ def testObservers(tmp_path):
     report, segmentation = SegmentMetricsLib.writeReport(study, tmp_path / "sr.dcm")
     assert isValid(report) and isValid(segmentation)
     assert len(SegmentMetricsLib.readReport(report)) == 6
+
+
+def testObserversWhoseFilesAreDicom(files, tmp_path):
+    study = compareObservers({"Anna": files / "rs.dcm", "Ben": files / "seg.dcm"}, Settings(metrics="DSC"))
+    (report,) = SegmentMetricsLib.writeReport(study, tmp_path / "sr.dcm")
+    assert isValid(report)
+    names = {one.reference["name"] for one in SegmentMetricsLib.readReport(report)}
+    assert names == {"Liver (Anna)", "Liver (Ben)"}
+    said = dcmread(report).to_json()
+    assert dcmread(files / "rs.dcm").SOPInstanceUID in said and dcmread(files / "seg.dcm").SOPInstanceUID in said
 
 
 def testPdf(tmp_path):

@@ -126,7 +126,10 @@ class Sources:
             number, name = ("SegmentNumber", "SegmentLabel") if isSegment else ("ROINumber", "ROIName")
             listed = dataset.get("SegmentSequence" if isSegment else "StructureSetROISequence", [])
             asked = [one for one in listed if structure.number is not None and one[number].value == structure.number]
-            found = asked or [one for one in listed if textOf(one, name) == structure.name]
+            # regions without a name are called by their number
+            found = asked or [
+                one for one in listed if structure.name == (textOf(one, name) or f"ROI {one[number].value}")
+            ]
             if len(found) != 1:
                 many = "several structures" if found else "no structure"
                 raise InputError(f"{structure.file} has {many} {structure.name!r} that a report could refer to.")
