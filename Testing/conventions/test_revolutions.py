@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-
 import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from reference import HEAD_AND_NECK, needsReference
 
 pytestmark = pytest.mark.nightly
@@ -101,8 +100,7 @@ def testTwoStructures(revolutions, tmp_path):
             SimpleITK.WriteImage(image, str(folder / f"{name}.nrrd"))
     out = tmp_path / "out"
     revolutions.main(["--data", str(tmp_path / "data"), "--output", str(out), "--spacing", "2,2,2"])
-    with (out / "values.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if (row["key"], row["start"]) == ("MASD", "0")]
+    rows = [row for row in rowsOf(out / "values.csv") if (row["key"], row["start"]) == ("MASD", "0")]
     values = {tool: [row for row in rows if row["tool"] == tool] for tool in ("MeshMetrics-0.1", "SegmentMetrics")}
     for papers, ours in zip(*values.values(), strict=True):
         assert float(papers["volume"]) == pytest.approx(4 / 3 * np.pi * 6**3 / 1000, rel=0.05)
@@ -115,8 +113,7 @@ def testTwoStructures(revolutions, tmp_path):
     tables = (out / "tables.md").read_text("utf-8")
     assert "| tool | 2 x 2 x 2 (2 pairs) |" in tables and "| tool | small (2 pairs) |" in tables
     assert "### Where the grid starts, at 2 x 2 x 2 mm" in tables
-    with (out / "significance.csv").open(encoding="utf-8") as file:
-        assert {row["pairs"] for row in csv.DictReader(file)} == {"2"}
+    assert {row["pairs"] for row in rowsOf(out / "significance.csv")} == {"2"}
     revolutions.main(["--from", str(out / "values.csv"), "--output", str(tmp_path / "again")])
     assert (tmp_path / "again" / "tables.md").read_text("utf-8") == tables
 
