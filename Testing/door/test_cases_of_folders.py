@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from commandruns import run as run
 
 from SegmentMetricsLib import Settings, compareBatch

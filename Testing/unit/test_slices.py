@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 import shapes
+from batchruns import rowsOf
 from shapes import imageOf
 
 from SegmentMetricsLib import Settings, compare
