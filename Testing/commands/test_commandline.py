@@ -340,7 +340,7 @@ def testWrongArgumentsLeadToTheHelp(run, arguments, message):
         ("import SegmentMetricsLib", ("slicer", "qt", "ctk", "vtk", "vtkmodules", "SimpleITK", "scipy", "numpy")),
         (
             "from SegmentMetricsLib import __main__; __main__.makeParser().format_help()",
-            ("slicer", "qt", "ctk", "vtk", "scipy", "tqdm"),
+            ("slicer", "qt", "ctk", "vtk", "vtkmodules", "SimpleITK", "scipy", "numpy", "tqdm"),
         ),
         ("from SegmentMetricsLib import *", ("slicer", "qt", "ctk", "vtk")),
     ],

@@ -11,12 +11,11 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case import resulttables
 from SegmentMetricsLib.case.records import Record
-from SegmentMetricsLib.case.tablemodel import Table
 from SegmentMetricsLib.metrics.findings import Finding, Kind
 from SegmentMetricsLib.metrics.registry import REGISTRY
-from SegmentMetricsLib.show import tables
+from SegmentMetricsLib.show import resulttables, tables
+from SegmentMetricsLib.show.tablemodel import Table
 
 # the test lacks a layer of the reference at i = 8, that is on the right, and adds one at k = 14, that is above
 PAIR = shapes.box((8, 6, 6), (15, 14, 13), (24, 24, 24)), shapes.box((9, 6, 6), (15, 14, 14), (24, 24, 24))

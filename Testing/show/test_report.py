@@ -228,9 +228,9 @@ def testSentencesHaveALineOfTheirOwnInANarrowWindow(page):
 
 def testWideTablesScrollOrFitOnPaper(browser, tmp_path):
     from SegmentMetricsLib.base.markup import filled
-    from SegmentMetricsLib.case.tablemodel import Table
     from SegmentMetricsLib.show.report.blocks import page as whole
     from SegmentMetricsLib.show.report.blocks import table
+    from SegmentMetricsLib.show.tablemodel import Table
 
     columns = MOST_MEASUREMENTS + 2
     heads = ["Structure", "Volume ref.", "Volume test", *(f"HD{90 + n} (mm)" for n in range(columns - 3))]

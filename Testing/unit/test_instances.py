@@ -17,13 +17,12 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from SegmentMetricsLib import Settings, compare, compareCase
 from SegmentMetricsLib.base.errors import InputError, Undefined
-from SegmentMetricsLib.case import resulttables
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io import labelnames
 from SegmentMetricsLib.metrics import instances as formulas
 from SegmentMetricsLib.metrics.findings import Kind
 from SegmentMetricsLib.metrics.instances import Event, Lesion
-from SegmentMetricsLib.show import tables, writing
+from SegmentMetricsLib.show import resulttables, tables, writing
 from SegmentMetricsLib.show.report import Report
 
 PLACE = np.moveaxis(np.indices((60, 60, 60)), 0, -1)

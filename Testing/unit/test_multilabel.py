@@ -14,9 +14,9 @@ import SimpleITK
 from SegmentMetricsLib import Settings, Structure, compareLabels, readStructures
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.explanations import ofMeasurement
 from SegmentMetricsLib.case.multilabel import ofShares
 from SegmentMetricsLib.metrics.registry import MULTI_LABEL
+from SegmentMetricsLib.show.explanations import ofMeasurement
 
 # 64 and 8 voxels; of the first the test has 48, of the second 4 and 2 beside it
 BOXES = {1: ((1, 1, 1), (4, 4, 4)), 2: ((6, 6, 6), (7, 7, 7))}
