@@ -84,35 +84,6 @@ def testTablesJoin(study, capsys):
             assert (test[side], test["Structure"], test["Measurement"]) in summarized
 
 
-@pytest.mark.nightly
-def testAMethodThatMissesStructuresIsNotBetterInAnyMeasurement(study, capsys):
-    """Method b draws as method a, but leaves one organ empty and one out in six of seven cases."""
-    families = "boundary,overlap,signed,agreement,voxel,similarity,effort"
-    assert batch("--metrics", families) == 0
-    tested = [row for row in table("tests") if (row["First"], row["Second"]) == ("a", "b") and row["Better"]]
-    kept = {row["Measurement"] for row in tested}
-    assert len(kept) > 30
-    for row in tested:
-        name = row["Structure"], row["Measurement"]
-        if row["Structure"] == "Parotid_L":
-            assert row["Reason"] == "the methods do not differ in any case", name
-        else:
-            counted = ("MissingFirst", "MissingSecond", "EmptyFirst", "EmptySecond")
-            missing = row["Structure"] == "Lens"
-            assert [row[key] for key in counted] == ["0", "6" if missing else "0", "0", "0" if missing else "6"], name
-            assert (row["Cases"], row["LeftOut"], row["Favors"]) == ("7", "0", "a"), name
-            assert float(row["P"]) == pytest.approx(2 / 2**6), name
-            assert row["Direction"] == "b minus a" and abs(float(row["RankBiserial"])) == 1, name
-            assert row["FriedmanMethods"] == "3" and float(row["FriedmanP"]) < 0.05, name
-    medians = {(row["Method"], row["Structure"], row["Measurement"]): float(row["Median"]) for row in table("summary")}
-    assert medians["b", "Lens", "HD95"] == medians["b", "Cord", "HD95"] == math.inf
-    assert medians["b", "Lens", "OverMax"] == math.inf and medians["b", "Cord", "TNR"] == 0
-    assert "inf (" in capsys.readouterr().out
-    content = json.loads(Path("out/summary.json").read_text("utf-8"))
-    found = {(one["method"], one["structure"], one["measurement"]): one for one in content["summaries"]}
-    assert found["b", "Lens", "HD95"]["median"] == "inf" and "worst" in content["treatment"]["order"]
-
-
 def testTheSchemaDescribesEveryColumn(study):
     for convention in ("SegmentMetrics", "MedPy"):
         assert batch("--overwrite", "--metrics", "overlap", "--protocol", "limits.csv", "--convention", convention) == 0

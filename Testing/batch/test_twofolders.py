@@ -92,7 +92,7 @@ def run(*arguments: str) -> int:
 DIRECTORIES = ("--reference-dir", "labelsTs", "--test-dir", "net=pred1", "--test-dir", "other=pred2")
 
 
-def methodFoldersAreCompared(folders, capsys):
+def testMethodFoldersAreCompared(folders, capsys):
     assert run(*DIRECTORIES) == 0
     out, err = capsys.readouterr()
     assert err.splitlines() == [

@@ -93,11 +93,6 @@ def testVerdictsDecideTheStatusOnRequest(case, capsys, rule, failOn, status):
     assert (case / "out" / "verdicts.csv").is_file()
 
 
-def testOnlyAProtocolHasVerdicts(case, capsys):
-    assert __main__.main(["compare", "ref", "test", "--output", "out", "--fail-on", "warn"]) == 2
-    assert "give --protocol" in capsys.readouterr().err and not (case / "out").exists()
-
-
 def testStructuresWithoutLimitsAreTold(case, capsys):
     (case / "limits.csv").write_text(HEADING + "brain,DSC,>=,0.1\n")
     SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 14, 13)), str(case / "ref" / "Orbit-Lt.nrrd"))

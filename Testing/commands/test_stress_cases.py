@@ -16,10 +16,8 @@ from scipy.stats import wilcoxon
 from SegmentMetricsLib import Settings, __main__, stressTest
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch import stresscases
-from SegmentMetricsLib.batch.ranks import MOST_EXACT_GREATER, ranksOf, signedRankGreater
+from SegmentMetricsLib.batch.ranks import MOST_EXACT_GREATER, signedRankGreater
 from SegmentMetricsLib.batch.stresscases import ALL, StressOutcome, differences, readStressCases
-from SegmentMetricsLib.case.comparison import Comparison
-from SegmentMetricsLib.commands.options import HAZARD, OPTIONS
 from SegmentMetricsLib.metrics.measurement import Measurement
 
 # Statistics
@@ -52,14 +50,6 @@ def testOneSidedAgainstScipy(size):
     expected = wilcoxon(values, alternative="greater", method="exact" if size <= MOST_EXACT_GREATER else "approx")
     tolerance = 1e-9 if size <= MOST_EXACT_GREATER else 1e-3
     assert signedRankGreater(values) == pytest.approx(expected.pvalue, abs=tolerance)
-
-
-def testNearTiesAreTies():
-    third = 1 / 3
-    near = np.array([third, -third * (1 + 1e-12), 0.5])
-    assert signedRankGreater(near) == signedRankGreater(np.array([third, -third, 0.5]))
-    assert ranksOf(np.array([2.0, np.inf, 1, np.inf, -np.inf])).tolist() == [3, 4.5, 2, 4.5, 1]
-    assert ranksOf(np.zeros(0)).size == 0
 
 
 def measured(key: str, value: float) -> dict[str, Measurement]:
@@ -192,39 +182,6 @@ def testSeveralStructures(study, capsys):
     assert len(rowsOf("stress.csv")) == 20
 
 
-@pytest.mark.nightly
-def testEveryHazardSettingIsAnOption(study):
-    """With the effect that it has on stressTest() itself."""
-    options = {
-        "hazardKernel": ("--kernel", "exponential"), "hazardReach": ("--set", "hazardReach=7.0"),
-        "hazardPower": ("--set", "hazardPower=1.0"), "hazardDecay": ("--set", "hazardDecay=3.0"),
-        "hazardCombination": ("--set", "hazardCombination=sum"), "hazardBalance": ("--set", "hazardBalance=0.4"),
-        "hazardTail": ("--set", "hazardTail=1.0"),
-    }  # fmt: skip
-    assert {*options, "critical"} == set(OPTIONS[HAZARD])
-    image = SimpleITK.ReadImage("1.nrrd")
-    criticals = {"Label 2": image == 2, "Label 3": image == 3}
-    usual = None
-    for changed in (None, *options):
-        # the decay has an effect with the exponential kernel only
-        names = [] if changed is None else [changed, *(["hazardKernel"] if changed == "hazardDecay" else [])]
-        given = {name: options[name][1] for name in names}
-        flags = [text for name in names for text in map(str, options[name])]
-        weights = {"Label 2": 0.8, "Label 3": 0.5}
-        settings = Settings(families=("overlap", "hazard"), critical=weights, **given)
-        expected = stressTest(image == 1, criticals, settings, count=30)
-        arguments = ("--structure", "1", "--critical", "Label 2=0.8", "--critical", "3=0.5", "--count", "30", *flags)
-        assert run(*arguments, source="1.nrrd") == 0
-        content = json.loads(Path("out/stress.json").read_text())
-        values = [content["variants"]["risky"]["measurements"][key]["value"] for key in ("SIS", "STAR")]
-        assert values == pytest.approx([expected.risky[key].value for key in ("SIS", "STAR")], rel=1e-12)
-        usual = usual or values
-        assert (values == usual) == (changed is None), changed
-        assert run(*arguments) == 0
-        (row, *_) = [row for row in rowsOf("stress.csv") if row["Case"] == "1" and row["Variant"] == "risky"]
-        assert float(row["STAR"]) == pytest.approx(values[1], rel=1e-12)
-
-
 def testShareAndCount(study, capsys):
     assert run(*CHOSEN, "--share", "0.3") == 0
     assert {row["Count"] for row in rowsOf("stress.csv")} == {str(int(0.3 * 98))}
@@ -292,9 +249,3 @@ def testARunOutOfMemoryIsAReason(study, monkeypatch):
     (case, *_) = readStressCases("cases.csv")
     (outcome,) = stresscases.stressCase(case, ["Label 1"], Settings(critical="Label 2"))
     assert "more memory than the computer has" in outcome.reason
-
-
-def testWhatIsMeasuredIsOfTheVariants(study):
-    image = SimpleITK.ReadImage("0.nrrd")
-    result = stressTest(image == 1, {"Wall": image == 2}, Settings(metrics=("DSC", "hazard")))
-    assert isinstance(result.risky, Comparison) and set(result.risky) == {"DSC", "RFN", "RFP", "SIS", "STAR", "wDice"}

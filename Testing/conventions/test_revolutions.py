@@ -28,11 +28,6 @@ def drawn(monkeypatch):
     return figures
 
 
-def testCorrections(revolutions):
-    assert revolutions.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert revolutions.bonferroni([0.01, 0.04, 0.5]) == pytest.approx([0.03, 0.12, 1])
-
-
 def valuesOf(revolutions, numbers, volumes=None, **given):
     """Return values of one structure in several cases. numbers: by tool, one for each case."""
     same = {"structure": "Lens-Lt", "spacing": "2 x 2 x 2", "start": 0, "key": "MASD"} | given
@@ -80,12 +75,6 @@ def testTheMeanOverTheStartsOfTheGrid(revolutions):
     assert places.min() >= 0 and places.max() < 2 and len(revolutions.startsOf((1.0, 1.0, 1.0))) == 1
 
 
-def testFractionsDifferInPercentagePoints(revolutions):
-    values = valuesOf(revolutions, {"MONAI": [0.95, 0.9]}, key="NSD_2mm", remeshed=0.9, original=0.99)
-    assert [v.differenceTo("remeshed") for v in values] == pytest.approx([5, 0])
-    assert [v.differenceTo("original") for v in values] == pytest.approx([-4, -9])
-
-
 def testSignificance(revolutions):
     """Twenty differences of one sign: p is 2 / 2^20; three tests; single precision alone is no difference."""
     first = [1 + 0.01 * n for n in range(1, 21)]
@@ -100,39 +89,6 @@ def testSignificance(revolutions):
     assert (apart["bonferroni"], apart["holm"]) == pytest.approx((3 * apart["p"],) * 2)
     # the definition is no tool: of two tools none differ
     assert "| MASD | 0 / 0 of 1 |" in revolutions.counts(rows)
-
-
-def testBoxPlots(revolutions, tmp_path, drawn):
-    """Medians are seen on every color of box, and the scale and the reference are named."""
-    values = [
-        value for key in revolutions.KEYS for spacing in ("1 x 1 x 1", "2 x 2 x 2")
-        for value in valuesOf(revolutions, {"MedPy": [1 + 0.1 * n for n in range(5)]}, key=key, spacing=spacing)
-    ]  # fmt: skip
-    for reference, words in (("remeshed", "the meshes of the same voxels"), ("original", "the original meshes")):
-        drawn.clear()
-        revolutions.drawBoxes(values, reference, tmp_path)
-        assert len(drawn) == len(revolutions.KEYS) == len(list(tmp_path.glob(f"boxes_*_{reference}.png")))
-        for key, figure in zip(revolutions.KEYS, drawn):
-            (axes,) = figure.axes
-            linear, unit = (1, "mm") if revolutions.isDistance(key) else (5, "percentage points")
-            scale = f"linear from -{linear} to {linear}, logarithmic beyond"
-            assert axes.get_xlabel() == f"{key}: difference to {words} in {unit} ({scale})"
-            medians = [line for line in axes.lines if line.get_color() == "black" and line.get_linewidth() == 1.5]
-            assert len(medians) == 2, "one in each box"
-
-
-def testHeatMap(revolutions, tmp_path, drawn):
-    """Below the diagonal Bonferroni, above it Holm: classes of p below 0.001, 0.01 and 0.05, and the rest."""
-    chances = {("A", "B"): (0.02, 0.009), ("A", "C"): (0.05, 0.049), ("B", "C"): (0.0001, 0.0001)}
-    rows = [
-        {"key": "HD95", "spacing": "1 x 1 x 1", "first": a, "second": b, "bonferroni": strict, "holm": stepwise}
-        for (a, b), (strict, stepwise) in chances.items()
-    ]
-    revolutions.drawHeatMaps(rows, tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["significance_HD95.png"]
-    (panel,) = drawn[0].axes
-    classes = np.ma.filled(panel.images[0].get_array().astype(float), -1)
-    assert classes.tolist() == [[-1, 1, 2], [2, -1, 0], [3, 0, -1]]
 
 
 def testTwoStructures(revolutions, tmp_path):

@@ -14,13 +14,6 @@ from shapes import imageOf
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.case.records import Record
-from SegmentMetricsLib.geometry.crosssections import ofVoxels
-from SegmentMetricsLib.geometry.grids import Grid, translation
-from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.geometry.slicing import stackOf
-from SegmentMetricsLib.metrics.slices import axisOf, axisOfRows, normalOf, positionText
-from SegmentMetricsLib.model.inputs import structureFromImage
 
 SLICES = Settings(families="slices", tolerances=(1, 2))
 # 10 x 10 pixels of 1 mm: the contour runs half a pixel outside their centers and cuts the corners
@@ -132,21 +125,6 @@ def testTheProfileAddsUp():
     assert sum(row.areaReference for row in whole.slices) == pytest.approx(whole["VoxelVolumeReference"].value)
 
 
-def testContoursOfAllSlicesAreThoseOfEachSlice():
-    mask = structureFromImage(imageOf(shapes.blob(1), (1, 1.5, 2), (3, 4, 5), TURNED), "reference", None, 0.5).mask
-    stack = stackOf(ofVoxels(mask), 1000.0)
-    for k in range(mask.low[2], mask.high[2] + 1):
-        row = k - mask.offset[2]
-        plane = Grid((*mask.grid.size[:2], 1), mask.grid.matrix @ translation((0, 0, k)), planar=True)
-        single = fromMask(Mask.fromArray(mask.voxels[row : row + 1], plane, (*mask.offset[:2], 0)))
-        mine = stack.contours.cells[stack.numbers == k]
-
-        def directed(points, cells):
-            return sorted(map(tuple, (np.round(points[cells].reshape(-1, 6), 4) + 0.0).tolist()))
-
-        assert directed(stack.contours.points - k * stack.shift, mine) == directed(single.points, single.cells)
-
-
 def testWhatHasNoSlices():
     mesh, box = shapes.boxMesh((4.5, 4.5, 4.5), (14.5, 14.5, 14.5)), BOXES[0]
     found = compare(mesh, box, SLICES)
@@ -253,22 +231,3 @@ class TestChart:
             mrml.showSlices(comparison, quantity="NSD")
         with pytest.raises(ValueError, match="no per-slice profile"):
             mrml.showSlices(compare(*BOXES, Settings(families="overlap")))
-
-
-def testPositionsAsInSlicersViews():
-    """With the side of the patient for slices along an axis; those of oblique slices are no coordinates."""
-    assert [positionText(-960.5, axis) for axis in (0, 1, 2, None)] == ["R 960.5", "A 960.5", "I 960.5", "-960.5"]
-    assert positionText(12.25, 2) == "S 12.3"
-    boxes = [shapes.box((6 + shift, 5, 5), (9, 9, 9), (24, 24, 24), (1, 1, 2.5)) for shift in (0, 1)]
-    half = math.sqrt(0.5)
-    turned = {
-        2: np.eye(3),
-        0: np.array([[0, 0, 1.0], [1, 0, 0], [0, 1, 0]]),
-        None: np.array([[1, 0, 0], [0, half, -half], [0, half, half]]),
-    }
-    for axis, direction in turned.items():
-        for box in boxes:
-            box.SetDirection(direction.ravel().tolist())
-        rows = compare(*boxes, Settings(families="slices")).slices
-        assert len(rows) == 5 and axisOfRows(rows) == axis
-        assert axisOf(normalOf(direction)) == axis
