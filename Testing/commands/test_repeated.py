@@ -98,8 +98,8 @@ def rods(spacing: float, isCut: bool, path: str) -> None:
 
 def testACaseOfManyStructures(run):
     pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
-    rods(1.5, False, "a.nrrd")
-    rods(1.6, True, "b.nrrd")
+    rods(2.0, False, "a.nrrd")
+    rods(2.1, True, "b.nrrd")
     status, out, _ = run(
         "compare", "a.nrrd", "b.nrrd", "--metrics", "HD,HD95,DSC", "--report", "--numbers-only", "-o", "out"
     )
