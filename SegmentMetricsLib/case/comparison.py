@@ -12,7 +12,8 @@ import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, Undefined
-from ..conventions.chosen import chosenFor, metricsOf
+from ..conventions.chosen import metricsOf
+from ..conventions.presets import QUANTITIES
 from ..distances import surfacedistances
 from ..distances.surfacedistances import SurfaceDistances
 from ..io.doses import readDose
@@ -20,9 +21,10 @@ from ..metrics.dose import DoseCurves
 from ..metrics.findings import Finding, Kind
 from ..metrics.hazard import HazardField
 from ..metrics.instances import Lesion, listOf
-from ..metrics.measurement import Measurement, evaluate, finite, measurementOf
-from ..metrics.pair import Pair
-from ..metrics.registry import keyMeant, selected
+from ..metrics.measurement import Measurement, finite, measure, measurementOf
+from ..metrics.metric import Asked
+from ..metrics.pair import MANY_ELEMENTS, Pair
+from ..metrics.registry import MULTI_LABEL, keyMeant, select
 from ..metrics.similarity import Similarity, localDistancesOn
 from ..metrics.slices import SliceRow, needsOfProfile
 from ..metrics.topology import Run
@@ -35,7 +37,7 @@ from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, asName, dimensi
 from ..settings.settings import Settings, asSettings
 from . import gridspread, multilabel, places, summary
 from .findings import pairfindings
-from .given import Comparable, asCriticals, asStructure, criticalsFrom, marksIn
+from .given import Comparable, asCriticals, asStructure, marksIn
 from .places import Place, worstPlaces
 from .records import Record
 from .shares import Share
@@ -264,46 +266,42 @@ def compare(
     ValueError
         For input that is not a structure, and for a label that neither side has.
     """
-    settings, dose = withDose(withIgnored(settings, ignore), dose)
+    settings, plan = adapt(settings, ignore, dose)
     placing = Placing(spacing=spacing, origin=origin, direction=direction)
-    criticals = criticalsFrom(criticals)
-    placing.requireUse(reference, test, *criticals.values())
+    organs = asCriticals(criticals, settings, placing)
+    placing.requireUse(reference, test, *(criticals or {}).values())
     if label is not None:
         label = inputs.positiveLabel(label)
     if name is not None:
         asName(name)  # raises for anything but a name or a number
         if not any(isinstance(one, (str, os.PathLike)) for one in (reference, test)):
             raise InputError("The name chooses a structure of a file, and neither the reference nor the test is one.")
-    ours, theirs = (
+    structures = [
         asStructure(one, which, label, settings, name=name, placing=placing)
         for one, which in zip((reference, test), REFERENCE_AND_TEST)
-    )
-    if settings.ignore is not None and not (ours.ignored or theirs.ignored):  # else a case has left it out already
-        ours, theirs = leftOut((ours, theirs), marksIn(reference, settings, placing), settings.ignore)
-    pair = Pair(
-        ours,
-        theirs,
-        settings,
-        asCriticals(criticals, settings, placing),
-        dose=dose,
-    )
+    ]
+    if settings.ignore is not None and not any(one.ignored for one in structures):  # else a case has left it out
+        structures = leftOut(structures, marksIn(reference, settings, placing), settings.ignore)
+    pair = Pair(structures[0], structures[1], settings, organs, dose=plan)
     if label is not None:
         requireEither(pair.given, label)
-    return compared(pair)
+    return comparePair(pair)
 
 
-def withIgnored(settings: Settings | None, ignore: str | int | None) -> Settings:
-    """Return settings, the defaults for None, that ignore a label of the reference if one is given."""
+def adapt(
+    settings: Settings | None, ignore: str | int | None = None, dose: DoseLike | None = None
+) -> tuple[Settings, Dose | None]:
+    """Return settings, the defaults for None, and the dose that goes with them.
+
+    ignore: a label of the reference that they then ignore. With a dose they ask for its family.
+    """
     settings = asSettings(settings)
-    return settings if ignore is None else settings.changed(ignore=ignore)
-
-
-def withDose(settings: Settings, given: DoseLike | None) -> tuple[Settings, Dose | None]:
-    """Return settings and the dose that goes with them; with a dose they ask for its family."""
-    if given is None:
+    if ignore is not None:
+        settings = settings.changed(ignore=ignore)
+    if dose is None:
         return settings, None
-    dose = given if isinstance(given, Dose) else readDose(given)
-    return settings.changed(families=(*settings.families, "dose")), dose
+    plan = dose if isinstance(dose, Dose) else readDose(dose)
+    return settings.changed(families=(*settings.families, "dose")), plan
 
 
 def requireEither(structures: Iterable[Structure], label: int) -> None:
@@ -314,11 +312,23 @@ def requireEither(structures: Iterable[Structure], label: int) -> None:
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
 
 
+def ask(pair: Pair) -> list[Asked]:
+    """Return what the settings of a pair ask for.
+
+    The pair then knows what that needs, and what their convention computes in another way.
+    """
+    convention = pair.settings.convention
+    pair.replaced = QUANTITIES.get(convention, {})
+    asked = select(pair.settings, metricsOf(convention).values())
+    pair.needed.update(*(one.metric.needs for one in asked))
+    return asked
+
+
 def measureTogether(pairs: Iterable[Pair]) -> None:
     """Measure the distances of pairs that need them; those of small pairs on one grid are quicker together."""
     groups: dict[tuple, list[Pair]] = {}
     for pair in pairs:
-        pair.needed.update(*(one.metric.needs for one in chosenFor(pair)))
+        ask(pair)
         if pair.needsDistances:
             groups.setdefault((pair.settings.tolerances, pair.settings.percentiles), []).append(pair)
     for limits, members in groups.items():
@@ -328,43 +338,43 @@ def measureTogether(pairs: Iterable[Pair]) -> None:
                 pair.distances = distances
 
 
-def compared(pair: Pair) -> Comparison:
+def comparePair(pair: Pair) -> Comparison:
     """Return all measurements and findings of a pair."""
+    families = pair.settings.families
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
-    asked = chosenFor(pair)
-    pair.needed.update(*(one.metric.needs for one in asked))
-    if "slices" in pair.settings.families:
+    asked = ask(pair)
+    if "slices" in families:
         pair.need(*needsOfProfile(pair))
-    if "instances" in pair.settings.families:
+    if "instances" in families:
         pair.need("lesions")
     if not pair.needed.isdisjoint(("dosesInside", "bothDoses")):
         pair.need("doseCurves")
-    values = evaluate(pair, asked)
-    rows, missing = _profile(pair)
+    values = {one.key: measure(pair, one) for one in asked}
+    rows, missing = _profileOf(pair) if "slices" in families else ((), ())
     hasDistances = any(one.metric.key == LESION_DISTANCES for one in asked)
     lesions = None if pair.known("lesions") is None else listOf(pair, hasDistances)
-    pair.forgetIfLarge()
+    pair.forget(MANY_ELEMENTS)
     found = pairfindings.find(pair, values)
     pair.forget()
     return Comparison(
         *pair.given,
-        pair.settings,
-        values,
-        (*found, *missing),
-        _gridOf(pair),
-        pair.knownDistances,
-        None if pair.known("hazardErrors") is None else pair["hazardField"],
-        pair.known("sliceSimilarity"),
-        rows,
-        pair.extent.description,
-        multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
-        tuple(structure for structure, _ in pair.criticals),
-        lesions,
-        pair.known("gaps"),
-        pair.known("spurs"),
-        pair.dose,
-        pair.known("doseCurves"),
+        settings=pair.settings,
+        measurements=values,
+        findings=(*found, *missing),
+        grid=_gridOf(pair),
+        distances=pair.known("distances", "signedDistances"),
+        hazard=None if pair.known("hazardErrors") is None else pair["hazardField"],
+        similarity=pair.known("sliceSimilarity"),
+        slices=rows,
+        extent=pair.extent.description,
+        share=multilabel.shareOf(pair) if select(pair.settings, MULTI_LABEL) else None,
+        criticals=tuple(structure for structure, _ in pair.criticals),
+        lesions=lesions,
+        gaps=pair.known("gaps"),
+        spurs=pair.known("spurs"),
+        dose=pair.dose,
+        doseCurves=pair.known("doseCurves"),
     )
 
 
@@ -377,15 +387,14 @@ def _gridOf(pair: Pair) -> dict | None:
         return None
     grid = {**pair.overlapGrid.grid.describe(), "choice": pair.overlapGrid.why}
     if hasOutside:
-        evaluated, choice = pair.evaluatedGrid
-        grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
+        evaluated = pair.evaluatedGrid
+        size = round(pair.evaluatedVoxels)
+        grid["evaluated"] = {**evaluated.grid.describe(), "voxels": size, "choice": evaluated.why}
     return grid
 
 
-def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
-    """Return the per-slice profile if the settings request it, or a finding that explains why there is none."""
-    if "slices" not in pair.settings.families:
-        return (), ()
+def _profileOf(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
+    """Return the per-slice profile, or a finding that explains why there is none."""
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
@@ -410,7 +419,7 @@ def withGridUncertainty(
 
     settings = comparison.settings
     values, findings = gridspread.shifted(comparison.reference, comparison.test, settings, measure, displayed)
-    asked = selected(settings, metricsOf(settings.convention).values())
+    asked = select(settings, metricsOf(settings.convention).values())
     found = gridspread.spreads(comparison.measurements, values, asked)
     told = {key: replace(one, grid=found.get(key)) for key, one in comparison.measurements.items()}
     return replace(comparison, measurements=told, findings=(*comparison.findings, *findings))

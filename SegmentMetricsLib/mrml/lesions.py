@@ -9,9 +9,9 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from ..base.errors import InputError
 from ..base.palettes import EVENTS, rgb
+from ..case.comparison import ask
 from ..case.resulttables import LESION_COLUMNS
 from ..case.tablemodel import Column, Table
-from ..conventions.chosen import chosenFor
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
@@ -59,7 +59,7 @@ def showLesions(comparison, *, modelNode=None, scene=None):
     scene = asScene(scene)
     events = [event for event in EVENTS if any(lesion.event == event for lesion in found)]
     pair = Pair(comparison.reference, comparison.test, comparison.settings)
-    chosenFor(pair)
+    ask(pair)
     append = vtkAppendPolyData()
     for side, lesions in zip(("reference", "test"), pair["lesions"], strict=True):
         happened = {lesion.number - 1: events.index(lesion.event) for lesion in found if lesion.side == side}

@@ -210,7 +210,7 @@ def testSegmentsOfSlicer(scene):
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 
     nodes = boxesNode(scene, "A", "B"), boxesNode(scene, "A", "B")
-    original = casework.comparison.compared
+    original = casework.comparison.comparePair
 
     def failing(pair):
         if pair.reference.name == "B":
@@ -218,7 +218,7 @@ def testSegmentsOfSlicer(scene):
         return original(pair)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(casework.comparison, "compared", failing)
+        patch.setattr(casework.comparison, "comparePair", failing)
         found = mrml.compareSegmentations(*nodes, protocol=parseProtocol(PROTOCOL, "limits"))
     assert found.failures == {"B": "It is odd."} and found.judgment.verdict == "not evaluable"
     assert [(v.structure, v.reason) for v in found.judgment.verdicts[1:]] == [("B", "It is odd.")] * 2

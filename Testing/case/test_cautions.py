@@ -10,7 +10,7 @@ from scipy import ndimage
 from test_findings import BOX
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.findings.density import shareMissingInside
+from SegmentMetricsLib.case.findings.cautions import shareMissingInside
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.parts import partSizes

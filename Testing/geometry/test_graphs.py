@@ -7,8 +7,8 @@ import pytest
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from SegmentMetricsLib.geometry.graphs import components
 from SegmentMetricsLib.geometry.nearpoints import NearPoints
+from SegmentMetricsLib.geometry.parts import components
 
 
 @pytest.mark.parametrize("links", [0, 1, 60, 150, 400])

@@ -34,7 +34,7 @@ def measureForever(monkeypatch) -> None:
             time.sleep(0.005)
 
     monkeypatch.setattr(work, "PATIENCE", 0.05)
-    monkeypatch.setattr(comparison, "compared", endless)
+    monkeypatch.setattr(comparison, "comparePair", endless)
 
 
 def testStopping(session, monkeypatch):
@@ -258,7 +258,7 @@ def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
 
     from SegmentMetricsLib.case import comparison
 
-    edited, compared = threading.Event(), comparison.compared
+    edited, compared = threading.Event(), comparison.comparePair
 
     def slow(pair):
         assert edited.wait(30)
@@ -278,7 +278,7 @@ def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
     session.ui.toleranceSpinBox.value = 3
     session.settle(0.1)
     monkeypatch.setattr(work, "PATIENCE", 0.05)
-    monkeypatch.setattr(comparison, "compared", slow)
+    monkeypatch.setattr(comparison, "comparePair", slow)
     qt.QTimer.singleShot(50, change)
     before = session.panel.outcome
     assert session.panel.apply() and edited.is_set() and session.panel.outcome is not before

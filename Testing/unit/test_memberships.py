@@ -11,7 +11,7 @@ from scipy import ndimage
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.metrics.counts import Counts, count, countMemberships
+from SegmentMetricsLib.metrics.overlap import Counts, count, countMemberships
 from SegmentMetricsLib.model import inputs
 
 BOTH = Settings(families=("overlap", "agreement", "voxel"))
