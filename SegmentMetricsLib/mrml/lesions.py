@@ -10,14 +10,14 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 from ..base.errors import InputError
 from ..base.palettes import EVENTS, rgb
 from ..case.comparison import ask
-from ..case.resulttables import LESION_COLUMNS
-from ..case.tablemodel import Column, Table
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
 from ..metrics.instances import Event, Lesions
 from ..metrics.pair import Pair
 from ..show.maps import Coloring
+from ..show.resulttables import LESION_COLUMNS
+from ..show.tablemodel import Column, Table
 from . import colors, folders
 from .arguments import asScene, requireComparison
 from .conversion import pointsOf, toRas
