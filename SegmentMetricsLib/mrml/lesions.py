@@ -54,7 +54,7 @@ def showLesions(comparison, *, modelNode=None, scene=None):
         If there are no lesions, or none were looked for.
     """
     found = _requireLesions(comparison)
-    if not hasattr(comparison, "distances"):
+    if not comparison.hasGeometry:
         raise InputError("The lesions of a record cannot be shown: it holds the numbers, but no surfaces.")
     scene = asScene(scene)
     events = [event for event in EVENTS if any(lesion.event == event for lesion in found)]

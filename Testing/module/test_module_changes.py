@@ -314,5 +314,5 @@ def testSegmentsWithEachOthersIDsAsNames(session):
     session.parameters.referenceSegment = cord
     session.apply()
     assert session.panel.outcome.comparisons[0].reference.segmentID == cord
-    assert session.panel.outcome.records[0].reference["name"] == nerve
+    assert session.panel.outcome.records[0].reference.name == nerve
     assert not session.panel.staleness() and not session.panel.outcome.change()
