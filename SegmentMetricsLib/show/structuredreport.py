@@ -144,11 +144,12 @@ def _pairsOf(
         yield result.record(), (result.reference, result.test), []
     else:
         # of records, the structures are those that were paired
-        for kept, both in zip(result, result.pairing.pairs, strict=True):
+        for number, kept in enumerate(result):
             record = kept.record()
+            both = (kept.reference, kept.test) if kept.hasGeometry else tuple(result.pairing.pairs[number])
             titles = (record.reference.name, record.test.name, record.name)
             verdicts = result.judgment.verdicts if result.judgment else ()
-            yield record, tuple(both), [one for one in verdicts if one.structure in titles]
+            yield record, both, [one for one in verdicts if one.structure in titles]
         if together := result.multiLabel:
             yield _recordWith(("", ""), together, result[0].settings), (), []
 
