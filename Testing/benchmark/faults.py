@@ -51,7 +51,7 @@ FAULTS = [
     Fault("metrics/boundary.py", r"limit = withTies\(tolerance\)", "limit = tolerance * 0.999"),
     Fault("metrics/overlap.py", r"2 \* counts\.truePositive, counts", "counts.truePositive, counts"),
     Fault("metrics/overlap.py", r"testVolume - referenceVolume", "referenceVolume - testVolume"),
-    Fault("metrics/counts.py", r"test\.count - both, reference\.count - both", "reference.count - both, both"),
+    Fault("metrics/overlap.py", r"test\.count - both, reference\.count - both", "reference.count - both, both"),
     # agreement
     Fault("metrics/agreement.py", r"weight = Fraction\(beta\) \*\* 2", "weight = Fraction(beta)"),
     Fault("metrics/agreement.py", r"\(together \+ apart\) / ", "(together + inReference) / "),

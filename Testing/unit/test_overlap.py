@@ -9,7 +9,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import Undefined
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.metrics import overlap
-from SegmentMetricsLib.metrics.counts import Counts, areas
+from SegmentMetricsLib.metrics.overlap import Counts, areas
 
 
 def testAreasOfSquares():
