@@ -110,9 +110,11 @@ def writeReport(
     pairs = list(_pairsOf(result))
     if not pairs:
         raise InputError("There are no measurements to report.")
-    named = {
-        id(one): (side["name"], one) for record, both, _ in pairs for side, one in zip(record.sides, both, strict=False)
-    }
+    named = {}
+    for record, both, _ in pairs:
+        for side, told, one in zip(("reference", "test"), record.sides, both, strict=False):
+            isShared = record.sides[0]["name"] == record.sides[1]["name"]
+            named[id(one)] = f"{told['name']} ({side})" if isShared else told["name"], one
     known = writing.Sources.of([one for _, one in named.values()], sources, given)
     places = {key: place for key, (_, one) in named.items() if (place := known.placeOf(one))}
     others = {key: one for key, one in named.items() if key not in places and hasCopies}
@@ -234,23 +236,22 @@ def _groupOf(record: Comparison, places: Sequence[writing.Place | None], verdict
 
     about = places[-1] if places else None
     category, kind, side, region, regionSide = about.anatomy if about else [None] * 5
-    if region is None and side is not None:
-        region, regionSide = kind, side
-    settings = record.settings or Settings()
-    told = [f"{name}={json.dumps(value)}" for name, value in settings.toDictionary().items()]
-    concepts = [
-        conceptOf(one.key, one.title, one.unit) if one else conceptOf(verdict.rule.measurement)
-        for verdict in verdicts
-        for one in [verdict.measurement]
-    ]
+    sites = [(place, which) for place, which in ((side and kind, side), (region, regionSide)) if place]
+    told = (record.settings or Settings()).toDictionary()
     group = sr.MeasurementsAndQualitativeEvaluations(
         sr.TrackingIdentifier(uid=generate_uid(), identifier=record.name or "All labels together"),
         finding_type=kind or codes.SCT.AnatomicalStructure,
         finding_category=category,
-        finding_sites=region and [sr.FindingSite(region, laterality=regionSide)],
-        algorithm_id=sr.AlgorithmIdentification(writing.MANUFACTURER, __version__, told),
+        finding_sites=[sr.FindingSite(place, laterality=which) for place, which in sites] or None,
+        algorithm_id=sr.AlgorithmIdentification(
+            writing.MANUFACTURER, __version__, [f"{name}={json.dumps(value)}" for name, value in told.items()]
+        ),
         qualitative_evaluations=[
-            sr.QualitativeEvaluation(concept, _ours(one.verdict)) for concept, one in zip(concepts, verdicts)
+            sr.QualitativeEvaluation(
+                conceptOf(one.rule.measurement, *(getattr(one.measurement, name, "") for name in ("title", "unit"))),
+                _ours(one.verdict),
+            )
+            for one in verdicts
         ],
     )
     content = group[0].ContentSequence
