@@ -329,7 +329,7 @@ class Pair:
             why += ", without what is ignored"
         if self.settings.grid == "union":
             return ChosenGrid(grid.resized(*boxAround(*self.extents)), why)
-        return self._withinExtent(evaluatedgrid.extended(volume or grid, grid, self.structures, self.extents, why))
+        return self._withinExtent(evaluatedgrid.extend(volume or grid, grid, self.structures, self.extents, why))
 
     @property
     def _chosenVolume(self) -> tuple[Grid | None, str]:
@@ -441,7 +441,7 @@ def _chosenCriticals(criticals: Mapping[str, Structure], settings: Any) -> list[
     """
     weights: dict[str, float] = {}
     for given, weight in settings.critical:
-        meant = naming.meant(given, criticals)
+        meant = naming.findMeant(given, criticals)
         if len(meant) != 1:
             there = f"there are {commaSeparated(meant or criticals)}" if criticals else "none is given"
             number, hint = ("more than one", "") if meant else ("no", naming.hintAt(given, criticals))
