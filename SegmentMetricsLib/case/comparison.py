@@ -23,7 +23,7 @@ from ..metrics.instances import Lesion, listOf
 from ..metrics.measurement import Measurement, evaluate, finite, measurementOf
 from ..metrics.pair import Pair
 from ..metrics.registry import keyMeant, selected
-from ..metrics.similarity import Similarity, localDistancesOn
+from ..metrics.similarity import Similarity, localDistancesAt, longestSide
 from ..metrics.slices import SliceRow, needsOfProfile
 from ..metrics.topology import Run
 from ..model import inputs
@@ -164,7 +164,9 @@ class Comparison(Mapping):
 
         side: "reference" or "test". The comparison must have distances.
         """
-        return localDistancesOn(self.knownDistances, (self.reference, self.test), self.settings.meshSpacing, side)
+        reference, test = (direction.surface for direction in self.knownDistances.directions)
+        longest = longestSide((self.reference, self.test), self.settings.meshSpacing)
+        return localDistancesAt(*((reference, test) if side == "reference" else (test, reference)), longest)
 
     @cached_property
     def summary(self) -> str:

@@ -12,6 +12,7 @@ from ..base.errors import Undefined
 from ..geometry import contours
 from ..geometry.masks import Mask, boxAround, slicesOf
 from ..geometry.surfaces import Surface
+from ..model.structures import REFERENCE_AND_TEST
 
 # Slices processed at a time, so that temporary arrays are small compared with the masks.
 LAYERS = 16
@@ -98,6 +99,20 @@ class Counts:
         return self.size - self.test
 
 
+def ratio(part: Amount, whole: Amount, counts: Counts, otherwise: str = "") -> float:
+    """Return a quotient of counts.
+
+    Raises Undefined if the denominator is 0, for the reason `otherwise`, or for the one that the counts tell.
+    """
+    if whole:
+        return float(part / whole)
+    hollow = [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
+    if otherwise or not hollow:
+        raise Undefined(otherwise or "the denominator of its formula is 0")
+    who = "both structures enclose" if len(hollow) == 2 else f"the {hollow[0]} encloses"
+    raise Undefined(f"{who} no {counts.unit}")
+
+
 def count(reference: Mask, test: Mask) -> Counts:
     """Return the numbers of voxels that two masks on one lattice share and do not share."""
     both = 0
@@ -125,10 +140,8 @@ def countMemberships(reference: Mask, test: Mask, voxels: float) -> Counts:
     sums = np.zeros(5)
     # slice by slice, to avoid a copy of the box
     for k in range(low[2], high[2] + 1):
-        box = (*low[:2], k), (*high[:2], k)
-        f, g = (mask.block(*box).astype(float) for mask in (reference, test))
-        both = np.minimum(f, g).sum()
-        more = np.maximum(g - f, 0).sum(), np.maximum(f - g, 0).sum()
-        sums += both, *more, (f * g).sum(), (f * f).sum() + (g * g).sum()
+        f, g = (mask.block((*low[:2], k), (*high[:2], k)).astype(float) for mask in (reference, test))
+        parts = (np.minimum(f, g), np.maximum(g - f, 0), np.maximum(f - g, 0), f * g)
+        sums += *(part.sum() for part in parts), (f * f).sum() + (g * g).sum()
     both, over, under, products, squares = map(Fraction, sums)
     return Counts(both, over, under, "voxel", max(Fraction(voxels), both + over + under), products, squares)

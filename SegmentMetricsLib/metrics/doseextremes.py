@@ -27,6 +27,7 @@ from ..geometry.grids import SAME_LATTICE_TOLERANCE
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model.dose import Dose
+from ..model.structure import Structure
 from .dosesampling import areIn
 
 # Triangles, points or pieces processed at a time.
@@ -43,6 +44,11 @@ class Solid:
 
     mask: Mask | None
     surface: Surface | None = None
+
+    @staticmethod
+    def of(structure: Structure) -> Solid:
+        """Return what a structure fills."""
+        return Solid(structure.mask) if structure.mask is not None else Solid(None, structure.surface)
 
     @cached_property
     def faces(self) -> Surface:

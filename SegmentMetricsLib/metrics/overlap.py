@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ..base.errors import Undefined
 from ..geometry.masks import Mask
 from ..model.structure import Structure
-from ..model.structures import REFERENCE_AND_TEST
-from .counts import Counts
-from .metric import OURS, TAHA, VOLUME, Empty, Family, Named, metric, quantity
+from .counts import Counts, ratio
+from .metric import OURS, TAHA, VOLUME, Empty, Family, metric, quantity
 
 if TYPE_CHECKING:
     from .pair import Pair
@@ -20,14 +18,14 @@ FAMILY = Family(30)
 # Volumes that differ by less than this fraction differ by rounding only: a single voxel is a larger fraction of any
 # image.
 VOLUME_ROUNDING = 1e-12
+# What the shares have in common, and what the volumes.
+ofShare = partial(metric, source=TAHA, best=1, empty=Empty.ZERO)
+ofVolume = partial(metric, source=OURS, unit=VOLUME, empty=Empty.COMPUTED, symmetric=False)
 
 
-@metric(
+@ofShare(
     "DSC",
     "Dice similarity coefficient",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     isMain=True,
     hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
     formula=r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
@@ -42,15 +40,12 @@ def dice(counts: Counts) -> float:
     >>> dice(Counts((reference & test).sum(), (test & ~reference).sum(), (reference & ~test).sum()))
     0.5
     """
-    return _ratio(2 * counts.truePositive, counts.reference + counts.test, counts)
+    return ratio(2 * counts.truePositive, counts.reference + counts.test, counts)
 
 
-@metric(
+@ofShare(
     "IoU",
     "Intersection over union (Jaccard)",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     hint="Ranks as the Dice coefficient does and never exceeds it: report one of the two.",
     formula=r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
     alias="JACRD",
@@ -58,15 +53,12 @@ def dice(counts: Counts) -> float:
 def intersectionOverUnion(counts: Counts) -> float:
     """Shared volume over the volume that either one covers, counted in voxels."""
     either = counts.truePositive + counts.falsePositive + counts.falseNegative
-    return _ratio(counts.truePositive, either, counts)
+    return ratio(counts.truePositive, either, counts)
 
 
-@metric(
+@ofShare(
     "TPR",
     "Sensitivity (recall)",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     symmetric=False,
     heading="Sensitivity",
     hint="Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
@@ -75,15 +67,12 @@ def intersectionOverUnion(counts: Counts) -> float:
 )
 def sensitivity(counts: Counts) -> float:
     """Share of the reference that the test covers, counted in voxels."""
-    return _ratio(counts.truePositive, counts.reference, counts)
+    return ratio(counts.truePositive, counts.reference, counts)
 
 
-@metric(
+@ofShare(
     "PPV",
     "Precision (positive predictive value)",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     symmetric=False,
     heading="Precision",
     hint="Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
@@ -92,27 +81,19 @@ def sensitivity(counts: Counts) -> float:
 )
 def precision(counts: Counts) -> float:
     """Share of the test that lies in the reference, counted in voxels."""
-    return _ratio(counts.truePositive, counts.test, counts)
+    return ratio(counts.truePositive, counts.test, counts)
 
 
-def _ratio(part: float | Fraction, whole: float | Fraction, counts: Counts) -> float:
-    """Return a quotient. Raises Undefined if the denominator is 0; the counts tell the reason."""
-    if whole:
-        return float(part / whole)
-    hollow = [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
-    if not hollow:
-        raise Undefined("the denominator of its formula is 0")
-    who = "both structures enclose" if len(hollow) == 2 else f"the {hollow[0]} encloses"
-    raise Undefined(f"{who} no {counts.unit}")
+@quantity()
+def closedStructure(pair: Pair, number: int) -> Structure:
+    """Return the reference (0) or the test (1). Raises Undefined if its surface has no inside."""
+    pair.requireClosed(pair.structures[number])
+    return pair.structures[number]
 
 
-@metric(
+@ofVolume(
     "Volume{Which}",
     "Volume of the {which}",
-    OURS,
-    unit=VOLUME,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     isMain=True,
     areaTitle="Area of the {which}",
     areaDescription="Area that the {which}'s contour encloses.",
@@ -120,82 +101,61 @@ def _ratio(part: float | Fraction, whole: float | Fraction, counts: Counts) -> f
     formula=r"\mathrm{Volume{Which}} = \frac{1}{3} \int_{\partial {X}} x \cdot \nu(x) \, dx",
     steps=("geometry.meshing.MaskSurface.volume",),
     variants=(
-        {"which": "reference", "Which": "Reference", "X": "A", "structure": Named("closedReference"),
-         "heading": "Volume ref."},
-        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedTest"), "heading": "Volume test"},
+        {"which": "reference", "Which": "Reference", "X": "A", "number": 0, "heading": "Volume ref."},
+        {"which": "test", "Which": "Test", "X": "B", "number": 1, "heading": "Volume test"},
     ),
 )  # fmt: skip
-def enclosedVolume(structure: Structure) -> float:
+def enclosedVolume(closedStructure: Structure) -> float:
     """Volume that the {which}'s closed surface encloses."""
-    return structure.surface.volume
+    return closedStructure.surface.volume
 
 
 @quantity()
-def referenceVolume(closedReference: Structure) -> float:
-    """Return the volume in mm3 (area in mm2) that the reference's surface encloses."""
-    return enclosedVolume(closedReference)
+def enclosedVolumes(closedStructures: tuple[Structure, Structure]) -> tuple[float, float]:
+    """Return the volumes in mm3 (areas in mm2) that both surfaces enclose."""
+    reference, test = map(enclosedVolume, closedStructures)
+    return reference, test
 
 
-@quantity()
-def testVolume(closedTest: Structure) -> float:
-    """Return the volume in mm3 (area in mm2) that the test's surface encloses."""
-    return enclosedVolume(closedTest)
-
-
-@metric(
+@ofVolume(
     "VolumeDifference",
     "Volume difference",
-    OURS,
-    unit=VOLUME,
     identity=0,
     low=-math.inf,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     heading="Volume diff.",
     areaTitle="Area difference",
     areaDescription="Area of the test minus area of the reference, of the contours.",
     hint="Choose it when volume is what matters; it can be 0 without any overlap.",
     formula=r"\mathrm{VolumeDifference} = \mathrm{VolumeTest} - \mathrm{VolumeReference}",
 )
-def volumeDifference(referenceVolume: float, testVolume: float) -> float:
+def volumeDifference(enclosedVolumes: tuple[float, float]) -> float:
     """Volume of the test minus volume of the reference, of the closed surfaces.
 
     0 if they differ by rounding only.
     """
-    difference = testVolume - referenceVolume
-    return 0.0 if abs(difference) <= VOLUME_ROUNDING * max(referenceVolume, testVolume) else difference
+    reference, test = enclosedVolumes
+    return 0.0 if abs(test - reference) <= VOLUME_ROUNDING * max(reference, test) else test - reference
 
 
 @quantity()
-def referenceVoxels(pair: Pair) -> Mask | None:
-    """Return the voxels of the reference, None for an empty mesh."""
-    return pair.voxelsOf(0)
+def ownVoxels(pair: Pair, number: int) -> Mask | None:
+    """Return the voxels of the reference (0) or the test (1), None for an empty mesh."""
+    return pair.voxelsOf(number)
 
 
-@quantity()
-def testVoxels(pair: Pair) -> Mask | None:
-    """Return the voxels of the test, None for an empty mesh."""
-    return pair.voxelsOf(1)
-
-
-@metric(
+@ofVolume(
     "VoxelVolume{Which}",
     "Voxel volume of the {which}",
-    OURS,
-    unit=VOLUME,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     areaTitle="Voxel area of the {which}",
     areaDescription="Number of the {which}'s voxels times the voxel size.",
     hint="The volume of tools that count voxels; memberships count from 0.5, or from the threshold.",
     formula=r"\mathrm{VoxelVolume{Which}} = v \, n_{X}",
     steps=("geometry.masks.Mask.size",),
     variants=(
-        {"which": "reference", "Which": "Reference", "X": "A", "voxels": Named("referenceVoxels"),
-         "heading": "Voxel vol. ref."},
-        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("testVoxels"), "heading": "Voxel vol. test"},
+        {"which": "reference", "Which": "Reference", "X": "A", "number": 0, "heading": "Voxel vol. ref."},
+        {"which": "test", "Which": "Test", "X": "B", "number": 1, "heading": "Voxel vol. test"},
     ),
 )  # fmt: skip
-def voxelVolume(voxels: Mask | None) -> float:
+def voxelVolume(ownVoxels: Mask | None) -> float:
     """Number of the {which}'s voxels times the voxel size."""
-    return 0.0 if voxels is None else voxels.size
+    return 0.0 if ownVoxels is None else ownVoxels.size

@@ -100,7 +100,10 @@ class Pair:
         """Return what the name of an argument stands for. given: what stands for some of them, by name."""
         if name in given:
             found = given[name]
-            return self.find(found, given) if isinstance(found, Named) else found
+            if not isinstance(found, Named):
+                return found
+            both = self.find(found, given)
+            return both if found.number is None else both[found.number]
         function = self.replaced.get(name) or QUANTITIES.get(name)
         if function is None:
             if name == "pair":
@@ -424,16 +427,10 @@ class Pair:
         return self.structures
 
     @property
-    def closedReference(self) -> Structure:
-        """The reference. Raises Undefined if its surface has no inside."""
-        self.requireClosed(self.reference)
-        return self.reference
-
-    @property
-    def closedTest(self) -> Structure:
-        """The test. Raises Undefined if its surface has no inside."""
-        self.requireClosed(self.test)
-        return self.test
+    def closedStructures(self) -> tuple[Structure, Structure]:
+        """Both structures. Raises Undefined if a surface has no inside."""
+        self.requireClosed(*self.structures)
+        return self.structures
 
     @property
     def someStructures(self) -> tuple[Structure, Structure]:

@@ -288,6 +288,10 @@ def volumeOfEmpty(pair: Pair, sign: int) -> float:
     return 0.0 if mask is None else mask.size
 
 
+# What over- and under-contouring have in common.
+ofKind = partial(metric, source=OURS, best=0, empty=Empty.COMPUTED, symmetric=False)
+
+
 @metric(
     "SignedMean",
     "Signed mean distance",
@@ -310,14 +314,10 @@ def mean(signedDistances: SurfaceDistances) -> float:
     return combined(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
 
 
-@metric(
+@ofKind(
     "{Kind}Fraction_{tolerance}mm",
     "{Kind}-contoured fraction, {tolerance} mm",
-    OURS,
-    best=0,
-    empty=Empty.COMPUTED,
     ofEmpty=beyondOfEmpty,
-    symmetric=False,
     heading="{Kind} >",
     trend="falling",
     formula=r"\mathrm{{Kind}Fraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) {isBeyond} \rbrace \rvert}{\lvert "
@@ -341,15 +341,11 @@ def fractionBeyond(signedDistances: SurfaceDistances, tolerance: float, sign: in
     return combined(lambda *parts: sum(parts) / size, *beyond)
 
 
-@metric(
+@ofKind(
     "{Kind}Max",
     "Largest {kind}-contouring",
-    OURS,
     unit="mm",
-    best=0,
-    empty=Empty.COMPUTED,
     ofEmpty=largestOfEmpty,
-    symmetric=False,
     heading="{Kind} max.",
     hint="One outlier determines it: choose it when every error counts.",
     formula=r"\mathrm{{Kind}Max} = \max\left(0, \; {extreme}_{x \in E} s(x)\right)",
@@ -374,15 +370,11 @@ def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
     return Value(value, position=tuple(place.tolist()) if value > 0 else None)
 
 
-@metric(
+@ofKind(
     "{Kind}Volume",
     "{Kind}-contoured volume",
-    OURS,
     unit=VOLUME,
-    best=0,
-    empty=Empty.COMPUTED,
     ofEmpty=volumeOfEmpty,
-    symmetric=False,
     heading="{Kind} vol.",
     areaTitle="{Kind}-contoured area",
     hint="Grows with the structure: compare it between tests of one reference.",

@@ -77,11 +77,6 @@ def thinnedFiner(mask: Mask) -> np.ndarray:
     return np.concatenate([halves[0][halves[0][:, along] < seam], halves[1][halves[1][:, along] >= seam]])
 
 
-def coveredBy(mask: Mask, points: np.ndarray, perVoxel: int) -> np.ndarray:
-    """Return whether points (n, 3), in voxels i, j, k of the grid or in half ones, lie in or on a mask's voxels."""
-    return valuesAt(mask.voxels, mask.low, points, perVoxel) > 0
-
-
 def valuesAt(values: np.ndarray, low: np.ndarray, points: np.ndarray, perVoxel: int) -> np.ndarray:
     """Return the largest of the values [k, j, i] of the voxels that points (n, 3) lie in, or between; 0 elsewhere.
 
@@ -94,19 +89,6 @@ def valuesAt(values: np.ndarray, low: np.ndarray, points: np.ndarray, perVoxel: 
         i, j, k = places[rows].T
         found[rows] = np.maximum(found[rows], values[k, j, i])
     return found
-
-
-def lossOf(finer: np.ndarray, voxels: np.ndarray, mask: Mask) -> np.ndarray:
-    """Return by how many voxels (n,) points of a mask's finer skeleton are farther from the other than from outside.
-
-    finer: (n, 3) in half voxels. voxels: (m, 3) of the skeleton of the voxels; infinitely far if there are none.
-    """
-    from scipy.spatial import cKDTree
-
-    away = np.full(len(finer), np.inf)
-    if len(voxels) and len(finer):
-        away, _ = cKDTree(voxels).query(finer / 2)
-    return away - depthsOf(finer, mask)
 
 
 def depthsOf(points: np.ndarray, mask: Mask) -> np.ndarray:

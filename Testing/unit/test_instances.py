@@ -46,7 +46,7 @@ def lesionsOf(numbers: np.ndarray) -> formulas.Lesions:
 
 
 def overlapsOf(one: np.ndarray, other: np.ndarray) -> formulas.Overlaps:
-    return formulas.overlapsOf(*(lesionsOf(label(array, np.ones((3, 3, 3)))[0]) for array in (one, other)))
+    return formulas.lesionOverlaps(tuple(lesionsOf(label(array, np.ones((3, 3, 3)))[0]) for array in (one, other)))
 
 
 class TestFiveLesions:
@@ -90,12 +90,12 @@ class TestEvents:
         ],
     )
     def testGroups(self, reference, test, event):
-        (group,) = formulas.overlapsOf(lesionsOf(lines(*reference)), lesionsOf(lines(*test))).groups
+        (group,) = formulas.lesionOverlaps((lesionsOf(lines(*reference)), lesionsOf(lines(*test)))).groups
         assert group.event is event
         assert (len(group.reference), len(group.test)) == (len(reference), len(test))
 
     def testNothing(self):
-        overlaps = formulas.overlapsOf(lesionsOf(lines()), lesionsOf(lines()))
+        overlaps = formulas.lesionOverlaps((lesionsOf(lines()), lesionsOf(lines())))
         assert overlaps.groups == ()
         for quality in (formulas.panopticQuality, formulas.sensitivity, formulas.precision):
             with pytest.raises(Undefined):
@@ -115,7 +115,7 @@ class TestAssignment:
             one, other = (rng.integers(0, 4, (1, 3, 6)) for _ in range(2))
             one, other = (np.searchsorted(np.unique([0, *a.ravel()]), a) for a in (one, other))
             threshold = rng.choice([0, 0.1, 0.25])
-            overlaps = formulas.overlapsOf(lesionsOf(one), lesionsOf(other))
+            overlaps = formulas.lesionOverlaps((lesionsOf(one), lesionsOf(other)))
             matches = formulas.matched(overlaps, threshold)
             m, n = one.max(), other.max()
             iou = np.array([[(((one == a + 1) & (other == b + 1)).sum() / ((one == a + 1) | (other == b + 1)).sum())

@@ -12,7 +12,7 @@ from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import counts, overlap
-from SegmentMetricsLib.metrics.counts import Counts, areas, count
+from SegmentMetricsLib.metrics.counts import Counts, areas, count, ratio
 
 GRID = Grid((20, 20, 20), np.eye(4))
 NOTHING = Mask.empty(GRID)
@@ -86,7 +86,7 @@ def testMeasuresByHand():
         (overlap.precision, Counts(0, 0, 1), "the test encloses no voxel"),
         (overlap.precision, Counts(0, 0, 0), "both structures enclose no voxel"),
         # a formula of its own, whose denominator is 0 where nothing is empty
-        (lambda counts: overlap._ratio(1, counts.test - counts.reference, counts), Counts(1, 1, 1), "its formula is 0"),
+        (lambda counts: ratio(1, counts.test - counts.reference, counts), Counts(1, 1, 1), "its formula is 0"),
     ],
 )
 def testUndefinedWithoutAny(function, counts, message):
@@ -103,8 +103,8 @@ def testTheSameShapeElsewhereHasTheSameVolume(origin):
 
 
 def testAVoxelIsADifferenceOfVolumes():
-    assert overlap.volumeDifference(1e9, 1e9 + 1) == 1
-    assert overlap.volumeDifference(0.0, 0.0) == 0 and overlap.volumeDifference(0.0, 1e-30) == 1e-30
+    assert overlap.volumeDifference((1e9, 1e9 + 1)) == 1
+    assert overlap.volumeDifference((0.0, 0.0)) == 0 and overlap.volumeDifference((0.0, 1e-30)) == 1e-30
 
 
 def testAreasOfContoursAndOfNothing():

@@ -220,22 +220,6 @@ class TestPublished:
         (chain,) = slicecontours.chains(maskOf(holed), Planes(maskOf(holed).grid, 2, "pixel"))[0]
         assert len(chain.points) == 36
 
-    def testOnLine(self):
-        """On a row, on a diagonal, beside both, on the row but behind its end, on the pixel of a chain of one."""
-        start, end = np.array([[0, 0], [1, 0], [3, 3.0]]), np.array([[1, 0], [2, 1], [3, 3.0]])
-        points = np.array([[0.4, 0], [1.7, 0.7], [1.7, 0.6], [5, 0], [3, 3.0]])
-        assert similarity.isOnLine(points, start, end).tolist() == [True, True, False, False, True]
-
-    def testOnLineBackward(self):
-        """Chains run in all directions: back along a row, down the other diagonal; rounding does not matter."""
-        start, end = np.array([[5, 5], [4, 5], [3, 6.0]]), np.array([[4, 5], [3, 6], [3, 5.0]])
-        points = np.array(
-            [[4.3, 5], [4.3, 5 - 1e-10], [3.6, 5.4], [3.6, 5.5], [3, 5.2], [3 - 1e-10, 5.2], [5.3, 5], [3.5, 5]]
-        )
-        # the last two are beyond either end of the row
-        expected = [True, True, True, False, True, True, False, False]
-        assert similarity.isOnLine(points, start, end).tolist() == expected
-
 
 def ring(half: int) -> list:
     """Return the boundary pixels of a square, in order."""
