@@ -102,7 +102,8 @@ def closedStructure(pair: Pair, number: int) -> Structure:
     steps=("geometry.meshing.MaskSurface.volume",),
     variants=(
         {"which": "reference", "Which": "Reference", "X": "A", "number": 0, "heading": "Volume ref."},
-        {"which": "test", "Which": "Test", "X": "B", "number": 1, "heading": "Volume test"},
+        {"which": "test", "Which": "Test", "X": "B", "number": 1, "heading": "Volume test",
+         "concept": ("RNU0", "IBSI", "Volume of Mesh")},
     ),
 )  # fmt: skip
 def enclosedVolume(closedStructure: Structure) -> float:
@@ -153,7 +154,8 @@ def ownVoxels(pair: Pair, number: int) -> Mask | None:
     steps=("geometry.masks.Mask.size",),
     variants=(
         {"which": "reference", "Which": "Reference", "X": "A", "number": 0, "heading": "Voxel vol. ref."},
-        {"which": "test", "Which": "Test", "X": "B", "number": 1, "heading": "Voxel vol. test"},
+        {"which": "test", "Which": "Test", "X": "B", "number": 1, "heading": "Voxel vol. test",
+         "concept": ("YEKZ", "IBSI", "Volume from Voxel Summation")},
     ),
 )  # fmt: skip
 def voxelVolume(ownVoxels: Mask | None) -> float:

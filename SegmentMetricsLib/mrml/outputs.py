@@ -13,12 +13,12 @@ from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
 from ..base.errors import requireKind
-from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
-from ..case.tablemodel import Column, Table, plain
 from ..conventions.convention import OWN_CONVENTION
 from ..model.structures import REFERENCE_AND_TEST
 from ..show.distributions import doseRange, mapRange
 from ..show.maps import Coloring, checkedLimits, requireChoice, requireDistances, valuesOn
+from ..show.resulttables import CONVENTION, measurementsTable, pairsTable
+from ..show.tablemodel import Column, Table, plain
 from . import colors, folders
 from .arguments import asScene, requireComparison
 from .conversion import drawnSurface as drawn

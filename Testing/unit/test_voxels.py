@@ -13,7 +13,6 @@ from SegmentMetricsLib.base.errors import Undefined
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import voxel as voxels
-from SegmentMetricsLib.metrics.voxel import VoxelDistances
 
 BOTH = Settings(families=("overlap", "agreement", "voxel"))
 
@@ -119,13 +118,6 @@ def testNearestVoxelOnAShearedLattice():
         assert found.quantile(0.9) == pytest.approx(np.quantile(exact, 0.9))
 
 
-@pytest.mark.parametrize("share", [0, 0.2, 0.25, 0.5, 0.6, 0.9, 1])
-def testQuantilesAreThoseOfAllVoxels(share):
-    found = VoxelDistances(np.array([1.0, 2.0, 4.0]), 2)
-    assert found.quantile(share) == pytest.approx(np.quantile([0, 0, 1, 2, 4], share))
-    assert (found.count, found.mean) == (5, 7 / 5)
-
-
 @pytest.mark.parametrize("unit", ["mm", "voxel"])
 @pytest.mark.parametrize("shape", [(30, 40, 45), (1, 80, 90)])
 def testDistancesOfMeshesAreTheSameFromAMap(monkeypatch, unit, shape):
@@ -137,12 +129,3 @@ def testDistancesOfMeshesAreTheSameFromAMap(monkeypatch, unit, shape):
     for found, expected in zip(voxels.measure(*masks, unit, areMeshes=True), searched, strict=True):
         assert found.shared == expected.shared and len(found.distances) > 10
         assert found.distances == pytest.approx(expected.distances, rel=1e-12)
-
-
-@pytest.mark.nightly
-def testLargeMeshesAgainstSmallOnes():
-    """The grid is as fine as the small one needs: ten millions of voxels, which took minutes to look up."""
-    settings = Settings(families="voxel")
-    result = compare(shapes.ballMesh(5), shapes.ballMesh(0.8, (2, 0, 0)), settings)
-    assert result["HDvox"].value == pytest.approx(7 - 0.8, abs=0.05)
-    assert result["AVD"].reason == result["HDvox"].reason == ""
