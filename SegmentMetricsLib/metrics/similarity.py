@@ -381,7 +381,8 @@ def _pairDistances(
 ) -> np.ndarray:
     """Return the distances of the pairs that localDistances() finds, for the points of all contours in a row."""
     moves = np.repeat(np.column_stack([shifts, np.zeros(len(shifts))]), [len(p) for p in points], axis=0)
-    return localDistances(*_layered((points, others), shifts), moves, SAME * step)[1]
+    layered, targets = _layered((points, others), shifts)
+    return localDistances(layered, targets, moves, SAME * step)[1]
 
 
 def _meanOf(values: np.ndarray, points: list[np.ndarray]) -> np.ndarray:
@@ -489,7 +490,8 @@ def sliceSimilarity(pair: Pair, il: float, ol: float) -> Similarity:
     if pair.settings.asPublished:
         masks, planes = pair.masksOn(grid), Planes(grid, grid.sliceAxis, "pixel")
         requireVoxels(*masks)
-        return measure(*(slicecontours.chains(mask, planes) for mask in masks), planes, levels, None)
+        reference, test = (slicecontours.chains(mask, planes) for mask in masks)
+        return measure(reference, test, planes, levels, inside=None)
     planes = Planes(grid, grid.sliceAxis, pair.settings.msiUnit)
     (followed, inside), (following, _) = (_contoursOf(pair, which, planes) for which in (0, 1))
     return measure(followed, following, planes, levels, inside, pair.settings.splitContours)
