@@ -16,7 +16,7 @@ from ..metrics.instances import (
     Matches,
     Overlaps,
     innerPair,
-    matched,
+    matchLesions,
     meanDice,
     meanHausdorff,
     recognitionQuality,
@@ -74,7 +74,7 @@ def scoredByBrats(
 
 def matchesByDice(lesionOverlaps: Overlaps) -> Matches:
     """Return which lesions are found by BraTS_evaluation: those of the largest total Dice."""
-    return matched(lesionOverlaps, 0.0, isByDice=True)
+    return matchLesions(lesionOverlaps, 0.0, isByDice=True)
 
 
 def scoredIfFound(lesionMatches: Matches) -> tuple[tuple[LesionGroup, ...], int]:
@@ -147,7 +147,7 @@ def neighborsOfPanoptica(structures: tuple[Structure, Structure], lesionConnecti
 
 def matchesOfPanoptica(lesionOverlaps: Overlaps, panopticOverlap: float) -> Matches:
     """Return which lesions match for the panoptic quality: for panoptica an IoU that equals the threshold is enough."""
-    return matched(lesionOverlaps, panopticOverlap, isAtLeast=True)
+    return matchLesions(lesionOverlaps, panopticOverlap, isAtLeast=True)
 
 
 def segmentationOfPanoptica(panopticMatches: Matches) -> float:

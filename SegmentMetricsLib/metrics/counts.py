@@ -10,12 +10,10 @@ import numpy as np
 
 from ..base.errors import Undefined
 from ..geometry import contours
-from ..geometry.masks import Mask, boxAround, slicesOf
+from ..geometry.masks import Mask, boxAround
 from ..geometry.surfaces import Surface
 from ..model.structures import REFERENCE_AND_TEST
 
-# Slices processed at a time, so that temporary arrays are small compared with the masks.
-LAYERS = 16
 # A grid that exceeds the union of both structures by at most this fraction does so by rounding only: a single voxel is
 # a larger fraction of any image.
 SIZE_ROUNDING = Fraction(1, 10**10)
@@ -115,13 +113,7 @@ def ratio(part: Amount, whole: Amount, counts: Counts, otherwise: str = "") -> f
 
 def count(reference: Mask, test: Mask) -> Counts:
     """Return the numbers of voxels that two masks on one lattice share and do not share."""
-    both = 0
-    if not reference.isEmpty and not test.isEmpty:
-        low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
-        if (low <= high).all():
-            one, other = (mask.voxels[slicesOf(low - mask.low, high - mask.low)] for mask in (reference, test))
-            for first in range(0, len(one), LAYERS):
-                both += int(np.count_nonzero(one[first : first + LAYERS] & other[first : first + LAYERS]))
+    both = int(np.count_nonzero(reference.voxels & test.block(reference.low, reference.high)))
     return Counts(both, test.count - both, reference.count - both)
 
 

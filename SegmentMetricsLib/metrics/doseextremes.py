@@ -137,7 +137,7 @@ class _Search:
         faces = solid.faces
         first, last = np.empty((2, len(faces.cells), 3), np.int32)
         for part in chunks(len(first), PART):
-            corners = self._placed(faces.corners(np.arange(len(first))[part]))
+            corners = self._toSteps(faces.corners(np.arange(len(first))[part]))
             low, high = corners.min(axis=1), corners.max(axis=1)
             for axis, steps in enumerate(self.steps):
                 first[part, axis], last[part, axis] = _around(steps, low[:, axis], high[:, axis])
@@ -152,7 +152,7 @@ class _Search:
 
     def _onTriangles(self, corners: np.ndarray, other: Solid | None, side: int, known: float) -> float:
         """Return the same of triangles (n, 3, 3) with corners in LPS mm that point outward."""
-        pieces, number = _cut(self._placed(corners), np.arange(len(corners)), self.steps)
+        pieces, number = _cut(self._toSteps(corners), np.arange(len(corners)), self.steps)
         chosen = self._bounds(pieces) > known
         pieces, number = pieces[chosen], number[chosen]
         if other is not None and len(pieces):
@@ -168,7 +168,7 @@ class _Search:
             known = max(known, float(self._at(self._stationaryWithin(piece)).max(initial=-np.inf)))
         return known
 
-    def _placed(self, corners: np.ndarray) -> np.ndarray:
+    def _toSteps(self, corners: np.ndarray) -> np.ndarray:
         """Return corners (n, 3, 3) in LPS mm in steps of the dose's grid."""
         return self.dose.grid.toIndex(corners.reshape(-1, 3)).reshape(-1, 3, 3)
 
@@ -198,7 +198,7 @@ class _Search:
         looks = middle if other.mask is not None else world + BESIDE * (middle - world)
         looks = looks + step * toward[number][:, None]
         isThere = other.contains(looks.reshape(-1, 3)).reshape(looks.shape[:2]) == isWanted
-        return self._placed(world[isThere.all(axis=1)])
+        return self._toSteps(world[isThere.all(axis=1)])
 
     def _stationaryWithin(self, piece: np.ndarray) -> np.ndarray:
         """Return the places (n, 3) within a piece (3, 3) in one cell where the dose may have a peak on its plane."""
@@ -294,12 +294,12 @@ def _cut(triangles: np.ndarray, number: np.ndarray, planes) -> tuple[np.ndarray,
             done.append((triangles[isWhole], number[isWhole]))
             triangles, number = triangles[~isWhole], number[~isWhole]
             level = across[((first + last) // 2)[~isWhole]]
-            triangles, number = _halved(triangles, axis, level), np.tile(number, 3)
+            triangles, number = _halve(triangles, axis, level), np.tile(number, 3)
         triangles, number = (np.concatenate(found) for found in zip(*done, strict=True))
     return triangles, number
 
 
-def _halved(triangles: np.ndarray, axis: int, level: np.ndarray) -> np.ndarray:
+def _halve(triangles: np.ndarray, axis: int, level: np.ndarray) -> np.ndarray:
     """Return the three pieces of each triangle (n, 3, 3) that a plane at a level (n,) of an axis cuts: (3 n, 3, 3)."""
     isAbove = triangles[:, :, axis] > level[:, None]
     # the corner that is alone on its side comes first

@@ -77,7 +77,7 @@ class NearContour:
             for part in chunks(len(rest), max(1, CHUNK // count)):
                 chosen = rest[part]
                 radii, numbers = (a.reshape(len(chosen), count) for a in self._closestMiddles(points[chosen], count))
-                squared = self._squared(points[chosen, None], numbers)
+                squared = self._squaredDistances(points[chosen, None], numbers)
                 best = np.arange(len(chosen)), squared.argmin(axis=1)
                 owners[chosen], result[chosen] = numbers[best], np.sqrt(squared[best])
                 # lower bound of the distance to all other segments
@@ -90,7 +90,7 @@ class NearContour:
 
     def areWithin(self, points: np.ndarray, numbers: np.ndarray, limit: float) -> np.ndarray:
         """Return whether LPS points (n, 3) are at most `limit` mm from one segment each, given by index (n,)."""
-        return self._squared(points, numbers) <= limit**2
+        return self._squaredDistances(points, numbers) <= limit**2
 
     def bounds(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return lower and upper bounds (n,) of the distances in mm of LPS points (n, 3), which are quick to find."""
@@ -100,7 +100,7 @@ class NearContour:
     def _closestMiddles(self, points: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         return self._middles.query(points, k=count, workers=threads() if len(points) > FEW else 1)
 
-    def _squared(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    def _squaredDistances(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return squared distances in mm2 of points (..., 3) to segments, given by index (...)."""
         offsets = [points[..., axis] - self._start[axis].take(numbers) for axis in range(3)]
         steps = [self._step[axis].take(numbers) for axis in range(3)]

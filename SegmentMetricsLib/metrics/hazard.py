@@ -316,10 +316,10 @@ def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
             return structure.surface
     mask = structure.mask.on(grid) if structure.mask is not None else voxelization.maskOf(structure.surface, grid)
     # a structure too thin to contain a voxel center is dangerous all the same
-    return _crossed(structure.surface, grid) if mask.isEmpty else mask
+    return _voxelsCrossedBy(structure.surface, grid) if mask.isEmpty else mask
 
 
-def _crossed(surface: Surface, grid: Grid) -> Mask:
+def _voxelsCrossedBy(surface: Surface, grid: Grid) -> Mask:
     """Return the voxels that a boundary crosses, except for those that it only grazes at a corner."""
     corners = surface.points[surface.cells]
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max()

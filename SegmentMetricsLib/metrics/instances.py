@@ -30,6 +30,7 @@ from ..geometry.sharedvolume import sharedVolume
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY, REFERENCE_AND_TEST
 from . import boundary, overlap
+from .counts import count
 from .metric import OURS, Empty, Family, Named, metric, quantity
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ def _sharedVolumes(reference: Lesions, test: Lesions) -> tuple[np.ndarray, np.nd
 def _common(one: Mask, other: Mask) -> float:
     """Return what two masks share: voxels if they lie on one grid, else mm3 (mm2)."""
     if one.grid == other.grid:
-        return float(np.count_nonzero(one.voxels & other.block(one.low, one.high)))
+        return count(one, other).truePositive
     return sharedVolume(*finerFirst(one, other))
 
 
@@ -288,7 +289,7 @@ def _areBest(reference: Lesions, test: Lesions, pairs: np.ndarray, ious: np.ndar
     return found
 
 
-def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False, isByDice: bool = False) -> Matches:
+def matchLesions(overlaps: Overlaps, threshold: float, isAtLeast: bool = False, isByDice: bool = False) -> Matches:
     """Return the one-to-one assignment of the largest total IoU among lesions whose IoU is above a threshold.
 
     isAtLeast: whether an IoU that equals the threshold counts, too. isByDice: whether the total Dice is the largest.
@@ -373,13 +374,13 @@ def lesions(allLesions: tuple[Lesions, Lesions], lesionMinimum: float) -> tuple[
 @quantity()
 def lesionMatches(lesionOverlaps: Overlaps, lesionOverlap: float) -> Matches:
     """Return which lesions are found."""
-    return matched(lesionOverlaps, lesionOverlap)
+    return matchLesions(lesionOverlaps, lesionOverlap)
 
 
 @quantity()
 def panopticMatches(lesionOverlaps: Overlaps, panopticOverlap: float) -> Matches:
     """Return which lesions are found for the panoptic quality."""
-    return matched(lesionOverlaps, panopticOverlap)
+    return matchLesions(lesionOverlaps, panopticOverlap)
 
 
 @quantity()
@@ -394,17 +395,17 @@ def scoredLesions(
     reference, test = lesions
     owners, reached = np.arange(reference.count), lesionOverlaps.belong
     if lesionDilation:
-        owners, reached = _dilated(reference, test, lesionDilation)
+        owners, reached = _dilate(reference, test, lesionDilation)
     together: dict[int, tuple[list[int], list[int]]] = {}
     for lesion, owner in enumerate(owners.tolist()):
         together.setdefault(owner, ([], []))[0].append(lesion)
     for owner, lesion in reached.tolist():
         together[owner][1].append(lesion)
     invented = test.count - len(set(reached[:, 1].tolist()))
-    return tuple(LesionGroup(tuple(ours), tuple(theirs)) for ours, theirs in together.values()), invented
+    return tuple(LesionGroup(tuple(ofReference), tuple(ofTest)) for ofReference, ofTest in together.values()), invented
 
 
-def _dilated(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray, np.ndarray]:
+def _dilate(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the dilated lesion (m,) that each of the reference belongs to, and pairs (q, 2) with those of the test.
 
     steps: of the dilation, each by the 18 neighbors of a voxel.
@@ -518,17 +519,16 @@ def noteOnLesions(lesions: tuple[Lesions, Lesions]) -> str:
 
 
 # What all metrics of counts have in common, all of shares, and among these all that count the lesions found or matched.
-count = partial(
+ofCount = partial(
     metric, source=OURS, high=math.inf, empty=Empty.COMPUTED, symmetric=False, note=noteOnLesions, isCount=True
 )
-share = partial(metric, best=1, empty=Empty.COUNTED, note=noteOnLesions)
-ofFound, ofMatched = (
-    partial(share, source=source, steps=("metrics.instances.matched",), symbols=((r"\mathrm{TP}_t", (setting,)),))
-    for source, setting in ((OURS, "lesionOverlap"), (KIRILLOV, "panopticOverlap"))
-)
+ofShare = partial(metric, best=1, empty=Empty.COUNTED, note=noteOnLesions)
+ofMatches = partial(ofShare, steps=("metrics.instances.matchLesions",))
+ofFound = partial(ofMatches, source=OURS, symbols=((r"\mathrm{TP}_t", ("lesionOverlap",)),))
+ofMatched = partial(ofMatches, source=KIRILLOV, symbols=((r"\mathrm{TP}_t", ("panopticOverlap",)),))
 
 
-@count(
+@ofCount(
     "Lesions{Which}",
     "Lesions of the {which}",
     hint="Voxels that share a corner belong to one lesion, unless the settings say otherwise.",
@@ -544,7 +544,7 @@ def numberOf(ofOne: Lesions) -> int:
     return ofOne.count
 
 
-@count(
+@ofCount(
     "Lesions{What}",
     "",
     formula=r"\mathrm{Lesions{What}} = \lvert \lbrace G : {condition} \rbrace \rvert",
@@ -679,7 +679,7 @@ def segmentationQuality(panopticMatches: Matches) -> float:
     return float(panopticMatches.ious.mean())
 
 
-@share(
+@ofShare(
     "LesionDSC",
     "Dice of lesions, one by one",
     BRATS_PROGRAM,

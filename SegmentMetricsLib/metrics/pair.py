@@ -351,7 +351,7 @@ class Pair:
             why += ", without what is ignored"
         if self.settings.grid == "union":
             return ChosenGrid(grid.resized(*boxAround(*self.extents)), why)
-        return self._withinExtent(evaluatedgrid.extended(volume or grid, grid, self.structures, self.extents, why))
+        return self._withinExtent(evaluatedgrid.extendVolume(volume or grid, grid, self.structures, self.extents, why))
 
     @property
     def _chosenVolume(self) -> tuple[Grid | None, str]:

@@ -184,10 +184,9 @@ def localDistances(
     moved = points + shift
     # unbalanced trees are faster to build
     trees = [cKDTree(values, balanced_tree=False) for values in (others, moved)]
-    mine, closest, forward = _allClosest(moved, trees[0], tolerance)
-    other, closestMine, backward = _allClosest(others, trees[1], tolerance)
-    first, second = np.concatenate([mine, closestMine]), np.concatenate([closest, other])
-    distances = np.concatenate([forward, backward])
+    ofPoints = _allClosest(moved, trees[0], tolerance)
+    second, first, distances = _allClosest(others, trees[1], tolerance)
+    first, second, distances = map(np.concatenate, zip(ofPoints, (first, second, distances)))
     local, unmoved = np.zeros(len(points)), np.zeros(len(points))
     np.maximum.at(local, first, distances)
     realized = distances >= local[first] - tolerance
@@ -225,7 +224,7 @@ def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray,
 ContourPair = tuple[Contour, Contour]
 
 
-def paired(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple[list[ContourPair], str]:
+def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple[list[ContourPair], str]:
     """Return the pairs of contours of a slice by closest center of mass, and why pairing failed, "" if it did not.
 
     Holes are paired with holes.
@@ -234,22 +233,20 @@ def paired(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple[list[
         return [], ONE_SIDED.format("reference" if reference else "test")
     pairs = []
     for hole in (False, True):
-        mine, other = ([c for c in contours if c.isHole == hole] for contours in (reference, test))
-        if len(mine) != len(other):
-            return [], COUNTS_DIFFER.format(*(_counted(len(c), "hole" if hole else "contour") for c in (mine, other)))
-        if not mine:
-            continue
-        apart = np.linalg.norm(
-            np.array([c.center for c in mine])[:, None] - np.array([c.center for c in other]), axis=2
-        )
-        nearest = apart.argmin(axis=1).tolist()
-        if len(set(nearest)) < len(nearest):
-            return [], CLAIMED_TWICE
-        pairs += [(c, other[number]) for c, number in zip(mine, nearest, strict=True)]
+        followed, following = ([c for c in contours if c.isHole == hole] for contours in (reference, test))
+        if len(followed) != len(following):
+            what = "hole" if hole else "contour"
+            return [], COUNTS_DIFFER.format(*(_numbered(len(contours), what) for contours in (followed, following)))
+        if followed:
+            centers = [np.array([c.center for c in contours]) for contours in (followed, following)]
+            nearest = np.linalg.norm(centers[0][:, None] - centers[1], axis=2).argmin(axis=1).tolist()
+            if len(set(nearest)) < len(nearest):
+                return [], CLAIMED_TWICE
+            pairs += [(contour, following[number]) for contour, number in zip(followed, nearest, strict=True)]
     return pairs, ""
 
 
-def _counted(number: int, what: str) -> str:
+def _numbered(number: int, what: str) -> str:
     return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
@@ -278,7 +275,7 @@ def measure(
 ) -> Similarity:
     """Return how well the contours of a test follow those of the reference, neither empty, slice by slice.
 
-    1. paired() pairs the contours of a slice.
+    1. pairContours() pairs the contours of a slice.
     2. contourScores() samples them at equal steps of half a pixel's smaller side; at levels of 5 or more, scores are
        integrated along the contour in steps as much shorter as Levels.partsOf() says. There localDistances() pairs the
        points as if the two centers of mass coincided, but measures them where they are; sidesOf() finds those inside
@@ -288,20 +285,20 @@ def measure(
     4. similarityIndex() takes the median over the slices; pairedSimilarityIndex(), pairedDistance() and
        meanLocalDistance() take it over the paired ones.
 
-    inside: None for chains of boundary pixels, whose contours scoredAsPublished() scores. splits: whether to cut
+    inside: None for chains of boundary pixels, whose contours scoreAsPublished() scores. splits: whether to cut
     contours in two where this makes their numbers equal.
     """
     judged = []
     for index in sorted({*reference, *test}):
         followed, following = reference.get(index, []), test.get(index, [])
         if splits:
-            followed, following = _evened(followed, following, planes.pixelArea)
+            followed, following = _evenOut(followed, following, planes.pixelArea)
         longest = max(followed or following, key=lambda contour: contour.lengths.sum())
         center = tuple(planes.toWorld(index, longest.center).tolist())
-        judged.append((index, center, *paired(followed, following)))
+        judged.append((index, center, *pairContours(followed, following)))
     together = [(index, pair) for index, _, pairs, _ in judged for pair in pairs]
     if inside is None:
-        scores = iter([scoredAsPublished(*pair, levels) for _, pair in together])
+        scores = iter([scoreAsPublished(*pair, levels) for _, pair in together])
     else:
         scores = iter(contourScores(together, planes.step, levels, inside))
     slices = (
@@ -310,7 +307,7 @@ def measure(
     return Similarity(tuple(slices), planes.axis, planes.unit)
 
 
-def _evened(
+def _evenOut(
     followed: Sequence[Contour], following: Sequence[Contour], pixelArea: float
 ) -> tuple[Sequence[Contour], Sequence[Contour]]:
     """Return the contours of a slice, the fewer ones cut to as many as on the other side, if possible."""
@@ -343,11 +340,11 @@ def contourScores(
     """
     if not pairs:
         return []
-    points, others, shifts = _sampled(pairs, step)
+    points, others, shifts = _sample(pairs, step)
     local = _pairDistances(points, others, shifts, step)
     parts, scored, distances = levels.partsOf(step), points, local
     if parts > 1:
-        scored, finer, _ = _sampled(pairs, step / parts)
+        scored, finer, _ = _sample(pairs, step / parts)
         distances = _pairDistances(scored, finer, shifts, step / parts)
     sides = np.zeros(len(distances), int)
     if levels.inside != levels.outside:
@@ -363,7 +360,7 @@ def contourScores(
     ]
 
 
-def _sampled(
+def _sample(
     pairs: list[tuple[int, ContourPair]], step: float
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
     """Return points (n, 2) of the tests and of the references, and the shifts (2,) that align their centers."""
@@ -381,7 +378,7 @@ def _pairDistances(
 ) -> np.ndarray:
     """Return the distances of the pairs that localDistances() finds, for the points of all contours in a row."""
     moves = np.repeat(np.column_stack([shifts, np.zeros(len(shifts))]), [len(p) for p in points], axis=0)
-    layered, targets = _layered((points, others), shifts)
+    layered, targets = _layer((points, others), shifts)
     return localDistances(layered, targets, moves, SAME * step)[1]
 
 
@@ -398,7 +395,7 @@ def averageDistances(pairs: list[ContourPair], ofReference: list[np.ndarray], of
     way round. ofReference, ofTest: points at equal steps along the contours.
     """
     references, tests = ([contour.points for contour in contours] for contours in zip(*pairs))
-    *points, reference, test = _layered((ofReference, ofTest, references, tests), [np.zeros(2)])
+    *points, reference, test = _layer((ofReference, ofTest, references, tests), [np.zeros(2)])
     means = []
     for positions, sets, contours, line in zip(points, (ofReference, ofTest), (tests, references), (test, reference)):
         boundary = _boundaryOf(line, contours)
@@ -416,7 +413,7 @@ def _boundaryOf(line: np.ndarray, contours: list[np.ndarray]) -> Surface:
     return Surface(line, np.column_stack([np.arange(len(line)), following]))
 
 
-def _layered(groups: tuple[list[np.ndarray], ...], shifts: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+def _layer(groups: tuple[list[np.ndarray], ...], shifts: list[np.ndarray]) -> tuple[np.ndarray, ...]:
     """Return groups of points, each (n, 3): their sets (k, 2) stacked in layers too far apart to interact.
 
     shifts: by which sets will be moved in their plane.
@@ -455,7 +452,7 @@ def localDistancesAt(surface: Surface, other: Surface, longest: float) -> np.nda
     return distances[: len(surface.points)]
 
 
-def scoredAsPublished(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
+def scoreAsPublished(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
     """Return the score of two chains, in [0, 1], from distances in pixels."""
     shift = np.broadcast_to(test.center - reference.center, reference.points.shape)
     _, distances = localDistances(reference.points, test.points, shift, SAME)

@@ -39,12 +39,12 @@ def skeletonizer():
     return skeletonize
 
 
-def thinned(mask: Mask) -> np.ndarray:
+def thin(mask: Mask) -> np.ndarray:
     """Return the voxels (n, 3), i, j, k on the mask's grid, of its skeleton."""
     return _placesOf(mask.voxels, mask.grid.flatAxis)[:, ::-1] + mask.low
 
 
-def thinnedFiner(mask: Mask) -> np.ndarray:
+def thinFiner(mask: Mask) -> np.ndarray:
     """Return the points (n, 3) of the skeleton of a mask's cells, faces, edges and corners, in half voxels i, j, k.
 
     Large boxes are thinned in halves; where these do not agree, as a whole. Raises TooLarge.
@@ -69,7 +69,7 @@ def thinnedFiner(mask: Mask) -> np.ndarray:
     halves = []
     for first, last in ((0, middle + OVERLAP), (middle - OVERLAP, length)):
         start = mask.low + first * (np.arange(3) == along)
-        halves.append(thinnedFiner(Mask.fromArray(voxels.take(range(first, last), axis), grid, start)))
+        halves.append(thinFiner(Mask.fromArray(voxels.take(range(first, last), axis), grid, start)))
     seam = 2 * (mask.offset[along] + middle) - 1
     here, there = ({*map(tuple, half[np.abs(half[:, along] - seam) <= 3])} for half in halves)
     if here != there:
@@ -107,7 +107,7 @@ def _placesOf(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
 
 
 def _finer(mask: Mask) -> np.ndarray:
-    """Return the points of thinnedFiner(), thinned as a whole."""
+    """Return the points of thinFiner(), thinned as a whole."""
     from scipy.ndimage import distance_transform_cdt
 
     voxels, isFlat = mask.voxels > 0, np.arange(3) == mask.grid.flatAxis

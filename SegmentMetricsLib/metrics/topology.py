@@ -146,7 +146,7 @@ def skeletonOf(mask: Mask, other: Mask, perVoxel: int = 1) -> Skeleton:
     if mask.isEmpty:
         thinning.skeletonizer()
         return Skeleton(np.zeros((0, 3), int), np.zeros(0, bool), mask.grid, perVoxel=perVoxel)
-    points = thinning.thinned(mask) if perVoxel == 1 else thinning.thinnedFiner(mask)
+    points = thinning.thin(mask) if perVoxel == 1 else thinning.thinFiner(mask)
     middles = perVoxel * _middlesOfVanished(mask, points, perVoxel)
     points = np.concatenate([points, middles])
     isCovered = thinning.valuesAt(other.voxels, other.low, points, perVoxel) > 0

@@ -67,10 +67,10 @@ class VoxelDistances:
         """Return a quantile of the distances, linearly interpolated between voxels. share: in [0, 1]."""
         position = (self.count - 1) * share
         below = math.floor(position)
-        low, high = (self._ranked(min(rank, self.count - 1)) for rank in (below, below + 1))
+        low, high = (self._distanceOfRank(min(rank, self.count - 1)) for rank in (below, below + 1))
         return low + (high - low) * (position - below)
 
-    def _ranked(self, rank: int) -> float:
+    def _distanceOfRank(self, rank: int) -> float:
         return 0.0 if rank < self.shared else float(self.distances[rank - self.shared])
 
 
@@ -213,7 +213,7 @@ def averageDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]])
 
     Equation 49 of the source, averaged over the cuts.
     """
-    return _averaged(max, [[way.mean for way in ways] for ways in voxelDistances])
+    return _average(max, [[way.mean for way in ways] for ways in voxelDistances])
 
 
 @ofDistances(
@@ -234,7 +234,7 @@ def balancedDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]]
     Averaged over the cuts. Each direction alone is the sum of its distances per voxel of the reference.
     """
     perVoxel = [[way.total / ways[0].count for way in ways] for ways in voxelDistances]
-    return _averaged(lambda toTest, toReference: (toTest + toReference) / 2, perVoxel)
+    return _average(lambda toTest, toReference: (toTest + toReference) / 2, perVoxel)
 
 
 @ofDistances(
@@ -255,10 +255,10 @@ def hausdorff(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]], quant
 
     Averaged over the cuts. The quantile 1 is the largest distance.
     """
-    return _averaged(max, [[way.quantile(quantile) for way in ways] for ways in voxelDistances])
+    return _average(max, [[way.quantile(quantile) for way in ways] for ways in voxelDistances])
 
 
-def _averaged(combine: Callable[[float, float], float], values: Sequence[Sequence[float]]) -> Value:
+def _average(combine: Callable[[float, float], float], values: Sequence[Sequence[float]]) -> Value:
     """Return the means over the cuts of a number made of both directions, and of that of each direction."""
     columns = zip(*((combine(*ways), *ways) for ways in values), strict=True)
     value, toTest, toReference = (math.fsum(column) / len(values) for column in columns)

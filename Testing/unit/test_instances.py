@@ -54,7 +54,7 @@ class TestFiveLesions:
     test = balls(((20, 20, 20), 12), ((45, 45, 20), 3), ((10, 50, 10), 3))
 
     def testQuality(self):
-        matches = formulas.matched(overlapsOf(self.reference, self.test), 0.5)
+        matches = formulas.matchLesions(overlapsOf(self.reference, self.test), 0.5)
         assert (matches.found, matches.missed, matches.invented) == (2, 3, 1)
         assert formulas.recognitionQuality(matches) == 0.5 == formulas.panopticQuality(matches)
         assert formulas.segmentationQuality(matches) == 1
@@ -97,7 +97,7 @@ class TestEvents:
         assert overlaps.groups == ()
         for quality in (formulas.panopticQuality, formulas.sensitivity, formulas.precision):
             with pytest.raises(Undefined):
-                quality(formulas.matched(overlaps, 0))
+                quality(formulas.matchLesions(overlaps, 0))
 
     def testSmallLesionsAreLeftOut(self):
         found = formulas.withoutSmall(lesionsOf(lines((0, 2), (4, 8), (10, 11), (20, 23))), 3)
@@ -114,7 +114,7 @@ class TestAssignment:
             one, other = (np.searchsorted(np.unique([0, *a.ravel()]), a) for a in (one, other))
             threshold = rng.choice([0, 0.1, 0.25])
             overlaps = formulas.lesionOverlaps((lesionsOf(one), lesionsOf(other)))
-            matches = formulas.matched(overlaps, threshold)
+            matches = formulas.matchLesions(overlaps, threshold)
             m, n = one.max(), other.max()
             iou = np.array([[(((one == a + 1) & (other == b + 1)).sum() / ((one == a + 1) | (other == b + 1)).sum())
                              for b in range(n)] for a in range(m)]).reshape(m, n)  # fmt: skip

@@ -114,14 +114,14 @@ class BandTables:
         if perCell not in self._inBlocks:
             bits = min(perCell, WORD)
 
-            def arranged(bytes_: np.ndarray) -> np.ndarray:
+            def arrange(bytes_: np.ndarray) -> np.ndarray:
                 words = bytes_.view(f"u{bits // 8}").reshape(256, -1, perCell // bits).swapaxes(0, 1)
                 return np.ascontiguousarray(words).reshape(-1, *words.shape[2:][: perCell > bits])
 
-            inside = arranged(np.packbits(self._tables.inside.reshape(-1, 256), axis=0).T.copy())
+            inside = arrange(np.packbits(self._tables.inside.reshape(-1, 256), axis=0).T.copy())
             within = np.empty((len(self.steps), *inside.shape), inside.dtype)
             for table, bytes_ in zip(within, self._within, strict=True):
-                table[:] = arranged(bytes_)
+                table[:] = arrange(bytes_)
             self._inBlocks[perCell] = inside, within
         return self._inBlocks[perCell]
 
@@ -193,11 +193,11 @@ def _cellEstimate(pair: Lattice, tables: BandTables, cells: np.ndarray, near: np
     """
     strides = tables.steps @ pair.strides
 
-    def counted(chosen: slice) -> Estimate:
+    def countPart(chosen: slice) -> Estimate:
         checkpoint()
         cell = cells[chosen]
         # relative to the structures, not to the image: cropping an image must not change the result
-        draw = scrambled(cellIndices(pair, cell) - pair.reach)
+        draw = scramble(cellIndices(pair, cell) - pair.reach)
         blocks = (draw * (tables.count // perCell)).astype(np.intp)
         (nearFirst, nearSecond, isDifferent), inBand = near[:, chosen], []
         for codes, isAsked in zip(pair.codes, (nearFirst, nearSecond & isDifferent), strict=True):
@@ -210,7 +210,7 @@ def _cellEstimate(pair: Lattice, tables: BandTables, cells: np.ndarray, near: np
         return Estimate.of(inBand)
 
     tables.inBlocks(perCell)  # fills the cache, or every thread would
-    counts = eachSideBySide(counted, evenParts(len(cells), max(1, CHUNK * SHORT_WORD // perCell)))
+    counts = eachSideBySide(countPart, evenParts(len(cells), max(1, CHUNK * SHORT_WORD // perCell)))
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
 
@@ -336,7 +336,7 @@ def spreadPositions(count: int) -> Positions:
     return Positions(16 * count, 16 * (place ^ TURNED.get(count, (0, 0, 0))) + (7, 8, 10))
 
 
-def scrambled(voxels: np.ndarray) -> np.ndarray:
+def scramble(voxels: np.ndarray) -> np.ndarray:
     """Return reproducible pseudorandom numbers (n,) in [0, 1) for voxel indices (n, 3), by splitmix64."""
     state = voxels.astype(np.uint64) @ np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
     state = state + np.uint64(0x9E3779B97F4A7C15)
