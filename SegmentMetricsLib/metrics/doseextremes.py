@@ -71,13 +71,11 @@ class Solid:
         index = points if self.mask is None else self.mask.grid.toIndex(points) - self.mask.low
         found = np.zeros(len(points), bool)
         for shift in itertools.product((-margin, margin), repeat=3) if margin else [(0.0, 0.0, 0.0)]:
-            found |= self._at(index + shift)
+            if self.mask is None:
+                found |= self._enclosure.contains(np.ascontiguousarray((index + shift).T))
+            else:
+                found |= areIn(self.mask.voxels, np.rint(index + shift).astype(np.int64))
         return found
-
-    def _at(self, index: np.ndarray) -> np.ndarray:
-        if self.mask is None:
-            return self._enclosure.contains(np.ascontiguousarray(index.T))
-        return areIn(self.mask.voxels, np.rint(index).astype(np.int64))
 
 
 def extremes(dose: Dose, solid: Solid, other: Solid | None, low: float, high: float) -> tuple[float, float]:

@@ -109,13 +109,7 @@ class HazardField:
 
     def block(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Return a copy [k, j, i] of the hazard from voxel index low to high (inclusive)."""
-        result = np.zeros((high - low + 1)[::-1])
-        first = np.maximum(low, self.low)
-        last = np.minimum(high, self.low + self.values.shape[::-1] - 1)
-        if (first <= last).all():
-            target = slicesOf(first - low, last - low)
-            result[target] = self.values[slicesOf(first - self.low, last - self.low)]
-        return result
+        return Mask(self.values, tuple(self.low.tolist()), self.grid).block(low, high)
 
     def within(self, evaluated: Grid) -> HazardField:
         """Return the field with hazard only at voxels whose centers lie in a grid that is on another lattice."""
@@ -274,7 +268,13 @@ def hazardField(pair: Pair) -> HazardField:
     key = source, kernelOf(pair.settings), grid.matrix.tobytes(), lattices
     field = _fields.get(key)
     if field is None:
-        field = _fieldOfDose(pair, grid, box) if isOfDose else _fieldOfCriticals(pair, grid, box)
+        if isOfDose:
+            field = _fieldOfDose(pair, grid, box)
+        else:
+            given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
+            if not given:
+                raise Undefined("the critical structures are empty")
+            field = hazardAround(given, grid, box, kernelOf(pair.settings))
         field = _fields[key] = field if start is not None else field.within(evaluated)
     return field
 
@@ -283,13 +283,6 @@ def kernelOf(settings: Any) -> Kernel:
     """Return the kernel by which hazard decreases with the distance, from settings."""
     s = settings
     return Kernel(s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination)
-
-
-def _fieldOfCriticals(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> HazardField:
-    given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
-    if not given:
-        raise Undefined("the critical structures are empty")
-    return hazardAround(given, grid, box, kernelOf(pair.settings))
 
 
 def _fieldOfDose(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> HazardField:

@@ -95,7 +95,15 @@ def depthsOf(points: np.ndarray, mask: Mask) -> np.ndarray:
     """Return how far (n,) in voxels points (n, 3) in half voxels are from the middle of the nearest voxel outside."""
     from scipy.spatial import cKDTree
 
-    return cKDTree(_backgroundBeside(mask)).query(points / 2)[0]
+    # the nearest one shares a face with the mask
+    padded = np.pad(mask.voxels > 0, 1)
+    flat = padded.ravel()
+    places = np.flatnonzero(flat)
+    steps = [step for axis, step in enumerate(np.array(padded.strides)) if 2 - axis != mask.grid.flatAxis]
+    near = np.concatenate([places + sign * step for step in steps for sign in (-1, 1)])
+    near = np.unique(near[~flat[near]])
+    outside = np.stack(np.unravel_index(near, padded.shape)[::-1], axis=1) - 1 + mask.low
+    return cKDTree(outside).query(points / 2)[0]
 
 
 def _placesOf(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
@@ -118,14 +126,3 @@ def _finer(mask: Mask) -> np.ndarray:
         twice = np.repeat(np.pad(np.moveaxis(voxels, axis, 0), ((1, 1), (0, 0), (0, 0))), 2, axis=0)
         voxels = np.moveaxis(twice[1:-2] | twice[2:-1], 0, axis)
     return _placesOf(voxels, mask.grid.flatAxis)[:, ::-1] - ~isFlat + 2 * mask.low
-
-
-def _backgroundBeside(mask: Mask) -> np.ndarray:
-    """Return the voxels (n, 3), i, j, k, outside a mask that share a face with it."""
-    padded = np.pad(mask.voxels > 0, 1)
-    flat = padded.ravel()
-    places = np.flatnonzero(flat)
-    steps = [step for axis, step in enumerate(np.array(padded.strides)) if 2 - axis != mask.grid.flatAxis]
-    near = np.concatenate([places + sign * step for step in steps for sign in (-1, 1)])
-    near = np.unique(near[~flat[near]])
-    return np.stack(np.unravel_index(near, padded.shape)[::-1], axis=1) - 1 + mask.low
