@@ -12,8 +12,8 @@ from fractions import Fraction
 from functools import partial
 
 from ..base.errors import Undefined
-from .counts import Counts, ratio
 from .metric import TAHA, Empty, Family, metric
+from .overlap import Counts, ratio
 
 FAMILY = Family(40)
 FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
@@ -58,7 +58,7 @@ def numberOf(exactCounts: Counts, voxels: str) -> float:
     better="higher",
     dependsOnGrid=True,
     alias="TN",
-    steps=("metrics.counts.Counts.trueNegative",),
+    steps=("metrics.overlap.Counts.trueNegative",),
     hint=FIX_THE_GRID,
     formula=r"\mathrm{TN} = \sum_i \min(1 - f_{A,i}, 1 - f_{B,i}) = n - \mathrm{TP} - \mathrm{FP} - \mathrm{FN}",
 )

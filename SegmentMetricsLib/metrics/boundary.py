@@ -9,7 +9,6 @@ Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630 and MeshMetric
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ..base.errors import Undefined
 from ..distances.bounded import combined
@@ -20,9 +19,7 @@ from ..model.structures import REFERENCE_AND_TEST
 from .bands.methods import bands
 from .bands.sizes import Bands
 from .metric import CHENG, NIKOLOV, REVOLUTIONS, Empty, Family, Value, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
+from .pair import MANY_ELEMENTS, Pair
 
 FAMILY = Family(10)
 # What the distances have in common, and what the shares.
@@ -147,7 +144,7 @@ def boundaryBands(pair: Pair, tolerance: float) -> Bands:
     for which, mask in zip(REFERENCE_AND_TEST, masks, strict=True):
         if mask.isEmpty:
             raise Undefined(f"the {which} encloses no voxel, so its boundary band cannot be located")
-    pair.forgetIfLarge()
+    pair.forget(MANY_ELEMENTS)
     reference, test = masks
     return bands(pair.boundaries, (reference, test), tolerance)
 

@@ -177,7 +177,7 @@ def doseOfPart(pair: Pair, sampledDoses: SampledDoses, number: int) -> DoseVolum
     if not len(inside):
         raise Undefined("that part lies outside the region of the dose")
     own, other = Solid.of(pair.structures[number]), None
-    if all(structure.mask is not None for structure in pair.structures) and not pair.isResampled:
+    if all(structure.mask is not None for structure in pair.structures) and not pair.overlapGrid.isResampled:
         # on one lattice the part is a mask, too
         own = Solid(pair.masks[number].without(pair.masks[1 - number]))
     elif not pair.structures[1 - number].isEmpty:

@@ -21,16 +21,14 @@ import numpy as np
 from ..base.errors import Undefined
 from ..base.progress import checkpoint
 from ..geometry import voxelization
-from ..geometry.graphs import components
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, boxAround, finerFirst
-from ..geometry.parts import closedParts, partsOf
+from ..geometry.parts import components, partsOf
 from ..geometry.ranges import levelsOf
 from ..geometry.sharedvolume import sharedVolume
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY, REFERENCE_AND_TEST
 from . import boundary, overlap
-from .counts import count
 from .metric import OURS, Empty, Family, Named, metric, quantity
 
 if TYPE_CHECKING:
@@ -272,7 +270,7 @@ def _sharedVolumes(reference: Lesions, test: Lesions) -> tuple[np.ndarray, np.nd
 def _common(one: Mask, other: Mask) -> float:
     """Return what two masks share: voxels if they lie on one grid, else mm3 (mm2)."""
     if one.grid == other.grid:
-        return count(one, other).truePositive
+        return overlap.count(one, other).truePositive
     return sharedVolume(*finerFirst(one, other))
 
 
@@ -343,7 +341,7 @@ def allLesions(pair: Pair, connectivities: tuple[int, ...]) -> tuple[Lesions, Le
         masks = Mask.empty(grid), Mask.empty(grid)
     else:
         # where overlap is counted in parts of voxels, nothing is resampled
-        masks = (pair.reference.ownMask, pair.test.ownMask) if pair.isResampled else pair.masks
+        masks = (pair.reference.ownMask, pair.test.ownMask) if pair.overlapGrid.isResampled else pair.masks
     reference, test = (_lesionsOf(*one) for one in zip(pair.structures, masks, connectivities, strict=True))
     return reference, test
 
@@ -353,7 +351,7 @@ def _lesionsOf(structure: Structure, mask: Mask, connectivity: int) -> Lesions:
     if structure.instances is not None:
         return ofMasks([one.on(mask.grid) for one in structure.instances], mask)
     if structure.mask is None and structure.dimension == 3 and not mask.isEmpty:
-        filled = [voxelization.maskOf(part, mask.grid) for part in closedParts(structure.surface.solid)]
+        filled = [voxelization.maskOf(part, mask.grid) for part in voxelization.closedParts(structure.surface.solid)]
         return ofMasks(filled, mask, areNested=True)
     return _separate(mask, connectivity)
 
@@ -503,7 +501,7 @@ def distanceOfMissed(pair: Pair, lesionPenalty: float | None) -> float:
     if lesionPenalty is not None:
         return lesionPenalty
     # the grid for two masks on different ones only surrounds the structures
-    grid = pair.reference.ownMask.grid if pair.isResampled else pair.overlapGrid.grid
+    grid = pair.reference.ownMask.grid if pair.overlapGrid.isResampled else pair.overlapGrid.grid
     if any(s.samplingGrid is None for s in pair.structures):
         grid = grid.resized(*boxAround(*pair.masks))
     corners = grid.corners()

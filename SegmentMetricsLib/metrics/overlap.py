@@ -3,21 +3,148 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
-from ..geometry.masks import Mask
+import numpy as np
+
+from ..base.errors import Undefined
+from ..geometry import contours
+from ..geometry.masks import Mask, boxAround
+from ..geometry.surfaces import Surface
 from ..model.structure import Structure
-from .counts import Counts, ratio
-from .metric import OURS, TAHA, VOLUME, Empty, Family, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
+from ..model.structures import REFERENCE_AND_TEST
+from .metric import OURS, TAHA, VOLUME, Empty, Family, Named, metric, quantity
 
 FAMILY = Family(30)
 # Volumes that differ by less than this fraction differ by rounding only: a single voxel is a larger fraction of any
 # image.
 VOLUME_ROUNDING = 1e-12
+# A grid that exceeds the union of both structures by at most this fraction does so by rounding only: a single voxel is
+# a larger fraction of any image.
+SIZE_ROUNDING = Fraction(1, 10**10)
+WITHOUT_GRID = "contours without an image have no grid on which true negatives could be counted"
+# A whole number, a fraction or a floating-point number.
+Amount = Any
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The confusion matrix of two structures: voxel counts of two masks, or areas of contours in mm2.
+
+    Counts of masks on one lattice are whole numbers. With memberships, or grids turned against each other, voxels count
+    fractionally. The formulas take whole numbers, exact fractions and floating-point numbers.
+
+    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. unit: what is counted.
+    voxels: number of voxels in the evaluated grid; None without a grid. productSum, squareSum: sums of the products of
+    both memberships and of the squares of both; None where all are 0 or 1.
+    """
+
+    truePositive: Amount
+    falsePositive: Amount
+    falseNegative: Amount
+    unit: str = "voxel"
+    voxels: Amount | None = None
+    productSum: Fraction | None = None
+    squareSum: Fraction | None = None
+
+    def exactly(self, size: float | None) -> Counts:
+        """Return the same as fractions, with a number of voxels in the evaluated grid.
+
+        A number that is below the union of both structures, or above it by rounding only, is set to the union.
+        """
+        both, over, under = map(Fraction, (self.truePositive, self.falsePositive, self.falseNegative))
+        covered = both + over + under
+        voxels = None if size is None else Fraction(size)
+        if voxels is not None and voxels <= covered * (1 + SIZE_ROUNDING):
+            voxels = covered
+        return Counts(both, over, under, self.unit, voxels)
+
+    @property
+    def reference(self) -> Amount:
+        """Size of the reference."""
+        return self.truePositive + self.falseNegative
+
+    @property
+    def test(self) -> Amount:
+        """Size of the test."""
+        return self.truePositive + self.falsePositive
+
+    @property
+    def products(self) -> Amount:
+        """Sum of the products of both memberships."""
+        return self.truePositive if self.productSum is None else self.productSum
+
+    @property
+    def squares(self) -> Amount:
+        """Sum of the squares of both memberships."""
+        return self.reference + self.test if self.squareSum is None else self.squareSum
+
+    @property
+    def size(self) -> Amount:
+        """Number of voxels in the evaluated grid. Raises Undefined without a grid."""
+        if self.voxels is None:
+            raise Undefined(WITHOUT_GRID)
+        return self.voxels
+
+    @property
+    def trueNegative(self) -> Amount:
+        """Number of voxels in neither structure. Raises Undefined without a grid."""
+        return self.size - self.truePositive - self.falsePositive - self.falseNegative
+
+    @property
+    def outsideReference(self) -> Amount:
+        return self.size - self.reference
+
+    @property
+    def outsideTest(self) -> Amount:
+        return self.size - self.test
+
+
+def ratio(part: Amount, whole: Amount, counts: Counts, otherwise: str = "") -> float:
+    """Return a quotient of counts.
+
+    Raises Undefined if the denominator is 0, for the reason `otherwise`, or for the one that the counts tell.
+    """
+    if whole:
+        return float(part / whole)
+    hollow = [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
+    if otherwise or not hollow:
+        raise Undefined(otherwise or "the denominator of its formula is 0")
+    who = "both structures enclose" if len(hollow) == 2 else f"the {hollow[0]} encloses"
+    raise Undefined(f"{who} no {counts.unit}")
+
+
+def count(reference: Mask, test: Mask) -> Counts:
+    """Return the numbers of voxels that two masks on one lattice share and do not share."""
+    both = int(np.count_nonzero(reference.voxels & test.block(reference.low, reference.high)))
+    return Counts(both, test.count - both, reference.count - both)
+
+
+def areas(reference: Surface, test: Surface) -> Counts:
+    """Return the areas that two contours in one plane share and do not share."""
+    both = min(contours.sharedArea(reference, test), reference.volume, test.volume)
+    return Counts(both, test.volume - both, reference.volume - both, "area")
+
+
+def countMemberships(reference: Mask, test: Mask, voxels: float) -> Counts:
+    """Return the exact counts of memberships in [0, 1] on one lattice; for binary masks they are those of count().
+
+    voxels: in the evaluated grid.
+    """
+    low, high = boxAround(reference, test)
+    sums = np.zeros(5)
+    # slice by slice, to avoid a copy of the box
+    for k in range(low[2], high[2] + 1):
+        f, g = (mask.block((*low[:2], k), (*high[:2], k)).astype(float) for mask in (reference, test))
+        parts = (np.minimum(f, g), np.maximum(g - f, 0), np.maximum(f - g, 0), f * g)
+        sums += *(part.sum() for part in parts), (f * f).sum() + (g * g).sum()
+    both, over, under, products, squares = map(Fraction, sums)
+    return Counts(both, over, under, "voxel", max(Fraction(voxels), both + over + under), products, squares)
+
+
 # What the shares have in common, and what the volumes.
 ofShare = partial(metric, source=TAHA, best=1, empty=Empty.ZERO)
 ofVolume = partial(metric, source=OURS, unit=VOLUME, empty=Empty.COMPUTED, symmetric=False)
@@ -84,13 +211,6 @@ def precision(counts: Counts) -> float:
     return ratio(counts.truePositive, counts.test, counts)
 
 
-@quantity()
-def closedStructure(pair: Pair, number: int) -> Structure:
-    """Return the reference (0) or the test (1). Raises Undefined if its surface has no inside."""
-    pair.requireClosed(pair.structures[number])
-    return pair.structures[number]
-
-
 @ofVolume(
     "Volume{Which}",
     "Volume of the {which}",
@@ -101,21 +221,21 @@ def closedStructure(pair: Pair, number: int) -> Structure:
     formula=r"\mathrm{Volume{Which}} = \frac{1}{3} \int_{\partial {X}} x \cdot \nu(x) \, dx",
     steps=("geometry.meshing.MaskSurface.volume",),
     variants=(
-        {"which": "reference", "Which": "Reference", "X": "A", "number": 0, "heading": "Volume ref."},
-        {"which": "test", "Which": "Test", "X": "B", "number": 1, "heading": "Volume test",
-         "concept": ("RNU0", "IBSI", "Volume of Mesh")},
+        {"which": "reference", "Which": "Reference", "X": "A", "structure": Named("closedReference"),
+         "heading": "Volume ref."},
+        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedTest"),
+         "heading": "Volume test", "concept": ("RNU0", "IBSI", "Volume of Mesh")},
     ),
 )  # fmt: skip
-def enclosedVolume(closedStructure: Structure) -> float:
+def enclosedVolume(structure: Structure) -> float:
     """Volume that the {which}'s closed surface encloses."""
-    return closedStructure.surface.volume
+    return structure.surface.volume
 
 
 @quantity()
-def enclosedVolumes(closedStructures: tuple[Structure, Structure]) -> tuple[float, float]:
+def enclosedVolumes(closedReference: Structure, closedTest: Structure) -> tuple[float, float]:
     """Return the volumes in mm3 (areas in mm2) that both surfaces enclose."""
-    reference, test = map(enclosedVolume, closedStructures)
-    return reference, test
+    return enclosedVolume(closedReference), enclosedVolume(closedTest)
 
 
 @ofVolume(
@@ -138,12 +258,6 @@ def volumeDifference(enclosedVolumes: tuple[float, float]) -> float:
     return 0.0 if abs(test - reference) <= VOLUME_ROUNDING * max(reference, test) else test - reference
 
 
-@quantity()
-def ownVoxels(pair: Pair, number: int) -> Mask | None:
-    """Return the voxels of the reference (0) or the test (1), None for an empty mesh."""
-    return pair.voxelsOf(number)
-
-
 @ofVolume(
     "VoxelVolume{Which}",
     "Voxel volume of the {which}",
@@ -153,11 +267,12 @@ def ownVoxels(pair: Pair, number: int) -> Mask | None:
     formula=r"\mathrm{VoxelVolume{Which}} = v \, n_{X}",
     steps=("geometry.masks.Mask.size",),
     variants=(
-        {"which": "reference", "Which": "Reference", "X": "A", "number": 0, "heading": "Voxel vol. ref."},
-        {"which": "test", "Which": "Test", "X": "B", "number": 1, "heading": "Voxel vol. test",
-         "concept": ("YEKZ", "IBSI", "Volume from Voxel Summation")},
+        {"which": "reference", "Which": "Reference", "X": "A", "voxels": Named("referenceVoxels"),
+         "heading": "Voxel vol. ref."},
+        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("testVoxels"),
+         "heading": "Voxel vol. test", "concept": ("YEKZ", "IBSI", "Volume from Voxel Summation")},
     ),
 )  # fmt: skip
-def voxelVolume(ownVoxels: Mask | None) -> float:
+def voxelVolume(voxels: Mask | None) -> float:
     """Number of the {which}'s voxels times the voxel size."""
-    return 0.0 if ownVoxels is None else ownVoxels.size
+    return 0.0 if voxels is None else voxels.size
