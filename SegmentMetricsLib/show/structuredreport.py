@@ -208,7 +208,7 @@ def _number(name, value: float, unit: str, relation: str):
     return sr.CodeContentItem(name, sr.CodedConcept(*NOT_FINITE[str(float(value))]), relation)
 
 
-def _measured(one: Measurement):
+def _itemOf(one: Measurement):
     """Return a measurement as a content item, with directions, bounds and the reason below it."""
     from highdicom.sr import ContentSequence
 
@@ -228,7 +228,7 @@ def _measured(one: Measurement):
     return item
 
 
-def _groupOf(record: Comparison, places: Sequence[writing.Place | None], verdicts: Sequence[Verdict]):
+def _groupOf(record: Comparison, places: Sequence[writing.Referent | None], verdicts: Sequence[Verdict]):
     """Return a pair as a measurement group of highdicom. places: of the reference and the test, none of all labels."""
     import highdicom.sr as sr
     from pydicom.sr.codedict import codes
@@ -255,7 +255,7 @@ def _groupOf(record: Comparison, places: Sequence[writing.Place | None], verdict
         ],
     )
     content = group[0].ContentSequence
-    content.extend(map(_measured, record.measurements.values()))
+    content.extend(map(_itemOf, record.measurements.values()))
     for place, concept in zip(places, (_ours("reference"), None), strict=False):
         if place is None:
             continue
@@ -284,7 +284,7 @@ def _groupOf(record: Comparison, places: Sequence[writing.Place | None], verdict
     return group
 
 
-def _documentOf(groups: Sequence, remarks: Sequence[str], known: writing.Sources, places: Iterable[writing.Place]):
+def _documentOf(groups: Sequence, remarks: Sequence[str], known: writing.Sources, places: Iterable[writing.Referent]):
     """Return the report as a pydicom Dataset."""
     import highdicom.sr as sr
     from highdicom.coding_schemes import CodingSchemeIdentificationItem
