@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -76,12 +77,12 @@ class Sources:
         except ImportError as error:
             raise InputError(f"writing DICOM needs pydicom and highdicom: {installing('dicom')}.") from error
         from pydicom import Dataset
-        from pydicom.uid import UID, generate_uid
+        from pydicom.uid import RE_VALID_UID, generate_uid
 
         given = given or {}
         if unknown := [name for name in given if name not in (*HEADER, "InstitutionName")]:
             raise InputError(f"{commaSeparated(unknown)} cannot be given: use {commaSeparated(HEADER)}.")
-        if not UID(given.get("StudyInstanceUID", "1.2")).is_valid:
+        if not re.fullmatch(RE_VALID_UID, given.get("StudyInstanceUID", "1.2")):
             raise InputError(f"StudyInstanceUID {given['StudyInstanceUID']!r} is no UID: use numbers with dots.")
         own = {one.file: Path(one.file) for one in structures if one.file}
         files = {file: _read(path) for file, path in own.items() if path.is_file() and isDicom(path)}
@@ -121,7 +122,8 @@ class Sources:
         header.SpecificCharacterSet = UTF8
         header.StudyInstanceUID = header.StudyInstanceUID or generate_uid()
         # other files say in words how they were placed
-        return Sources(header, files, images, next(filter(lambda one: UID(one).is_valid, frames), generate_uid()))
+        known = [one for one in frames if re.fullmatch(RE_VALID_UID, one)]
+        return Sources(header, files, images, known[0] if known else generate_uid())
 
     def placeOf(self, structure: Structure) -> Referent | None:
         """Return where a structure is in a SEG or RTSTRUCT among the files, None if it is from another file.
