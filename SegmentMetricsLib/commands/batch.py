@@ -27,7 +27,7 @@ from ..batch.summaryoptions import (
     Options,
 )
 from ..conventions.convention import OWN_CONVENTION
-from ..model.naming import hintAt, labelNumber, meant, parse
+from ..model.naming import findMeant, hintAt, labelNumber, parse
 from .batchplan import Plan, planned
 from .options import (
     DEFAULTS,
@@ -166,7 +166,7 @@ def compareBatch(
     names: Collection[str] | None = None,
     choices: Mapping[str, str] | None = None,
     labelNames: Mapping[int, str] | str | Path | None = None,
-    dose: str | Path | None = None,
+    dose: str | Path | Sequence[str] | None = None,
     options: Options | None = None,
     isReported: bool = False,
     overwrites: bool = False,
@@ -194,8 +194,8 @@ def compareBatch(
         Names of test structures by names of reference structures, compared in every case that has both.
     labelNames : Mapping[int, str] | str | Path | None, optional
         Names, by number, of labels that have none of their own, or a file with them.
-    dose : str | Path | None, optional
-        Of a plan, for cases without one of their own.
+    dose : str | Path | Sequence[str] | None, optional
+        Of a plan, for cases without one of their own; several RTDOSE of its parts as FILE or FILE=WEIGHT.
     options : Options | None, optional
         For the statistics; None means the usual ones.
     isReported : bool, optional
@@ -387,7 +387,7 @@ def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[s
 
 def unusedNames(names: Iterable[str], known: Collection[str]) -> list[str]:
     """Return sentences about chosen structures that no case has. known: names of all structures that were compared."""
-    unused = [name for name in names if labelNumber(name) is None and not meant(name, known)]
+    unused = [name for name in names if labelNumber(name) is None and not findMeant(name, known)]
     return [f"--structure {oneLine(name)}: no case has such a structure.{hintAt(name, known)}" for name in unused]
 
 

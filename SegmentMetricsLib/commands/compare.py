@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import InputError
@@ -30,7 +31,7 @@ from .options import (
     tellWithoutEffect,
 )
 from .parsing import Parser
-from .structuredreports import aboutReport, addStructuredReport, requireReportable
+from .structuredreports import addStructuredReport, dicomWriters
 
 if TYPE_CHECKING:
     from ..case.casework import Case
@@ -77,21 +78,22 @@ def run(options: argparse.Namespace) -> int:
     """Compare two files or folders and return the exit status."""
     requireWorkers(options.workers)
     requireFolderForReport(options)
-    requireReportable(options)
     settings = settingsFrom(options)
     if options.fail_on and options.protocol is None:
         raise InputError("Without a protocol there is no verdict: give --protocol, or leave --fail-on out.")
     isReported = isReportWanted(options)
     if options.output is not None:
         requireWritable(options.output)
+    writers = dicomWriters(options)
     from ..case.casework import openCase
-    from ..case.comparison import withDose
+    from ..case.comparison import adapt
+    from ..io.doses import readWeighted, weightedDoses
     from ..io.labelnames import labelNamesFrom
     from .pairwork import displayed
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
-    settings, dose = withDose(settings, options.dose)
+    settings, dose = adapt(settings, dose=readWeighted(weightedDoses(options.dose or (), Path())))
     tellWithoutEffect(options, settings, [protocol])
     case = openCase(
         options.reference,
@@ -117,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
         isJson=options.json,
-        structuredReport=(options.sr, aboutReport(options)) if options.sr else None,
+        dicomWriters=writers,
     )
 
 

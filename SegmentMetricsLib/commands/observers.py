@@ -28,7 +28,7 @@ from .options import (
 )
 from .parsing import Parser
 from .results import NOT_WRITTEN, SOME_FAILED, progressBar, terminalWidth, unfinishedResults
-from .structuredreports import aboutReport, addStructuredReport, requireNew, requireReportable
+from .structuredreports import addStructuredReport, dicomWriters
 
 if TYPE_CHECKING:
     from ..case.observers.gathering import Organ
@@ -102,12 +102,10 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--report writes files and needs a folder for them: give --output DIR.")
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
-    requireReportable(options)
-    if options.consensus_seg is not None:
-        requireNew(options.consensus_seg)
+    writers = dicomWriters(options)
     tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
-    from ..case.observers.study import Work, comparable, studied
+    from ..case.observers.study import Work, comparable, studyOf
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
@@ -120,9 +118,9 @@ def run(options: argparse.Namespace) -> int:
     organs = comparable(gathered)
     files = writing.fileNames(organ.name for organ in organs)
     with _results(options.output) as unfinished:
-        written = Written(work, files, unfinished, not options.numbers_only)
+        written = WrittenStudy(work, files, unfinished, not options.numbers_only)
         results = _each(written, organs, options.workers)
-        study = studied(gathered, settings, iter(results))
+        study = studyOf(gathered, settings, iter(results))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
         if options.report and unfinished is not None:
@@ -132,15 +130,8 @@ def run(options: argparse.Namespace) -> int:
             extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
             observerfiles.write(study, shown, unfinished, extra)
-    if options.sr is not None or options.consensus_seg is not None:
-        from ..show.structuredreport import writeConsensus
-        from ..show.structuredreport import writeReport as writeStructuredReport
-
-        about = aboutReport(options)
-        if options.sr is not None:
-            writeStructuredReport(study, options.sr, **about)
-        if options.consensus_seg is not None:
-            writeConsensus(study, options.consensus_seg, sources=about["sources"], given=about["given"])
+        for write in writers:
+            write(study)
     # after the results, which are kept if there is no protocol, and whose folder may be its own
     unwritten = "" if options.write_protocol is None else _protocolProblem(study, options.write_protocol)
     _show(study, options, bool(options.write_protocol and not unwritten))
@@ -161,7 +152,7 @@ def _results(output: Path | None) -> AbstractContextManager[Path | None]:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenStudy:
     """The work on any structure of a study with the files about it; each process has its own.
 
     names: of the files of each structure. folder: for the files, None to write none. isDrawn: whether to draw
@@ -191,7 +182,7 @@ class Written:
         return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 
 
-def _each(written: Written, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
+def _each(written: WrittenStudy, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
     """Return the result for every structure. workers: number of processes, None for as many as are worthwhile."""
     from ..case.casework import costOf
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import threading
@@ -11,6 +10,9 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
+from batchruns import batch, records, rowsOf, table, write
+from batchruns import inline as inline  # the fixtures
+from batchruns import study as study
 from inline import Inline
 
 from SegmentMetricsLib import __main__
@@ -18,44 +20,7 @@ from SegmentMetricsLib.batch import tasks as cohort
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.batch.tasks import runCase
 
-ROOT = Path(__file__).resolve().parents[2]
 PROTOCOL = "Structure,Measurement,Relation,Pass,Warn\n*,DSC,>=,0.85,0.75\nLabel 1,NSD_1mm,>=,0.5\n"
-
-
-@pytest.fixture
-def inline():
-    """Cases are counted from here on."""
-    Inline.count = 0
-
-
-@pytest.fixture
-def study(tmp_path, monkeypatch):
-    """A folder with images, in which the test runs; ref.nrrd and t1.nrrd ... that are shifted by so many voxels."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "data").mkdir()
-    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9)), "data/ref.nrrd")
-    for shift in range(6):
-        SimpleITK.WriteImage(shapes.box((6 + shift, 6, 6), (15 + shift, 9, 9)), f"data/t{shift}.nrrd")
-    SimpleITK.WriteImage(shapes.imageOf(shapes.np.zeros((24, 24, 24), shapes.np.uint8)), "data/none.nrrd")
-    return tmp_path
-
-
-def write(*rows: str, heading: str = "case,reference,test,protocol,method") -> str:
-    Path("data/cases.csv").write_text("\n".join([heading, *rows]) + "\n", encoding="utf-8")
-    return "data/cases.csv"
-
-
-def batch(*options) -> int:
-    return __main__.main(["batch", "data/cases.csv", "--output", "out", *map(str, options)])
-
-
-def records() -> list[dict]:
-    return [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
-
-
-def table(name: str = "results") -> list[dict]:
-    with Path(f"out/{name}.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 # What is written
@@ -192,8 +157,7 @@ def testAllTablesStateTheConvention(study, inline, capsys):
     assert batch("--convention", "MedPy") == 1
     assert "in the convention MedPy" in capsys.readouterr().out
     for name in ("results.csv", "summary.csv"):
-        with open(f"out/{name}", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = rowsOf(f"out/{name}")
         assert rows and {row["Convention"] for row in rows if row.get("Status", "ok") == "ok"} == {"MedPy"}
         assert all(None not in row for row in rows), "every row has as many cells as the heading"
     assert json.loads(Path("out/summary.json").read_text())["convention"] == "MedPy"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
+from batchruns import batch, records, table, write
+from batchruns import inline as inline  # the fixtures
+from batchruns import study as study
 from inline import Inline
-from test_batch import batch, records, table, write
-from test_batch import inline as inline  # the fixtures
-from test_batch import study as study
 
 from SegmentMetricsLib.batch.resultfiles import CohortFiles
 

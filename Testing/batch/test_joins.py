@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import statistics
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
+from batchruns import table
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.batch.caselist import lineOf
@@ -49,11 +49,6 @@ def study(tmp_path, monkeypatch):
 
 def batch(*options: str) -> int:
     return __main__.main(["batch", "cases.csv", "--output", "out", "--workers", "1", *options])
-
-
-def table(name: str) -> list[dict]:
-    with Path(f"out/{name}.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def testTablesJoin(study, capsys):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 
 from SegmentMetricsLib import Settings, __main__
 from SegmentMetricsLib.case.multilabel import Share, ofShares
@@ -33,8 +33,7 @@ def study(tmp_path, monkeypatch):
 
 
 def verdicts(folder: str) -> list[tuple[str, ...]]:
-    with Path(folder, "verdicts.csv").open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row.get("Case", "far") == "far"]
+    rows = [row for row in rowsOf(Path(folder, "verdicts.csv")) if row.get("Case", "far") == "far"]
     return [(row["Structure"], row["Measurement"], row["Verdict"], row["Reason"][:40]) for row in rows]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import sys
 
 import numpy as np
 import pytest
+from batchruns import rowsOf
 from scipy.stats import spearmanr
 from test_statistics import outcome
 
@@ -163,8 +163,10 @@ def testFiles(tmp_path):
     assert document["schema"] == "segment-metrics-plots/1"
     assert [entry["figure"] for entry in document["figures"]] == list(names)
     assert document["figures"][0]["caption"].startswith("Hausdorff distance, 95th percentile (mm); n = 4 per box.")
-    with (tmp_path / "plots/ranking.csv").open(newline="") as file:
-        assert [(row["Method"], row["MeanRank"]) for row in csv.DictReader(file)][:2] == [("A", "1.0"), ("B", "2.0")]
+    assert [(row["Method"], row["MeanRank"]) for row in rowsOf(tmp_path / "plots/ranking.csv")][:2] == [
+        ("A", "1.0"),
+        ("B", "2.0"),
+    ]
     # numbers that count otherwise have other figures
     removePlots(tmp_path, unless=Options())
     assert (tmp_path / "plots/HD95.svg").exists()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import math
 
 import numpy as np
 import pytest
+from batchruns import rowsOf
 
 from SegmentMetricsLib.batch.statistics import Cohort, box, compareMethods, meanInterval, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
@@ -344,8 +344,7 @@ def testFiles(tmp_path):
     assert content["schema"] == "segment-metrics-summary/2" and content["cases"] == {"ok": 3}
     assert content["treatment"]["seed"] == 3 and "diagonal" in content["treatment"]["infinite"]
     assert [s["structure"] for s in content["summaries"]] == ["=cmd()", "=cmd()"]
-    with (tmp_path / "summary.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rowsOf(tmp_path / "summary.csv")
     assert [row["Structure"] for row in rows] == ["'=cmd()", "'=cmd()"]
     # a length is not put in the place of an infinite fraction
     assert (rows[0]["Used"], rows[0]["Infinite"], rows[1]["Undefined"], rows[1]["Mean"]) == ("2", "1", "1", "3.5")

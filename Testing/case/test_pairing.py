@@ -11,7 +11,7 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings, Structure, __main__, compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.pairing import noted, pairStructures, propose
+from SegmentMetricsLib.case.pairing import note, pairStructures, propose
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.model import naming
@@ -55,11 +55,7 @@ def found(pairing) -> list[tuple[str, str, str]]:
         ["Lung_L-PTV70", "left lung-ptv70", "LungLt - PTV70"],
         # what says which target it is
         ["HR-CTV", "HR_CTV", "HRCTV", "hr ctv"],
-        ["Boost-PTV", "Boost_PTV"],
-        ["HighRisk-CTV", "High_Risk_CTV"],
         ["L-GTV", "GTV_L", "Lt GTV"],
-        ["1-PTV", "1 PTV"],
-        ["PTV-70", "PTV_70"],
     ],
 )
 def testNamesThatAreOne(same):
@@ -77,16 +73,10 @@ def testNamesThatAreOne(same):
         ("L 1", "1 left"),
         ("Lens_L", "Ens_L"),
         ("Lung+5mm", "Lung-5mm"),
-        ("Dose>50%", "Dose<50%"),
-        ("~Lung_L", "Lung_L"),
         ("CTV!", "CTV"),
         # AAPM Task Group 263: the lung without the target
         ("Lung-GTV", "Lung_GTV"),
-        ("Lung_L-iGTV", "Lung_L_iGTV"),
-        ("Brain-CTVp", "BrainCTVp"),
-        ("Body-ITV", "Body ITV"),
         ("PTV-GTV", "GTV-PTV"),
-        ("HR-CTV-GTV", "HR-CTV_GTV"),
     ],
 )
 def testNamesThatAreTwo(first, second):
@@ -251,7 +241,7 @@ def testAnotherStructureInTheSamePlace():
     (other,) = alarmsOf(test, reference)
     assert other.startswith("Label 5 of the reference lies in the same place as the test") and "5=Label 1" in other
     match = pairStructures(reference, test).pairs[0]
-    first = noted(compare(*match, Settings(families="overlap")), match).findings
+    first = note(compare(*match, Settings(families="overlap")), match).findings
     assert [one.kind for one in first[:2]] == [Kind.OTHER_STRUCTURE, Kind.NO_OVERLAP]
     # what somebody chose is not doubted, nor what fits about as well; a part of it is not in the same place
     assert not alarmsOf(reference, test, choices={"Label 1": "Label 1"})
@@ -280,7 +270,7 @@ def testExchangedStructures(names):
     )
     for chosen in (None, names[:1]):
         for match in pairStructures(reference[::-1], test, names=chosen).pairs:
-            alarms, _ = split(noted(compare(*match, Settings(families="overlap")), match).findings)
+            alarms, _ = split(note(compare(*match, Settings(families="overlap")), match).findings)
             assert alarms == [said] and alarms[0].kind == Kind.EXCHANGED
     # another one in the place of one of them says nothing of the other
     pairing = pairStructures(reference, [test[0], structure("Other", *places[0])])

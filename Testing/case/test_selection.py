@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from sharedpairs import doseAround
 from tiers import throughout
 
@@ -133,11 +134,9 @@ def testOnTheCommandLine(files, capsys):
 def testInABatch(files):
     (files / "cases.csv").write_text("case,reference,test\n1,reference.nrrd,test.nrrd\n")
     assert main(["batch", "cases.csv", "--workers", "1", "--metrics", "DSC,hd95", "--output", "all"]) == 0
-    with (files / "all/results.csv").open() as file:
-        (row,) = csv.DictReader(file)
+    (row,) = rowsOf(files / "all/results.csv")
     assert list(row)[-2:] == ["HD95", "DSC"] and "IoU" not in row and "MASD" not in row
-    with (files / "all/summary.csv").open() as file:
-        assert [line["Measurement"] for line in csv.DictReader(file)] == ["HD95", "DSC"]
+    assert [line["Measurement"] for line in rowsOf(files / "all/summary.csv")] == ["HD95", "DSC"]
 
 
 def testAProtocolAddsWhatItsRulesNeed(files):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.util
 import json
 import time
 from pathlib import Path
 
 import pytest
+from batchruns import rowsOf
 from reference import HEAD_AND_NECK, OBSERVERS, needsReference
 
 from SegmentMetricsLib import __main__
@@ -46,8 +46,7 @@ def testAllArePairedAndJudged(ofFiles, folder):
     assert [pair["reference"]["name"] for pair in ofFiles["pairs"]] == [p.stem for p in sorted(CASE.glob("*/*"))[:21]]
     assert all(pair["pairing"] == {"how": "name", "confidence": 1.0} for pair in ofFiles["pairs"])
     assert ofFiles["unmatched"] == {"reference": [], "test": []}
-    with (folder / "files" / "verdicts.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = rowsOf(folder / "files" / "verdicts.csv")
     # the protocol's names are those of TG-263, the files have others
     assert {"Parotid-Lt", "Optic-Nerve-Rt", "Spinal-Cord"} <= {row["Structure"] for row in rows}
     for row in rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from reference import HEAD_AND_NECK, needsReference
 from tiers import rarely
 
@@ -219,8 +219,7 @@ def testCommand(run, tmp_path):
     content = json.loads(Path("out/stress.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
     assert content["schema"] == "segment-metrics-stress/2" and content["count"] == 9
     assert content["boundary"] == {"inner": 98, "outer": 150, "hazardVaries": True}
-    with open("out/stress.csv", newline="", encoding="utf-8") as file:
-        rows = {row["Variant"]: row for row in csv.DictReader(file)}
+    rows = {row["Variant"]: row for row in rowsOf("out/stress.csv")}
     reference = SimpleITK.ReadImage("reference.nrrd")
     for name, row in rows.items():
         measurements = content["variants"][name]["measurements"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from scipy.stats import wilcoxon
 
 from SegmentMetricsLib import Settings, __main__, stressTest
@@ -131,11 +131,6 @@ def run(*arguments, source: str = "cases.csv", output: str = "out") -> int:
         return end.code
 
 
-def rowsOf(name: str) -> list[dict]:
-    with open(f"out/{name}", newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def testListOfCases(study, capsys):
     assert run(*CHOSEN) == 0
     out, err = capsys.readouterr()
@@ -147,7 +142,7 @@ def testListOfCases(study, capsys):
     assert sorted(path.name for path in Path("out").iterdir()) == [
         "stress.csv", "stress.json", "stress.schema.csv", "stress.summary.csv", "stress.summary.schema.csv",
     ]  # fmt: skip
-    rows = rowsOf("stress.csv")
+    rows = rowsOf("out/stress.csv")
     assert [(row["Case"], row["Variant"]) for row in rows[:3]] == [("0", "risky"), ("0", "neutral"), ("1", "risky")]
     assert len(rows) == 10 and {row["Status"] for row in rows} == {"ok"}
     # every number is that of the test of the one case
@@ -156,7 +151,7 @@ def testListOfCases(study, capsys):
     for key in ("STAR", "SIS", "wDice", "DSC", "RFN"):
         for row, comparison in zip(rows[6:8], (alone.risky, alone.neutral), strict=True):
             assert float(row[key]) == pytest.approx(comparison[key].value, rel=1e-12)
-    summary = {row["Measurement"]: row for row in rowsOf("stress.summary.csv")}
+    summary = {row["Measurement"]: row for row in rowsOf("out/stress.summary.csv")}
     for key in ("SIS", "STAR", "wDice", "RFN", "RFP"):
         change = [float(risky[key]) - float(neutral[key]) for risky, neutral in zip(rows[::2], rows[1::2], strict=True)]
         assert float(summary[key]["MeanDifference"]) == pytest.approx(np.mean(change), rel=1e-9)
@@ -172,21 +167,21 @@ def testListOfCases(study, capsys):
         "one-sided" in document["test"] and len(document["tests"]) == 5 and len(document["differences"]) == len(summary)
     )
     for name in ("stress", "stress.summary"):
-        assert list(rowsOf(f"{name}.csv")[0]) == [row["key"] for row in rowsOf(f"{name}.schema.csv")]
+        assert list(rowsOf(f"out/{name}.csv")[0]) == [row["key"] for row in rowsOf(f"out/{name}.schema.csv")]
 
 
 def testSeveralStructures(study, capsys):
     assert run(*CHOSEN, "--structure", "3") == 0
     assert "all structures" in capsys.readouterr().out
-    assert {row["Structure"] for row in rowsOf("stress.summary.csv")} == {"Label 1", "3", ALL}
-    assert len(rowsOf("stress.csv")) == 20
+    assert {row["Structure"] for row in rowsOf("out/stress.summary.csv")} == {"Label 1", "3", ALL}
+    assert len(rowsOf("out/stress.csv")) == 20
 
 
 def testShareAndCount(study, capsys):
     assert run(*CHOSEN, "--share", "0.3") == 0
-    assert {row["Count"] for row in rowsOf("stress.csv")} == {str(int(0.3 * 98))}
+    assert {row["Count"] for row in rowsOf("out/stress.csv")} == {str(int(0.3 * 98))}
     assert run(*CHOSEN, "--count", "4") == 0
-    assert {row["Count"] for row in rowsOf("stress.csv")} == {"4"}
+    assert {row["Count"] for row in rowsOf("out/stress.csv")} == {"4"}
     capsys.readouterr()
     assert run(*CHOSEN, "--count", "4", "--share", "0.1") == 2
     assert "not allowed with argument" in capsys.readouterr().err
@@ -206,9 +201,9 @@ def testCasesThatFail(study, capsys):
     lines = err.splitlines()
     assert len(lines) == 4 and all(line.startswith("segment-metrics: ") for line in lines)
     assert "3, Label 1: " in lines[0] and "no structure named 'Label 1'" in lines[0]
-    failed = {(row["Case"], row["Reason"]) for row in rowsOf("stress.csv") if row["Status"] == "failed"}
+    failed = {(row["Case"], row["Reason"]) for row in rowsOf("out/stress.csv") if row["Status"] == "failed"}
     assert sorted(case for case, _ in failed) == ["0", "3", "4", "5"] and all(reason for _, reason in failed)
-    assert rowsOf("stress.summary.csv")[0]["Cases"] == "3"
+    assert rowsOf("out/stress.summary.csv")[0]["Cases"] == "3"
 
 
 def testNothingCanBeTested(study, capsys):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
@@ -10,6 +9,7 @@ import re
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from test_conventions import table
 
 from SegmentMetricsLib import Settings, compare
@@ -42,8 +42,7 @@ def testCommand(files, tmp_path, capsys):
         assert set(numbers) == set(found[tool])
         for key, number in numbers.items():
             assert number["value"] == pytest.approx(found[tool][key].value) and number["status"] == "ok"
-    with (tmp_path / "out" / "conventions.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = rowsOf(tmp_path / "out" / "conventions.csv")
     assert len(rows) == sum(map(len, found.values()))
     assert {row["Convention"] for row in rows} == set(TOOLS)
 
@@ -61,8 +60,7 @@ def testFilesOfEmptyMasks(tmp_path, capsys):
     number = pair["conventions"]["pymia"]["NSD_2mm"]
     assert (number["value"], number["sign"], number["leaning"]) == (None, -1, "over-pessimistic")
     assert pair["referenceValues"]["NSD_2mm"] == {"value": None, "status": "undefined"}
-    with (out / "conventions.csv").open(encoding="utf-8") as file:
-        rows = {row["Key"]: row for row in csv.DictReader(file)}
+    rows = {row["Key"]: row for row in rowsOf(out / "conventions.csv")}
     assert (rows["NSD_2mm"]["Value"], rows["HD"]["Value"]) == ("-inf", "inf")
     assert (rows["NSD_2mm"]["Leaning"], rows["DSC"]["Leaning"]) == ("over-pessimistic", "over-optimistic")
 
@@ -84,8 +82,7 @@ def testWhatIsSlightHasNoColor(tmp_path):
         assert ("\033[33m" in output.textTable(record, colored=True, width=20)) == isColored
         assert ('class="optimistic"' in _reported(number)) == isColored
         output.writeCsv([record], tmp_path / "conventions.csv")
-        with (tmp_path / "conventions.csv").open(newline="") as file:
-            assert next(csv.DictReader(file))["Leaning"] == (word or "same")
+        assert rowsOf(tmp_path / "conventions.csv")[0]["Leaning"] == (word or "same")
 
 
 def testCommandWithOneToolAndUnknownOnes(files, tmp_path, capsys):
@@ -100,8 +97,7 @@ def testCompareCommandWithConvention(files, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["compare", *files, "--output", str(out), "--convention", "MedPy"]) == 0
     assert "MedPy 0.5.2" in capsys.readouterr().out
-    with (out / "metrics.csv").open(encoding="utf-8") as file:
-        assert next(csv.DictReader(file))["Convention"] == "MedPy"
+    assert rowsOf(out / "metrics.csv")[0]["Convention"] == "MedPy"
     assert "MedPy" in (out / "metrics.schema.csv").read_text("utf-8")
     assert json.loads((out / "metrics.json").read_text("utf-8"))["pairs"][0]["convention"] == "MedPy"
     assert main(["compare", *files, "--output", str(out), "--convention", "MedPy", "--preset", "MeshMetrics-0.1"]) == 2

@@ -22,7 +22,7 @@ from imagefiles import read, refusal, save
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io.reading import UnusableFile
-from SegmentMetricsLib.model.structures import leftOutOf, unusableOf
+from SegmentMetricsLib.model.structures import remarksOnLeftOut, unusableOf
 
 DAMAGED = "the file is damaged or incomplete."
 NOT_READ = "this kind of file is not read."
@@ -53,7 +53,7 @@ def rows(case: str = "1") -> dict[str, dict[str, str]]:
 def testACtBesideTheMasks(tmp_path):
     found = readStructures(folder(tmp_path / "case", CT=CT, Heart=BOX, Liver=SHIFTED))
     assert [s.name for s in found] == ["Heart", "Liver"]
-    (remark,) = leftOutOf(found)
+    (remark,) = remarksOnLeftOut(found)
     assert remark.startswith(TOLD) and all(s.notes == (remark,) for s in found)
     # it is no structure that failed, unless another one is called like it
     assert unusableOf(found) == {} and unusableOf(found, [found[0].named("ct")]) == {"CT": remark}
@@ -125,7 +125,7 @@ def testHarmlessFilesAreNot(tmp_path):
         for name in (f"lung{k:02d}.bin", f"eye{k}.part"):
             (here / name).write_bytes(voxels[576 * k : 576 * (k + 1)])
     found = readStructures(here)
-    assert [s.name for s in found] == ["Eye", "Heart", "Liver", "Lung"] and leftOutOf(found) == []
+    assert [s.name for s in found] == ["Eye", "Heart", "Liver", "Lung"] and remarksOnLeftOut(found) == []
     assert not any("left out" in note for s in found for note in s.notes)
     assert len({s.mask.count for s in found}) == 1
 
@@ -162,7 +162,7 @@ def testManyHaveOneRemark(tmp_path):
         f" and 32 more were left out: {NOT_READ}"
     )
     # a message about all of them is short, too
-    assert len(leftOutOf(found)) == 9 and leftOutOf(found)[-1] == "And 32 more were left out."
+    assert len(remarksOnLeftOut(found)) == 9 and remarksOnLeftOut(found)[-1] == "And 32 more were left out."
     assert found.whyLost("organ39") == f"organ39.mgz was left out: {NOT_READ}"
 
 
@@ -351,7 +351,7 @@ def testWhatLiesBesideTheOnlyStructureSet(tmp_path):
         save(CT, here / "CT.nii.gz")
         found = readStructures(here)
         assert [s.name for s in found] == names
-        told = [remark.partition(":")[0] for remark in leftOutOf(found)]
+        told = [remark.partition(":")[0] for remark in remarksOnLeftOut(found)]
         assert told == ["CT.nii.gz was left out", "shot.png was left out"]
     save(BOX, here / "Eye.nrrd")
     assert list(read(here)) == ["Eye", "Heart"]
