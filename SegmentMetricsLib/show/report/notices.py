@@ -21,10 +21,7 @@ def sentences(texts: Sequence[str]) -> Markup:
 
 
 def failed(failures: Mapping[str, str]) -> Markup:
-    """Return a prominent list of the structures that could not be compared, with the reasons; nothing without any.
-
-    failures: reasons by name.
-    """
+    """Return a prominent list of the structures that could not be compared, with the reasons; nothing without any."""
     return _block("failed", "Not compared", list(failures.items()))
 
 

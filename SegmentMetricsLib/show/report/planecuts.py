@@ -108,7 +108,14 @@ def distanceFrom(segments: Cut) -> float:
 
 def joined(segments: Cut) -> list[Line]:
     """Return segments joined to lines, as long as possible."""
-    following = _following(segments.starts, segments.ends)
+    order, byEnd = np.argsort(segments.starts, kind="stable"), np.argsort(segments.ends, kind="stable")
+    starts, ends = segments.starts[order], segments.ends[byEnd]
+    # of several that start at one place, each continues another
+    places = np.searchsorted(starts, ends) + np.arange(len(ends)) - np.searchsorted(ends, ends)
+    isThere = places < len(starts)
+    isThere[isThere] = starts[places[isThere]] == ends[isThere]
+    following = np.full(len(ends), -1)
+    following[byEnd[isThere]] = order[places[isThere]]
     isFollowing = np.zeros(len(following), bool)
     isFollowing[following[following >= 0]] = True
     # lines that have a beginning come first
@@ -125,45 +132,6 @@ def joined(segments: Cut) -> list[Line]:
             last = segments.end[rows[-1:]][: 0 if isClosed else 1]
             lines.append(Line(np.concatenate([segments.start[rows], last]), isClosed))
     return lines
-
-
-def _following(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the segment (m,) that continues each, -1 for none.
-
-    Of several that start at one place, each is used once.
-    """
-    order, byEnd = np.argsort(starts, kind="stable"), np.argsort(ends, kind="stable")
-    starts, ends = starts[order], ends[byEnd]
-    number = np.arange(len(ends)) - np.searchsorted(ends, ends)
-    places = np.searchsorted(starts, ends) + number
-    isThere = places < len(starts)
-    isThere[isThere] = starts[places[isThere]] == ends[isThere]
-    following = np.full(len(ends), -1)
-    following[byEnd[isThere]] = order[places[isThere]]
-    return following
-
-
-def clipped(line: Line, low: np.ndarray, high: np.ndarray) -> Line:
-    """Return the part of a line in a box from low (2,) to high (2,).
-
-    Where the line leaves the box, the part runs along the box's side.
-    """
-    points = line.points
-    for axis in (0, 1):
-        for sign, limit in ((1, high[axis]), (-1, -low[axis])):
-            beyond = sign * points[:, axis] - limit
-            isIn = beyond <= 0
-            if isIn.all():
-                continue
-            after = np.roll(points, -1, axis=0)
-            crossed = np.flatnonzero(isIn != np.roll(isIn, -1))
-            if not line.isClosed:
-                crossed = crossed[crossed < len(points) - 1]
-            share = beyond[crossed] / (beyond[crossed] - np.roll(beyond, -1)[crossed])
-            places = points[crossed] + share[:, None] * (after[crossed] - points[crossed])
-            order = np.argsort(np.concatenate([np.flatnonzero(isIn), crossed + 0.5]))
-            points = np.concatenate([points[isIn], places])[order]
-    return Line(points, line.isClosed)
 
 
 def thinned(lines: Sequence[Line], tolerance: float) -> list[Line]:
@@ -204,3 +172,17 @@ def thinned(lines: Sequence[Line], tolerance: float) -> list[Line]:
     return [
         Line(part[: len(part) - int(line.isClosed)], line.isClosed) for line, part in zip(lines, parts, strict=True)
     ]
+
+
+def thinnedToFew(lines: Sequence[Line], tolerance: float, most: int) -> list[Line]:
+    """Return thinned lines with at most so many points in all; lines too small to be visible may become empty.
+
+    tolerance: to begin with; it is doubled until there are few enough points.
+    """
+    result = thinned(lines, tolerance)
+    while sum(len(line.points) for line in result) > most:
+        tolerance *= 2
+        isSeen = [len(points) > 0 and float(np.ptp(points, axis=0).max()) > tolerance for points, _ in result]
+        seen = [line if is_ else Line(line.points[:0], line.isClosed) for line, is_ in zip(result, isSeen, strict=True)]
+        result = thinned(seen, tolerance)
+    return result

@@ -9,16 +9,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...base.markup import Markup, filled
-from ...base.texts import counted, tellingApart
+from ...base.texts import counted, shortest, tellingApart
 from ...case.records import Record
+from ...case.relevance import isRelevant
+from ...metrics.registry import findMetric
 from ...model.structure import Structure
 from ...model.structures import REFERENCE_AND_TEST
-from ...settings.settings import Settings
+from ...settings.settings import DECLARED, Settings, isInEffect
 from ..fingerprints import contentHash
 from ..tablemodel import Table
 from ..writing import versions
 from .blocks import NOTHING, fromFile, nameCell, table
-from .usedsettings import usedSettings
+
+# Settings that are listed first.
+FIRST = ("convention", "families")
 
 
 class Source(NamedTuple):
@@ -108,8 +112,41 @@ def checksum(path: Path) -> str:
     """Return the SHA-256 of a file, or "not a file" if it does not exist (anymore) or is a folder."""
     if not path.is_file():
         return "not a file"
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[str, str]]:
+    """Return labels and values of the settings that affected a number or differ from the defaults.
+
+    Rare ones, which the panel does not offer, are listed only if they differ. records: of the report; measurements
+    required by a protocol may have parameters of their own, which are included.
+    """
+    usual = Settings()
+    families = {measurement.family for record in records for measurement in record.measurements.values()}
+    asked = [findMetric(key) for key in dict.fromkeys(key for record in records for key in record.measurements)]
+    rows = []
+    for name in sorted(DECLARED, key=lambda name: (*FIRST, name).index(name)):
+        declaration, value = DECLARED[name], getattr(settings, name)
+        if declaration.parameter is not None:  # first the values in the settings, then others that were measured
+            parameter = declaration.parameter.name
+            measured = sorted({float(one.words[parameter]) for one in asked if one and parameter in one.words})
+            value = tuple(dict.fromkeys((*value, *measured)))
+        isUsual = value == getattr(usual, name)
+        isMain = declaration.isAlwaysTold or (declaration.panel is not None and isRelevant(name, families))
+        if isInEffect(name, settings) and (isMain or not isUsual):
+            rows.append((declaration.label, _text(value, declaration.unit)))
+    return [(label, text) for label, text in rows if text]
+
+
+def _text(value, unit: str) -> str:
+    """Return a value as readable text; "" for an automatic (None) or empty value."""
+    if isinstance(value, tuple):
+        return ", ".join(
+            f"{part[0]} ({shortest(part[1])})" if isinstance(part, tuple) else _text(part, unit) for part in value
+        )
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{shortest(value)} {unit}".rstrip() if isinstance(value, (int, float)) else str(value)

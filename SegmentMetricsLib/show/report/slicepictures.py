@@ -17,14 +17,14 @@ from ...model.structures import REFERENCE_AND_TEST
 from ..charts import INSIDE, OUTSIDE
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
-from .planecuts import Line, clipped, thinned
+from .planecuts import Line, thinnedToFew
 from .sliceviews import Largest, Picture, View, largestOf, picturesOf
 
 # Size of a picture and position and size of its window in pixels; letters surround it, the scale bar is below.
 WIDTH, HEIGHT = 300, 292
 LEFT, TOP, ACROSS, DOWN = 18, 21, 264, 244
-# Pixels between contours and the edge of the window, and pixels beyond it up to which continuing contours are drawn.
-ROOM, BEYOND = 14, 8
+# Pixels between contours and the edge of the window.
+ROOM = 14
 # Tolerance for thinning lines and resolution of coordinates, in pixels; together the error is less than 0.2.
 THINNED, STEP = 0.12, 0.1
 # Maximum points of all lines in a set of pictures; if there are more, for example for noise, lines are thinned further.
@@ -177,56 +177,30 @@ def _shown(low: np.ndarray, high: np.ndarray, distance: float) -> np.ndarray:
 
 
 def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Line]]]:
-    """Return both contours of pictures as lines, clipped to the windows, thinned, and in units of STEP pixels."""
-    low, high = np.full(2, -BEYOND), np.array([ACROSS, DOWN]) + BEYOND
+    """Return both contours of pictures as thinned lines in pixels of their windows."""
     inPixels = [
-        [
-            [clipped(Line(window.pixels(line.points), line.isClosed), low, high) for line in lines]
-            for lines in p.contours
-        ]
-        for p, window in zip(pictures, windows, strict=True)
+        [[Line(window.pixels(line.points), line.isClosed) for line in lines] for lines in picture.contours]
+        for picture, window in zip(pictures, windows, strict=True)
     ]
     # thin the lines of all pictures at once, which takes no longer than for one
-    thin = iter(_thinnedToFew([line for sides in inPixels for lines in sides for line in lines]))
-    whole = [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
-    return [
-        [[Line(np.rint(p / STEP).astype(int), isClosed) for p, isClosed in lines if len(p)] for lines in sides]
-        for sides in whole
-    ]
-
-
-def _thinnedToFew(lines: Sequence[Line]) -> list[Line]:
-    """Return thinned lines with at most MOST_POINTS points in all; lines too small to be visible may become empty."""
-    tolerance = THINNED
-    result = thinned(lines, tolerance)
-    while sum(len(line.points) for line in result) > MOST_POINTS:
-        tolerance *= 2
-        isSeen = [len(points) > 0 and float(np.ptp(points, axis=0).max()) > tolerance for points, _ in result]
-        result = thinned(
-            [line if seen else Line(line.points[:0], line.isClosed) for line, seen in zip(result, isSeen, strict=True)],
-            tolerance,
-        )
-    return result
+    every = [line for sides in inPixels for lines in sides for line in lines]
+    thin = iter(thinnedToFew(every, THINNED, MOST_POINTS))
+    return [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
 
 
 def pathOf(lines: Sequence[Line]) -> str:
-    """Return lines with integer coordinates (n, 2) as the data of an SVG path."""
+    """Return lines in pixels as the data of an SVG path, in units of STEP pixels."""
     parts = []
-    for line in lines:
-        moves = np.diff(line.points, axis=0)
+    for points, isClosed in lines:
+        if not len(points):
+            continue
+        places = np.rint(points / STEP).astype(int)
+        moves = np.diff(places, axis=0)
         steps = moves[moves.any(axis=1)].ravel().tolist() or [0, 0]  # a single point is drawn as a dot
-        start = " ".join(map(str, line.points[0].tolist()))
-        text = f"M{start}l{' '.join(map(str, steps))}{'z' if line.isClosed else ''}"
+        start = " ".join(map(str, places[0].tolist()))
+        text = f"M{start}l{' '.join(map(str, steps))}{'z' if isClosed else ''}"
         parts.append(text.replace(" -", "-"))
     return "".join(parts)
-
-
-def barLength(scale: float) -> float:
-    """Return the length of the scale bar in mm: 1, 2 or 5 times a power of ten. scale: pixels per mm."""
-    longest = LONGEST_BAR / scale
-    decade = 10.0 ** np.floor(np.log10(longest))
-    factor = max(factor for factor in (1, 2, 5) if factor * decade <= longest * (1 + 1e-9))
-    return float(f"{factor * decade:.1g}")
 
 
 def _figure(
@@ -241,7 +215,7 @@ def _figure(
 
     sides: lines to draw, by side. name: prefix of the IDs in it. image: what lies under the lines.
     """
-    caption = f"{picture.view.name.capitalize()}, {_heightText(picture)}"
+    caption = f"{picture.view.name.capitalize()}, {towardText(picture.view, picture.at)}"
     notes = _notes(picture, largest, window)
     told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
     return fromFile(
@@ -264,14 +238,14 @@ def _figure(
     )
 
 
-def _heightText(picture: Picture) -> str:
-    """Return the position of a plane, in the usual form but rounded to 0.1 mm, for finding the plane in a viewer."""
-    return towardText(picture.view, picture.at)
-
-
 def towardText(view: View, at: float) -> str:
-    """Return an LPS coordinate along the normal of a plane as the letter of the patient's side and mm."""
-    return f"{LETTERS_OF_AXES[view.axis][int(at > 0)]} {rounded(abs(at), 1)} mm"
+    """Return an LPS coordinate of a plane as the letter of the patient's side and mm, for finding it in a viewer."""
+    return f"{letterToward(view, at)} {rounded(abs(at), 1)} mm"
+
+
+def letterToward(view: View, value: float) -> str:
+    """Return the letter of the patient's side for the sign of an LPS coordinate along the normal of a plane."""
+    return LETTERS_OF_AXES[view.axis][int(value > 0)]
 
 
 def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
@@ -284,24 +258,19 @@ def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
         if not lines
     ]
     if picture.moved:
-        off = f"{rounded(abs(picture.moved), 1)} mm toward {_toward(picture, picture.moved)}"
+        off = f"{rounded(abs(picture.moved), 1)} mm toward {letterToward(picture.view, picture.moved)}"
         notes.append(f"moved {off}, as the place itself lies at a tip")
     if largest.isAny and picture.end is None:
-        away = f"{rounded(abs(picture.behind), 1)} mm toward {_toward(picture, picture.behind)}"
+        away = f"{rounded(abs(picture.behind), 1)} mm toward {letterToward(picture.view, picture.behind)}"
         notes.append(f"nearest {other} point {away}")
     return notes
-
-
-def _toward(picture: Picture, value: float) -> str:
-    """Return the letter of the patient's side for the sign of an LPS coordinate along the normal of a plane."""
-    return LETTERS_OF_AXES[picture.view.axis][int(value > 0)]
 
 
 def _contours(sides: Sequence[Sequence[Line]], name: str) -> Markup:
     """Return both contours as SVG; the area enclosed by only one of them is filled with its color."""
     used, lines, areas = [], [], []
     for side, own in zip(REFERENCE_AND_TEST, sides, strict=True):
-        if own:
+        if any(len(line.points) for line in own):
             words = {"id": f"{name}{side[0]}", "side": side}
             used.append(filled('<path id="$id" d="$path"/>', **words, path=pathOf(own)))
             lines.append(filled('<use href="#$id" class="$side"/>', **words))
@@ -339,7 +308,11 @@ def letters(view: View, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
 
 def barOf(scale: float, down: int = DOWN) -> Markup:
     """Return the scale bar below a window as SVG. down: height of the window in pixels."""
-    length, y = barLength(scale), TOP + down + 12
+    # 1, 2 or 5 times a power of ten
+    longest = LONGEST_BAR / scale
+    decade = 10.0 ** np.floor(np.log10(longest))
+    length = float(f"{max(f for f in (1, 2, 5) if f * decade <= longest * (1 + 1e-9)) * decade:.1g}")
+    y = TOP + down + 12
     width = round(length * scale, 1)
     return filled(
         '<path class="bar" d="$path"/><text class="scale" x="$x" y="$y">$length mm</text>',

@@ -10,6 +10,7 @@ import numpy as np
 from ...base.coordinates import positionText
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
+from ...geometry.grids import Grid
 from ...geometry.surfaces import Surface
 from ...metrics.measurement import rounded
 from ...model.structures import REFERENCE_AND_TEST
@@ -46,6 +47,16 @@ VIEWS = (
     View("sagittal", 0, np.column_stack([P, -S, L]), "APSI"),
     View("coronal", 1, np.column_stack([L, -S, P]), "RLSI"),
 )
+
+
+def viewAcross(comparison: Comparison) -> tuple[View, Grid | None]:
+    """Return the plane of the slices of a pair's image, and its grid with the slices along k; axial without one."""
+    mask = comparison.reference.mask or comparison.test.mask
+    if mask is None:
+        return VIEWS[0], None
+    grid = mask.grid.slicesLast()
+    axis = int(np.abs(grid.direction[:, 2]).argmax())
+    return next(view for view in VIEWS if view.axis == axis), grid
 
 
 class Largest(NamedTuple):

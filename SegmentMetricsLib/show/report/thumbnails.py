@@ -7,19 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...case.comparison import Comparison
-from .planecuts import BESIDE, Line, cutBeside, joined, thinned
-from .slicepictures import ACROSS, DOWN, STEP, drawn, pathOf, windowsOf
-from .sliceviews import VIEWS, Picture, largestOf, picturesOf
+from .planecuts import BESIDE, cutBeside, joined, thinned
+from .slicepictures import drawn, pathOf, windowsOf
+from .sliceviews import VIEWS, Picture, largestOf, picturesOf, viewAcross
 
-# Width and height in units of the contours' coordinates, and the tolerance for thinning them in these units.
-SIZE = (round(ACROSS / STEP), round(DOWN / STEP))
-THINNED = 12.0
+# Tolerance for thinning the contours, in pixels of a picture.
+THINNED = 1.2
 
 
 def thumbnail(comparison: Comparison) -> dict | None:
     """Return both contours in a slice through the largest distance, None if there is none.
 
-    They are data of SVG paths within SIZE, with the name of the plane.
+    They are data of SVG paths, as of slicepictures.pathOf(), with the name of the plane.
     """
     if comparison.distances is None:
         return None
@@ -45,10 +44,8 @@ def typical(comparison: Comparison) -> dict | None:
     boxes = np.array([surface.box for surface in surfaces])
     view, place = VIEWS[0], boxes.mean(axis=(0, 1))
     shared = sorted((row for row in comparison.slices if not row.only), key=lambda row: row.meanDistance)
-    mask = comparison.reference.mask or comparison.test.mask
-    if shared and mask is not None:
-        along = np.abs(mask.grid.slicesLast().direction[:, 2])
-        view = next(one for one in VIEWS if one.axis == int(along.argmax()))
+    if shared:
+        view, _ = viewAcross(comparison)
         place[view.axis] = shared[len(shared) // 2].place[view.axis]
     extent = float(np.ptp(boxes, axis=(0, 1)).max())
     before, _ = zip(*(cutBeside(surface, place, view.axes, BESIDE * extent) for surface in surfaces), strict=True)
@@ -61,8 +58,5 @@ def typical(comparison: Comparison) -> dict | None:
 def _drawn(found: Sequence[Picture], distance: float, extent: float) -> dict:
     """Return the contours of a picture as data of SVG paths. distance, extent: as of windowsOf()."""
     (sides,) = drawn(found, windowsOf(found, distance, extent))
-    paths = []
-    for lines in sides:
-        few = thinned([Line(line.points.astype(float), line.isClosed) for line in lines], THINNED) if lines else []
-        paths.append(pathOf([Line(np.rint(points).astype(int), isClosed) for points, isClosed in few if len(points)]))
-    return {"view": found[0].view.name, "reference": paths[0], "test": paths[1]}
+    reference, test = (pathOf(thinned(lines, THINNED)) for lines in sides)
+    return {"view": found[0].view.name, "reference": reference, "test": test}
