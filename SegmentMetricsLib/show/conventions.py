@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..base.texts import oneLine
 from ..case.records import identityOf
@@ -89,30 +88,26 @@ def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: M
 def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
     """Write one row for every number of every tool."""
     rows = [
-        [*identityOf(record), *_rowOf(tool, number)]
+        [
+            *identityOf(record),
+            tool,
+            known()[tool].version,
+            number.key,
+            number.name,
+            number.value,
+            number.unit,
+            number.status,
+            number.reference,
+            number.difference,
+            number.leaningText,
+            "yes" if number.isReproducible else "no",
+            number.reason,
+        ]
         for record in records
         for tool, numbers in record.conventions.items()
         for number in numbers.values()
     ]
     writeTable(Table([*IDENTITY, *map(Column, COLUMNS)], rows), path)
-
-
-def _rowOf(tool: str, number: Reported) -> list[Any]:
-    """Return the values of a number, under COLUMNS."""
-    return [
-        tool,
-        known()[tool].version,
-        number.key,
-        number.name,
-        number.value,
-        number.unit,
-        number.status,
-        number.reference,
-        number.difference,
-        number.leaningText,
-        "yes" if number.isReproducible else "no",
-        number.reason,
-    ]
 
 
 def textTable(record: ConventionsRecord, colored: bool = False, width: int | None = None) -> str:

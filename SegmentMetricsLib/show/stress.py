@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 
 from ..case.comparison import describe
@@ -19,7 +17,6 @@ CASES_SCHEMA = "segment-metrics-stress-cases/1"
 FILES_OF_CASES = "stress.summary.csv", "stress.summary.schema.csv", "stress.schema.csv"
 # The most important measurements of a stress test: heading and key.
 COLUMNS = {"Dice": "DSC", "HD95": "HD95", "wDice": "wDice", "SIS": "SIS", "STAR": "STAR"}
-MASK = re.compile(r"(risky|neutral)_[^/\\]+\.nrrd")
 
 
 def table(result: StressTest) -> str:
@@ -78,14 +75,7 @@ def earlierResults(folder: Path) -> list[Path]:
 
     These are masks of both variants, or tables of many cases; stress.json and stress.csv are replaced in any case.
     """
-    try:
-        content = json.loads((folder / "stress.json").read_text(encoding="utf-8"))
-        if content["schema"] == CASES_SCHEMA:
-            return [folder / name for name in FILES_OF_CASES]
-        if content["schema"] != SCHEMA:
-            return []
-        names = [variant["file"] for variant in content["variants"].values()]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # missing, or written by another program
-        return []
-    # the file may have been edited: accept only names of masks, and none outside the folder
-    return [folder / name for name in names if isinstance(name, str) and MASK.fullmatch(name)]
+    path, masks = folder / "stress.json", r"(risky|neutral)_[^/\\]+\.nrrd"
+    tables = writing.earlierFiles(path, CASES_SCHEMA, lambda _: FILES_OF_CASES, ".*")
+    ofOne = writing.earlierFiles(path, SCHEMA, lambda content: [v["file"] for v in content["variants"].values()], masks)
+    return [*tables, *ofOne]

@@ -188,13 +188,11 @@ def shortenedName(name: str, length: int) -> str:
     room = length - len(between)
     # room that one name does not need goes to the other
     longest = [max(room // 2, room - len(other)) for other in (second, first)]
-    halves = (_withEnds(half, most) for half, most in zip((first, second), longest, strict=True))
+    halves = []
+    for half, most in zip((first, second), longest, strict=True):
+        end = (most - 1) // 2
+        halves.append(half if len(half) <= most else f"{half[: most - 1 - end]}…{half[-end:]}")
     return oneLine(between.join(halves))
-
-
-def _withEnds(name: str, length: int) -> str:
-    end = (length - 1) // 2
-    return name if len(name) <= length else f"{name[: length - 1 - end]}…{name[-end:]}"
 
 
 def aligned(table: Table, width: int | None = None) -> str:
@@ -203,11 +201,16 @@ def aligned(table: Table, width: int | None = None) -> str:
     width: characters of a line. Columns that do not fit are put in another block below, which repeats the columns of
     text that the table begins with. None does not limit the lines.
     """
-    rows = table.texts()
-    return "\n\n".join(
-        _alignedBlock([[row[n] for n in block] for row in rows], [table.columns[n].isText for n in block])
-        for block in blocks(table, width)
-    )
+    rows, parts = table.texts(), []
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for block in blocks(table, width):
+        lines = []
+        for row in rows:
+            cells = (row[n].ljust(widths[n]) if table.columns[n].isText else row[n].rjust(widths[n]) for n in block)
+            lines.append(GAP.join(cells).rstrip())
+        lines.insert(1, GAP.join("-" * widths[n] for n in block))
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
 
 
 def blocks(table: Table, width: int | None) -> list[list[int]]:
@@ -222,13 +225,3 @@ def blocks(table: Table, width: int | None) -> list[list[int]]:
             found.append(list(range(left)))
         found[-1].append(column)
     return found
-
-
-def _alignedBlock(rows: Sequence[Sequence[str]], areText: Sequence[bool]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [c.ljust(w) if isText else c.rjust(w) for c, w, isText in zip(row, widths, areText, strict=True)]
-        lines.append(GAP.join(cells).rstrip())
-    lines.insert(1, GAP.join("-" * width for width in widths))
-    return "\n".join(lines)

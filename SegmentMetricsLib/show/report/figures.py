@@ -15,6 +15,7 @@ from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...model.dose import Dose
+from ...model.structures import REFERENCE_AND_TEST
 from ..distributions import doseRange, mapRange
 from .reduction import ReducedSurface, reduced
 
@@ -44,11 +45,6 @@ def scale(colors: Sequence[str]) -> list[list]:
     return [[number / (len(colors) - 1), color] for number, color in enumerate(colors)]
 
 
-def firstTolerance(comparison: Comparison) -> float | None:
-    """Return the tolerance in mm that figures show, or None without one."""
-    return next(iter(comparison.settings.tolerances), None)
-
-
 def worseSide(comparison: Comparison) -> str:
     """Return the side whose boundary has the largest distance, "reference" or "test"; "reference" for equal ones."""
     reference, test = (direction.largest for direction in comparison.knownDistances.directions)
@@ -56,8 +52,16 @@ def worseSide(comparison: Comparison) -> str:
 
 
 def mapSurfaces(comparison: Comparison) -> dict[str, ReducedSurface]:
-    """Return both surfaces of a comparison for the distance map, by side."""
-    return _centered(*(reduced(direction, comparison.dose) for direction in comparison.knownDistances.directions))
+    """Return both surfaces of a comparison for the distance map, by side.
+
+    They are moved together so that the origin is in their middle: plotly.js shades a surface that is far from the
+    origin as if it were flat.
+    """
+    surfaces = [reduced(direction, comparison.dose) for direction in comparison.knownDistances.directions]
+    points = np.concatenate([surface.points for surface in surfaces])
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    moved = (replace(surface, points=surface.points - middle) for surface in surfaces)
+    return dict(zip(REFERENCE_AND_TEST, moved, strict=True))
 
 
 def doseMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface]) -> tuple[dict, float, bool, dict]:
@@ -73,7 +77,7 @@ def doseMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface]) -> t
 def colorRange(comparison: Comparison) -> tuple[float, bool, dict]:
     """Return the end of the color range in mm, whether distances have signs, and the labels of the color bar."""
     signed = comparison.knownDistances.hasSides
-    limit = mapRange(comparison.knownDistances, firstTolerance(comparison) or 0.0)
+    limit = mapRange(comparison.knownDistances, next(iter(comparison.settings.tolerances), 0.0))
     return limit, signed, colorTicks(limit, *clipped(comparison, limit)["signed" if signed else "absolute"])
 
 
@@ -90,9 +94,22 @@ def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] |
     ticks = {kind: colorTicks(limit, *ends) for kind, ends in clipped(comparison, limit).items()}
     meshes = [_mesh(surface, name, name == first, signed, limit, shown) for name, surface in surfaces.items()]
     points = np.concatenate([surface.points for surface in surfaces.values()])
-    places = _sidePlaces(points)
+    # the letters of the sides of the patient around both
+    low, high = points.min(axis=0), points.max(axis=0)
+    reach = (high - low) / 2 + 0.12 * (high - low).max()
+    places = (low + high) / 2 + np.repeat(np.diag(reach), 2, axis=0) * np.tile([[-1], [1]], (3, 1))
+    letters = {
+        "type": "scatter3d",
+        "mode": "text",
+        "name": "sides",
+        "text": lettersFrom(EYE),
+        **{axis: [round(float(place[number]), 2) for place in places] for number, axis in enumerate("xyz")},
+        "textfont": {"size": 14, "color": "#666"},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
     return {
-        "data": [*meshes, _sides(places)],
+        "data": [*meshes, letters],
         "layout": {
             "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
             "font": FONT,
@@ -105,17 +122,6 @@ def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] |
         "scales": {"signed": scale(SIGNED), "absolute": scale(ABSOLUTE)},
         "ticks": ticks,
     }
-
-
-def _centered(reference: ReducedSurface, test: ReducedSurface) -> dict[str, ReducedSurface]:
-    """Return two surfaces by side, moved together so that the origin is in their middle.
-
-    plotly.js shades a surface that is far from the origin as if it were flat.
-    """
-    surfaces = {"reference": reference, "test": test}
-    points = np.concatenate([surface.points for surface in surfaces.values()])
-    middle = (points.min(axis=0) + points.max(axis=0)) / 2
-    return {name: replace(surface, points=surface.points - middle) for name, surface in surfaces.items()}
 
 
 def clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
@@ -168,13 +174,6 @@ def _frame(points: np.ndarray) -> dict:
     }
 
 
-def _sidePlaces(points: np.ndarray) -> np.ndarray:
-    """Return the positions (6, 3) of the letters R, L, A, P, I, S around points (n, 3), LPS in mm."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    center, reach = (low + high) / 2, (high - low) / 2 + 0.12 * (high - low).max()
-    return np.array([center + sign * reach[axis] * np.eye(3)[axis] for axis in range(3) for sign in (-1, 1)])
-
-
 def lettersFrom(eye: Sequence[float]) -> list[str]:
     """Return the letters of the sides of the patient for a camera position (3,), LPS relative to the center.
 
@@ -183,20 +182,6 @@ def lettersFrom(eye: Sequence[float]) -> list[str]:
     """
     distance = math.hypot(*eye)
     return [letter if abs(eye[n // 2]) <= MOST_FACING * distance else "" for n, letter in enumerate(SIDES)]
-
-
-def _sides(places: np.ndarray) -> dict:
-    """Return the trace of the letters that mark the sides of the patient, at positions (6, 3)."""
-    return {
-        "type": "scatter3d",
-        "mode": "text",
-        "name": "sides",
-        "text": lettersFrom(EYE),
-        **{axis: [round(float(place[number]), 2) for place in places] for number, axis in enumerate("xyz")},
-        "textfont": {"size": 14, "color": "#666"},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
 
 
 def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit: float, ticks: dict) -> dict:

@@ -48,7 +48,11 @@ def flatMap(
             draw(row[:, number * SIZE[0] : (number + 1) * SIZE[0]], shape, camera._replace(scale=scale), color)
     used = np.flatnonzero((rows < 255).any(axis=(0, 2, 3)))
     rows = rows[:, max(used.min() - MARGIN, 0) : used.max() + 1 + MARGIN] if len(used) else rows
-    told = f"from the {', '.join(SIDES)}"
+    told, low = f"from the {', '.join(SIDES)}", -limit if isSigned else 0.0
+    labels = joined(
+        filled('<span style="left:$place%">$text</span>', place=f"{100 * (value - low) / (limit - low):.4g}", text=text)
+        for value, text in zip(ticks["tickvals"], ticks["ticktext"], strict=True)
+    )
     shown = joined(
         filled(
             '<figure><img alt="$side $told" src="data:image/jpeg;base64,$data"><figcaption><b>$side</b> $told'
@@ -60,20 +64,10 @@ def flatMap(
         for side, row in zip(surfaces, rows, strict=True)
     )
     return filled(
-        '<div class="views">$shown</div>$scale', shown=shown, scale=_scale(limit, isSigned, ticks, palette, what)
-    )
-
-
-def _scale(limit: float, isSigned: bool, ticks: Mapping, palette: Sequence[str], what: str) -> Markup:
-    """Return the scale of the colors."""
-    low = -limit if isSigned else 0.0
-    labels = joined(
-        filled('<span style="left:$place%">$text</span>', place=f"{100 * (value - low) / (limit - low):.4g}", text=text)
-        for value, text in zip(ticks["tickvals"], ticks["ticktext"], strict=True)
-    )
-    return filled(
+        '<div class="views">$shown</div>'
         '<div class="colors"><div style="background:linear-gradient(to right,$colors)"></div>$labels</div>'
         '<p class="soft">$what</p>',
+        shown=shown,
         colors=",".join(palette),
         labels=labels,
         what=what or ("Signed distance, + outside (mm)" if isSigned else "Distance (mm)"),

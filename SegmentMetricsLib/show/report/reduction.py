@@ -13,7 +13,7 @@ from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D, vtkQuadricDecimation, vt
 from ...base.parallel import threads
 from ...distances.surfacedistances import DirectedDistances
 from ...geometry.masks import Mask
-from ...geometry.surfaces import Surface, doublePoints, toPolyData, triangleIndices
+from ...geometry.surfaces import doublePoints, toPolyData, triangleIndices
 from ...model.dose import Dose
 
 # Approximate maximum of triangles per surface in a page: more make no visible difference at that size.
@@ -40,8 +40,14 @@ def reduced(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSu
     """Return the boundary measured from, smoothed and simplified, with the distances that were measured on it."""
     from scipy.spatial import cKDTree
 
-    surface = direction.surface
-    polyData = _fewTriangles(surface)
+    surface, few = direction.surface, None
+    factor = math.floor(math.sqrt(len(surface.cells) / MOST_TRIANGLES))
+    if surface.mask is not None and factor >= 2:
+        # much faster than removing triangles one by one; thin parts that it loses would hardly be visible anyway
+        few = fromBlocks(surface.mask, factor)
+    if few is None or not few.GetNumberOfCells():
+        few = toPolyData(surface)
+    polyData = decimated(few if surface.mask is None else smoothed(few))
     points = vtk_to_numpy(polyData.GetPoints().GetData())
     nearest = cKDTree(surface.points).query(points, workers=threads())[1]
     return ReducedSurface(
@@ -50,16 +56,6 @@ def reduced(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSu
         direction.atPoints[nearest].astype(np.float32),
         None if dose is None else dose.knownAt(surface.points[nearest], 0.0).astype(np.float32),
     )
-
-
-def _fewTriangles(surface: Surface) -> vtkPolyData:
-    factor = math.floor(math.sqrt(len(surface.cells) / MOST_TRIANGLES))
-    if surface.mask is not None and factor >= 2:
-        # much faster than removing triangles one by one; thin parts that it loses would hardly be visible anyway
-        polyData = fromBlocks(surface.mask, factor)
-        if polyData.GetNumberOfCells():
-            return decimated(smoothed(polyData))
-    return decimated(toPolyData(surface) if surface.mask is None else smoothed(toPolyData(surface)))
 
 
 def fromBlocks(mask: Mask, factor: int) -> vtkPolyData:

@@ -110,9 +110,19 @@ def largestOf(comparison: Comparison) -> Largest:
 def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
     """Return the slices of the reference's and the test's boundary: three for surfaces, one or none for contours."""
     place = largest.position if largest.isAny else np.mean(surfaces[0].box, axis=0)
-    if surfaces[0].dimension == 2:
-        return _inPlane(surfaces, largest, place)
     own = REFERENCE_AND_TEST.index(largest.side)
+    if surfaces[0].dimension == 2:
+        # the one in the plane of the contours, which is normal to an anatomical axis unless it is oblique
+        normal, found = np.abs(cast(np.ndarray, surfaces[0].normal)), []
+        for view in (view for view in VIEWS if normal[view.axis] >= STRAIGHT):
+            flat = [(surface.points - place) @ view.axes[:, :2] for surface in surfaces]
+            cuts = [
+                Cut(*(points[column] for column in surface.cells.T), *surface.cells.T)
+                for points, surface in zip(flat, surfaces, strict=True)
+            ]
+            way = view.axes[:, :2] @ nearestOnSegments(cuts[1 - own]) if largest.isAny else None
+            found.append(_picture(view, place, cuts, way, own))
+        return found
     way = nearestPlace(surfaces[1 - own].target, place, largest.distance) - place if largest.isAny else None
     corners = np.array([surface.box for surface in surfaces])
     beside = BESIDE * float(np.ptp(corners, axis=(0, 1)).max())
@@ -147,22 +157,6 @@ def _cutsToSee(
         if length >= np.pi * min(LEAST_SEEN, LEAST_SHARE * whole):
             return chosen, moved
     return first, 0.0
-
-
-def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -> list[Picture]:
-    """Return the picture of contours in a plane normal to an anatomical axis, or [] for oblique planes."""
-    normal = np.abs(cast(np.ndarray, surfaces[0].normal))
-    own, pictures = REFERENCE_AND_TEST.index(largest.side), []
-    for view in VIEWS:
-        if normal[view.axis] >= STRAIGHT:
-            flat = [(surface.points - place) @ view.axes[:, :2] for surface in surfaces]
-            cuts = [
-                Cut(*(points[column] for column in surface.cells.T), *surface.cells.T)
-                for points, surface in zip(flat, surfaces, strict=True)
-            ]
-            way = view.axes[:, :2] @ nearestOnSegments(cuts[1 - own]) if largest.isAny else None
-            pictures.append(_picture(view, place, cuts, way, own))
-    return pictures
 
 
 def _picture(
