@@ -36,9 +36,9 @@ from ..settings.settings import Settings, asSettings
 from . import gridspread, multilabel, places, summary
 from .findings import pairfindings
 from .given import Comparable, asCriticals, asStructure, criticalsFrom, marksIn
+from .multilabel import Share
 from .places import Place, worstPlaces
 from .records import Record
-from .shares import Share
 
 # The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
 LESION_DISTANCES = "LesionHD95"

@@ -98,7 +98,7 @@ class _Side:
     @cached_property
     def centers(self) -> np.ndarray:
         """(n, 3) centers of all cells, LPS mm."""
-        return _cellCenters(self.direction.surface)
+        return _centersOf(self.direction.surface.points, self.direction.surface.cells)
 
     @cached_property
     def near(self) -> NearPoints:
@@ -153,7 +153,9 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int | None 
     A place usually shows on both boundaries. The patch with the larger distance represents it; patches of the other
     boundary opposite to it are the same place and are not listed. most: maximum number of places, None for all.
     """
-    sides = _sides(distances, tolerance)
+    beyond = [_beyond(direction, tolerance) for direction in distances.directions]
+    owners = _connected([direction.surface for direction in distances.directions], beyond)
+    sides = [_Side(*each) for each in zip(distances.directions, beyond, owners, strict=True)]
     for side in sides:
         side.takeLargest()
     ranked = sorted(
@@ -218,7 +220,10 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
     weight = weights.sum()
     if weight == 0:
         return ""
-    total = weights @ outwardNormals(inner, _cellsNext(inner, np.concatenate(points)))
+    # a sample of the cells, spread over the surface, suffices to find the side
+    cells = np.arange(0, len(inner.cells), 1 + len(inner.cells) // MOST_SAMPLES)
+    centers = NearPoints(_centersOf(inner.points, inner.cells[cells]))
+    total = weights @ outwardNormals(inner, cells[centers.nearest(np.concatenate(points))])
     second, first = np.sort(np.abs(total))[-2:]
     dominates = first >= CLEAR_MAJORITY * weight and second <= CLEAR_LEAD * first
     return _letter(total) if dominates else ""
@@ -235,22 +240,6 @@ def _sampled(direction: DirectedDistances, tolerance: float, sign: int) -> tuple
     step = 1 + len(beyond) // MOST_SAMPLES
     beyond = beyond[::step]
     return beyond, direction.sizesOf(beyond) * (sign * direction.signed[beyond] - tolerance) * step
-
-
-def _cellsNext(surface: Surface, points: np.ndarray) -> np.ndarray:
-    """Return the cells (n,) of a boundary whose centers are nearest to points (n, 3).
-
-    Only a sample of the cells, spread over the surface, is searched, which suffices to find the side.
-    """
-    cells = np.arange(0, len(surface.cells), 1 + len(surface.cells) // MOST_SAMPLES)
-    return cells[NearPoints(_centersOf(surface.points, surface.cells[cells])).nearest(points)]
-
-
-def _sides(distances: SurfaceDistances, tolerance: float) -> list[_Side]:
-    """Return both boundaries with their patches."""
-    beyond = [_beyond(direction, tolerance) for direction in distances.directions]
-    owners = _connected([direction.surface for direction in distances.directions], beyond)
-    return [_Side(*each) for each in zip(distances.directions, beyond, owners, strict=True)]
 
 
 def _beyond(direction: DirectedDistances, tolerance: float) -> _Beyond:
@@ -306,10 +295,6 @@ def _firstOfFarthest(direction: DirectedDistances, beyond: _Beyond, far: np.ndar
     return farthest[order[np.diff(owners[rows[order]], prepend=-1) > 0]]
 
 
-def _cellCenters(surface: Surface) -> np.ndarray:
-    return _centersOf(surface.points, surface.cells)
-
-
 def _centersOf(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """Return the means (n, 3) of the corners of cells (n, corners), mm."""
     # corner by corner: NumPy is slow to reduce along a short axis
@@ -338,17 +323,14 @@ def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.nda
             # in one call, because the first look-up takes long
             every = outwardNormals(surface, np.concatenate([*near, cells]))
             for row, some, end, alone in zip(rows, near, ends, every[ends[-1] :], strict=True):
-                normals[row] = _meanNormal(every[end - len(some) : end], surface.sizes[some], alone)
+                sizes = surface.sizes[some]
+                mean = sizes @ every[end - len(some) : end]
+                length = np.linalg.norm(mean)
+                if length < 0.5 * sizes.sum():  # the cells belong to opposite walls of something thin
+                    normals[row] = alone
+                elif length > 0:
+                    normals[row] = mean / length
     return normals
-
-
-def _meanNormal(normals: np.ndarray, sizes: np.ndarray, alone: np.ndarray) -> np.ndarray:
-    """Return the mean unit normal (3,) of cells with normals (n, 3) and sizes (n,); `alone` for something thin."""
-    mean = sizes @ normals
-    length = np.linalg.norm(mean)
-    if length < 0.5 * sizes.sum():  # the cells belong to opposite walls
-        return alone
-    return mean / length if length > 0 else mean
 
 
 def _letter(normal: np.ndarray) -> str:

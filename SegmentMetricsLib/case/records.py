@@ -19,8 +19,8 @@ from ..metrics.topology import Run
 from ..model.naming import pairTitle
 from ..model.structures import SEGMENTATION
 from ..settings.settings import Settings
+from .multilabel import Share
 from .places import Place
-from .shares import Share
 
 # Of the plain values of a record.
 SCHEMA = 2

@@ -164,22 +164,15 @@ def _names(given: Sequence[Observer], count: int, names: Sequence[str] | None) -
             raise InputError(f"{number}; give those of the {count} observers{tests}.")
         usual = [*names, *_names(given[len(names) :], 0, None)]
     elif len(paths := [Path(one) for one in given if isinstance(one, (str, os.PathLike))]) == len(given) > 0:
-        usual = _ofPaths(paths)
+        # the part of the path, from its end, in which all differ
+        parts = [[stemOf(path), *reversed(path.absolute().parts[:-1])] for path in paths]
+        levels = (list(level) for level in zip(*parts, strict=False))
+        usual = next((level for level in levels if len(set(level)) == len(level)), list(tellingApart(paths).values()))
     elif len(own := dict.fromkeys(one.name for one in given if isinstance(one, Structure))) == len(given):
         usual = list(own)
     if several := [name for name, number in Counter(usual).items() if number > 1]:
         raise InputError(f"Two observers or tests are both called {several[0]!r}: give every one a name of its own.")
     return usual
-
-
-def _ofPaths(paths: Sequence[Path]) -> list[str]:
-    """Return names for files or folders: the part of the path, from its end, in which all differ."""
-    parts = [[stemOf(path), *reversed(path.absolute().parts[:-1])] for path in paths]
-    for level in zip(*parts, strict=False):
-        if len(set(level)) == len(level):
-            return list(level)
-    titles = tellingApart(paths)
-    return [titles[path] for path in paths]
 
 
 def _alone(structures: Sequence[Structure]) -> Organ:

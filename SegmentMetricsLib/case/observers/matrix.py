@@ -18,7 +18,7 @@ from ...distances.surfacedistances import SurfaceDistances
 from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
 from ...metrics.findings import Finding, asFinding
-from ...metrics.measurement import Measurement, evaluate
+from ...metrics.measurement import Measurement, evaluate, finite
 from ...metrics.pair import Pair
 from ...metrics.registry import findMetric, selected
 from ...model.structure import Structure
@@ -49,11 +49,9 @@ class Spread(NamedTuple):
 
     def toDictionary(self) -> dict:
         """Return the spread for JSON, with null for what is not finite."""
-        found = {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
-        return {"mean": found["mean"], "SD": found["sd"], "lowest": found["low"], "highest": found["high"]} | {
-            "pairs": self.pairs,
-            "undefined": self.undefined,
-        }
+        names = {"mean": "mean", "SD": "sd", "lowest": "low", "highest": "high"}
+        found = {key: finite(getattr(self, name)) for key, name in names.items()}
+        return {**found, "pairs": self.pairs, "undefined": self.undefined}
 
 
 class Pooled(NamedTuple):

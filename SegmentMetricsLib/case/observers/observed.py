@@ -157,7 +157,7 @@ class ObservedStructure:
             "having": self.having,
             "sentence": self.sentence,
             "agreement": {key: finite(value) for key, value in self.agreement.items()},
-            "matrix": {key: _rows(values) for key, values in self.matrix.items()},
+            "matrix": {key: [list(map(finite, row)) for row in m.tolist()] for key, m in self.matrix.items()},
             "spread": {key: self.pairs.spread(key, self.members).toDictionary() for key in self.pairs.keys},
             "consensus": None,
             "variation": None,
@@ -185,7 +185,3 @@ class ObservedStructure:
             if m.status != "ok"
         ]
         return content | ({"notFinite": notFinite} if notFinite else {})
-
-
-def _rows(values: np.ndarray) -> list[list[float | None]]:
-    return [[finite(float(value)) for value in row] for row in values]

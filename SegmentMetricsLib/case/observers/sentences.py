@@ -71,18 +71,14 @@ def _outlier(found: Any, outlier: Any) -> str:
 
 def _verdict(test) -> str:
     """Return whether a test is within the observers' range, by the main measurements; by all if none was measured."""
-    main = [key for key in test.isWithin if _isMain(key)] or list(test.isWithin)
+    asked = {key: findMetric(key) for key in test.isWithin}
+    main = [key for key, found in asked.items() if found is not None and found.metric.isMain] or list(asked)
     beyond = [key for key in main if not test.isWithin[key]]
     if not beyond:
         return f"{test.name} is within their range"
     if len(beyond) == len(main):
         return f"{test.name} is outside their range"
     return f"{test.name} is outside their range in {commaSeparated(beyond)}"
-
-
-def _isMain(key: str) -> bool:
-    found = findMetric(key)
-    return found is not None and found.metric.isMain
 
 
 def _mm(value: float) -> str:

@@ -300,7 +300,10 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
     everyone = [*work.observers, *work.tests]
     matrix = compareAll(organ.structures, settings, work.criticals, searches)
     members = [n for n in range(count) if organ.structures[n] is not None]
-    remarks = _remarksOn(matrix, everyone)
+    remarks = []
+    for text, pairs in (*matrix.failures.items(), *matrix.findings.items()):
+        named = [f"{everyone[first]} (reference) and {everyone[second]} (test)" for first, second in pairs]
+        remarks.append(f"{'; '.join(named[:3])}{f' and {len(named) - 3} more pairs' if len(named) > 3 else ''}: {text}")
     if not matrix.pairs:
         raise InputError(" ".join(remarks[:2]) or "no two of them can be compared.")
     drawn = [n for n in members if not cast(Structure, organ.structures[n]).isEmpty]
@@ -315,7 +318,10 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
     isComparable = all(pair in matrix.pairs for pair in combinations(members, 2))
     try:
         if drawn and isComparable:
-            _requireInside(organ, drawn, everyone)
+            for number in drawn:
+                structure = cast(Structure, organ.structures[number])
+                if structure.givenSurface is not None and not structure.surface.isClosed:
+                    raise InputError(f"the surface of {everyone[number]} {structure.surface.whyNoInside}.")
             drawings = Drawings.of(
                 [cast(Structure, organ.structures[n]) for n in drawn], settings.meshSpacing, searches
             )
@@ -363,23 +369,6 @@ def _areEqual(structures: Sequence[Structure | None], matrix: Matrix, pair: tupl
         return pooled.within(0.0) == 1.0
     masks = [structure.mask if structure is not None else None for structure in (one, other)]
     return all(mask is not None for mask in masks) and cast(Mask, masks[0]).isSameAs(cast(Mask, masks[1]))
-
-
-def _requireInside(organ: Organ, drawn: Sequence[int], everyone: Sequence[str]) -> None:
-    """Raise InputError when the surface of one of those who have drawn a structure has no inside."""
-    for number in drawn:
-        structure = cast(Structure, organ.structures[number])
-        if structure.givenSurface is not None and not structure.surface.isClosed:
-            raise InputError(f"the surface of {everyone[number]} {structure.surface.whyNoInside}.")
-
-
-def _remarksOn(matrix: Matrix, everyone: Sequence[str]) -> list[str]:
-    """Return the alarms and the failures of pairs, each with the pairs that have it."""
-    remarks = []
-    for text, pairs in (*matrix.failures.items(), *matrix.findings.items()):
-        named = [f"{everyone[first]} (reference) and {everyone[second]} (test)" for first, second in pairs]
-        remarks.append(f"{'; '.join(named[:3])}{f' and {len(named) - 3} more pairs' if len(named) > 3 else ''}: {text}")
-    return remarks
 
 
 def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work: Work) -> dict:
