@@ -409,7 +409,7 @@ def withGridUncertainty(
         return compare(reference, test, settings, criticals=criticals, dose=comparison.dose).measurements
 
     settings = comparison.settings
-    values, findings = gridspread.shifted(comparison.reference, comparison.test, settings, measure, displayed)
+    values, findings = gridspread.measureShifted(comparison.reference, comparison.test, settings, measure, displayed)
     asked = selected(settings, metricsOf(settings.convention).values())
     found = gridspread.spreads(comparison.measurements, values, asked)
     told = {key: replace(one, grid=found.get(key)) for key, one in comparison.measurements.items()}

@@ -37,7 +37,7 @@ NOTE = (
 )
 
 
-def shifted(
+def measureShifted(
     reference: Structure,
     test: Structure,
     settings: Settings,

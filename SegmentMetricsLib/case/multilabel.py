@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import SimpleITK
@@ -149,8 +149,8 @@ def compareLabels(
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
     pairing = pairByName(*annotated(sides, settings.ignore), isAlonePair=False)
     shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
-    shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
-    return combined(shares, settings)
+    shares += onOneSide(pairing.unmatchedReference, pairing.unmatchedTest, settings)
+    return combine(shares, settings)
 
 
 def ofShares(
@@ -173,9 +173,9 @@ def ofShares(
         if settings.labelWeights:
             raise InputError("Weights of labels need several structures and the agreement family.")
         return None
-    known += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")
+    known += onOneSide(unmatchedReference, unmatchedTest, settings)
     known += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in failures.items()]
-    return combined(known, settings)
+    return combine(known, settings)
 
 
 def isWanted(settings: Settings) -> bool:
@@ -196,16 +196,18 @@ def shareOf(pair: Pair) -> Share:
     return Share(name, counts.truePositive * size, counts.reference * size, counts.test * size)
 
 
-def alone(structures: Iterable[Structure], settings: Settings, side: str) -> list[Share]:
-    """Return the shares of structures that only one side has. side: "reference" or "test"."""
+def onOneSide(
+    unmatchedReference: Iterable[Structure], unmatchedTest: Iterable[Structure], settings: Settings
+) -> list[Share]:
+    """Return the shares of structures that only one side has."""
     shares = []
-    for structure in structures:
-        try:
-            size, nothing = _size(structure, settings), Fraction(0)
-            both = (size, nothing) if side == "reference" else (nothing, size)
-            shares.append(Share(structure.name, nothing, *both))
-        except Undefined as undefined:
-            shares.append(Share(structure.name, problem=str(undefined)))
+    for side, structures in (("reference", unmatchedReference), ("test", unmatchedTest)):
+        for structure in structures:
+            try:
+                size: dict[str, Any] = {side: _size(structure, settings)}
+                shares.append(Share(structure.name, **size))
+            except Undefined as undefined:
+                shares.append(Share(structure.name, problem=str(undefined)))
     return shares
 
 
@@ -220,7 +222,7 @@ def _size(structure: Structure, settings: Settings) -> Fraction:
     return Fraction(0 if structure.isEmpty else structure.surface.volume)
 
 
-def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
+def combine(shares: Sequence[Share], settings: Settings) -> MultiLabel:
     """Return the overlap of all labels from the share of each. Raises ValueError for weights of unknown labels."""
     names = [share.name for share in shares]
     given = {}

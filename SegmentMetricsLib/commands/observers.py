@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
         requireNew(options.consensus_seg)
     tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
-    from ..case.observers.study import Work, comparable, studied
+    from ..case.observers.study import Work, comparableOrgans, studyOf
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
@@ -117,12 +117,12 @@ def run(options: argparse.Namespace) -> int:
     names = None if options.names is None else namesFrom(options.names)
     gathered = gather(options.observers, options.test, settings, names, options.structure, labelNames)
     work = Work.of(gathered, settings, options.consensus, labelNames, displayed)
-    organs = comparable(gathered)
+    organs = comparableOrgans(gathered)
     files = writing.fileNames(organ.name for organ in organs)
     with _results(options.output) as unfinished:
         written = Written(work, files, unfinished, not options.numbers_only)
         results = _each(written, organs, options.workers)
-        study = studied(gathered, settings, iter(results))
+        study = studyOf(gathered, settings, iter(results))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
         if options.report and unfinished is not None:
@@ -231,7 +231,7 @@ def _show(study: ObserverStudy, options: argparse.Namespace, hasProtocol: bool) 
     from ..show import observers as observerfiles
     from ..show import tables
 
-    print(tables.aligned(observerfiles.table(study), terminalWidth()))
+    print(tables.align(observerfiles.table(study), terminalWidth()))
     for sentence in observerfiles.sentences(study):
         print(f"\n{oneLine(sentence)}")
     if hasProtocol:

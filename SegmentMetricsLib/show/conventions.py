@@ -16,7 +16,7 @@ from ..model.naming import pairTitle
 from ..model.structures import Pairing
 from .resulttables import IDENTITY, heading
 from .tablemodel import Column, Table
-from .tables import GAP, aligned, blocks
+from .tables import GAP, align, blocks
 from .writing import versions, writeTable
 
 SCHEMA = "segment-metrics-conventions/1"
@@ -114,7 +114,7 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
     """Return a table with a row for every tool and, in parentheses, its differences from the reference value.
 
     colored: whether over-optimistic and over-pessimistic values are colored, for terminals. A star marks values that
-    the tool itself does not give reproducibly. width: as for tables.aligned().
+    the tool itself does not give reproducibly. width: as for tables.align().
     """
     first = record.referenceValues()
     rows = [[REFERENCE_ROW, *(referenceText(number) for number in first.values())]]
@@ -127,7 +127,7 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
     parts = []
     for block in blocks(table, width):
         part = Table([table.columns[n] for n in block], [[row[n] for n in block] for row in table.rows])
-        lines = aligned(part).split("\n")
+        lines = align(part).split("\n")
         if colored:
             widths = [len(rule) for rule in lines[1].split(GAP)]
             own = [[leaning[n] for n in block] for leaning in leanings]

@@ -200,7 +200,7 @@ def smoothEdges(picture: np.ndarray) -> None:
     picture[rows + 1, columns + 1] = (sums + 4) // 8
 
 
-def interpolated(values: np.ndarray, low: float, high: float, palette: Sequence[str]) -> np.ndarray:
+def interpolate(values: np.ndarray, low: float, high: float, palette: Sequence[str]) -> np.ndarray:
     """Return the colors (n, 3) from 0 to 255 of values (n,) on a scale of equally spaced colors from low to high."""
     stops, channels = np.linspace(low, high, len(palette)), 255 * np.array(list(map(rgb, palette))).T
     return np.stack([np.interp(values, stops, channel) for channel in channels], axis=1)

@@ -9,7 +9,7 @@ from ..case.stress import StressTest
 from ..metrics.measurement import Measurement, rounded
 from . import writing
 from .tablemodel import Column, Table
-from .tables import LONGEST_TITLE, aligned, shortened
+from .tables import LONGEST_TITLE, align, shorten
 
 SCHEMA = "segment-metrics-stress/2"
 # Of the stress tests of many cases, and the files that only these have.
@@ -25,7 +25,7 @@ def table(result: StressTest) -> str:
         [name, *(_text(comparison[key]) if key in comparison else "" for key in COLUMNS.values())]
         for name, comparison in result.variants.items()
     ]
-    return aligned(Table.headed([shortened(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
+    return align(Table.headed([shorten(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
 
 
 def _text(measurement: Measurement) -> str:

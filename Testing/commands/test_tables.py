@@ -136,7 +136,7 @@ def testSlicesAloneAreATable():
 )
 def testShortNamesOfPairsShowBothHalves(name, short):
     """Which side the structures are of mostly stands at the end of their names."""
-    assert tables.shortenedName(name, 28) == short and len(short) <= 28
+    assert tables.shortenName(name, 28) == short and len(short) <= 28
 
 
 def testColumnsHaveTheSameDecimals():
@@ -200,7 +200,7 @@ TABLE = Table.headed(["", "Name", "HD", "DSC"], ROWS, left=2)
 )
 def testColumnsThatDoNotFitStandBelow(width, expected):
     assert tables.blocks(TABLE, width) == expected
-    parts = tables.aligned(TABLE, width).split("\n\n")
+    parts = tables.align(TABLE, width).split("\n\n")
     assert len(parts) == len(expected) and all("second" in part.splitlines()[-1] for part in parts)
     assert width in (None, 3) or max(len(line) for part in parts for line in part.splitlines()) <= width
 

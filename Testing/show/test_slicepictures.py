@@ -15,7 +15,7 @@ from SegmentMetricsLib.geometry.triangles import distancesToTriangles
 from SegmentMetricsLib.show.report import planecuts
 from SegmentMetricsLib.show.report import slicepictures as slices
 from SegmentMetricsLib.show.report import sliceviews as views
-from SegmentMetricsLib.show.report.planecuts import Line
+from SegmentMetricsLib.show.report.planecuts import Polyline
 
 AXES = {view.name: view for view in views.VIEWS}
 
@@ -35,7 +35,7 @@ def titles(comparison) -> list[str]:
     return [title.text for title in parsed(comparison).iter("title")]
 
 
-def awayFrom(points: np.ndarray, line: Line) -> np.ndarray:
+def awayFrom(points: np.ndarray, line: Polyline) -> np.ndarray:
     """Return how far points (n, 2) are from a line."""
     start = line.points if line.isClosed else line.points[:-1]
     end = np.roll(line.points, -1, axis=0)[: len(start)]
@@ -45,7 +45,7 @@ def awayFrom(points: np.ndarray, line: Line) -> np.ndarray:
     return np.linalg.norm(points[:, None] - places, axis=2).min(axis=1)
 
 
-def enclosed(line: Line) -> float:
+def enclosed(line: Polyline) -> float:
     x, y = line.points.T
     return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
 
@@ -56,8 +56,8 @@ def testABoxIsCutAlongItsSides():
     for name, sides in (("axial", (20, 40)), ("sagittal", (40, 60)), ("coronal", (20, 60))):
         view = AXES[name]
         for cut in planecuts.cutBeside(box, place, view.axes, 0.01):
-            (line,) = planecuts.joined(cut)
-            (line,) = planecuts.thinned([line], 1e-9)
+            (line,) = planecuts.join(cut)
+            (line,) = planecuts.thin([line], 1e-9)
             assert line.isClosed and len(line.points) in (4, 5)  # the first one may lie on a side
             low, high = line.points.min(axis=0), line.points.max(axis=0)
             np.testing.assert_allclose(high - low, sides, atol=1e-6)
@@ -70,9 +70,9 @@ def testABoxIsCutAlongItsSides():
 def testABallIsCutInCircles():
     ball = fromPolyData(shapes.ballMesh(30, (1, 2, 3), 128))
     place = np.array([1.0, 2.0, 3.0 + 18.0])
-    (line,) = planecuts.joined(planecuts.cutBeside(ball, place, AXES["axial"].axes, 1e-3)[0])
+    (line,) = planecuts.join(planecuts.cutBeside(ball, place, AXES["axial"].axes, 1e-3)[0])
     np.testing.assert_allclose(np.linalg.norm(line.points, axis=1), 24, atol=0.05)
-    assert not planecuts.joined(planecuts.cutBeside(ball, place + np.array([0, 0, 13]), AXES["axial"].axes, 1e-3)[0])
+    assert not planecuts.join(planecuts.cutBeside(ball, place + np.array([0, 0, 13]), AXES["axial"].axes, 1e-3)[0])
 
 
 @pytest.mark.parametrize(
@@ -139,26 +139,26 @@ def testThinnedLinesStayNear(isClosed):
     angles = np.linspace(0, 2 * np.pi, 3000, endpoint=False)
     radius = 100 + 10 * np.sin(7 * angles)
     points = np.column_stack([np.cos(angles), np.sin(angles)]) * radius[:, None]
-    thin, short, empty = planecuts.thinned(
-        [Line(points, isClosed), Line(points[:2], False), Line(points[:0], True)], 0.12
+    thin, short, empty = planecuts.thin(
+        [Polyline(points, isClosed), Polyline(points[:2], False), Polyline(points[:0], True)], 0.12
     )
     assert thin.isClosed == isClosed and 40 < len(thin.points) < 200
     assert awayFrom(points, thin).max() <= 0.12 and len(short.points) == 2 and len(empty.points) == 0
     assert {tuple(point) for point in thin.points} <= {tuple(point) for point in points}
-    assert planecuts.thinned([], 1.0) == []
+    assert planecuts.thin([], 1.0) == []
 
 
 def testWhatIsDrawnIsLessThanAFifthOfAPixelOff():
     comparison = compare(shapes.ball(24, (1, 2, 3)), shapes.ball(20))
     largest, found = views.largestOf(comparison), list(pictures(comparison).values())
     windows = slices.windowsOf(found, largest.distance, 50)
-    for picture, window, sides in zip(found, windows, slices.drawn(found, windows), strict=True):
+    for picture, window, sides in zip(found, windows, slices.contoursOf(found, windows), strict=True):
         for lines, shown in zip(picture.contours, sides, strict=True):
             (line,), (thin,) = lines, shown
             path = slices.pathOf(shown)
             start = list(map(int, re.match(r"M(-?\d+) ?(-?\d+)l", path).groups()))
             steps = np.reshape([int(n) for n in re.findall(r"-?\d+", path.partition("l")[2])], (-1, 2))
-            asWritten = Line(np.cumsum([start, *steps], axis=0) * slices.STEP, path.endswith("z"))
+            asWritten = Polyline(np.cumsum([start, *steps], axis=0) * slices.STEP, path.endswith("z"))
             assert asWritten.isClosed and len(thin.points) < len(line.points)
             assert awayFrom(window.pixels(line.points), asWritten).max() < 0.2
 

@@ -85,7 +85,7 @@ def _mm(value: float) -> str:
     return f"{value:.1f} mm" if value >= 0.05 else f"{fixed(value, 'mm')} mm"
 
 
-def tooFew(count: int) -> str:
+def ofTooFew(count: int) -> str:
     """Return why so many observers have no consensus, nor what needs one."""
     who = "one observer" if count == 1 else f"{NUMBERS[count]} observers"
     return (
@@ -94,7 +94,7 @@ def tooFew(count: int) -> str:
     )
 
 
-def copied(test: str, observers: Sequence[str]) -> str:
+def ofCopy(test: str, observers: Sequence[str]) -> str:
     """Return that a test is the same as some observers, and what that does to its rank."""
     whom = "that observer" if len(observers) == 1 else "them"
     return (
@@ -103,7 +103,7 @@ def copied(test: str, observers: Sequence[str]) -> str:
     )
 
 
-def missing(name: str, having: Sequence[str], every: Sequence[str]) -> str:
+def ofMissing(name: str, having: Sequence[str], every: Sequence[str]) -> str:
     """Return how many observers have a structure that some lack."""
     have = "has" if len(having) == 1 else "have"
     who = f": {commaSeparated(having)}" if having else ""

@@ -182,32 +182,32 @@ def compareObservers(
     numbers = None if labelNames is None else labelNamesFrom(labelNames)
     gathered = gather(observers, tests, settings, names, structures, numbers)
     work = Work.of(gathered, settings, consensus, numbers)
-    return studied(gathered, settings, oneByOne(work, gathered, progress))
+    return studyOf(gathered, settings, oneByOne(work, gathered, progress))
 
 
 def oneByOne(
     work: Callable[[Organ], ObservedStructure | InputError], gathered: Gathered, progress: Progress | None
 ) -> Iterator[ObservedStructure | InputError]:
-    """Yield the results of the comparable() structures, in their order, until progress returns False."""
-    organs = comparable(gathered)
+    """Yield the results of the comparableOrgans() structures, in their order, until progress returns False."""
+    organs = comparableOrgans(gathered)
     for number, organ in enumerate(organs):
         if progress is not None and progress(number, len(organs), organ.name) is False:
             return
         yield work(organ)
 
 
-def comparable(gathered: Gathered) -> list[Organ]:
+def comparableOrgans(gathered: Gathered) -> list[Organ]:
     """Return the structures that at least two observers have."""
     count = len(gathered.observers)
     return [organ for organ in gathered.organs if sum(s is not None for s in organ.structures[:count]) > 1]
 
 
-def studied(gathered: Gathered, settings: Settings, found: Iterator[ObservedStructure | InputError]) -> ObserverStudy:
-    """Return the study of what was found of each of the comparable() structures, in their order.
+def studyOf(gathered: Gathered, settings: Settings, found: Iterator[ObservedStructure | InputError]) -> ObserverStudy:
+    """Return the study of what was found of each of the comparableOrgans() structures, in their order.
 
     Raises InputError if none of them could be compared.
     """
-    organs, results, problems = comparable(gathered), [], []
+    organs, results, problems = comparableOrgans(gathered), [], []
     remarks = [*gathered.leftOut, *gathered.findings]
     for organ, outcome in zip(organs, found):
         if isinstance(outcome, InputError):
@@ -221,7 +221,7 @@ def studied(gathered: Gathered, settings: Settings, found: Iterator[ObservedStru
     for organ in gathered.organs:
         having = [gathered.observers[n] for n in range(count) if organ.structures[n] is not None]
         if len(having) < count:
-            remarks.append(sentences.missing(organ.name, having, gathered.observers))
+            remarks.append(sentences.ofMissing(organ.name, having, gathered.observers))
         lacking = [n for n, test in enumerate(gathered.tests) if organ.structures[count + n] is None]
         if lacking and len(having) > 1:
             remarks.append(f"{organ.name} is missing in {commaSeparated(gathered.tests[n] for n in lacking)}.")
@@ -271,7 +271,7 @@ class Work:
         try:
             everyone = [*self.observers, *self.tests]
             structures = [self._named(s, name) for s, name in zip(organ.structures, everyone, strict=True)]
-            return _observed(replace(organ, structures=structures), self)
+            return _observe(replace(organ, structures=structures), self)
         except InputError as error:
             return error
         except MemoryError:
@@ -293,7 +293,7 @@ class Work:
         return self.criticals[number] if self.criticals else {}
 
 
-def _observed(organ: Organ, work: Work) -> ObservedStructure:
+def _observe(organ: Organ, work: Work) -> ObservedStructure:
     settings = work.settings
     searches: dict[Surface, ClosestSurface] = {}
     count = len(work.observers)
@@ -336,10 +336,10 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
         why = "not all observers can be compared with each other."
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
     elif 0 < len(drawn) < sentences.ENOUGH:
-        remarks.append(sentences.tooFew(len(drawn)))
+        remarks.append(sentences.ofTooFew(len(drawn)))
     for n, name in enumerate(work.tests, count):
         if same := [work.observers[member] for member in drawn if _areEqual(organ.structures, matrix, (member, n))]:
-            remarks.append(sentences.copied(name, same))
+            remarks.append(sentences.ofCopy(name, same))
     isRanked = len(members) >= sentences.ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)

@@ -192,8 +192,8 @@ def fromSheet(sheet: Sheet, name: str) -> Protocol:
             rule = _rule(line)
             rules.append(rule)
             # keys, of which at least one is equal for rules for the same structures, as in Rule.fits()
-            called = naming.parse(rule.structure)
-            forms: tuple[tuple, ...] = ("spelled", called.spelled), ("meaning", called.meaning)
+            own = naming.parse(rule.structure)
+            forms: tuple[tuple, ...] = ("spelled", own.spelled), ("meaning", own.meaning)
             if rule.isPattern:
                 forms = (("pattern", rule.structure.casefold()),)
             keys = [(*form, rule.measurement, rule.relation, rule.convention) for form in forms]

@@ -8,7 +8,7 @@ from ...base.palettes import rgb
 from ...model.grayimages import GrayImage
 from ..rendering import Camera, draw, linesOf, plain
 from ..report.gray import PRESETS, Gray
-from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, Window, drawn, towardText, windowsOf
+from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, Window, contoursOf, towardText, windowsOf
 from ..report.sliceviews import largestOf, picturesOf
 from .lettering import INK, PALE_INK, textWidth, writeText
 
@@ -37,7 +37,7 @@ def sliceStrip(comparison, image: GrayImage, width: int, scale: float, backgroun
     strip = np.tile(background.astype(np.uint8), (head + down + round(FOOT * scale), width, 1))
     gray = Gray(image)
     left = (width - len(found) * across - (len(found) - 1) * margin) // 2
-    for number, (picture, window, sides) in enumerate(zip(found, windows, drawn(found, windows), strict=True)):
+    for number, (picture, window, sides) in enumerate(zip(found, windows, contoursOf(found, windows), strict=True)):
         start = left + number * (across + margin)
         field = strip[head : head + down, start : start + across]
         field[:] = _gray(gray, picture, window, (down, across))

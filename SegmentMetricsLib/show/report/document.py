@@ -44,8 +44,8 @@ from .blocks import NO_DEVICE, NOTHING, badge, data, fromFile, linkTo, now, page
 from .flatmap import flatMap
 from .gray import Gray
 from .lesions import gapsAndSpurs, lesions
-from .notices import alarms, common, failed, isSmall, sentences, small
-from .provenance import Source, provenance, sourceOf
+from .notices import alarms, common, isSmall, notCompared, sentences, small
+from .provenance import Origin, originOf, provenance
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
 from .sliceviews import largestOf
@@ -102,7 +102,7 @@ class Part(NamedTuple):
     """
 
     record: Record
-    sources: tuple[Source, Source]
+    sources: tuple[Origin, Origin]
     section: Markup
     dose: str = ""
 
@@ -157,7 +157,7 @@ class Report:
     def part(self, comparison: Comparison, number: int) -> Part:
         """Return the part of the report about a pair, for include(); it holds no geometry. number: from 0."""
         record = comparison.record()
-        sources = sourceOf(comparison.reference), sourceOf(comparison.test)
+        sources = originOf(comparison.reference), originOf(comparison.test)
         dose = "" if comparison.dose is None else comparison.dose.file
         return Part(record, sources, self._section(comparison, record, number), dose)
 
@@ -214,7 +214,7 @@ class Report:
         body = fromFile(
             "report",
             head=self._head(ranking, len(failures), dose, date),
-            failed=failed(failures),
+            failed=notCompared(failures),
             alarms=alarms(records, findings),
             judged=_judged(ranking, judgment) if judgment is not None else "",
             filters=self.gray.filters() if self.gray else "",

@@ -17,7 +17,7 @@ from ...distances.surfacedistances import TIE_TOLERANCE
 from ...model.dose import Dose
 from ...model.structures import REFERENCE_AND_TEST
 from ..distributions import doseRange, mapRange
-from .reduction import ReducedSurface, reduced
+from .reduction import ReducedSurface, reduce
 
 # Distance of the camera from the center of a distance map whose longest side is 1.
 CAMERA = 1.42
@@ -34,7 +34,7 @@ SIDES, MOST_FACING = "RLAPIS", 0.8
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
 
-def packed(array: np.ndarray) -> dict:
+def pack(array: np.ndarray) -> dict:
     """Return an array in the binary form of plotly.js."""
     kinds = {"float32": "f4", "int32": "i4", "uint16": "u2"}
     return {"dtype": kinds[array.dtype.name], "bdata": base64.b64encode(np.ascontiguousarray(array).data).decode()}
@@ -57,7 +57,7 @@ def mapSurfaces(comparison: Comparison) -> dict[str, ReducedSurface]:
     They are moved together so that the origin is in their middle: plotly.js shades a surface that is far from the
     origin as if it were flat.
     """
-    surfaces = [reduced(direction, comparison.dose) for direction in comparison.knownDistances.directions]
+    surfaces = [reduce(direction, comparison.dose) for direction in comparison.knownDistances.directions]
     points = np.concatenate([surface.points for surface in surfaces])
     middle = (points.min(axis=0) + points.max(axis=0)) / 2
     moved = (replace(surface, points=surface.points - middle) for surface in surfaces)
@@ -78,7 +78,7 @@ def colorRange(comparison: Comparison) -> tuple[float, bool, dict]:
     """Return the end of the color range in mm, whether distances have signs, and the labels of the color bar."""
     signed = comparison.knownDistances.hasSides
     limit = mapRange(comparison.knownDistances, next(iter(comparison.settings.tolerances), 0.0))
-    return limit, signed, colorTicks(limit, *clipped(comparison, limit)["signed" if signed else "absolute"])
+    return limit, signed, colorTicks(limit, *beyondEnds(comparison, limit)["signed" if signed else "absolute"])
 
 
 def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] | None = None) -> dict:
@@ -91,7 +91,7 @@ def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] |
     limit, signed, shown = colorRange(comparison)
     surfaces = surfaces or mapSurfaces(comparison)
     first = worseSide(comparison)
-    ticks = {kind: colorTicks(limit, *ends) for kind, ends in clipped(comparison, limit).items()}
+    ticks = {kind: colorTicks(limit, *ends) for kind, ends in beyondEnds(comparison, limit).items()}
     meshes = [_mesh(surface, name, name == first, signed, limit, shown) for name, surface in surfaces.items()]
     points = np.concatenate([surface.points for surface in surfaces.values()])
     # the letters of the sides of the patient around both
@@ -124,7 +124,7 @@ def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] |
     }
 
 
-def clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
+def beyondEnds(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
     """Return, by kind of distance, whether any distances are below and above the color range, which ends at a limit.
 
     "Below" is None if the range starts at 0. limit: in mm.
@@ -192,9 +192,9 @@ def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit
         "type": "mesh3d",
         "name": name,
         "visible": visible,
-        **{axis: packed(surface.points[:, number]) for number, axis in enumerate("xyz")},
-        **{axis: packed(corners[:, number]) for number, axis in enumerate("ijk")},
-        "intensity": packed(surface.signed if signed else np.abs(surface.signed)),
+        **{axis: pack(surface.points[:, number]) for number, axis in enumerate("xyz")},
+        **{axis: pack(corners[:, number]) for number, axis in enumerate("ijk")},
+        "intensity": pack(surface.signed if signed else np.abs(surface.signed)),
         "colorscale": scale(SIGNED if signed else ABSOLUTE),
         "cmin": -limit if signed else 0,
         "cmax": limit,

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import ABSOLUTE, SIGNED
-from ..rendering import Shape, draw, fit, interpolated
+from ..rendering import Shape, draw, fit, interpolate
 from .gray import jpeg
 from .reduction import ReducedSurface
 
@@ -40,7 +40,7 @@ def flatMap(
     rows = np.full((len(surfaces), SIZE[1], len(cameras) * SIZE[0], 3), 255, np.uint8)
 
     def color(values: np.ndarray) -> np.ndarray:
-        return interpolated(values if isSigned else np.abs(values), -limit if isSigned else 0.0, limit, palette)
+        return interpolate(values if isSigned else np.abs(values), -limit if isSigned else 0.0, limit, palette)
 
     for row, surface in zip(rows, surfaces.values(), strict=True):
         shape = Shape(surface.points, surface.triangles, surface.signed, isClosed=isSigned)

@@ -21,7 +21,7 @@ from ...case.protocol.judgment import FAIL, PASS
 from ...case.summary import ADVERBS
 from ...metrics.measurement import fixed, typeset
 from .. import observers as observerfiles
-from ..rendering import interpolated
+from ..rendering import interpolate
 from ..resulttables import heading, overviewKeys
 from ..tablemodel import Column, Table
 from ..writing import REPORT_FILE, versions
@@ -124,7 +124,7 @@ def _matrix(found: ObservedStructure, key: str) -> Markup:
             share = (value - low) / (high - low) if high > low and math.isfinite(value) else float(math.isinf(value))
             if one.better == "higher" and high > low:
                 share = 1 - share
-            red, green, blue = np.rint(interpolated(np.array([share]), 0.0, 1.0, ABSOLUTE)[0]).astype(int).tolist()
+            red, green, blue = np.rint(interpolate(np.array([share]), 0.0, 1.0, ABSOLUTE)[0]).astype(int).tolist()
             ink = "#fff" if share >= DARK else "#222"
             style = f"background:#{red:02x}{green:02x}{blue:02x};color:{ink}"
             text = fixed(value, one.unit) if math.isfinite(value) else Column(key).text(value)

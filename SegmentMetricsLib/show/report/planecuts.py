@@ -22,7 +22,7 @@ from ...geometry.triangles import closestPoints
 BESIDE = 1e-4
 
 
-class Line(NamedTuple):
+class Polyline(NamedTuple):
     """A line through points (n, 2). isClosed: whether it goes back to the first one from the last."""
 
     points: np.ndarray
@@ -106,7 +106,7 @@ def distanceFrom(segments: Cut) -> float:
     return float(np.linalg.norm(nearestOnSegments(segments))) if len(segments.start) else float("inf")
 
 
-def joined(segments: Cut) -> list[Line]:
+def join(segments: Cut) -> list[Polyline]:
     """Return segments joined to lines, as long as possible."""
     order, byEnd = np.argsort(segments.starts, kind="stable"), np.argsort(segments.ends, kind="stable")
     starts, ends = segments.starts[order], segments.ends[byEnd]
@@ -130,11 +130,11 @@ def joined(segments: Cut) -> list[Line]:
         if rows:
             isClosed = row == head
             last = segments.end[rows[-1:]][: 0 if isClosed else 1]
-            lines.append(Line(np.concatenate([segments.start[rows], last]), isClosed))
+            lines.append(Polyline(np.concatenate([segments.start[rows], last]), isClosed))
     return lines
 
 
-def thinned(lines: Sequence[Line], tolerance: float) -> list[Line]:
+def thin(lines: Sequence[Polyline], tolerance: float) -> list[Polyline]:
     """Return lines through a subset of their points that the other points are within a tolerance of.
 
     Lines without points stay as they are.
@@ -170,19 +170,20 @@ def thinned(lines: Sequence[Line], tolerance: float) -> list[Line]:
         isKept[rows[np.diff(span[rows], prepend=-1) > 0]] = True
     parts = [some[chosen] for some, chosen in zip(whole, np.split(isKept, ends[:-1]), strict=True)]
     return [
-        Line(part[: len(part) - int(line.isClosed)], line.isClosed) for line, part in zip(lines, parts, strict=True)
+        Polyline(part[: len(part) - int(line.isClosed)], line.isClosed) for line, part in zip(lines, parts, strict=True)
     ]
 
 
-def thinnedToFew(lines: Sequence[Line], tolerance: float, most: int) -> list[Line]:
+def thinToFew(lines: Sequence[Polyline], tolerance: float, most: int) -> list[Polyline]:
     """Return thinned lines with at most so many points in all; lines too small to be visible may become empty.
 
     tolerance: to begin with; it is doubled until there are few enough points.
     """
-    result = thinned(lines, tolerance)
+    result = thin(lines, tolerance)
     while sum(len(line.points) for line in result) > most:
         tolerance *= 2
-        isSeen = [len(points) > 0 and float(np.ptp(points, axis=0).max()) > tolerance for points, _ in result]
-        seen = [line if is_ else Line(line.points[:0], line.isClosed) for line, is_ in zip(result, isSeen, strict=True)]
-        result = thinned(seen, tolerance)
+        for number, line in enumerate(result):
+            if not len(line.points) or np.ptp(line.points, axis=0).max() <= tolerance:
+                result[number] = line._replace(points=line.points[:0])
+        result = thin(result, tolerance)
     return result

@@ -36,7 +36,7 @@ class ReducedSurface:
     dose: np.ndarray | None = None
 
 
-def reduced(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSurface:
+def reduce(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSurface:
     """Return the boundary measured from, smoothed and simplified, with the distances that were measured on it."""
     from scipy.spatial import cKDTree
 
@@ -47,7 +47,7 @@ def reduced(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSu
         few = fromBlocks(surface.mask, factor)
     if few is None or not few.GetNumberOfCells():
         few = toPolyData(surface)
-    polyData = decimated(few if surface.mask is None else smoothed(few))
+    polyData = decimate(few if surface.mask is None else smooth(few))
     points = vtk_to_numpy(polyData.GetPoints().GetData())
     nearest = cKDTree(surface.points).query(points, workers=threads())[1]
     return ReducedSurface(
@@ -85,7 +85,7 @@ def fromBlocks(mask: Mask, factor: int) -> vtkPolyData:
     return polyData
 
 
-def smoothed(polyData: vtkPolyData) -> vtkPolyData:
+def smooth(polyData: vtkPolyData) -> vtkPolyData:
     """Return a surface without the steps between voxels."""
     smooth = vtkWindowedSincPolyDataFilter()
     smooth.SetInputData(polyData)
@@ -98,7 +98,7 @@ def smoothed(polyData: vtkPolyData) -> vtkPolyData:
     return smooth.GetOutput()
 
 
-def decimated(polyData: vtkPolyData) -> vtkPolyData:
+def decimate(polyData: vtkPolyData) -> vtkPolyData:
     """Return a surface of about MOST_TRIANGLES or fewer triangles."""
     if polyData.GetNumberOfCells() <= MOST_TRIANGLES:
         return polyData

@@ -17,7 +17,7 @@ from ...model.structures import REFERENCE_AND_TEST
 from ..charts import INSIDE, OUTSIDE
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
-from .planecuts import Line, thinnedToFew
+from .planecuts import Polyline, thinToFew
 from .sliceviews import Largest, Picture, View, largestOf, picturesOf
 
 # Size of a picture and position and size of its window in pixels; letters surround it, the scale bar is below.
@@ -83,7 +83,7 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
     images, automatic = _imagesOf(found, windows, boxes, gray, name)
     texts = [
         _figure(picture, sides, window, largest, f"{name}{picture.view.name[0]}", image)
-        for picture, sides, window, image in zip(found, drawn(found, windows), windows, images, strict=True)
+        for picture, sides, window, image in zip(found, contoursOf(found, windows), windows, images, strict=True)
     ]
     title = "through the place of the largest distance" if largest.isAny else "through the middle"
     return fromFile(
@@ -176,19 +176,19 @@ def _shown(low: np.ndarray, high: np.ndarray, distance: float) -> np.ndarray:
     return np.minimum(sides, most)
 
 
-def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Line]]]:
+def contoursOf(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Polyline]]]:
     """Return both contours of pictures as thinned lines in pixels of their windows."""
     inPixels = [
-        [[Line(window.pixels(line.points), line.isClosed) for line in lines] for lines in picture.contours]
+        [[Polyline(window.pixels(line.points), line.isClosed) for line in lines] for lines in picture.contours]
         for picture, window in zip(pictures, windows, strict=True)
     ]
     # thin the lines of all pictures at once, which takes no longer than for one
     every = [line for sides in inPixels for lines in sides for line in lines]
-    thin = iter(thinnedToFew(every, THINNED, MOST_POINTS))
+    thin = iter(thinToFew(every, THINNED, MOST_POINTS))
     return [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
 
 
-def pathOf(lines: Sequence[Line]) -> str:
+def pathOf(lines: Sequence[Polyline]) -> str:
     """Return lines in pixels as the data of an SVG path, in units of STEP pixels."""
     parts = []
     for points, isClosed in lines:
@@ -205,7 +205,7 @@ def pathOf(lines: Sequence[Line]) -> str:
 
 def _figure(
     picture: Picture,
-    sides: Sequence[Sequence[Line]],
+    sides: Sequence[Sequence[Polyline]],
     window: Window,
     largest: Largest,
     name: str,
@@ -266,7 +266,7 @@ def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
     return notes
 
 
-def _contours(sides: Sequence[Sequence[Line]], name: str) -> Markup:
+def _contours(sides: Sequence[Sequence[Polyline]], name: str) -> Markup:
     """Return both contours as SVG; the area enclosed by only one of them is filled with its color."""
     used, lines, areas = [], [], []
     for side, own in zip(REFERENCE_AND_TEST, sides, strict=True):

@@ -6,8 +6,7 @@ import itertools
 
 import numpy as np
 
-from ...base.markup import Markup, filled
-from ...base.markup import joined as together
+from ...base.markup import Markup, filled, joined
 from ...case.comparison import Comparison
 from ...geometry.crosssections import cut
 from ...geometry.grids import Grid
@@ -15,7 +14,7 @@ from ...geometry.surfaces import Surface
 from ...metrics.measurement import rounded
 from .blocks import NOTHING, data, fromFile
 from .gray import Gray, jpeg
-from .planecuts import Cut, Line, joined, thinnedToFew
+from .planecuts import Cut, Polyline, join, thinToFew
 from .slicepictures import (
     LEFT,
     STEP,
@@ -67,7 +66,7 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
         images, automatic = list(map(jpeg, codes)), gray.automatic(codes, name)
         first = gray.firstWindow(low, high)
         selected = {first: Markup(' selected=""')}
-        options = together(
+        options = joined(
             filled("<option$selected>$name</option>", selected=selected.get(name, NOTHING), name=name)
             for name in gray.windows
         )
@@ -147,9 +146,9 @@ def _contours(surface: Surface, view: View, middle: np.ndarray, heights: np.ndar
     lines = []
     for first, end in itertools.pairwise(rows):
         part = slice(first, end)
-        pieces = joined(Cut(found.start[part], found.end[part], found.starts[part], found.ends[part]))
-        lines.append([Line(window.pixels(line.points), line.isClosed) for line in pieces])
-    thin = iter(thinnedToFew([line for ofSlice in lines for line in ofSlice], THINNED, MOST_POINTS))
+        pieces = join(Cut(found.start[part], found.end[part], found.starts[part], found.ends[part]))
+        lines.append([Polyline(window.pixels(line.points), line.isClosed) for line in pieces])
+    thin = iter(thinToFew([line for ofSlice in lines for line in ofSlice], THINNED, MOST_POINTS))
     return [pathOf([next(thin) for _ in ofSlice]) for ofSlice in lines]
 
 

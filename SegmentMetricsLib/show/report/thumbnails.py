@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...case.comparison import Comparison
-from .planecuts import BESIDE, cutBeside, joined, thinned
-from .slicepictures import drawn, pathOf, windowsOf
+from .planecuts import BESIDE, cutBeside, join, thin
+from .slicepictures import contoursOf, pathOf, windowsOf
 from .sliceviews import VIEWS, Picture, largestOf, picturesOf, viewAcross
 
 # Tolerance for thinning the contours, in pixels of a picture.
@@ -49,7 +49,7 @@ def typical(comparison: Comparison) -> dict | None:
         place[view.axis] = shared[len(shared) // 2].place[view.axis]
     extent = float(np.ptp(boxes, axis=(0, 1)).max())
     before, _ = zip(*(cutBeside(surface, place, view.axes, BESIDE * extent) for surface in surfaces), strict=True)
-    contours = joined(before[0]), joined(before[1])
+    contours = join(before[0]), join(before[1])
     if not all(contours):
         return None
     return _drawn([Picture(view, place, float(place[view.axis]), contours, None, 0.0)], 0.0, extent)
@@ -57,6 +57,6 @@ def typical(comparison: Comparison) -> dict | None:
 
 def _drawn(found: Sequence[Picture], distance: float, extent: float) -> dict:
     """Return the contours of a picture as data of SVG paths. distance, extent: as of windowsOf()."""
-    (sides,) = drawn(found, windowsOf(found, distance, extent))
-    reference, test = (pathOf(thinned(lines, THINNED)) for lines in sides)
+    (sides,) = contoursOf(found, windowsOf(found, distance, extent))
+    reference, test = (pathOf(thin(lines, THINNED)) for lines in sides)
     return {"view": found[0].view.name, "reference": reference, "test": test}
