@@ -7,9 +7,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
-
 from ..case.findings import repeated
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
@@ -54,9 +51,7 @@ def writeStructure(found: ObservedStructure, name: str, folder: Path) -> None:
     for one, values in zip(found.leaveOneOut, found.variation.distances, strict=True):
         arrays[f"SignedDistance_{one.name}"] = values
     for title, values in arrays.items():
-        array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
-        array.SetName(title)
-        result.GetPointData().AddArray(array)
+        writing.addArray(result.GetPointData(), title, values)
     result.GetPointData().SetActiveScalars(LOCAL_SD)
     writing.writePolyData(result, folder / fileName("variation", name))
 

@@ -14,21 +14,9 @@ from .writing import writeTable
 
 # Most structures without limits that are listed; further ones are only counted.
 MOST_UNJUDGED = 30
-# Columns of the file, with the keys of the verdict's dictionary.
-COLUMNS = {
-    "Structure": "structure",
-    "Measurement": "measurement",
-    "Convention": "convention",
-    "Value": "value",
-    "Unit": "unit",
-    "Relation": "relation",
-    "Pass": "pass",
-    "Warn": "warn",
-    "Weight": "weight",
-    "Verdict": "verdict",
-    "Reason": "reason",
-    "Source": "source",
-}
+# Columns of the file, which are keys of the verdict's dictionary in lower case.
+COLUMNS = ("Structure", "Measurement", "Convention", "Value", "Unit", "Relation", "Pass", "Warn", "Weight", "Verdict",
+           "Reason", "Source")  # fmt: skip
 # All columns: those, and the score of the structure.
 HEADINGS = (*COLUMNS, "Score")
 
@@ -41,7 +29,7 @@ def rows(judgment: Mapping, nameOf: Callable[[str], str] = str) -> Iterator[list
     for structure in judgment["structures"]:
         for rule in structure["rules"]:
             given = {**rule, "structure": nameOf(rule["structure"])}
-            yield [*(given[key] for key in COLUMNS.values()), structure["score"]]
+            yield [*(given[key.lower()] for key in COLUMNS), structure["score"]]
 
 
 def writeVerdicts(judgment: Mapping, path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 import numpy as np
 import SimpleITK
 from vtkmodules.util.numpy_support import numpy_to_vtk
-from vtkmodules.vtkCommonCore import vtkIntArray, vtkStringArray
+from vtkmodules.vtkCommonCore import vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError
@@ -195,19 +195,10 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
             arrays["BLD"] = comparison.localDistances(REFERENCE_AND_TEST[side])
         if comparison.dose is not None:
             arrays["Dose"] = comparison.dose.knownAt(direction.surface.points)
+        arrays["Side"] = np.full(polyData.GetNumberOfPoints(), side, np.int32)
         for name, values in arrays.items():
-            array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
-            array.SetName(name)
-            polyData.GetPointData().AddArray(array)
-        for data, count in (
-            (polyData.GetPointData(), polyData.GetNumberOfPoints()),
-            (polyData.GetCellData(), polyData.GetNumberOfCells()),
-        ):
-            sides = vtkIntArray()
-            sides.SetName("Side")
-            sides.SetNumberOfValues(count)
-            sides.Fill(side)
-            data.AddArray(sides)
+            addArray(polyData.GetPointData(), name, values)
+        addArray(polyData.GetCellData(), "Side", np.full(polyData.GetNumberOfCells(), side, np.int32))
         append.AddInputData(polyData)
     append.Update()
     result = append.GetOutput()
@@ -218,6 +209,13 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
         names.InsertNextValue(name)
     result.GetFieldData().AddArray(names)
     return result
+
+
+def addArray(data, name: str, values: np.ndarray) -> None:
+    """Add values (n,) of points or cells to their data."""
+    array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
+    array.SetName(name)
+    data.AddArray(array)
 
 
 def writeMask(mask: Mask, path: Path, segment: str = "") -> None:

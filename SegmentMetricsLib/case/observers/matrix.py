@@ -29,9 +29,6 @@ from ..comparison import Comparison, compared, measureTogether
 # Distances of several pairs are pooled in steps of this many mm.
 STEP = 0.001
 
-# The critical structures that go with every observer, by name.
-Criticals = Sequence[Mapping[str, Structure]]
-
 
 class PairSpread(NamedTuple):
     """How a measurement varies over pairs of observers; infinite values count, undefined ones are left out.
@@ -153,16 +150,13 @@ class Matrix:
 def compareAll(
     structures: Sequence[Structure | None],
     settings: Settings,
-    criticals: Criticals = (),
-    searches: dict[Surface, ClosestSurface] | None = None,
+    criticals: Sequence[Mapping[str, Structure]],
+    searches: dict[Surface, ClosestSurface],
 ) -> Matrix:
     """Compare all ordered pairs of structures; those that are None are in no pair.
 
-    criticals: for each structure as a reference, or none at all. searches: of the structures' surfaces, to use and to
-    add to.
+    criticals: by name, for each structure as a reference. searches: of the structures' surfaces, to use and to add to.
     """
-    criticals = criticals or [{} for _ in structures]
-    searches = {} if searches is None else searches
     # before the threads start, which would otherwise make the surface of a structure each for itself
     present = {n: structure for n, structure in enumerate(structures) if structure is not None}
     eachSideBySide(lambda structure: structure.surface, list(present.values()))

@@ -21,9 +21,9 @@ from ...model.structure import Structure
 from ...model.structures import Labels
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
-from ..comparison import Comparison, compared
+from ..comparison import compared
 from ..frames import frameOf, pandasOrError
-from ..places import Place, worstPlaces
+from ..places import worstPlaces
 from . import sentences
 from .consensus import METHODS, Consensus, Drawings, conformity, consensusOf, searchOf
 from .gathering import Gathered, Observer, Organ, gather
@@ -236,7 +236,7 @@ def studyOf(gathered: Gathered, settings: Settings, found: Iterator[ObservedStru
 class Work:
     """The work on any structure of a study, small enough to be sent to other processes.
 
-    observers, tests: their names. criticals: the critical structures of each by name, () if none are needed. method: of
+    observers, tests: their names. criticals: the critical structures of each, by name, if any are needed. method: of
     the consensus. displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if
     the structures already have those that are measured.
     """
@@ -244,7 +244,7 @@ class Work:
     observers: Sequence[str]
     tests: Sequence[str]
     settings: Settings
-    criticals: Sequence[Mapping[str, Structure]] = ()
+    criticals: Sequence[Mapping[str, Structure]]
     method: str = METHODS[0]
     displayed: Callable[[Structure], Structure] | None = None
 
@@ -260,17 +260,21 @@ class Work:
         method = inAnyCase(method, METHODS) if isinstance(method, str) else method
         if method not in METHODS:
             raise InputError(f"The consensus is one of {', '.join(METHODS)}, not {method!r}.")
-        criticals: list[Mapping[str, Structure]] = []
+        criticals: list[Mapping[str, Structure]] = [{} for _ in gathered.sets]
         if "hazard" in settings.families:
-            for own in gathered.sets:
-                criticals.append(criticalsOf(own, withLabelsNamed(settings, own, labelNames=labelNames)))
+            named = (withLabelsNamed(settings, own, labelNames=labelNames) for own in gathered.sets)
+            criticals = list(map(criticalsOf, gathered.sets, named))
         return Work(gathered.observers, gathered.tests, settings, criticals, method, displayed)
 
     def __call__(self, organ: Organ) -> ObservedStructure | InputError:
         """Return what the observers have drawn of a structure, or why they cannot be compared."""
         try:
-            everyone = [*self.observers, *self.tests]
-            structures = [self._named(s, name) for s, name in zip(organ.structures, everyone, strict=True)]
+            structures: list[Structure | None] = []
+            for structure, name in zip(organ.structures, [*self.observers, *self.tests], strict=True):
+                try:
+                    structures.append(None if structure is None else self.measured(structure))
+                except InputError as error:
+                    raise InputError(f"{name}: {error}") from error
             return _observe(replace(organ, structures=structures), self)
         except InputError as error:
             return error
@@ -280,17 +284,6 @@ class Work:
     def measured(self, structure: Structure) -> Structure:
         """Return a structure with the surface that is measured."""
         return withSurface(structure, self.settings, self.displayed)
-
-    def _named(self, structure: Structure | None, name: str) -> Structure | None:
-        """Return the measured structure of an observer or a test, whose name an error has."""
-        try:
-            return None if structure is None else self.measured(structure)
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from error
-
-    def criticalsOf(self, number: int) -> Mapping[str, Structure]:
-        """Return the critical structures of an observer or a test."""
-        return self.criticals[number] if self.criticals else {}
 
 
 def _observe(organ: Organ, work: Work) -> ObservedStructure:
@@ -391,8 +384,11 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         made = consensusOf(drawings, work.method, others)
         reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, work)
         own = drawings.structures[number]
-        comparison = compared(Pair(reference, own, work.settings, work.criticalsOf(drawn[number]), drawings.searches))
-        return AgainstOthers(names[number], comparison.measurements, _farthest(comparison))
+        comparison = compared(Pair(reference, own, work.settings, work.criticals[drawn[number]], drawings.searches))
+        places = comparison.worstPlaces
+        if not places and comparison.distances is not None:  # the farthest one, if all is within the tolerance
+            places = worstPlaces(comparison.distances, sentences.NOTHING, most=1)
+        return AgainstOthers(names[number], comparison.measurements, places)
 
     return {
         "consensus": consensus,
@@ -401,13 +397,6 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         "performances": dict(zip(names, made.performances, strict=True)) if made.performances else {},
         "remarks": remarks,
     }
-
-
-def _farthest(comparison: Comparison) -> Sequence[Place]:
-    """Return the worst places, or the farthest one if all of the boundary is within the tolerance."""
-    if comparison.worstPlaces or comparison.distances is None:
-        return comparison.worstPlaces
-    return worstPlaces(comparison.distances, sentences.NOTHING, most=1)
 
 
 def _asStructure(made: Consensus, name: str, drawings: Drawings, work: Work) -> Structure:

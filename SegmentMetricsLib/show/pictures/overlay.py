@@ -70,22 +70,20 @@ def drawOverlay(
     *,
     size: tuple[int, int] = (1200, 700),
     kind: str = "signed",
-    range: float | None = None,
-    tolerance: float | None = None,
     image: GrayImage | None = None,
 ) -> Path:
     """Draw the picture of a comparison, write it as PNG and return the path.
 
     The reference's measured surface is on the left, the test's on the right. Both are colored by the distance to the
     other one, seen from the direction that shows the differences best, and overlaid with the outline of the other one.
-    size: width and height in pixels, at least 640 x 400. kind, range, tolerance: as for maps.checkedLimits. image: what
-    the contours were drawn on, to add slices of it with the contours below, or None. Raises ValueError for wrong
-    arguments and if there are no distances, and OSError if the file cannot be written.
+    size: width and height in pixels, at least 640 x 400. kind: one of maps.KINDS. image: what the contours were drawn
+    on, to add slices of it with the contours below, or None. Raises ValueError for wrong arguments and if there are no
+    distances, and OSError if the file cannot be written.
     """
     path = asPath(path)
     if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
         raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
-    limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
+    limit, tolerance = checkedLimits(comparison, kind, None, None)
     coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
     surfaces = [direction.surface for direction in comparison.distances.directions]
     shapes = []
@@ -101,7 +99,8 @@ def drawOverlay(
                            mainNumbers(comparison, tolerance, kind))  # fmt: skip
     _drawShapes(canvas, shapes, 2 * [direction], coloring)
     _writeSides(canvas, middle, coloring.kind)
-    _writeDirection(canvas, f"The measured {_what(comparison)}, seen from {seenFrom}", 0)
+    what = "contours" if comparison.dimension == 2 else "surfaces"
+    _writeDirection(canvas, f"The measured {what}, seen from {seenFrom}", 0)
     if image is not None:
         strip = sliceStrip(comparison, image, size[0], _scaleOf(canvas), _bytes(BACKGROUND))
         canvas = canvas if strip is None else np.concatenate([canvas, strip])
@@ -130,13 +129,10 @@ def drawVariation(found, path: str | PathLike, *, size: tuple[int, int] = (1200,
     _drawShapes(canvas, [shape] * len(views), list(views.values()), coloring, hasOutlines=False)
     half = (size[0] - _strip(canvas)) // len(views)
     for number, name in enumerate(views):
-        text = f"Seen from {name}" if number else f"The measured {_what(found.consensus)}, seen from {name}"
+        what = "contours" if found.consensus.dimension == 2 else "surfaces"
+        text = f"Seen from {name}" if number else f"The measured {what}, seen from {name}"
         _writeDirection(canvas, text, number * half)
     return writePng(canvas, asPath(path))
-
-
-def _what(one) -> str:
-    return "contours" if one.dimension == 2 else "surfaces"
 
 
 def bestDirection(shapes: Sequence[Shape], limit: float, names: Iterable[str] = DIRECTIONS) -> tuple[str, Direction]:
