@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from ..base.errors import InputError
 from ..conventions.chosen import metricsOf
@@ -26,27 +26,6 @@ from .places import Place
 SCHEMA = 2
 # Lists that some families make, by the names of their fields, with what is in them.
 LISTS: dict[str, Any] = {"lesions": Lesion, "gaps": Run, "spurs": Run}
-
-
-class Measured(Protocol):
-    """What tables and sentences need of a Record, or of a Comparison."""
-
-    @property
-    def measurements(self) -> Mapping[str, Measurement]: ...
-    @property
-    def findings(self) -> tuple[str, ...]: ...
-    @property
-    def extent(self) -> Mapping | None: ...
-    @property
-    def lesions(self) -> tuple[Lesion, ...] | None: ...
-    @property
-    def gaps(self) -> tuple[Run, ...] | None: ...
-    @property
-    def spurs(self) -> tuple[Run, ...] | None: ...
-    @property
-    def dimension(self) -> int: ...
-    @property
-    def summary(self) -> str: ...
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ..metrics.findings import Kind, asFinding
 from ..metrics.measurement import Measurement
 from ..model.structures import REFERENCE_AND_TEST
 from .places import mostlyToward
-from .records import Measured, Record
+from .records import Record
 
 ADVERBS = {
     "R": "on the right",
@@ -32,18 +32,18 @@ CLEARLY_MORE = 3.0
 SAME_VOLUME = 0.005
 
 
-def sentence(pair: Measured) -> str:
+def sentence(pair: Any) -> str:
     """Return the outcome of a comparison in a sentence that a clinician reads at a glance.
 
     As far as it was measured: which lesions were missed and invented, how much the contours overlap, how far apart they
     are, how much lies within the first tolerance, which one is larger, and where the test is over- or under-contoured.
-    A Record keeps the sentence of its comparison, because the directions need the geometry.
+    A Record keeps the sentence of its comparison, because the directions need the geometry. pair: either of the two.
     """
     if isinstance(pair, Record) and pair.summary:
         return pair.summary
     empty = []
     for which in REFERENCE_AND_TEST:
-        structure: Any = getattr(pair, which)
+        structure = getattr(pair, which)
         if isinstance(structure, Mapping):  # of a record
             isEmpty = structure.get("volumeMm3", structure.get("areaMm2")) == 0
         else:

@@ -9,7 +9,8 @@ from typing import Any
 from ..base.coordinates import positionText
 from ..base.errors import Cause
 from ..base.texts import commaSeparated, counted
-from ..case.records import Measured, Record, identityOf
+from ..case.comparison import Comparison
+from ..case.records import Record, identityOf
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.instances import ROW, Lesion
 from ..metrics.measurement import Measurement, fixed, withUnit
@@ -17,6 +18,8 @@ from ..metrics.metric import AREA
 from ..metrics.registry import REGISTRY, findMetric, headingOf, rowOf
 from .tablemodel import Amount, Column, Table, notebookSentences, notebookTable
 
+# What tables are made of.
+Measured = Record | Comparison
 # Keys of the definitions that an overview of many structures shows if measured, in their order: first what clinicians
 # look for, as a narrow panel shows only three or four columns, then the others in the order of the registry.
 FIRST = ("DSC", "HD{percentile}", "NSD_{tolerance}mm", "HD")
@@ -123,19 +126,14 @@ def measurementsTable(measurements: Iterable[Measurement]) -> Table:
         directed = (one.referenceToTest, one.testToReference)
         amounts = (None if value is None else Amount(value, one.unit) for value in directed)
         row = [one.key, one.title, one, one.unit, *amounts, one.status, one.reason or ""]
-        rows.append([*row, *_spreadCells(one)] if isSpread else row)
+        if one.grid is not None:
+            mean, sd, low, high, _ = one.grid
+            mean = None if mean is None else Amount(mean, one.unit)
+            row += [Amount(sd, one.unit), inOneUnit(low, " to ", high, one.unit), mean]
+        elif isSpread:
+            row += [None, "", None]
+        rows.append(row)
     return Table((*MEASUREMENT, *SPREAD) if isSpread else MEASUREMENT, rows)
-
-
-def _spreadCells(one: Measurement) -> list:
-    if one.grid is None:
-        return [None, "", None]
-    mean, sd, low, high, _ = one.grid
-    return [
-        Amount(sd, one.unit),
-        inOneUnit(low, " to ", high, one.unit),
-        None if mean is None else Amount(mean, one.unit),
-    ]
 
 
 def inOneUnit(first: float, between: str, second: float, unit: str) -> str:

@@ -99,7 +99,17 @@ def gather(
     if areSingle and structures is None:
         return Gathered(called[:count], called[count:], sets, [_alone([own[0] for own in sets])], leftOut=leftOut)
     sets = _settle(sets)
-    sets, failures = _dropRepeated(_addEmpty(sets), called)
+    # an image without labels has every structure of the others, empty
+    known = dict.fromkeys(s.name for own in sets for s in own if not s.isUnlabeled)
+    for n, own in enumerate(sets):
+        if len(own) == 1 and own[0].isUnlabeled:
+            sets[n] = own.having(replace(own[0], name=name) for name in known)
+    repeated = {name: owner for own, owner in zip(sets, called, strict=True) for name in namesOfSeveral(own)}
+    failures = {
+        name: f"{owner} has more than one structure named {name!r}. Rename all but the one that is meant."
+        for name, owner in repeated.items()
+    }
+    sets = [own.having(s for s in own if s.name not in repeated) for own in sets]
     organs, findings = _match(sets, called)
     if structures is not None:
         wanted = inAnySpelling([structures] if isinstance(structures, str) else structures, labelNames, *sets)
@@ -193,25 +203,6 @@ def _settle(sets: Sequence[StructureSet]) -> list[StructureSet]:
             others = StructureSet.of([s for other in sets if other is not own for s in other])
             result[number] = settled((own, others))[0]
     return result
-
-
-def _addEmpty(sets: Sequence[StructureSet]) -> list[StructureSet]:
-    """Return sets in which an image without labels has every structure of the others, empty."""
-    known = dict.fromkeys(s.name for own in sets for s in own if not s.isUnlabeled)
-    return [
-        own.having(replace(own[0], name=name) for name in known) if len(own) == 1 and own[0].isUnlabeled else own
-        for own in sets
-    ]
-
-
-def _dropRepeated(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[StructureSet], dict[str, str]]:
-    """Return sets without names that one of them has more than once, and the reasons by name."""
-    repeated = {name: owner for own, owner in zip(sets, called, strict=True) for name in namesOfSeveral(own)}
-    reasons = {
-        name: f"{owner} has more than one structure named {name!r}. Rename all but the one that is meant."
-        for name, owner in repeated.items()
-    }
-    return [own.having(s for s in own if s.name not in repeated) for own in sets], reasons
 
 
 def _match(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[Organ], list[str]]:

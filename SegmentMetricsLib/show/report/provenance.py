@@ -69,7 +69,6 @@ def provenance(
 
 
 def _texts(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
-    """Return a table of texts."""
     return table(Table.headed(heads, rows, left=len(heads)))
 
 
