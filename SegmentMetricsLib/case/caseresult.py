@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -103,8 +103,7 @@ class CaseResult(list[Kept]):
         """
         if isinstance(index, str):
             kept: list[Any] = list(self)
-            sides = [(one.reference, one.test) for one in kept]
-            names = [[s["name"] if isinstance(s, Mapping) else s.name for s in both] for both in sides]  # of records
+            names = [(one.reference.name, one.test.name) for one in kept]
             index = placeOf(index, [(pairTitle(both), *both) for both in names])
         found = super().__getitem__(index)
         if not isinstance(index, slice):

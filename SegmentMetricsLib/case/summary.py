@@ -12,7 +12,6 @@ from ..metrics.findings import Kind, asFinding
 from ..metrics.measurement import Measurement
 from ..model.structures import REFERENCE_AND_TEST
 from .places import mostlyToward
-from .records import Record
 
 ADVERBS = {
     "R": "on the right",
@@ -37,18 +36,13 @@ def sentence(pair: Any) -> str:
 
     As far as it was measured: which lesions were missed and invented, how much the contours overlap, how far apart they
     are, how much lies within the first tolerance, which one is larger, and where the test is over- or under-contoured.
-    A Record keeps the sentence of its comparison, because the directions need the geometry. pair: either of the two.
+    The directions need the geometry, so a comparison keeps its sentence without that.
     """
-    if isinstance(pair, Record) and pair.summary:
-        return pair.summary
-    empty = []
-    for which in REFERENCE_AND_TEST:
-        structure = getattr(pair, which)
-        if isinstance(structure, Mapping):  # of a record
-            isEmpty = structure.get("volumeMm3", structure.get("areaMm2")) == 0
-        else:
-            isEmpty = structure.isEmpty
-        empty += [which] if isEmpty else []
+    if pair.hasGeometry:
+        areEmpty = [pair.reference.isEmpty, pair.test.isEmpty]
+    else:
+        areEmpty = [side.get("volumeMm3", side.get("areaMm2")) == 0 for side in pair.sides]
+    empty = [which for which, isEmpty in zip(REFERENCE_AND_TEST, areEmpty) if isEmpty]
     if len(empty) == 2:
         return "Both contours are empty."
     if empty:

@@ -85,13 +85,13 @@ def run(options: argparse.Namespace) -> int:
         requireWritable(options.output)
     writers = dicomWriters(options)
     from ..case.casework import openCase
-    from ..case.comparison import withDose
+    from ..case.comparison import adapt
     from ..io.labelnames import labelNamesFrom
     from .pairwork import displayed
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
-    settings, dose = withDose(settings, options.dose)
+    settings, dose = adapt(settings, dose=options.dose)
     tellWithoutEffect(options, settings, [protocol])
     case = openCase(
         options.reference,

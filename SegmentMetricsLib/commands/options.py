@@ -335,11 +335,11 @@ def tellWithoutEffect(
     from ..case.relevance import isUsed
     from ..metrics.registry import (
         findMetric,  # slow imports
-        selected,
+        select,
     )
 
     rules = (rule for one in protocols if one is not None for rule in one.rules)
-    measured = [one.metric for one in selected(settings)]
+    measured = [one.metric for one in select(settings)]
     measured += [cast("Asked", findMetric(rule.measurement)).metric for rule in rules]
     useless = {name for name in DECLARED if not (isUsed(name, measured) and isInEffect(name, settings))}.union(others)
     given = (name for names in OPTIONS.values() for name in names if getattr(options, name) is not None)

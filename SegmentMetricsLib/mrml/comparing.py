@@ -11,7 +11,7 @@ from typing import Any
 from ..base.errors import InputError, reasonOf, requireFunction
 from ..base.progress import Cancelled
 from ..case.casework import Case, atOnce
-from ..case.comparison import withDose
+from ..case.comparison import adapt
 from ..case.pairing import pairStructures, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
 from ..face import CaseResult, Comparison
@@ -22,7 +22,7 @@ from ..model.naming import pairTitle
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing, nameMeant
 from ..model.structureset import StructureSet
-from ..settings.settings import Settings, asSettings
+from ..settings.settings import Settings
 from .doses import doseOf
 from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
@@ -84,7 +84,7 @@ def openCase(
     Cancelled
         If it is stopped.
     """
-    settings, plan = withDose(asSettings(settings), asDose(dose))
+    settings, plan = adapt(settings, dose=asDose(dose))
     protocol = asProtocol(protocol)
     if isinstance(reference, (tuple, list)) and isinstance(test, (tuple, list)):
         pair = [

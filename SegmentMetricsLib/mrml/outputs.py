@@ -88,7 +88,7 @@ def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
     requireKind(comparisons, Sequence, "The input", "several comparisons")
     for comparison in comparisons:
         requireComparison(comparison)
-    records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
+    records = [pair.record() for pair in comparisons]
     table = pairsTable(records)
     titles = {column.key: column.heading for column in table.columns} | FILE_TITLES
     if CONVENTION.key in titles:  # which all other columns depend on

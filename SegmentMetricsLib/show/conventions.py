@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..base.texts import oneLine
-from ..case.records import identityOf
+from ..case.comparison import identityOf
 from ..conventions import known
 from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 from ..metrics.measurement import finite, infiniteText, statusOf
@@ -32,7 +32,7 @@ REFERENCE_ROW = "SegmentMetrics"
 class ConventionsRecord:
     """What the tools would have reported for one pair.
 
-    reference, test: as in a Record. conventions: by tool and key.
+    reference, test: as describe() returns them. conventions: by tool and key.
     """
 
     reference: Mapping
@@ -89,7 +89,7 @@ def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
     """Write one row for every number of every tool."""
     rows = [
         [
-            *identityOf(record),
+            *identityOf((record.reference, record.test)),
             tool,
             known()[tool].version,
             number.key,

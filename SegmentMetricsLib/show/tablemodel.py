@@ -57,11 +57,8 @@ class Column(NamedTuple):
         """
         found = [self.text(value) for value in values]
         # finite numbers, but no counts
-        known = {
-            n: value
-            for n, value in enumerate(values)
-            if isinstance(plain(value), float) and math.isfinite(plain(value))
-        }
+        numbers = {n: plain(value) for n, value in enumerate(values) if isinstance(plain(value), float)}
+        known = {n: values[n] for n, number in numbers.items() if math.isfinite(number)}
         units = {getattr(value, "unit", self.unit) for value in known.values()}
         areMixed = len(units) == 1 and len({found[number].rpartition(" ")[2] for number in known}) > 1
         if not areMixed or not units <= set(IN_CENTIMETERS):

@@ -11,8 +11,8 @@ from SegmentMetricsLib.base.errors import Undefined
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.metrics import counts, overlap
-from SegmentMetricsLib.metrics.counts import Counts, areas, count
+from SegmentMetricsLib.metrics import overlap
+from SegmentMetricsLib.metrics.overlap import Counts, areas, count
 
 GRID = Grid((20, 20, 20), np.eye(4))
 NOTHING = Mask.empty(GRID)
@@ -62,7 +62,7 @@ def testSharedAreaIsNeverMoreThanEither(monkeypatch):
     """Rounding of the shared area must not make a count negative."""
     square = meshing.fromPolyData(shapes.loops([(0, 0), (2, 0), (2, 2), (0, 2)]))
     for large, small in ((4.5, 4), (3, 3)):
-        monkeypatch.setattr(counts.contours, "sharedArea", lambda *_, large=large: large)
+        monkeypatch.setattr(overlap.contours, "sharedArea", lambda *_, large=large: large)
         found = areas(square, square)
         assert found == Counts(small, square.volume - small, square.volume - small, "area")
 

@@ -13,7 +13,7 @@ from shapes import imageOf
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
-from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.case.comparison import Comparison
 
 SLICES = Settings(families="slices", tolerances=(1, 2))
 # 10 x 10 pixels of 1 mm: the contour runs half a pixel outside their centers and cuts the corners
@@ -159,7 +159,7 @@ def testRowsSurviveJson():
     data = json.loads(json.dumps(comparison.toDictionary(), allow_nan=False))
     assert data["slices"][0]["HD"] is None and data["slices"][0]["only"] == "reference"
     assert data["slices"][3]["APL_2mm"] == comparison.slices[3].addedPathLengths[2]
-    assert Record.fromDictionary(data).slices == comparison.slices
+    assert Comparison.fromDictionary(data).slices == comparison.slices
 
 
 def testFiles(withoutPictures, tmp_path, capsys):

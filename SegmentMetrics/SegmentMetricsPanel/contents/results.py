@@ -110,9 +110,9 @@ def suggestedFile(kind: str, outcome, number: int | None = None) -> str:
     return f"{_named(kind, outcome, number)}.csv"
 
 
-def suggestedReport(outcome) -> str:
+def suggestedReport(outcome, suffix: str = ".html") -> str:
     """Return a name for the file of a report on an outcome: that of the pair."""
-    return f"{_named('', outcome) or 'report'}.html"
+    return f"{_named('', outcome) or 'report'}{suffix}"
 
 
 def _named(kind: str, outcome, number: int | None = None) -> str:

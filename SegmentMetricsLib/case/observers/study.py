@@ -21,7 +21,7 @@ from ...model.structure import Structure
 from ...model.structures import Labels
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
-from ..comparison import compared
+from ..comparison import comparePair
 from ..frames import frameOf, pandasOrError
 from ..places import worstPlaces
 from . import sentences
@@ -384,7 +384,8 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         made = consensusOf(drawings, work.method, others)
         reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, work)
         own = drawings.structures[number]
-        comparison = compared(Pair(reference, own, work.settings, work.criticals[drawn[number]], drawings.searches))
+        criticals = work.criticals[drawn[number]]
+        comparison = comparePair(Pair(reference, own, work.settings, criticals, drawings.searches))
         places = comparison.worstPlaces
         if not places and comparison.distances is not None:  # the farthest one, if all is within the tolerance
             places = worstPlaces(comparison.distances, sentences.NOTHING, most=1)

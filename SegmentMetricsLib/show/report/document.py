@@ -17,7 +17,6 @@ from ...case.comparison import Comparison
 from ...case.findings import repeated
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
-from ...case.records import Record
 from ...metrics.findings import Finding, Kind, split
 from ...metrics.measurement import Measurement, typeset
 from ...metrics.registry import PURPOSES
@@ -101,7 +100,7 @@ class Part(NamedTuple):
     dose: file or name of the dose, "" without one.
     """
 
-    record: Record
+    record: Comparison
     sources: tuple[Origin, Origin]
     section: Markup
     dose: str = ""
@@ -145,7 +144,7 @@ class Report:
         self._parts: list[Part] = []
 
     @property
-    def records(self) -> list[Record]:
+    def records(self) -> list[Comparison]:
         """The numbers of the pairs so far."""
         return [part.record for part in self._parts]
 
@@ -253,7 +252,7 @@ class Report:
             noDevice=NO_DEVICE,
         )
 
-    def _section(self, comparison: Comparison, record: Record, n: int) -> Markup:
+    def _section(self, comparison: Comparison, record: Comparison, n: int) -> Markup:
         """Return the contents of a pair's section below its summary and findings."""
         from .othertools import otherTools
 
@@ -329,7 +328,7 @@ def _overview(missing: Sequence[str], findings: Sequence[str], ranking: Ranking,
     return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(notes))
 
 
-def _columns(records: Sequence[Record], definition: str) -> list[Shown]:
+def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
     """Return the columns for the measurements of the definition with this key.
 
     Measurements whose tolerances not all structures share are merged into one column with the tolerance, in mm, in each
@@ -384,7 +383,7 @@ def _div(part: Markup, kind: str = "") -> Markup:
     return filled("<div$named>$part</div>", named=named, part=part) if part else NOTHING
 
 
-def _volumes(record: Record) -> Markup:
+def _volumes(record: Comparison) -> Markup:
     """Return the volumes of surfaces and of voxels where they differ clearly, as in small structures; else nothing."""
     found = record.measurements
     pairs = [(f"Volume{side}", f"VoxelVolume{side}") for side in ("Reference", "Test")]
@@ -400,7 +399,7 @@ def _volumes(record: Record) -> Markup:
     return filled("<p>$sentence</p>", sentence=sentence)
 
 
-def _places(record: Record, steps: int | None = None) -> Markup:
+def _places(record: Comparison, steps: int | None = None) -> Markup:
     """Return the list of worst places. steps: number of the slices in which they can be shown, None without any."""
     if not record.worstPlaces:
         return NOTHING
@@ -430,7 +429,7 @@ def _patchSize(size: float, dimension: int) -> str:
     return f"{size / 100:.2f} cm²" if size >= 0.5 else "< 0.01 cm²"
 
 
-def _measurements(record: Record) -> Markup:
+def _measurements(record: Comparison) -> Markup:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
     found = byFamily(one for one in record.measurements.values() if not isApart(one.key))
     everything = measurementsTable(found)

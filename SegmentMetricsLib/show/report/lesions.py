@@ -11,7 +11,7 @@ import numpy as np
 from ...base.coordinates import LETTERS_OF_AXES
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import EVENTS
-from ...case.records import Record
+from ...case.comparison import Comparison
 from ...metrics.instances import Lesion
 from ..resulttables import lesionsSentence, lesionsTable, runsTable
 from .blocks import NOTHING, fromFile, table
@@ -40,7 +40,7 @@ LOOKS = (
 )
 
 
-def lesions(record: Record) -> Markup:
+def lesions(record: Comparison) -> Markup:
     """Return the section about the lesions of a pair, nothing if it has none."""
     found = lesionsTable(record)
     if found is None or not record.lesions:
@@ -56,7 +56,7 @@ def lesions(record: Record) -> Markup:
     )
 
 
-def gapsAndSpurs(record: Record) -> Markup:
+def gapsAndSpurs(record: Comparison) -> Markup:
     """Return the section about the gaps and spurs of center lines, nothing if there are none."""
     found = runsTable(record)
     return filled("<h3>Gaps and spurs</h3>$runs", runs=table(found, most=MOST)) if found else NOTHING

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...base.markup import Markup, filled
 from ...base.texts import counted, shortest, tellingApart
-from ...case.records import Record
+from ...case.comparison import Comparison
 from ...case.relevance import isRelevant
 from ...metrics.registry import findMetric
 from ...model.structure import Structure
@@ -49,7 +49,7 @@ def originOf(structure: Structure) -> Origin:
 
 
 def provenance(
-    settings: Settings, records: Sequence[Record], sources: Sequence[tuple[Origin, Origin]], judgment=None, dose=""
+    settings: Settings, records: Sequence[Comparison], sources: Sequence[tuple[Origin, Origin]], judgment=None, dose=""
 ) -> Markup:
     """Return the last part of a report. sources: of the reference and the test of every record. dose: its file."""
     protocol = NOTHING
@@ -89,7 +89,7 @@ def _files(sources: Sequence[tuple[Origin, Origin]], dose: str) -> Markup:
     return filled("<h3>Input files</h3>$files", files=_texts(["File", "Of the", "SHA-256"], rows))
 
 
-def _contents(records: Sequence[Record], sources: Sequence[tuple[Origin, Origin]]) -> Markup:
+def _contents(records: Sequence[Comparison], sources: Sequence[tuple[Origin, Origin]]) -> Markup:
     """Return a table of the compared structures, nothing if all were read from files (unlike segments of a scene)."""
     if not any(source.digest for pair in sources for source in pair):
         return NOTHING
@@ -115,7 +115,7 @@ def checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[str, str]]:
+def usedSettings(settings: Settings, records: Sequence[Comparison]) -> list[tuple[str, str]]:
     """Return labels and values of the settings that affected a number or differ from the defaults.
 
     Rare ones, which the panel does not offer, are listed only if they differ. records: of the report; measurements
