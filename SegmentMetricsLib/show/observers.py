@@ -126,6 +126,10 @@ def table(study: ObserverStudy) -> Table:
     for found in study:
         variation = found.variation
         sds = (None, None) if variation is None else (variation.rootMeanSquareSD, variation.percentile95SD)
+        means: dict[str, Amount | float | None] = dict.fromkeys(printed)
+        for key in (key for key in printed if key in found.pairs.keys):
+            mean, unit = found.pairs.spread(key, found.members).mean, found.pairs.any(key).unit
+            means[key] = Amount(mean, unit) if unit and math.isfinite(mean) else mean
         verdicts = {test.name: _verdictText({} if found.isAnyWithin else test.isWithin) for test in found.tests}
         rows.append(
             [
@@ -133,7 +137,7 @@ def table(study: ObserverStudy) -> Table:
                 f"{len(found.having)} of {len(found.observers)}",
                 *(None if sd is None else Amount(sd, "mm") for sd in sds),
                 *found.agreement.values(),
-                *(_meanOf(found, key) for key in printed),
+                *(means[key] for key in printed),
                 "" if found.outlier is None else found.outlier.name,
                 *(verdicts.get(name, "missing") for name in study.testNames),
             ]
@@ -141,15 +145,6 @@ def table(study: ObserverStudy) -> Table:
     isUsed = [column.key not in OF_MANY or any(row[n] for row in rows) for n, column in enumerate(columns)]
     chosen = [n for n, used in enumerate(isUsed) if used]
     return Table([columns[n] for n in chosen], [[row[n] for n in chosen] for row in rows])
-
-
-def _meanOf(found: ObservedStructure, key: str) -> Amount | float | None:
-    """Return the mean of a measurement over pairs of observers, None if it was not measured."""
-    if key not in found.pairs.keys:
-        return None
-    spread = found.pairs.spread(key, found.members)
-    unit = found.pairs.any(key).unit
-    return Amount(spread.mean, unit) if unit and math.isfinite(spread.mean) else spread.mean
 
 
 def _verdictText(isWithin: Mapping[str, bool]) -> str:

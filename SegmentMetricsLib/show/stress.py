@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..case.comparison import describe
 from ..case.stress import StressTest
-from ..metrics.measurement import Measurement, rounded
+from ..metrics.measurement import rounded
 from . import writing
 from .tablemodel import Column, Table
 from .tables import LONGEST_TITLE, align, shorten
@@ -21,17 +21,16 @@ COLUMNS = {"Dice": "DSC", "HD95": "HD95", "wDice": "wDice", "SIS": "SIS", "STAR"
 
 def table(result: StressTest) -> str:
     """Return a text table of the main measurements, one variant per line."""
-    rows = [
-        [name, *(_text(comparison[key]) if key in comparison else "" for key in COLUMNS.values())]
-        for name, comparison in result.variants.items()
-    ]
+    rows = []
+    for name, comparison in result.variants.items():
+        texts = []
+        for key in COLUMNS.values():
+            one = comparison.measurements.get(key)
+            # ratios have one more digit than usual: for a large structure they differ little
+            isShare = one is not None and one.status == "ok" and not one.unit
+            texts.append("" if one is None else rounded(one.value, 4) if isShare else one.text())
+        rows.append([name, *texts])
     return align(Table.headed([shorten(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
-
-
-def _text(measurement: Measurement) -> str:
-    """Return a value as text, ratios with one more digit than usual: for a large structure they differ little."""
-    isShare = measurement.status == "ok" and not measurement.unit
-    return rounded(measurement.value, 4) if isShare else measurement.text()
 
 
 def write(result: StressTest, folder: Path) -> None:

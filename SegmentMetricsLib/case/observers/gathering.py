@@ -97,7 +97,11 @@ def gather(
     count = len(given) - (len(tests) - sum(n >= count for n in failed))
     areSingle = not any(isinstance(one, (str, os.PathLike, StructureSet)) or _isSeveral(one) for one in given)
     if areSingle and structures is None:
-        return Gathered(called[:count], called[count:], sets, [_alone([own[0] for own in sets])], leftOut=leftOut)
+        # one organ, whatever each of them is called
+        alone = [own[0] for own in sets]
+        theirs = [structure.name for structure in alone]
+        organ = Organ(UNNAMED if len(set(theirs)) == len(theirs) else _usual(theirs), alone)
+        return Gathered(called[:count], called[count:], sets, [organ], leftOut=leftOut)
     sets = _settle(sets)
     # an image without labels has every structure of the others, empty
     known = dict.fromkeys(s.name for own in sets for s in own if not s.isUnlabeled)
@@ -183,12 +187,6 @@ def _names(given: Sequence[Observer], count: int, names: Sequence[str] | None) -
     if several := [name for name, number in Counter(usual).items() if number > 1]:
         raise InputError(f"Two observers or tests are both called {several[0]!r}: give every one a name of its own.")
     return usual
-
-
-def _alone(structures: Sequence[Structure]) -> Organ:
-    """Return single structures as one organ, whatever each of them is called."""
-    names = [structure.name for structure in structures]
-    return Organ(UNNAMED if len(set(names)) == len(names) else _usual(names), structures)
 
 
 def _settle(sets: Sequence[StructureSet]) -> list[StructureSet]:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from ...base.markup import Markup, filled
 from ...base.texts import counted, shortest, tellingApart
 from ...case.comparison import Comparison
-from ...case.relevance import isRelevant
 from ...metrics.registry import findMetric
 from ...model.structure import Structure
 from ...model.structures import REFERENCE_AND_TEST
 from ...settings.settings import DECLARED, Settings, isInEffect
+from ..explanations import isRelevant
 from ..fingerprints import contentHash
 from ..tablemodel import Table
 from ..writing import versions

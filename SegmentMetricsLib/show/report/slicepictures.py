@@ -80,7 +80,14 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
         return NOTHING
     boxes = np.array([surface.box for surface in surfaces])
     windows = windowsOf(found, largest.distance, float((boxes[:, 1] - boxes[:, 0]).max()))
-    images, automatic = _imagesOf(found, windows, boxes, gray, name)
+    images, automatic = [NOTHING] * len(found), NOTHING
+    if gray is not None:
+        codes = [
+            gray.codes(window.planeOf(picture.view, picture.place, picture.at), 0.5 / window.scale)
+            for picture, window in zip(found, windows, strict=True)
+        ]
+        first = gray.firstWindow(boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0))
+        images, automatic = [underlay(one, first, name) for one in codes], gray.automatic(codes, name)
     texts = [
         _figure(picture, sides, window, largest, f"{name}{picture.view.name[0]}", image)
         for picture, sides, window, image in zip(found, contoursOf(found, windows), windows, images, strict=True)
@@ -95,23 +102,6 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
         legend=legend(largest, gray is not None),
         slices=joined(texts),
     )
-
-
-def _imagesOf(
-    pictures: Sequence[Picture], windows: Sequence[Window], boxes: np.ndarray, gray: Gray | None, name: str
-) -> tuple[list[Markup], Markup]:
-    """Return what lies under the contours of pictures, nothing without an image, and the filter that it needs.
-
-    boxes: (2, 2, 3) lowest and highest coordinates of both boundaries, LPS mm.
-    """
-    if gray is None:
-        return [NOTHING] * len(pictures), NOTHING
-    found = [
-        gray.codes(window.planeOf(picture.view, picture.place, picture.at), 0.5 / window.scale)
-        for picture, window in zip(pictures, windows, strict=True)
-    ]
-    first = gray.firstWindow(boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0))
-    return [underlay(codes, first, name) for codes in found], gray.automatic(found, name)
 
 
 def underlay(codes: np.ndarray, gray: str, name: str, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
@@ -143,12 +133,19 @@ def windowsOf(pictures: Sequence[Picture], distance: float, extent: float) -> li
 
     distance: the largest, in mm. extent: longest side of the boundaries, in mm.
     """
-    boxes = list(map(_boxOf, pictures))
+    boxes, scale, windows = [], np.inf, []
     room = np.array([ACROSS, DOWN]) - 2 * ROOM
-    scale = min(
-        float((room / np.maximum(_shown(low, high, distance), LEAST_EXTENT * extent)).min()) for low, high in boxes
-    )
-    windows = []
+    for picture in pictures:
+        # all that it shows, mm from the place
+        places = [np.zeros((1, 2)), *(line.points for lines in picture.contours for line in lines)]
+        points = np.concatenate(places if picture.end is None else [*places, picture.end[None]])
+        low, high = points.min(axis=0), points.max(axis=0)
+        boxes.append((low, high))
+        whole, most = float((high - low).max()), np.inf
+        if distance > TIE_TOLERANCE and whole > MOST_DISTANCES * distance:
+            most = max(SHOWN_DISTANCES * distance, LEAST_PART * whole)
+        shown = np.maximum(np.minimum(high - low, most), LEAST_EXTENT * extent)
+        scale = min(scale, float((room / shown).min()))
     for picture, (low, high) in zip(pictures, boxes, strict=True):
         # use the whole window, even if it is larger than the chosen part
         shown = np.minimum(high - low, room / scale)
@@ -156,24 +153,6 @@ def windowsOf(pictures: Sequence[Picture], distance: float, extent: float) -> li
         center = np.clip(middle, low + shown / 2, high - shown / 2)
         windows.append(Window(center, scale, bool((shown < (high - low) * (1 - 1e-9)).any())))
     return windows
-
-
-def _boxOf(picture: Picture) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and the highest coordinates (2,) of all that a picture shows, mm from the place."""
-    places = [np.zeros((1, 2)), *(line.points for lines in picture.contours for line in lines)]
-    if picture.end is not None:
-        places.append(picture.end[None])
-    points = np.concatenate(places)
-    return points.min(axis=0), points.max(axis=0)
-
-
-def _shown(low: np.ndarray, high: np.ndarray, distance: float) -> np.ndarray:
-    """Return the size (2,) in mm of the part of a box that is worth showing. distance: the largest, in mm."""
-    sides = high - low
-    whole, most = float(sides.max()), np.inf
-    if distance > TIE_TOLERANCE and whole > MOST_DISTANCES * distance:
-        most = max(SHOWN_DISTANCES * distance, LEAST_PART * whole)
-    return np.minimum(sides, most)
 
 
 def contoursOf(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Polyline]]]:

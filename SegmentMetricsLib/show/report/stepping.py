@@ -55,7 +55,10 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
     low, high = boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
     view, heights = _heights(comparison, gray, low, high)
     middle = (low + high) / 2
-    window = _window(view, low, high)
+    # of all slices, around the box
+    sides = (high - low) @ np.abs(view.axes[:, :2])
+    room = np.maximum(sides + 2 * AROUND, 1.2 * sides)
+    window = Window(np.zeros(2), float((np.array([ACROSS, DOWN]) / room).min()), False, (ACROSS, DOWN))
     contours = [_contours(surface, view, middle, heights, window) for surface in surfaces]
     images, automatic, choices, underneath = [""] * len(heights), NOTHING, NOTHING, NOTHING
     if gray is not None:
@@ -124,13 +127,6 @@ def _heights(comparison: Comparison, gray: Gray | None, low: np.ndarray, high: n
     if last < first:  # thinner than the distance of slices
         return view, np.array([(low[view.axis] + high[view.axis]) / 2])
     return view, start + step * np.arange(first, last + 1)
-
-
-def _window(view: View, low: np.ndarray, high: np.ndarray) -> Window:
-    """Return the window that shows a box in every slice; its center is that of the box."""
-    sides = (high - low) @ np.abs(view.axes[:, :2])
-    room = np.maximum(sides + 2 * AROUND, 1.2 * sides)
-    return Window(np.zeros(2), float((np.array([ACROSS, DOWN]) / room).min()), False, (ACROSS, DOWN))
 
 
 def _contours(surface: Surface, view: View, middle: np.ndarray, heights: np.ndarray, window: Window) -> list[str]:
