@@ -285,7 +285,6 @@ def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fra
 
 
 def _structures(given: object, which: str, settings: Settings, placing: Placing) -> Sequence[Structure]:
-    """Return the labels of a segmentation as structures."""
     if isinstance(given, Mapping):
         for name in given:
             requireKind(name, str, f"The name of a label of the {which}", "a text")

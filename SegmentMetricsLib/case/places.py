@@ -243,7 +243,6 @@ def _sample(direction: DirectedDistances, tolerance: float, sign: int) -> tuple[
 
 
 def _beyond(direction: DirectedDistances, tolerance: float) -> _Beyond:
-    """Return the elements of a boundary beyond a tolerance in mm."""
     limit = withTies(tolerance)
     over, under = np.flatnonzero(direction.signed > limit), np.flatnonzero(direction.signed < -limit)
     elements = np.concatenate([over, under])

@@ -123,8 +123,7 @@ def _contoured(pair) -> str:
     named = [which for which, share in shares.items() if share >= WORTH_A_WORD and share * CLEARLY_MORE >= most]
     sides = []
     for which in named:
-        distances = getattr(pair, "distances", None)
-        side = mostlyToward(distances, tolerance, which == "over") if distances is not None else ""
+        side = "" if pair.distances is None else mostlyToward(pair.distances, tolerance, which == "over")
         sides.append(f" mostly {ADVERBS[side]}" if side else "")
     if len(named) == 2 and not any(sides):
         return "over- and under-contoured"

@@ -168,7 +168,7 @@ def requireDistances(comparison, what: str = "distance map") -> None:
 
 def requireHazard(comparison) -> None:
     """Raise ValueError if a comparison has no hazard to show."""
-    if getattr(comparison, "hazard", None) is None:
+    if comparison.hazard is None:
         raise InputError(
             "There is no hazard to show: measure the family hazard with critical structures that are not empty."
         )
@@ -186,7 +186,7 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
     requireChoice("kind", kind, KINDS)
     if kind == "hazard":
         requireHazard(comparison)
-    if kind == "dose" and getattr(comparison, "dose", None) is None:
+    if kind == "dose" and comparison.dose is None:
         raise InputError("There is no dose to show: compare with the dose of a plan.")
     for name, value in (("range", range), ("tolerance", tolerance)):
         if value is not None:

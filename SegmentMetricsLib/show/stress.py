@@ -51,7 +51,6 @@ def write(result: StressTest, folder: Path) -> None:
 
 
 def _document(result: StressTest, masks: dict[str, str]) -> dict:
-    """Return the content of stress.json. masks: file names by variant."""
     variants = {}
     for name, comparison in result.variants.items():
         content = comparison.toDictionary()

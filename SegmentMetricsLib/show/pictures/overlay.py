@@ -173,7 +173,6 @@ def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tupl
 
 
 def _scaleOf(canvas: np.ndarray) -> float:
-    """Return the scale of text and lines in a picture."""
     return min(canvas.shape[1] / 1200, canvas.shape[0] / 700)
 
 
@@ -327,5 +326,4 @@ def _writeSides(canvas: np.ndarray, middle: int, kind: str) -> None:
 
 
 def _bytes(color: tuple[float, float, float]) -> np.ndarray:
-    """Return a color with components in [0, 1] as bytes."""
     return np.rint(255 * np.array(color)).astype(np.uint8)

@@ -465,7 +465,6 @@ def _measurements(record: Comparison) -> Markup:
 
 
 def _turned(content: Table) -> Table:
-    """Return a table with its rows as columns."""
     names, *rows = ([row[n] for row in content.rows] for n in range(len(content.columns)))
     heads = [column.heading for column in content.columns]
     return Table.headed([heads[0], *names], [[head, *row] for head, row in zip(heads[1:], rows, strict=True)])

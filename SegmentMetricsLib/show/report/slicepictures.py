@@ -228,7 +228,6 @@ def letterToward(view: View, value: float) -> str:
 
 
 def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
-    """Return notes for the caption of a picture."""
     notes = ["a part of the contours"] if window.isPart else []
     other = REFERENCE_AND_TEST[1 - REFERENCE_AND_TEST.index(largest.side)]
     notes += [

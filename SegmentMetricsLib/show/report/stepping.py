@@ -130,7 +130,6 @@ def _heights(comparison: Comparison, gray: Gray | None, low: np.ndarray, high: n
 
 
 def _contours(surface: Surface, view: View, middle: np.ndarray, heights: np.ndarray, window: Window) -> list[str]:
-    """Return the contours of a boundary in each slice as data of SVG paths."""
     count = len(heights)
     step = float(heights[1] - heights[0]) if count > 1 else 1.0
     matrix = np.eye(4)
