@@ -193,13 +193,13 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int | None 
     )
 
 
-def withDose(places: Sequence[Place], dose: Dose, isRanked: bool, most: int = MOST) -> tuple[Place, ...]:
-    """Return places with their doses. isRanked: whether that with the largest dose is the first. most: how many."""
+def withDose(places: Sequence[Place], dose: Dose, isRanked: bool) -> tuple[Place, ...]:
+    """Return the first MOST places with their doses. isRanked: whether that with the largest dose is the first."""
     values, areWithin = dose.at(np.array([place.position for place in places]).reshape(-1, 3))
     found = [replace(p, dose=float(v) if isIn else None) for p, v, isIn in zip(places, values, areWithin, strict=True)]
     if isRanked:
         found.sort(key=lambda place: -1.0 if place.dose is None else place.dose, reverse=True)
-    return tuple(replace(place, rank=rank) for rank, place in enumerate(found[:most], start=1))
+    return tuple(replace(place, rank=rank) for rank, place in enumerate(found[:MOST], start=1))
 
 
 def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = True) -> str:

@@ -59,7 +59,7 @@ LINE = (0.86, 0.88, 0.90)
 CUBE, LETTERS = "#d6dde5", "#29303f"
 # The area of a picture that the structure fills: left, top, right, bottom as fractions.
 AREA = (0.06, 0.1, 0.94, 0.91)
-SMALLEST = (640, 400)
+SIZE, SMALLEST = (1200, 700), (640, 400)
 # Size of a contour's line as a fraction of its extent, and of the outline of the other one as a part of that.
 LINE_WIDTH, THIN = 0.012, 0.2
 
@@ -68,7 +68,7 @@ def drawOverlay(
     comparison,
     path: str | PathLike,
     *,
-    size: tuple[int, int] = (1200, 700),
+    size: tuple[int, int] = SIZE,
     kind: str = "signed",
     image: GrayImage | None = None,
 ) -> Path:
@@ -107,10 +107,10 @@ def drawOverlay(
     return writePng(canvas, path)
 
 
-def drawVariation(found, path: str | PathLike, *, size: tuple[int, int] = (1200, 700)) -> Path:
+def drawVariation(found, path: str | PathLike) -> Path:
     """Draw where observers differ: their consensus from two sides, colored by the local SD; return the path.
 
-    found: an ObservedStructure with a variation. size: as for drawOverlay. Raises OSError.
+    found: an ObservedStructure with a variation. Raises OSError.
     """
     surface: Surface = found.variation.surface
     shape = Shape(surface.points, surface.cells, found.variation.localSD, surface.isClosed)
@@ -125,9 +125,9 @@ def drawVariation(found, path: str | PathLike, *, size: tuple[int, int] = (1200,
         ("local SD", f"{found.variation.rootMeanSquareSD:.2f} mm"),
         ("95 % within", f"{found.variation.percentile95SD:.2f} mm"),
     ]
-    canvas, _ = _page(size, found.name, numbers)
+    canvas, _ = _page(SIZE, found.name, numbers)
     _drawShapes(canvas, [shape] * len(views), list(views.values()), coloring, hasOutlines=False)
-    half = (size[0] - _strip(canvas)) // len(views)
+    half = (SIZE[0] - _strip(canvas)) // len(views)
     for number, name in enumerate(views):
         what = "contours" if found.consensus.dimension == 2 else "surfaces"
         text = f"Seen from {name}" if number else f"The measured {what}, seen from {name}"
