@@ -236,9 +236,9 @@ def addDose(parser: argparse._ActionsContainer) -> None:
     """Add the option for the dose of a plan."""
     parser.add_argument(
         "--dose",
-        metavar="FILE",
-        type=pathFrom,
-        help="dose of a plan: RTDOSE, or an image in Gy",
+        metavar="FILE[=WEIGHT]",
+        action="append",
+        help="dose of a plan: RTDOSE, or an image in Gy; several RTDOSE of its parts are summed (may be repeated)",
     )
 
 
