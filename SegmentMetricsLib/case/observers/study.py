@@ -24,11 +24,10 @@ from ..casework import criticalsOf, withLabelsNamed, withSurface
 from ..comparison import comparePair
 from ..frames import frameOf, pandasOrError
 from ..places import worstPlaces
-from . import sentences
 from .consensus import METHODS, Consensus, Drawings, conformity, consensusOf, searchOf
 from .gathering import Gathered, Observer, Organ, gather
 from .matrix import Matrix, compareAll, percentileOf
-from .observed import TOLERATED, AgainstOthers, ObservedStructure
+from .observed import ENOUGH, NOTHING, TOLERATED, AgainstOthers, ObservedStructure, ofCopy, ofMissing, ofTooFew
 from .variation import Variation
 from .withinrange import verdictOf
 
@@ -221,7 +220,7 @@ def studyOf(gathered: Gathered, settings: Settings, found: Iterator[ObservedStru
     for organ in gathered.organs:
         having = [gathered.observers[n] for n in range(count) if organ.structures[n] is not None]
         if len(having) < count:
-            remarks.append(sentences.ofMissing(organ.name, having, gathered.observers))
+            remarks.append(ofMissing(organ.name, having, gathered.observers))
         lacking = [n for n, test in enumerate(gathered.tests) if organ.structures[count + n] is None]
         if lacking and len(having) > 1:
             remarks.append(f"{organ.name} is missing in {commaSeparated(gathered.tests[n] for n in lacking)}.")
@@ -320,7 +319,7 @@ def _observe(organ: Organ, work: Work) -> ObservedStructure:
             )
             blank = [drawings.masks[0].empty(drawings.grid)] * len(empty)
             agreement = dict(zip(agreement, conformity([*drawings.masks, *blank]), strict=True))
-            if len(drawn) >= sentences.ENOUGH:
+            if len(drawn) >= ENOUGH:
                 known = _withConsensus(organ, drawn, drawings, work)
                 remarks += known.pop("remarks")
     except (InputError, Undefined) as error:
@@ -328,12 +327,12 @@ def _observe(organ: Organ, work: Work) -> ObservedStructure:
     if not isComparable:
         why = "not all observers can be compared with each other."
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
-    elif 0 < len(drawn) < sentences.ENOUGH:
-        remarks.append(sentences.ofTooFew(len(drawn)))
+    elif 0 < len(drawn) < ENOUGH:
+        remarks.append(ofTooFew(len(drawn)))
     for n, name in enumerate(work.tests, count):
         if same := [work.observers[member] for member in drawn if _areEqual(organ.structures, matrix, (member, n))]:
-            remarks.append(sentences.ofCopy(name, same))
-    isRanked = len(members) >= sentences.ENOUGH
+            remarks.append(ofCopy(name, same))
+    isRanked = len(members) >= ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)
         for n, name in enumerate(work.tests)
@@ -388,7 +387,7 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         comparison = comparePair(Pair(reference, own, work.settings, criticals, drawings.searches))
         places = comparison.worstPlaces
         if not places and comparison.distances is not None:  # the farthest one, if all is within the tolerance
-            places = worstPlaces(comparison.distances, sentences.NOTHING, most=1)
+            places = worstPlaces(comparison.distances, NOTHING, most=1)
         return AgainstOthers(names[number], comparison.measurements, places)
 
     return {

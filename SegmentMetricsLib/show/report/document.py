@@ -11,7 +11,6 @@ from typing import NamedTuple
 from ...base.coordinates import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
 from ...base.markup import Markup, filled, joined
-from ...base.palettes import DOSE
 from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.findings import repeated
@@ -40,7 +39,6 @@ from ..tablemodel import Column, Table
 from ..tables import byFamily, withCommonUnit
 from . import figures
 from .blocks import NO_DEVICE, NOTHING, badge, data, fromFile, linkTo, now, page, resource, soft, table
-from .flatmap import flatMap
 from .gray import Gray
 from .lesions import gapsAndSpurs, lesions
 from .notices import alarms, common, isSmall, notCompared, sentences, small
@@ -283,7 +281,7 @@ class Report:
         switches = NOTHING
         if comparison.dimension == 3:
             surfaces = figures.mapSurfaces(comparison)
-            still = flatMap(surfaces, *figures.colorRange(comparison))
+            still = figures.flatMap(comparison, surfaces)
             if self.isFlat:
                 found.insert(0, still)
             else:
@@ -292,7 +290,7 @@ class Report:
                 found.insert(0, fromFile("map", name=f"map{n}", still=still, data=data(figure)))
                 switches = _switches(n, figure["signed"], figure["first"])
             if comparison.dose is not None:
-                dose = flatMap(*figures.doseMap(comparison, surfaces), palette=DOSE, what="Dose (Gy)")
+                dose = figures.flatMap(comparison, surfaces, isOfDose=True)
                 found.append(filled("<h3>Dose on the surfaces</h3>$dose", dose=dose))
         largest = largestOf(comparison)
         said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING

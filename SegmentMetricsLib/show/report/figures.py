@@ -1,4 +1,4 @@
-"""The map of a report that can be turned as data for plotly.js, with arrays in binary form."""
+"""The distance map of a report: as data for plotly.js, which turns it, and as plain pictures."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from typing import cast
 
 import numpy as np
 
-from ...base.palettes import ABSOLUTE, SIGNED
+from ...base.markup import Markup, filled, joined
+from ...base.palettes import ABSOLUTE, DOSE, SIGNED
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...model.dose import Dose
 from ...model.structures import REFERENCE_AND_TEST
 from ..distributions import doseRange, mapRange
+from ..rendering import Shape, draw, fit, interpolate
+from .gray import jpeg
 from .reduction import ReducedSurface, reduce
 
 # Distance of the camera from the center of a distance map whose longest side is 1.
@@ -29,6 +32,12 @@ EYE = (0.0, -CAMERA, 0.19 * CAMERA)
 LIGHTING = {"ambient": 0.75, "diffuse": 0.3, "specular": 0.0, "fresnel": 0.0, "roughness": 0.9}
 # in the coordinates of the scene: in front of and above it, independent of the camera
 LIGHT = {"x": 0, "y": -100_000, "z": 50_000}
+# The sides from which a map is shown, by directions toward the viewer, LPS.
+VIEWS = {"front": (0, -1, 0), "left": (1, 0, 0), "back": (0, 1, 0), "right": (-1, 0, 0)}
+# Width and height of a view in pixels, and the part of it that both surfaces fill: left, top, right, bottom.
+SIZE, AREA = (200, 182), (0.04, 0.04, 0.96, 0.96)
+# Pixels that are left above and below what is drawn.
+MARGIN = 4
 # Letters of the sides of the patient. A letter is hidden if the cosine between its axis and the camera exceeds this.
 SIDES, MOST_FACING = "RLAPIS", 0.8
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
@@ -64,21 +73,66 @@ def mapSurfaces(comparison: Comparison) -> dict[str, ReducedSurface]:
     return dict(zip(REFERENCE_AND_TEST, moved, strict=True))
 
 
-def doseMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface]) -> tuple[dict, float, bool, dict]:
-    """Return the surfaces of mapSurfaces() with their doses in Gy for distances, and what colorRange() says of those.
-
-    The comparison has a dose.
-    """
-    limit = doseRange(cast(Dose, comparison.dose), comparison.knownDistances)
-    shown = {side: replace(surface, signed=cast(np.ndarray, surface.dose)) for side, surface in surfaces.items()}
-    return shown, limit, False, colorTicks(limit, None, False)
-
-
 def colorRange(comparison: Comparison) -> tuple[float, bool, dict]:
     """Return the end of the color range in mm, whether distances have signs, and the labels of the color bar."""
     signed = comparison.knownDistances.hasSides
     limit = mapRange(comparison.knownDistances, next(iter(comparison.settings.tolerances), 0.0))
     return limit, signed, colorTicks(limit, *beyondEnds(comparison, limit)["signed" if signed else "absolute"])
+
+
+def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOfDose: bool = False) -> Markup:
+    """Return the map as plain pictures of both surfaces from four sides, and the scale of their colors.
+
+    It is for paper and wherever a map cannot be turned. surfaces: as of mapSurfaces(). isOfDose: whether it shows the
+    dose, which the comparison has, instead of distances.
+    """
+    palette: tuple[str, ...]
+    if isOfDose:
+        limit, isSigned = doseRange(cast(Dose, comparison.dose), comparison.knownDistances), False
+        ticks, palette, what = colorTicks(limit, None, False), DOSE, "Dose (Gy)"
+    else:
+        limit, isSigned, ticks = colorRange(comparison)
+        palette = SIGNED if isSigned else ABSOLUTE
+        what = "Signed distance, + outside (mm)" if isSigned else "Distance (mm)"
+    points = np.concatenate([surface.points for surface in surfaces.values()])
+    cameras = [fit(points, toward, SIZE, AREA) for toward in VIEWS.values()]
+    scale = min(camera.scale for camera in cameras)
+    rows = np.full((len(surfaces), SIZE[1], len(cameras) * SIZE[0], 3), 255, np.uint8)
+
+    def color(values: np.ndarray) -> np.ndarray:
+        return interpolate(values if isSigned else np.abs(values), -limit if isSigned else 0.0, limit, palette)
+
+    for row, surface in zip(rows, surfaces.values(), strict=True):
+        values = cast(np.ndarray, surface.dose) if isOfDose else surface.signed
+        shape = Shape(surface.points, surface.triangles, values, isClosed=isSigned)
+        for number, camera in enumerate(cameras):
+            draw(row[:, number * SIZE[0] : (number + 1) * SIZE[0]], shape, camera._replace(scale=scale), color)
+    used = np.flatnonzero((rows < 255).any(axis=(0, 2, 3)))
+    rows = rows[:, max(used.min() - MARGIN, 0) : used.max() + 1 + MARGIN] if len(used) else rows
+    told, low = f"from the {', '.join(VIEWS)}", -limit if isSigned else 0.0
+    labels = joined(
+        filled('<span style="left:$place%">$text</span>', place=f"{100 * (value - low) / (limit - low):.4g}", text=text)
+        for value, text in zip(ticks["tickvals"], ticks["ticktext"], strict=True)
+    )
+    shown = joined(
+        filled(
+            '<figure><img alt="$side $told" src="data:image/jpeg;base64,$data"><figcaption><b>$side</b> $told'
+            "</figcaption></figure>",
+            side=side.capitalize(),
+            told=told,
+            data=jpeg(row),
+        )
+        for side, row in zip(surfaces, rows, strict=True)
+    )
+    return filled(
+        '<div class="views">$shown</div>'
+        '<div class="colors"><div style="background:linear-gradient(to right,$colors)"></div>$labels</div>'
+        '<p class="soft">$what</p>',
+        shown=shown,
+        colors=",".join(palette),
+        labels=labels,
+        what=what,
+    )
 
 
 def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] | None = None) -> dict:

@@ -17,8 +17,8 @@ from ...model.structures import REFERENCE_AND_TEST
 from ..charts import INSIDE, OUTSIDE
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
-from .planecuts import Polyline, thinToFew
-from .sliceviews import Largest, Picture, View, largestOf, picturesOf
+from .planecuts import BESIDE, Polyline, cutBeside, join, thin, thinToFew
+from .sliceviews import VIEWS, Largest, Picture, View, largestOf, picturesOf, viewAcross
 
 # Size of a picture and position and size of its window in pixels; letters surround it, the scale bar is below.
 WIDTH, HEIGHT = 300, 292
@@ -27,6 +27,8 @@ LEFT, TOP, ACROSS, DOWN = 18, 21, 264, 244
 ROOM = 14
 # Tolerance for thinning lines and resolution of coordinates, in pixels; together the error is less than 0.2.
 THINNED, STEP = 0.12, 0.1
+# The same for thumbnails, on pages about many cases.
+SMALL_THINNED = 1.2
 # Maximum points of all lines in a set of pictures; if there are more, for example for noise, lines are thinned further.
 MOST_POINTS = 2500
 # If the contours' extent exceeds MOST_DISTANCES times the largest distance, which would be too small to see, only a
@@ -319,3 +321,50 @@ def legend(largest: Largest, isImaged: bool = False) -> Markup:
         )
         for drawing, width, text in samples
     )
+
+
+def thumbnail(comparison: Comparison) -> dict | None:
+    """Return both contours in a slice through the largest distance, None if there is none.
+
+    They are data of SVG paths, as of pathOf(), with the name of the plane.
+    """
+    if comparison.distances is None:
+        return None
+    surfaces = [direction.surface for direction in comparison.distances.directions]
+    largest = largestOf(comparison)
+    pictures = picturesOf(surfaces, largest)
+    if not pictures:
+        return None
+    # at the upper or lower end, the axial slice has only one of the two
+    found = [next((one for one in pictures if all(one.contours)), pictures[0])]
+    extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
+    return _drawn(found, largest.distance, extent)
+
+
+def typical(comparison: Comparison) -> dict | None:
+    """Return both contours in a typical slice, as thumbnail() does: the one whose mean distance is the median.
+
+    Without slices it is the one in the middle. None for contours in a plane, which have only one.
+    """
+    if comparison.distances is None or comparison.dimension == 2:
+        return None
+    surfaces = [direction.surface for direction in comparison.distances.directions]
+    boxes = np.array([surface.box for surface in surfaces])
+    view, place = VIEWS[0], boxes.mean(axis=(0, 1))
+    shared = sorted((row for row in comparison.slices if not row.only), key=lambda row: row.meanDistance)
+    if shared:
+        view, _ = viewAcross(comparison)
+        place[view.axis] = shared[len(shared) // 2].place[view.axis]
+    extent = float(np.ptp(boxes, axis=(0, 1)).max())
+    before, _ = zip(*(cutBeside(surface, place, view.axes, BESIDE * extent) for surface in surfaces), strict=True)
+    contours = join(before[0]), join(before[1])
+    if not all(contours):
+        return None
+    return _drawn([Picture(view, place, float(place[view.axis]), contours, None, 0.0)], 0.0, extent)
+
+
+def _drawn(found: Sequence[Picture], distance: float, extent: float) -> dict:
+    """Return the contours of a picture as data of SVG paths. distance, extent: as of windowsOf()."""
+    (sides,) = contoursOf(found, windowsOf(found, distance, extent))
+    reference, test = (pathOf(thin(lines, SMALL_THINNED)) for lines in sides)
+    return {"view": found[0].view.name, "reference": reference, "test": test}
