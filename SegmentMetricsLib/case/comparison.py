@@ -25,7 +25,7 @@ from ..metrics.measurement import Measurement, finite, measure, measurementOf
 from ..metrics.metric import Asked
 from ..metrics.pair import MANY_ELEMENTS, Pair
 from ..metrics.registry import MULTI_LABEL, findMetric, keyMeant, select
-from ..metrics.similarity import Similarity, localDistancesOn
+from ..metrics.similarity import Similarity, localDistancesAt, longestSide
 from ..metrics.slices import SliceRow, needsOfProfile
 from ..metrics.topology import Run
 from ..model import inputs
@@ -222,7 +222,9 @@ class Comparison(Mapping):
 
         side: "reference" or "test". The comparison must have distances.
         """
-        return localDistancesOn(self.knownDistances, (self.reference, self.test), self.settings.meshSpacing, side)
+        reference, test = (direction.surface for direction in self.knownDistances.directions)
+        longest = longestSide((self.reference, self.test), self.settings.meshSpacing)
+        return localDistancesAt(*((reference, test) if side == "reference" else (test, reference)), longest)
 
     @cached_property
     def summary(self) -> str:

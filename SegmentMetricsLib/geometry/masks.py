@@ -107,6 +107,16 @@ class Mask:
         box = tuple(slice(a, a + n) for a, n in zip(first[::-1], support.voxels.shape, strict=True))
         return Mask(array[box].copy(), support.offset, grid)
 
+    @staticmethod
+    def ofVoxels(index: np.ndarray, grid: Grid) -> Mask:
+        """Return the mask of voxels given by their indices i, j, k (n, 3)."""
+        if not len(index):
+            return Mask.empty(grid)
+        low = index.min(axis=0)
+        voxels = np.zeros((index.max(axis=0) - low + 1)[::-1], np.uint8)
+        voxels[tuple((index - low).T[::-1])] = 1
+        return Mask(voxels, tuple(low.tolist()), grid)
+
     def __reduce__(self) -> tuple:
         """Pickle a mask as one bit per voxel; memberships are pickled as they are."""
         if self.voxels.dtype != np.uint8:

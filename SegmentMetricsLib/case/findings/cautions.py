@@ -295,7 +295,7 @@ def _centerLines(pair: Pair) -> Iterator[str]:
                 nothing = [which for which, skeleton in zip(REFERENCE_AND_TEST, thinned) if not len(skeleton.thinned)]
                 alone = f"undefined, as nothing is left of the {' and the '.join(nothing)}"
                 if not nothing:
-                    alone = f"{topology.centerLineDice(*thinned):.3f}"
+                    alone = f"{topology.centerLineDice(thinned):.3f}"
                 told.append(f"With scikit-image's skeletons alone, as in other tools, clDice is {alone}.")
             yield Finding.remark(*told, meant)
     if not pair.emptiness and gaps == () and betti and (error := topology.bettiErrorOf(betti, 0)):
