@@ -74,7 +74,7 @@ def testSidesOfThePatientAreWhereTheirLettersAre(toward, name, place):
     assert (side * test[:, column]).max() > (side * reference[:, column]).max() + 3
     figure = parsed(comparison).findall(".//figure")[list(AXES).index(name)]
     texts = {text.text: (float(text.get("x")), float(text.get("y"))) for text in figure.iter("text")}
-    x, y = np.array(texts[toward]) - (slices.WIDTH / 2, slices.HEIGHT / 2)
+    x, y = np.array(texts[toward]) - (slices.LEFT + slices.ACROSS / 2, slices.TOP + slices.DOWN / 2)
     assert (side * (x, y)[column]) > 100 and abs((x, y)[1 - column]) < 20
 
 

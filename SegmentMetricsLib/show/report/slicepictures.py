@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,8 @@ from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
 from .planecuts import BESIDE, Polyline, cutBeside, join, thin, thinToFew
 from .sliceviews import VIEWS, Largest, Picture, View, largestOf, picturesOf, viewAcross
 
-# Size of a picture and position and size of its window in pixels; letters surround it, the scale bar is below.
-WIDTH, HEIGHT = 300, 292
-LEFT, TOP, ACROSS, DOWN = 18, 21, 264, 244
+# Position and size of the window of a picture in pixels; letters surround it, and the scale bar is below.
+LEFT, TOP, ACROSS, DOWN, BELOW = 18, 21, 264, 244, 27
 # Pixels between contours and the edge of the window.
 ROOM = 14
 # Tolerance for thinning lines and resolution of coordinates, in pixels; together the error is less than 0.2.
@@ -60,6 +59,22 @@ class Window(NamedTuple):
     def pixels(self, points: np.ndarray) -> np.ndarray:
         """Convert points (n, 2) of the plane to pixels of the window."""
         return (points - self.center) * self.scale + np.array(self.size) / 2
+
+    def frame(self, view: View) -> dict[str, Any]:
+        """Return what surrounds the window in a picture, by the placeholders of its template."""
+        across, down = self.size
+        return {
+            "width": across + 2 * LEFT,
+            "height": TOP + down + BELOW,
+            "left": LEFT,
+            "top": TOP,
+            "across": across,
+            "down": down,
+            "columns": round(across / STEP),
+            "rows": round(down / STEP),
+            "letters": letters(view, self.size),
+            "bar": barOf(self.scale, down),
+        }
 
     def planeOf(self, view: View, place: np.ndarray, at: float) -> Plane:
         """Return the rectangle in the patient that the window shows. place: (3,) LPS mm. at: LPS of the plane, mm."""
@@ -201,19 +216,10 @@ def _figure(
     told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
     return fromFile(
         "slice",
-        width=WIDTH,
-        height=HEIGHT,
+        **window.frame(picture.view),
         title=f"{caption}. {largest.sentence() if largest.isAny else 'The contours are equal.'}{told}",
-        left=LEFT,
-        top=TOP,
-        across=ACROSS,
-        down=DOWN,
-        columns=round(ACROSS / STEP),
-        rows=round(DOWN / STEP),
         contours=joined((image, _contours(sides, name))),
         mark=_mark(picture, window) if largest.isAny else "",
-        letters=letters(picture.view),
-        bar=barOf(window.scale),
         caption=caption,
         notes=filled(" <small>$notes</small>", notes="; ".join(notes)) if notes else "",
     )
@@ -275,7 +281,7 @@ def _mark(picture: Picture, window: Window) -> Markup:
     return filled('<g class="halo">$mark</g><g class="mark">$mark</g>', mark=mark)
 
 
-def letters(view: View, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
+def letters(view: View, size: tuple[int, int]) -> Markup:
     """Return the letters of the patient's sides around a window as SVG. size: of the window in pixels."""
     across, down = size
     middle, height = LEFT + across / 2, TOP + down / 2
