@@ -22,7 +22,7 @@ from ..metrics.measurement import Measurement, measurementOf
 from ..metrics.multilabel import GIVEN, WEIGHTINGS
 from ..metrics.registry import MULTI_LABEL
 from ..model import inputs, naming
-from ..model.ignored import annotated
+from ..model.ignored import separateIgnored
 from ..model.inputs import Placing
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY, pairByName
@@ -147,7 +147,7 @@ def compareLabels(
     if weights is not None:
         settings = settings.changed(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
-    pairing = pairByName(*annotated(sides, settings.ignore), isAlonePair=False)
+    pairing = pairByName(*separateIgnored(sides, settings.ignore), isAlonePair=False)
     shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
     shares += onOneSide(pairing.unmatchedReference, pairing.unmatchedTest, settings)
     return combine(shares, settings)
@@ -222,7 +222,7 @@ def combine(shares: Sequence[Share], settings: Settings) -> MultiLabel:
     names = [share.name for share in shares]
     given = {}
     for name, weight in settings.labelWeights:
-        alike = naming.meant(name, names)
+        alike = naming.findMeant(name, names)
         if len(alike) != 1:
             number, hint = ("more than one", "") if alike else ("no", naming.hintAt(name, names))
             known = f"there are {commaSeparated(alike or names)}.{hint}"

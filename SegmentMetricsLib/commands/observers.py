@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
     organs = comparableOrgans(gathered)
     files = writing.fileNames(organ.name for organ in organs)
     with _results(options.output) as unfinished:
-        written = Written(work, files, unfinished, not options.numbers_only)
+        written = WrittenStudy(work, files, unfinished, not options.numbers_only)
         results = _each(written, organs, options.workers)
         study = studyOf(gathered, settings, iter(results))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
@@ -152,7 +152,7 @@ def _results(output: Path | None) -> AbstractContextManager[Path | None]:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenStudy:
     """The work on any structure of a study with the files about it; each process has its own.
 
     names: of the files of each structure. folder: for the files, None to write none. isDrawn: whether to draw
@@ -182,7 +182,7 @@ class Written:
         return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 
 
-def _each(written: Written, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
+def _each(written: WrittenStudy, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
     """Return the result for every structure. workers: number of processes, None for as many as are worthwhile."""
     from ..case.casework import costOf
 

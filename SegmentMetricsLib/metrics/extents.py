@@ -23,7 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.statements import Place
+from ..base.statements import SettingPlace
 from ..base.texts import counted
 from ..distances.surfacedistances import DirectedDistances, SurfaceDistances
 from ..geometry.grids import Grid
@@ -46,7 +46,7 @@ LONG, DECISIVE = 2.0, 0.75
 TUBE, TIP, CUT = 2.2, 0.08, 0.6
 # Distances up to this fraction of the structure's length are ignored.
 NEGLIGIBLE = 1e-4
-COMMON = Place("--extent common", 'extent="common"', "Advanced > Extent")
+COMMON = SettingPlace("--extent common", 'extent="common"', "Advanced > Extent")
 NO_COMMON_EXTENT = "the two contours have no common extent along the axis of the slices"
 
 

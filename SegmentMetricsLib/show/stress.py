@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..case.comparison import describe
 from ..case.stress import StressTest
-from ..metrics.measurement import rounded
+from ..metrics.measurement import roundText
 from . import writing
 from .tablemodel import Column, Table
 from .tables import LONGEST_TITLE, align, shorten
@@ -28,7 +28,7 @@ def table(result: StressTest) -> str:
             one = comparison.measurements.get(key)
             # ratios have one more digit than usual: for a large structure they differ little
             isShare = one is not None and one.status == "ok" and not one.unit
-            texts.append("" if one is None else rounded(one.value, 4) if isShare else one.text())
+            texts.append("" if one is None else roundText(one.value, 4) if isShare else one.text())
         rows.append([name, *texts])
     return align(Table.headed([shorten(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...base.texts import commaSeparated, counted, shortest
 from ...geometry.masks import Mask
-from ...metrics.measurement import Measurement, finite, fixed, infiniteText, withUnit
+from ...metrics.measurement import Measurement, finite, fixDecimals, infiniteText, withUnit
 from ...metrics.registry import findMetric
 from ...model.structure import Structure
 from ...settings.settings import Settings
@@ -223,13 +223,15 @@ def _agreement(found: ObservedStructure) -> str:
                 told.append(f"{key} {withUnit(mean, one.unit) if math.isfinite(mean) else infiniteText(mean)}")
     if not told:
         index = found.agreement["ConformityIndex"]
-        return f"{who} were compared" if math.isnan(index) else f"{who} have the conformity index {fixed(index, '')}"
+        return (
+            f"{who} were compared" if math.isnan(index) else f"{who} have the conformity index {fixDecimals(index, '')}"
+        )
     how = "have no voxel in common:" if isApart else "agree with"
     return f"{who} {how} {', '.join(told)}{' on average' if count > 2 else ''}"
 
 
 def _outlier(found: ObservedStructure, outlier: Outlier) -> str:
-    value = _mm(outlier.value) if found.pairs.any(outlier.key).unit == "mm" else fixed(outlier.value, "")
+    value = _mm(outlier.value) if found.pairs.any(outlier.key).unit == "mm" else fixDecimals(outlier.value, "")
     text = f"{outlier.name} differs most from the others ({outlier.key} {value})"
     if not outlier.places:
         return text
@@ -251,7 +253,7 @@ def _verdict(test) -> str:
 
 
 def _mm(value: float) -> str:
-    return f"{value:.1f} mm" if value >= 0.05 else f"{fixed(value, 'mm')} mm"
+    return f"{value:.1f} mm" if value >= 0.05 else f"{fixDecimals(value, 'mm')} mm"
 
 
 def ofTooFew(count: int) -> str:

@@ -192,7 +192,7 @@ class Report:
         areSmall = [(n, one) for n, record in enumerate(records) for one in record.findings if isSmall(one)]
         isOnce = len(areSmall) > 1
         found = [[one for one in record.findings if not (isOnce and isSmall(one))] for record in records]
-        shared, own = repeated.sortedOut(found)
+        shared, own = repeated.sortOut(found)
         date = now()
         framed = (
             fromFile(

@@ -19,7 +19,7 @@ from ...case.observers.study import ObserverStudy
 from ...case.observers.withinrange import meansAsTest
 from ...case.protocol.judgment import FAIL, PASS
 from ...case.summary import ADVERBS
-from ...metrics.measurement import fixed, typeset
+from ...metrics.measurement import fixDecimals, typeset
 from .. import observers as observerfiles
 from ..rendering import interpolate
 from ..resulttables import heading, overviewKeys
@@ -57,7 +57,7 @@ def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "
     names = [found.name for found in study]
     overview = observerfiles.table(study)
     linked = [[linkTo(number, row[0]), *row[1:]] for number, row in enumerate(overview.rows)]
-    common, own = repeated.sortedOut([found.remarks for found in study])
+    common, own = repeated.sortOut([found.remarks for found in study])
     shared = [f"{repeated.phraseFor(members, names)}: {text}" for text, members in common]
     body = fromFile(
         "observers",
@@ -127,7 +127,7 @@ def _matrix(found: ObservedStructure, key: str) -> Markup:
             red, green, blue = np.rint(interpolate(np.array([share]), 0.0, 1.0, ABSOLUTE)[0]).astype(int).tolist()
             ink = "#fff" if share >= DARK else "#222"
             style = f"background:#{red:02x}{green:02x}{blue:02x};color:{ink}"
-            text = fixed(value, one.unit) if math.isfinite(value) else Column(key).text(value)
+            text = fixDecimals(value, one.unit) if math.isfinite(value) else Column(key).text(value)
             cells.append(filled('<span class="cell" style="$style">$text</span>', style=style, text=typeset(text)))
         rows.append(cells)
     columns = [Column("", isText=True), *map(Column, found.everyone)]

@@ -12,13 +12,13 @@ from ...base.markup import Markup, filled, joined
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
-from ...metrics.measurement import rounded
+from ...metrics.measurement import roundText
 from ...model.structures import REFERENCE_AND_TEST
 from ..charts import INSIDE, OUTSIDE
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
 from .planecuts import BESIDE, Polyline, cutBeside, join, thin, thinToFew
-from .sliceviews import VIEWS, Largest, Picture, View, largestOf, picturesOf, viewAcross
+from .sliceviews import VIEWS, Largest, Picture, SliceView, largestOf, picturesOf, viewAcross
 
 # Position and size of the window of a picture in pixels; letters surround it, and the scale bar is below.
 LEFT, TOP, ACROSS, DOWN, BELOW = 18, 21, 264, 244, 27
@@ -60,7 +60,7 @@ class Window(NamedTuple):
         """Convert points (n, 2) of the plane to pixels of the window."""
         return (points - self.center) * self.scale + np.array(self.size) / 2
 
-    def frame(self, view: View) -> dict[str, Any]:
+    def frame(self, view: SliceView) -> dict[str, Any]:
         """Return what surrounds the window in a picture, by the placeholders of its template."""
         across, down = self.size
         return {
@@ -76,7 +76,7 @@ class Window(NamedTuple):
             "bar": barOf(self.scale, down),
         }
 
-    def planeOf(self, view: View, place: np.ndarray, at: float) -> Plane:
+    def planeOf(self, view: SliceView, place: np.ndarray, at: float) -> Plane:
         """Return the rectangle in the patient that the window shows. place: (3,) LPS mm. at: LPS of the plane, mm."""
         width, height = np.array(self.size) / self.scale
         corner = place + view.axes[:, :2] @ (self.center - np.array([width, height]) / 2)
@@ -225,12 +225,12 @@ def _figure(
     )
 
 
-def towardText(view: View, at: float) -> str:
+def towardText(view: SliceView, at: float) -> str:
     """Return an LPS coordinate of a plane as the letter of the patient's side and mm, for finding it in a viewer."""
-    return f"{letterToward(view, at)} {rounded(abs(at), 1)} mm"
+    return f"{letterToward(view, at)} {roundText(abs(at), 1)} mm"
 
 
-def letterToward(view: View, value: float) -> str:
+def letterToward(view: SliceView, value: float) -> str:
     """Return the letter of the patient's side for the sign of an LPS coordinate along the normal of a plane."""
     return LETTERS_OF_AXES[view.axis][int(value > 0)]
 
@@ -244,10 +244,10 @@ def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
         if not lines
     ]
     if picture.moved:
-        off = f"{rounded(abs(picture.moved), 1)} mm toward {letterToward(picture.view, picture.moved)}"
+        off = f"{roundText(abs(picture.moved), 1)} mm toward {letterToward(picture.view, picture.moved)}"
         notes.append(f"moved {off}, as the place itself lies at a tip")
     if largest.isAny and picture.end is None:
-        away = f"{rounded(abs(picture.behind), 1)} mm toward {letterToward(picture.view, picture.behind)}"
+        away = f"{roundText(abs(picture.behind), 1)} mm toward {letterToward(picture.view, picture.behind)}"
         notes.append(f"nearest {other} point {away}")
     return notes
 
@@ -281,7 +281,7 @@ def _mark(picture: Picture, window: Window) -> Markup:
     return filled('<g class="halo">$mark</g><g class="mark">$mark</g>', mark=mark)
 
 
-def letters(view: View, size: tuple[int, int]) -> Markup:
+def letters(view: SliceView, size: tuple[int, int]) -> Markup:
     """Return the letters of the patient's sides around a window as SVG. size: of the window in pixels."""
     across, down = size
     middle, height = LEFT + across / 2, TOP + down / 2
@@ -316,7 +316,7 @@ def legend(largest: Largest, isImaged: bool = False) -> Markup:
     if not isImaged:
         samples += [(filled(area, side=side), 16, f"only {side}") for side in REFERENCE_AND_TEST]
     if largest.isAny:
-        samples.append((LARGEST, 28, f"largest distance, {rounded(largest.distance, 2)} mm"))
+        samples.append((LARGEST, 28, f"largest distance, {roundText(largest.distance, 2)} mm"))
     return joined(
         filled(
             '<span><svg aria-hidden="true" width="$width" height="12" viewBox="0 0 $width 12">$drawing</svg> '

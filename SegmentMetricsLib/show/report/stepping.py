@@ -11,7 +11,7 @@ from ...case.comparison import Comparison
 from ...geometry.crosssections import cut
 from ...geometry.grids import Grid
 from ...geometry.surfaces import Surface
-from ...metrics.measurement import rounded
+from ...metrics.measurement import roundText
 from .blocks import NOTHING, data, fromFile
 from .gray import Gray, jpeg
 from .planecuts import Cut, Polyline, join, thinToFew
@@ -25,7 +25,7 @@ from .slicepictures import (
     towardText,
     underlay,
 )
-from .sliceviews import STRAIGHT, Largest, View, largestOf, viewAcross
+from .sliceviews import STRAIGHT, Largest, SliceView, largestOf, viewAcross
 
 # Size of the window of a slice in pixels, and mm around the structure that it shows at least.
 ACROSS, DOWN, AROUND = 400, 360, 12.0
@@ -99,7 +99,9 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
     )
 
 
-def _heights(comparison: Comparison, gray: Gray | None, low: np.ndarray, high: np.ndarray) -> tuple[View, np.ndarray]:
+def _heights(
+    comparison: Comparison, gray: Gray | None, low: np.ndarray, high: np.ndarray
+) -> tuple[SliceView, np.ndarray]:
     """Return the plane of the slices, and the ascending LPS coordinates (n,) of those that cut a box, mm."""
     view, grid = viewAcross(comparison)
     if grid is not None:
@@ -117,7 +119,7 @@ def _heights(comparison: Comparison, gray: Gray | None, low: np.ndarray, high: n
     return view, start + step * np.arange(first, last + 1)
 
 
-def _contours(surface: Surface, view: View, middle: np.ndarray, heights: np.ndarray, window: Window) -> list[str]:
+def _contours(surface: Surface, view: SliceView, middle: np.ndarray, heights: np.ndarray, window: Window) -> list[str]:
     count = len(heights)
     step = float(heights[1] - heights[0]) if count > 1 else 1.0
     matrix = np.eye(4)
@@ -136,7 +138,7 @@ def _contours(surface: Surface, view: View, middle: np.ndarray, heights: np.ndar
 
 
 def _marks(
-    comparison: Comparison, largest: Largest, view: View, middle: np.ndarray, heights: np.ndarray, window: Window
+    comparison: Comparison, largest: Largest, view: SliceView, middle: np.ndarray, heights: np.ndarray, window: Window
 ) -> list[dict]:
     """Return the places that are marked, the largest distance first: their slices, pixels, ranks and distances.
 
@@ -152,6 +154,6 @@ def _marks(
         x, y = window.pixels(((position - middle) @ view.axes[:, :2])[None])[0].tolist()
         number = int(np.abs(heights - position[view.axis]).argmin())
         marks.append(
-            {"slice": number, "x": round(x + LEFT, 1), "y": round(y + TOP, 1), "rank": rank, "mm": rounded(value, 2)}
+            {"slice": number, "x": round(x + LEFT, 1), "y": round(y + TOP, 1), "rank": rank, "mm": roundText(value, 2)}
         )
     return marks
