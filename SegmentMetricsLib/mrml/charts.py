@@ -14,6 +14,7 @@ from ..base.coordinates import LETTERS_OF_AXES
 from ..base.errors import InputError, requireKind
 from ..base.palettes import COMPARED, rgb
 from ..base.texts import counted, shortest
+from ..case.resulttables import heading
 from ..case.tablemodel import Column, Table
 from ..distances.surfacedistances import SurfaceDistances
 from ..geometry.grids import RAS_FROM_LPS
@@ -156,8 +157,8 @@ def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float 
     for number, pair in enumerate(pairs, start=1):
         shares = cumulativeShares(pair.distances, positions)
         # line breaks, tabs and quotes would not survive saving
-        heading = " ".join(pairName(pair).replace('"', "'").split())
-        columns.append((Column(f"Share{number}", heading, "%", f"Share of both {what} within the distance"), shares))
+        title = " ".join(pairName(pair).replace('"', "'").split())
+        columns.append((Column(f"Share{number}", title, "%", f"Share of both {what} within the distance"), shares))
     table = chart.table("curves", f"{name}: cumulative", columns)
     for number, (pair, color) in enumerate(zip(pairs, _curveColors(pairs), strict=True), start=1):
         chart.series(f"curve {number}", pairName(pair), table, "Distance", f"Share{number}", color)
@@ -272,7 +273,8 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     room = 0.02 * (ends[1] - ends[0]) or 1.0
     along = axisOfRows(rows)
     toward = "" if along is None else f", + {SIDES[LETTERS_OF_AXES[along][1]]}"
-    axes = (f"Position of the slice (mm){toward}", label)
+    # in short, because the plot in the panel is low
+    axes = (f"Position of the slice (mm){toward}", f"{heading(quantity)} ({unit})" if unit else heading(quantity))
     # VTK labels the ends and the middle of an axis
     xRange = roundRange(ends[0] - room, ends[1] + room)
     yRange = (0.0, 1.0) if quantity == "DSC" else roundRange(low - margin * (low < 0), high + margin)

@@ -7,9 +7,9 @@ import numpy as np
 from ..base.palettes import rgb
 from ..show.maps import Coloring
 
-# Size of a legend with numbers and of one with words, as fractions of the view's width and height: large enough to be
-# read in a view of 400 x 240 pixels. Positions are fractions of what is left beside the legend.
-SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.09, 0.4), (0.28, 0.45)
+# Size of a legend with numbers and of one with words, as fractions of the view's width and height: the letters of both
+# are alike, and can be read in a view of 400 x 240 pixels. Positions are fractions of what is left beside the legend.
+SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.09, 0.4), (0.24, 0.4)
 POSITION = (0.98, 0.3)
 
 COLORS_ATTRIBUTE = "SegmentMetrics.Colors"

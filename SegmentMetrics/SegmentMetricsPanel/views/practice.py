@@ -66,10 +66,10 @@ class PracticeView(View):
             p.session = None
             self.follower.stop()
             self.follower.session = Session()
-            practice.hideReference(p.reference)
+            practice.setPractice(p.reference, practice.HIDDEN)
         elif not isOn and self.model.practiceState():
             self.follower.stop()
-            practice.stopPractice(p.reference)
+            practice.setPractice(p.reference, "")
         p.parameterNode.Modified()
 
     def onEdit(self, _checked=False) -> None:
@@ -87,7 +87,7 @@ class PracticeView(View):
         if not self.model.isPracticing():
             return
         self.follower.stop()
-        practice.revealReference(p.reference)
+        practice.setPractice(p.reference, practice.REVEALED)
         if p.session is not None:
             p.plot = Plot.session
         self.onReveal()

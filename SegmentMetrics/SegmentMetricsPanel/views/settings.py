@@ -6,6 +6,7 @@ from slicer.i18n import tr as _
 from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.metrics.measurement import typeset
 from SegmentMetricsLib.metrics.registry import FAMILIES
 from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED
@@ -126,7 +127,7 @@ def _controlOf(name: str):
         if panel.decimals:
             control.decimals = panel.decimals
         if declaration.unit:
-            control.suffix = f" {declaration.unit}"
+            control.suffix = typeset(f" {declaration.unit}")
         if panel.isAutomatic:
             control.specialValueText = _("Automatic")
     control.setProperty("SlicerParameterName", panel.name)
