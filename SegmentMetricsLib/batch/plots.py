@@ -19,12 +19,12 @@ import numpy as np
 from ..base.errors import InputError, installing
 from ..base.palettes import METHODS
 from ..base.texts import counted, oneLine
-from ..case.resulttables import heading
-from ..case.tablemodel import Column, Table
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.registry import findMetric, isSelected
 from ..model.naming import hintAt, meant
 from ..settings.settings import Settings
+from ..show.resulttables import heading
+from ..show.tablemodel import Column, Table
 from ..show.writing import fileNames, writeJson, writeTable
 from .ranks import quantile, ranksOf
 from .statistics import NO_METHOD, Cohort, PairedTest, Value, betterOf, box

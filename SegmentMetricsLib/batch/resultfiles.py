@@ -16,8 +16,6 @@ from ..base.errors import InputError
 from ..base.texts import oneLine
 from ..case.missing import BOTH, CountedNames, Roster
 from ..case.protocol.protocol import Protocol
-from ..case.resulttables import FAMILY_OF_LIST, LISTED, listedRows
-from ..case.tablemodel import Column
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.registry import REGISTRY, restored, selected
 from ..model.naming import PAIR_JOINT, notAmong, pairTitle
@@ -26,6 +24,8 @@ from ..settings.settings import Settings
 from ..show import verdicts as verdictwriting
 from ..show.report.blocks import PLOTLY_FILE
 from ..show.report.index import INDEX, CaseLine, writeIndex
+from ..show.resulttables import FAMILY_OF_LIST, LISTED, listedRows
+from ..show.tablemodel import Column
 from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
 from . import lesionsizes, tableschema
 from .alarms import inShort

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ..base.texts import commaSeparated, counted, oneLine
 from ..case.missing import REFERENCE, TEST
-from ..case.tablemodel import Column, Table
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.measurement import fixed
+from ..show.tablemodel import Column, Table
 from ..show.tables import LONGEST_NAME, aligned, shortened, shortenedName
 from ..show.writing import versions, writeJson, writeTable
 from .alarms import Alarms

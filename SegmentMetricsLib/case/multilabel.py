@@ -29,9 +29,7 @@ from ..model.structures import BOTH_EMPTY, pairByName
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .given import asStructure
-from .resulttables import labelsTable
 from .shares import Share
-from .tablemodel import notebookTable
 
 if TYPE_CHECKING:
     from ..metrics.pair import Pair
@@ -56,10 +54,6 @@ class MultiLabel(Mapping):
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.values()))
-
-    def _repr_html_(self) -> str:
-        """Return the overlap as notebooks show it."""
-        return notebookTable(labelsTable(self.measurements, remark="remark"))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.measurements)

@@ -26,6 +26,7 @@ from .options import (
     settingsFrom,
     tellWithoutEffect,
 )
+from .parsing import Parser
 from .results import NOT_WRITTEN, SOME_FAILED, progressBar, terminalWidth, unfinishedResults
 from .structuredreports import aboutReport, addStructuredReport, requireNew, requireReportable
 
@@ -37,20 +38,18 @@ if TYPE_CHECKING:
 METHODS = ("majority", "staple", "mean-surface")
 
 
-def add(commands) -> None:
-    """Add the command to the parser."""
-    observers = commands.add_parser(
-        "observers",
-        help="compare several observers with each other, and tests with them",
-        description="Compare several observers of the same structures: all pairs, their consensus, who differs most "
-        "and where, and whether tests, such as automatic contours, are within what the observers do.",
-        usage="%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... [-o DIR] [OPTION ...]",
-        epilog=DEFAULTS,
+def fill(parser: Parser) -> None:
+    """Add what the command takes to its parser."""
+    parser.description = (
+        "Compare several observers of the same structures: all pairs, their consensus, who differs most "
+        "and where, and whether tests, such as automatic contours, are within what the observers do."
     )
-    observers.add_argument(
+    parser.usage = "%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... [-o DIR] [OPTION ...]"
+    parser.epilog = DEFAULTS
+    parser.add_argument(
         "observers", metavar="OBSERVER", nargs="+", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
-    compared = observers.add_argument_group("what is compared")
+    compared = parser.add_argument_group("what is compared")
     compared.add_argument(
         "--test",
         metavar="FILE|DIR",
@@ -74,8 +73,8 @@ def add(commands) -> None:
         help="consensus: the voxels that most have, SimpleITK's STAPLE filter, or the zero of the mean signed distance "
         "(%(default)s)",
     )
-    addSettings(observers)
-    results = observers.add_argument_group("what comes out")
+    addSettings(parser)
+    results = parser.add_argument_group("what comes out")
     addOutput(results, "folder for the results (else they are only printed)")
     results.add_argument("--numbers-only", action="store_true", help="draw no pictures")
     results.add_argument("--report", action="store_true", help="write a report as one HTML page")
@@ -85,12 +84,12 @@ def add(commands) -> None:
         type=pathFrom,
         help="write tolerances and limits from the observers as a protocol",
     )
-    addStructuredReport(observers, results)
-    observers.addFurther(
+    addStructuredReport(parser, results)
+    parser.addFurther(
         "--consensus-seg", metavar="FILE.dcm", type=pathFrom, help="write the consensus as DICOM segmentation (SEG)"
     )
     results.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor, if it pays)")
-    observers.set_defaults(run=run)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

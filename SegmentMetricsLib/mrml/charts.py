@@ -14,8 +14,6 @@ from ..base.coordinates import LETTERS_OF_AXES
 from ..base.errors import InputError, requireKind
 from ..base.palettes import COMPARED, rgb
 from ..base.texts import counted, shortest
-from ..case.resulttables import heading
-from ..case.tablemodel import Column, Table
 from ..distances.surfacedistances import SurfaceDistances
 from ..geometry.grids import RAS_FROM_LPS
 from ..metrics.signed import SIDES
@@ -30,7 +28,8 @@ from ..show.distributions import (
     roundRange,
 )
 from ..show.maps import requireDistances, shownTolerance
-from ..show.tables import shortened
+from ..show.tablemodel import Column, Table
+from ..show.tables import heading, shortened
 from . import folders, practice
 from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS

@@ -10,12 +10,11 @@ from typing import Any
 
 from ..base.errors import InputError, reasonOf, requireFunction
 from ..base.progress import Cancelled
-from ..case.caseresult import CaseResult
 from ..case.casework import Case, atOnce
 from ..case.comparison import withDose
 from ..case.pairing import pairStructures, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
-from ..face import Comparison, convenient
+from ..face import CaseResult, Comparison
 from ..model.dose import Dose
 from ..model.ignored import annotated, leftOut
 from ..model.instances import joined
@@ -261,7 +260,7 @@ def compareSegmentations(
     result = case.compare(progress, run)
     nodes = (referenceNode, testNode)
     result.emptyNodes = tuple(node.GetName() for node in nodes if not node.GetSegmentation().GetNumberOfSegments())
-    return convenient(result)
+    return CaseResult.of(result)
 
 
 def _readAll(

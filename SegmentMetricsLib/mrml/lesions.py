@@ -9,8 +9,6 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from ..base.errors import InputError
 from ..base.palettes import EVENTS, rgb
-from ..case.resulttables import LESION_COLUMNS
-from ..case.tablemodel import Column, Table
 from ..conventions.chosen import chosenFor
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.meshing import fromMask
@@ -18,6 +16,8 @@ from ..geometry.surfaces import toPolyData
 from ..metrics.instances import Event, Lesions
 from ..metrics.pair import Pair
 from ..show.maps import Coloring
+from ..show.resulttables import LESION_COLUMNS
+from ..show.tablemodel import Column, Table
 from . import colors, folders
 from .arguments import asScene, requireComparison
 from .conversion import pointsOf, toRas

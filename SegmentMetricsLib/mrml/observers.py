@@ -16,12 +16,12 @@ from ..case.observers.consensus import METHODS
 from ..case.observers.gathering import gather, withNames
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy, Progress, Work, oneByOne, studied
-from ..case.tablemodel import Column, Table
 from ..geometry.masks import Mask
 from ..model.structure import Structure
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings, asSettings
 from ..show.maps import Coloring, nearestValues, variationLimit
+from ..show.tablemodel import Column, Table
 from . import folders, outputs
 from .arguments import asScene
 from .conversion import drawnSurface, orientedImage, pointsOf

@@ -10,14 +10,13 @@ from typing import Any
 
 from ..base.errors import InputError
 from ..base.progress import Cancelled
-from ..case.caseresult import CaseResult
 from ..case.casework import atOnce
 from ..case.comparison import Comparison
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
 from ..case.records import Record
 from ..case.request import Request
-from ..face import convenient
+from ..face import CaseResult
 from ..metrics.findings import asDictionaries, asFinding
 from ..model.structure import Identity, Structure
 from ..model.structures import REFERENCE_AND_TEST
@@ -150,7 +149,7 @@ class Outcome(Kept):
     failures: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[str] = ()
     choices: Mapping[str, str | None] = field(default_factory=dict)
-    comparisons: CaseResult[Comparison] | None = None
+    comparisons: CaseResult | None = None
     criticals: Mapping[str, str] = field(default_factory=dict)
     judgment: Mapping | None = None
     doseHash: str = ""
@@ -289,7 +288,7 @@ def compare(
     progress: Callable[[int, int, str], bool | None] | None = None,
     run: Callable[[Callable[[], Any]], Any] = atOnce,
     isPartWanted: Callable[[], bool] = lambda: True,
-) -> CaseResult[Comparison]:
+) -> CaseResult:
     """Compare the segments that are asked for, and return the result without storing it. Arguments as of measure()."""
     reference, test = (node if request.isOfAll else (node, segment) for node, segment in request.compared)
     case = openCase(
@@ -313,12 +312,12 @@ def compare(
         raise Cancelled
     if not (result or request.isOfAll):
         raise InputError(*result.failures.values())
-    return convenient(result)
+    return CaseResult.of(result)
 
 
-def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
+def keep(request: Request, result: CaseResult) -> Outcome:
     """Store the comparisons of what was asked for in a table node, and return the outcome."""
-    result = convenient(result)
+    result = CaseResult.of(result)
     sides = [[getattr(one, side) for one in result] for side in REFERENCE_AND_TEST]
     criticals = [one for comparison in result for one in comparison.criticals]
     outcome = Outcome(

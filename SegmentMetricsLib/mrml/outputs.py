@@ -13,13 +13,13 @@ from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
 from ..base.errors import requireKind
-from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
-from ..case.tablemodel import Column, Table, plain
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.measurement import typeset
 from ..model.structures import REFERENCE_AND_TEST
 from ..show.distributions import doseRange, mapRange
 from ..show.maps import Coloring, checkedLimits, requireChoice, requireDistances, valuesOn
+from ..show.resulttables import CONVENTION, measurementsTable, pairsTable
+from ..show.tablemodel import Column, Table, plain
 from . import colors, folders
 from .arguments import asScene, requireComparison
 from .conversion import drawnSurface as drawn
@@ -118,7 +118,9 @@ def allNumbers(records: Sequence, isOfAll: bool) -> Table:
 def withTexts(table: Table) -> Table:
     """Return a table with what people read in place of numbers: views of table nodes show nan where there is none."""
     texts = table.texts()[1:]
-    return Table([column._replace(unit="", isText=True) for column in table.columns], [list(map(typeset, row)) for row in texts])
+    return Table(
+        [column._replace(unit="", isText=True) for column in table.columns], [list(map(typeset, row)) for row in texts]
+    )
 
 
 def showDistanceMap(

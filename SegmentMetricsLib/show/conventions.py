@@ -10,13 +10,13 @@ from typing import Any
 
 from ..base.texts import oneLine
 from ..case.records import identityOf
-from ..case.resulttables import IDENTITY, heading
-from ..case.tablemodel import Column, Table
 from ..conventions import known
 from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 from ..metrics.measurement import finite, infiniteText, statusOf
 from ..model.naming import pairTitle
 from ..model.structures import Pairing
+from .resulttables import IDENTITY, heading
+from .tablemodel import Column, Table
 from .tables import GAP, aligned, blocks
 from .writing import versions, writeTable
 

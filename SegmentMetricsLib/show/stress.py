@@ -8,9 +8,9 @@ from pathlib import Path
 
 from ..case.comparison import describe
 from ..case.stress import StressTest
-from ..case.tablemodel import Column, Table
 from ..metrics.measurement import Measurement, rounded
 from . import writing
+from .tablemodel import Column, Table
 from .tables import LONGEST_TITLE, aligned, shortened
 
 SCHEMA = "segment-metrics-stress/2"

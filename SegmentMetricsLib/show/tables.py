@@ -6,18 +6,18 @@ import math
 from collections.abc import Iterable, Sequence
 
 from ..base.texts import commaSeparated, counted, oneLine
-from ..case import resulttables
 from ..case.findings import repeated
 from ..case.gridspread import NOTE as SPREAD_NOTE
 from ..case.gridspread import SHIFTS
 from ..case.multilabel import MultiLabel
 from ..case.records import Record
-from ..case.resulttables import SHORT, heading, inOneUnit, isAcrossPlane, isApart, overviewKeys
-from ..case.resulttables import sideOf as sideOf  # for others, who know it from here
-from ..case.tablemodel import Column, Table
 from ..metrics.findings import asFinding, split
 from ..metrics.measurement import Measurement, typeset
 from ..metrics.slices import columnOf
+from . import resulttables
+from .resulttables import SHORT, heading, inOneUnit, isAcrossPlane, isApart, overviewKeys
+from .resulttables import sideOf as sideOf  # for others, who know it from here
+from .tablemodel import Column, Table
 
 # The families that the measurements of one pair begin with, so that DSC is seen without scrolling.
 FIRST_FAMILIES = ("boundary", "overlap")

@@ -25,8 +25,6 @@ from ..case.comparison import Comparison
 from ..case.multilabel import MultiLabel
 from ..case.protocol.protocol import OPTIONAL, REQUIRED, Protocol
 from ..case.records import Record, identityOf
-from ..case.resulttables import GAPS_FILE, IDENTITY, LESIONS_FILE, LISTED, listedRows, pairsTable
-from ..case.tablemodel import Column, Table, plain
 from ..geometry.masks import Mask
 from ..geometry.surfaces import toPolyData
 from ..io.messages import quiet
@@ -34,6 +32,8 @@ from ..metrics.findings import asDictionaries
 from ..metrics.slices import SliceRow
 from ..model.structures import REFERENCE_AND_TEST, Pairing
 from ..settings.settings import Settings
+from .resulttables import GAPS_FILE, IDENTITY, LESIONS_FILE, LISTED, listedRows, pairsTable
+from .tablemodel import Column, Table, plain
 
 SCHEMA = "segment-metrics/2"
 # File names that cannot be encoded are written with escapes, which are also valid in JSON.

@@ -14,11 +14,8 @@ import SimpleITK
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.case.records import Record
-from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
-from SegmentMetricsLib.geometry.lateral import LateralSurface, lateralOfMask, lateralOfSurface, maskWithin
-from SegmentMetricsLib.metrics.bands.methods import bands
-from SegmentMetricsLib.metrics.extents import NO_COMMON_EXTENT, slabOf, spanOf
-from SegmentMetricsLib.model.inputs import structureFromImage, structureFromPolyData
+from SegmentMetricsLib.metrics.extents import NO_COMMON_EXTENT, spanOf
+from SegmentMetricsLib.model.inputs import structureFromPolyData
 
 COMMON = Settings(extent="common")
 # 10 x 10 mm across and 2 mm apart toward L; slices 2 to 14 and 5 to 20
@@ -68,28 +65,6 @@ def testBandsOfTubes():
     """Bands between two squares, 10 and 6 mm wide, without four corners each."""
     found = compare(*TUBES, replace(COMMON, families=("boundary",), tolerances=(2,)))["BIoU_2mm"]
     assert found.value == pytest.approx(31.5 / (2 * 63.5 - 31.5), abs=0.001)
-
-
-def slabPair():
-    """Three slices in common, of which the first and the last count by half, and the one between is larger."""
-    structures = []
-    for first, last, shift in ((2, 7, 0), (5, 11, 3)):
-        array = np.zeros((16, 20, 20), bool)
-        array[first : last + 1, 7:13, 6 + shift : 11 + shift] = True
-        array[6, 3:17, 2 + shift : 15 + shift] = True
-        structures.append(structureFromImage(shapes.imageOf(array, (1, 1, 3)), "tube", None, 0.5))
-    slab, _ = slabOf(*structures)
-    boundaries = BoundaryPair(*(lateralOfMask(one.mask, slab) for one in structures), reach=1.5)
-    return boundaries, tuple(maskWithin(one.mask, slab) for one in structures)
-
-
-def testBandsOfASlabByLookupAndSearch():
-    boundaries, masks = slabPair()
-    byLookup = bands(boundaries, masks, 1.5)
-    boundaries.lattice = None
-    bySearch = bands(boundaries, masks, 1.5)
-    assert bySearch.union == pytest.approx(byLookup.union, rel=0.01)
-    assert bySearch.overlap == pytest.approx(byLookup.overlap, abs=0.004)
 
 
 def testWhatIsCountedIsThatOfTheCroppedImages():
@@ -233,30 +208,6 @@ def testTurnedAndReorderedGrids():
         assert valuesOf((reference, changed), *others) == expected
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("direction", [None, shapes.rotation((1, 2, 3), 40)], ids=["straight", "oblique"])
-def testMasksAndSurfacesAreReducedAlike(direction):
-    """The boundary of the mask that goes on beyond the slab is that of the whole mask, cut at the same planes."""
-    structures = [structureFromImage(image, "reference", None, 0.5) for image in blobs(direction)]
-    slab, _ = slabOf(*structures)
-    for structure in structures:
-        one, other = lateralOfMask(structure.mask, slab), lateralOfSurface(structure.surface, slab)
-        assert isinstance(one, LateralSurface) and one.isClosed and other.isClosed
-        assert one.sizes.sum() == pytest.approx(other.sizes.sum(), rel=1e-5)
-        assert one.volume == pytest.approx(other.volume, rel=1e-5)
-        for surface in (one, other):
-            heights = surface.points @ slab.normal
-            assert (heights.min(), heights.max()) == pytest.approx((slab.low, slab.high), abs=1e-4)
-    surfaces = [replace(s, givenSurface=s.surface) for s in structures]
-    keys = ("MASD", "NSD_2mm", "SignedMean", "HD95", "VolumeTest", "DSC")
-    settings = Settings(metrics=(*keys, "HD"), extent="common")
-    asMasks, asSurfaces = (compare(*pair, settings) for pair in (structures, surfaces))
-    assert asSurfaces.distances.method == "search tree" != asMasks.distances.method
-    for key in keys:
-        assert asMasks[key].value == pytest.approx(asSurfaces[key].value, rel=0.01, abs=0.003), key
-    assert asMasks["HD"].value == pytest.approx(asSurfaces["HD"].value, abs=0.3)
-
-
 def testSlicesOfDifferentThickness():
     """The test has slices of 1 mm, from 4 to 20 mm, the reference of 2 mm, from 2 to 14 mm."""
     reference = shapes.box((5, 5, 1), (14, 14, 7), spacing=(1, 1, 2))
@@ -296,13 +247,6 @@ class TestFinding:
             "Evaluated over the common extent only: 34 slices, 33.0 mm; what lies beyond, 12.0 mm of the reference and "
             "0.0 mm of the test, and the end caps are left out."
         )
-
-    def testEndsThatDifferByRounding(self):
-        tube, moved = (shapes.box((5, 5, 5), (14, 14, 50), LONG) for _ in range(2))
-        moved.SetOrigin((0, 0, 1e-3))
-        found = compare(tube, moved)
-        assert 0 < found["HD"].value <= 1e-3 + 1e-9
-        assert not [f for f in found.findings if "common extent" in f]
 
     def testEndsThatDoNot(self):
         # as long as each other; a little longer, but far apart sideways; longer, but as wide as long

@@ -33,12 +33,6 @@ BOX = shapes.box((6, 6, 6), (15, 14, 13))
 EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
 
 
-def testNothingIsFoundInAGoodPair():
-    assert compare(BOX, shapes.box((7, 6, 6), (15, 14, 13))).findings == ()
-    meshes = shapes.boxMesh((0, 0, 0), (10, 10, 10)), shapes.boxMesh((0, 0, 0), (10, 10, 9))
-    assert compare(*meshes, Settings(families=("signed", "overlap"))).findings == ()
-
-
 # Placement
 
 
@@ -105,14 +99,6 @@ def testFilesKeepKindAndValues(words):
         assert asFinding(str(finding)).kind == asFinding({**kept, "kind": "later"}).kind == Kind.REMARK
 
 
-def testRecordsOfSentencesAreStillRead():
-    """What the first schema had of a comparison, in files and scenes."""
-    data = compare(BOX, shapes.box((18, 17, 17), (21, 21, 21))).toDictionary()
-    former = {**data, "schema": 1, "findings": [finding["text"] for finding in data["findings"]]}
-    findings = Record.fromDictionary(json.loads(json.dumps(former))).findings
-    assert list(findings) == former["findings"] and {finding.kind for finding in findings} == {Kind.REMARK}
-
-
 @pytest.mark.parametrize("kind", sorted(set(Kind) - {Kind.REMARK}, key=lambda kind: kind.name))
 def testOtherWordsChangeNoAlarm(kind):
     """Inside the program kinds decide, not words, also after another process has sent them."""
@@ -120,11 +106,6 @@ def testOtherWordsChangeNoAlarm(kind):
     assert (finding.kind, finding.reason, finding) == (kind, "why", "Said in quite another way.")
     assert split([finding])[0 if kind.severity == Severity.ALARM else 1] == [finding]
     assert asFinding(finding) is finding and json.dumps([finding]) == '["Said in quite another way."]'
-
-
-def testTheWordsOfAnAlarmMakeNone():
-    """Where a note of a file repeats one, say."""
-    assert not Finding(*Kind.SAME.sentences).isAlarm
 
 
 def testEveryKindIsSaidSomewhere():
@@ -283,14 +264,6 @@ def testEqualOrUnknownFramesOfReference(tmp_path):
         assert not found(compare(*pair), "frames of reference")
 
 
-def testImagesApartInSpace():
-    moved = shapes.box((6, 6, 6), (15, 14, 13), origin=(500, 0, 0))
-    assert found(compare(BOX, moved), "The two images do not overlap in space")
-    beside = shapes.box((1, 6, 6), (5, 14, 13), origin=(20, 0, 0))  # the images share four columns of voxels
-    assert not found(compare(BOX, beside), "not overlap in space")
-    assert not found(compare(BOX, shapes.boxMesh((500, 0, 0), (510, 9, 9))), "not overlap in space")
-
-
 def testAnImageThatDoesNotHoldItsStructureIsNotItsPlace():
     """As where only some slices of the image are known."""
     whole = inputs.structureFromImage(BOX, "Box", None, None)
@@ -309,13 +282,6 @@ def testAnImageThatDoesNotHoldItsStructureIsNotItsPlace():
 def testAbsentInBoth(inputs):
     result = compare(*inputs)
     assert result.findings == ("Absent in both: neither observer drew this structure.",)
-
-
-def testPresentInOneOrBoth():
-    for pair in ((BOX, EMPTY), (EMPTY, BOX), (BOX, BOX)):
-        assert not found(compare(*pair), "Absent in both")
-    assert compare(BOX, EMPTY).findings == ("Only one contour exists: the test is empty.",)
-    assert compare(EMPTY, BOX).findings == ("Only one contour exists: the reference is empty.",)
 
 
 # Surfaces

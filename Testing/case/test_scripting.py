@@ -19,7 +19,7 @@ import SegmentMetricsLib
 from SegmentMetricsLib import Settings, Structure, compare, compareLabels, readStructures, stressTest
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch.cases import readCases
-from SegmentMetricsLib.batch.statistics import Cohort, compareMethods, meanInterval, summarize
+from SegmentMetricsLib.batch.statistics import Cohort, compareMethods, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
@@ -190,13 +190,6 @@ def testFilesOfSeveralStructures(files, options, message):
         compare(files[2], files[2], **options)
 
 
-def testLabelMapsOfSeveralLabels(files):
-    with pytest.raises(InputError, match=r"2 structures \(Label 1, Label 7\): say which one \(label=\.\.\.\)"):
-        compare(files[0], files[1])
-    with pytest.raises(InputError, match="a structure of a file, and neither the reference nor the test is one"):
-        compare(imageOf(LABELS), imageOf(MOVED), name="Liver")
-
-
 # Keywords and kinds.
 
 # What may be given by place, of every function that scripts call; everything else is given by keyword.
@@ -273,9 +266,6 @@ def testOnlyInputsAndSettingsAreGivenByPlace(name):
     assert byPlace == PLACES[name]
 
 
-PACKAGES = ("show", "report", "mrml", "batch", "case", "protocol")
-
-
 def found(name: str):
     """Return a public function by its name in the library."""
     thing = SegmentMetricsLib
@@ -306,7 +296,6 @@ def testANameIsNoThreshold(files):
 
 
 COHORT = Cohort()
-PROTOCOL = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.8\n", "limits")
 
 
 @pytest.mark.parametrize(
@@ -352,14 +341,6 @@ def testWrongKindsOfArgumentsAreRefusedInASentence(call, message):
     with pytest.raises(InputError, match=message) as told:
         call()
     assert "\n" not in str(told.value)
-
-
-def testNamesThatAreAloneNeedNoList():
-    structure = compare(MASK, MASK, spacing=1).reference
-    assert len(pairStructures([structure], [structure], names="Reference").pairs) == 1
-    assert list(compare(MASK, MASK, spacing=1).conventions("medpy")) == ["MedPy"]
-    low, high = meanInterval(np.array([1.0, 2.0, 3.0]), resamples=100, seed=1)
-    assert 1 <= low < high <= 3
 
 
 def testWeightsOfLabelsInAnySpelling():
@@ -450,16 +431,6 @@ def testNotebooksShowATable():
     assert empty["HD"][2] == "inf" and empty["HD"][-1] == "the test is empty"
     several = Cells(compareLabels(LABELS, MOVED, spacing=1)._repr_html_())
     assert ["DICEml", "Dice coefficient of all labels", "0.857", ""] in several.rows
-
-
-def testNamesAreNoMarkup():
-    structure = readyStructure("<b>Liver</b> & co")
-    page = compare(structure, structure)._repr_html_()
-    assert "<b>" not in page
-
-
-def readyStructure(name: str) -> Structure:
-    return compare(MASK, MASK, spacing=1).reference.named(name)
 
 
 def testFramesForPandas(monkeypatch):

@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from SegmentMetricsLib.case.tablemodel import Amount, Column, Table, notebookTable, plain
 from SegmentMetricsLib.show import tables, writing
+from SegmentMetricsLib.show.tablemodel import Amount, Column, Table, notebookTable, plain
 
 COLUMNS = (
     Column("Name", isText=True),

@@ -64,12 +64,6 @@ def testWhatToDoFollowsItsCausesOnce():
     assert list(repeated.inOrder(given)) == [*causes, advice, Common("B.", (0, 2)), Common("Other.", (1,))]
 
 
-def testNoSentenceIsFoundByItsWords():
-    """A remark of one piece stays in one piece, however many sentences it has."""
-    given = [[f"It is {n}. Look."] for n in (1.5, 2, 3)]
-    assert list(repeated.inOrder(given)) == [Common(*own, (number,)) for number, own in enumerate(given)]
-
-
 def testAlarmsAreSaidFirst():
     found = repeated.inOrder([["A.", "B."], ["B.", ALARM], ["B.", ALARM]])
     assert list(found) == [Common(ALARM, (1, 2)), Common("B.", (0, 1, 2)), Common("A.", (0,))]
@@ -87,13 +81,6 @@ def testAlarmsAreSaidFirst():
 )
 def testWhomItIsSaidOf(members, said):
     assert repeated.phraseFor(list(members), [f"s{number}" for number in range(8)]) == said
-
-
-def testFewOfMany():
-    names = [f"s{number}" for number in range(12)]
-    assert repeated.phraseFor(range(7), names) == "s0, s1, s2 and 4 more"
-    assert repeated.phraseFor(range(7), names, most=12) == "s0, s1, s2, s3, s4, s5, s6"
-    assert repeated.phraseFor((0, 1), names[:2]) == "s0, s1"
 
 
 def rods(spacing: float, isCut: bool, path: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from commandruns import run as run
 
 from SegmentMetricsLib import Settings, compareBatch
@@ -22,10 +22,9 @@ def save(path: str, shift: int = 0, image=BOX) -> None:
     SimpleITK.WriteImage(SimpleITK.CyclicShift(image, (shift, 0, 0)), path)
 
 
-def rowsOf(folder: str) -> dict[tuple[str, str], str]:
+def statusOf(folder: str) -> dict[tuple[str, str], str]:
     """Return the status of each case and method."""
-    with open(f"{folder}/results.csv", newline="") as file:
-        return {(row["Case"], row["Method"]): row["Status"] for row in csv.DictReader(file)}
+    return {(row["Case"], row["Method"]): row["Status"] for row in rowsOf(f"{folder}/results.csv")}
 
 
 def textOf(page: str) -> str:
@@ -61,10 +60,10 @@ def testACaseThatAFolderHasTwiceFails(run, labels, pred, twice):
             save(f"{folder}/{name}", folder == "pred")
     status, out, err = run(*BATCH, "-o", "out")
     assert status == 1 and "1 of 2 cases compared." in out
-    assert rowsOf("out") == {("case_1", ""): "failed", ("case_2", ""): "ok"}
+    assert statusOf("out") == {("case_1", ""): "failed", ("case_2", ""): "ok"}
     assert f"It is not clear which file of case_1 is meant: {twice}" in err and "not in" not in err
     results = compareBatch("labels", Settings(metrics="DSC"), tests="pred", output="again")
-    assert list(results.failures()) == ["case_1"] and rowsOf("again") == rowsOf("out")
+    assert list(results.failures()) == ["case_1"] and statusOf("again") == statusOf("out")
     assert any("lacks 1 case: case_1" in remark for remark in results.remarks)
 
 
@@ -73,7 +72,7 @@ def testAFurtherFileOfACaseIsSaidToBeOne(run):
     for name in ("labels/c1.nrrd", "pred/c1.nrrd", "pred/c1_prediction.nrrd", "pred/c9.nrrd"):
         save(name)
     status, _, err = run(*BATCH, "-o", "out")
-    assert status == 0 and rowsOf("out") == {("c1", ""): "ok"}
+    assert status == 0 and statusOf("out") == {("c1", ""): "ok"}
     assert "Not compared, as pred has another file of the same case: c1_prediction.nrrd." in err
     assert "Only in pred, not in labels: c9.nrrd." in err
 
@@ -132,4 +131,4 @@ def testStructuresOfOnePatientAreNoCases(run, names, isAsked):
         Path("list.csv").write_text(f"case,reference,test\n{lines}\n")
         assert len(compareBatch("list.csv", Settings(metrics="DSC"), output="listed").outcomes) == len(names.split())
     else:
-        assert status == 0 and len(rowsOf("out")) == len(names.split())
+        assert status == 0 and len(statusOf("out")) == len(names.split())

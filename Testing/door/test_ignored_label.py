@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from commandruns import metrics
 from commandruns import run as run
 
@@ -92,8 +92,7 @@ def testTwoFoldersAndTheCommands(run, tmp_path):
     (tmp_path / "cases.csv").write_text("case,reference,test\ncase0,labels/case0.nii.gz,predictions/case0.nii.gz\n")
     assert run("batch", "cases.csv", *given, "--ignore", "3", "-o", "one")[0] == 0
     for folder in ("out", "one"):
-        with open(tmp_path / folder / "results.csv", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = rowsOf(tmp_path / folder / "results.csv")
         assert len(rows) == (6 if folder == "out" else 2)
         for row in rows:
             expected = ruleOf(*maps(int(row["Case"][-1])), 1 if row["Structure"] in ("organ", "Label 1") else 2)

@@ -31,6 +31,15 @@ def testNamesThatTellPathsApart(paths, titles):
     assert [found[path] for path in paths] == [str(Path(title)) for title in titles]
 
 
+def testKindsThatAreNotReadAndEmptyFiles(tmp_path):
+    for name in ("table.csv", "scan.ima", "README", "model.vtk"):
+        (tmp_path / name).write_text("x")
+        assert refusal(tmp_path / name).startswith("this kind of file is not supported; use .seg.nrrd, .nrrd,")
+    for suffix in files.SUFFIXES:
+        (tmp_path / f"empty{suffix}").touch()
+        assert refusal(tmp_path / f"empty{suffix}") == "the file is empty."
+
+
 def testEndingsInCapitals(tmp_path, capfd):
     path = save(LABELS, tmp_path / "x.nii.gz").rename(tmp_path / "x.NII.GZ")
     assert set(read(path)) == {"Label 1", "Label 5"}
@@ -39,24 +48,6 @@ def testEndingsInCapitals(tmp_path, capfd):
     path = save(LABELS, tmp_path / "x.nii.gz").rename(tmp_path / "x.Nii.Gz")
     assert refusal(path).endswith("rename it so that it ends in .nii.gz, in small letters.")
     assert capfd.readouterr() == ("", "")
-
-
-def testPathsThatCannotBeUsed(tmp_path):
-    assert refusal(tmp_path / "no.nrrd") == "there is no such file."
-    for name in ("table.csv", "scan.ima", "README", "model.vtk"):
-        (tmp_path / name).write_text("x")
-        assert refusal(tmp_path / name).startswith("this kind of file is not supported; use .seg.nrrd, .nrrd,")
-    for suffix in files.SUFFIXES:
-        (tmp_path / f"empty{suffix}").touch()
-        assert refusal(tmp_path / f"empty{suffix}") == "the file is empty."
-    (tmp_path / "dangling.nrrd").symlink_to(tmp_path / "gone.nrrd")
-    assert refusal(tmp_path / "dangling.nrrd") == "there is no such file."
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only Unix has named pipes")
-def testPipesAreNotWaitedFor(tmp_path):
-    os.mkfifo(tmp_path / "pipe.nrrd")
-    assert refusal(tmp_path / "pipe.nrrd") == "this is neither a file nor a folder."
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything is open to root")

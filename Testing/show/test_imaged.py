@@ -19,7 +19,7 @@ from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.model.grayimages import GrayImage
 from SegmentMetricsLib.show.report import Report, stepping
 from SegmentMetricsLib.show.report import slicepictures as slices
-from SegmentMetricsLib.show.report.gray import Gray, jpeg
+from SegmentMetricsLib.show.report.gray import Gray
 
 SETTINGS = Settings(tolerances=(1.0,))
 # not symmetric in any direction, so that no mirrored or exchanged axis shows the same
@@ -161,13 +161,6 @@ def testLungIsFirstShownInItsWindow():
         cuts = ElementTree.fromstring(slices.slicePictures(pair, "cut0", gray))
         used = {image.get("filter") for shown in (steps, cuts) for image in shown.iter("image")}
         assert (selected, used) == ([expected], {f"url(#window-{expected.replace(' ', '-')})"})
-
-
-def testColorsSurviveAsPictures(tmp_path):
-    pixels = np.zeros((20, 30, 3), np.uint8)
-    pixels[:10, :, 0] = 250
-    found = decoded(jpeg(pixels), tmp_path)
-    assert found.shape == (20, 30, 3) and found[3, 15, 0] > 200 and found[3, 15, 2] < 40 and found[15, 15].max() < 40
 
 
 def testAtATipThePlaneIsMovedInward():

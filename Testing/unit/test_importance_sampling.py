@@ -9,8 +9,6 @@ from SegmentMetricsLib.metrics.bands.importancesampling import (
     Corrections,
     ImportanceSampling,
     chancesOf,
-    isNear,
-    largestChances,
     ramp,
 )
 
@@ -32,31 +30,6 @@ def voxelsAndSampling():
         return truly[number][voxels]
 
     return guessed, truly, searched, ImportanceSampling(chances, lambda voxels: [g[voxels] for g in guessed], search)
-
-
-def testARampIsAsWideAsSaid():
-    assert ramp(np.array([-1, -0.15, 0, 0.06, 0.15, 1], np.float32), 0.3) == pytest.approx([0, 0, 0.5, 0.7, 1, 1])
-
-
-def testChancesFallBeyondTheRamp():
-    above, scales = np.array([0.0, 0.5, -0.7, 0.89, -3.0], np.float32), np.full(5, 0.1, np.float32)
-    chances = chancesOf(above, scales, 1.0)
-    # half as fast as how likely the depth is so far off
-    assert chances == pytest.approx(0.14 * np.exp([0, 0, -1, -1.95, -12.5]))
-    assert isNear(above, scales, 1.0).tolist() == [True, True, True, True, False]
-    assert largestChances(np.array([0.1, 9.0]), 1.0) == pytest.approx([0.14, 1])
-
-
-def testVoxelsAreSearchedOnceAndAsOftenAsTheirChances():
-    _, _, searched, sampling = voxelsAndSampling()
-    for count in (2000, 6000):
-        sampling.corrections(sampling.within(0.0, count, count))
-        assert sum(len(voxels) for _, voxels in searched) == pytest.approx(count, rel=0.1)
-    for number in (0, 1):
-        voxels = np.concatenate([v for n, v in searched if n == number])
-        assert len(np.unique(voxels)) == len(voxels)
-        # where nothing can be wrong nothing is searched
-        assert number == 1 or (voxels % 4).all()
 
 
 def testMoreSearchesTellBetterAndHowWellTheyTell():
@@ -92,16 +65,3 @@ def testCorrectionsAreRightOnAverageAndTellHowFarOffTheyAre(isWhole):
     for values, value in zip((both, either), expected, strict=True):
         assert values.mean() == pytest.approx(value, abs=3 * values.std() / 20)
     assert np.mean(errors**2) == pytest.approx((both - overlap * either).var(), rel=0.15)
-
-
-def testWithNothingWrongNothingIsCorrected():
-    guessed = [np.array([1, 0, 0.3]), np.array([1, 1, 0])]
-    corrections = Corrections(guessed, guessed, [np.full(3, 0.5), np.zeros(3)])
-    assert (corrections.both, corrections.either, corrections.error(0.5)) == (0, 0, 0)
-
-
-def testWhatChangesAlikeInBothBandsDoesSoToTheLastDigit():
-    random = np.random.default_rng(3)
-    guessed, found, chances = random.random((3, 1000))
-    corrections = Corrections([guessed] * 2, [found] * 2, [chances] * 2)
-    assert corrections.both == corrections.either != 0 and corrections.error(1.0) == 0

@@ -17,14 +17,12 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from SegmentMetricsLib import Settings, compare, compareCase
 from SegmentMetricsLib.base.errors import InputError, Undefined
-from SegmentMetricsLib.case import resulttables
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io import labelnames
 from SegmentMetricsLib.metrics import instances as formulas
 from SegmentMetricsLib.metrics.findings import Kind
 from SegmentMetricsLib.metrics.instances import Event, Lesion
-from SegmentMetricsLib.show import tables, writing
-from SegmentMetricsLib.show.report import Report
+from SegmentMetricsLib.show import resulttables, tables, writing
 
 PLACE = np.moveaxis(np.indices((60, 60, 60)), 0, -1)
 
@@ -251,13 +249,6 @@ class TestList:
         # from the last voxel's face at 7.5 to the first one's at 29.5
         assert [lesion.clearance for lesion in found.lesions] == pytest.approx([22, 22])
 
-    def testDistancesTakeTimeOnlyIfTheyAreAskedFor(self):
-        images = [shapes.imageOf(places(CUBE))] * 2
-        (quick,), (full,) = (
-            compare(*images, Settings(metrics=keys)).lesions for keys in ("LesionDSC", ("LesionDSC", "LesionHD95"))
-        )
-        assert quick.hausdorff is None and full.hausdorff == 0 and quick.dice == 1
-
     def testFiles(self, tmp_path):
         paths = [tmp_path / name for name in ("reference.nrrd", "test.nrrd")]
         for path, array in zip(paths, (TestFiveLesions.reference, TestFiveLesions.test)):
@@ -275,15 +266,6 @@ class TestList:
         assert not (tmp_path / "gaps.csv").exists()
         shown = tables.pairTable(found.record())
         assert re.search(r"5 +reference +missed +0.033 cm3 +25.02 mm +L 50 P 50 S 50", shown)
-
-    def testReport(self):
-        images = [shapes.imageOf(array) for array in (TestFiveLesions.reference, TestFiveLesions.test)]
-        page = Report("Case", Settings(metrics=("instances", "DSC")))
-        page.add(compare(*images, page.settings))
-        text = page.page(None, {}, {}, ())
-        assert "3 missed; the test has 1 lesion more" in text
-        # three views and the legend
-        assert text.count('class="lesion missed"') == 3 * 3 + 1 and text.count('<rect class="lesion"') == 3 + 1
 
 
 class TestMeshes:
@@ -331,25 +313,3 @@ def testFindingPointsToTheFamily():
     assert "--metrics instances" in told and (told.values["missed"], told.values["added"]) == (3, 1)
     (told,) = (one for one in compare(*images, Settings(metrics="PQ")).findings if one.kind is Kind.SEVERAL_PARTS)
     assert "--metrics" not in told
-
-
-@pytest.mark.nightly
-def testPanoptica():
-    """The same numbers as those of panoptica for random label maps, in which every label is a lesion."""
-    panoptica = pytest.importorskip("panoptica", reason="panoptica is missing: pip install -e .[challenges]")
-    evaluator = panoptica.Panoptica_Evaluator(
-        expected_input=panoptica.InputType.UNMATCHED_INSTANCE,
-        instance_matcher=panoptica.NaiveThresholdMatching(matching_threshold=0.5),
-        global_metrics=[panoptica.Metric.clDSC],
-    )
-    settings = Settings.preset("panoptica", metrics=("instances", "clDice"), instanceMaps=True)
-    for seed in range(6):
-        one, _ = label(shapes.blob(seed, (30, 28, 26), 0.2, 1.2))
-        other, _ = label(shapes.blob(seed, (30, 28, 26), 0.2 + 0.02 * seed, 1.2) & shapes.blob(9, (30, 28, 26), 0.9, 1))
-        result = evaluator.evaluate(other.astype(np.uint8), one.astype(np.uint8))["ungrouped"]
-        found = compare(*(shapes.imageOf(array.astype(np.uint8)) for array in (one, other)), settings)
-        matches = round(found["RQ"].value * (one.max() + other.max()) / 2)
-        assert (matches, one.max() - matches, other.max() - matches) == (result.tp, result.fn, result.fp) and result.tp
-        for key, value in (("RQ", result.rq), ("SQ", result.sq), ("PQ", result.pq)):
-            assert found[key].value == pytest.approx(value, abs=1e-9)
-        assert found["clDice"].value == pytest.approx(result.global_bin_cldsc, abs=1e-9)

@@ -13,12 +13,12 @@ from sharedpairs import NAMES, VARIANTS, changed, compared, comparedOn, compared
 from tiers import throughout
 
 from SegmentMetricsLib import Settings
-from SegmentMetricsLib.case.explanations import ofMeasurement
 from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.metrics.measurement import evaluate
 from SegmentMetricsLib.metrics.metric import PARAMETERS, Empty
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY, findMetric
+from SegmentMetricsLib.show.explanations import ofMeasurement
 
 
 def measured(comparison, definition):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from SegmentMetricsLib.base.palettes import COMPARED
-from SegmentMetricsLib.case.resulttables import doseTable
 from SegmentMetricsLib.metrics.findings import Finding, Kind
+from SegmentMetricsLib.show.resulttables import doseTable
 
 from ..translation import _
 from .table import Table

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from SegmentMetricsLib.base.coordinates import positionText
-from SegmentMetricsLib.case.resulttables import lesionsSentence
 from SegmentMetricsLib.metrics.measurement import typeset, withUnit
 from SegmentMetricsLib.metrics.metric import AREA, VOLUME
+from SegmentMetricsLib.show.resulttables import lesionsSentence
 
 from ..translation import _
 from .table import Table

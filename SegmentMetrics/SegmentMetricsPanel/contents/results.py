@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from SegmentMetricsLib.base.statements import Statement
 from SegmentMetricsLib.base.texts import commaSeparated
-from SegmentMetricsLib.case import explanations, resulttables
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.metrics.measurement import fixed, typeset
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
-from SegmentMetricsLib.show import tables
+from SegmentMetricsLib.show import explanations, resulttables, tables
 from SegmentMetricsLib.show.writing import fileNames
 
 from ..markup import breakable, escaped

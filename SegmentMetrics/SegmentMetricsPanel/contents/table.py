@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from SegmentMetricsLib.case import tablemodel
-from SegmentMetricsLib.case.tablemodel import Column
+from SegmentMetricsLib.show import tablemodel
+from SegmentMetricsLib.show.tablemodel import Column
 
 
 class Cell(NamedTuple):

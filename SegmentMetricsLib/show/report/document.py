@@ -16,13 +16,21 @@ from ...base.markup import Markup, filled, joined
 from ...base.palettes import DOSE
 from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
-from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...case.protocol.protocol import Rule
 from ...case.records import Record
-from ...case.resulttables import (
+from ...metrics.findings import Finding, Kind, split
+from ...metrics.measurement import Measurement, typeset
+from ...metrics.registry import PURPOSES
+from ...metrics.signed import SIDES
+from ...model.grayimages import GrayImage
+from ...model.naming import notAmong, onlyIn
+from ...settings.settings import Settings, asSettings
+from .. import charts
+from ..explanations import ofMeasurement
+from ..resulttables import (
     OVERVIEW,
     definitionOf,
     doseTable,
@@ -32,15 +40,7 @@ from ...case.resulttables import (
     sidesTable,
     spreadOf,
 )
-from ...case.tablemodel import Column, Table
-from ...metrics.findings import Finding, Kind, split
-from ...metrics.measurement import Measurement, typeset
-from ...metrics.registry import PURPOSES
-from ...metrics.signed import SIDES
-from ...model.grayimages import GrayImage
-from ...model.naming import notAmong, onlyIn
-from ...settings.settings import Settings, asSettings
-from .. import charts
+from ..tablemodel import Column, Table
 from ..tables import byFamily, withCommonUnit
 from . import figures
 from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table

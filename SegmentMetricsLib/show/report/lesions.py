@@ -12,9 +12,9 @@ from ...base.coordinates import LETTERS_OF_AXES
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import EVENTS
 from ...case.records import Record
-from ...case.resulttables import lesionsSentence, lesionsTable, runsTable
-from ...case.tablemodel import Table
 from ...metrics.instances import Lesion
+from ..resulttables import lesionsSentence, lesionsTable, runsTable
+from ..tablemodel import Table
 from .blocks import NOTHING, fromFile, table
 
 # Pixels of a picture, and of the room around the lesions for letters and large ones.

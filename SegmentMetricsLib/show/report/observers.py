@@ -18,12 +18,12 @@ from ...case.findings import repeated
 from ...case.observers.observed import ObservedStructure
 from ...case.observers.study import ObserverStudy
 from ...case.observers.withinrange import meansAsTest
-from ...case.resulttables import heading, overviewKeys
 from ...case.summary import ADVERBS
-from ...case.tablemodel import Column, Table
 from ...metrics.findings import asFinding
 from ...metrics.measurement import Measurement, fixed, infiniteText, typeset, withUnit
 from .. import observers as observerfiles
+from ..resulttables import heading, overviewKeys
+from ..tablemodel import Column, Table
 from ..writing import REPORT_FILE, versions
 from .blocks import NO_DEVICE, NOTHING, fromFile, linkTo, nameCell, page, table
 

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from ...base.markup import Markup, filled
 from ...base.texts import counted, tellingApart
 from ...case.records import Record
-from ...case.tablemodel import Table
 from ...model.structure import Structure
 from ...model.structures import REFERENCE_AND_TEST
 from ...settings.settings import Settings
 from ..fingerprints import contentHash
+from ..tablemodel import Table
 from ..writing import versions
 from .blocks import NOTHING, fromFile, nameCell, table
 from .usedsettings import usedSettings

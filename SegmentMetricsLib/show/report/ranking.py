@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ...base.markup import Markup, filled
 from ...case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, Judgment, Verdict, worst
 from ...case.records import Record
-from ...case.resulttables import definitionOf, heading
+from ..resulttables import definitionOf, heading
 from ..verdicts import summary
 from .blocks import NOTHING, badge
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ..case.relevance import affects
 from ..metrics.measurement import Measurement, rounded
 from ..metrics.metric import EXAMPLES, Metric
 from ..metrics.registry import PURPOSES, REGISTRY, findMetric
 from ..settings.settings import DECLARED
-from .relevance import affects
 
 DOSE = (
     "Dose of a plan: what the two structures receive is measured, too. A volume that SlicerRT loaded as a dose, or any "

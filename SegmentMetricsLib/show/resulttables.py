@@ -9,12 +9,12 @@ from typing import Any
 from ..base.coordinates import positionText
 from ..base.errors import Cause
 from ..base.texts import commaSeparated, counted
+from ..case.records import Measured, Record, identityOf
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.instances import ROW, Lesion
 from ..metrics.measurement import Measurement, fixed, withUnit
 from ..metrics.metric import AREA
 from ..metrics.registry import REGISTRY, findMetric, headingOf, rowOf
-from .records import Measured, Record, identityOf
 from .tablemodel import Amount, Column, Table, notebookSentences, notebookTable
 
 # Keys of the definitions that an overview of many structures shows if measured, in their order: first what clinicians
