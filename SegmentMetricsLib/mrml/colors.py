@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from vtkmodules.vtkCommonDataModel import vtkDataObject
 
 from ..base.palettes import rgb
 from ..show.maps import Coloring
@@ -37,6 +38,22 @@ def fillColorNode(colorNode, coloring: Coloring) -> None:
             function.AddRGBPoint(value, *color)
         colorNode.SetAndObserveColorTransferFunction(function)
     colorNode.SetAttribute(COLORS_ATTRIBUTE, coloring.kind)
+
+
+def showColors(display, colorNode, array: str, ends: tuple[float, float], isNew: bool) -> None:
+    """Color a model by a point array. isNew: whether to set what users may change, too."""
+    if isNew:
+        display.SetVisibility2D(True)
+        display.SetSliceIntersectionThickness(4)
+        # little shading, so that the colors on the surface match the legend
+        display.SetAmbient(0.3)
+        display.SetDiffuse(0.8)
+        display.SetSpecular(0.0)
+    display.SetAndObserveColorNodeID(colorNode.GetID())
+    display.SetActiveScalar(array, vtkDataObject.POINT)
+    display.SetScalarRangeFlag(display.UseManualScalarRange)
+    display.SetScalarRange(*ends)
+    display.SetScalarVisibility(True)
 
 
 def showLegend(modelNode, coloring: Coloring):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
-from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
+from vtkmodules.vtkCommonDataModel import vtkPolyData, vtkTable
 
 from ..base.errors import requireKind
 from ..conventions.convention import OWN_CONVENTION
@@ -59,7 +59,8 @@ def showTable(comparison, *, tableNode=None, scene=None):
     """
     requireComparison(comparison, "showComparisonsTable shows many")
     scene = asScene(scene)
-    name = f"{pairName(comparison)}: measurements{_ofConvention(comparison)}"
+    convention = comparison.convention if hasattr(comparison, "convention") else comparison.settings.convention
+    name = f"{pairName(comparison)}: measurements{'' if convention == OWN_CONVENTION else f' ({convention})'}"
     with resultNode("vtkMRMLTableNode", comparison, "table", name, scene=scene, given=tableNode) as node:
         fillTable(node, allNumbers([comparison], isOfAll=False))
         node.SetAttribute(COMPARISON_ATTRIBUTE, json.dumps(comparison.toDictionary(), allow_nan=False))
@@ -243,24 +244,13 @@ def colorMap(model, coloring: Coloring) -> None:
     colorNode = before if isKept else scene.AddNewNodeByClass(colors.colorNodeClass(coloring.kind))
     colors.fillColorNode(colorNode, coloring)
     wasModifying = display.StartModify()
-    if isNew:
-        display.SetVisibility2D(True)
-        display.SetSliceIntersectionThickness(4)
-        # little shading, so that the colors on the surface match the legend
-        display.SetAmbient(0.3)
-        display.SetDiffuse(0.8)
-        display.SetSpecular(0.0)
     if model.GetPolyData().GetNumberOfPolys() == 0:  # contours
         display.SetLineWidth(5)
         display.SetLighting(False)
-    display.SetAndObserveColorNodeID(colorNode.GetID())
+    colors.showColors(display, colorNode, coloring.array, coloring.ends, isNew)
     if not (isNew or isKept):
         scene.RemoveNode(before)
     nameResult(colorNode, f"{model.GetName()} (colors)")
-    display.SetActiveScalar(coloring.array, vtkDataObject.POINT)
-    display.SetScalarRangeFlag(display.UseManualScalarRange)
-    display.SetScalarRange(*coloring.ends)
-    display.SetScalarVisibility(True)
     display.EndModify(wasModifying)
     model.SetDescription(noteOf(model.GetPolyData()))
     colors.showLegend(model, coloring)
@@ -283,12 +273,6 @@ def fillTable(node, table: Table) -> None:
             node.SetColumnUnitLabel(column.key, column.unit)
     node.SetUseColumnTitleAsColumnHeader(True)
     node.SetLocked(True)  # results are not to be edited
-
-
-def _ofConvention(comparison) -> str:
-    """Return a suffix for node names with the tool whose convention the measurements follow, or ""."""
-    convention = comparison.convention if hasattr(comparison, "convention") else comparison.settings.convention
-    return "" if convention == OWN_CONVENTION else f" ({convention})"
 
 
 def pairName(comparison) -> str:

@@ -105,23 +105,14 @@ def sidesOf(outcome, number: int) -> Table:
 def suggestedFile(kind: str, outcome, number: int | None = None) -> str:
     """Return a name for a CSV file with results of an outcome, so that files of several observers can be told apart.
 
-    kind: of the results. number: index of the pair that they are of, None for all of a comparison of all structures.
+    kind: of the results; "" for a report, a page that is called as the pair. number: index of the pair that they are
+    of, None for all of a comparison of all structures.
     """
-    return f"{_named(kind, outcome, number)}.csv"
-
-
-def suggestedReport(outcome) -> str:
-    """Return a name for the file of a report on an outcome: that of the pair."""
-    return f"{_named('', outcome) or 'report'}.html"
-
-
-def _named(kind: str, outcome, number: int | None = None) -> str:
-    """Return the name of a file without its suffix; arguments as for suggestedFile()."""
     record = outcome.records[number or 0]
     whole = outcome.isOfAll and number is None
     nodes = [getattr(record, side).get(SEGMENTATION, "") for side in REFERENCE_AND_TEST]
-    text = " ".join(filter(None, (kind, "" if whole else record.name, *dict.fromkeys(nodes))))
-    return fileNames([text])[0] if text else ""
+    text = " ".join(filter(None, (kind, "" if whole else record.name, *dict.fromkeys(nodes)))) or "report"
+    return f"{fileNames([text])[0]}.{'csv' if kind else 'html'}"
 
 
 def compared(outcome) -> list[str]:

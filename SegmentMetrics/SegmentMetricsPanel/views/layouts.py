@@ -29,11 +29,9 @@ class LayoutView(View):
 
     @property
     def isShown(self) -> bool:
-        """Whether table and plot are shown in the layout."""
         return self.before is not None
 
     def draw(self) -> None:
-        """Let the layout show the present table and plot, if the user wants them there."""
         manager = slicer.app.layoutManager()
         if self.isShown and manager.layout != self.layout:  # the user has chosen another one
             self.before = self.layout = None
@@ -59,7 +57,6 @@ class LayoutView(View):
             node.SetPlotChartNodeID(chart.GetID() if chart is not None else None)
 
     def onClicked(self, layout: int) -> None:
-        """Show a layout, or go back from it."""
         manager = slicer.app.layoutManager()
         if self.isShown and manager.layout == layout:
             layout, self.before, self.layout = self.before, None, None

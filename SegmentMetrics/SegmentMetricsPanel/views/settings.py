@@ -46,7 +46,6 @@ class SettingsView(View):
                 explain(getattr(ui, widget), explanations.ofSetting(name))
 
     def draw(self) -> None:
-        """Show the choices, and only the settings that the chosen families use."""
         parameters = self.model.parameters
         families = list(parameters.families)
         for family, box in self.boxes.items():
@@ -63,7 +62,6 @@ class SettingsView(View):
         explain(self.ui.settingsButton, inFull(parameters, protocol))
 
     def onOpen(self, isOpen: bool) -> None:
-        """Show or hide the settings."""
         self.ui.measureSection.visible = isOpen
         self.ui.settingsButton.arrowType = qt.Qt.DownArrow if isOpen else qt.Qt.RightArrow
 
