@@ -30,7 +30,7 @@ from .options import (
     tellWithoutEffect,
 )
 from .parsing import Parser
-from .structuredreports import aboutReport, addStructuredReport, requireReportable
+from .structuredreports import addStructuredReport, dicomWriters
 
 if TYPE_CHECKING:
     from ..case.casework import Case
@@ -77,13 +77,13 @@ def run(options: argparse.Namespace) -> int:
     """Compare two files or folders and return the exit status."""
     requireWorkers(options.workers)
     requireFolderForReport(options)
-    requireReportable(options)
     settings = settingsFrom(options)
     if options.fail_on and options.protocol is None:
         raise InputError("Without a protocol there is no verdict: give --protocol, or leave --fail-on out.")
     isReported = isReportWanted(options)
     if options.output is not None:
         requireWritable(options.output)
+    writers = dicomWriters(options)
     from ..case.casework import openCase
     from ..case.comparison import withDose
     from ..io.labelnames import labelNamesFrom
@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
         isJson=options.json,
-        structuredReport=(options.sr, aboutReport(options)) if options.sr else None,
+        dicomWriters=writers,
     )
 
 

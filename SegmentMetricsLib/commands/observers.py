@@ -28,7 +28,7 @@ from .options import (
 )
 from .parsing import Parser
 from .results import NOT_WRITTEN, SOME_FAILED, progressBar, terminalWidth, unfinishedResults
-from .structuredreports import aboutReport, addStructuredReport, requireNew, requireReportable
+from .structuredreports import addStructuredReport, dicomWriters
 
 if TYPE_CHECKING:
     from ..case.observers.gathering import Organ
@@ -102,9 +102,7 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--report writes files and needs a folder for them: give --output DIR.")
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
-    requireReportable(options)
-    if options.consensus_seg is not None:
-        requireNew(options.consensus_seg)
+    writers = dicomWriters(options)
     tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
     from ..case.observers.study import Work, comparable, studied
@@ -132,15 +130,8 @@ def run(options: argparse.Namespace) -> int:
             extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
             observerfiles.write(study, shown, unfinished, extra)
-    if options.sr is not None or options.consensus_seg is not None:
-        from ..show.structuredreport import writeConsensus
-        from ..show.structuredreport import writeReport as writeStructuredReport
-
-        about = aboutReport(options)
-        if options.sr is not None:
-            writeStructuredReport(study, options.sr, **about)
-        if options.consensus_seg is not None:
-            writeConsensus(study, options.consensus_seg, sources=about["sources"], given=about["given"])
+        for write in writers:
+            write(study)
     # after the results, which are kept if there is no protocol, and whose folder may be its own
     unwritten = "" if options.write_protocol is None else _protocolProblem(study, options.write_protocol)
     _show(study, options, bool(options.write_protocol and not unwritten))

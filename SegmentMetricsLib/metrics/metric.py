@@ -174,6 +174,9 @@ class Metric:
         When to choose it or not.
     heading : str, optional
         A short name for the head of a column, "" where the key is one.
+    concept : tuple[str, str, str] | None, optional
+        Code, scheme and meaning in DICOM of a concept of others that means precisely this, of the structure that a
+        group of measurements is about, which is the test; None for one of our own, whose code is the key.
     isMain : bool, optional
         Whether an overview of many structures shows it.
     isCount : bool, optional
@@ -215,6 +218,7 @@ class Metric:
     side: str = ""
     hint: str = ""
     heading: str = ""
+    concept: tuple[str, str, str] | None = None
     isMain: bool = False
     isCount: bool = False
     areaTitle: str = ""

@@ -122,7 +122,8 @@ def _ratio(part: float | Fraction, whole: float | Fraction, counts: Counts) -> f
     variants=(
         {"which": "reference", "Which": "Reference", "X": "A", "structure": Named("closedReference"),
          "heading": "Volume ref."},
-        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedTest"), "heading": "Volume test"},
+        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedTest"), "heading": "Volume test",
+         "concept": ("RNU0", "IBSI", "Volume of Mesh")},
     ),
 )  # fmt: skip
 def enclosedVolume(structure: Structure) -> float:
@@ -193,7 +194,8 @@ def testVoxels(pair: Pair) -> Mask | None:
     variants=(
         {"which": "reference", "Which": "Reference", "X": "A", "voxels": Named("referenceVoxels"),
          "heading": "Voxel vol. ref."},
-        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("testVoxels"), "heading": "Voxel vol. test"},
+        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("testVoxels"), "heading": "Voxel vol. test",
+         "concept": ("YEKZ", "IBSI", "Volume from Voxel Summation")},
     ),
 )  # fmt: skip
 def voxelVolume(voxels: Mask | None) -> float:

@@ -140,15 +140,6 @@ def testOpenSurfacesHaveDistancesButNoInside():
     assert any("3 open edges" in finding for finding in comparison.findings)
 
 
-def testCropsOfOneImageNeedNoResampling():
-    crop = SimpleITK.RegionOfInterest(OTHER, [16, 14, 13], [5, 3, 4])
-    whole, cropped = compare(BOX, OTHER), compare(BOX, crop)
-    assert cropped.distances.method == "lattice lookup"
-    for key, measurement in whole.items():
-        assert cropped[key].value == pytest.approx(measurement.value, abs=1e-12), key
-    assert not any("grids" in finding for finding in cropped.findings)
-
-
 # What a result says about itself.
 
 

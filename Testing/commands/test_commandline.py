@@ -173,13 +173,6 @@ def testDemo(run):
     assert metrics("again") == document
 
 
-def testDemoReportsOnItsImage(run):
-    assert run("demo", "--report", "--metrics", "DSC")[0] == 0
-    page = (Path("segment-metrics-demo") / "report.html").read_text()
-    assert "Image: <b>ct.nrrd</b>" in page and 'id="window-soft-tissue"' in page
-    assert "observer2.seg.nrrd compared with observer1.seg.nrrd" in page
-
-
 # As a program
 
 

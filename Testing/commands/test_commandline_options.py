@@ -48,15 +48,6 @@ def testPairsBesideChosenStructures(run, tmp_path):
         assert found == [("Label 1", "Label 1"), ("Label 2", "Label 3")]
 
 
-def testTolerancesAndPercentiles(run, pair):
-    choices = ["--tolerance", "1.5", "--tolerance", "2.50", "--percentile", "50", "--percentile", "97.5"]
-    assert run("compare", *pair, "--output", "out", *choices)[0] == 0
-    values = valuesOf("out")
-    assert {"HD", "HD50", "HD97.5", "NSD_1.5mm", "NSD_2.5mm", "BIoU_1.5mm", "OverFraction_2.5mm"} <= set(values)
-    assert not {"HD95", "NSD_2mm"} & set(values)
-    assert values["NSD_1.5mm"] < values["NSD_2.5mm"] == 1 and values["HD50"] < values["HD97.5"] <= 2 + 1e-9
-
-
 # Keys that protocols and scripts know, in the order of tables; a family may get others beside them.
 KEYS = {
     "boundary": ["HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm"],
@@ -108,15 +99,6 @@ def testMetricsCriticalStructures(run, tmp_path):
         status, _, problem = run(*given, "refused", *arguments)
         assert status == 2 and problem.startswith(f"segment-metrics: {message}") and problem.count("\n") == 1
     assert not (tmp_path / "refused").exists()
-
-
-@pytest.mark.parametrize("preset", ["MeshMetrics-0.1", "MeshMetrics-1.4.1"])
-def testPresets(run, pair, preset):
-    assert run("compare", *pair, "--output", "out", "--preset", preset)[0] == 0
-    assert metrics("out")["settings"]["convention"] == preset
-    (only,) = metrics("out")["pairs"]
-    assert only["convention"] == preset
-    assert only["measurements"]["HD"]["value"] == pytest.approx(2)
 
 
 def testFuzzy(run, tmp_path):

@@ -58,12 +58,6 @@ def testNothingIsSaidOfADoseThatIsNotGiven(run, dosed):
     assert "dose" not in text and "Gy" not in text
 
 
-def testMetricsOfADoseAlone(run, dosed):
-    *both, dose = dosed
-    assert run("compare", *both, "--dose", dose, "--metrics", "DSC,D95Difference,v20gytest", "--output", "out")[0] == 0
-    assert list(valuesOf("out")) == ["DSC", "D95Difference", "V20GyTest"]
-
-
 def testWorstPlacesByDose(run, dosed):
     *both, dose = dosed
     for by in ("distance", "dose"):

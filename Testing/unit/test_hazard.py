@@ -148,12 +148,6 @@ def testCriticalStructuresThinnerThanAVoxelCount(kind):
     assert valuesOf(REFERENCE, TEST, C=nerve) == pytest.approx(valuesOf(REFERENCE, TEST, C=voxels))
 
 
-def testEmptyCriticalStructuresAreNamed():
-    found = compare(REFERENCE, TEST, HAZARD, criticals={"Wall": WALL, "Cord": EMPTY})
-    assert {(m.status, m.reason) for m in found.values()} == {("ok", "left out because empty: critical structure Cord")}
-    assert {key: m.value for key, m in found.items()} == valuesOf(REFERENCE, TEST)
-
-
 def testAReferenceThatIsACriticalStructureItself():
     """As when all structures of a patient are compared; then hazard does not tell one error from another."""
     settings, said = Settings(families=("overlap", "hazard")), "The reference is a critical structure itself"

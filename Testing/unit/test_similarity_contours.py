@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import shapes
 from similaritywork import disc, maskOf, measured, square, stack
 
-from SegmentMetricsLib.geometry import meshing, slicecontours
+from SegmentMetricsLib.geometry import slicecontours
 from SegmentMetricsLib.geometry.crosssections import ofVoxels
-from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.slicecontours import Contour, Planes
 from SegmentMetricsLib.metrics import similarity
 
@@ -67,27 +64,6 @@ class TestSplitting:
 
 
 class TestContours:
-    @pytest.mark.parametrize("seed", range(3))
-    def testTracedAsMeasuredElsewhere(self, seed):
-        """The segments are those of the contours of single slices, on a sheared and rotated grid."""
-        axes = np.eye(4)
-        axes[:3, :3] = (
-            shapes.rotation((1, 2, 3), 50) @ np.diag([1, 1.5, 2]) @ np.array([[1, 0.3, 0], [0, 1, 0], [0, 0, 1]])
-        )
-        axes[:3, 3] = 10, 20, 30
-        mask = maskOf(shapes.blob(seed, (17, 15, 4)), axes)
-        planes = Planes(mask.grid, 2, "mm")
-        for index, found in contoursOf(mask, planes).items():
-            plane = mask.grid.plane(index, 2)
-            surface = meshing.fromMask(Mask.fromArray(mask.block([0, 0, index], [16, 14, index]), plane))
-            expected = {frozenset(map(tuple, pair)) for pair in np.round(surface.points[surface.cells], 6).tolist()}
-            lines = [(c.points[n], c.points[n - 1]) for c in found for n in range(len(c.points))]
-            world = [[planes.toWorld(index, p) for p in line] for line in lines]
-            assert {frozenset(map(tuple, pair)) for pair in np.round(world, 6).tolist()} == expected
-            assert len(lines) == len(expected)
-            area = sum(c.area for c in found)
-            assert area == pytest.approx(surface.volume)
-
     def testSides(self):
         """Inside, outside, and on the contour, which runs half a pixel around the pixels' centers."""
         mask = maskOf(square((5, 5), (10, 10)))
@@ -99,22 +75,3 @@ class TestContours:
         ):
             found = similarity.sidesOf(points, np.zeros(len(points), int), inside, 1e-6)
             assert found.tolist() == [-1, 0, 1, 0, 1, 1]
-
-    @pytest.mark.parametrize(
-        ("spacing", "direction", "axis"),
-        [
-            ((1, 1, 3), np.eye(3), 2),
-            ((3, 1, 1), np.eye(3), 0),
-            ((0.977, 0.977, 0.8), np.eye(3), 2),
-            ((1, 1.5, 1), np.eye(3), 1),
-            ((1, 2, 1.5), np.eye(3), 1),
-            ((1, 1, 1), np.eye(3), 2),
-            ((1, 1, 1), np.eye(3)[[2, 0, 1]], 1),
-            ((1, 1, 1), shapes.rotation((1, 2, 3), 30), 2),
-        ],
-    )
-    def testSliceAxis(self, spacing, direction, axis):
-        matrix = np.eye(4)
-        matrix[:3, :3] = direction * spacing
-        assert Grid((5, 6, 7), matrix).sliceAxis == axis
-        assert Grid((1, 6, 7), matrix, planar=True).sliceAxis == 0
