@@ -98,11 +98,11 @@ def proposePairs(
     left = pairing.unmatchedReference
     alone = [nameMeant(name, left) for name, counterpart in (choices or {}).items() if counterpart is None]
     structures: list[list] = []
-    for node, segments in ((referenceNode, left), (testNode, pairing.unmatchedTest)):
+    ours = [segment for segment in left if segment.name not in alone]
+    for node, segments in ((referenceNode, ours), (testNode, pairing.unmatchedTest)):
         reader = SegmentReader(node)
         structures.append([])
         for segment in segments:
-            if segment.name not in alone or node is testNode:
-                with suppress(InputError):  # what cannot be measured a comparison will report
-                    structures[-1].append(reader.structure(segment.segmentID, surface, by="ID"))
+            with suppress(InputError):  # what cannot be measured a comparison will report
+                structures[-1].append(reader.structure(segment.segmentID, surface, by="ID"))
     return run(lambda: propose(*structures))
