@@ -49,6 +49,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         Otherwise background continues beyond the edge, so that a number does not depend on how the image was cropped.
         Raises ValueError for an unknown convention.
         """
+        self.requireGeometry()
         return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements, self.distances)
 
     def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
@@ -64,6 +65,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
     @cached_property
     def _reportable(self) -> tuple[Found, ...]:
         """All numbers that this pair may be given."""
+        self.requireGeometry()
         return tuple(numbersOf((self.reference, self.test), self.settings))
 
     def withGridUncertainty(self, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
@@ -73,6 +75,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         A structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
         displays, if the settings ask for them, such as mrml.displayed.
         """
+        self.requireGeometry()
         return Comparison.of(comparison.withGridUncertainty(self, displayed))
 
     def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:

@@ -20,7 +20,7 @@ from ..base.errors import InputError, installing
 from ..base.palettes import METHODS
 from ..base.texts import counted, oneLine
 from ..conventions.convention import OWN_CONVENTION
-from ..metrics.registry import findMetric, isSelected
+from ..metrics.registry import called, findMetric
 from ..model.naming import hintAt, meant
 from ..settings.settings import Settings
 from ..show.resulttables import heading
@@ -83,7 +83,16 @@ def keysToPlot(names: Sequence[str], keys: Collection[str]) -> list[str]:
     found: set[str] = set()
     for name in names:
         settings = Settings(metrics=(name,))
-        stood = {key for key in keys if (one := findMetric(key)) and isSelected(one.metric, settings, key)}
+        meant = [called(one) for one in settings.metrics]
+        stood = {
+            key
+            for key in keys
+            if (one := findMetric(key))
+            and one.metric.family in settings.families
+            # a name without its parameter stands for all values
+            and (not meant or one.metric in meant[0].metrics)
+            and (not meant or not meant[0].parameters or one.parameters == meant[0].parameters)
+        }
         if not stood:
             raise InputError(f"{name} is not measured, so it cannot be drawn: add it to --metrics.")
         found |= stood

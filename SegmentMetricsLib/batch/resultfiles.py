@@ -17,7 +17,7 @@ from ..base.texts import oneLine
 from ..case.missing import BOTH, CountedNames, Roster
 from ..case.protocol.protocol import Protocol
 from ..conventions.convention import OWN_CONVENTION
-from ..metrics.registry import REGISTRY, restored, selected
+from ..metrics.registry import REGISTRY, restored, select
 from ..model.naming import PAIR_JOINT, notAmong, pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
@@ -338,7 +338,7 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:
     allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
     columns: dict[str, tuple[int, Column]] = {}
     for settings in allSettings:
-        for one in selected(settings):
+        for one in select(settings):
             unit, words = one.metric.unitFor(3, settings), one.words
             column = Column(one.key, one.metric.title.format(**words), unit, one.metric.description.format(**words))
             columns.setdefault(one.key, (REGISTRY.index(one.metric), column))

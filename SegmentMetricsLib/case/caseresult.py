@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -144,5 +144,4 @@ class CaseResult(list[Kept]):
 
 def _namesOf(kept) -> tuple[str, ...]:
     """Return the names of the two structures of a comparison, or of its record."""
-    sides = (kept.reference, kept.test)
-    return tuple(side["name"] if isinstance(side, Mapping) else side.name for side in sides)
+    return kept.reference.name, kept.test.name

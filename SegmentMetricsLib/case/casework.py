@@ -107,7 +107,7 @@ def compareCase(
         For files that cannot be read, for names that do not exist or occur more than once, and for missing critical
         structures.
     """
-    settings = comparison.withIgnored(settings, ignore)
+    settings, _ = comparison.adapt(settings, ignore)
     protocol = asProtocol(protocol)
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
@@ -189,7 +189,7 @@ class Case:
         return pairs
 
     def _compare(self, match: Match, pairs: list[Pair]) -> Comparison:
-        first, *others = map(comparison.compared, pairs)
+        first, *others = map(comparison.comparePair, pairs)
         if self.isSpread:
             first = comparison.withGridUncertainty(first, self.displayed)
         if others:
@@ -328,7 +328,7 @@ def openCase(
     what is doubtful about it is among the findings of the pairing. dose: of a plan, as for compare(); the settings then
     ask for its family. protocol: as of a Case.
     """
-    settings, plan = comparison.withDose(settings, dose)
+    settings, plan = comparison.adapt(settings, dose=dose)
     given = (reference, test)
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))

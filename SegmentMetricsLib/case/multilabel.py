@@ -20,7 +20,7 @@ from ..base.errors import InputError, Undefined, requireKind
 from ..base.texts import commaSeparated
 from ..metrics.measurement import Measurement, measurementOf
 from ..metrics.multilabel import GIVEN, WEIGHTINGS
-from ..metrics.registry import MULTI_LABEL, isSelected
+from ..metrics.registry import MULTI_LABEL
 from ..model import inputs, naming
 from ..model.ignored import annotated
 from ..model.inputs import Placing
@@ -150,11 +150,6 @@ def ofShares(
     known += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")
     known += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in failures.items()]
     return combined(known, settings)
-
-
-def isWanted(settings: Settings) -> bool:
-    """Return whether settings select a measurement of all labels."""
-    return any(isSelected(definition, settings, definition.key) for definition in MULTI_LABEL)
 
 
 def shareOf(pair: Pair) -> Share:

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..base.coordinates import LETTERS_OF_AXES
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
-from ..geometry.graphs import components
 from ..geometry.nearpoints import NearPoints
+from ..geometry.parts import components
 from ..geometry.surfaces import Surface, outwardNormals
 from ..model.dose import Dose
 from ..model.structures import REFERENCE_AND_TEST

@@ -166,7 +166,7 @@ def compareBatch(
     names: Collection[str] | None = None,
     choices: Mapping[str, str] | None = None,
     labelNames: Mapping[int, str] | str | Path | None = None,
-    dose: str | Path | None = None,
+    dose: str | Path | Sequence[str] | None = None,
     options: Options | None = None,
     isReported: bool = False,
     overwrites: bool = False,
@@ -194,8 +194,8 @@ def compareBatch(
         Names of test structures by names of reference structures, compared in every case that has both.
     labelNames : Mapping[int, str] | str | Path | None, optional
         Names, by number, of labels that have none of their own, or a file with them.
-    dose : str | Path | None, optional
-        Of a plan, for cases without one of their own.
+    dose : str | Path | Sequence[str] | None, optional
+        Of a plan, for cases without one of their own; several RTDOSE of its parts as FILE or FILE=WEIGHT.
     options : Options | None, optional
         For the statistics; None means the usual ones.
     isReported : bool, optional

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import InputError
@@ -85,13 +86,14 @@ def run(options: argparse.Namespace) -> int:
         requireWritable(options.output)
     writers = dicomWriters(options)
     from ..case.casework import openCase
-    from ..case.comparison import withDose
+    from ..case.comparison import adapt
+    from ..io.doses import readWeighted, weightedDoses
     from ..io.labelnames import labelNamesFrom
     from .pairwork import displayed
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
-    settings, dose = withDose(settings, options.dose)
+    settings, dose = adapt(settings, dose=readWeighted(weightedDoses(options.dose or (), Path())))
     tellWithoutEffect(options, settings, [protocol])
     case = openCase(
         options.reference,

@@ -48,7 +48,7 @@ def compareAndWrite(
     result as DICOM. Returns the exit status: 1 if some pairs could not be compared, 3 if the verdict is at least as bad
     as failOn. Raises InputError when none could be compared.
     """
-    from ..case.records import Record
+    from ..case.comparison import Comparison
     from ..show import writing
     from .pairwork import Written, WrittenPairs
 
@@ -65,7 +65,7 @@ def compareAndWrite(
                 found[number] = one
         result = case.result({number: one.record for number, one in found.items()})
         result.requireAny()
-        order = [number for number in sorted(found) if isinstance(found[number].record, Record)]
+        order = [number for number in sorted(found) if isinstance(found[number].record, Comparison)]
         document = _document(result, case.settings, [work.filesOf(number) for number in order])
         if unfinished is not None:
             if report is not None:

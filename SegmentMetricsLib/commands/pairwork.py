@@ -11,7 +11,6 @@ from ..base.errors import InputError, PairError
 from ..base.parallel import Died, spread
 from ..case.casework import Case, costOf
 from ..case.comparison import Comparison
-from ..case.records import Record
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing
 
@@ -30,7 +29,7 @@ def displayed(structure: Structure) -> Structure:
 class Written(NamedTuple):
     """What is kept of a pair: its record or why there is none, and its part of the report."""
 
-    record: Record | PairError
+    record: Comparison | PairError
     part: Part | None = None
 
 

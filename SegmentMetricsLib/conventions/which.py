@@ -29,9 +29,9 @@ from ..base.texts import commaSeparated
 from ..base.version import __version__
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..metrics.measurement import Measurement, evaluate, finite
+from ..metrics.measurement import Measurement, finite, measure
 from ..metrics.pair import Pair
-from ..metrics.registry import called, findMetric, metricOf, selected
+from ..metrics.registry import called, findMetric, metricOf, select
 from ..model.structure import Structure
 from . import known
 from .convention import BIOU, DISTANCES, NSD, OWN_CONVENTION, Convention, Number
@@ -239,13 +239,12 @@ def _numbersIn(pair: Pair, settings: Any, mistake: str) -> Iterator[Found]:
     # boundary IoU of many tolerances takes long, and nobody reports numbers of one side of the patient alone
     asked = [
         one
-        for one in selected(pair.settings)
+        for one in select(pair.settings)
         if not one.metric.side and (one.metric.key != BIOU or one.parameters["tolerance"] in settings.tolerances)
     ]
     odd = 2 * bool(mistake)
     for one in asked:
-        checkpoint()
-        (measurement,) = evaluate(pair, [one]).values()
+        measurement = measure(pair, one)
         unusual = odd + _isUnusual(one.parameters, settings)
         yield from _ofMeasurement(measurement, mistake, unusual)
     source = Source(pair)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
@@ -43,11 +43,29 @@ class Mask:
         (i, j, k) of voxels[0, 0, 0] on the grid.
     grid : Grid
         The whole stored image.
+
+    Attributes
+    ----------
+    isEmpty : bool
+        Whether no voxel belongs to the structure.
+    low, high : np.ndarray
+        (3,) smallest and largest voxel index i, j, k of the structure.
     """
 
     voxels: np.ndarray
     offset: tuple[int, int, int]
     grid: Grid
+    isEmpty: bool = field(init=False)
+    low: np.ndarray = field(init=False)
+    high: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        low = np.array(self.offset)
+        high = low + self.voxels.shape[::-1] - 1
+        # they are shared, so callers must not change them
+        low.setflags(write=False)
+        high.setflags(write=False)
+        vars(self).update(isEmpty=self.voxels.size == 0, low=low, high=high)
 
     def __repr__(self) -> str:
         return f"<Mask of {self.count} voxels on {self.grid!r}>"
@@ -95,10 +113,6 @@ class Mask:
             return Mask, (self.voxels, self.offset, self.grid)
         return _unpacked, (np.packbits(self.voxels), self.voxels.shape, self.offset, self.grid)
 
-    @property
-    def isEmpty(self) -> bool:
-        return self.voxels.size == 0
-
     @cached_property
     def count(self) -> int:
         """Number of voxels of the structure."""
@@ -108,16 +122,6 @@ class Mask:
     def size(self) -> float:
         """Voxel count times voxel size: mm3, or mm2 on a planar grid."""
         return self.count * self.grid.voxelSize
-
-    @property
-    def low(self) -> np.ndarray:
-        """(3,) smallest voxel index i, j, k of the structure."""
-        return np.array(self.offset)
-
-    @property
-    def high(self) -> np.ndarray:
-        """(3,) largest voxel index i, j, k of the structure."""
-        return np.array(self.offset) + np.array(self.voxels.shape[::-1]) - 1
 
     @property
     def touchesEdge(self) -> bool:

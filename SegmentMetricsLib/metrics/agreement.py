@@ -11,8 +11,8 @@ import math
 from fractions import Fraction
 
 from ..base.errors import Undefined
-from .counts import Amount, Counts
 from .metric import TAHA, Empty, Family, metric
+from .overlap import Amount, Counts
 
 FAMILY = Family(40)
 FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
@@ -85,7 +85,7 @@ def missed(exactCounts: Counts) -> float:
     empty=Empty.COMPUTED,
     dependsOnGrid=True,
     alias="TN",
-    steps=("metrics.counts.Counts.trueNegative",),
+    steps=("metrics.overlap.Counts.trueNegative",),
     hint=FIX_THE_GRID,
     formula=r"\mathrm{TN} = \sum_i \min(1 - f_{A,i}, 1 - f_{B,i}) = n - \mathrm{TP} - \mathrm{FP} - \mathrm{FN}",
 )

@@ -8,8 +8,6 @@ Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630 and MeshMetric
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..base.errors import Undefined
 from ..distances.bounded import combined
 from ..distances.surfacedistances import SurfaceDistances, withTies
@@ -19,9 +17,7 @@ from ..model.structures import REFERENCE_AND_TEST
 from .bands.methods import bands
 from .bands.sizes import Bands
 from .metric import CHENG, NIKOLOV, REVOLUTIONS, Empty, Family, Value, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
+from .pair import MANY_ELEMENTS, Pair
 
 FAMILY = Family(10)
 
@@ -162,7 +158,7 @@ def boundaryBands(pair: Pair, tolerance: float) -> Bands:
     for which, mask in zip(REFERENCE_AND_TEST, masks, strict=True):
         if mask.isEmpty:
             raise Undefined(f"the {which} encloses no voxel, so its boundary band cannot be located")
-    pair.forgetIfLarge()
+    pair.forget(MANY_ELEMENTS)
     reference, test = masks
     return bands(pair.boundaries, (reference, test), tolerance)
 

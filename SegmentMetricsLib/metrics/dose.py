@@ -184,7 +184,7 @@ def doseOfPart(pair: Pair, sampledDoses: Sampled, number: int) -> DoseVolume:
     if not len(inside):
         raise Undefined("that part lies outside the region of the dose")
     own, other = solidOf(pair.structures[number]), None
-    if all(structure.mask is not None for structure in pair.structures) and not pair.isResampled:
+    if all(structure.mask is not None for structure in pair.structures) and not pair.overlapGrid.isResampled:
         # on one lattice the part is a mask, too
         own = Solid(_difference(pair.masks[number], pair.masks[1 - number]))
     elif not pair.structures[1 - number].isEmpty:

@@ -21,10 +21,11 @@ PARALLEL = 1 - 5e-7
 
 
 class ChosenGrid(NamedTuple):
-    """A grid, and why it was chosen, in words."""
+    """A grid, why it was chosen, in words, and whether masks have to be resampled onto it."""
 
     grid: Grid
     why: str
+    isResampled: bool = False
 
 
 def extended(

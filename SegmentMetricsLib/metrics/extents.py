@@ -18,7 +18,7 @@ only what both observers contoured is compared:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
@@ -26,9 +26,9 @@ import numpy as np
 from ..base.statements import Place
 from ..base.texts import counted
 from ..distances.surfacedistances import DirectedDistances, SurfaceDistances
-from ..geometry.graphs import components
 from ..geometry.grids import Grid
 from ..geometry.lateral import lateralOfMask, lateralOfSurface, maskWithin
+from ..geometry.parts import components
 from ..geometry.slabs import SAME_PLANE, Slab, alignedAxis
 from ..geometry.surfaces import Surface, outwardNormals
 from ..model.structure import Structure
@@ -197,7 +197,7 @@ def _endWithoutCap(surface: Surface, normal: np.ndarray) -> float:
 def section(structure: Structure, slab: Slab) -> Section:
     """Return the part of a structure within a slab."""
     given = structure.givenSurface
-    values = {name: getattr(structure, name) for name in structure.__dataclass_fields__}
+    values = {one.name: getattr(structure, one.name) for one in fields(structure) if one.init}
     values["givenSurface"] = None if given is None else lateralOfSurface(given, slab)
     for name in ("mask", "memberships"):
         if values[name] is not None:

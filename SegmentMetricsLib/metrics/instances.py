@@ -21,10 +21,9 @@ import numpy as np
 from ..base.errors import Undefined
 from ..base.progress import checkpoint
 from ..geometry import voxelization
-from ..geometry.graphs import components
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, boxAround, finerFirst
-from ..geometry.parts import closedParts, partsOf
+from ..geometry.parts import components, partsOf
 from ..geometry.sharedvolume import sharedVolume
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY
@@ -378,7 +377,7 @@ def allLesions(pair: Pair, connectivities: tuple[int, ...]) -> tuple[Lesions, Le
         masks = Mask.empty(grid), Mask.empty(grid)
     else:
         # where overlap is counted in parts of voxels, nothing is resampled
-        masks = (pair.reference.ownMask, pair.test.ownMask) if pair.isResampled else pair.masks
+        masks = (pair.reference.ownMask, pair.test.ownMask) if pair.overlapGrid.isResampled else pair.masks
     reference, test = (_lesionsOf(*one) for one in zip(pair.structures, masks, connectivities, strict=True))
     return reference, test
 
@@ -388,7 +387,7 @@ def _lesionsOf(structure: Structure, mask: Mask, connectivity: int) -> Lesions:
     if structure.instances is not None:
         return ofMasks([one.on(mask.grid) for one in structure.instances], mask)
     if structure.mask is None and structure.dimension == 3 and not mask.isEmpty:
-        filled = [voxelization.maskOf(part, mask.grid) for part in closedParts(structure.surface.solid)]
+        filled = [voxelization.maskOf(part, mask.grid) for part in voxelization.closedParts(structure.surface.solid)]
         return ofMasks(filled, mask, areNested=True)
     parts = partsOf(mask, connectivity)
     return Lesions(parts.voxels, parts.numbers, np.bincount(parts.numbers, minlength=parts.count), mask.grid)
@@ -545,7 +544,7 @@ def distanceOfMissed(pair: Pair, lesionPenalty: float | None) -> float:
     if lesionPenalty is not None:
         return lesionPenalty
     # the grid for two masks on different ones only surrounds the structures
-    grid = pair.reference.ownMask.grid if pair.isResampled else pair.overlapGrid.grid
+    grid = pair.reference.ownMask.grid if pair.overlapGrid.isResampled else pair.overlapGrid.grid
     if any(s.samplingGrid is None for s in pair.structures):
         grid = grid.resized(*boxAround(*pair.masks))
     corners = grid.corners()

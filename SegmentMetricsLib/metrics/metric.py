@@ -296,11 +296,10 @@ class Metric:
         return AREA if self.unit == VOLUME and dimension == 2 else self.unit
 
     def textsFor(self, parameters: Mapping[str, float], unit: str) -> dict[str, Any]:
-        """Return what a measurement with these parameters and unit has of its metric."""
+        """Return what a measurement with these parameters and unit has of its metric, but for the key."""
         words = {name: shortest(value) for name, value in parameters.items()}
         isOfArea = unit == AREA and bool(self.areaTitle)
         return {
-            "key": self.keyFor(parameters),
             "title": (self.areaTitle if isOfArea else self.title).format(**words),
             "family": self.family,
             "description": (self.areaDescription if isOfArea else self.description).format(**words),

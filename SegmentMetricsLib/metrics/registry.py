@@ -223,30 +223,28 @@ def meaningOf(name: str) -> Asked:
         ) from None
 
 
-def isSelected(metric: Metric, settings: Any, key: str | None = None) -> bool:
-    """Return whether settings select a measurement.
-
-    key: with its parameters; None asks for the metric, whatever its parameters.
-    """
-    if metric.family not in settings.families:
-        return False
-    names = [one for one in map(called, settings.metrics) if one.metric.family == metric.family]
-    if not names:
-        return True
-    return any(
-        any(each.key == metric.key for each in one.metrics)
-        and (key is None or not one.parameters or metric.keyFor(one.parameters) == key)
-        for one in names
-    )
-
-
 def isWhole(family: str, settings: Any) -> bool:
     """Return whether settings select all measurements of a family."""
     named = {called(name).metric.family for name in settings.metrics}
     return family in settings.families and family not in named
 
 
-def selected(settings: Any, metrics: Iterable[Metric] = REGISTRY) -> list[Asked]:
-    """Return the measurements of a pair that settings select, in the order of the metrics."""
-    chosen = (metric for metric in metrics if isSelected(metric, settings))
-    return [one for metric in chosen for one in metric.asked(settings) if isSelected(metric, settings, one.key)]
+def select(settings: Any, metrics: Iterable[Metric] = REGISTRY) -> list[Asked]:
+    """Return the measurements of a pair that settings ask for, in the order of the metrics.
+
+    A family of which some are named has only these.
+    """
+    named: dict[str, list[Asked]] = {}
+    for one in map(called, settings.metrics):
+        named.setdefault(one.metric.family, []).append(one)
+    found = []
+    for metric in metrics:
+        if metric.family not in settings.families:
+            continue
+        meant = [one for one in named.get(metric.family, ()) if any(each.key == metric.key for each in one.metrics)]
+        if not meant and metric.family in named:
+            continue
+        keys = {metric.keyFor(one.parameters) if one.parameters else "" for one in meant}
+        isWhole = not meant or "" in keys
+        found += [one for one in metric.asked(settings) if isWhole or one.key in keys]
+    return found

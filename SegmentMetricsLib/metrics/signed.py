@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -27,13 +27,10 @@ from ..geometry.surfaces import Surface, eachOutwardNormals, meanLength, outward
 from ..geometry.triangles import closestPoints
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY
-from .counts import Counts
 from .evaluatedgrid import ChosenGrid
 from .metric import OURS, VOLUME, Empty, Family, Value, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
-
+from .overlap import Counts
+from .pair import MANY_ELEMENTS, Pair
 
 FAMILY = Family(20)
 # Sides of the patient and the LPS vectors that point there.
@@ -284,7 +281,7 @@ def largestOfEmpty(someStructures: tuple[Structure, Structure], sign: int) -> fl
 
 def volumeOfEmpty(pair: Pair, sign: int) -> float:
     """Return the volume that only one of both encloses, when one is empty: all of the other one."""
-    mask = pair.voxelsOf(int(sign > 0))
+    mask = pair.testVoxels if sign > 0 else pair.referenceVoxels
     return 0.0 if mask is None else mask.size
 
 
@@ -387,7 +384,7 @@ def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
     areaTitle="{Kind}-contoured area",
     hint="Grows with the structure: compare it between tests of one reference.",
     formula=r"\mathrm{{Kind}Volume} = v \, \mathrm{{count}}",
-    steps=("metrics.counts.count",),
+    steps=("metrics.overlap.count",),
     variants=(
         {"sign": 1, "Kind": "Over", "count": "FP", "what": "that the test has outside the reference"},
         {"sign": -1, "Kind": "Under", "count": "FN", "what": "of the reference that the test leaves out"},
@@ -531,7 +528,7 @@ def towardSides(pair: Pair, signedDistances: SurfaceDistances) -> dict[str, Side
     """Return the signed distances of the boundary that faces each side of the patient, by its letter."""
     # numbers of the whole boundary come first: what they need is freed before single elements take as much memory
     over, under = (Bounded(one, one.lower, one.upper) for one in (largest(signedDistances, side) for side in (1, -1)))
-    if pair.isLarge:
+    if sum(surface.count for surface in pair.boundaries.surfaces) > MANY_ELEMENTS:
         signedDistances.forget()
     return bySide(signedDistances, pair.boundaries, over, under)
 

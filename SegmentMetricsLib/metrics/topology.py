@@ -18,10 +18,9 @@ import numpy as np
 from ..base.errors import Undefined
 from ..base.parallel import sideBySide
 from ..geometry.cellcases import CORNERS, cellCodes
-from ..geometry.graphs import components
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..geometry.parts import partSizes
+from ..geometry.parts import components, partSizes
 from . import thinning
 from .metric import OURS, Empty, Family, Named, metric, quantity
 from .thinning import TooLarge

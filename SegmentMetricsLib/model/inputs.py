@@ -152,7 +152,7 @@ def structureFromImage(
     if len(found) > 1:
         advice = "say which one to compare (label=...)" if canChoose else f"give one alone, as in image == {min(found)}"
         raise InputError(f"The image has {len(found)} {listed(found)}: {advice}.")
-    return Structure(name, next(iter(found.values()), masks.Mask.empty(Grid.fromImage(image))))
+    return Structure(name, next(iter(found.values())) if found else masks.Mask.empty(Grid.fromImage(image)))
 
 
 def listed(labels: Collection[int | str]) -> str:

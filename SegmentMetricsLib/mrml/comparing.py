@@ -11,7 +11,7 @@ from typing import Any
 from ..base.errors import InputError, reasonOf, requireFunction
 from ..base.progress import Cancelled
 from ..case.casework import Case, atOnce
-from ..case.comparison import withDose
+from ..case.comparison import adapt
 from ..case.pairing import pairStructures, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
 from ..face import CaseResult, Comparison
@@ -22,7 +22,7 @@ from ..model.naming import pairTitle
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing, nameMeant
 from ..model.structureset import StructureSet
-from ..settings.settings import Settings, asSettings
+from ..settings.settings import Settings
 from .doses import doseOf
 from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
@@ -84,8 +84,7 @@ def openCase(
     Cancelled
         If it is stopped.
     """
-    plan = dose if dose is None or isinstance(dose, Dose) else doseOf(dose)
-    settings, plan = withDose(asSettings(settings), plan)
+    settings, plan = adapt(settings, dose=dose if dose is None or isinstance(dose, Dose) else doseOf(dose))
     protocol = asProtocol(protocol)
     if isinstance(reference, (tuple, list)) and isinstance(test, (tuple, list)):
         pair = [

@@ -14,7 +14,6 @@ from ..case.casework import atOnce
 from ..case.comparison import Comparison
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
-from ..case.records import Record
 from ..case.request import Request
 from ..face import CaseResult
 from ..metrics.findings import asDictionaries, asFinding
@@ -142,7 +141,7 @@ class Outcome(Kept):
     Judgment.toDictionary(), None without one. doseHash: of the contents of the dose, "" without one.
     """
 
-    records: Sequence[Record]
+    records: Sequence[Comparison]
     segments: Sequence[tuple[str, str]]
     unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
@@ -180,7 +179,7 @@ class Outcome(Kept):
     def pair(self, number: int) -> folders.ComparedPair:
         """Return the ComparedPair that owns the result nodes of the pair with this index."""
         record = self.records[number]
-        names = [getattr(record, side)["name"] for side in REFERENCE_AND_TEST]
+        names = [record.reference.name, record.test.name]
         parts = zip(names, self._nodeIDs(), self.segments[number], strict=True)
         return folders.ComparedPair(*(Identity(name, nodeID=node, segmentID=one) for name, node, one in parts))
 
@@ -396,7 +395,7 @@ def recall(tableNode) -> Outcome | ObservedOutcome | None:
         kept["findings"] = [*map(asFinding, kept["findings"])]
         isOfAll = not any(kept["given"])
         records = json.loads(tableNode.GetAttribute(COMPARISONS_ATTRIBUTE if isOfAll else COMPARISON_ATTRIBUTE))
-        records = [Record.fromDictionary(one) for one in (records if isOfAll else [records])]
+        records = [Comparison.fromDictionary(one) for one in (records if isOfAll else [records])]
         return Outcome(table=tableNode, records=records, **kept)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         advice = "Press Apply to measure again."

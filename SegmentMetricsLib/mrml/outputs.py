@@ -90,7 +90,7 @@ def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
     requireKind(comparisons, Sequence, "The input", "several comparisons")
     for comparison in comparisons:
         requireComparison(comparison)
-    records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
+    records = [pair.record() for pair in comparisons]
     owner = folders.allPairs(comparisons, scene)
     name = folders.folderName(owner, scene)
     with resultNode("vtkMRMLTableNode", owner, "table", name, scene=scene, given=tableNode) as node:

@@ -23,7 +23,6 @@ from ..case.caseresult import CaseResult
 from ..case.comparison import Comparison
 from ..case.observers.study import ObserverStudy
 from ..case.protocol.judgment import Verdict
-from ..case.records import Record
 from ..io.dicom import opening, writing
 from ..metrics.measurement import Measurement, finite, statusOf
 from ..metrics.metric import AREA
@@ -32,7 +31,7 @@ from ..model.structure import Structure
 from ..settings.settings import Settings
 
 SCHEME = "99SEGMENTMETRICS"
-# Our own concepts but those of measurements. What is called as in Record and Measurement is read back by that name.
+# Our own concepts but those of measurements. What is called as in Comparison and Measurement is read back by that name.
 WORDS = {
     "reference": "Reference structure",
     "test": "Test structure",
@@ -112,9 +111,7 @@ def writeReport(
     if not pairs:
         raise InputError("There are no measurements to report.")
     named = {
-        id(one): (side["name"], one)
-        for record, both, _ in pairs
-        for side, one in zip((record.reference, record.test), both, strict=False)
+        id(one): (side["name"], one) for record, both, _ in pairs for side, one in zip(record.sides, both, strict=False)
     }
     known = writing.Sources.of([one for _, one in named.values()], sources, given)
     places = {key: place for key, (_, one) in named.items() if (place := known.placeOf(one))}
@@ -134,7 +131,7 @@ def writeReport(
 
 def _pairsOf(
     result: Comparison | CaseResult | ObserverStudy,
-) -> Iterator[tuple[Record, Sequence[Structure], list[Verdict]]]:
+) -> Iterator[tuple[Comparison, Sequence[Structure], list[Verdict]]]:
     """Yield the record of each pair, its two structures, and the verdicts on it; last all labels, which has neither."""
     if isinstance(result, ObserverStudy):
         for organ in result:
@@ -147,18 +144,21 @@ def _pairsOf(
         yield result.record(), (result.reference, result.test), []
     else:
         # of records, the structures are those that were paired
-        for kept, both in zip(result, result.pairing.pairs, strict=True):
-            record = kept.record() if isinstance(kept, Comparison) else kept
-            titles = (record.reference["name"], record.test["name"], record.name)
+        for number, kept in enumerate(result):
+            record = kept.record()
+            both = (kept.reference, kept.test) if kept.hasGeometry else tuple(result.pairing.pairs[number])
+            titles = (record.reference.name, record.test.name, record.name)
             verdicts = result.judgment.verdicts if result.judgment else ()
-            yield record, tuple(both), [one for one in verdicts if one.structure in titles]
+            yield record, both, [one for one in verdicts if one.structure in titles]
         if together := result.multiLabel:
             yield _recordWith(("", ""), together, result[0].settings), (), []
 
 
-def _recordWith(names: Sequence[str], measurements: Mapping[str, Measurement], settings: Settings) -> Record:
-    reference, test = ({"name": name} for name in names)
-    return Record(reference, test, None, "", settings.convention, "", measurements, (), settings=settings)
+def _recordWith(names: Sequence[str], measurements: Mapping[str, Measurement], settings: Settings) -> Comparison:
+    plain: dict = {side: {"name": name, "file": ""} for side, name in zip(("reference", "test"), names, strict=True)}
+    plain |= dict.fromkeys(("grid", "surface", "method", "summary"), "")
+    plain |= {"convention": settings.convention, "measurements": {}, "findings": ()}
+    return replace(Comparison.fromDictionary(plain, settings), measurements=measurements)
 
 
 def conceptOf(key: str, title: str = "", unit: str = ""):
@@ -226,7 +226,7 @@ def _measured(one: Measurement):
     return item
 
 
-def _groupOf(record: Record, places: Sequence[writing.Place | None], verdicts: Sequence[Verdict]):
+def _groupOf(record: Comparison, places: Sequence[writing.Place | None], verdicts: Sequence[Verdict]):
     """Return a pair as a measurement group of highdicom. places: of the reference and the test, none of all labels."""
     import highdicom.sr as sr
     from pydicom.sr.codedict import codes
@@ -274,7 +274,7 @@ def _groupOf(record: Record, places: Sequence[writing.Place | None], verdicts: S
         if about.images:
             series = str(about.images[0].SeriesInstanceUID)
             content.append(sr.UIDRefContentItem(codes.DCM.SourceSeriesForSegmentation, series, "CONTAINS"))
-    texts = [("reference", record.reference["name"]), ("test", record.test["name"])]
+    texts = [("reference", record.reference.name), ("test", record.test.name)]
     texts += [(word, getattr(record, word)) for word in ("surface", "convention", "method", "summary")]
     texts += [(word, json.dumps(value)) for word in JSON if (value := getattr(record, word))]
     texts += [("findings", str(text)) for text in record.findings]
@@ -344,7 +344,7 @@ def writeConsensus(
     return writing.writeDatasets({target: first[1], **dict(others)})
 
 
-def readReport(path: str | os.PathLike) -> list[Record]:
+def readReport(path: str | os.PathLike) -> list[Comparison]:
     """Return the pairs of a structured report that writeReport() has written, numbers to the last digit.
 
     Parameters
@@ -354,7 +354,7 @@ def readReport(path: str | os.PathLike) -> list[Record]:
 
     Returns
     -------
-    list[Record]
+    list[Comparison]
         With keys, units, directions, bounds, reasons, findings and settings, without places and lists of lesions.
 
     Raises
@@ -384,7 +384,7 @@ def _codeOf(sequence) -> tuple[str, str]:
     return str(sequence[0].get("CodeValue", "")), str(sequence[0].CodingSchemeDesignator)
 
 
-def _recordOf(group) -> Record | None:
+def _recordOf(group) -> Comparison | None:
     """Return the pair of a measurement group, None if it is not of a pair."""
     keys = {one.concept[:2]: one.key for one in (*REGISTRY, *MULTI_LABEL) if one.concept}
     told: dict[str, list[str]] = {}
@@ -406,7 +406,7 @@ def _recordOf(group) -> Record | None:
     plain |= {word: {"name": plain[word], "file": ""} for word in ("reference", "test")}
     plain |= {word: plain.get(word, "") for word in ("surface", "method", "summary")}
     plain |= {"measurements": measurements, "findings": told.get("findings", []), "worstPlaces": []}
-    return replace(Record.fromDictionary(plain), settings=Settings(**settings))
+    return Comparison.fromDictionary(plain, Settings(**settings))
 
 
 def _plainNumber(item, value: float) -> dict:

@@ -79,14 +79,14 @@ def testChosenStructuresAndPairs():
 
 
 def testWhatCannotBeComparedIsAFailure(monkeypatch):
-    original = casework.comparison.compared
+    original = casework.comparison.comparePair
 
     def failing(pair):
         if pair.reference.name == "B":
             raise MemoryError
         return original(pair)
 
-    monkeypatch.setattr(casework.comparison, "compared", failing)
+    monkeypatch.setattr(casework.comparison, "comparePair", failing)
     protocol = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.5\n", "limits")
     case = compareCase(named("A", "B", "C"), named("A", "B", "C"), OVERLAP, protocol=protocol)
     assert [one.reference.name for one in case] == ["A", "C"]

@@ -9,7 +9,7 @@ from findingwork import found
 from test_findings import BOX
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.findings.density import shareMissingInside
+from SegmentMetricsLib.case.findings.cautions import shareMissingInside
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.surfaces import toPolyData

@@ -13,7 +13,7 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
-from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.metrics.extents import NO_COMMON_EXTENT, spanOf
 from SegmentMetricsLib.model.inputs import structureFromPolyData
 
@@ -251,7 +251,7 @@ def testFiles(withoutPictures, tmp_path, capsys):
         "beyond": {"reference": [3, 0], "test": [0, 6]},
     }  # fmt: skip
     assert pair["measurements"]["HD"]["value"] == pytest.approx(2)
-    assert Record.fromDictionary(pair).extent == pair["extent"]
+    assert Comparison.fromDictionary(pair).extent == pair["extent"]
     # the structures themselves are described as they are
     assert pair["reference"]["volumeMm3"] > 1200
     with pytest.raises(ValueError, match="The extent must be one of whole, common, not 'inner'"):

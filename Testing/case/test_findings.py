@@ -20,10 +20,10 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.base.statements import Place
 from SegmentMetricsLib.case import pairing
+from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.case.findings import pairfindings
 from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.case.pairing import noted
-from SegmentMetricsLib.case.records import Record
 from SegmentMetricsLib.metrics.findings import Finding, Kind, Severity, alarmsFirst, asFinding, split
 from SegmentMetricsLib.model import inputs
 from SegmentMetricsLib.model.notes import Note
@@ -81,7 +81,7 @@ def testAlarmsComeFirst():
     named = noted(result, replace(match, findings=("Eye_L was paired with Eye_R because.", *pairing._doubts(match))))
     assert named.findings[0] == "Check the sides: Eye_L is compared with Eye_R."
     assert named.findings[1].kind == Kind.NO_OVERLAP and named.findings[len(alarms) + 1].startswith("Eye_L was paired")
-    again = Record.fromDictionary(json.loads(json.dumps(named.toDictionary())))
+    again = Comparison.fromDictionary(json.loads(json.dumps(named.toDictionary())))
     assert again.findings == named.findings and split(again.findings)[0] == list(named.findings[: len(alarms) + 1])
 
 

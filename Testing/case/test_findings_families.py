@@ -101,8 +101,8 @@ def byDefault(kind: Kind) -> list[Finding]:
     return alarms(kind)
 
 
-# What every day shows: by voxels, by surfaces, by neither, and as another tool does it.
-DAILY = ("overlap", "boundary without tolerances", "hazard", "another tool")
+# What every day shows: by voxels, by surfaces, and as another tool does it.
+DAILY = ("overlap", "boundary without tolerances", "another tool")
 CASES = [
     pytest.param(kind, way, marks=() if way in DAILY else pytest.mark.nightly)
     for kind in (*PAIRS, *SETS)

@@ -218,7 +218,7 @@ def testInterruption(run, pair, monkeypatch):
     def interrupted(*given, **criticals):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(comparison, "compared", interrupted)
+    monkeypatch.setattr(comparison, "comparePair", interrupted)
     before = sorted(Path().rglob("*"))
     assert run("compare", *pair, "--output", "out") == (130, "", "segment-metrics: interrupted\n")
     assert sorted(Path().rglob("*")) == before
@@ -246,7 +246,7 @@ def testInterruptionFromTheKeyboard(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def testTermination(run, pair, monkeypatch):
     """As a batch system ends it: nothing is left, and the handler that was there before is back."""
-    monkeypatch.setattr(comparison, "compared", lambda *given, **criticals: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr(comparison, "comparePair", lambda *given, **criticals: os.kill(os.getpid(), signal.SIGTERM))
     before, handler = sorted(Path().rglob("*")), signal.getsignal(signal.SIGTERM)
     assert run("compare", *pair, "--output", "out") == (143, "", "")
     assert sorted(Path().rglob("*")) == before

@@ -11,7 +11,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.metrics.findings import Finding, Kind
 from SegmentMetricsLib.metrics.registry import REGISTRY
 from SegmentMetricsLib.show import resulttables, tables
@@ -112,14 +112,14 @@ def testContoursInAPlaneHaveFourSides(normal, sides):
     assert "undefined" not in text and "nan" not in text
     assert sum(m["status"] == "undefined" for m in record.toDictionary()["measurements"].values()) == 6
     # a way through a file does not change that
-    assert "undefined" not in tables.pairTable(Record.fromDictionary(record.toDictionary()))
+    assert "undefined" not in tables.pairTable(Comparison.fromDictionary(record.toDictionary()))
 
 
 @pytest.mark.parametrize("isFromFile", [False, True])
 def testReasonsThatAFindingTellsAreNotRepeated(isFromFile):
     record = compare(PAIR[0], shapes.imageOf(np.zeros((24, 24, 24), np.uint8))).record()
     if isFromFile:
-        record = Record.fromDictionary(json.loads(json.dumps(record.toDictionary())))
+        record = Comparison.fromDictionary(json.loads(json.dumps(record.toDictionary())))
     assert record.findings == ("Only one contour exists: the test is empty.",) and not tables.reasons([record])
     untold = tables.reasons([replace(record, findings=("Of the test, the test is empty, or so its file says.",))])
     assert untold.startswith("HD, HD95, MASD, ASSD, ") and untold.splitlines()[0].endswith(

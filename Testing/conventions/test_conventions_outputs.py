@@ -82,7 +82,7 @@ def testWhatIsSlightHasNoColor(tmp_path):
         assert ("\033[33m" in output.textTable(record, colored=True, width=20)) == isColored
         assert ('class="optimistic"' in _reported(number)) == isColored
         output.writeCsv([record], tmp_path / "conventions.csv")
-        assert next(rowsOf(tmp_path / "conventions.csv"))["Leaning"] == (word or "same")
+        assert rowsOf(tmp_path / "conventions.csv")[0]["Leaning"] == (word or "same")
 
 
 def testCommandWithOneToolAndUnknownOnes(files, tmp_path, capsys):
@@ -97,7 +97,7 @@ def testCompareCommandWithConvention(files, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["compare", *files, "--output", str(out), "--convention", "MedPy"]) == 0
     assert "MedPy 0.5.2" in capsys.readouterr().out
-    assert next(rowsOf(out / "metrics.csv"))["Convention"] == "MedPy"
+    assert rowsOf(out / "metrics.csv")[0]["Convention"] == "MedPy"
     assert "MedPy" in (out / "metrics.schema.csv").read_text("utf-8")
     assert json.loads((out / "metrics.json").read_text("utf-8"))["pairs"][0]["convention"] == "MedPy"
     assert main(["compare", *files, "--output", str(out), "--convention", "MedPy", "--preset", "MeshMetrics-0.1"]) == 2

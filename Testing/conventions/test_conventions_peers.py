@@ -470,7 +470,7 @@ def testBratsEvaluation(spacing, tmp_path):
         images = [shapes.imageOf(one, spacing[::-1]) for one in (reference, test)]
         for command, parse in (("seg", [parser.parse_seg_results]), ("mets", [parser.parse_mets_results, 20.0, 0.1])):
             parse[0](results, *parse[1:], table)
-            theirs = next(rowsOf(table))
+            theirs = rowsOf(table)[0]
             mine = compare(*images, Settings.preset(f"BraTS_evaluation {command}", metrics=tuple(columns)))
             for key, column in columns.items():
                 value = float(theirs[column] or math.nan)

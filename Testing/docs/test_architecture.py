@@ -1,10 +1,13 @@
-"""The page on the architecture lists the layers that there are; lint-imports checks what they import."""
+"""The page on the architecture: its layers, which lint-imports holds apart, and what the tests of doors may import."""
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from pathlib import Path
+
+import SegmentMetricsLib
 
 ROOT = Path(__file__).parents[2]
 
@@ -19,3 +22,16 @@ def testThePageListsTheLayers():
     page = (ROOT / "docs" / "developer" / "architecture.md").read_text("utf-8")
     table = page[page.index("| layer |") : page.index("So a formula")]
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == layers
+
+
+def testDoorsAreOpenedByPublicNames():
+    """What moves within the library breaks none of their tests."""
+    public = {*SegmentMetricsLib.__all__, "mrml", "__main__"}
+    for path in (ROOT / "Testing" / "door").glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module.startswith("SegmentMetricsLib"):
+                names = {alias.name for alias in node.names} if node.module == "SegmentMetricsLib" else set()
+                assert names <= public, path
+                assert node.module.partition(".")[2] in ("", "mrml", "__main__"), path
+            elif isinstance(node, ast.Import):
+                assert not [alias.name for alias in node.names if alias.name.startswith("SegmentMetricsLib.")], path

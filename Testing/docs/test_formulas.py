@@ -22,7 +22,7 @@ from tiers import throughout
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case import multilabel
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.metrics.measurement import evaluate
+from SegmentMetricsLib.metrics.measurement import measure
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
 
@@ -58,7 +58,7 @@ def measured(definition) -> float:
     structures = [asStructure(image, name, None, settings) for image, name in ((reference, "A"), (test, "B"))]
     walls = {"Wall": asStructure(critical, "Wall", None, settings)}
     pair = Pair(*structures, settings, walls, dose=doseAround(reference))
-    (measurement,) = evaluate(pair, [next(definition.asked(settings))]).values()
+    measurement = measure(pair, next(definition.asked(settings)))
     return measurement.value
 
 

@@ -206,7 +206,7 @@ def testObserversWhoseFilesAreDicom(files, tmp_path):
     study = compareObservers({"Anna": files / "rs.dcm", "Ben": files / "seg.dcm"}, Settings(metrics="DSC"))
     (report,) = SegmentMetricsLib.writeReport(study, tmp_path / "sr.dcm")
     assert isValid(report)
-    names = {one.reference["name"] for one in SegmentMetricsLib.readReport(report)}
+    names = {one.reference.name for one in SegmentMetricsLib.readReport(report)}
     assert names == {"Liver (Anna)", "Liver (Ben)"}
     said = dcmread(report).to_json()
     assert dcmread(files / "rs.dcm").SOPInstanceUID in said and dcmread(files / "seg.dcm").SOPInstanceUID in said

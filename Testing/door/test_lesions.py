@@ -11,6 +11,7 @@ import shapes
 import SimpleITK
 from commandruns import run as run
 from scipy.ndimage import label
+from tiers import rarely
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
@@ -93,7 +94,7 @@ def casesOf(folder, reference, test, order: int):
     return found
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, 2, *rarely(range(3, 8))])
 def testOverlappingRegionsStayWholeInAnyOrder(seed, tmp_path):
     reference, test = boxesOf(seed)
     both = [casesOf(tmp_path, reference, test, order) for order in (1, -1)]
@@ -118,7 +119,7 @@ def testTheSameRegionsAreAllFound(tmp_path):
 class TestTwoGrids:
     """The two lattices have a finer one in common, on which everything can be counted."""
 
-    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("seed", [1, *rarely([0, 2, 3])])
     def testEveryNumber(self, seed):
         reference = shapes.blob(seed, (12, 12, 12), 0.1, 0.9)
         test = shapes.blob(seed, (16, 16, 16), 0.1, 1.2) | shapes.blob(seed + 50, (16, 16, 16), 0.02, 0.7)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+from tiers import rarely
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare
@@ -72,7 +73,7 @@ def testTheMapHasTheMeasuredDistancesAtItsPoints(scene):
 
 @pytest.mark.parametrize("surface", ["unsmoothed", "displayed"])
 @pytest.mark.parametrize("sides", [(4, 4, 4), (12, 12, 12)], ids=str)
-@pytest.mark.parametrize("flip", [(1, 1, -1), (-1, 1, 1), (-1, -1, -1), (-1, -1, 1)], ids=str)
+@pytest.mark.parametrize("flip", [(1, 1, -1), *rarely([(-1, 1, 1), (-1, -1, -1), (-1, -1, 1)])], ids=str)
 def testTheMapOfLeftHandedVoxelsIsNotInsideOut(scene, flip, sides, surface):
     direction = np.diag(flip).ravel().astype(float).tolist()
     found = pair(*sides, surface=surface, direction=direction)

@@ -17,7 +17,7 @@ from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, empty
 from SegmentMetricsLib.geometry.voxelization import maskOf
 from SegmentMetricsLib.metrics import overlap
-from SegmentMetricsLib.metrics.counts import count
+from SegmentMetricsLib.metrics.overlap import count
 from SegmentMetricsLib.model.inputs import labelMask, labelMasks
 
 

@@ -460,7 +460,8 @@ def test_files_of_several_observers_have_names_of_their_own(box, three):
     assert results.suggestedFile("metrics", several) == "metrics_Dr._A_B.csv"
     assert results.suggestedFile("conventions", several, 0) == "conventions_Box_Dr._A_B.csv"
     assert results.compared(several) == ["Reference: Dr. =A/B", "Test: Dr. =A/B"]
-    assert [results.suggestedFile("", each) for each in (one, several)] == ["Box_Dr._A_B.html", "Dr._A_B.html"]
+    names = [results.suggestedFile("", each, suffix=".html") for each in (one, several)]
+    assert names == ["Box_Dr._A_B.html", "Dr._A_B.html"]
 
 
 # Verdicts

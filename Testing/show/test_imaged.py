@@ -126,26 +126,6 @@ def testMeshesHaveSlicesOfTheirOwnAndPlanesHaveNone():
     assert stepping.stepPictures(flat, "step0") == ""
 
 
-def testCodesKeepWhatWindowsShow(gray):
-    values = np.arange(-1024, 3071)
-    steps = np.diff(gray.values)
-    assert (steps > 0).all() and gray.values[0] == -1024 and gray.values[-1] == 3071
-    # a brain window of 80 units still has a level for every unit
-    inBrain = (gray.values >= 0) & (gray.values <= 80)
-    assert steps[inBrain[:-1] & inBrain[1:]].max() <= 1.01
-    codes = np.rint(np.interp(values, gray.values, np.arange(256))).astype(int)
-    assert np.abs(gray.values[codes] - values)[(values > -160) & (values < 240)].max() < 2.5
-    tables = re.findall(r'id="window-([a-z-]+)".*?tableValues="([^"]*)"', gray.filters())
-    assert [name for name, _ in tables] == ["soft-tissue", "lung", "bone", "brain"]
-    for (_, text), (width, level) in zip(tables, ((400, 40), (1500, -600), (2000, 400), (80, 40)), strict=True):
-        table = np.array(text.split(), float)
-        expected = np.clip((gray.values - (level - width / 2)) / width, 0, 1)
-        np.testing.assert_allclose(table, expected, atol=1e-3)
-    # other images have their own window alone
-    other = Gray(GrayImage(np.arange(24.0).reshape(2, 3, 4), Grid((4, 3, 2), np.eye(4))))
-    assert other.windows == ["automatic"] and other.filters() == "" and gray.windows[0] == "soft tissue"
-
-
 def testLungIsFirstShownInItsWindow():
     """Not black in black on paper, where nobody can choose; air around a patient is no lung."""
     inside = shapes.ball(8)

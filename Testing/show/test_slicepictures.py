@@ -10,8 +10,6 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.show.report import planecuts
 from SegmentMetricsLib.show.report import slicepictures as slices
 from SegmentMetricsLib.show.report import sliceviews as views
 from SegmentMetricsLib.show.report.planecuts import Line
@@ -47,23 +45,6 @@ def awayFrom(points: np.ndarray, line: Line) -> np.ndarray:
 def enclosed(line: Line) -> float:
     x, y = line.points.T
     return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
-
-
-def testABoxIsCutAlongItsSides():
-    box = fromPolyData(shapes.boxMesh((-10, -20, -30), (10, 20, 30)))
-    place = np.array([2.0, 3.0, 4.0])
-    for name, sides in (("axial", (20, 40)), ("sagittal", (40, 60)), ("coronal", (20, 60))):
-        view = AXES[name]
-        for cut in planecuts.cutBeside(box, place, view.axes, 0.01):
-            (line,) = planecuts.joined(cut)
-            (line,) = planecuts.thinned([line], 1e-9)
-            assert line.isClosed and len(line.points) in (4, 5)  # the first one may lie on a side
-            low, high = line.points.min(axis=0), line.points.max(axis=0)
-            np.testing.assert_allclose(high - low, sides, atol=1e-6)
-            # as seen from the place
-            center = -(place @ view.axes)[:2]
-            np.testing.assert_allclose((low + high) / 2, center, atol=1e-6)
-            assert enclosed(line) == pytest.approx(np.prod(sides), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -117,20 +98,6 @@ def testTheWayGoesToTheOtherContour():
     assert "only in" not in text and 'id="cut0ar"' not in text and 'id="cut0at"' in text and 'id="cut0sr"' in text
 
 
-@pytest.mark.parametrize("isClosed", [True, False])
-def testThinnedLinesStayNear(isClosed):
-    angles = np.linspace(0, 2 * np.pi, 3000, endpoint=False)
-    radius = 100 + 10 * np.sin(7 * angles)
-    points = np.column_stack([np.cos(angles), np.sin(angles)]) * radius[:, None]
-    thin, short, empty = planecuts.thinned(
-        [Line(points, isClosed), Line(points[:2], False), Line(points[:0], True)], 0.12
-    )
-    assert thin.isClosed == isClosed and 40 < len(thin.points) < 200
-    assert awayFrom(points, thin).max() <= 0.12 and len(short.points) == 2 and len(empty.points) == 0
-    assert {tuple(point) for point in thin.points} <= {tuple(point) for point in points}
-    assert planecuts.thinned([], 1.0) == []
-
-
 def testWhatIsDrawnIsLessThanAFifthOfAPixelOff():
     comparison = compare(shapes.ball(24, (1, 2, 3)), shapes.ball(20))
     largest, found = views.largestOf(comparison), list(pictures(comparison).values())
@@ -162,17 +129,6 @@ def testALargeContourIsShownInPart():
     points = whole.pixels(np.concatenate([line.points for lines in coronal.contours for line in lines]))
     assert not whole.isPart and (points >= slices.ROOM - 1e-6).all()
     assert (points <= np.array([slices.ACROSS, slices.DOWN]) - slices.ROOM + 1e-6).all()
-
-
-def testAllPlanesHaveOneScale():
-    """The one at which the longest cut is in sight, and with it a scale bar that is equally long."""
-    rod = shapes.boxMesh((0, 0, 0), (10, 10, 60)), shapes.boxMesh((0, 0, 0), (10, 10, 64))
-    comparison = compare(*rod, Settings(tolerances=(1.0,)))
-    windows = slices.windowsOf(list(pictures(comparison).values()), 4.0, 64.0)
-    assert len({window.scale for window in windows}) == 1
-    assert windows[0].scale == pytest.approx((slices.DOWN - 2 * slices.ROOM) / 64)
-    bars = {path.get("d") for path in parsed(comparison).iter("path") if path.get("class") == "bar"}
-    assert len(bars) == 1
 
 
 @pytest.mark.parametrize("scale", [0.013, 3.3, 700.0])
@@ -225,14 +181,6 @@ def testOpenSurfacesGiveLinesWithEnds():
     assert 'href="#cut0at" class="only test"' in text and 'href="#cut0ar" class="only' not in text
     assert 'id="cut0ac"' not in text
     ElementTree.fromstring(text)
-
-
-def testTheCommonExtentIsDrawnWithoutItsEnds():
-    size = (24, 24, 40)
-    ones = shapes.box((5, 5, 5), (14, 14, 30), size), shapes.box((5, 6, 8), (16, 14, 36), size)
-    found = pictures(compare(*ones, Settings(extent="common")))
-    assert all(line.isClosed for lines in found["axial"].contours for line in lines)
-    assert not any(line.isClosed for lines in found["coronal"].contours for line in lines)
 
 
 def testContoursInAPlaneAreOnePicture():

@@ -14,7 +14,7 @@ from SegmentMetricsLib.base.errors import Undefined
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import agreement
-from SegmentMetricsLib.metrics.counts import Counts
+from SegmentMetricsLib.metrics.overlap import Counts
 
 BOTH = Settings(families=("overlap", "agreement", "voxel"))
 FUZZY = Settings(families=("overlap", "agreement"))

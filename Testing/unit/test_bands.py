@@ -111,35 +111,3 @@ def testSquaresInASlice():
         array[0, 2:12, low : low + 10] = True
         images.append(shapes.imageOf(array, (1, 1, 4)))
     assert biou(*images) == pytest.approx(31.5 / (2 * 63.5 - 31.5), abs=0.002)
-
-
-@pytest.mark.parametrize("tolerance", [0.5, 2.0])
-def testMovingSwappingAndCroppingChangeNothing(tolerance):
-    first, second = (np.pad(shapes.blob(seed, (14, 13, 12), 0.4, 2.0), 5) for seed in (1, 2))
-
-    def overlapOf(*images):
-        return biou(*images, tolerance)
-
-    overlap = overlapOf(shapes.imageOf(first), shapes.imageOf(second))
-    assert overlapOf(shapes.imageOf(second), shapes.imageOf(first)) == overlap
-    cropped = shapes.imageOf(first[3:-2, 2:-1, 4:-4], origin=(4, 2, 3))
-    for other in (
-        shapes.imageOf(second[3:-2, 2:-1, 4:-4], origin=(4, 2, 3)),
-        shapes.imageOf(second[1:-4, 4:, 2:-1], origin=(2, 4, 1)),
-    ):
-        assert overlapOf(cropped, other) == overlap
-    moved = [shapes.imageOf(np.roll(array, (2, -3, 1), (0, 1, 2))) for array in (first, second)]
-    assert overlapOf(*moved) == overlap
-
-
-def testManySingleVoxelsBesideABlock():
-    """Their bands are all of them; those of the block are where they would be without."""
-    voxels = np.zeros((26, 26, 26), bool)
-    voxels[2:9, 2:9, 2:9] = True
-    speckled = voxels.copy()
-    speckled[12::2, 12::2, 2::2] = True
-    pair = [shapes.imageOf(some) for some in (voxels, speckled)]
-    block = compare(pair[0], pair[0], Settings(families="overlap"))["VolumeReference"].value
-    single = 7 * 7 * 12 / 6
-    # of the block all is closer than 5 mm to its boundary
-    assert biou(*pair, tolerance=5.0) == pytest.approx(block / (block + single), abs=0.002)

@@ -14,7 +14,7 @@ from tiers import throughout
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.metrics.measurement import evaluate
+from SegmentMetricsLib.metrics.measurement import measure
 from SegmentMetricsLib.metrics.metric import PARAMETERS, Empty
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY, findMetric
@@ -172,10 +172,10 @@ def testWhatAnEntryNeedsIsDeclared(definition):
     reference, test, critical = balls()
     settings = Settings(families=("all", "dose"), doseLevels=(20,))
     pair = Pair(reference, test, settings, {"Cord": critical})
-    evaluate(pair, [next(definition.asked(settings))])
+    measure(pair, next(definition.asked(settings)))
     computed = {*vars(pair), *(key[0] for key in pair._done)}
     pair.needed.update(definition.needs)
-    assert (pair.knownDistances is not None) == ("distances" in computed)
+    assert (pair.known("distances", "signedDistances") is not None) == ("distances" in computed)
     assert pair.areVoxelsCounted == bool({"crispCounts", "masks"} & computed)
     for quantity in ("sliceSimilarity", "hazardErrors"):
         assert (pair.known(quantity) is not None) == (quantity in computed)

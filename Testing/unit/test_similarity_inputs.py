@@ -12,7 +12,7 @@ import shapes
 from similaritywork import KEYS, disc, maskOf, measured, square, stack, values
 
 from SegmentMetricsLib import Settings
-from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.geometry import meshing, slicecontours
 from SegmentMetricsLib.geometry.crosssections import ofVoxels
 from SegmentMetricsLib.geometry.slicecontours import Planes
@@ -174,5 +174,5 @@ def testFiles():
         "distance": None,
         "contours": [],
     }
-    record = Record.fromDictionary(data)
+    record = Comparison.fromDictionary(data)
     assert record.similarity == result.similarity and record.toDictionary() == data

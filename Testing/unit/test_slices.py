@@ -13,7 +13,6 @@ from shapes import imageOf
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
-from SegmentMetricsLib.case.records import Record
 
 SLICES = Settings(families="slices", tolerances=(1, 2))
 # 10 x 10 pixels of 1 mm: the contour runs half a pixel outside their centers and cuts the corners
@@ -107,17 +106,6 @@ def testRowsAreTheComparisonsOfTheSlices(direction):
         assert np.dot(row.place, normal) == pytest.approx(np.dot((4, 5, 6), normal) + 3 * row.index)
 
 
-def testImagesWhoseSlicesAreStoredInAnotherOrder():
-    """The slices are where they are in the patient, whichever axis of the file runs across them."""
-    import SimpleITK
-
-    pair = [imageOf(np.pad(shapes.blob(seed, (22, 20, 9), 0.35, 2.0), 2), (1, 1, 3)) for seed in (1, 2)]
-    rows = slicesOf(*pair)
-    changed = slicesOf(*(SimpleITK.PermuteAxes(image, (2, 0, 1)) for image in pair))
-    assert [(row.index, row.position, row.dice) for row in changed] == [(r.index, r.position, r.dice) for r in rows]
-    assert [row.hausdorff for row in changed] == pytest.approx([row.hausdorff for row in rows])
-
-
 def testTheProfileAddsUp():
     ball, other = shapes.ball(14), shapes.ball(12, (2, 1, 0))
     whole = compare(ball, other, Settings(families=("slices", "effort", "overlap")))
@@ -152,14 +140,6 @@ def testContoursInOnePlane():
     assert row.hausdorff == pytest.approx(2, abs=1e-6) and row.addedPathLengths[2] == 0
     (row,) = slicesOf(*(imageOf(np.pad(np.ones((10, width)), 3).astype(np.uint8), (1, 2)) for width in (10, 10)))
     assert (row.dice, row.hausdorff, row.areaTest) == (1, 0, 200)
-
-
-def testRowsSurviveJson():
-    comparison = compare(*BOXES, SLICES)
-    data = json.loads(json.dumps(comparison.toDictionary(), allow_nan=False))
-    assert data["slices"][0]["HD"] is None and data["slices"][0]["only"] == "reference"
-    assert data["slices"][3]["APL_2mm"] == comparison.slices[3].addedPathLengths[2]
-    assert Record.fromDictionary(data).slices == comparison.slices
 
 
 def testFiles(withoutPictures, tmp_path, capsys):

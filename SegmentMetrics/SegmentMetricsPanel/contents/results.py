@@ -102,17 +102,17 @@ def sidesOf(outcome, number: int) -> Table:
     return Table.of(*found, stretched=range(1, len(found[0]))) if found else Table()
 
 
-def suggestedFile(kind: str, outcome, number: int | None = None) -> str:
-    """Return a name for a CSV file with results of an outcome, so that files of several observers can be told apart.
+def suggestedFile(kind: str, outcome, number: int | None = None, suffix: str = ".csv") -> str:
+    """Return a name for a file with results of an outcome, so that files of several observers can be told apart.
 
-    kind: of the results; "" for a report, a page that is called as the pair. number: index of the pair that they are
-    of, None for all of a comparison of all structures.
+    kind: of the results, "" for a report. number: index of the pair that they are of, None for all of a comparison of
+    all structures.
     """
     record = outcome.records[number or 0]
     whole = outcome.isOfAll and number is None
     nodes = [getattr(record, side).get(SEGMENTATION, "") for side in REFERENCE_AND_TEST]
     text = " ".join(filter(None, (kind, "" if whole else record.name, *dict.fromkeys(nodes)))) or "report"
-    return f"{fileNames([text])[0]}.{'csv' if kind else 'html'}"
+    return fileNames([text])[0] + suffix
 
 
 def compared(outcome) -> list[str]:

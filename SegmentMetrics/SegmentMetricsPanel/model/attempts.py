@@ -109,8 +109,12 @@ class Attempts:
         return self._attempt(task, _("The search for pairs was stopped."), take)
 
     def report(self, path) -> bool:
-        """Write a report on the results to a path. Returns True on success, else the panel shows the reason."""
-        write = lambda work: reports.write(Path(path), self.model, self.logic, work)  # noqa: E731
+        """Write a report on the results to a path: as a page, or as DICOM if it ends with .dcm.
+
+        Returns True on success, else the panel shows the reason.
+        """
+        form = reports.writeDicom if Path(path).suffix.lower() == ".dcm" else reports.write
+        write = lambda work: form(Path(path), self.model, self.logic, work)  # noqa: E731
         return self._canBegin(self.model.whyNotReport) and self._write(path, write)
 
     def reportObservers(self, path) -> bool:

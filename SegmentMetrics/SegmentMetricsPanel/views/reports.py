@@ -1,4 +1,4 @@
-"""The buttons that write reports, and the protocol that several observers make."""
+"""The buttons that write reports, as pages and as DICOM, and the protocol that several observers make."""
 
 from slicer.i18n import tr as _
 
@@ -12,7 +12,7 @@ from .view import View
 
 
 class ReportsView(View):
-    """The report on what was compared, and the report on several observers and their protocol.
+    """The reports on what was compared, and the report on several observers and their protocol.
 
     attempts: the Attempts, which write reports.
     """
@@ -21,11 +21,18 @@ class ReportsView(View):
         super().__init__(ui, model)
         self.attempts = attempts
         title, page, problem = _("Write report"), _("Page (*.html)"), _("The report could not be written.")
-        suggest = lambda: suggestedFile("", model.outcome)  # noqa: E731
-        self.report = SaveButton(ui.reportButton, title, page, suggest, self.write, problem)
-        self.report.tip = _(
+        dicom, exported = _("DICOM (*.dcm)"), _("Export to DICOM")
+        suggest = lambda suffix: lambda: suggestedFile("", model.outcome, suffix=suffix)  # noqa: E731
+        report = SaveButton(ui.reportButton, title, page, suggest(".html"), self.writePage, problem)
+        report.tip = _(
             "Write a page with all of this for the browser and for paper: numbers, distance map, worst places, slices."
         )
+        export = SaveButton(ui.dicomButton, exported, dicom, suggest(".dcm"), self.writeDicom, problem)
+        export.tip = _(
+            "Export to DICOM: a structured report for the archive, with the numbers, findings and verdicts, and the "
+            "segments beside it. Patient and study are those of the loaded DICOM images."
+        )
+        self.ofPairs = [report, export]
         write, button = attempts.reportObservers, ui.observersReportButton
         observers = SaveButton(button, title, page, lambda: "observers.html", write, problem)
         kind, problem = _("Protocol (*.csv)"), _("The protocol could not be written.")
@@ -34,14 +41,18 @@ class ReportsView(View):
         self.ofObservers = [observers, limits]
 
     def enable(self) -> None:
-        self.report.enable(self.model.whyNotReport())
+        for button in self.ofPairs:
+            button.enable(self.model.whyNotReport())
         for button in self.ofObservers:
             button.enable(self.model.whyNotObserverFiles())
 
-    def write(self, path) -> bool:
-        """Write the report. Returns True on success, else the panel shows the reason."""
+    def writePage(self, path) -> None:
         offer("plotly>=6", "plotly")
-        return self.attempts.report(path)
+        self.attempts.report(path)
+
+    def writeDicom(self, path) -> None:
+        offer("highdicom>=0.24,<0.30", "highdicom")
+        self.attempts.report(path)
 
     def writeProtocol(self, path) -> None:
         writeProtocol(protocolFrom(self.model.observers.outcome.study), path)

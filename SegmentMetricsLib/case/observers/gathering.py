@@ -17,7 +17,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError, requireKind
 from ...base.texts import commaSeparated, counted, tellingApart
-from ...geometry.graphs import components
+from ...geometry.parts import components
 from ...io.reading import UnusableFile, readAll, stemOf
 from ...io.structurenames import isAlone, settled, shared
 from ...model.structure import Structure

@@ -12,19 +12,18 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.parallel import eachSideBySide
-from ...conventions.chosen import metricsOf
 from ...conventions.presets import PRESETS
 from ...distances.surfacedistances import SurfaceDistances
 from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
 from ...metrics.findings import Finding, asFinding
-from ...metrics.measurement import Measurement, evaluate
+from ...metrics.measurement import Measurement, measure
 from ...metrics.pair import Pair
-from ...metrics.registry import findMetric, selected
+from ...metrics.registry import findMetric
 from ...model.structure import Structure
 from ...settings.settings import Settings
 from ..casework import SMALL, costOf
-from ..comparison import Comparison, compared, measureTogether
+from ..comparison import Comparison, ask, comparePair, measureTogether
 
 # Distances of several pairs are pooled in steps of this many mm.
 STEP = 0.001
@@ -182,7 +181,7 @@ def compareAll(
         if isinstance(pair, InputError):
             return pair
         try:
-            comparison = compared(pair)
+            comparison = comparePair(pair)
             back = _exchanged(pair, comparison, criticals[place[1]])
         except InputError as error:
             return error
@@ -220,7 +219,7 @@ def _exchanged(pair: Pair, comparison: Comparison, criticals: Mapping[str, Struc
     A measurement that does not depend on their order is not measured again.
     """
     exchanged = pair.exchanged(criticals)
-    asked = list(selected(pair.settings, metricsOf(pair.settings.convention).values()))
+    asked = ask(exchanged)
     # of empty structures and of parts of them, reasons and more name the reference and the test
     isPlain = pair.settings.convention in PRESETS and not pair.emptiness and pair.extent.description is None
     same = {
@@ -232,6 +231,6 @@ def _exchanged(pair: Pair, comparison: Comparison, criticals: Mapping[str, Struc
         for one in asked
         if isPlain and one.metric.symmetric and not one.metric.dependsOnGrid and comparison[one.key].status == "ok"
     }
-    again = evaluate(exchanged, [one for one in asked if one.key not in same])
+    found = {one.key: same[one.key] if one.key in same else measure(exchanged, one) for one in asked}
     exchanged.forget()
-    return {key: same[key] if key in same else again[key] for key in comparison}
+    return found

@@ -21,7 +21,7 @@ from ...model.structure import Structure
 from ...model.structures import Labels
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
-from ..comparison import Comparison, compared
+from ..comparison import Comparison, comparePair
 from ..frames import frameOf, pandasOrError
 from ..places import Place, worstPlaces
 from . import sentences
@@ -402,7 +402,8 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         made = consensusOf(drawings, work.method, others)
         reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, work)
         own = drawings.structures[number]
-        comparison = compared(Pair(reference, own, work.settings, work.criticalsOf(drawn[number]), drawings.searches))
+        criticals = work.criticalsOf(drawn[number])
+        comparison = comparePair(Pair(reference, own, work.settings, criticals, drawings.searches))
         return AgainstOthers(names[number], comparison.measurements, _farthest(comparison))
 
     return {

@@ -20,7 +20,6 @@ from ...case.findings import repeated
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...case.protocol.protocol import Rule
-from ...case.records import Record
 from ...metrics.findings import Finding, Kind, split
 from ...metrics.measurement import Measurement, typeset
 from ...metrics.registry import PURPOSES
@@ -105,7 +104,7 @@ class Part(NamedTuple):
     dose: file or name of the dose, "" without one.
     """
 
-    record: Record
+    record: Comparison
     sources: tuple[Source, Source]
     section: Markup
     dose: str = ""
@@ -146,7 +145,7 @@ class Report:
         self.gray = None if image is None else Gray(image)
         # reports also show every pair's per-slice profile
         self.settings = replace(settings, families=(*settings.families, "slices"))
-        self.records: list[Record] = []
+        self.records: list[Comparison] = []
         self._sections: list[Markup] = []
         self._sources: list[tuple[Source, Source]] = []
         self._dose = ""
@@ -278,7 +277,7 @@ class Report:
             missing.insert(0, filled('<p class="soft">$note</p>', note=SURFACE_NOTE))
         return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(missing))
 
-    def _section(self, comparison: Comparison, record: Record, n: int) -> Markup:
+    def _section(self, comparison: Comparison, record: Comparison, n: int) -> Markup:
         """Return the contents of a pair's section below its summary and findings."""
         from .othertools import otherTools
 
@@ -348,7 +347,7 @@ def _chosen(columns: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
     return first, [column.head for column in columns if column not in first]
 
 
-def _columns(records: Sequence[Record], definition: str) -> list[Shown]:
+def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
     """Return the columns for the measurements of the definition with this key.
 
     Measurements whose tolerances not all structures share are merged into one column with the tolerance, in mm, in each
@@ -410,7 +409,7 @@ def _div(part: Markup, kind: str = "") -> Markup:
     return filled("<div$named>$part</div>", named=named, part=part) if part else NOTHING
 
 
-def _volumes(record: Record) -> Markup:
+def _volumes(record: Comparison) -> Markup:
     """Return the volumes of surfaces and of voxels where they differ clearly, as in small structures; else nothing."""
     found = record.measurements
     pairs = [(f"Volume{side}", f"VoxelVolume{side}") for side in ("Reference", "Test")]
@@ -433,7 +432,7 @@ def _profileNote(comparison: Comparison) -> Markup:
     return Markup("<p>No slice has both contours, so there are no distances within slices.</p>")
 
 
-def _places(record: Record, steps: int | None = None) -> Markup:
+def _places(record: Comparison, steps: int | None = None) -> Markup:
     """Return the list of worst places. steps: number of the slices in which they can be shown, None without any."""
     if not record.worstPlaces:
         return NOTHING
@@ -465,7 +464,7 @@ def _patchSize(size: float, dimension: int) -> str:
     return f"{size / 100:.2f} cm²" if size >= 0.5 else "< 0.01 cm²"
 
 
-def _measurements(record: Record) -> Markup:
+def _measurements(record: Comparison) -> Markup:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
     found = byFamily(one for one in record.measurements.values() if not isApart(one.key))
     everything = measurementsTable(found)

@@ -11,7 +11,7 @@ import numpy as np
 from ...base.coordinates import LETTERS_OF_AXES
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import EVENTS
-from ...case.records import Record
+from ...case.comparison import Comparison
 from ...metrics.instances import Lesion
 from ..resulttables import lesionsSentence, lesionsTable, runsTable
 from ..tablemodel import Table
@@ -41,7 +41,7 @@ VIEWS = (
 )
 
 
-def lesions(record: Record) -> Markup:
+def lesions(record: Comparison) -> Markup:
     """Return the section about the lesions of a pair, nothing if it has none."""
     if not record.lesions:
         return NOTHING
@@ -54,7 +54,7 @@ def lesions(record: Record) -> Markup:
     )
 
 
-def gapsAndSpurs(record: Record) -> Markup:
+def gapsAndSpurs(record: Comparison) -> Markup:
     """Return the section about the gaps and spurs of center lines, nothing if there are none."""
     found = runsTable(record)
     return filled("<h3>Gaps and spurs</h3>$runs", runs=_list(found)) if found else NOTHING

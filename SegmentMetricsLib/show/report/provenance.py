@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ...base.markup import Markup, filled
 from ...base.texts import counted, tellingApart
-from ...case.records import Record
+from ...case.comparison import Comparison
 from ...model.structure import Structure
 from ...model.structures import REFERENCE_AND_TEST
 from ...settings.settings import Settings
@@ -45,7 +45,7 @@ def sourceOf(structure: Structure) -> Source:
 
 
 def provenance(
-    settings: Settings, records: Sequence[Record], sources: Sequence[tuple[Source, Source]], judgment=None, dose=""
+    settings: Settings, records: Sequence[Comparison], sources: Sequence[tuple[Source, Source]], judgment=None, dose=""
 ) -> Markup:
     """Return the last part of a report. sources: of the reference and the test of every record. dose: its file."""
     protocol = NOTHING
@@ -86,7 +86,7 @@ def _files(sources: Sequence[tuple[Source, Source]], dose: str) -> Markup:
     return filled("<h3>Input files</h3>$files", files=_texts(["File", "Of the", "SHA-256"], rows))
 
 
-def _contents(records: Sequence[Record], sources: Sequence[tuple[Source, Source]]) -> Markup:
+def _contents(records: Sequence[Comparison], sources: Sequence[tuple[Source, Source]]) -> Markup:
     """Return a table of the compared structures, nothing if all were read from files (unlike segments of a scene)."""
     if not any(source.digest for pair in sources for source in pair):
         return NOTHING

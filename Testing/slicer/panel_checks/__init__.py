@@ -53,6 +53,7 @@ from .structures import (
     checkProtocol,
 )
 from .tools import (
+    checkDicom,
     checkReport,
     checkTools,
 )
@@ -103,6 +104,7 @@ CHECKS = (
     checkDose,
     checkTools,
     checkReport,
+    checkDicom,
     checkSaving,
     checkReload,
     checkFocusElsewhere,
