@@ -8,7 +8,6 @@ from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.metrics.measurement import fixed, typeset
-from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
 from SegmentMetricsLib.show import explanations, resulttables, tables
 from SegmentMetricsLib.show.writing import fileNames
 
@@ -110,7 +109,7 @@ def suggestedFile(kind: str, outcome, number: int | None = None, suffix: str = "
     """
     record = outcome.records[number or 0]
     whole = outcome.isOfAll and number is None
-    nodes = [getattr(record, side).get(SEGMENTATION, "") for side in REFERENCE_AND_TEST]
+    nodes = [record.reference.segmentation, record.test.segmentation]
     text = " ".join(filter(None, (kind, "" if whole else record.name, *dict.fromkeys(nodes)))) or "report"
     return fileNames([text])[0] + suffix
 
@@ -121,8 +120,7 @@ def compared(outcome) -> list[str]:
     lines = []
     for side, title in (("reference", _("Reference: {name}")), ("test", _("Test: {name}"))):
         structure = getattr(record, side)
-        node = structure.get(SEGMENTATION, "")
-        names = [node] if outcome.isOfAll else [structure["name"], node]
+        names = [structure.segmentation] if outcome.isOfAll else [structure.name, structure.segmentation]
         lines.append(title.format(name=", ".join(filter(None, names))))
     return lines
 

@@ -118,7 +118,7 @@ class ConventionsView(View):
         self.record, self.unread = None, ""
         if node is not None:
             try:
-                self.record = output.ConventionsRecord(pair.reference, pair.test, recallConventions(node))
+                self.record = output.ConventionsRecord(*pair.sides, recallConventions(node))
             except InputError as error:  # from another version; the values can be computed again
                 self.unread = str(error)
         for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "ExportButton"):
