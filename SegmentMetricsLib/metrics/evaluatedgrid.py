@@ -28,7 +28,7 @@ class ChosenGrid(NamedTuple):
     isResampled: bool = False
 
 
-def extended(
+def extendVolume(
     home: Grid, grid: Grid, structures: Sequence[Structure], extents: tuple[Mask, Mask], name: str
 ) -> ChosenGrid:
     """Return a volume extended to contain both structures, as the evaluated grid, and its description in words.

@@ -123,7 +123,17 @@ class Family(NamedTuple):
 
 
 class Named(str):
-    """The name of a quantity or parameter that an argument with another name stands for."""
+    """The name of a quantity or parameter that an argument with another name stands for.
+
+    number: of the item of a quantity of both structures, 0 for the reference's; None for all of it.
+    """
+
+    number: int | None
+
+    def __new__(cls, name: str, number: int | None = None) -> Named:
+        named = super().__new__(cls, name)
+        named.number = number
+        return named
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..base.errors import Undefined
 from ..geometry import contours
-from ..geometry.masks import Mask, boxAround, slicesOf
+from ..geometry.masks import Mask, boxAround
 from ..geometry.surfaces import Surface
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST
@@ -21,8 +22,6 @@ FAMILY = Family(30)
 # Volumes that differ by less than this fraction differ by rounding only: a single voxel is a larger fraction of any
 # image.
 VOLUME_ROUNDING = 1e-12
-# Slices processed at a time, so that temporary arrays are small compared with the masks.
-LAYERS = 16
 # A grid that exceeds the union of both structures by at most this fraction does so by rounding only: a single voxel is
 # a larger fraction of any image.
 SIZE_ROUNDING = Fraction(1, 10**10)
@@ -104,15 +103,23 @@ class Counts:
         return self.size - self.test
 
 
+def ratio(part: Amount, whole: Amount, counts: Counts, otherwise: str = "") -> float:
+    """Return a quotient of counts.
+
+    Raises Undefined if the denominator is 0, for the reason `otherwise`, or for the one that the counts tell.
+    """
+    if whole:
+        return float(part / whole)
+    hollow = [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
+    if otherwise or not hollow:
+        raise Undefined(otherwise or "the denominator of its formula is 0")
+    who = "both structures enclose" if len(hollow) == 2 else f"the {hollow[0]} encloses"
+    raise Undefined(f"{who} no {counts.unit}")
+
+
 def count(reference: Mask, test: Mask) -> Counts:
     """Return the numbers of voxels that two masks on one lattice share and do not share."""
-    both = 0
-    if not reference.isEmpty and not test.isEmpty:
-        low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
-        if (low <= high).all():
-            one, other = (mask.voxels[slicesOf(low - mask.low, high - mask.low)] for mask in (reference, test))
-            for first in range(0, len(one), LAYERS):
-                both += int(np.count_nonzero(one[first : first + LAYERS] & other[first : first + LAYERS]))
+    both = int(np.count_nonzero(reference.voxels & test.block(reference.low, reference.high)))
     return Counts(both, test.count - both, reference.count - both)
 
 
@@ -131,21 +138,21 @@ def countMemberships(reference: Mask, test: Mask, voxels: float) -> Counts:
     sums = np.zeros(5)
     # slice by slice, to avoid a copy of the box
     for k in range(low[2], high[2] + 1):
-        box = (*low[:2], k), (*high[:2], k)
-        f, g = (mask.block(*box).astype(float) for mask in (reference, test))
-        both = np.minimum(f, g).sum()
-        more = np.maximum(g - f, 0).sum(), np.maximum(f - g, 0).sum()
-        sums += both, *more, (f * g).sum(), (f * f).sum() + (g * g).sum()
+        f, g = (mask.block((*low[:2], k), (*high[:2], k)).astype(float) for mask in (reference, test))
+        parts = (np.minimum(f, g), np.maximum(g - f, 0), np.maximum(f - g, 0), f * g)
+        sums += *(part.sum() for part in parts), (f * f).sum() + (g * g).sum()
     both, over, under, products, squares = map(Fraction, sums)
     return Counts(both, over, under, "voxel", max(Fraction(voxels), both + over + under), products, squares)
 
 
-@metric(
+# What the shares have in common, and what the volumes.
+ofShare = partial(metric, source=TAHA, best=1, empty=Empty.ZERO)
+ofVolume = partial(metric, source=OURS, unit=VOLUME, empty=Empty.COMPUTED, symmetric=False)
+
+
+@ofShare(
     "DSC",
     "Dice similarity coefficient",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     isMain=True,
     hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
     formula=r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
@@ -160,15 +167,12 @@ def dice(counts: Counts) -> float:
     >>> dice(Counts((reference & test).sum(), (test & ~reference).sum(), (reference & ~test).sum()))
     0.5
     """
-    return _ratio(2 * counts.truePositive, counts.reference + counts.test, counts)
+    return ratio(2 * counts.truePositive, counts.reference + counts.test, counts)
 
 
-@metric(
+@ofShare(
     "IoU",
     "Intersection over union (Jaccard)",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     hint="Ranks as the Dice coefficient does and never exceeds it: report one of the two.",
     formula=r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
     alias="JACRD",
@@ -176,15 +180,12 @@ def dice(counts: Counts) -> float:
 def intersectionOverUnion(counts: Counts) -> float:
     """Shared volume over the volume that either one covers, counted in voxels."""
     either = counts.truePositive + counts.falsePositive + counts.falseNegative
-    return _ratio(counts.truePositive, either, counts)
+    return ratio(counts.truePositive, either, counts)
 
 
-@metric(
+@ofShare(
     "TPR",
     "Sensitivity (recall)",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     symmetric=False,
     heading="Sensitivity",
     hint="Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
@@ -193,15 +194,12 @@ def intersectionOverUnion(counts: Counts) -> float:
 )
 def sensitivity(counts: Counts) -> float:
     """Share of the reference that the test covers, counted in voxels."""
-    return _ratio(counts.truePositive, counts.reference, counts)
+    return ratio(counts.truePositive, counts.reference, counts)
 
 
-@metric(
+@ofShare(
     "PPV",
     "Precision (positive predictive value)",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     symmetric=False,
     heading="Precision",
     hint="Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
@@ -210,27 +208,12 @@ def sensitivity(counts: Counts) -> float:
 )
 def precision(counts: Counts) -> float:
     """Share of the test that lies in the reference, counted in voxels."""
-    return _ratio(counts.truePositive, counts.test, counts)
+    return ratio(counts.truePositive, counts.test, counts)
 
 
-def _ratio(part: float | Fraction, whole: float | Fraction, counts: Counts) -> float:
-    """Return a quotient. Raises Undefined if the denominator is 0; the counts tell the reason."""
-    if whole:
-        return float(part / whole)
-    hollow = [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
-    if not hollow:
-        raise Undefined("the denominator of its formula is 0")
-    who = "both structures enclose" if len(hollow) == 2 else f"the {hollow[0]} encloses"
-    raise Undefined(f"{who} no {counts.unit}")
-
-
-@metric(
+@ofVolume(
     "Volume{Which}",
     "Volume of the {which}",
-    OURS,
-    unit=VOLUME,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     isMain=True,
     areaTitle="Area of the {which}",
     areaDescription="Area that the {which}'s contour encloses.",
@@ -240,8 +223,8 @@ def _ratio(part: float | Fraction, whole: float | Fraction, counts: Counts) -> f
     variants=(
         {"which": "reference", "Which": "Reference", "X": "A", "structure": Named("closedReference"),
          "heading": "Volume ref."},
-        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedTest"), "heading": "Volume test",
-         "concept": ("RNU0", "IBSI", "Volume of Mesh")},
+        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedTest"),
+         "heading": "Volume test", "concept": ("RNU0", "IBSI", "Volume of Mesh")},
     ),
 )  # fmt: skip
 def enclosedVolume(structure: Structure) -> float:
@@ -250,48 +233,34 @@ def enclosedVolume(structure: Structure) -> float:
 
 
 @quantity()
-def referenceVolume(closedReference: Structure) -> float:
-    """Return the volume in mm3 (area in mm2) that the reference's surface encloses."""
-    return enclosedVolume(closedReference)
+def enclosedVolumes(closedReference: Structure, closedTest: Structure) -> tuple[float, float]:
+    """Return the volumes in mm3 (areas in mm2) that both surfaces enclose."""
+    return enclosedVolume(closedReference), enclosedVolume(closedTest)
 
 
-@quantity()
-def testVolume(closedTest: Structure) -> float:
-    """Return the volume in mm3 (area in mm2) that the test's surface encloses."""
-    return enclosedVolume(closedTest)
-
-
-@metric(
+@ofVolume(
     "VolumeDifference",
     "Volume difference",
-    OURS,
-    unit=VOLUME,
     identity=0,
     low=-math.inf,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     heading="Volume diff.",
     areaTitle="Area difference",
     areaDescription="Area of the test minus area of the reference, of the contours.",
     hint="Choose it when volume is what matters; it can be 0 without any overlap.",
     formula=r"\mathrm{VolumeDifference} = \mathrm{VolumeTest} - \mathrm{VolumeReference}",
 )
-def volumeDifference(referenceVolume: float, testVolume: float) -> float:
+def volumeDifference(enclosedVolumes: tuple[float, float]) -> float:
     """Volume of the test minus volume of the reference, of the closed surfaces.
 
     0 if they differ by rounding only.
     """
-    difference = testVolume - referenceVolume
-    return 0.0 if abs(difference) <= VOLUME_ROUNDING * max(referenceVolume, testVolume) else difference
+    reference, test = enclosedVolumes
+    return 0.0 if abs(test - reference) <= VOLUME_ROUNDING * max(reference, test) else test - reference
 
 
-@metric(
+@ofVolume(
     "VoxelVolume{Which}",
     "Voxel volume of the {which}",
-    OURS,
-    unit=VOLUME,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     areaTitle="Voxel area of the {which}",
     areaDescription="Number of the {which}'s voxels times the voxel size.",
     hint="The volume of tools that count voxels; memberships count from 0.5, or from the threshold.",
@@ -300,8 +269,8 @@ def volumeDifference(referenceVolume: float, testVolume: float) -> float:
     variants=(
         {"which": "reference", "Which": "Reference", "X": "A", "voxels": Named("referenceVoxels"),
          "heading": "Voxel vol. ref."},
-        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("testVoxels"), "heading": "Voxel vol. test",
-         "concept": ("YEKZ", "IBSI", "Volume from Voxel Summation")},
+        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("testVoxels"),
+         "heading": "Voxel vol. test", "concept": ("YEKZ", "IBSI", "Volume from Voxel Summation")},
     ),
 )  # fmt: skip
 def voxelVolume(voxels: Mask | None) -> float:

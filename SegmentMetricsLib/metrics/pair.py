@@ -113,7 +113,10 @@ class Pair:
         """Return what the name of an argument stands for. given: what stands for some of them, by name."""
         if name in given:
             found = given[name]
-            return self.find(found, given) if isinstance(found, Named) else found
+            if not isinstance(found, Named):
+                return found
+            both = self.find(found, given)
+            return both if found.number is None else both[found.number]
         function = self.replaced.get(name) or QUANTITIES.get(name)
         if function is None:
             if name == "pair":
@@ -329,7 +332,7 @@ class Pair:
             why += ", without what is ignored"
         if self.settings.grid == "union":
             return ChosenGrid(grid.resized(*boxAround(*self.extents)), why)
-        return self._withinExtent(evaluatedgrid.extended(volume or grid, grid, self.structures, self.extents, why))
+        return self._withinExtent(evaluatedgrid.extendVolume(volume or grid, grid, self.structures, self.extents, why))
 
     @property
     def _chosenVolume(self) -> tuple[Grid | None, str]:
@@ -441,7 +444,7 @@ def _chosenCriticals(criticals: Mapping[str, Structure], settings: Any) -> list[
     """
     weights: dict[str, float] = {}
     for given, weight in settings.critical:
-        meant = naming.meant(given, criticals)
+        meant = naming.findMeant(given, criticals)
         if len(meant) != 1:
             there = f"there are {commaSeparated(meant or criticals)}" if criticals else "none is given"
             number, hint = ("more than one", "") if meant else ("no", naming.hintAt(given, criticals))

@@ -50,7 +50,7 @@ FAULTS = [
     Fault("metrics/boundary.py", r"\(a \+ b\) / 2", "max(a, b)"),
     Fault("metrics/boundary.py", r"limit = withTies\(tolerance\)", "limit = tolerance * 0.999"),
     Fault("metrics/overlap.py", r"2 \* counts\.truePositive, counts", "counts.truePositive, counts"),
-    Fault("metrics/overlap.py", r"testVolume - referenceVolume", "referenceVolume - testVolume"),
+    Fault("metrics/overlap.py", r"else test - reference", "else reference - test"),
     Fault("metrics/overlap.py", r"test\.count - both, reference\.count - both", "reference.count - both, both"),
     # agreement
     Fault("metrics/agreement.py", r"weight = Fraction\(beta\) \*\* 2", "weight = Fraction(beta)"),
@@ -58,7 +58,7 @@ FAULTS = [
     Fault("metrics/agreement.py", r"float\(min\(errors\)", "float(max(errors)"),
     # voxel
     Fault("metrics/voxel.py", r"\(self\.count - 1\) \* share", "self.count * share"),
-    Fault("metrics/voxel.py", r"back\.total / there\.count", "back.total / back.count"),
+    Fault("metrics/voxel.py", r"way\.total / ways\[0\]\.count", "way.total / way.count"),
     Fault("metrics/voxel.py", r"otherCount \* otherSpread\) / \(count", "count * otherSpread) / (count"),
     # hazard
     Fault("metrics/hazard.py", r"1\.0 - \(distances / self\.reach\)", "1.0 - (distances / (self.reach + 1))"),
@@ -66,14 +66,14 @@ FAULTS = [
     Fault("metrics/hazard.py", r"\.mean\(\) / share", ".mean()"),
     # signed
     Fault("metrics/signed.py", r"\(sign > 0\) == someStructures", "(sign < 0) == someStructures"),
-    Fault("metrics/signed.py", r"\(sides & 0b010101\) << 1", "(sides & 0b010101)"),
+    Fault("metrics/signed.py", r"\(outside & 0b010101\) << 1", "(outside & 0b010101)"),
     # similarity, effort, slices
     Fault("metrics/similarity.py", r"-0\.5 \* \(np\.asarray", "-1.0 * (np.asarray"),
     Fault("metrics/similarity.py", r"return \(means\[0\] \+ means\[1\]\) / 2", "return means[0]"),
     # lesions and vessels
     Fault("metrics/instances.py", r"isKept = lesions\.sizes >= fewest", "isKept = lesions.sizes > fewest"),
     Fault("metrics/instances.py", r"\+ penalty \* invented\)", ")"),
-    Fault("metrics/instances.py", r"reference\[one\] \+ test\[other\] - shared", "reference[one] + test[other]"),
+    Fault("metrics/instances.py", r"self\.test\[ofTest\] - self\.shared", "self.test[ofTest]"),
     Fault("metrics/topology.py", r"2 \* shares\[0\] \* shares\[1\]", "shares[0] * shares[1]"),
     # dose
     Fault("metrics/dose.py", r"return 1 - float\(np\.searchsorted", "return float(np.searchsorted"),

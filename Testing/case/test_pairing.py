@@ -11,8 +11,7 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings, Structure, __main__, compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.pairing import noted, pairStructures, propose
-from SegmentMetricsLib.case.protocol.protocol import parseProtocol
+from SegmentMetricsLib.case.pairing import note, pairStructures, propose
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.model import naming
 from SegmentMetricsLib.model.inputs import labelMasks
@@ -241,7 +240,7 @@ def testAnotherStructureInTheSamePlace():
     (other,) = alarmsOf(test, reference)
     assert other.startswith("Label 5 of the reference lies in the same place as the test") and "5=Label 1" in other
     match = pairStructures(reference, test).pairs[0]
-    first = noted(compare(*match, Settings(families="overlap")), match).findings
+    first = note(compare(*match, Settings(families="overlap")), match).findings
     assert [one.kind for one in first[:2]] == [Kind.OTHER_STRUCTURE, Kind.NO_OVERLAP]
     # what somebody chose is not doubted, nor what fits about as well; a part of it is not in the same place
     assert not alarmsOf(reference, test, choices={"Label 1": "Label 1"})
@@ -270,7 +269,7 @@ def testExchangedStructures(names):
     )
     for chosen in (None, names[:1]):
         for match in pairStructures(reference[::-1], test, names=chosen).pairs:
-            alarms, _ = split(noted(compare(*match, Settings(families="overlap")), match).findings)
+            alarms, _ = split(note(compare(*match, Settings(families="overlap")), match).findings)
             assert alarms == [said] and alarms[0].kind == Kind.EXCHANGED
     # another one in the place of one of them says nothing of the other
     pairing = pairStructures(reference, [test[0], structure("Other", *places[0])])
@@ -405,31 +404,3 @@ def testPairsOfNamesWithEqualsSigns(folders, capsys, tmp_path):
 def testPairsThatAreNone(folders, capsys, pair):
     assert __main__.main(["compare", "ref", "test", "--output", "out", "--pair", pair]) == 2
     assert capsys.readouterr().err.startswith("segment-metrics: ") and not (folders / "out").exists()
-
-
-def testSegmentations(scene):
-    from SegmentMetricsLib import mrml
-
-    nodes = []
-    for names in (("Parotid_L", "Druse", "Brain"), ("left parotid", "Gland", "Brain")):
-        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
-        node.SetSourceRepresentationToClosedSurface()
-        for n, name in enumerate(names):
-            node.AddSegmentFromClosedSurfaceRepresentation(shapes.boxMesh((0, 0, 9 * n), (5, 5, 9 * n + 5)), name)
-        nodes.append(node)
-    for node, name in zip(nodes, ("Druse", "Gland")):
-        segmentation = node.GetSegmentation()
-        segmentation.GetSegment(segmentation.GetSegmentIdBySegmentName(name)).SetTag("TerminologyEntry", RIGHT_PAROTID)
-    result = mrml.compareSegmentations(*nodes)
-    assert [(c.reference.name, c.test.name) for c in result] == [
-        ("Parotid_L", "left parotid"), ("Druse", "Gland"), ("Brain", "Brain")
-    ]  # fmt: skip
-    assert "same terminology codes" in result[1].findings[0]
-    result = mrml.compareSegmentations(*nodes, choices={"Brain": None})
-    assert len(result) == 2 and result.unmatchedReference[0].name == "Brain"
-    protocol = parseProtocol("Structure,Measurement,Relation,Pass\nLeft Parotid,HD99,<=,1\nEye,DSC,>=,0.9\n", "limits")
-    result = mrml.compareSegmentations(*nodes, protocol=protocol)
-    assert [(v.structure, v.verdict) for v in result.judgment.verdicts] == [
-        ("Parotid_L / left parotid", "pass"), ("Eye", "not evaluable")
-    ]  # fmt: skip
-    assert {"HD95", "HD99"} <= set(result[0].measurements) and "HD99" not in result[1]

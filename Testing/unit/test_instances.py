@@ -44,7 +44,7 @@ def lesionsOf(numbers: np.ndarray) -> formulas.Lesions:
 
 
 def overlapsOf(one: np.ndarray, other: np.ndarray) -> formulas.Overlaps:
-    return formulas.overlapsOf(*(lesionsOf(label(array, np.ones((3, 3, 3)))[0]) for array in (one, other)))
+    return formulas.lesionOverlaps(tuple(lesionsOf(label(array, np.ones((3, 3, 3)))[0]) for array in (one, other)))
 
 
 class TestFiveLesions:
@@ -81,16 +81,16 @@ class TestEvents:
         ],
     )
     def testGroups(self, reference, test, event):
-        (group,) = formulas.overlapsOf(lesionsOf(lines(*reference)), lesionsOf(lines(*test))).groups
+        (group,) = formulas.lesionOverlaps((lesionsOf(lines(*reference)), lesionsOf(lines(*test)))).groups
         assert group.event is event
         assert (len(group.reference), len(group.test)) == (len(reference), len(test))
 
     def testNothing(self):
-        overlaps = formulas.overlapsOf(lesionsOf(lines()), lesionsOf(lines()))
+        overlaps = formulas.lesionOverlaps((lesionsOf(lines()), lesionsOf(lines())))
         assert overlaps.groups == ()
         for quality in (formulas.panopticQuality, formulas.sensitivity, formulas.precision):
             with pytest.raises(Undefined):
-                quality(formulas.matched(overlaps, 0))
+                quality(formulas.matchLesions(overlaps, 0))
 
     def testSmallLesionsAreLeftOut(self):
         found = formulas.withoutSmall(lesionsOf(lines((0, 2), (4, 8), (10, 11), (20, 23))), 3)
@@ -106,8 +106,8 @@ class TestAssignment:
             one, other = (rng.integers(0, 4, (1, 3, 6)) for _ in range(2))
             one, other = (np.searchsorted(np.unique([0, *a.ravel()]), a) for a in (one, other))
             threshold = rng.choice([0, 0.1, 0.25])
-            overlaps = formulas.overlapsOf(lesionsOf(one), lesionsOf(other))
-            matches = formulas.matched(overlaps, threshold)
+            overlaps = formulas.lesionOverlaps((lesionsOf(one), lesionsOf(other)))
+            matches = formulas.matchLesions(overlaps, threshold)
             m, n = one.max(), other.max()
             iou = np.array([[(((one == a + 1) & (other == b + 1)).sum() / ((one == a + 1) | (other == b + 1)).sum())
                              for b in range(n)] for a in range(m)]).reshape(m, n)  # fmt: skip

@@ -146,8 +146,8 @@ class TestMap:
     def testConcentricBalls(self):
         small, large = (fromPolyData(shapes.ballMesh(radius)) for radius in (20, 24))
         for pair in ((small, large), (large, small)):
-            assert localDistancesAt(*pair, 2.0, 200_000) == pytest.approx(4, abs=0.4)
-        assert localDistancesAt(small, small, 2.0, 200_000) == pytest.approx(0, abs=1e-12)
+            assert localDistancesAt(*pair, 2.0) == pytest.approx(4, abs=0.4)
+        assert localDistancesAt(small, small, 2.0) == pytest.approx(0, abs=1e-12)
 
     def testSpike(self):
         """The test has a needle 12 voxels long: the reference's distance below it is 0, its local distance is 12."""
@@ -167,6 +167,6 @@ class TestMap:
             fromPolyData(shapes.boxMesh(*corners)) for corners in (((0, 0, 0), (6, 5, 4)), ((1, 0, 0), (8, 6, 5)))
         )
         whole, others = one, other
-        found = localDistancesAt(whole, others, 100.0, 200_000)
+        found = localDistancesAt(whole, others, 100.0)
         centers = [s.sizes @ s.points[s.cells].mean(axis=1) / s.sizes.sum() for s in (one, other)]
         assert found == pytest.approx(byDefinition(one.points, other.points, centers[1] - centers[0]))

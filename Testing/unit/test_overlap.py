@@ -9,7 +9,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import Undefined
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.metrics import overlap
-from SegmentMetricsLib.metrics.overlap import Counts, areas
+from SegmentMetricsLib.metrics.overlap import Counts, areas, ratio
 
 
 def testAreasOfSquares():
@@ -34,7 +34,7 @@ def testAreasOfSquares():
         (overlap.precision, Counts(0, 0, 1), "the test encloses no voxel"),
         (overlap.precision, Counts(0, 0, 0), "both structures enclose no voxel"),
         # a formula of its own, whose denominator is 0 where nothing is empty
-        (lambda counts: overlap._ratio(1, counts.test - counts.reference, counts), Counts(1, 1, 1), "its formula is 0"),
+        (lambda counts: ratio(1, counts.test - counts.reference, counts), Counts(1, 1, 1), "its formula is 0"),
     ],
 )
 def testUndefinedWithoutAny(function, counts, message):
@@ -43,8 +43,8 @@ def testUndefinedWithoutAny(function, counts, message):
 
 
 def testAVoxelIsADifferenceOfVolumes():
-    assert overlap.volumeDifference(1e9, 1e9 + 1) == 1
-    assert overlap.volumeDifference(0.0, 0.0) == 0 and overlap.volumeDifference(0.0, 1e-30) == 1e-30
+    assert overlap.volumeDifference((1e9, 1e9 + 1)) == 1
+    assert overlap.volumeDifference((0.0, 0.0)) == 0 and overlap.volumeDifference((0.0, 1e-30)) == 1e-30
 
 
 def testAreasOfContoursAndOfNothing():

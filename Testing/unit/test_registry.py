@@ -155,7 +155,9 @@ def testMembershipsCountInPart(definition):
         for settings in (Settings(), Settings(threshold=0.5))
     )
     for one in definition.asked(Settings()):
-        weighted, whole = (pair.call(definition.function, one.parameters) for pair in (fuzzy, crisp))
+        weighted, whole = (
+            pair.call(definition.function, {**definition.given, **one.parameters}) for pair in (fuzzy, crisp)
+        )
         assert weighted != pytest.approx(whole, abs=1e-6)
     assert "crispCounts" not in vars(fuzzy) and definition.emptiness == "emptinessOfMemberships"
 

@@ -119,16 +119,13 @@ def testNearestVoxelOnAShearedLattice():
 
 
 @pytest.mark.parametrize("unit", ["mm", "voxel"])
-def testVoxelsTakenTogetherInCubes(unit):
-    """None is forgotten, the largest distance is exact, and mean and quantiles hardly change."""
-    grid = Grid((90, 80, 70), np.diag([0.5, 0.5, 0.5, 1]))
-    k, j, i = np.indices((70, 80, 90))
-    ball = (i - 45) ** 2 + (j - 41) ** 2 + (k - 34) ** 2 < 33**2
-    speck = (i - 60) ** 2 + (j - 44) ** 2 + (k - 30) ** 2 < 6**2
-    start, goal = (Mask.fromArray(part, grid) for part in (ball, speck))
-    (exact, back), (found, alike) = (voxels.measure(start, goal, unit, most) for most in (None, 10_000))
-    assert (found.step, alike.step, exact.step) == (3, 1, 1) and alike.mean == back.mean
-    assert (found.count, found.shared, found.quantile(1)) == (exact.count, exact.shared, exact.quantile(1))
-    assert found.mean == pytest.approx(exact.mean, rel=3e-3)
-    for share in (0.1, 0.5, 0.95):
-        assert found.quantile(share) == pytest.approx(exact.quantile(share), rel=0.02)
+@pytest.mark.parametrize("shape", [(30, 40, 45), (1, 80, 90)])
+def testDistancesOfMeshesAreTheSameFromAMap(monkeypatch, unit, shape):
+    """One by one the search finds the same, in space and in a plane, for structures that are apart in part."""
+    grid = Grid(shape[::-1], np.diag([0.5, 0.5, 0.5, 1]), planar=shape[0] == 1)
+    masks = [Mask.fromArray(shapes.blob(seed, shape[::-1], share), grid) for seed, share in ((1, 0.3), (2, 0.1))]
+    searched = voxels.measure(*masks, unit, areMeshes=True)
+    monkeypatch.setattr(voxels, "MOST_SEARCHED", 10)
+    for found, expected in zip(voxels.measure(*masks, unit, areMeshes=True), searched, strict=True):
+        assert found.shared == expected.shared and len(found.distances) > 10
+        assert found.distances == pytest.approx(expected.distances, rel=1e-12)
