@@ -31,12 +31,10 @@ from .base.version import __version__
 
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .batch.batchresults import BatchResults, readBatch
-    from .case.caseresult import CaseResult
-    from .case.multilabel import compareLabels
     from .case.observers.study import ObserverStudy, compareObservers
     from .case.stress import StressTest
     from .commands.batch import compareBatch
-    from .face import Comparison, compare, compareCase, stressTest
+    from .face import CaseResult, Comparison, compare, compareCase, compareLabels, stressTest
     from .geometry.grids import Grid
     from .geometry.masks import Mask
     from .geometry.surfaces import Surface
@@ -80,7 +78,7 @@ __all__ = [
 # Public names are imported on first use, so that importing the package itself takes no time.
 _HOMES = {
     "BatchResults": "batch.batchresults",
-    "CaseResult": "case.caseresult",
+    "CaseResult": "face",
     "Comparison": "face",
     "Dose": "model.dose",
     "Grid": "geometry.grids",
@@ -95,7 +93,7 @@ _HOMES = {
     "compare": "face",
     "compareBatch": "commands.batch",
     "compareCase": "face",
-    "compareLabels": "case.multilabel",
+    "compareLabels": "face",
     "compareObservers": "case.observers.study",
     "readBatch": "batch.batchresults",
     "readDose": "io.doses",

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import errno
+import importlib
 import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from .base.allocation import giveBackLargeArrays
 from .base.errors import InputError, Mistakes
 from .base.texts import oneLine
 from .base.version import __version__
-from .commands import batch, compare, conventions, demo, observers, stress, which
 from .commands.parsing import UNUSABLE_INPUT, Parser
 
+# The commands, each a file of the room of that name: it is imported when it is run.
+COMMANDS = {
+    "compare": "compare a test segmentation with a reference",
+    "batch": "compare many cases and summarize them",
+    "observers": "compare several observers with each other, and tests with them",
+    "conventions": "what other tools would have reported, and why",
+    "which": "which tool, percentile, direction or common mistake gives a number",
+    "stress": "make a risky and a neutral variant of a structure with equal Dice",
+    "demo": "compare two made-up observers' head-and-neck contours",
+}
 OUTPUT_CLOSED, INTERRUPTED, TERMINATED = 1, 130, 143
 # Errors of writing to an open file: no space, quota exceeded, file too large, read-only file system, I/O error.
 ABOUT_WRITING = {
@@ -92,8 +103,11 @@ def makeParser() -> Parser:
     parser.add_argument("--version", action="version", version=f"SegmentMetrics {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
 
-    for command in (compare, batch, observers, conventions, which, stress, demo):
-        command.add(commands)
+    def fill(name: str, command: Parser) -> None:
+        importlib.import_module(f".commands.{name}", __package__).fill(command)
+
+    for name, purpose in COMMANDS.items():
+        commands.add_parser(name, help=purpose, fill=partial(fill, name))
     return parser
 
 

@@ -12,13 +12,15 @@ from dataclasses import replace
 from functools import cached_property, wraps
 from pathlib import Path
 
-from .case import casework, comparison, resulttables, stress
-from .case.caseresult import CaseResult
+from .case import caseresult, casework, comparison, multilabel, stress
 from .case.frames import frameOf
 from .case.stress import StressTest
 from .conventions.evaluation import Reported, conventions
 from .conventions.which import Candidate, Found, numbersOf, which
+from .model.naming import pairTitle
 from .model.structure import Structure
+from .show.resulttables import labelsTable, overviewHtml, pairHtml
+from .show.tablemodel import notebookTable
 
 
 class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
@@ -35,7 +37,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
 
     def _repr_html_(self) -> str:
         """Return the comparison as notebooks show it."""
-        return resulttables.pairHtml(self)
+        return pairHtml(self)
 
     def conventions(
         self, keys: str | Iterable[str] | None = None, *, atEdge: bool = False
@@ -47,6 +49,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         Otherwise background continues beyond the edge, so that a number does not depend on how the image was cropped.
         Raises ValueError for an unknown convention.
         """
+        self.requireGeometry()
         return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements, self.distances)
 
     def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
@@ -62,6 +65,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
     @cached_property
     def _reportable(self) -> tuple[Found, ...]:
         """All numbers that this pair may be given."""
+        self.requireGeometry()
         return tuple(numbersOf((self.reference, self.test), self.settings))
 
     def withGridUncertainty(self, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
@@ -71,6 +75,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         A structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
         displays, if the settings ask for them, such as mrml.displayed.
         """
+        self.requireGeometry()
         return Comparison.of(comparison.withGridUncertainty(self, displayed))
 
     def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
@@ -91,6 +96,39 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         return frameOf(self)
 
 
+class MultiLabel(multilabel.MultiLabel):  # noqa: D101 - that of the class below
+    __doc__ = multilabel.MultiLabel.__doc__
+
+    def _repr_html_(self) -> str:
+        """Return the overlap as notebooks show it."""
+        return notebookTable(labelsTable(self.measurements, remark="remark"))
+
+
+class CaseResult(caseresult.CaseResult[Comparison]):  # noqa: D101 - that of the class below
+    __doc__ = caseresult.CaseResult.__doc__
+
+    @classmethod
+    def of(cls, given: caseresult.CaseResult) -> CaseResult:
+        """Return the result of a case, and its comparisons, as those of this module."""
+        made = cls()
+        made.__dict__.update(given.__dict__)
+        made[:] = map(Comparison.of, given)
+        return made
+
+    @property
+    def multiLabel(self) -> MultiLabel | None:
+        """DICEml and JACml of all structures together; None for a single pair or without the agreement family.
+
+        Raises ValueError instead of returning None if the settings contain label weights.
+        """
+        found = super().multiLabel
+        return None if found is None else MultiLabel(found.measurements, found.shares)
+
+    def _repr_html_(self) -> str:
+        """Return the comparisons as notebooks show them."""
+        return overviewHtml(((pairTitle((c.reference.name, c.test.name)), c.measurements) for c in self), self.remarks)
+
+
 @wraps(comparison.compare)
 def compare(*given, **named) -> Comparison:
     """See case.comparison.compare(), whose documentation this function has."""
@@ -98,9 +136,9 @@ def compare(*given, **named) -> Comparison:
 
 
 @wraps(casework.compareCase)
-def compareCase(*given, **named) -> CaseResult[Comparison]:
+def compareCase(*given, **named) -> CaseResult:
     """See case.casework.compareCase(), whose documentation this function has."""
-    return convenient(casework.compareCase(*given, **named))
+    return CaseResult.of(casework.compareCase(*given, **named))
 
 
 @wraps(stress.stressTest)
@@ -110,7 +148,8 @@ def stressTest(*given, **named) -> StressTest:
     return replace(found, risky=Comparison.of(found.risky), neutral=Comparison.of(found.neutral))
 
 
-def convenient(result: CaseResult) -> CaseResult:
-    """Return the result of a case with its comparisons as those of this module."""
-    result[:] = map(Comparison.of, result)
-    return result
+@wraps(multilabel.compareLabels)
+def compareLabels(*given, **named) -> MultiLabel:
+    """See case.multilabel.compareLabels(), whose documentation this function has."""
+    found = multilabel.compareLabels(*given, **named)
+    return MultiLabel(found.measurements, found.shares)

@@ -140,7 +140,10 @@ class Panel(VTKObservationMixin):
         return self.attempts.compareTools()
 
     def report(self, path) -> bool:
-        """Write a report on the results to a path. Returns True on success, else the panel shows the reason."""
+        """Write a report on the results to a path: as a page, or as DICOM if it ends with .dcm.
+
+        Returns True on success, else the panel shows the reason.
+        """
         return self.attempts.report(path)
 
     # Following the scene

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from SegmentMetricsLib.case.findings.imagefit import imageFindings
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.show.report import Report
 
 from .translation import _
@@ -40,8 +41,29 @@ def write(path: Path, model, logic, work) -> list[str]:
     doubts = [] if image is None else imageFindings(image, [(one.reference, one.test) for one in result])
     kept = {"judgment": result.judgment, "unmatched": result.unmatched, "failures": result.failures}
     work.run(lambda: report.write(path, findings=[*doubts, *result.findings], **kept))
-    missing = _("{name} is not in it: {reason}")
-    return [missing.format(name=name, reason=reason) for name, reason in result.failures.items()]
+    return _missing(result)
+
+
+def writeDicom(path: Path, model, logic, work) -> list[str]:
+    """Write a DICOM structured report on what is chosen, with the segments beside it; arguments are those of write().
+
+    Returns sentences about the pairs that are missing from it. Raises ValueError for what cannot be written.
+    """
+    from SegmentMetricsLib.mrml.images import dicomSources
+    from SegmentMetricsLib.show.structuredreport import writeReport
+
+    outcome = model.outcome
+    result = outcome.comparisons
+    if result is None:  # of a scene that was loaded
+        result = logic.compare(model.request(isOfPair=True), work)
+    sources, given = dicomSources([outcome.node(side) for side in REFERENCE_AND_TEST])
+    work.run(lambda: writeReport(result, path, sources=sources, given=given))
+    return _missing(result)
+
+
+def _missing(result) -> list[str]:
+    text = _("{name} is not in it: {reason}")
+    return [text.format(name=name, reason=reason) for name, reason in result.failures.items()]
 
 
 def writeObservers(path: Path, study, work) -> None:

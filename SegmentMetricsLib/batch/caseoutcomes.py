@@ -11,8 +11,9 @@ from ..base.errors import PairError
 from ..base.texts import cutShort, oneLine, tellingApart
 from ..case.caseresult import CaseResult
 from ..case.casework import Case, openCase
+from ..case.comparison import Comparison
 from ..case.missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
-from ..case.records import Record
+from ..io.doses import readWeighted
 from ..metrics.findings import asDictionaries
 from ..model.structures import Match
 from .cases import FAILED, OK, Task
@@ -37,7 +38,7 @@ def outcomeOf(task: Task) -> dict:
         choices=task.choices,
         labelNames=dict(task.labelNames),
         listedAs=task.structure,
-        dose=task.dose or None,
+        dose=readWeighted(task.doses),
         image=task.image if task.image and task.report else None,
         protocol=task.protocol,
     )
@@ -47,7 +48,7 @@ def outcomeOf(task: Task) -> dict:
         from ..show.report.thumbnails import thumbnail, typical
 
         case = replace(case, settings=report.settings)
-    found: dict[int, Record | PairError] = {}
+    found: dict[int, Comparison | PairError] = {}
     parts: dict[int, Part] = {}
     thumbnails: dict[int, dict] = {}
 

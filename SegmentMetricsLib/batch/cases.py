@@ -16,6 +16,7 @@ from ..base.version import __version__
 from ..case.protocol.protocol import Protocol, asProtocol, readProtocol
 from ..io.dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
 from ..io.dicom.opening import isDicom
+from ..io.doses import weightedDoses
 from ..io.formats.table import dataFileOf
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import stemOf, suffixOf
@@ -49,9 +50,9 @@ class Task:
     structures without a name of their own in the two files, "" for that of their labels. displayed: function of a
     module that makes the surface which Slicer displays of a structure, None if the settings do not ask for it. names:
     of the structures to compare, in any spelling, besides those in choices; () for all. image: path of the image under
-    the contours, "" for none. script: as of a Report. isSpread: as of a PairWork. dose: path of the
-    dose of a plan, "" for none. structuredReport: DICOM file for a report, "" for none; hasCopies: as for
-    writeReport().
+    the contours, "" for none. script: as of a Report. isSpread: as of a PairWork. doses: paths of the
+    dose of a plan, or of its parts, and their weights. structuredReport: DICOM file for a report, "" for none;
+    hasCopies: as for writeReport().
     """
 
     case: str
@@ -72,7 +73,7 @@ class Task:
     script: str = ""
     isSpread: bool = False
     names: tuple[str, ...] = ()
-    dose: str = ""
+    doses: tuple[tuple[str, float], ...] = ()
     structuredReport: str = ""
     hasCopies: bool = True
 
@@ -93,7 +94,7 @@ def readCases(
     protocol: Protocol | str | Path | None = None,
     choices: Mapping[str, str | None] | None = None,
     labelNames: Mapping[Labels, str] | None = None,
-    dose: str | Path | None = None,
+    dose: str | Path | Sequence[str] | None = None,
 ) -> list[Task]:
     """Return the tasks in a CSV file: case, reference, test, and optionally protocol, method, image and dose.
 
@@ -126,7 +127,7 @@ def tasksOf(
     labelNames: Mapping[Labels, str] | None = None,
     names: Sequence[str] = (),
     structures: Sequence[str] | None = None,
-    dose: str | Path | None = None,
+    dose: str | Path | Sequence[str] | None = None,
 ) -> list[Task]:
     """Return the tasks in a table of cases, as readCases(). choices: pairs of names, as of a Task; names: as of a Task.
 
@@ -134,8 +135,8 @@ def tasksOf(
     of all of them ask for its family, so that one table can hold all.
     """
     folder = Path(sheet.source).resolve().parent
-    usual = "" if dose is None else str(Path(dose).resolve())
-    doses = [str(folder / line.cells["dose"]) if line.cells["dose"] else usual for line in sheet.lines]
+    usual = [] if dose is None else weightedDoses(dose, Path().resolve())
+    doses = [weightedDoses(line.cells["dose"], folder) if line.cells["dose"] else usual for line in sheet.lines]
     if any(doses):
         settings = settings.changed(families=(*settings.families, "dose"))
     protocols: dict[str, Protocol | InputError | None] = {"": protocol}
@@ -148,7 +149,7 @@ def tasksOf(
         cells = (line.cells for line in sheet.lines)
         structures = namesOfFiles((one["case"], _stem(one["reference"]), _stem(one["test"])) for one in cells)
     return [
-        _task(line, folder, settings, protocols, seen, chosen, named, structure, tuple(names), plan)
+        _task(line, folder, settings, protocols, seen, chosen, named, structure, tuple(names), tuple(plan))
         for line, structure, plan in zip(sheet.lines, structures, doses, strict=True)
     ]
 
@@ -168,7 +169,7 @@ def _task(
     labelNames: tuple[tuple[Labels, str], ...],
     structure: str,
     names: tuple[str, ...],
-    dose: str,
+    doses: tuple[tuple[str, float], ...],
 ) -> Task:
     cells = line.cells
     problem = ""
@@ -196,20 +197,21 @@ def _task(
         protocol,
         problem,
         fingerprint(
-            tuple(filter(None, (reference, test, image, dose))),
+            tuple(filter(None, (reference, test, image, *(path for path, _ in doses)))),
             settings,
             protocol,
             choices,
             labelNames,
             structure,
             names,
+            [weight for _, weight in doses if weight != 1],
         ),
         choices=choices,
         labelNames=labelNames,
         structure=structure,
         names=names,
         image=image,
-        dose=dose,
+        doses=doses,
     )
 
 
@@ -230,6 +232,7 @@ def fingerprint(
     labelNames: Sequence[tuple[Labels, str]] = (),
     structure: str = "",
     names: Sequence[str] = (),
+    weights: Sequence[float] = (),
 ) -> str:
     """Return two words, of which the second changes with the files and the first with all else.
 
@@ -243,6 +246,7 @@ def fingerprint(
         "labelNames": sorted(labelNames, key=_order),
         "structure": structure,
         "names": sorted(names),
+        "doses": list(weights),
     }
     return f"{_hashOf(content)} {_hashOf([_state(Path(path)) for path in paths])}"
 

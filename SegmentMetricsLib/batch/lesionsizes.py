@@ -10,8 +10,8 @@ from ..base.markup import escaped
 from ..base.palettes import METHODS
 from ..base.texts import oneLine, shortest
 from ..case.missing import CountedNames, Roster
-from ..case.tablemodel import Column, Table
 from ..metrics.instances import Event
+from ..show.tablemodel import Column, Table
 from ..show.writing import writeTable
 from .plots import INK
 from .statistics import NO_METHOD

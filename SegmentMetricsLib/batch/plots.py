@@ -19,15 +19,15 @@ import numpy as np
 from ..base.errors import InputError, installing
 from ..base.palettes import METHODS
 from ..base.texts import counted, oneLine
-from ..case.resulttables import heading
-from ..case.tablemodel import Column, Table
 from ..conventions.convention import OWN_CONVENTION
-from ..metrics.registry import findMetric, isSelected
-from ..model.naming import hintAt, meant
+from ..metrics.registry import findMetric, readName
+from ..model.naming import findMeant, hintAt
 from ..settings.settings import Settings
+from ..show.resulttables import heading
+from ..show.tablemodel import Column, Table
 from ..show.writing import fileNames, writeJson, writeTable
 from .ranks import quantile, ranksOf
-from .statistics import NO_METHOD, Cohort, PairedTest, Value, betterOf, box
+from .statistics import NO_METHOD, Cohort, PairedTest, ValueRow, betterOf, box
 from .summaryoptions import CONFIDENCE, Options
 from .summarywriting import SUMMARIZED
 
@@ -83,7 +83,16 @@ def keysToPlot(names: Sequence[str], keys: Collection[str]) -> list[str]:
     found: set[str] = set()
     for name in names:
         settings = Settings(metrics=(name,))
-        stood = {key for key in keys if (one := findMetric(key)) and isSelected(one.metric, settings, key)}
+        meant = [readName(one) for one in settings.metrics]
+        stood = {
+            key
+            for key in keys
+            if (one := findMetric(key))
+            and one.metric.family in settings.families
+            # a name without its parameter stands for all values
+            and (not meant or one.metric in meant[0].metrics)
+            and (not meant or not meant[0].parameters or one.parameters == meant[0].parameters)
+        }
         if not stood:
             raise InputError(f"{name} is not measured, so it cannot be drawn: add it to --metrics.")
         found |= stood
@@ -94,7 +103,7 @@ def structuresToPlot(names: Sequence[str], known: Sequence[str]) -> list[str]:
     """Return the structures to draw, all without names. Raises InputError for one that the cohort does not have."""
     found = []
     for name in names:
-        alike = meant(name, known)
+        alike = findMeant(name, known)
         if not alike:
             raise InputError(f"There is no structure {name!r} to be drawn.{hintAt(name, known)}")
         found += alike
@@ -485,7 +494,7 @@ def blandAltman(cohort: Cohort, structures: Sequence[str]) -> tuple[Any, str] | 
     return figure, caption
 
 
-def _drawnVolumes(group: Mapping[str, Value]) -> dict[str, float]:
+def _drawnVolumes(group: Mapping[str, ValueRow]) -> dict[str, float]:
     """Return the volumes of the cases in which both sides have the structure."""
     return {
         case: given.value

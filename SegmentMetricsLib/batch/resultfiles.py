@@ -16,16 +16,16 @@ from ..base.errors import InputError
 from ..base.texts import oneLine
 from ..case.missing import BOTH, CountedNames, Roster
 from ..case.protocol.protocol import Protocol
-from ..case.resulttables import FAMILY_OF_LIST, LISTED, listedRows
-from ..case.tablemodel import Column
 from ..conventions.convention import OWN_CONVENTION
-from ..metrics.registry import REGISTRY, restored, selected
+from ..metrics.registry import REGISTRY, restore, select
 from ..model.naming import PAIR_JOINT, notAmong, pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
 from ..show import verdicts as verdictwriting
 from ..show.report.blocks import PLOTLY_FILE
 from ..show.report.index import INDEX, CaseLine, writeIndex
+from ..show.resulttables import FAMILY_OF_LIST, LISTED, listedRows
+from ..show.tablemodel import Column
 from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
 from . import lesionsizes, tableschema
 from .alarms import inShort
@@ -310,7 +310,7 @@ class CohortFiles:
         names = [pair[side]["name"] for side in REFERENCE_AND_TEST]
         files = [pair[side]["file"] for side in REFERENCE_AND_TEST]
         verdict = verdicts.get(pairTitle(names), "")
-        found = {key: restored(key, given) for key, given in pair["measurements"].items()}
+        found = {key: restore(key, given) for key, given in pair["measurements"].items()}
         how = pair["pairing"]["how"] if "pairing" in pair else ""
         identity = [*names, *files, how, verdict, inShort(pair)]
         identity += [pair.get("convention", "")] * (len(self.identity) - len(IDENTITY))
@@ -338,7 +338,7 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:
     allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
     columns: dict[str, tuple[int, Column]] = {}
     for settings in allSettings:
-        for one in selected(settings):
+        for one in select(settings):
             unit, words = one.metric.unitFor(3, settings), one.words
             column = Column(one.key, one.metric.title.format(**words), unit, one.metric.description.format(**words))
             columns.setdefault(one.key, (REGISTRY.index(one.metric), column))

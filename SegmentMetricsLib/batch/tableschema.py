@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from ..case.resulttables import GAPS_FILE, LESIONS_FILE, LISTED
-from ..case.tablemodel import Column
+from ..show.resulttables import GAPS_FILE, LESIONS_FILE, LISTED
+from ..show.tablemodel import Column
 from ..show.writing import VERDICTS_FILE, writeJson
 from .statistics import BOUND, MEASUREMENT_WORDS, METHOD_WORDS, STRUCTURE_WORDS, PairedTest, Summary
 

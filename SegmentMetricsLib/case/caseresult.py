@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import copy
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.errors import InputError, raiseAny
 from ..base.texts import counted
@@ -14,11 +14,9 @@ from ..model.structures import Match, Pairing
 from .frames import frameOf, pandasOrError
 from .multilabel import MultiLabel, ofShares
 from .protocol.judgment import Judgment
-from .resulttables import overviewHtml
 
 if TYPE_CHECKING:
     from .comparison import Comparison
-    from .records import Record
 
 # What is kept of a comparison: itself, or its record if its geometry is no longer needed.
 Kept = TypeVar("Kept")
@@ -113,7 +111,7 @@ class CaseResult(list[Kept]):
         return part
 
     @property
-    def multiLabel(self: CaseResult[Comparison | Record]) -> MultiLabel | None:
+    def multiLabel(self: CaseResult[Any]) -> MultiLabel | None:
         """DICEml and JACml of all structures together; None for a single pair or without the agreement family.
 
         Raises ValueError instead of returning None if the settings contain label weights.
@@ -143,12 +141,7 @@ class CaseResult(list[Kept]):
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *self.remarks])
 
-    def _repr_html_(self: CaseResult[Comparison]) -> str:
-        """Return the comparisons as notebooks show them."""
-        return overviewHtml(((pairTitle((c.reference.name, c.test.name)), c.measurements) for c in self), self.remarks)
-
 
 def _namesOf(kept) -> tuple[str, ...]:
     """Return the names of the two structures of a comparison, or of its record."""
-    sides = (kept.reference, kept.test)
-    return tuple(side["name"] if isinstance(side, Mapping) else side.name for side in sides)
+    return kept.reference.name, kept.test.name

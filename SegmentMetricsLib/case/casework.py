@@ -23,8 +23,8 @@ from ..metrics.findings import alarmsFirst
 from ..metrics.pair import Pair
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
-from ..model.ignored import annotated
-from ..model.instances import joined
+from ..model.ignored import separateIgnored
+from ..model.instances import joinLesions
 from ..model.naming import hintAt, isPattern
 from ..model.structure import Structure
 from ..model.structures import Labels, Match, Pairing, asName, inAnySpelling, nameMeant, requireUsable, unusableIn
@@ -35,7 +35,7 @@ from .caseresult import CaseResult
 from .comparison import Comparison
 from .findings.imagefit import imageUnder
 from .given import asStructure
-from .pairing import noted, pairStructures, whyNothingIsPaired
+from .pairing import note, pairStructures, whyNothingIsPaired
 from .protocol.judgment import judgeCase
 from .protocol.protocol import Protocol, asProtocol
 
@@ -107,7 +107,7 @@ def compareCase(
         For files that cannot be read, for names that do not exist or occur more than once, and for missing critical
         structures.
     """
-    settings = comparison.withIgnored(settings, ignore)
+    settings, _ = comparison.adapt(settings, ignore)
     protocol = asProtocol(protocol)
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
@@ -189,12 +189,12 @@ class Case:
         return pairs
 
     def _compare(self, match: Match, pairs: list[Pair]) -> Comparison:
-        first, *others = map(comparison.compared, pairs)
+        first, *others = map(comparison.comparePair, pairs)
         if self.isSpread:
             first = comparison.withGridUncertainty(first, self.displayed)
         if others:
             first = replace(first, others={one.settings.convention: one.measurements for one in others})
-        return noted(first, match)
+        return note(first, match)
 
     def packs(self) -> list[list[int]]:
         """Return the numbers of the pairs that are measured together: small ones on one grid; others are alone."""
@@ -328,12 +328,12 @@ def openCase(
     what is doubtful about it is among the findings of the pairing. dose: of a plan, as for compare(); the settings then
     ask for its family. protocol: as of a Case.
     """
-    settings, plan = comparison.withDose(settings, dose)
+    settings, plan = comparison.adapt(settings, dose=dose)
     given = (reference, test)
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
-    ours, theirs = annotated(sets, settings.ignore, labelNames, partial(_joined, settings=settings))
+    ours, theirs = separateIgnored(sets, settings.ignore, labelNames, partial(_joinLesions, settings=settings))
     sets = settled((ours, theirs), name=listedAs)
     isInFiles = len(paths) == len(given)
     ours, theirs = sets
@@ -364,10 +364,12 @@ def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Ma
     return [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
 
 
-def _joined(structures: StructureSet, settings: Settings) -> StructureSet:
+def _joinLesions(structures: StructureSet, settings: Settings) -> StructureSet:
     """Return structures as they are, or those of an instance map, in which every label or segment is a lesion."""
     return (
-        structures.having(joined(structures, dict(settings.instanceClasses))) if settings.instanceMaps else structures
+        structures.having(joinLesions(structures, dict(settings.instanceClasses)))
+        if settings.instanceMaps
+        else structures
     )
 
 

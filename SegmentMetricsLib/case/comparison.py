@@ -6,43 +6,51 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import cast
+from typing import Any, Self, cast
 
 import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, Undefined
-from ..conventions.chosen import chosenFor, metricsOf
+from ..conventions.chosen import metricsOf
+from ..conventions.presets import QUANTITIES
 from ..distances import surfacedistances
 from ..distances.surfacedistances import SurfaceDistances
 from ..io.doses import readDose
 from ..metrics.dose import DoseCurves
-from ..metrics.findings import Finding, Kind
+from ..metrics.findings import Finding, Kind, asDictionaries, asFinding
 from ..metrics.hazard import HazardField
 from ..metrics.instances import Lesion, listOf
-from ..metrics.measurement import Measurement, evaluate, finite, measurementOf
-from ..metrics.pair import Pair
-from ..metrics.registry import keyMeant, selected
-from ..metrics.similarity import Similarity, localDistancesOn
+from ..metrics.measurement import Measurement, finite, measure, measurementOf
+from ..metrics.metric import Asked
+from ..metrics.pair import MANY_ELEMENTS, Pair
+from ..metrics.registry import MULTI_LABEL, findMetric, keyMeant, select
+from ..metrics.similarity import Similarity, localDistancesAt, longestSide
 from ..metrics.slices import SliceRow, needsOfProfile
 from ..metrics.topology import Run
 from ..model import inputs
 from ..model.dose import Dose
-from ..model.ignored import leftOut
+from ..model.ignored import leaveOut
 from ..model.inputs import Placing
-from ..model.structure import Structure
+from ..model.naming import pairTitle
+from ..model.structure import Identity, Structure
 from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
 from . import gridspread, multilabel, places, summary
 from .findings import pairfindings
-from .given import Comparable, asCriticals, asStructure, criticalsFrom, marksIn
+from .given import Comparable, asCriticals, asStructure, marksIn
 from .places import Place, worstPlaces
-from .records import Record
 from .shares import Share
 
 # The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
 LESION_DISTANCES = "LesionHD95"
-# What it takes as a dose: an image in Gy, or a file.
+# The properties that a comparison keeps without its geometry.
+KEPT = ("convention", "sides", "dimension", "surface", "method", "worstPlaces", "summary")
+# Of the plain values of a comparison in files.
+SCHEMA = 2
+# Lists that some families make, by the names of their fields, with what is in them.
+LISTS: dict[str, Any] = {"lesions": Lesion, "gaps": Run, "spurs": Run}
+# What compare() takes as a dose: an image in Gy, or a file.
 DoseLike = Dose | SimpleITK.Image | str | os.PathLike | Sequence[str | os.PathLike]
 
 
@@ -89,6 +97,10 @@ class Comparison(Mapping):
         The dose-volume histograms of both, None without a dose in both.
     others : Mapping[str, Mapping[str, Measurement]], optional
         By convention and key, the measurements that a protocol asks of other tools.
+    kept : Mapping[str, Any], optional
+        Without geometry, what is known of it: values of the properties in KEPT by name. Both structures are then of no
+        more than an Identity, and distances, hazard, critical structures and dose are left out; settings, share and
+        others are unknown if the comparison comes from a file.
     """
 
     reference: Structure
@@ -110,16 +122,56 @@ class Comparison(Mapping):
     dose: Dose | None = None
     doseCurves: DoseCurves | None = None
     others: Mapping[str, Mapping[str, Measurement]] = field(default_factory=dict)
+    kept: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        vars(self).update(self.kept)  # as if these properties had been asked for already
 
     @property
     def byConvention(self) -> dict[str, Mapping[str, Measurement]]:
         """All measurements by convention and key, those of the comparison first."""
-        return {self.settings.convention: self.measurements, **self.others}
+        return {self.convention: self.measurements, **self.others}
 
     @property
+    def name(self) -> str:
+        """The title of the pair: the structure's name, or both names where they differ."""
+        return pairTitle((self.reference.name, self.test.name))
+
+    @cached_property
+    def convention(self) -> str:
+        """The convention of the settings."""
+        return self.settings.convention
+
+    @cached_property
+    def sides(self) -> tuple[Mapping, Mapping]:
+        """What files say of both structures: name, file and volume, and the name of a segment's segmentation."""
+        return describe(self.reference), describe(self.test)
+
+    @cached_property
     def dimension(self) -> int:
         """3 for surfaces in space, 2 for contours in a plane."""
         return dimensionOf(self.reference, self.test)
+
+    @cached_property
+    def surface(self) -> str:
+        """The kind of the measured surfaces."""
+        return " and ".join(dict.fromkeys((self.reference.surfaceKind, self.test.surfaceKind)))
+
+    @cached_property
+    def method(self) -> str:
+        """How distances were computed, "" if none were."""
+        return self.distances.method if self.distances else ""
+
+    @property
+    def hasGeometry(self) -> bool:
+        """Whether the comparison still has its structures, not only their numbers."""
+        return not self.kept
+
+    @property
+    def hasSides(self) -> bool:
+        """Whether both boundaries are closed, so that inside and outside can be distinguished."""
+        asking = ("SignedMean", "VolumeReference", "VolumeTest")
+        return all(self.measurements[key].status != "undefined" for key in asking if key in self.measurements)
 
     @property
     def knownDistances(self) -> SurfaceDistances:
@@ -149,7 +201,8 @@ class Comparison(Mapping):
     def worstPlaces(self) -> tuple[Place, ...]:
         """The patches that lie farther apart than the first tolerance, worst first; () without distances.
 
-        With a dose, each has its own, and the settings may rank them by it.
+        With a dose, each has its own, and the settings may rank them by it. None without geometry if nobody asked for
+        them before.
         """
         if self.distances is None or not self.settings.tolerances:
             return ()
@@ -159,49 +212,102 @@ class Comparison(Mapping):
             return places.withDose(worstPlaces(self.distances, self.settings.tolerances[0], most), self.dose, isRanked)
         return worstPlaces(self.distances, self.settings.tolerances[0])
 
+    def requireGeometry(self) -> None:
+        """Raise InputError when only the numbers of the comparison are left."""
+        if not self.hasGeometry:
+            raise InputError("This comparison was kept without its structures, which are needed here.")
+
     def localDistances(self, side: str) -> np.ndarray:
         """Return the bidirectional local distance (n,) in mm at every point of the measured surface of one side.
 
         side: "reference" or "test". The comparison must have distances.
         """
-        return localDistancesOn(self.knownDistances, (self.reference, self.test), self.settings.meshSpacing, side)
+        reference, test = (direction.surface for direction in self.knownDistances.directions)
+        longest = longestSide((self.reference, self.test), self.settings.meshSpacing)
+        return localDistancesAt(*((reference, test) if side == "reference" else (test, reference)), longest)
 
     @cached_property
     def summary(self) -> str:
         """The outcome in one sentence."""
         return summary.sentence(self)
 
-    def record(self, *, hasPlaces: bool = True) -> Record:
+    def record(self, *, hasPlaces: bool = True) -> Self:
         """Return the comparison without its geometry, so small that many can be kept.
 
-        hasPlaces: whether the record has the worst places, which take a while to find.
+        hasPlaces: whether to keep the worst places, which take a while to find.
         """
-        return Record(
-            reference=describe(self.reference),
-            test=describe(self.test),
-            grid=self.grid,
-            surface=" and ".join(dict.fromkeys((self.reference.surfaceKind, self.test.surfaceKind))),
-            convention=self.settings.convention,
-            method=self.distances.method if self.distances else "",
-            measurements=self.measurements,
-            findings=self.findings,
-            slices=self.slices,
-            extent=self.extent,
-            worstPlaces=self.worstPlaces if hasPlaces else None,
-            summary=self.summary,
-            similarity=self.similarity,
-            lesions=self.lesions,
-            gaps=self.gaps,
-            spurs=self.spurs,
-            doseCurves=self.doseCurves,
-            settings=self.settings,
-            share=self.share,
-            others=self.others,
-        )
+        if not self.hasGeometry:
+            return self
+        kept = {name: getattr(self, name) for name in KEPT if hasPlaces or name != "worstPlaces"}
+        reference, test = (identify(side) for side in self.sides)
+        none: dict[str, Any] = {"distances": None, "hazard": None, "criticals": (), "dose": None}
+        return replace(self, reference=reference, test=test, kept={"worstPlaces": None, **kept}, **none)
 
     def toDictionary(self) -> dict:
         """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""
-        return self.record().toDictionary()
+        reference, test = self.sides
+        values = {
+            "schema": SCHEMA,
+            "reference": dict(reference),
+            "test": dict(test),
+            "grid": dict(self.grid) if self.grid else None,
+            "extent": dict(self.extent) if self.extent else None,
+            "surface": self.surface,
+            "convention": self.convention,
+            "method": self.method or None,
+            "measurements": {key: measurement.toDictionary() for key, measurement in self.items()},
+            "findings": asDictionaries(self.findings),
+            "slices": [row.toDictionary() for row in self.slices],
+            "summary": self.summary,
+        }
+        if self.worstPlaces is not None:
+            values["worstPlaces"] = [place.toDictionary() for place in self.worstPlaces]
+        if self.similarity is not None:
+            values["similarity"] = self.similarity.toDictionary()
+        for name in LISTS:
+            if (listed := getattr(self, name)) is not None:
+                values[name] = [one.toDictionary() for one in listed]
+        if self.doseCurves is not None:
+            values["doseCurves"] = self.doseCurves.toDictionary()
+        return values
+
+    @classmethod
+    def fromDictionary(cls, data: Mapping, settings: Settings | None = None) -> Self:
+        """Return the comparison, without geometry, from the result of toDictionary(), for example in a saved scene.
+
+        settings: of it, if known. Raises ValueError for any other data.
+        """
+        try:
+            sides = tuple(dict(data[which]) for which in REFERENCE_AND_TEST)
+            places = tuple(map(Place.fromDictionary, data.get("worstPlaces", ())))
+            kept: dict[str, Any] = {
+                "sides": sides,
+                "worstPlaces": places,
+                "dimension": 2 if "areaMm2" in sides[0] else 3,
+            }
+            kept |= {"surface": data["surface"], "convention": data["convention"], "method": data["method"] or ""}
+            if data["summary"]:
+                kept["summary"] = data["summary"]
+            lists: dict[str, Any] = {
+                name: tuple(map(kind.fromDictionary, data[name])) for name, kind in LISTS.items() if name in data
+            }
+            return cls(
+                reference=identify(sides[0]),
+                test=identify(sides[1]),
+                settings=cast(Settings, settings),
+                measurements={key: _restore(key, one, data["convention"]) for key, one in data["measurements"].items()},
+                findings=tuple(map(asFinding, data["findings"])),
+                grid=dict(data["grid"]) if data["grid"] else None,
+                distances=None,
+                similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
+                slices=tuple(map(SliceRow.fromDictionary, data.get("slices", ()))),
+                extent=dict(data["extent"]) if data.get("extent") else None,
+                doseCurves=DoseCurves.fromDictionary(data["doseCurves"]) if "doseCurves" in data else None,
+                kept=kept,
+                **lists,
+            )
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError("This is not a comparison that SegmentMetrics saved.") from error
 
 
 def compare(
@@ -264,61 +370,69 @@ def compare(
     ValueError
         For input that is not a structure, and for a label that neither side has.
     """
-    settings, dose = withDose(withIgnored(settings, ignore), dose)
+    settings, plan = adapt(settings, ignore, dose)
     placing = Placing(spacing=spacing, origin=origin, direction=direction)
-    criticals = criticalsFrom(criticals)
-    placing.requireUse(reference, test, *criticals.values())
+    organs = asCriticals(criticals, settings, placing)
+    placing.requireUse(reference, test, *(criticals or {}).values())
     if label is not None:
         label = inputs.positiveLabel(label)
     if name is not None:
         asName(name)  # raises for anything but a name or a number
         if not any(isinstance(one, (str, os.PathLike)) for one in (reference, test)):
             raise InputError("The name chooses a structure of a file, and neither the reference nor the test is one.")
-    ours, theirs = (
+    structures = [
         asStructure(one, which, label, settings, name=name, placing=placing)
         for one, which in zip((reference, test), REFERENCE_AND_TEST)
-    )
-    if settings.ignore is not None and not (ours.ignored or theirs.ignored):  # else a case has left it out already
-        ours, theirs = leftOut((ours, theirs), marksIn(reference, settings, placing), settings.ignore)
-    pair = Pair(
-        ours,
-        theirs,
-        settings,
-        asCriticals(criticals, settings, placing),
-        dose=dose,
-    )
+    ]
+    if settings.ignore is not None and not any(one.ignored for one in structures):  # else a case has left it out
+        structures = leaveOut(structures, marksIn(reference, settings, placing), settings.ignore)
+    pair = Pair(structures[0], structures[1], settings, organs, dose=plan)
     if label is not None:
         requireEither(pair.given, label)
-    return compared(pair)
+    return comparePair(pair)
 
 
-def withIgnored(settings: Settings | None, ignore: str | int | None) -> Settings:
-    """Return settings, the defaults for None, that ignore a label of the reference if one is given."""
+def adapt(
+    settings: Settings | None, ignore: str | int | None = None, dose: DoseLike | None = None
+) -> tuple[Settings, Dose | None]:
+    """Return settings, the defaults for None, and the dose that goes with them.
+
+    ignore: a label of the reference that they then ignore. With a dose they ask for its family.
+    """
     settings = asSettings(settings)
-    return settings if ignore is None else settings.changed(ignore=ignore)
-
-
-def withDose(settings: Settings, given: DoseLike | None) -> tuple[Settings, Dose | None]:
-    """Return settings and the dose that goes with them; with a dose they ask for its family."""
-    if given is None:
+    if ignore is not None:
+        settings = settings.changed(ignore=ignore)
+    if dose is None:
         return settings, None
-    dose = given if isinstance(given, Dose) else readDose(given)
-    return settings.changed(families=(*settings.families, "dose")), dose
+    plan = dose if isinstance(dose, Dose) else readDose(dose)
+    return settings.changed(families=(*settings.families, "dose")), plan
 
 
 def requireEither(structures: Iterable[Structure], label: int) -> None:
     """Raise InputError when neither the reference nor the test has a label, and other labels could be meant."""
     others = [() if s.isUnlabeled else s.otherLabels for s in structures]
     if None not in others and any(others):
-        reference, test = (inputs.listed(labels or ()) for labels in others)
+        reference, test = (inputs.listLabels(labels or ()) for labels in others)
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
+
+
+def ask(pair: Pair) -> list[Asked]:
+    """Return what the settings of a pair ask for.
+
+    The pair then knows what that needs, and what their convention computes in another way.
+    """
+    convention = pair.settings.convention
+    pair.replaced = QUANTITIES.get(convention, {})
+    asked = select(pair.settings, metricsOf(convention).values())
+    pair.needed.update(*(one.metric.needs for one in asked))
+    return asked
 
 
 def measureTogether(pairs: Iterable[Pair]) -> None:
     """Measure the distances of pairs that need them; those of small pairs on one grid are quicker together."""
     groups: dict[tuple, list[Pair]] = {}
     for pair in pairs:
-        pair.needed.update(*(one.metric.needs for one in chosenFor(pair)))
+        ask(pair)
         if pair.needsDistances:
             groups.setdefault((pair.settings.tolerances, pair.settings.percentiles), []).append(pair)
     for limits, members in groups.items():
@@ -328,43 +442,43 @@ def measureTogether(pairs: Iterable[Pair]) -> None:
                 pair.distances = distances
 
 
-def compared(pair: Pair) -> Comparison:
+def comparePair(pair: Pair) -> Comparison:
     """Return all measurements and findings of a pair."""
+    families = pair.settings.families
     if pair.settings.surface == "displayed" and any(s.givenSurface is None and not s.isEmpty for s in pair.structures):
         raise InputError("Displayed surfaces come from Slicer: compare segments with SegmentMetricsLib.mrml.")
-    asked = chosenFor(pair)
-    pair.needed.update(*(one.metric.needs for one in asked))
-    if "slices" in pair.settings.families:
+    asked = ask(pair)
+    if "slices" in families:
         pair.need(*needsOfProfile(pair))
-    if "instances" in pair.settings.families:
+    if "instances" in families:
         pair.need("lesions")
     if not pair.needed.isdisjoint(("dosesInside", "bothDoses")):
         pair.need("doseCurves")
-    values = evaluate(pair, asked)
-    rows, missing = _profile(pair)
+    values = {one.key: measure(pair, one) for one in asked}
+    rows, missing = _profileOf(pair) if "slices" in families else ((), ())
     hasDistances = any(one.metric.key == LESION_DISTANCES for one in asked)
     lesions = None if pair.known("lesions") is None else listOf(pair, hasDistances)
-    pair.forgetIfLarge()
+    pair.forget(MANY_ELEMENTS)
     found = pairfindings.find(pair, values)
     pair.forget()
     return Comparison(
         *pair.given,
-        pair.settings,
-        values,
-        (*found, *missing),
-        _gridOf(pair),
-        pair.knownDistances,
-        None if pair.known("hazardErrors") is None else pair["hazardField"],
-        pair.known("sliceSimilarity"),
-        rows,
-        pair.extent.description,
-        multilabel.shareOf(pair) if multilabel.isWanted(pair.settings) else None,
-        tuple(structure for structure, _ in pair.criticals),
-        lesions,
-        pair.known("gaps"),
-        pair.known("spurs"),
-        pair.dose,
-        pair.known("doseCurves"),
+        settings=pair.settings,
+        measurements=values,
+        findings=(*found, *missing),
+        grid=_gridOf(pair),
+        distances=pair.known("distances", "signedDistances"),
+        hazard=None if pair.known("hazardErrors") is None else pair["hazardField"],
+        similarity=pair.known("sliceSimilarity"),
+        slices=rows,
+        extent=pair.extent.description,
+        share=multilabel.shareOf(pair) if select(pair.settings, MULTI_LABEL) else None,
+        criticals=tuple(structure for structure, _ in pair.criticals),
+        lesions=lesions,
+        gaps=pair.known("gaps"),
+        spurs=pair.known("spurs"),
+        dose=pair.dose,
+        doseCurves=pair.known("doseCurves"),
     )
 
 
@@ -377,15 +491,14 @@ def _gridOf(pair: Pair) -> dict | None:
         return None
     grid = {**pair.overlapGrid.grid.describe(), "choice": pair.overlapGrid.why}
     if hasOutside:
-        evaluated, choice = pair.evaluatedGrid
-        grid["evaluated"] = {**evaluated.describe(), "voxels": round(pair.evaluatedVoxels), "choice": choice}
+        evaluated = pair.evaluatedGrid
+        size = round(pair.evaluatedVoxels)
+        grid["evaluated"] = {**evaluated.grid.describe(), "voxels": size, "choice": evaluated.why}
     return grid
 
 
-def _profile(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
-    """Return the per-slice profile if the settings request it, or a finding that explains why there is none."""
-    if "slices" not in pair.settings.families:
-        return (), ()
+def _profileOf(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
+    """Return the per-slice profile, or a finding that explains why there is none."""
     try:
         if pair.extent.problem:
             raise Undefined(pair.extent.problem)
@@ -409,8 +522,8 @@ def withGridUncertainty(
         return compare(reference, test, settings, criticals=criticals, dose=comparison.dose).measurements
 
     settings = comparison.settings
-    values, findings = gridspread.shifted(comparison.reference, comparison.test, settings, measure, displayed)
-    asked = selected(settings, metricsOf(settings.convention).values())
+    values, findings = gridspread.measureShifts(comparison.reference, comparison.test, settings, measure, displayed)
+    asked = select(settings, metricsOf(settings.convention).values())
     found = gridspread.spreads(comparison.measurements, values, asked)
     told = {key: replace(one, grid=found.get(key)) for key, one in comparison.measurements.items()}
     return replace(comparison, measurements=told, findings=(*comparison.findings, *findings))
@@ -422,3 +535,25 @@ def describe(structure: Structure) -> dict:
     key = "volumeMm3" if structure.dimension == 3 else "areaMm2"
     node = {} if structure.nodeID is None else {SEGMENTATION: structure.segmentation}
     return {"name": structure.name, "file": structure.file, key: finite(volume), **node}
+
+
+def identify(side: Mapping) -> Structure:
+    """Return what the result of describe() says of where a structure comes from: its Identity alone."""
+    node = {"nodeID": "", "segmentation": side[SEGMENTATION]} if SEGMENTATION in side else {}
+    return cast(Structure, Identity(side["name"], file=side["file"], **node))
+
+
+def identityOf(sides: Sequence[Mapping]) -> list[str]:
+    """Return the names of two structures, then where they are from: their files, or the segmentations of segments.
+
+    sides: as describe() returns them.
+    """
+    return [*(one["name"] for one in sides), *(str(one["file"] or one.get(SEGMENTATION, "")) for one in sides)]
+
+
+def _restore(key: str, data: Mapping, convention: str) -> Measurement:
+    """Return a measurement with the texts of its convention."""
+    found = findMetric(key)
+    if found is not None:
+        found = found._replace(metrics=(metricsOf(convention).get(found.metric.key, found.metric),))
+    return Measurement.fromDictionary(key, data, found)

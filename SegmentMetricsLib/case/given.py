@@ -17,9 +17,9 @@ from ..geometry.masks import Mask
 from ..model import inputs
 from ..model.ignored import apart
 from ..model.inputs import UNPLACED, Placing
-from ..model.instances import joined
+from ..model.instances import joinLesions
 from ..model.structure import Structure
-from ..model.structures import numbered
+from ..model.structures import nameNumber
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 
@@ -27,20 +27,18 @@ from ..settings.settings import Settings
 Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.PathLike
 
 
-def criticalsFrom(given: Mapping[str, Comparable] | None) -> Mapping[str, Comparable]:
-    """Return critical structures by name as given, {} for None. Raises InputError for anything but a mapping."""
+def asCriticals(
+    given: Mapping[str, Comparable] | None, settings: Settings, placing: Placing = UNPLACED
+) -> dict[str, Structure]:
+    """Return critical structures by name, none for None.
+
+    Raises InputError for anything but a mapping, and for input that is not a structure or has several labels.
+    """
     if given is None:
         return {}
     requireKind(given, Mapping, "The critical structures", "a mapping of names to structures")
     for name in given:
         requireKind(name, str, "The name of a critical structure", "a text")
-    return given
-
-
-def asCriticals(
-    given: Mapping[str, Comparable], settings: Settings, placing: Placing = UNPLACED
-) -> dict[str, Structure]:
-    """Return critical structures by name. Raises InputError for input that is not a structure or has several labels."""
     return {
         name: asStructure(one, f"critical structure {name}", None, settings, False, name, placing)
         for name, one in given.items()
@@ -76,8 +74,9 @@ def asStructure(
         if isinstance(given, np.ndarray):
             given = placing.imageOf(given)
         if isinstance(given, SimpleITK.Image):
+            ignored = None if settings.ignore is None else _numberOf(settings.ignore)
             scale = (settings.threshold, settings.membershipMaximum)
-            return inputs.structureFromImage(given, which, label, *scale, canChoose, _ignoredNumber(settings))
+            return inputs.structureFromImage(given, which, label, *scale, canChoose, ignored)
         if isinstance(given, vtkPolyData):
             return inputs.structureFromPolyData(given, which)
     except InputError as error:
@@ -97,10 +96,10 @@ def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> 
             image = placing.imageOf(given) if isinstance(given, np.ndarray) else given
             masks = inputs.labelMasks(image, inputs.HALF)
             found = masks or {1: Mask.empty(Grid.fromImage(image))}
-            lesions = [Structure(numbered(label), mask) for label, mask in found.items()]
+            lesions = [Structure(nameNumber(label), mask) for label, mask in found.items()]
         if settings.ignore is not None:
             lesions, _ = apart(StructureSet.of(lesions), settings.ignore)
-        structures = joined(lesions, dict(settings.instanceClasses))
+        structures = joinLesions(lesions, dict(settings.instanceClasses))
     except InputError as error:
         raise InputError(f"The {which} cannot be compared. {error}") from error
     if len(structures) != 1:
@@ -126,20 +125,18 @@ def marksIn(given: object, settings: Settings, placing: Placing) -> Sequence[Str
             "What is ignored is a label of the reference: give it as an image, an array or a file, or give all "
             "structures to compareCase()."
         )
-    number = cast(int, _ignoredNumber(settings))
+    number = _numberOf(cast(str, settings.ignore))
     if inputs.membershipsOf(given, settings.membershipMaximum) is not None:
         return []
     mask, _ = inputs.labelMask(given, number, inputs.HALF)
-    return [] if mask.isEmpty else [Structure(numbered(number), mask)]
+    return [] if mask.isEmpty else [Structure(nameNumber(number), mask)]
 
 
-def _ignoredNumber(settings: Settings) -> int | None:
-    """Return the number of the label of an image that the settings ignore. Raises InputError for a name."""
-    if settings.ignore is None:
-        return None
-    if not settings.ignore.isdecimal():
-        raise InputError(f"The labels of an image have no names: give the number of the one that is {settings.ignore}.")
-    return inputs.positiveLabel(int(settings.ignore))
+def _numberOf(ignored: str) -> int:
+    """Return the number of the label of an image that is ignored. Raises InputError for a name."""
+    if not ignored.isdecimal():
+        raise InputError(f"The labels of an image have no names: give the number of the one that is {ignored}.")
+    return inputs.positiveLabel(int(ignored))
 
 
 def _hint(given: object) -> str:

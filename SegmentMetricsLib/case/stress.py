@@ -21,7 +21,7 @@ from ..model.inputs import HALF, Placing
 from ..model.structure import Structure
 from ..settings.settings import Settings, asSettings
 from .comparison import Comparison, compare
-from .given import Comparable, asCriticals, asStructure, criticalsFrom
+from .given import Comparable, asCriticals, asStructure
 
 # Fraction of the inner boundary that is removed unless a count is given.
 USUAL_SHARE = 0.1
@@ -112,14 +112,14 @@ def stressTest(
     if not 0 < share <= LARGEST_SHARE:
         raise InputError(f"The share of the boundary to change must be greater than 0 and at most 0.5, not {share}.")
     settings = Settings(families=("boundary", "overlap", "hazard")) if settings is None else asSettings(settings)
-    criticals, placing = criticalsFrom(criticals), Placing(spacing=spacing, origin=origin, direction=direction)
-    placing.requireUse(reference, *criticals.values())
+    placing = Placing(spacing=spacing, origin=origin, direction=direction)
     # only whole voxels are removed and added
     threshold = HALF if settings.threshold is None else settings.threshold
     families = (*settings.families, "overlap", "hazard")
     settings = replace(settings, families=families, grid="reference", threshold=threshold)
-    reference = asStructure(reference, "reference", None, settings, name=name, placing=placing)
     given = asCriticals(criticals, settings, placing)
+    placing.requireUse(reference, *(criticals or {}).values())
+    reference = asStructure(reference, "reference", None, settings, name=name, placing=placing)
     if reference.mask is None:
         raise InputError(f"The stress test moves voxels, and {reference.name} is a surface: give it as an image.")
     if reference.isEmpty:
@@ -145,7 +145,7 @@ def stressTest(
     ranked = [_byHazard(index, hazard) for index in (inner, outer)]
     variants = []
     for name, chosen in (("risky", slice(-count, None)), ("neutral", slice(count))):
-        other = changed(mask, *(index[chosen] for index, _ in ranked))
+        other = change(mask, *(index[chosen] for index, _ in ranked))
         variant = Structure(f"{reference.name} ({name})", other, frameOfReference=reference.frameOfReference)
         variants.append(compare(reference, variant, settings, criticals=given))
     varies = any(np.ptp(values) > 0 for _, values in ranked)
@@ -169,7 +169,7 @@ def boundaries(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.argwhere(voxels)[:, ::-1] + low for voxels in (inner, outer))
 
 
-def changed(mask: Mask, without: np.ndarray, added: np.ndarray) -> Mask:
+def change(mask: Mask, without: np.ndarray, added: np.ndarray) -> Mask:
     """Return a mask with some voxels removed and others added, both given as voxel indices (n, 3), i, j, k."""
     low, high = boxAround(mask, mask, (added.min(axis=0), added.max(axis=0)))
     voxels = mask.block(low, high)

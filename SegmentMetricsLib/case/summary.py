@@ -11,7 +11,6 @@ from ..metrics.findings import Kind, asFinding
 from ..metrics.measurement import Measurement
 from ..model.structures import REFERENCE_AND_TEST
 from .places import mostlyToward
-from .records import Measured, Record
 
 ADVERBS = {
     "R": "on the right",
@@ -31,16 +30,18 @@ CLEARLY_MORE = 3.0
 SAME_VOLUME = 0.005
 
 
-def sentence(pair: Measured) -> str:
+def sentence(pair) -> str:
     """Return the outcome of a comparison in a sentence that a clinician reads at a glance.
 
     As far as it was measured: which lesions were missed and invented, how much the contours overlap, how far apart they
     are, how much lies within the first tolerance, which one is larger, and where the test is over- or under-contoured.
-    A Record keeps the sentence of its comparison, because the directions need the geometry.
+    The directions need the geometry, so a comparison keeps its sentence without that.
     """
-    if isinstance(pair, Record) and pair.summary:
-        return pair.summary
-    empty = [which for which in REFERENCE_AND_TEST if _isEmpty(getattr(pair, which))]
+    if pair.hasGeometry:
+        areEmpty = [pair.reference.isEmpty, pair.test.isEmpty]
+    else:
+        areEmpty = [side.get("volumeMm3", side.get("areaMm2")) == 0 for side in pair.sides]
+    empty = [which for which, isEmpty in zip(REFERENCE_AND_TEST, areEmpty) if isEmpty]
     if len(empty) == 2:
         return "Both contours are empty."
     if empty:
@@ -53,12 +54,6 @@ def sentence(pair: Measured) -> str:
     parts = [_lesions(pair.lesions or ()), _closeness(measurements), _difference(pair)]
     text = "; ".join(part for part in parts if part)
     return f"{text[:1].upper()}{text[1:]}." if text else "The chosen measurements do not allow a summary."
-
-
-def _isEmpty(structure) -> bool:
-    if isinstance(structure, Mapping):  # of a record
-        return structure.get("volumeMm3", structure.get("areaMm2")) == 0
-    return structure.isEmpty
 
 
 def _isIdentical(measurements: Mapping[str, Measurement]) -> bool:
@@ -110,12 +105,12 @@ def _difference(pair) -> str:
         parts.append(f"test lies {_millimeters(abs(mean))} {'outside' if mean > 0 else 'inside'} on average")
     elif why := _whyNoInside(measurements):
         return f"{why}, so inside, outside and {'areas' if _isPlanar(measurements) else 'volumes'} are undefined"
-    if contoured := _contoured(pair):
+    if contoured := _whereContoured(pair):
         parts.append(contoured if parts else f"test is {contoured}")
     return ", ".join(parts)
 
 
-def _contoured(pair) -> str:
+def _whereContoured(pair) -> str:
     """Return where the test is beyond the tolerance: "over-contoured mostly inferiorly"; "" if hardly anywhere.
 
     Of contours that do not overlap at all, neither is a correction of the other, so that no direction helps.

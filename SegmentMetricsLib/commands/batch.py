@@ -27,7 +27,7 @@ from ..batch.summaryoptions import (
     Options,
 )
 from ..conventions.convention import OWN_CONVENTION
-from ..model.naming import hintAt, labelNumber, meant, parse
+from ..model.naming import findMeant, hintAt, labelNumber, parse
 from .batchplan import Plan, planned
 from .options import (
     DEFAULTS,
@@ -43,6 +43,7 @@ from .options import (
     pathFrom,
     requireWritable,
 )
+from .parsing import Parser
 from .results import finalStatus, progressBar, tellFailures, terminalWidth
 from .structuredreports import addStructuredReport
 
@@ -60,23 +61,19 @@ NOTHING_RUN = 2
 RunTasks = Callable[[Sequence["Task"]], Generator[tuple["Task", dict], None, None]]
 
 
-def add(commands) -> None:
-    """Add the command to the parser."""
-    batch = commands.add_parser(
-        "batch",
-        help="compare many cases and summarize them",
-        description="Compare many cases, and summarize them. The same command again goes on where it ended.",
-        usage="%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]",
-        epilog=DEFAULTS,
-    )
-    batch.add_argument(
+def fill(parser: Parser) -> None:
+    """Add what the command takes to its parser."""
+    parser.description = "Compare many cases, and summarize them. The same command again goes on where it ended."
+    parser.usage = "%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]"
+    parser.epilog = DEFAULTS
+    parser.add_argument(
         "cases",
         metavar="CASES.csv",
         type=pathFrom,
         nargs="?",
         help="table: case, reference, test[, method, protocol, ...]",
     )
-    compared = batch.add_argument_group("what is compared")
+    compared = parser.add_argument_group("what is compared")
     compared.add_argument(
         "--reference-dir", metavar="DIR", type=pathFrom, help="folder of the references instead of a table"
     )
@@ -90,12 +87,12 @@ def add(commands) -> None:
     addPairs(compared)
     addLabelNames(compared)
     addDose(compared)
-    addSettings(batch)
-    results = batch.add_argument_group("what comes out")
+    addSettings(parser)
+    results = parser.add_argument_group("what comes out")
     addOutput(results, "folder for the results; a later run continues there")
     results.add_argument("--overwrite", action="store_true", help="remove what other settings or cases left there")
-    addReport(batch, results)
-    addStructuredReport(batch, results, isForEach=True)
+    addReport(parser, results)
+    addStructuredReport(parser, results, isForEach=True)
     addProtocol(results)
     results.add_argument(
         "--plots",
@@ -105,34 +102,34 @@ def add(commands) -> None:
         const="",
         help="draw figures of these measurements (the main ones)",
     )
-    batch.addFurther(
+    parser.addFurther(
         "--plot-structure", metavar="NAME", action="append", help="draw only this structure (may be repeated)"
     )
-    batch.addFurther(
+    parser.addFurther(
         "--infinite",
         choices=TREATMENTS,
         default=LEAVE_OUT,
         help="how means and standard deviations treat infinite values (%(default)s)",
     )
-    batch.addFurther(
+    parser.addFurther(
         "--missing",
         choices=MISSING,
         default=EMPTY,
         help="treat structures that one side of a case lacks as empty, or leave them out (%(default)s)",
     )
-    batch.addFurther(
+    parser.addFurther(
         "--correction",
         choices=CORRECTIONS,
         default=BONFERRONI,
         help="how p is corrected for the number of tests: of each measurement, or of all (%(default)s)",
     )
-    batch.addFurther("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
-    batch.addFurther("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
-    addGridUncertainty(batch)
+    parser.addFurther("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
+    parser.addFurther("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
+    addGridUncertainty(parser)
     where = results.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
-    batch.set_defaults(run=run)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -169,7 +166,7 @@ def compareBatch(
     names: Collection[str] | None = None,
     choices: Mapping[str, str] | None = None,
     labelNames: Mapping[int, str] | str | Path | None = None,
-    dose: str | Path | None = None,
+    dose: str | Path | Sequence[str] | None = None,
     options: Options | None = None,
     isReported: bool = False,
     overwrites: bool = False,
@@ -197,8 +194,8 @@ def compareBatch(
         Names of test structures by names of reference structures, compared in every case that has both.
     labelNames : Mapping[int, str] | str | Path | None, optional
         Names, by number, of labels that have none of their own, or a file with them.
-    dose : str | Path | None, optional
-        Of a plan, for cases without one of their own.
+    dose : str | Path | Sequence[str] | None, optional
+        Of a plan, for cases without one of their own; several RTDOSE of its parts as FILE or FILE=WEIGHT.
     options : Options | None, optional
         For the statistics; None means the usual ones.
     isReported : bool, optional
@@ -390,7 +387,7 @@ def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[s
 
 def unusedNames(names: Iterable[str], known: Collection[str]) -> list[str]:
     """Return sentences about chosen structures that no case has. known: names of all structures that were compared."""
-    unused = [name for name in names if labelNumber(name) is None and not meant(name, known)]
+    unused = [name for name in names if labelNumber(name) is None and not findMeant(name, known)]
     return [f"--structure {oneLine(name)}: no case has such a structure.{hintAt(name, known)}" for name in unused]
 
 

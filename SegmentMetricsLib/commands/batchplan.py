@@ -123,7 +123,10 @@ def planned(options: argparse.Namespace) -> Plan:
         keysToPlot(plotted, columnsOf(plan.tasks))
     elif options.plot_structure:
         raise InputError("--plot-structure chooses structures for --plots, which is missing.")
-    inputs = (options.cases, options.protocol, given.labels, options.settings, options.dose)
+    from ..io.doses import weightedDoses
+
+    doses = [path for path, _ in weightedDoses(options.dose or (), Path())]
+    inputs = (options.cases, options.protocol, given.labels, options.settings, *doses)
     requireInputsKept(requireOutput(options), [Path(file) for file in inputs if isinstance(file, (str, Path))])
     plan = replace(plan, plotted=plotted, plottedStructures=options.plot_structure or ())
     if options.sr:
@@ -139,7 +142,7 @@ def planOf(
     protocol: Protocol | None = None,
     pairs: Sequence[tuple[str, str]] = (),
     names: Sequence[str] = (),
-    dose: str | Path | None = None,
+    dose: str | Path | Sequence[str] | None = None,
     statistics: Options | None = None,
     isReported: bool = False,
     isSpread: bool = False,
@@ -236,8 +239,10 @@ def withReports(plan: Plan, withConventions: bool = False) -> Plan:
 def withStructuredReports(plan: Plan, hasCopies: bool) -> Plan:
     """Return a plan with a DICOM structured report for each case, in the folder dicom of the results."""
     from ..batch.resultfiles import DICOM, REPORT
+    from ..io.dicom.writing import Sources
     from ..show.writing import fileNames
 
+    Sources.of((), (), None)  # raises what each case would raise without highdicom
     folder = (plan.output / DICOM).resolve()
     names = fileNames("_".join(filter(None, task.key)) for task in plan.tasks)
     tasks = [

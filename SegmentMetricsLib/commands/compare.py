@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import InputError
@@ -29,7 +30,8 @@ from .options import (
     settingsFrom,
     tellWithoutEffect,
 )
-from .structuredreports import aboutReport, addStructuredReport, requireReportable
+from .parsing import Parser
+from .structuredreports import addStructuredReport, dicomWriters
 
 if TYPE_CHECKING:
     from ..case.casework import Case
@@ -38,20 +40,14 @@ if TYPE_CHECKING:
 REPORTS = {"report": "--report", "report_conventions": "--report-conventions", "report_patient": "--report-patient"}
 
 
-def add(commands) -> None:
-    """Add the command to the parser."""
-    compare = commands.add_parser(
-        "compare",
-        help="compare a test segmentation with a reference",
-        description="Compare a test segmentation with a reference: one structure, or all that both have.",
-        usage="%(prog)s REFERENCE TEST [-o DIR] [OPTION ...]",
-        epilog=DEFAULTS,
-    )
-    compare.add_argument(
-        "reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder"
-    )
-    compare.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
-    compared = compare.add_argument_group("what is compared")
+def fill(parser: Parser) -> None:
+    """Add what the command takes to its parser."""
+    parser.description = "Compare a test segmentation with a reference: one structure, or all that both have."
+    parser.usage = "%(prog)s REFERENCE TEST [-o DIR] [OPTION ...]"
+    parser.epilog = DEFAULTS
+    parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
+    parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
+    compared = parser.add_argument_group("what is compared")
     addStructure(compared)
     addPairs(compared)
     addLabelNames(compared)
@@ -59,44 +55,45 @@ def add(commands) -> None:
     compared.add_argument(
         "--image", metavar="FILE", type=pathFrom, help="image under the contours in report and pictures"
     )
-    addSettings(compare)
-    results = compare.add_argument_group("what comes out")
+    addSettings(parser)
+    results = parser.add_argument_group("what comes out")
     addOutput(results, "folder for the results (else they are only printed)")
     results.add_argument("--numbers-only", action="store_true", help="write no surfaces, pictures and worst places")
-    addReport(compare, results)
-    compare.addFurther(
+    addReport(parser, results)
+    parser.addFurther(
         "--report-patient",
         metavar="TEXT",
         default="",
         help="write a report with this name of the patient (it has none)",
     )
-    addStructuredReport(compare, results)
+    addStructuredReport(parser, results)
     addProtocol(results)
     results.add_argument("--json", action="store_true", help="print the content of metrics.json instead of tables")
     results.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor, if it pays)")
-    addGridUncertainty(compare)
-    compare.set_defaults(run=run)
+    addGridUncertainty(parser)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare two files or folders and return the exit status."""
     requireWorkers(options.workers)
     requireFolderForReport(options)
-    requireReportable(options)
     settings = settingsFrom(options)
     if options.fail_on and options.protocol is None:
         raise InputError("Without a protocol there is no verdict: give --protocol, or leave --fail-on out.")
     isReported = isReportWanted(options)
     if options.output is not None:
         requireWritable(options.output)
+    writers = dicomWriters(options)
     from ..case.casework import openCase
-    from ..case.comparison import withDose
+    from ..case.comparison import adapt
+    from ..io.doses import readWeighted, weightedDoses
     from ..io.labelnames import labelNamesFrom
     from .pairwork import displayed
 
     choices = choicesFrom(options.pair or ())
     protocol = protocolFrom(options)
-    settings, dose = withDose(settings, options.dose)
+    settings, dose = adapt(settings, dose=readWeighted(weightedDoses(options.dose or (), Path())))
     tellWithoutEffect(options, settings, [protocol])
     case = openCase(
         options.reference,
@@ -122,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
         workers=options.workers,
         isNumbersOnly=options.numbers_only,
         isJson=options.json,
-        structuredReport=(options.sr, aboutReport(options)) if options.sr else None,
+        dicomWriters=writers,
     )
 
 

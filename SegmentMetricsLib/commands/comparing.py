@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -37,23 +37,22 @@ def compareAndWrite(
     workers: int | None = None,
     isNumbersOnly: bool = False,
     isJson: bool = False,
-    structuredReport: tuple[Path, dict] | None = None,
+    dicomWriters: Sequence[Callable[[CaseResult], object]] = (),
 ) -> int:
     """Compare all pairs, write the results and print the tables; either all files are written or none.
 
     output: folder for the files, None to write nothing. extraFiles: copied to that folder. report: to be filled and
     written, or None. failOn: the verdict from which on the exit status is 3, in the spelling of the option. workers:
     number of processes, None for as many as are worthwhile. isNumbersOnly: whether surfaces, pictures and worst places
-    are omitted. isJson: whether to print the content of metrics.json instead of tables. structuredReport: the file of
-    one, and the keyword arguments of writeReport(). Returns the exit status: 1 if
-    some pairs could not be compared, 3 if the verdict is at least as bad as failOn. Raises InputError when none could
-    be compared.
+    are omitted. isJson: whether to print the content of metrics.json instead of tables. dicomWriters: write the
+    result as DICOM. Returns the exit status: 1 if some pairs could not be compared, 3 if the verdict is at least as bad
+    as failOn. Raises InputError when none could be compared.
     """
-    from ..case.records import Record
+    from ..case.comparison import Comparison
     from ..show import writing
-    from .pairwork import Written, WrittenPairs
+    from .pairwork import WrittenPair, WrittenPairs
 
-    pairs, found = case.pairing.pairs, dict[int, Written]()
+    pairs, found = case.pairing.pairs, dict[int, WrittenPair]()
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
     hasPlaces = report is not None or not (isNumbersOnly or (output is None and not isJson))
     with nullcontext() if output is None else unfinishedResults(output) as unfinished:
@@ -66,7 +65,7 @@ def compareAndWrite(
                 found[number] = one
         result = case.result({number: one.record for number, one in found.items()})
         result.requireAny()
-        order = [number for number in sorted(found) if isinstance(found[number].record, Record)]
+        order = [number for number in sorted(found) if isinstance(found[number].record, Comparison)]
         document = _document(result, case.settings, [work.filesOf(number) for number in order])
         if unfinished is not None:
             if report is not None:
@@ -75,11 +74,9 @@ def compareAndWrite(
             _write(result, document, report, unfinished)
             for path in extraFiles:
                 shutil.copy(path, unfinished / path.name)
+        for write in dicomWriters:
+            write(result)
     where = UNWRITTEN_FILE if output is None else METRICS_FILE
-    if structuredReport is not None:
-        from ..show.structuredreport import writeReport
-
-        writeReport(result, structuredReport[0], **structuredReport[1])
     if isJson:
         print(json.dumps(document, indent=1, allow_nan=False))
     else:

@@ -22,6 +22,7 @@ from .options import (
     requireOutput,
     requireWritable,
 )
+from .parsing import Parser
 from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
@@ -39,15 +40,11 @@ IN_VOXELS = (
 )
 
 
-def add(commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "conventions",
-        help="what other tools would have reported, and why",
-        description="Show what other tools would have reported about the same pair, and why.",
-        usage="%(prog)s REFERENCE TEST -o DIR [OPTION ...]",
-        epilog=DEFAULTS,
-    )
+def fill(parser: Parser) -> None:
+    """Add what the command takes to its parser."""
+    parser.description = "Show what other tools would have reported about the same pair, and why."
+    parser.usage = "%(prog)s REFERENCE TEST -o DIR [OPTION ...]"
+    parser.epilog = DEFAULTS
     parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
     parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
     addOutput(parser)

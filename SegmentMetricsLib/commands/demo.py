@@ -9,22 +9,20 @@ from pathlib import Path
 from .compare import newReport
 from .comparing import compareAndWrite
 from .options import DEFAULTS, addOutput, addReport, addSettings, isReportWanted, requireWritable, settingsFrom
+from .parsing import Parser
 
 # The samples, with what of them is measured unless the options say so, "" for the usual.
 FAMILIES = {"head-and-neck": "", "lesions": "boundary,overlap,instances", "vessel": "boundary,overlap,topology"}
 
 
-def add(commands) -> None:
-    """Add the command to the parser."""
-    demo = commands.add_parser(
-        "demo",
-        help="compare two made-up observers' head-and-neck contours",
-        description="Write the contours of two made-up observers into a folder, with their CT if there is one, and "
-        "compare them.",
-        usage="%(prog)s [SAMPLE] [-o DIR] [OPTION ...]",
-        epilog=DEFAULTS,
+def fill(parser: Parser) -> None:
+    """Add what the command takes to its parser."""
+    parser.description = (
+        "Write the contours of two made-up observers into a folder, with their CT if there is one, and compare them."
     )
-    demo.add_argument(
+    parser.usage = "%(prog)s [SAMPLE] [-o DIR] [OPTION ...]"
+    parser.epilog = DEFAULTS
+    parser.add_argument(
         "sample",
         metavar="SAMPLE",
         nargs="?",
@@ -32,10 +30,10 @@ def add(commands) -> None:
         default=next(iter(FAMILIES)),
         help=f"contours to compare: {', '.join(FAMILIES)} (%(default)s)",
     )
-    addOutput(demo, "folder (%(default)s)", Path("segment-metrics-demo"))
-    addReport(demo, demo)
-    addSettings(demo)
-    demo.set_defaults(run=run)
+    addOutput(parser, "folder (%(default)s)", Path("segment-metrics-demo"))
+    addReport(parser, parser)
+    addSettings(parser)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

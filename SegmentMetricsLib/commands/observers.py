@@ -26,8 +26,9 @@ from .options import (
     settingsFrom,
     tellWithoutEffect,
 )
+from .parsing import Parser
 from .results import NOT_WRITTEN, SOME_FAILED, progressBar, terminalWidth, unfinishedResults
-from .structuredreports import aboutReport, addStructuredReport, requireNew, requireReportable
+from .structuredreports import addStructuredReport, dicomWriters
 
 if TYPE_CHECKING:
     from ..case.observers.gathering import Organ
@@ -37,20 +38,18 @@ if TYPE_CHECKING:
 METHODS = ("majority", "staple", "mean-surface")
 
 
-def add(commands) -> None:
-    """Add the command to the parser."""
-    observers = commands.add_parser(
-        "observers",
-        help="compare several observers with each other, and tests with them",
-        description="Compare several observers of the same structures: all pairs, their consensus, who differs most "
-        "and where, and whether tests, such as automatic contours, are within what the observers do.",
-        usage="%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... [-o DIR] [OPTION ...]",
-        epilog=DEFAULTS,
+def fill(parser: Parser) -> None:
+    """Add what the command takes to its parser."""
+    parser.description = (
+        "Compare several observers of the same structures: all pairs, their consensus, who differs most "
+        "and where, and whether tests, such as automatic contours, are within what the observers do."
     )
-    observers.add_argument(
+    parser.usage = "%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... [-o DIR] [OPTION ...]"
+    parser.epilog = DEFAULTS
+    parser.add_argument(
         "observers", metavar="OBSERVER", nargs="+", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
-    compared = observers.add_argument_group("what is compared")
+    compared = parser.add_argument_group("what is compared")
     compared.add_argument(
         "--test",
         metavar="FILE|DIR",
@@ -74,8 +73,8 @@ def add(commands) -> None:
         help="consensus: the voxels that most have, SimpleITK's STAPLE filter, or the zero of the mean signed distance "
         "(%(default)s)",
     )
-    addSettings(observers)
-    results = observers.add_argument_group("what comes out")
+    addSettings(parser)
+    results = parser.add_argument_group("what comes out")
     addOutput(results, "folder for the results (else they are only printed)")
     results.add_argument("--numbers-only", action="store_true", help="draw no pictures")
     results.add_argument("--report", action="store_true", help="write a report as one HTML page")
@@ -85,12 +84,12 @@ def add(commands) -> None:
         type=pathFrom,
         help="write tolerances and limits from the observers as a protocol",
     )
-    addStructuredReport(observers, results)
-    observers.addFurther(
+    addStructuredReport(parser, results)
+    parser.addFurther(
         "--consensus-seg", metavar="FILE.dcm", type=pathFrom, help="write the consensus as DICOM segmentation (SEG)"
     )
     results.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor, if it pays)")
-    observers.set_defaults(run=run)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -103,12 +102,10 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("--report writes files and needs a folder for them: give --output DIR.")
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
-    requireReportable(options)
-    if options.consensus_seg is not None:
-        requireNew(options.consensus_seg)
+    writers = dicomWriters(options)
     tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
-    from ..case.observers.study import Work, comparable, studied
+    from ..case.observers.study import Work, comparable, studyOf
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
@@ -121,9 +118,9 @@ def run(options: argparse.Namespace) -> int:
     organs = comparable(gathered)
     files = writing.fileNames(organ.name for organ in organs)
     with _results(options.output) as unfinished:
-        written = Written(work, files, unfinished, not options.numbers_only)
+        written = WrittenStudy(work, files, unfinished, not options.numbers_only)
         results = _each(written, organs, options.workers)
-        study = studied(gathered, settings, iter(results))
+        study = studyOf(gathered, settings, iter(results))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
         if options.report and unfinished is not None:
@@ -133,15 +130,8 @@ def run(options: argparse.Namespace) -> int:
             extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
             observerfiles.write(study, shown, unfinished, extra)
-    if options.sr is not None or options.consensus_seg is not None:
-        from ..show.structuredreport import writeConsensus
-        from ..show.structuredreport import writeReport as writeStructuredReport
-
-        about = aboutReport(options)
-        if options.sr is not None:
-            writeStructuredReport(study, options.sr, **about)
-        if options.consensus_seg is not None:
-            writeConsensus(study, options.consensus_seg, sources=about["sources"], given=about["given"])
+        for write in writers:
+            write(study)
     # after the results, which are kept if there is no protocol, and whose folder may be its own
     unwritten = "" if options.write_protocol is None else _protocolProblem(study, options.write_protocol)
     _show(study, options, bool(options.write_protocol and not unwritten))
@@ -162,7 +152,7 @@ def _results(output: Path | None) -> AbstractContextManager[Path | None]:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenStudy:
     """The work on any structure of a study with the files about it; each process has its own.
 
     names: of the files of each structure. folder: for the files, None to write none. isDrawn: whether to draw
@@ -192,7 +182,7 @@ class Written:
         return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 
 
-def _each(written: Written, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
+def _each(written: WrittenStudy, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
     """Return the result for every structure. workers: number of processes, None for as many as are worthwhile."""
     from ..case.casework import costOf
 

@@ -236,9 +236,9 @@ def addDose(parser: argparse._ActionsContainer) -> None:
     """Add the option for the dose of a plan."""
     parser.add_argument(
         "--dose",
-        metavar="FILE",
-        type=pathFrom,
-        help="dose of a plan: RTDOSE, or an image in Gy",
+        metavar="FILE[=WEIGHT]",
+        action="append",
+        help="dose of a plan: RTDOSE, or an image in Gy; several RTDOSE of its parts are summed (may be repeated)",
     )
 
 
@@ -335,11 +335,11 @@ def tellWithoutEffect(
     from ..case.relevance import isUsed
     from ..metrics.registry import (
         findMetric,  # slow imports
-        selected,
+        select,
     )
 
     rules = (rule for one in protocols if one is not None for rule in one.rules)
-    measured = [one.metric for one in selected(settings)]
+    measured = [one.metric for one in select(settings)]
     measured += [cast("Asked", findMetric(rule.measurement)).metric for rule in rules]
     useless = {name for name in DECLARED if not (isUsed(name, measured) and isInEffect(name, settings))}.union(others)
     given = (name for names in OPTIONS.values() for name in names if getattr(options, name) is not None)

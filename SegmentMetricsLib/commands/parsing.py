@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..base import units
 from ..base.texts import commaSeparated, didYouMean, inAnyCase, oneLine
@@ -14,9 +14,13 @@ FEW = 10
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that reports errors in one line."""
+    """An argument parser that reports errors in one line.
 
-    def __init__(self, **options):
+    fill: adds what it takes, once it parses anything; None if it knows that already.
+    """
+
+    def __init__(self, fill: Callable[[Parser], None] | None = None, **options):
+        self.fill = fill
         self.further: list[tuple[argparse.Action, str]] = []
         super().__init__(**options)
         self.register("type", float, number)
@@ -32,6 +36,9 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args=None, namespace=None):
         """Parse arguments. Unknown ones are errors of the subcommand, whose help lists its options."""
+        if (fill := self.fill) is not None:
+            self.fill = None
+            fill(self)
         if args is not None:
             self._requireKnown(args)
         namespace, unknown = super().parse_known_args(args, namespace)

@@ -12,6 +12,7 @@ from ..batch.summaryoptions import RESAMPLES, SEED, Options
 from ..settings.checks import numberFrom
 from ..settings.settings import Settings
 from .options import DEFAULTS, addHazard, addLabelNames, addOutput, hazardFrom, pathFrom, requireOutput, requireWritable
+from .parsing import Parser
 from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
@@ -21,50 +22,48 @@ LISTS = (".csv", ".tsv")
 NOTHING_RUN = 2
 
 
-def add(commands) -> None:
-    """Add the command to the parser."""
-    stress = commands.add_parser(
-        "stress",
-        help="make a risky and a neutral variant of a structure with equal Dice",
-        description="Make two variants of a structure with equally many errors, and so equal Dice: one with errors "
+def fill(parser: Parser) -> None:
+    """Add what the command takes to its parser."""
+    parser.description = (
+        "Make two variants of a structure with equally many errors, and so equal Dice: one with errors "
         "where they are most dangerous, one where they are least. For a list of cases, test whether measurements tell "
-        "the two apart.",
-        usage="%(prog)s REFERENCE|CASES --structure NAME --critical NAME -o DIR [OPTION ...]",
-        epilog=DEFAULTS,
+        "the two apart."
     )
-    stress.add_argument(
+    parser.usage = "%(prog)s REFERENCE|CASES --structure NAME --critical NAME -o DIR [OPTION ...]"
+    parser.epilog = DEFAULTS
+    parser.add_argument(
         "reference",
         metavar="REFERENCE",
         type=pathFrom,
         help="label map, segmentation or folder; or a table of many: case, reference",
     )
-    stress.add_argument(
+    parser.add_argument(
         "--structure",
         metavar="NAME",
         action="append",
         required=True,
         help="structure or label to change (for a list of cases, may be repeated)",
     )
-    stress.add_argument(
+    parser.add_argument(
         "--critical",
         metavar="NAME[=WEIGHT]",
         action="append",
         required=True,
         help="structure of the reference near which errors are hazardous (weight 1; may be repeated)",
     )
-    addLabelNames(stress)
-    howMany = stress.add_mutually_exclusive_group()
+    addLabelNames(parser)
+    howMany = parser.add_mutually_exclusive_group()
     howMany.add_argument("--count", metavar="K", type=int, help="voxels to leave out and to add (see --share)")
     howMany.add_argument(
         "--share", metavar="SHARE", type=float, help="the same as a share of the inner boundary, up to 0.5 (0.1)"
     )
-    addHazard(stress)
-    stress.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
-    stress.add_argument(
+    addHazard(parser)
+    parser.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
+    parser.add_argument(
         "--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)"
     )
-    addOutput(stress)
-    stress.set_defaults(run=run)
+    addOutput(parser)
+    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ..base.errors import InputError
@@ -19,52 +20,45 @@ def addStructuredReport(parser: Parser, group: argparse._ActionsContainer, isFor
 
     group: for the one that --help lists. isForEach: whether there is one for each case, in the results' folder.
     """
+    path: dict[str, Any] = {} if isForEach else {"metavar": "FILE.dcm", "type": pathFrom}
+    what = "a DICOM structured report of every case" if isForEach else "a DICOM structured report"
+    group.add_argument("--sr", help=f"write {what}", **(path or {"action": "store_true"}))
+    named = "refer to structures that are not from DICOM by name, instead of writing them as SEG or encapsulated STL"
+    parser.addFurther("--sr-by-name", action="store_true", help=named)
     if isForEach:
-        group.add_argument("--sr", action="store_true", help="write a DICOM structured report of every case")
-    else:
-        group.add_argument("--sr", metavar="FILE.dcm", type=pathFrom, help="write a DICOM structured report")
-        parser.addFurther(
-            "--sr-image",
-            metavar="PATH",
-            action="append",
-            default=[],
-            type=pathFrom,
-            help="DICOM image that the structures were drawn on: a file, or a folder with a series (may be repeated)",
-        )
-        parser.addFurther("--sr-pdf", metavar="FILE", type=pathFrom, help="PDF to store as DICOM beside the report")
-        for element, name in IDENTITY.items():
-            flag = f"--{name.replace('_', '-')}"
-            parser.addFurther(flag, metavar="TEXT", default="", help=f"{element} where no source has it")
-    parser.addFurther(
-        "--sr-by-name",
-        action="store_true",
-        help="refer to structures that are not from DICOM by name, instead of writing them as SEG or encapsulated STL",
-    )
-
-
-def requireReportable(options: argparse.Namespace) -> None:
-    """Raise InputError if a structured report cannot be written where it should, before anything is measured."""
-    if options.sr is None:
-        needed = [*options.sr_image, options.sr_pdf, *(getattr(options, name) for name in IDENTITY.values())]
-        if any(needed) or options.sr_by_name:
-            raise InputError("The options for a structured report need --sr FILE.dcm.")
         return
-    requireNew(options.sr)
+    source = "DICOM of the patient and the study, with the image that was drawn on: file or folder (may be repeated)"
+    parser.addFurther("--sr-source", metavar="PATH", action="append", default=[], type=pathFrom, help=source)
+    parser.addFurther("--sr-pdf", metavar="FILE", type=pathFrom, help="PDF to store as DICOM beside the report")
+    for element, name in IDENTITY.items():
+        flag = f"--{name.replace('_', '-')}"
+        parser.addFurther(flag, metavar="TEXT", default="", help=f"{element} where no source has it")
 
 
-def requireNew(path: Path) -> None:
-    """Raise InputError if a file exists, or its folder cannot be written."""
-    if path.exists():
-        raise InputError(f"{path} exists. Choose another name, or remove it first.")
-    requireWritable(path.absolute().parent)
+def dicomWriters(options: argparse.Namespace) -> list[Callable[[Any], object]]:
+    """Return the functions that write a result as DICOM as the options ask.
 
+    Raises InputError for what they refuse whatever the result is, so that nothing is measured in vain.
+    """
+    asked = [
+        (options.sr, "writeReport", {"hasCopies": not options.sr_by_name, "pdf": options.sr_pdf}),
+        (getattr(options, "consensus_seg", None), "writeConsensus", {}),
+    ]
+    asked = [one for one in asked if one[0] is not None]
+    given = {element: text for element, name in IDENTITY.items() if (text := getattr(options, name))}
+    if not asked:
+        if given or options.sr_source or options.sr_pdf or options.sr_by_name:
+            raise InputError("The options for a structured report need --sr FILE.dcm.")
+        return []
+    from ..io.dicom.writing import Sources, encapsulatedPdf
+    from ..show import structuredreport
 
-def aboutReport(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the keyword arguments of writeReport() that the options give."""
-    given = {element: getattr(options, name) for element, name in IDENTITY.items()}
-    return {
-        "sources": options.sr_image,
-        "given": {element: text for element, text in given.items() if text},
-        "hasCopies": not options.sr_by_name,
-        "pdf": options.sr_pdf,
-    }
+    for path, *_ in asked:
+        if path.exists():
+            raise InputError(f"{path} exists. Choose another name, or remove it first.")
+        requireWritable(path.absolute().parent)
+    known = Sources.of([], options.sr_source, given)
+    if options.sr_pdf is not None:
+        encapsulatedPdf(options.sr_pdf, known)
+    about = {"sources": options.sr_source, "given": given}
+    return [partial(getattr(structuredreport, write), path=path, **about, **more) for path, write, more in asked]

@@ -10,22 +10,21 @@ import sys
 from ..base.texts import counted, oneLine
 from ..settings.settings import Settings
 from .options import DEFAULTS, addLabelNames, addOutput, addPairs, addStructure, choicesFrom, pathFrom, requireWritable
+from .parsing import Parser
 from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
 
 MOST = 10
 
 
-def add(commands) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "which",
-        help="which tool, percentile, direction or common mistake gives a number",
-        description="Find out how somebody got a number for a pair: by which tool, percentile and direction, or by "
+def fill(parser: Parser) -> None:
+    """Add what the command takes to its parser."""
+    parser.description = (
+        "Find out how somebody got a number for a pair: by which tool, percentile and direction, or by "
         "which common mistake, such as a spacing that was ignored. The nearest come first; a star marks what agrees "
-        "with all given digits.",
-        usage="%(prog)s VALUE REFERENCE TEST [OPTION ...]",
-        epilog=DEFAULTS,
+        "with all given digits."
     )
+    parser.usage = "%(prog)s VALUE REFERENCE TEST [OPTION ...]"
+    parser.epilog = DEFAULTS
     parser.add_argument(
         "value", metavar="VALUE", help="the number as it was reported, such as 3.7 (more digits say more)"
     )

@@ -11,20 +11,12 @@ from functools import lru_cache
 from typing import cast
 
 from ..base.errors import Undefined
-from ..metrics.metric import Asked, Empty, Metric, Named, Value
-from ..metrics.pair import Pair
-from ..metrics.registry import REGISTRY, selected
+from ..metrics.metric import Empty, Metric, Named, Value
+from ..metrics.registry import REGISTRY
 from . import find
 from .convention import KEYS, Convention, Number
 from .evaluation import Source
-from .presets import METRICS, PRESETS, QUANTITIES, changesOf
-
-
-def chosenFor(pair: Pair) -> list[Asked]:
-    """Return what the settings of a pair ask for, and let their convention replace what it computes in another way."""
-    key = pair.settings.convention
-    pair.replaced = QUANTITIES.get(key, {})
-    return selected(pair.settings, metricsOf(key).values())
+from .presets import METRICS, PRESETS, changesOf
 
 
 @lru_cache

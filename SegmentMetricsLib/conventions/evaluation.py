@@ -11,7 +11,7 @@ from ..base.errors import Cause, Undefined, causeOf, requireKind
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, shortest
 from ..distances.surfacedistances import SurfaceDistances
-from ..metrics.measurement import Measurement, evaluate, finite, formatted, infiniteText, statusOf, withUnit
+from ..metrics.measurement import Measurement, finite, formatNumber, infiniteText, measure, statusOf, withUnit
 from ..metrics.metric import Metric, quantity
 from ..metrics.pair import Pair
 from ..metrics.registry import metricOf
@@ -117,7 +117,7 @@ class Reported:
         return float(self.value)
 
     def __format__(self, form: str) -> str:
-        return formatted(self, form)
+        return formatNumber(self, form)
 
     def text(self) -> str:
         """Return value and unit in readable form."""
@@ -197,7 +197,7 @@ def conventions(
     needed = [metricOf(key) for key in KEYS if any(key in one.numbers for one in chosen)]
     asked = [one for metric in needed for one in metric.asked(pair.settings)]
     values = {one.key: measured[one.key] for one in asked if isKnown and measured and one.key in measured}
-    values |= evaluate(pair, [one for one in asked if one.key not in values])
+    values |= {one.key: measure(pair, one) for one in asked if one.key not in values}
     source = Source(pair, atEdge)
     return {one.key: Reports(one.tool, source.report(one, values)) for one in chosen}
 

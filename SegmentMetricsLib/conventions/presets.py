@@ -11,12 +11,12 @@ import numpy as np
 from ..base.errors import Undefined
 from ..metrics.instances import (
     PERCENTILE,
+    LesionGroup,
     Lesions,
     Matches,
     Overlaps,
-    Scored,
     innerPair,
-    matched,
+    matchLesions,
     meanDice,
     meanHausdorff,
     recognitionQuality,
@@ -62,9 +62,9 @@ def allOfBrats(allLesions: tuple[Lesions, Lesions]) -> tuple[Lesions, Lesions]:
     return allLesions
 
 
-def scoredByBrats(
+def scoreByBrats(
     lesions: tuple[Lesions, Lesions], lesionOverlaps: Overlaps, lesionDilation: int, lesionMinimum: float
-) -> tuple[tuple[Scored, ...], int]:
+) -> tuple[tuple[LesionGroup, ...], int]:
     """Return the lesions of the reference that BraTS scores, the larger ones, and how many of the test are invented."""
     scored, invented = scoredLesions(lesions, lesionOverlaps, lesionDilation)
     reference, _ = lesions
@@ -74,18 +74,18 @@ def scoredByBrats(
 
 def matchesByDice(lesionOverlaps: Overlaps) -> Matches:
     """Return which lesions are found by BraTS_evaluation: those of the largest total Dice."""
-    return matched(lesionOverlaps, 0.0, isByDice=True)
+    return matchLesions(lesionOverlaps, 0.0, isByDice=True)
 
 
-def scoredIfFound(lesionMatches: Matches) -> tuple[tuple[Scored, ...], int]:
+def scoreIfFound(lesionMatches: Matches) -> tuple[tuple[LesionGroup, ...], int]:
     """Return the lesions that are found, each by one of its own; if none is, how many there are on either side."""
-    scored = tuple(Scored((one,), (other,)) for one, other in lesionMatches.pairs.tolist())
+    scored = tuple(LesionGroup((one,), (other,)) for one, other in lesionMatches.pairs.tolist())
     return scored, 0 if scored else lesionMatches.missed + lesionMatches.invented
 
 
-def scoredIfLarge(
+def scoreIfLarge(
     lesionMatches: Matches, lesions: tuple[Lesions, Lesions], lesionMinimum: float
-) -> tuple[tuple[Scored, ...], int]:
+) -> tuple[tuple[LesionGroup, ...], int]:
     """Return the lesions of the reference that are large enough, each with one of the test at most.
 
     Raises Undefined without a large one.
@@ -95,7 +95,7 @@ def scoredIfLarge(
     large = np.flatnonzero(reference.sizes >= lesionMinimum / reference.grid.voxelSize).tolist()
     if not large:
         raise Undefined("the reference has no lesion of the smallest size")
-    return tuple(Scored((one,), partners.get(one, ())) for one in large), lesionMatches.invented
+    return tuple(LesionGroup((one,), partners.get(one, ())) for one in large), lesionMatches.invented
 
 
 def hausdorffByDeepMind(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> float:
@@ -147,7 +147,7 @@ def neighborsOfPanoptica(structures: tuple[Structure, Structure], lesionConnecti
 
 def matchesOfPanoptica(lesionOverlaps: Overlaps, panopticOverlap: float) -> Matches:
     """Return which lesions match for the panoptic quality: for panoptica an IoU that equals the threshold is enough."""
-    return matched(lesionOverlaps, panopticOverlap, isAtLeast=True)
+    return matchLesions(lesionOverlaps, panopticOverlap, isAtLeast=True)
 
 
 def segmentationOfPanoptica(panopticMatches: Matches) -> float:
@@ -157,7 +157,7 @@ def segmentationOfPanoptica(panopticMatches: Matches) -> float:
 
 _OF_BRATS: dict[str, Callable[..., Any]] = {
     "lesions": allOfBrats,
-    "scoredLesions": scoredByBrats,
+    "scoredLesions": scoreByBrats,
     "hausdorffOfLesion": hausdorffByDeepMind,
 }
 _OF_EVALUATION: dict[str, Callable[..., Any]] = {
@@ -169,8 +169,8 @@ _METRICS_OF_BRATS: dict[str, Callable[..., Any]] = {"LesionDSC": meanDiceOfBrats
 # The functions of quantities that a preset replaces, by name.
 QUANTITIES: Mapping[str, Mapping[str, Callable[..., Any]]] = {
     **{name: _OF_BRATS for name in PRESETS if name.startswith(BRATS)},
-    SEG: {**_OF_EVALUATION, "scoredLesions": scoredIfFound},
-    METS: {**_OF_EVALUATION, "scoredLesions": scoredIfLarge},
+    SEG: {**_OF_EVALUATION, "scoredLesions": scoreIfFound},
+    METS: {**_OF_EVALUATION, "scoredLesions": scoreIfLarge},
     PANOPTICA: {"connectivities": neighborsOfPanoptica, "panopticMatches": matchesOfPanoptica},
 }
 # And those of metrics, by key.

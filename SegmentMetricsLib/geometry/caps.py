@@ -12,7 +12,7 @@ from collections import defaultdict
 import numpy as np
 
 from .edges import inOrder, uniqueSides
-from .graphs import components
+from .parts import components
 from .triangles import areaVectors, dot
 
 

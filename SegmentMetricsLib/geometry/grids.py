@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
@@ -51,6 +51,17 @@ class Grid:
     isImage2D : bool, optional
         It is that of an image of two dimensions, which a volume of one slice is not. Equal grids may differ in it.
 
+    Attributes
+    ----------
+    axes : np.ndarray
+        (3, 3), whose columns are the steps from one voxel to the next along i, j, k, in mm.
+    origin : np.ndarray
+        (3,) LPS position of the first voxel's center, mm.
+    spacing : np.ndarray
+        (3,) distance between voxel centers along i, j, k, mm.
+    flatAxis : int | None
+        The axis with one slice of a planar grid, else None.
+
     Raises
     ------
     InputError
@@ -61,22 +72,31 @@ class Grid:
     matrix: np.ndarray
     planar: bool = False
     isImage2D: bool = False
+    axes: np.ndarray = field(init=False)
+    origin: np.ndarray = field(init=False)
+    spacing: np.ndarray = field(init=False)
+    flatAxis: int | None = field(init=False)
 
     def __post_init__(self) -> None:
         matrix = np.array(self.matrix, dtype=float)
         if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
             raise InputError("The image geometry has values that are not numbers.")
-        matrix.setflags(write=False)
-        object.__setattr__(self, "matrix", matrix)
         farthest = float(np.abs(matrix[:3]).max())
         requireScale(farthest)
-        spacing = self.spacing
-        if (spacing == 0).any() or abs(np.linalg.det(self.axes)) < 1e-6 * spacing.prod():
+        axes = matrix[:3, :3]
+        spacing = np.linalg.norm(axes, axis=0)
+        if (spacing == 0).any() or abs(np.linalg.det(axes)) < 1e-6 * spacing.prod():
             raise InputError("The image geometry is degenerate: its axes do not span space.")
         requireScale(farthest, float(spacing.min()))
         if len(self.size) != 3 or min(self.size) < 1:
             raise InputError(f"An image grid needs at least one voxel along each axis, not {tuple(self.size)}.")
-        object.__setattr__(self, "size", tuple(int(n) for n in self.size))
+        size = tuple(map(int, self.size))
+        # all of them are shared, so callers must not change them
+        for array in (matrix, spacing):
+            array.setflags(write=False)
+        known = {"axes": matrix[:3, :3], "origin": matrix[:3, 3], "spacing": spacing}
+        flatAxis = size.index(1) if self.planar and 1 in size else None
+        vars(self).update(size=size, matrix=matrix, flatAxis=flatAxis, **known)
 
     def __repr__(self) -> str:
         size, spacing = (" x ".join(f"{number:.6g}" for number in numbers) for numbers in (self.size, self.spacing))
@@ -123,32 +143,9 @@ class Grid:
         return along.max(axis=1) if isStraight else np.full(3, self.spacing.min())
 
     @property
-    def axes(self) -> np.ndarray:
-        """(3, 3) array whose columns are the steps from one voxel to the next along i, j, k, in mm."""
-        return self.matrix[:3, :3]
-
-    @property
-    def origin(self) -> np.ndarray:
-        """(3,) LPS position of the first voxel's center, mm."""
-        return self.matrix[:3, 3]
-
-    @cached_property
-    def spacing(self) -> np.ndarray:
-        """(3,) distance between voxel centers along i, j, k, mm."""
-        spacing = np.linalg.norm(self.axes, axis=0)
-        # cached, so callers must not change it
-        spacing.setflags(write=False)
-        return spacing
-
-    @property
     def direction(self) -> np.ndarray:
         """(3, 3) array whose columns are the unit vectors along i, j, k."""
         return self.axes / self.spacing
-
-    @property
-    def flatAxis(self) -> int | None:
-        """The axis with one slice of a planar grid, else None."""
-        return self.size.index(1) if self.planar else None
 
     @property
     def sliceAxis(self) -> int:
@@ -212,14 +209,7 @@ class Grid:
 
     def corners(self) -> np.ndarray:
         """(8, 3) LPS positions of the outer corners of the corner voxels, mm."""
-        return self._corners
-
-    @cached_property
-    def _corners(self) -> np.ndarray:
-        corners = self.toWorld(list(itertools.product(*[(-0.5, n - 0.5) for n in self.size])))
-        # cached, so callers must not change it
-        corners.setflags(write=False)
-        return corners
+        return self.toWorld(list(itertools.product(*[(-0.5, n - 0.5) for n in self.size])))
 
     def offsetOn(self, other: Grid) -> tuple[int, int, int] | None:
         """Return the index of this grid's first voxel on another grid, or None if the voxels do not coincide.
@@ -339,7 +329,7 @@ def translation(shift) -> np.ndarray:
     return matrix
 
 
-def rounded(index: np.ndarray) -> np.ndarray:
+def roundIndex(index: np.ndarray) -> np.ndarray:
     """Return voxel indices (...) rounded to multiples of SMALLEST_STEP, so that they are equal wherever a grid lies.
 
     Used where rounding would decide: which voxel a place exactly between two belongs to, which side of a face a center

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.errors import Undefined
 from ..base.progress import chunks
-from .grids import Grid, gridAround, rounded
+from .grids import Grid, gridAround, roundIndex
 
 # Labels above this are renumbered before their bounding boxes are searched: the search returns a list of that length.
 LARGEST_DENSE_LABEL = 65535
@@ -43,11 +43,29 @@ class Mask:
         (i, j, k) of voxels[0, 0, 0] on the grid.
     grid : Grid
         The whole stored image.
+
+    Attributes
+    ----------
+    isEmpty : bool
+        Whether no voxel belongs to the structure.
+    low, high : np.ndarray
+        (3,) smallest and largest voxel index i, j, k of the structure.
     """
 
     voxels: np.ndarray
     offset: tuple[int, int, int]
     grid: Grid
+    isEmpty: bool = field(init=False)
+    low: np.ndarray = field(init=False)
+    high: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        low = np.array(self.offset)
+        high = low + self.voxels.shape[::-1] - 1
+        # they are shared, so callers must not change them
+        low.setflags(write=False)
+        high.setflags(write=False)
+        vars(self).update(isEmpty=self.voxels.size == 0, low=low, high=high)
 
     def __repr__(self) -> str:
         return f"<Mask of {self.count} voxels on {self.grid!r}>"
@@ -89,15 +107,21 @@ class Mask:
         box = tuple(slice(a, a + n) for a, n in zip(first[::-1], support.voxels.shape, strict=True))
         return Mask(array[box].copy(), support.offset, grid)
 
+    @staticmethod
+    def ofVoxels(index: np.ndarray, grid: Grid) -> Mask:
+        """Return the mask of voxels given by their indices i, j, k (n, 3)."""
+        if not len(index):
+            return Mask.empty(grid)
+        low = index.min(axis=0)
+        voxels = np.zeros((index.max(axis=0) - low + 1)[::-1], np.uint8)
+        voxels[tuple((index - low).T[::-1])] = 1
+        return Mask(voxels, tuple(low.tolist()), grid)
+
     def __reduce__(self) -> tuple:
         """Pickle a mask as one bit per voxel; memberships are pickled as they are."""
         if self.voxels.dtype != np.uint8:
             return Mask, (self.voxels, self.offset, self.grid)
-        return _unpacked, (np.packbits(self.voxels), self.voxels.shape, self.offset, self.grid)
-
-    @property
-    def isEmpty(self) -> bool:
-        return self.voxels.size == 0
+        return _unpack, (np.packbits(self.voxels), self.voxels.shape, self.offset, self.grid)
 
     @cached_property
     def count(self) -> int:
@@ -108,16 +132,6 @@ class Mask:
     def size(self) -> float:
         """Voxel count times voxel size: mm3, or mm2 on a planar grid."""
         return self.count * self.grid.voxelSize
-
-    @property
-    def low(self) -> np.ndarray:
-        """(3,) smallest voxel index i, j, k of the structure."""
-        return np.array(self.offset)
-
-    @property
-    def high(self) -> np.ndarray:
-        """(3,) largest voxel index i, j, k of the structure."""
-        return np.array(self.offset) + np.array(self.voxels.shape[::-1]) - 1
 
     @property
     def touchesEdge(self) -> bool:
@@ -244,7 +258,7 @@ class Mask:
         if isFuzzy and self.grid.planar:  # nothing fades across a plane
             start[self.grid.flatAxis] = np.rint(start[self.grid.flatAxis])
         if not isFuzzy:
-            forward, start = rounded(forward), rounded(start)
+            forward, start = roundIndex(forward), roundIndex(start)
         voxels = affine_transform(
             self.voxels,
             forward[::-1, ::-1],
@@ -256,7 +270,7 @@ class Mask:
         return Mask.ofMemberships(voxels, grid, low) if isFuzzy else Mask.fromArray(voxels, grid, low)
 
 
-def _unpacked(bits: np.ndarray, shape: tuple[int, int, int], offset: tuple[int, int, int], grid: Grid) -> Mask:
+def _unpack(bits: np.ndarray, shape: tuple[int, int, int], offset: tuple[int, int, int], grid: Grid) -> Mask:
     """Return the mask that was packed into bits."""
     return Mask(np.unpackbits(bits, count=int(np.prod(shape))).reshape(shape), offset, grid)
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..base.texts import counted
 from .closest import ClosestSurface
 from .edges import inOrder, uniqueSides
-from .graphs import components
+from .parts import components
 from .surfaces import Surface
 from .triangles import areaVectors, dot
 from .windings import doublyCoveredShare

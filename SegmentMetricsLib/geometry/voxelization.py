@@ -10,8 +10,9 @@ import numpy as np
 from ..base.errors import InputError
 from .contours import planeAxes
 from .filling import filled, filledSolid
-from .grids import Grid, gridAround, rounded
+from .grids import Grid, gridAround, roundIndex
 from .masks import Mask
+from .parts import components
 from .surfaces import Surface
 
 # Grids for comparing meshes by volume: this many steps across the smaller structure, with at most that many voxels.
@@ -36,7 +37,7 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
         start, end = (index[surface.cells[:, corner]][:, kept] - low[kept] for corner in (0, 1))
         return Mask.fromArray(np.expand_dims(filled(start, end, (rows, columns)), 2 - flat), grid, low)
     # keep faces that run through voxel centers there in spite of rounding
-    index = rounded(index)
+    index = roundIndex(index)
     # no center lies further out
     low, high = np.ceil(index.min(axis=0)).astype(int), np.floor(index.max(axis=0)).astype(int)
     if (low > high).any():
@@ -74,3 +75,18 @@ def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Gr
         matrix[:3, 3] += grid.axes[:, 2] * low[2]
         return Grid(size, matrix, planar=True)
     return grid
+
+
+def closedParts(surface: Surface) -> list[Surface]:
+    """Return the connected parts of a closed surface of triangles that enclose something, in the order of their points.
+
+    Parts whose normals point inward are the walls of cavities, and are left out.
+    """
+    owners = components(surface.cells[:, [0, 1]].ravel(), surface.cells[:, [1, 2]].ravel(), len(surface.points))
+    ofCells = owners[surface.cells[:, 0]]
+    order = np.argsort(ofCells, kind="stable")
+    parts = []
+    for cells in np.split(surface.cells[order], np.flatnonzero(np.diff(ofCells[order])) + 1):
+        kept, anew = np.unique(cells, return_inverse=True)
+        parts.append(Surface(surface.points[kept], anew.reshape(cells.shape)))
+    return [part for part in parts if part.volume > 0]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def readDose(
         be in Gy. Several paths are RTDOSE of the beams or fraction groups of one plan, which are summed, as are those
         of a folder.
     weights : Sequence[float] | None, optional
-        A factor for each of several paths; None for 1.
+        A factor for each path, such as the number of its fractions; None for 1.
 
     Returns
     -------
@@ -53,21 +54,22 @@ def readDose(
     Raises
     ------
     ValueError
-        In a sentence that names the file, for anything else, and for parts of several plans or frames of reference, or
-        a sum beside its parts.
+        In a sentence that names the file, for anything else, and for parts of several plans or frames of reference, a
+        sum beside its parts, or the same dose twice.
     """
     if isinstance(given, SimpleITK.Image):
         return Dose.fromImage(given)
-    isOne = isinstance(given, (str, os.PathLike))
     paths = [asPath(one, "The dose") for one in ([given] if isinstance(given, (str, os.PathLike)) else given)]
-    if weights is not None and len(weights) != len(paths):
+    weights = [1.0] * len(paths) if weights is None else list(weights)
+    if len(weights) != len(paths):
         raise InputError(f"There are {counted(len(weights), 'weight')} for {counted(len(paths), 'dose')}.")
-    owner = paths[0] if isOne else paths[0].parent
+    owner = paths[0] if len(paths) == 1 else paths[0].parent
     try:
-        if isOne and owner.is_dir():
+        if len(paths) == 1 and owner.is_dir():
             paths = _dosesIn(owner)
-        if len(paths) > 1:
-            return _summed(paths, weights or [1.0] * len(paths))
+            weights *= len(paths)
+        if len(paths) > 1 or weights[0] != 1:
+            return _summed(paths, weights)
         owner = paths[0]
         return _readRtDose(owner) if isDicom(owner) else _readImage(owner)
     except OSError as error:
@@ -75,6 +77,27 @@ def readDose(
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(owner)) else f"{owner}: {text[:1].lower()}{text[1:]}") from error
+
+
+def weightedDoses(given: str | os.PathLike | Iterable[str | os.PathLike], folder: Path) -> list[tuple[str, float]]:
+    """Return the paths of doses in a folder, and their weights.
+
+    given: FILE or FILE=WEIGHT, several of them, or with semicolons between them, as in a cell of a table.
+    """
+    found = []
+    for text in map(str, [given] if isinstance(given, (str, os.PathLike)) else given):
+        for part in map(str.strip, [text] if (folder / text).exists() else text.split(";")):
+            path, weight = part, 1.0
+            if "=" in part and not (folder / part).exists():
+                with suppress(ValueError):  # the name of a file that does not exist
+                    path, weight = part.rpartition("=")[0], float(part.rpartition("=")[2])
+            found.append((str(folder / path), weight))
+    return found
+
+
+def readWeighted(parts: Sequence[tuple[str, float]]) -> Dose | None:
+    """Return the dose of paths with weights, None without any."""
+    return readDose([path for path, _ in parts], weights=[weight for _, weight in parts]) if parts else None
 
 
 def _dosesIn(folder: Path) -> list[Path]:
@@ -89,10 +112,10 @@ def _dosesIn(folder: Path) -> list[Path]:
 
 
 def _summed(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
-    """Return the sum of the RTDOSE files of beams or fraction groups of one plan, each with its weight."""
+    """Return the sum of the RTDOSE files of beams or fraction groups of one plan, each with its weight; or of one."""
     for path in paths:
         if not isDicom(path):
-            raise InputError(f"{path}: only RTDOSE can be summed, which says what it is a part of.")
+            raise InputError(f"{path}: only RTDOSE can be weighted or summed, which says what it is a part of.")
     opened = {path: read(path, stop_before_pixels=True) for path in paths}
     listed = commaSeparated([f"{path.name} ({_whatIsSummed(dataset)})" for path, dataset in opened.items()])
     plans = {
@@ -101,7 +124,9 @@ def _summed(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
         for plan in dataset.get("ReferencedRTPlanSequence", [])
     }
     kinds = {textOf(dataset, "DoseSummationType").strip().upper() for dataset in opened.values()}
-    if not kinds <= PARTS:
+    if len({textOf(dataset, "SOPInstanceUID") for dataset in opened.values()}) < len(paths):
+        raise InputError(f"the same dose is there twice; choose one of {listed}.")
+    if len(paths) > 1 and not kinds <= PARTS:
         why = "a sum and its parts" if kinds & PARTS else "several doses"
         raise InputError(f"there are {why}; choose one of {listed}.")
     if len(kinds) > 1:
@@ -123,7 +148,8 @@ def _summed(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
         total += weight * own
     times = [f"{weight:g} x " if weight != 1 else "" for weight in weights]
     named = commaSeparated([f"{factor}{path.name}" for factor, path in zip(times, paths, strict=True)])
-    remark = f"The dose is the sum of {counted(len(paths), 'file')}: {named}."
+    what = f"the sum of {counted(len(paths), 'file')}: {named}" if len(paths) > 1 else named
+    remark = f"The dose is {what}."
     others = [text for dose in doses for text in dose.remarks if "effective" in text]
     return replace(finest, values=total, file=str(paths[0].parent), remarks=(remark, *others))
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 
 from ..base.errors import Undefined
-from .counts import Amount, Counts
 from .metric import TAHA, Empty, Family, metric
+from .overlap import Counts, ratio
 
 FAMILY = Family(40)
 FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
@@ -21,71 +22,43 @@ LARGE_BACKGROUND = (
 )
 EXCHANGED = "Equation 1 of the source exchanges FP and FN; elsewhere they are as here."
 NOT_A_SHARE = "A count, not a share: it grows with the structure and with finer voxels."
-WITHOUT_VOXELS = "contours without an image have no voxels that could be counted"
+REFERENCE_FILLS = "the reference fills the whole evaluated grid"
+BOTH_FILL = "both structures fill the whole evaluated grid"
+# What all have in common; those of counts; and those that the voxels outside both decide, too.
+published = partial(metric, source=TAHA)
+ofCount = partial(published, unit="voxels", empty=Empty.COMPUTED)
+ofImage = partial(published, empty=Empty.COUNTED, dependsOnGrid=True)
 
 
-@metric(
-    "TP",
-    "True positives",
-    TAHA,
-    unit="voxels",
-    better="higher",
-    empty=Empty.COMPUTED,
-    alias="TP",
+@ofCount(
+    "{short}",
+    "{name}",
     hint=NOT_A_SHARE,
-    formula=r"\mathrm{TP} = \sum_i \min(f_{A,i}, f_{B,i})",
-)
-def shared(exactCounts: Counts) -> float:
-    """Number of voxels in both; memberships count in part."""
-    return _counted(exactCounts, exactCounts.truePositive)
+    variants=(
+        {"short": "TP", "name": "True positives", "alias": "TP", "which": "in both", "voxels": "truePositive",
+         "better": "higher", "formula": r"\mathrm{TP} = \sum_i \min(f_{A,i}, f_{B,i})"},
+        {"short": "FP", "name": "False positives", "alias": "FP", "which": "of the test outside the reference",
+         "voxels": "falsePositive", "better": "lower", "identity": 0, "symmetric": False, "deviation": EXCHANGED,
+         "formula": r"\mathrm{FP} = \sum_i \max(f_{B,i} - f_{A,i}, 0)"},
+        {"short": "FN", "name": "False negatives", "alias": "FN", "which": "of the reference outside the test",
+         "voxels": "falseNegative", "better": "lower", "identity": 0, "symmetric": False, "deviation": EXCHANGED,
+         "formula": r"\mathrm{FN} = \sum_i \max(f_{A,i} - f_{B,i}, 0)"},
+    ),
+)  # fmt: skip
+def numberOf(exactCounts: Counts, voxels: str) -> float:
+    """Number of voxels {which}; memberships count in part."""
+    if exactCounts.voxels is None:
+        raise Undefined("contours without an image have no voxels that could be counted")
+    return float(getattr(exactCounts, voxels))
 
 
-@metric(
-    "FP",
-    "False positives",
-    TAHA,
-    unit="voxels",
-    best=0,
-    empty=Empty.COMPUTED,
-    symmetric=False,
-    alias="FP",
-    hint=NOT_A_SHARE,
-    formula=r"\mathrm{FP} = \sum_i \max(f_{B,i} - f_{A,i}, 0)",
-    deviation=EXCHANGED,
-)
-def added(exactCounts: Counts) -> float:
-    """Number of voxels of the test outside the reference; memberships count in part."""
-    return _counted(exactCounts, exactCounts.falsePositive)
-
-
-@metric(
-    "FN",
-    "False negatives",
-    TAHA,
-    unit="voxels",
-    best=0,
-    empty=Empty.COMPUTED,
-    symmetric=False,
-    alias="FN",
-    hint=NOT_A_SHARE,
-    formula=r"\mathrm{FN} = \sum_i \max(f_{A,i} - f_{B,i}, 0)",
-    deviation=EXCHANGED,
-)
-def missed(exactCounts: Counts) -> float:
-    """Number of voxels of the reference outside the test; memberships count in part."""
-    return _counted(exactCounts, exactCounts.falseNegative)
-
-
-@metric(
+@ofCount(
     "TN",
     "True negatives",
-    TAHA,
-    unit="voxels",
     better="higher",
-    empty=Empty.COMPUTED,
     dependsOnGrid=True,
     alias="TN",
-    steps=("metrics.counts.Counts.trueNegative",),
+    steps=("metrics.overlap.Counts.trueNegative",),
     hint=FIX_THE_GRID,
     formula=r"\mathrm{TN} = \sum_i \min(1 - f_{A,i}, 1 - f_{B,i}) = n - \mathrm{TP} - \mathrm{FP} - \mathrm{FN}",
 )
@@ -94,20 +67,11 @@ def outside(exactCounts: Counts) -> float:
     return float(exactCounts.trueNegative)
 
 
-def _counted(counts: Counts, voxels: Amount) -> float:
-    if counts.voxels is None:
-        raise Undefined(WITHOUT_VOXELS)
-    return float(voxels)
-
-
-@metric(
+@ofImage(
     "TNR",
     "Specificity (true negative rate)",
-    TAHA,
     best=1,
-    empty=Empty.COUNTED,
     symmetric=False,
-    dependsOnGrid=True,
     alias="SPCFTY",
     hint=LARGE_BACKGROUND,
     formula=r"\mathrm{TNR} = \frac{\mathrm{TN}}{\mathrm{TN} + \mathrm{FP}}",
@@ -115,21 +79,16 @@ def _counted(counts: Counts, voxels: Amount) -> float:
 def specificity(exactCounts: Counts) -> float:
     """Share of the voxels outside the reference that are outside the test, too.
 
-    TN / (TN + FP) in [0, 1]; undefined when the reference fills the grid.
+    In [0, 1]; undefined when the reference fills the grid.
     """
-    return _ratio(
-        exactCounts.trueNegative, exactCounts.outsideReference, "the reference fills the whole evaluated grid"
-    )
+    return ratio(exactCounts.trueNegative, exactCounts.outsideReference, exactCounts, REFERENCE_FILLS)
 
 
-@metric(
+@ofImage(
     "FPR",
     "Fallout (false positive rate)",
-    TAHA,
     best=0,
-    empty=Empty.COUNTED,
     symmetric=False,
-    dependsOnGrid=True,
     alias="FALLOUT",
     hint=LARGE_BACKGROUND,
     formula=r"\mathrm{FPR} = \frac{\mathrm{FP}}{\mathrm{TN} + \mathrm{FP}} = 1 - \mathrm{TNR}",
@@ -137,17 +96,14 @@ def specificity(exactCounts: Counts) -> float:
 def fallout(exactCounts: Counts) -> float:
     """Share of the voxels outside the reference that are in the test.
 
-    The false positive rate FP / (TN + FP) in [0, 1]; undefined when the reference fills the grid.
+    In [0, 1]; undefined when the reference fills the grid.
     """
-    return _ratio(
-        exactCounts.falsePositive, exactCounts.outsideReference, "the reference fills the whole evaluated grid"
-    )
+    return ratio(exactCounts.falsePositive, exactCounts.outsideReference, exactCounts, REFERENCE_FILLS)
 
 
-@metric(
+@published(
     "FNR",
     "Miss rate (false negative rate)",
-    TAHA,
     best=0,
     empty=Empty.ONE,
     symmetric=False,
@@ -157,15 +113,15 @@ def fallout(exactCounts: Counts) -> float:
 def missRate(exactCounts: Counts) -> float:
     """Share of the reference that the test lacks, counted in voxels.
 
-    The false negative rate FN / (TP + FN) in [0, 1]; 1 when one structure is empty.
+    In [0, 1].
     """
-    return _ratio(exactCounts.falseNegative, exactCounts.reference, f"the reference encloses no {exactCounts.unit}")
+    nothing = f"the reference encloses no {exactCounts.unit}"
+    return ratio(exactCounts.falseNegative, exactCounts.reference, exactCounts, nothing)
 
 
-@metric(
+@published(
     "FMS_{beta}",
     "F-measure, beta {beta}",
-    TAHA,
     best=1,
     empty=Empty.ZERO,
     symmetric=False,
@@ -179,41 +135,30 @@ def fMeasure(exactCounts: Counts, beta: float) -> float:
     """Weighted harmonic mean of precision and sensitivity, with beta {beta}; beta 1 is the Dice coefficient, a larger
     one favors sensitivity.
 
-    (b2 + 1) PPV TPR / (b2 PPV + TPR) in [0, 1], closer to TPR for beta above 1; 0 if one is empty.
-
-    With PPV = TP / (TP + FP) and TPR = TP / (TP + FN), this is (b2 + 1) TP / ((b2 + 1) TP + b2 FN + FP).
+    In [0, 1]. With PPV = TP / (TP + FP) and TPR = TP / (TP + FN), this is (b2 + 1) TP / ((b2 + 1) TP + b2 FN + FP).
     """
     weight = Fraction(beta) ** 2
     both = (1 + weight) * exactCounts.truePositive
-    return _ratio(both, both + weight * exactCounts.falseNegative + exactCounts.falsePositive, _noVoxel(exactCounts))
+    return ratio(both, both + weight * exactCounts.falseNegative + exactCounts.falsePositive, exactCounts)
 
 
-@metric(
+@ofImage(
     "ACC",
     "Accuracy",
-    TAHA,
     best=1,
-    empty=Empty.COUNTED,
-    dependsOnGrid=True,
     alias="ACURCY",
     hint=LARGE_BACKGROUND,
     formula=r"\mathrm{ACC} = \frac{\mathrm{TP} + \mathrm{TN}}{n}",
 )
 def accuracy(exactCounts: Counts) -> float:
-    """Share of all voxels of the evaluated grid on which the two agree.
-
-    (TP + TN) / n in [0, 1].
-    """
+    """Share of all voxels of the evaluated grid on which the two agree."""
     return float((exactCounts.truePositive + exactCounts.trueNegative) / exactCounts.size)
 
 
-@metric(
+@ofImage(
     "GCE",
     "Global consistency error",
-    TAHA,
     best=0,
-    empty=Empty.COUNTED,
-    dependsOnGrid=True,
     alias="GCOERR",
     hint=FIX_THE_GRID,
     formula=r"\mathrm{GCE} = \frac{1}{n} \min(E_{AB}, E_{BA}) \\ "
@@ -225,30 +170,23 @@ def accuracy(exactCounts: Counts) -> float:
 def globalConsistencyError(exactCounts: Counts) -> float:
     """Share of voxels in error, where neither segmentation merely refines the other.
 
-    The global consistency error in [0, 1] (Martin 2001), 0 where one segmentation refines the other.
-
-    Undefined when a structure is empty or fills the grid.
+    In [0, 1] (Martin 2001), 0 where one segmentation refines the other. Undefined when a structure is empty or fills
+    the grid.
     """
     both, neither = exactCounts.truePositive, exactCounts.trueNegative
-
-    def refinement(lost: Fraction, gained: Fraction, inside: Fraction, outside: Fraction) -> Fraction:
+    over, under = exactCounts.falsePositive, exactCounts.falseNegative
+    errors = []
+    for lost, gained in ((under, over), (over, under)):
+        inside, outside = both + lost, neither + gained
         if not inside or not outside:
             raise Undefined("a structure is empty or fills the whole evaluated grid")
-        return lost * (lost + 2 * both) / inside + gained * (gained + 2 * neither) / outside
-
-    errors = (
-        refinement(
-            exactCounts.falseNegative, exactCounts.falsePositive, exactCounts.reference, exactCounts.outsideReference
-        ),
-        refinement(exactCounts.falsePositive, exactCounts.falseNegative, exactCounts.test, exactCounts.outsideTest),
-    )
+        errors.append(lost * (lost + 2 * both) / inside + gained * (gained + 2 * neither) / outside)
     return float(min(errors) / exactCounts.size)
 
 
-@metric(
+@published(
     "VS",
     "Volumetric similarity",
-    TAHA,
     best=1,
     empty=Empty.ZERO,
     alias="VOLSMTY",
@@ -259,10 +197,10 @@ def globalConsistencyError(exactCounts: Counts) -> float:
 def volumetricSimilarity(exactCounts: Counts) -> float:
     """How alike the two volumes are, wherever they lie, counted in voxels.
 
-    1 - |FN - FP| / (2 TP + FP + FN) in [0, 1], regardless of overlap; 0 when one structure is empty.
+    In [0, 1].
     """
     whole = exactCounts.reference + exactCounts.test
-    return _ratio(whole - abs(exactCounts.falseNegative - exactCounts.falsePositive), whole, _noVoxel(exactCounts))
+    return ratio(whole - abs(exactCounts.falseNegative - exactCounts.falsePositive), whole, exactCounts)
 
 
 def pairsOfVoxels(exactCounts: Counts) -> tuple[Fraction, Fraction, Fraction, Fraction]:
@@ -278,13 +216,10 @@ def pairsOfVoxels(exactCounts: Counts) -> tuple[Fraction, Fraction, Fraction, Fr
     return together, inReference, inTest, apart
 
 
-@metric(
+@ofImage(
     "RI",
     "Rand index",
-    TAHA,
     best=1,
-    empty=Empty.COUNTED,
-    dependsOnGrid=True,
     alias="RNDIND",
     steps=("metrics.agreement.pairsOfVoxels",),
     hint=LARGE_BACKGROUND,
@@ -294,22 +229,18 @@ def pairsOfVoxels(exactCounts: Counts) -> tuple[Fraction, Fraction, Fraction, Fr
 def randIndex(exactCounts: Counts) -> float:
     """Share of all pairs of voxels that both segmentations join or both separate.
 
-    (a + d) / (a + b + c + d), the fraction of voxel pairs on which the two agree, in [0, 1] (Rand 1971).
-
-    The source prints (a + b) as the numerator; Rand's definition and the source's own program use (a + d).
+    In [0, 1] (Rand 1971).
     """
     together, inReference, inTest, apart = pairsOfVoxels(exactCounts)
     return float((together + apart) / (together + inReference + inTest + apart))
 
 
-@metric(
+@ofImage(
     "ARI",
     "Adjusted Rand index",
-    TAHA,
     best=1,
     low=-1,
     empty=Empty.ZERO,
-    dependsOnGrid=True,
     alias="ADJRIND",
     steps=("metrics.agreement.pairsOfVoxels",),
     hint=FIX_THE_GRID,
@@ -318,49 +249,40 @@ def randIndex(exactCounts: Counts) -> float:
 def adjustedRandIndex(exactCounts: Counts) -> float:
     """Rand index corrected for chance: 0 is what random segmentations reach.
 
-    The Rand index corrected for chance, in [-1, 1] (Hubert 1985); 0 when one structure is empty.
+    In [-1, 1] (Hubert 1985).
     """
     a, b, c, d = pairsOfVoxels(exactCounts)
     whole = c**2 + b**2 + 2 * a * d + (a + d) * (c + b)
     isFull = exactCounts.truePositive == exactCounts.size
     why = "fill the whole evaluated grid" if isFull else "part the two voxels of the evaluated grid"
-    return _ratio(2 * (a * d - b * c), whole, f"both structures {why}")
-
-
-def _entropy(size: Fraction, *cells: Fraction) -> float:
-    """Return the entropy in bits of a partition of `size` voxels into cells."""
-    return math.fsum(float(-cell / size) * _log2(cell, size) for cell in cells if cell > 0)
-
-
-def _log2(part: Fraction, whole: Fraction) -> float:
-    # close to 1, the logarithm depends on the difference from 1, which is exact here
-    return math.log1p(float((part - whole) / whole)) / math.log(2) if 2 * part > whole else math.log2(part / whole)
+    return ratio(2 * (a * d - b * c), whole, exactCounts, f"both structures {why}")
 
 
 def entropies(exactCounts: Counts) -> tuple[float, float, float]:
     """Return the entropies H(A), H(B) and H(A, B) in bits of both partitions and of the two together."""
+    size = exactCounts.size
+
+    def entropy(*cells: Fraction) -> float:
+        return math.fsum(float(-cell / size) * log2(cell) for cell in cells if cell > 0)
+
+    def log2(cell: Fraction) -> float:
+        # close to 1, the logarithm depends on the difference from 1, which is exact here
+        return math.log1p(float((cell - size) / size)) / math.log(2) if 2 * cell > size else math.log2(cell / size)
+
+    joint = (exactCounts.truePositive, exactCounts.falsePositive, exactCounts.trueNegative, exactCounts.falseNegative)
     return (
-        _entropy(exactCounts.size, exactCounts.reference, exactCounts.outsideReference),
-        _entropy(exactCounts.size, exactCounts.test, exactCounts.outsideTest),
-        _entropy(
-            exactCounts.size,
-            exactCounts.truePositive,
-            exactCounts.falsePositive,
-            exactCounts.trueNegative,
-            exactCounts.falseNegative,
-        ),
+        entropy(exactCounts.reference, exactCounts.outsideReference),
+        entropy(exactCounts.test, exactCounts.outsideTest),
+        entropy(*joint),
     )
 
 
-@metric(
+@ofImage(
     "MI",
     "Mutual information",
-    TAHA,
     unit="bit",
     better="higher",
     high=1,
-    empty=Empty.COUNTED,
-    dependsOnGrid=True,
     alias="MUTINF",
     steps=("metrics.agreement.entropies",),
     hint="Compare it between tests of one reference only. " + FIX_THE_GRID,
@@ -369,21 +291,18 @@ def entropies(exactCounts: Counts) -> tuple[float, float, float]:
 def mutualInformation(exactCounts: Counts) -> float:
     """How much knowing whether a voxel is in one structure tells about the other; larger for larger structures.
 
-    H(A) + H(B) - H(A, B), the information both segmentations share, in bits, [0, 1]; 0 if one is empty.
+    In bits, [0, 1].
     """
     reference, test, joint = entropies(exactCounts)
     return max(reference + test - joint, 0.0)
 
 
-@metric(
+@ofImage(
     "VOI",
     "Variation of information",
-    TAHA,
     unit="bit",
     best=0,
     high=2,
-    empty=Empty.COUNTED,
-    dependsOnGrid=True,
     alias="VARINFO",
     steps=("metrics.agreement.entropies",),
     hint=FIX_THE_GRID,
@@ -394,22 +313,17 @@ def mutualInformation(exactCounts: Counts) -> float:
 def variationOfInformation(exactCounts: Counts) -> float:
     """How much information the two segmentations do not share.
 
-    2 H(A, B) - H(A) - H(B), the information the two do not share, in bits, [0, 2] (Meila 2003).
-
-    The printed source swaps the probabilities of the two backgrounds.
+    In bits, [0, 2] (Meila 2003).
     """
     reference, test, joint = entropies(exactCounts)
     return max(2 * joint - (reference + test), 0.0)
 
 
-@metric(
+@ofImage(
     "ICC",
     "Interclass correlation",
-    TAHA,
     best=1,
     low=-1,
-    empty=Empty.COUNTED,
-    dependsOnGrid=True,
     alias="ICCORR",
     hint=FIX_THE_GRID,
     formula=r"\mathrm{ICC} = \frac{\mathrm{MS}_b - \mathrm{MS}_w}{\mathrm{MS}_b + \mathrm{MS}_w} \\ "
@@ -421,28 +335,22 @@ def variationOfInformation(exactCounts: Counts) -> float:
 def interclassCorrelation(exactCounts: Counts) -> float:
     """How much of the variation lies between voxels rather than between the two segmentations.
 
-    (MSb - MSw) / (MSb + MSw) of the memberships, in [-1, 1] (Shrout 1979).
-
-    A voxel with the memberships f and g has the mean m = (f + g) / 2. The sum of m2 is that of (f2 + 2 f g + g2) / 4;
-    the sum of (f - m)2 + (g - m)2 is that of (f2 - 2 f g + g2) / 2.
-    The source's own program mixes memberships up to 1 with memberships up to 255 and gives a different number.
+    In [-1, 1] (Shrout 1979). A voxel with the memberships f and g has the mean m = (f + g) / 2. The sum of m2 is that
+    of (f2 + 2 f g + g2) / 4; the sum of (f - m)2 + (g - m)2 is that of (f2 - 2 f g + g2) / 2.
     """
     size = exactCounts.size
     if size < 2:
         raise Undefined("the evaluated grid has one voxel, so nothing varies between voxels")
-    sumOfMeans, sumOfTheirSquares = (
-        (exactCounts.reference + exactCounts.test) / 2,
-        (exactCounts.squares + 2 * exactCounts.products) / 4,
-    )
+    sumOfMeans = (exactCounts.reference + exactCounts.test) / 2
+    sumOfTheirSquares = (exactCounts.squares + 2 * exactCounts.products) / 4
     between = 2 / (size - 1) * (sumOfTheirSquares - sumOfMeans**2 / size)
     within = 1 / size * (exactCounts.squares - 2 * exactCounts.products) / 2
-    return _ratio(between - within, between + within, "both structures fill the whole evaluated grid")
+    return ratio(between - within, between + within, exactCounts, BOTH_FILL)
 
 
-@metric(
+@published(
     "PBD",
     "Probabilistic distance",
-    TAHA,
     best=0,
     high=math.inf,
     empty=Empty.INFINITE,
@@ -455,26 +363,19 @@ def interclassCorrelation(exactCounts: Counts) -> float:
 def probabilisticDistance(exactCounts: Counts) -> float:
     """Difference of the memberships over twice their product, summed over all voxels.
 
-    Sum |f_g - f_t| / (2 sum f_g f_t), in [0, inf], infinite without overlap (Gerig 2001).
-
-    The source's own program gives 1/255 of this value.
+    In [0, inf], infinite without overlap (Gerig 2001).
     """
     difference = exactCounts.falsePositive + exactCounts.falseNegative
-    if not exactCounts.products:
-        if not difference:
-            raise Undefined(_noVoxel(exactCounts))
-        return math.inf
-    return float(difference / (2 * exactCounts.products))
+    isApart = difference and not exactCounts.products
+    return math.inf if isApart else ratio(difference, 2 * exactCounts.products, exactCounts)
 
 
-@metric(
+@ofImage(
     "KAP",
     "Cohen's kappa",
-    TAHA,
     best=1,
     low=-1,
     empty=Empty.ZERO,
-    dependsOnGrid=True,
     isMain=True,
     alias="KAPPA",
     hint=FIX_THE_GRID,
@@ -486,42 +387,25 @@ def probabilisticDistance(exactCounts: Counts) -> float:
 def kappa(exactCounts: Counts) -> float:
     """Agreement beyond chance: 0 is what random segmentations of these sizes reach.
 
-    Cohen's kappa in [-1, 1] (Cohen 1960), the agreement beyond chance; 0 when one structure is empty.
+    In [-1, 1] (Cohen 1960).
     """
     agreed = exactCounts.truePositive + exactCounts.trueNegative
     chance = (
         exactCounts.outsideTest * exactCounts.outsideReference + exactCounts.test * exactCounts.reference
     ) / exactCounts.size
-    return _ratio(agreed - chance, exactCounts.size - chance, "both structures fill the whole evaluated grid")
+    return ratio(agreed - chance, exactCounts.size - chance, exactCounts, BOTH_FILL)
 
 
-@metric(
+@ofImage(
     "AUC",
     "Area under the ROC curve",
-    TAHA,
     best=1,
-    empty=Empty.COUNTED,
     symmetric=False,
-    dependsOnGrid=True,
     alias="AUC",
     steps=("metrics.agreement.fallout", "metrics.agreement.missRate"),
     hint=FIX_THE_GRID,
     formula=r"\mathrm{AUC} = 1 - \frac{\mathrm{FPR} + \mathrm{FNR}}{2}",
 )
 def areaUnderCurve(exactCounts: Counts) -> float:
-    """Mean of sensitivity and specificity: the area under the curve through the one point that a segmentation has.
-
-    The area under the receiver operating curve of one segmentation, 1 - (FPR + FNR) / 2, in [0, 1].
-    """
+    """Mean of sensitivity and specificity: the area under the curve through the one point that a segmentation has."""
     return 1 - (fallout(exactCounts) + missRate(exactCounts)) / 2
-
-
-def _noVoxel(counts: Counts) -> str:
-    return f"both structures enclose no {counts.unit}"
-
-
-def _ratio(part: Amount, whole: Amount, otherwise: str) -> float:
-    """Return a quotient. Raises Undefined with the reason when the denominator is 0."""
-    if not whole:
-        raise Undefined(otherwise)
-    return float(part / whole)

@@ -8,7 +8,7 @@ Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630 and MeshMetric
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 from ..base.errors import Undefined
 from ..distances.bounded import combined
@@ -19,20 +19,17 @@ from ..model.structures import REFERENCE_AND_TEST
 from .bands.methods import bands
 from .bands.sizes import Bands
 from .metric import CHENG, NIKOLOV, REVOLUTIONS, Empty, Family, Value, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
+from .pair import MANY_ELEMENTS, Pair
 
 FAMILY = Family(10)
+# What the distances have in common, and what the shares.
+ofDistance = partial(metric, source=REVOLUTIONS, unit="mm", best=0, empty=Empty.INFINITE)
+ofShare = partial(metric, best=1, empty=Empty.ZERO, isMain=True)
 
 
-@metric(
+@ofDistance(
     "HD",
     "Hausdorff distance",
-    REVOLUTIONS,
-    unit="mm",
-    best=0,
-    empty=Empty.INFINITE,
     isMain=True,
     hint="One outlier determines it: choose it when every error counts, else HD95 or a mean.",
     formula=r"\mathrm{HD} = \max\left(\max_{x \in \partial A} d(x, \partial B), \; \max_{y \in \partial B} "
@@ -45,13 +42,9 @@ def hausdorff(distances: SurfaceDistances) -> Value:
     return Value(combined(max, toTest, toReference), toTest, toReference)
 
 
-@metric(
+@ofDistance(
     "HD{percentile}",
     "Hausdorff distance, {percentile}th percentile",
-    REVOLUTIONS,
-    unit="mm",
-    best=0,
-    empty=Empty.INFINITE,
     isMain=True,
     trend="rising",
     hint="Ignores the worst errors, up to the share it leaves out: look at HD, too, where one of them matters.",
@@ -76,13 +69,9 @@ def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value
     return Value(combined(max, toTest, toReference), toTest, toReference)
 
 
-@metric(
+@ofDistance(
     "MASD",
     "Mean average surface distance",
-    REVOLUTIONS,
-    unit="mm",
-    best=0,
-    empty=Empty.INFINITE,
     isMain=True,
     hint="Choose it for the typical distance of the contours; a few large errors vanish among many small ones.",
     formula=r"\mathrm{MASD} = \frac{1}{2} \left(\frac{1}{\lvert \partial A \rvert} \int_{\partial A} d(x, "
@@ -96,13 +85,9 @@ def meanAverageSurfaceDistance(distances: SurfaceDistances) -> Value:
     return Value(combined(lambda a, b: (a + b) / 2, toTest, toReference), toTest, toReference)
 
 
-@metric(
+@ofDistance(
     "ASSD",
     "Average symmetric surface distance",
-    REVOLUTIONS,
-    unit="mm",
-    best=0,
-    empty=Empty.INFINITE,
     hint="Like MASD, but the larger contour counts more.",
     formula=r"\mathrm{ASSD} = \frac{\int_{\partial A} d(x, \partial B) \, dx + \int_{\partial B} d(y, "
     r"\partial A) \, dy}"
@@ -117,13 +102,10 @@ def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Value:
     return Value(pooled, toTest, toReference)
 
 
-@metric(
+@ofShare(
     "NSD_{tolerance}mm",
     "Normalized surface distance (surface Dice), {tolerance} mm",
     NIKOLOV,
-    best=1,
-    empty=Empty.ZERO,
-    isMain=True,
     trend="rising",
     hint="Choose the tolerance from how far observers differ; below the voxel size it punishes the sampling.",
     formula=r"\mathrm{NSD}_\tau = \frac{\lvert \lbrace x \in \partial A : d(x, \partial B) \le \tau \rbrace "
@@ -162,18 +144,15 @@ def boundaryBands(pair: Pair, tolerance: float) -> Bands:
     for which, mask in zip(REFERENCE_AND_TEST, masks, strict=True):
         if mask.isEmpty:
             raise Undefined(f"the {which} encloses no voxel, so its boundary band cannot be located")
-    pair.forgetIfLarge()
+    pair.forget(MANY_ELEMENTS)
     reference, test = masks
     return bands(pair.boundaries, (reference, test), tolerance)
 
 
-@metric(
+@ofShare(
     "BIoU_{tolerance}mm",
     "Boundary intersection over union, {tolerance} mm",
     CHENG,
-    best=1,
-    empty=Empty.ZERO,
-    isMain=True,
     trend="any",
     hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
     formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau "

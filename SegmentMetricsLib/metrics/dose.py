@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..base.errors import Undefined
-from ..geometry.masks import Mask
 from ..model.dose import Dose
-from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST, REFERENCE_EMPTY, TEST_EMPTY
 from . import dosesampling
 from .doseextremes import Solid, extremes
@@ -104,7 +102,7 @@ def givenDose(dose: Dose | None, dimension: int) -> Dose:
     return dose
 
 
-class Sampled(NamedTuple):
+class SampledDoses(NamedTuple):
     """The doses at places that stand for equal volumes of a structure.
 
     doses: (n,) Gy where they are known, ascending. areOwn: (n,) whether the other structure lacks these places. places,
@@ -118,7 +116,7 @@ class Sampled(NamedTuple):
 
 
 @quantity()
-def sampledDoses(pair: Pair, givenDose: Dose, number: int) -> Sampled:
+def sampledDoses(pair: Pair, givenDose: Dose, number: int) -> SampledDoses:
     """Return the doses in the reference (0) or the test (1). Raises Undefined if it is empty."""
     structure, other = pair.structures[number], pair.structures[1 - number]
     if structure.isEmpty:
@@ -132,16 +130,11 @@ def sampledDoses(pair: Pair, givenDose: Dose, number: int) -> Sampled:
         count, ownCount = count + len(points), ownCount + int(np.count_nonzero(~areShared))
     found, areOwn = np.concatenate(known), np.concatenate(own)
     order = np.argsort(found)
-    return Sampled(found[order], areOwn[order], count, ownCount)
-
-
-def solidOf(structure: Structure) -> Solid:
-    """Return what a structure fills."""
-    return Solid(structure.mask) if structure.mask is not None else Solid(None, structure.surface)
+    return SampledDoses(found[order], areOwn[order], count, ownCount)
 
 
 def _doseVolume(
-    pair: Pair, number: int, doses: np.ndarray, count: int, solid: Solid, other: Solid | None
+    pair: Pair, number: int, doses: np.ndarray, count: int, solid: Solid, other: Solid | None = None
 ) -> DoseVolume:
     """Return the doses in a solid without another one. doses: those that are known of `count` places, ascending."""
     dose, whole = pair["givenDose"], pair.find("sampledDoses", {"number": number}).places
@@ -151,11 +144,11 @@ def _doseVolume(
 
 
 @quantity()
-def dosesInside(pair: Pair, sampledDoses: Sampled, number: int) -> DoseVolume:
+def dosesInside(pair: Pair, sampledDoses: SampledDoses, number: int) -> DoseVolume:
     """Return the doses in the reference (0) or the test (1). Raises Undefined if all of it is outside the dose."""
     if not len(sampledDoses.doses):
         raise Undefined(f"the {REFERENCE_AND_TEST[number]} lies outside the region of the dose")
-    return _doseVolume(pair, number, sampledDoses.doses, sampledDoses.places, solidOf(pair.structures[number]), None)
+    return _doseVolume(pair, number, sampledDoses.doses, sampledDoses.places, Solid.of(pair.structures[number]))
 
 
 @quantity()
@@ -173,7 +166,7 @@ def doseCurves(bothDoses: tuple[DoseVolume, DoseVolume]) -> DoseCurves:
 
 
 @quantity()
-def doseOfPart(pair: Pair, sampledDoses: Sampled, number: int) -> DoseVolume:
+def doseOfPart(pair: Pair, sampledDoses: SampledDoses, number: int) -> DoseVolume:
     """Return the doses in what only the reference (0) has, which is missing, or only the test (1), which is added.
 
     Raises Undefined if there is nothing, or all of it is outside the dose.
@@ -183,27 +176,20 @@ def doseOfPart(pair: Pair, sampledDoses: Sampled, number: int) -> DoseVolume:
     inside = sampledDoses.doses[sampledDoses.areOwn]
     if not len(inside):
         raise Undefined("that part lies outside the region of the dose")
-    own, other = solidOf(pair.structures[number]), None
-    if all(structure.mask is not None for structure in pair.structures) and not pair.isResampled:
+    own, other = Solid.of(pair.structures[number]), None
+    if all(structure.mask is not None for structure in pair.structures) and not pair.overlapGrid.isResampled:
         # on one lattice the part is a mask, too
-        own = Solid(_difference(pair.masks[number], pair.masks[1 - number]))
+        own = Solid(pair.masks[number].without(pair.masks[1 - number]))
     elif not pair.structures[1 - number].isEmpty:
-        other = solidOf(pair.structures[1 - number])
+        other = Solid.of(pair.structures[1 - number])
     return _doseVolume(pair, number, inside, sampledDoses.ownPlaces, own, other)
-
-
-def _difference(mask: Mask, other: Mask) -> Mask:
-    """Return the voxels of a mask that another one on its lattice lacks."""
-    isOther = other.block(mask.low, mask.high) > 0
-    return Mask.fromArray((mask.voxels > 0) & ~isOther, mask.grid, mask.low, isOwn=True)
 
 
 # Metrics of one structure are made three times: of the reference, of the test, and of their difference.
 Number = TypeVar("Number", bound=Callable[..., float])
-# Those of one structure, whose doses are the argument `one`.
 OF_EITHER = (
-    {"suffix": REFERENCE, "of": "of the reference", "it": "the reference", "number": 0, "one": Named("dosesInside")},
-    {"suffix": TEST, "of": "of the test", "it": "the test", "number": 1, "one": Named("dosesInside")},
+    {"suffix": REFERENCE, "of": "of the reference", "it": "the reference", "number": 0},
+    {"suffix": TEST, "of": "of the test", "it": "the test", "number": 1},
 )
 
 
@@ -256,9 +242,9 @@ def difference(
     r"\mathrm{Dmean} = \frac{1}{\lvert S \rvert} \int_S D(x) \, dx",
     isMain=True,
 )
-def meanDose(one: DoseVolume) -> float:
+def meanDose(dosesInside: DoseVolume) -> float:
     """Mean dose in {it}."""
-    return float(one.doses.mean())
+    return float(dosesInside.doses.mean())
 
 
 @ofBoth(
@@ -268,9 +254,9 @@ def meanDose(one: DoseVolume) -> float:
     "Of a single point: D0.03cc is what protocols limit.",
     r"\mathrm{Dmax} = \max_{x \in S} D(x)",
 )
-def maximumDose(one: DoseVolume) -> float:
+def maximumDose(dosesInside: DoseVolume) -> float:
     """Largest dose in {it}."""
-    return one.highest
+    return dosesInside.highest
 
 
 @ofBoth(
@@ -280,9 +266,9 @@ def maximumDose(one: DoseVolume) -> float:
     "Of a single point: D98 is what protocols ask for.",
     r"\mathrm{Dmin} = \min_{x \in S} D(x)",
 )
-def minimumDose(one: DoseVolume) -> float:
+def minimumDose(dosesInside: DoseVolume) -> float:
     """Smallest dose in {it}."""
-    return one.lowest
+    return dosesInside.lowest
 
 
 @ofBoth(
@@ -293,9 +279,9 @@ def minimumDose(one: DoseVolume) -> float:
     r"\mathrm{D}_x = \max \lbrace d : V(d) \geq x \, \% \rbrace",
     isMain=True,
 )
-def doseOfShare(one: DoseVolume, dosePercent: float) -> float:
+def doseOfShare(dosesInside: DoseVolume, dosePercent: float) -> float:
     """Dose that is reached in {dosePercent} % of the volume of {it}."""
-    return one.atHottest(dosePercent / 100)
+    return dosesInside.atHottest(dosePercent / 100)
 
 
 @ofBoth(
@@ -305,15 +291,15 @@ def doseOfShare(one: DoseVolume, dosePercent: float) -> float:
     "For organs that a small volume of high dose damages, such as the spinal cord.",
     r"\mathrm{D}_v = \max \lbrace d : V(d) \geq v \rbrace",
 )
-def doseOfVolume(one: DoseVolume, doseVolume: float) -> float:
+def doseOfVolume(dosesInside: DoseVolume, doseVolume: float) -> float:
     """Dose that is reached in the hottest {doseVolume} cm3 of {it}.
 
     Raises Undefined for a structure that is smaller.
     """
-    share = doseVolume * CUBIC_CENTIMETER / one.volume
+    share = doseVolume * CUBIC_CENTIMETER / dosesInside.volume
     if share > 1:
         raise Undefined(f"the structure has less than {doseVolume:g} cm3 within the dose")
-    return one.atHottest(share)
+    return dosesInside.atHottest(share)
 
 
 @ofBoth(
@@ -323,12 +309,12 @@ def doseOfVolume(one: DoseVolume, doseVolume: float) -> float:
     "For organs whose tolerance depends on the volume, such as V20Gy of the lungs.",
     r"\mathrm{V}_d = \frac{\lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert}{\lvert S \rvert}",
 )
-def shareOfDose(one: DoseVolume, doseLevel: float) -> float:
+def shareOfDose(dosesInside: DoseVolume, doseLevel: float) -> float:
     """Share of the volume of {it} that receives at least {doseLevel} Gy."""
-    least = doseLevel * (1 - one.precision)
-    if least <= one.lowest:
+    least = doseLevel * (1 - dosesInside.precision)
+    if least <= dosesInside.lowest:
         return 1.0
-    return 1 - float(np.searchsorted(one.doses, least)) / len(one.doses)
+    return 1 - float(np.searchsorted(dosesInside.doses, least)) / len(dosesInside.doses)
 
 
 @ofBoth(
@@ -338,9 +324,9 @@ def shareOfDose(one: DoseVolume, doseLevel: float) -> float:
     "Unlike the share it does not depend on where the structure ends.",
     r"\mathrm{V}_d = \lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert",
 )
-def volumeOfDose(one: DoseVolume, doseLevel: float) -> float:
+def volumeOfDose(dosesInside: DoseVolume, doseLevel: float) -> float:
     """Volume in cm3 of {it} that receives at least {doseLevel} Gy."""
-    return shareOfDose(one, doseLevel) * one.volume / CUBIC_CENTIMETER
+    return shareOfDose(dosesInside, doseLevel) * dosesInside.volume / CUBIC_CENTIMETER
 
 
 @metric(
@@ -353,7 +339,7 @@ def volumeOfDose(one: DoseVolume, doseLevel: float) -> float:
     formula=r"\mathrm{{name}{suffix}} = \mathrm{{name}}({part})",
     variants=tuple(
         {"ask": ask, "name": name, "title": f"{title} of what {what}", "number": number, "suffix": suffix,
-         "part": part, "ofPart": Named("doseOfPart"), "description": f"{title} of the part that {what}.",
+         "part": part, "description": f"{title} of the part that {what}.",
          "steps": (f"metrics.dose.{ask.__name__}", "metrics.dose.doseOfPart"), "hint": hint}
         for number, suffix, what, part, hint in (
             (1, "Over", "only the test has", r"B \setminus A", "For an organ at risk: dose that is not its own."),
@@ -363,6 +349,6 @@ def volumeOfDose(one: DoseVolume, doseLevel: float) -> float:
         for ask, name, title in ((meanDose, "Dmean", "Mean dose"), (maximumDose, "Dmax", "Maximum dose"))
     ),
 )  # fmt: skip
-def numberOfPart(ofPart: DoseVolume, ask: Callable[[DoseVolume], float]) -> float:
+def numberOfPart(doseOfPart: DoseVolume, ask: Callable[[DoseVolume], float]) -> float:
     """A number of the doses in what only one of both has."""
-    return ask(ofPart)
+    return ask(doseOfPart)

@@ -27,6 +27,7 @@ from ..geometry.grids import SAME_LATTICE_TOLERANCE
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model.dose import Dose
+from ..model.structure import Structure
 from .dosesampling import areIn
 
 # Triangles, points or pieces processed at a time.
@@ -43,6 +44,11 @@ class Solid:
 
     mask: Mask | None
     surface: Surface | None = None
+
+    @staticmethod
+    def of(structure: Structure) -> Solid:
+        """Return what a structure fills."""
+        return Solid(structure.mask) if structure.mask is not None else Solid(None, structure.surface)
 
     @cached_property
     def faces(self) -> Surface:
@@ -65,13 +71,11 @@ class Solid:
         index = points if self.mask is None else self.mask.grid.toIndex(points) - self.mask.low
         found = np.zeros(len(points), bool)
         for shift in itertools.product((-margin, margin), repeat=3) if margin else [(0.0, 0.0, 0.0)]:
-            found |= self._at(index + shift)
+            if self.mask is None:
+                found |= self._enclosure.contains(np.ascontiguousarray((index + shift).T))
+            else:
+                found |= areIn(self.mask.voxels, np.rint(index + shift).astype(np.int64))
         return found
-
-    def _at(self, index: np.ndarray) -> np.ndarray:
-        if self.mask is None:
-            return self._enclosure.contains(np.ascontiguousarray(index.T))
-        return areIn(self.mask.voxels, np.rint(index).astype(np.int64))
 
 
 def extremes(dose: Dose, solid: Solid, other: Solid | None, low: float, high: float) -> tuple[float, float]:
@@ -131,7 +135,7 @@ class _Search:
         faces = solid.faces
         first, last = np.empty((2, len(faces.cells), 3), np.int32)
         for part in chunks(len(first), PART):
-            corners = self._placed(faces.corners(np.arange(len(first))[part]))
+            corners = self._toSteps(faces.corners(np.arange(len(first))[part]))
             low, high = corners.min(axis=1), corners.max(axis=1)
             for axis, steps in enumerate(self.steps):
                 first[part, axis], last[part, axis] = _around(steps, low[:, axis], high[:, axis])
@@ -146,7 +150,7 @@ class _Search:
 
     def _onTriangles(self, corners: np.ndarray, other: Solid | None, side: int, known: float) -> float:
         """Return the same of triangles (n, 3, 3) with corners in LPS mm that point outward."""
-        pieces, number = _cut(self._placed(corners), np.arange(len(corners)), self.steps)
+        pieces, number = _cut(self._toSteps(corners), np.arange(len(corners)), self.steps)
         chosen = self._bounds(pieces) > known
         pieces, number = pieces[chosen], number[chosen]
         if other is not None and len(pieces):
@@ -162,7 +166,7 @@ class _Search:
             known = max(known, float(self._at(self._stationaryWithin(piece)).max(initial=-np.inf)))
         return known
 
-    def _placed(self, corners: np.ndarray) -> np.ndarray:
+    def _toSteps(self, corners: np.ndarray) -> np.ndarray:
         """Return corners (n, 3, 3) in LPS mm in steps of the dose's grid."""
         return self.dose.grid.toIndex(corners.reshape(-1, 3)).reshape(-1, 3, 3)
 
@@ -192,7 +196,7 @@ class _Search:
         looks = middle if other.mask is not None else world + BESIDE * (middle - world)
         looks = looks + step * toward[number][:, None]
         isThere = other.contains(looks.reshape(-1, 3)).reshape(looks.shape[:2]) == isWanted
-        return self._placed(world[isThere.all(axis=1)])
+        return self._toSteps(world[isThere.all(axis=1)])
 
     def _stationaryWithin(self, piece: np.ndarray) -> np.ndarray:
         """Return the places (n, 3) within a piece (3, 3) in one cell where the dose may have a peak on its plane."""
@@ -288,12 +292,12 @@ def _cut(triangles: np.ndarray, number: np.ndarray, planes) -> tuple[np.ndarray,
             done.append((triangles[isWhole], number[isWhole]))
             triangles, number = triangles[~isWhole], number[~isWhole]
             level = across[((first + last) // 2)[~isWhole]]
-            triangles, number = _halved(triangles, axis, level), np.tile(number, 3)
+            triangles, number = _halve(triangles, axis, level), np.tile(number, 3)
         triangles, number = (np.concatenate(found) for found in zip(*done, strict=True))
     return triangles, number
 
 
-def _halved(triangles: np.ndarray, axis: int, level: np.ndarray) -> np.ndarray:
+def _halve(triangles: np.ndarray, axis: int, level: np.ndarray) -> np.ndarray:
     """Return the three pieces of each triangle (n, 3, 3) that a plane at a level (n,) of an axis cuts: (3 n, 3, 3)."""
     isAbove = triangles[:, :, axis] > level[:, None]
     # the corner that is alone on its side comes first

@@ -19,7 +19,7 @@ from ..geometry.masks import Mask
 from ..geometry.sharedvolume import EVENLY
 from ..geometry.voxelization import LARGEST_GRID
 from ..model.structure import Structure
-from .bands.bandvoxels import turned
+from .bands.bandvoxels import rotation
 
 # Places in a structure: at least so many, one for so many mm3, so that 0.03 cm3 have 60 of them, but at most so many,
 # unless it has more voxels.
@@ -38,13 +38,13 @@ def placesOf(structure: Structure, other: Structure) -> Iterator[tuple[np.ndarra
             yield points, areInVoxels(other.mask, points)
         return
     grid = _turnedGrid(structure)
-    own, theirs = (s.mask or voxelization.maskOf(s.surface, grid) for s in (structure, other))
+    own, others = (s.mask or voxelization.maskOf(s.surface, grid) for s in (structure, other))
     for k in range(grid.size[2]):
         checkpoint()
         index = np.stack(np.meshgrid(*map(np.arange, grid.size[:2]), [k], indexing="ij"), axis=-1).reshape(-1, 3)
         points = grid.toWorld(index)
         points = points[areInVoxels(own, points)]
-        yield points, areInVoxels(theirs, points)
+        yield points, areInVoxels(others, points)
 
 
 def volumeOf(structure: Structure) -> float:
@@ -84,7 +84,7 @@ def _inVoxels(mask: Mask) -> Iterator[np.ndarray]:
 
 
 def _turnedGrid(structure: Structure) -> Grid:
-    axes, corners = turned(), structure.mask.corners() if structure.mask is not None else structure.surface.points
+    axes, corners = rotation(), structure.mask.corners() if structure.mask is not None else structure.surface.points
     box = float(np.prod(np.ptp(corners @ axes, axis=0)))
     volume = volumeOf(structure)
     step = max((volume / _count(volume)) ** (1 / 3), (box / LARGEST_GRID) ** (1 / 3))

@@ -7,15 +7,14 @@ doi:10.1016/j.phro.2019.12.001; here as a length in mm, measured to the contour 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
 from ..base.errors import Undefined
 from ..base.parallel import threads
-from ..base.progress import checkpoint
+from ..base.progress import checkpoint, chunks
 from ..distances.surfacedistances import withTies
 from ..geometry import slicing
 from ..geometry.closest import ROUNDINGS
@@ -47,17 +46,6 @@ SMALLEST_SQUARE = 1e-300
 CHUNK = 1 << 19
 
 
-@dataclass(frozen=True, eq=False)
-class Outline:
-    """Contours of the reference, in one slice or in a stack of slices, with a search for those of the test.
-
-    test: None without contours of the test.
-    """
-
-    reference: Surface
-    test: NearContour | None
-
-
 class NearContour:
     """Search for the distances of points to contours of short segments, exact up to a limit."""
 
@@ -86,14 +74,12 @@ class NearContour:
         rest, count = np.arange(len(points)), min(NEIGHBORS, self._middles.n)
         while len(rest):
             undecided = []
-            for first in range(0, len(rest), max(1, CHUNK // count)):
-                checkpoint()
-                chosen = rest[first : first + max(1, CHUNK // count)]
+            for part in chunks(len(rest), max(1, CHUNK // count)):
+                chosen = rest[part]
                 radii, numbers = (a.reshape(len(chosen), count) for a in self._closestMiddles(points[chosen], count))
-                squared = self._squared(points[chosen, None], numbers)
-                best = squared.argmin(axis=1)[:, None]
-                owners[chosen] = np.take_along_axis(numbers, best, axis=1)[:, 0]
-                result[chosen] = np.sqrt(np.take_along_axis(squared, best, axis=1)[:, 0])
+                squared = self._squaredDistances(points[chosen, None], numbers)
+                best = np.arange(len(chosen)), squared.argmin(axis=1)
+                owners[chosen], result[chosen] = numbers[best], np.sqrt(squared[best])
                 # lower bound of the distance to all other segments
                 least = radii[:, -1] - self._halfLength
                 undecided.append(chosen[(least < result[chosen]) & (least <= limit)])
@@ -104,7 +90,7 @@ class NearContour:
 
     def areWithin(self, points: np.ndarray, numbers: np.ndarray, limit: float) -> np.ndarray:
         """Return whether LPS points (n, 3) are at most `limit` mm from one segment each, given by index (n,)."""
-        return self._squared(points, numbers) <= limit**2
+        return self._squaredDistances(points, numbers) <= limit**2
 
     def bounds(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return lower and upper bounds (n,) of the distances in mm of LPS points (n, 3), which are quick to find."""
@@ -114,50 +100,13 @@ class NearContour:
     def _closestMiddles(self, points: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         return self._middles.query(points, k=count, workers=threads() if len(points) > FEW else 1)
 
-    def _squared(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    def _squaredDistances(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return squared distances in mm2 of points (..., 3) to segments, given by index (...)."""
         offsets = [points[..., axis] - self._start[axis].take(numbers) for axis in range(3)]
         steps = [self._step[axis].take(numbers) for axis in range(3)]
         along = sum(offset * step for offset, step in zip(offsets, steps, strict=True)) * self._scale.take(numbers)
         np.clip(along, 0, 1, out=along)
         return sum((offset - along * step) ** 2 for offset, step in zip(offsets, steps, strict=True))
-
-
-def outline(reference: Surface, test: Surface | None) -> Outline:
-    """Return the Outline of one slice, or of stacks of slices."""
-    return Outline(reference, None if test is None or test.isEmpty else NearContour(test))
-
-
-def lengthsFarther(one: Outline, tolerance: float) -> np.ndarray:
-    """Return for every segment of the reference (m,) the length in mm that lies farther than tau (mm) from the test."""
-    if one.test is None:
-        return one.reference.sizes
-    limit, shortest = withTies(tolerance), SHORTEST_PIECE * min(1.0, tolerance)
-    start, end = (one.reference.points[one.reference.cells[:, corner]] for corner in (0, 1))
-    owner = np.arange(len(start))
-    beyond = np.zeros(len(start))
-    while len(start):
-        checkpoint()
-        middle, half = (start + end) / 2, np.linalg.norm(end - start, axis=1) / 2
-        # along a piece, the distance differs from that of its middle by at most half the piece's length
-        least, greatest = one.test.bounds(middle)
-        isBeyond = least >= limit + half
-        decided = isBeyond | (greatest <= limit - half)
-        unknown = np.flatnonzero(~decided)
-        distances, nearest = one.test.nearest(middle[unknown], limit + half.max())
-        isBeyond[unknown] = distances > limit
-        # a piece is near a segment if both its ends are
-        within = [one.test.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
-        decided[unknown] = (
-            (np.abs(distances - limit) >= half[unknown]) | (within[0] & within[1]) | (2 * half[unknown] <= shortest)
-        )
-        counted = decided & isBeyond
-        beyond += np.bincount(owner[counted], 2 * half[counted], len(beyond))
-        rest = ~decided
-        start, middle, end, owner = start[rest], middle[rest], end[rest], owner[rest]
-        start, end = np.concatenate([start, middle]), np.concatenate([middle, end])
-        owner = np.concatenate([owner, owner])
-    return beyond
 
 
 @quantity()
@@ -170,10 +119,9 @@ def slicedSides(pair: Pair) -> tuple[Mask | CrossSections, Mask | CrossSections]
     """
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
-    given = [s.mask for s in pair.structures]
-    if given[0] is None and not pair.reference.isEmpty:
+    if pair.reference.mask is None and not pair.reference.isEmpty:
         raise Undefined("the reference is a mesh, which has no slices")
-    home = given[1] if pair.reference.isEmpty and given[1] is not None else given[0]
+    home = pair.test.mask if pair.reference.isEmpty and pair.test.mask is not None else pair.reference.mask
     if home is None:
         raise Undefined("the only structure is a mesh, which has no slices")
     grid = home.grid.slicesLast()
@@ -191,41 +139,78 @@ def sliceStacks(slicedSides: tuple[Mask | CrossSections, Mask | CrossSections]) 
     return reference, test
 
 
+class Outline(NamedTuple):
+    """Contours of the reference, in one slice or in a stack of slices, and a search for those of the test.
+
+    reference: empty for an empty reference. test: None without contours of the test.
+    """
+
+    reference: Surface
+    test: NearContour | None
+
+
 @quantity()
-def outlines(pair: Pair) -> list[Outline]:
-    """Return the contours of both in every slice of the reference, as outlines; none if the reference is empty."""
+def outline(pair: Pair) -> Outline:
+    """Return the contours of both in every slice of the reference. Raises Undefined if both are empty."""
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
     if pair.reference.isEmpty:
-        return []
-    if pair.dimension == 2:
-        return [outline(pair.reference.surface, None if pair.test.isEmpty else pair.test.surface)]
-    return [outline(*(stack.contours for stack in pair["sliceStacks"]))]
+        return Outline(pair.reference.surface, None)
+    contours = (s.surface for s in pair.structures)
+    reference, test = contours if pair.dimension == 2 else (stack.contours for stack in pair["sliceStacks"])
+    return Outline(reference, None if test.isEmpty else NearContour(test))
 
 
 @quantity()
-def lengthsBeyond(outlines: Sequence[Outline], tolerance: float) -> np.ndarray:
+def lengthsBeyond(outline: Outline, tolerance: float) -> np.ndarray:
     """Return the length in mm of each segment (m,) of the reference's contours farther than tau (mm) from the test's.
 
     A distance equal to the tolerance is within. In slices without the test, segments count in full. The result is (0,)
     for an empty reference.
     """
-    return np.concatenate([np.zeros(0), *(lengthsFarther(one, tolerance) for one in outlines)])
+    contours, near = outline
+    if near is None:
+        return np.zeros(0) if contours.isEmpty else contours.sizes
+    limit, shortest = withTies(tolerance), SHORTEST_PIECE * min(1.0, tolerance)
+    start, end = (contours.points[contours.cells[:, corner]] for corner in (0, 1))
+    owner = np.arange(len(start))
+    beyond = np.zeros(len(start))
+    while len(start):
+        checkpoint()
+        middle, half = (start + end) / 2, np.linalg.norm(end - start, axis=1) / 2
+        # along a piece, the distance differs from that of its middle by at most half the piece's length
+        least, greatest = near.bounds(middle)
+        isBeyond = least >= limit + half
+        decided = isBeyond | (greatest <= limit - half)
+        unknown = np.flatnonzero(~decided)
+        distances, nearest = near.nearest(middle[unknown], limit + half.max())
+        isBeyond[unknown] = distances > limit
+        # a piece is near a segment if both its ends are
+        within = [near.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
+        decided[unknown] = (
+            (np.abs(distances - limit) >= half[unknown]) | (within[0] & within[1]) | (2 * half[unknown] <= shortest)
+        )
+        counted = decided & isBeyond
+        beyond += np.bincount(owner[counted], 2 * half[counted], len(beyond))
+        rest = ~decided
+        start, middle, end, owner = start[rest], middle[rest], end[rest], owner[rest]
+        start, end = np.concatenate([start, middle]), np.concatenate([middle, end])
+        owner = np.concatenate([owner, owner])
+    return beyond
 
 
-@metric(
+# What the path lengths have in common.
+ofPath = partial(metric, source=VAASSEN, best=0, empty=Empty.COMPUTED, symmetric=False, trend="falling")
+
+
+@ofPath(
     "APL_{tolerance}mm",
     "Added path length, {tolerance} mm",
-    VAASSEN,
     unit="mm",
-    best=0,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     isMain=True,
-    trend="falling",
     hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
     formula=r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau \rbrace \rvert",
-    steps=("metrics.effort.lengthsFarther",),
+    steps=("metrics.effort.lengthsBeyond",),
     deviation="The source counts pixels of the contour; here it is a length in mm, measured to the contour itself.",
 )
 def addedPathLength(lengthsBeyond: np.ndarray) -> float:
@@ -235,27 +220,21 @@ def addedPathLength(lengthsBeyond: np.ndarray) -> float:
     return float(lengthsBeyond.sum())
 
 
-@metric(
+@ofPath(
     "RelativeAPL_{tolerance}mm",
     "Added path length relative to the reference, {tolerance} mm",
-    VAASSEN,
-    best=0,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     heading="Relative APL",
-    trend="falling",
     hint="Choose it to compare the effort between structures of different size.",
     formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
 )
-def relativeAddedPathLength(outlines: Sequence[Outline], lengthsBeyond: np.ndarray) -> float:
+def relativeAddedPathLength(outline: Outline, lengthsBeyond: np.ndarray) -> float:
     """Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.
 
     Raises Undefined without a reference.
     """
-    whole = float(sum(one.reference.sizes.sum() for one in outlines))
-    if not whole:
+    if outline.reference.isEmpty:
         raise Undefined("the reference has no contour")
-    return min(addedPathLength(lengthsBeyond) / whole, 1.0)
+    return min(addedPathLength(lengthsBeyond) / float(outline.reference.sizes.sum()), 1.0)
 
 
 @metric(

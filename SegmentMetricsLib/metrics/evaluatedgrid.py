@@ -21,13 +21,14 @@ PARALLEL = 1 - 5e-7
 
 
 class ChosenGrid(NamedTuple):
-    """A grid, and why it was chosen, in words."""
+    """A grid, why it was chosen, in words, and whether masks have to be resampled onto it."""
 
     grid: Grid
     why: str
+    isResampled: bool = False
 
 
-def extended(
+def extendVolume(
     home: Grid, grid: Grid, structures: Sequence[Structure], extents: tuple[Mask, Mask], name: str
 ) -> ChosenGrid:
     """Return a volume extended to contain both structures, as the evaluated grid, and its description in words.

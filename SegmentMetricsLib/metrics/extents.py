@@ -18,17 +18,17 @@ only what both observers contoured is compared:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
 
-from ..base.statements import Place
+from ..base.statements import SettingPlace
 from ..base.texts import counted
 from ..distances.surfacedistances import DirectedDistances, SurfaceDistances
-from ..geometry.graphs import components
 from ..geometry.grids import Grid
 from ..geometry.lateral import lateralOfMask, lateralOfSurface, maskWithin
+from ..geometry.parts import components
 from ..geometry.slabs import SAME_PLANE, Slab, alignedAxis
 from ..geometry.surfaces import Surface, outwardNormals
 from ..model.structure import Structure
@@ -46,7 +46,7 @@ LONG, DECISIVE = 2.0, 0.75
 TUBE, TIP, CUT = 2.2, 0.08, 0.6
 # Distances up to this fraction of the structure's length are ignored.
 NEGLIGIBLE = 1e-4
-COMMON = Place("--extent common", 'extent="common"', "Advanced > Extent")
+COMMON = SettingPlace("--extent common", 'extent="common"', "Advanced > Extent")
 NO_COMMON_EXTENT = "the two contours have no common extent along the axis of the slices"
 
 
@@ -90,20 +90,19 @@ def common(reference: Structure, test: Structure) -> tuple[Structure, Structure,
     if reference.isEmpty or test.isEmpty or reference.dimension == 2:
         why = "contours in one plane have no ends" if reference.dimension == 2 else "one structure is empty"
         return reference, test, Extent(description={"choice": "whole", "reason": why})
-    structures = (reference, test)
-    for which, structure in zip(REFERENCE_AND_TEST, structures, strict=True):
-        if structure.givenSurface is not None and not structure.givenSurface.isClosed:
-            why = f"the surface of the {which} {structure.givenSurface.whyNoInside}, so it cannot be cut to an extent"
-            return reference, test, Extent(problem=why, description={"choice": "common", "reason": why})
-    slab, spans = slabOf(*structures)
-    parts = () if slab is None else tuple(section(structure, slab) for structure in structures)
-    if slab is None or any(part.isEmpty for part in parts):
-        return (
-            reference,
-            test,
-            Extent(problem=NO_COMMON_EXTENT, description={"choice": "common", "reason": NO_COMMON_EXTENT}),
-        )
-    return parts[0], parts[1], _extentOf(slab, spans, homeGrid(*structures))
+    given = (s.givenSurface for s in (reference, test))
+    problems = [
+        f"the surface of the {which} {surface.whyNoInside}, so it cannot be cut to an extent"
+        for which, surface in zip(REFERENCE_AND_TEST, given, strict=True)
+        if surface is not None and not surface.isClosed
+    ]
+    if not problems:
+        slab, spans = slabOf(reference, test)
+        parts = [] if slab is None else [section(structure, slab) for structure in (reference, test)]
+        if slab is not None and not any(part.isEmpty for part in parts):
+            return parts[0], parts[1], _extentOf(slab, spans, homeGrid(reference, test))
+        problems = [NO_COMMON_EXTENT]
+    return reference, test, Extent(problem=problems[0], description={"choice": "common", "reason": problems[0]})
 
 
 def _extentOf(slab: Slab, spans: list[tuple[float, float]], home: Grid | None) -> Extent:
@@ -116,14 +115,8 @@ def _extentOf(slab: Slab, spans: list[tuple[float, float]], home: Grid | None) -
         which: [max(0.0, slab.low - low), max(0.0, high - slab.high)]
         for which, (low, high) in zip(REFERENCE_AND_TEST, spans, strict=True)
     }
-    description = {
-        "choice": "common",
-        "normal": slab.normal.tolist(),
-        "low": slab.low,
-        "high": slab.high,
-        "slices": slices,
-        "beyond": beyond,
-    }
+    ends = {"normal": slab.normal.tolist(), "low": slab.low, "high": slab.high}
+    description = {"choice": "common", **ends, "slices": slices, "beyond": beyond}
     count = "" if slices is None else f"{counted(slices, 'slice')}, "
     left = " and ".join(f"{sum(ends):.1f} mm of the {which}" for which, ends in beyond.items())
     sentence = (
@@ -187,8 +180,7 @@ def _endWithoutCap(surface: Surface, normal: np.ndarray) -> float:
     if not len(cells):
         return float(heights.max())
     used, corners = np.unique(cells, return_inverse=True)
-    corners = corners.reshape(cells.shape)
-    first, second, third = corners.T
+    first, second, third = corners.reshape(cells.shape).T
     parts = components(np.concatenate([first, first]), np.concatenate([second, third]), len(used))
     top = parts[heights[used].argmax()]
     return float(heights[used][parts == top].min())
@@ -197,7 +189,7 @@ def _endWithoutCap(surface: Surface, normal: np.ndarray) -> float:
 def section(structure: Structure, slab: Slab) -> Section:
     """Return the part of a structure within a slab."""
     given = structure.givenSurface
-    values = {name: getattr(structure, name) for name in structure.__dataclass_fields__}
+    values = {one.name: getattr(structure, one.name) for one in fields(structure) if one.init}
     values["givenSurface"] = None if given is None else lateralOfSurface(given, slab)
     for name in ("mask", "memberships"):
         if values[name] is not None:

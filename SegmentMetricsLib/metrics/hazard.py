@@ -9,8 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -108,23 +109,15 @@ class HazardField:
 
     def block(self, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         """Return a copy [k, j, i] of the hazard from voxel index low to high (inclusive)."""
-        result = np.zeros((high - low + 1)[::-1])
-        first = np.maximum(low, self.low)
-        last = np.minimum(high, self.low + self.values.shape[::-1] - 1)
-        if (first <= last).all():
-            target = slicesOf(first - low, last - low)
-            result[target] = self.values[slicesOf(first - self.low, last - self.low)]
-        return result
+        return Mask(self.values, tuple(self.low.tolist()), self.grid).block(low, high)
 
     def within(self, evaluated: Grid) -> HazardField:
         """Return the field with hazard only at voxels whose centers lie in a grid that is on another lattice."""
         values = self.values.copy()
-        j, i = np.meshgrid(*(np.arange(n) for n in values.shape[1:]), indexing="ij")
-        for k, part in enumerate(values):
-            index = np.stack([i, j, np.full_like(i, k)], axis=-1) + self.low
-            place = evaluated.toIndex(self.grid.toWorld(index.reshape(-1, 3)))
+        for layer, points in _slices(values, self.low, self.grid):
+            place = evaluated.toIndex(points)
             inside = ((place >= -0.5) & (place < np.array(evaluated.size) - 0.5)).all(axis=1)
-            part[~inside.reshape(part.shape)] = 0
+            layer[~inside.reshape(layer.shape)] = 0
         return replace(self, values=values)
 
     def without(self, mask: Mask) -> HazardField:
@@ -136,6 +129,13 @@ class HazardField:
         """Return the sum of the hazard of all voxels outside a mask on the same lattice."""
         high = self.low + self.values.shape[::-1] - 1
         return float(self.values.sum(where=mask.block(self.low, high) == 0))
+
+
+def _slices(values: np.ndarray, low: np.ndarray, grid: Grid) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the slices [j, i] of values [k, j, i], and the LPS positions (n, 3) of their voxels. low: of the first."""
+    j, i = np.indices(values.shape[1:])
+    for k, layer in enumerate(values):
+        yield layer, grid.toWorld(np.stack([i, j, np.full_like(i, k)], axis=-1).reshape(-1, 3) + low)
 
 
 def hazardAround(
@@ -151,9 +151,11 @@ def hazardAround(
     if kernel.kind == "polynomial":
         # beyond the kernel's reach there is no hazard, and nothing needs to be stored
         steps = np.ceil(kernel.reach * np.linalg.norm(np.linalg.inv(grid.axes), axis=1)).astype(int)
-        lows, highs = zip(*(_extent(critical, grid) for critical, _ in criticals), strict=True)
-        low = np.maximum(low, np.min(lows, axis=0) - steps)
-        high = np.minimum(high, np.max(highs, axis=0) + steps)
+        places = np.concatenate([
+            [one.low, one.high] if isinstance(one, Mask) else grid.toIndex(one.points) for one, _ in criticals
+        ])  # fmt: skip
+        low = np.maximum(low, np.floor(places.min(axis=0)).astype(int) - steps)
+        high = np.minimum(high, np.ceil(places.max(axis=0)).astype(int) + steps)
         criticals = [(_near(critical, low - steps, high + steps), weight) for critical, weight in criticals]
         criticals = [(critical, weight) for critical, weight in criticals if not critical.isEmpty]
     if (low > high).any() or not criticals:
@@ -165,14 +167,6 @@ def hazardAround(
         for slab, distances in zip(values, squared, strict=True):  # a slice fits into the processor's cache
             kernel.combine(slab, weight * kernel.at(np.sqrt(distances, dtype=float)))
     return HazardField(values, low, grid, box)
-
-
-def _extent(critical: Mask | Surface, grid: Grid) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and highest voxel index (3,) of a critical structure."""
-    if isinstance(critical, Mask):
-        return critical.low, critical.high
-    index = grid.toIndex(critical.points)
-    return np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
 
 
 def _near(critical: Mask | Surface, low: np.ndarray, high: np.ndarray) -> Mask | Surface:
@@ -232,16 +226,6 @@ class Errors:
     outside: float
 
 
-def errors(hazard: HazardField, reference: Mask, test: Mask, box: tuple) -> Errors:
-    """Return the hazard of two masks on one lattice that lie in a box; one of them may be empty."""
-    low, high = (np.asarray(corner) for corner in box)
-    values = hazard.block(low, high)
-    mine, other = (mask.block(low, high).astype(bool) for mask in (reference, test))
-    return Errors(
-        values[mine & ~other], values[other & ~mine], float(values[mine & other].sum()), hazard.totalOutside(reference)
-    )
-
-
 # The structures of one patient share a field, which can be as large as their image: while one comparison keeps it, the
 # others reuse it. The key holds the critical structures, so that no others can take their place.
 _fields: weakref.WeakValueDictionary[tuple, HazardField] = weakref.WeakValueDictionary()
@@ -255,10 +239,13 @@ def hazardErrors(
     ignored: Mask | None,
 ) -> Errors:
     """Return the hazard of the structures' overlap and of their differences."""
-    reference, test = masks
     if ignored is not None:
         hazardField = hazardField.without(ignored.on(hazardField.grid))
-    return errors(hazardField, reference, test, boxAround(reference, test))
+    low, high = boxAround(*masks)
+    values = hazardField.block(low, high)
+    reference, test = (mask.block(low, high).astype(bool) for mask in masks)
+    missed, added, both = (values[part] for part in (reference & ~test, test & ~reference, reference & test))
+    return Errors(missed, added, float(both.sum()), hazardField.totalOutside(masks[0]))
 
 
 @quantity()
@@ -281,7 +268,13 @@ def hazardField(pair: Pair) -> HazardField:
     key = source, kernelOf(pair.settings), grid.matrix.tobytes(), lattices
     field = _fields.get(key)
     if field is None:
-        field = _fieldOfDose(pair, grid, box) if isOfDose else _newField(pair, grid, box)
+        if isOfDose:
+            field = _fieldOfDose(pair, grid, box)
+        else:
+            given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
+            if not given:
+                raise Undefined("the critical structures are empty")
+            field = hazardAround(given, grid, box, kernelOf(pair.settings))
         field = _fields[key] = field if start is not None else field.within(evaluated)
     return field
 
@@ -292,22 +285,13 @@ def kernelOf(settings: Any) -> Kernel:
     return Kernel(s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination)
 
 
-def _newField(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> HazardField:
-    given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
-    if not given:
-        raise Undefined("the critical structures are empty")
-    return hazardAround(given, grid, box, kernelOf(pair.settings))
-
-
 def _fieldOfDose(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> HazardField:
     """Return the dose as a share of the prescription, at most 1; outside the dose's grid there is no hazard."""
     dose, full = cast(Dose, pair.dose), cast(float, pair.settings.prescription)
     low, high = box
     values = np.zeros((high - low + 1)[::-1])
-    j, i = np.meshgrid(*(np.arange(n) for n in values.shape[1:]), indexing="ij")
-    for k, layer in enumerate(values):
-        index = np.stack([i, j, np.full_like(i, k)], axis=-1).reshape(-1, 3) + low
-        doses, isWithin = dose.at(grid.toWorld(index))
+    for layer, points in _slices(values, low, grid):
+        doses, isWithin = dose.at(points)
         layer[:] = np.where(isWithin, np.minimum(doses / full, 1), 0).reshape(layer.shape)
     return HazardField(values, low, grid, box)
 
@@ -325,24 +309,16 @@ def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
             return structure.surface
     mask = structure.mask.on(grid) if structure.mask is not None else voxelization.maskOf(structure.surface, grid)
     # a structure too thin to contain a voxel center is dangerous all the same
-    return _crossed(structure.surface, grid) if mask.isEmpty else mask
+    return _voxelsCrossedBy(structure.surface, grid) if mask.isEmpty else mask
 
 
-def _crossed(surface: Surface, grid: Grid) -> Mask:
+def _voxelsCrossedBy(surface: Surface, grid: Grid) -> Mask:
     """Return the voxels that a boundary crosses, except for those that it only grazes at a corner."""
     corners = surface.points[surface.cells]
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max()
     subdivisions = max(0, math.ceil(math.log2(4 * longest / grid.spacing.min())))
-    return _voxelsAt(elementCenters(surface.points, surface.cells, subdivisions), grid)
-
-
-def _voxelsAt(points: np.ndarray, grid: Grid) -> Mask:
-    """Return the voxels in which points (n, 3) lie."""
-    index = np.rint(grid.toIndex(points)).astype(int)
-    low = index.min(axis=0)
-    voxels = np.zeros((index.max(axis=0) - low + 1)[::-1], np.uint8)
-    voxels[tuple((index - low).T[::-1])] = 1
-    return Mask.fromArray(voxels, grid, low)
+    places = elementCenters(surface.points, surface.cells, subdivisions)
+    return Mask.ofVoxels(np.rint(grid.toIndex(places)).astype(int), grid)
 
 
 def emptyCriticals(criticals: Sequence[tuple[Structure, float]]) -> str:
@@ -351,14 +327,13 @@ def emptyCriticals(criticals: Sequence[tuple[Structure, float]]) -> str:
     return f"left out because empty: {commaSeparated(names)}" if names else ""
 
 
-@metric(
+# What all have in common.
+ofHazard = partial(metric, source=BEYOND_DICE, best=0, empty=Empty.COMPUTED, symmetric=False, note=emptyCriticals)
+
+
+@ofHazard(
     "RFN",
     "Missed hazard",
-    BEYOND_DICE,
-    best=0,
-    empty=Empty.COMPUTED,
-    symmetric=False,
-    note=emptyCriticals,
     steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"),
     symbols=HAZARD_OF_VOXELS,
     hint="Choose it when missing a part near a critical structure matters most.",
@@ -373,15 +348,10 @@ def missedShare(hazardErrors: Errors) -> float:
     return missed / (hazardErrors.both + missed + EPSILON)
 
 
-@metric(
+@ofHazard(
     "RFP",
     "Added hazard",
-    BEYOND_DICE,
-    best=0,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     dependsOnGrid=True,
-    note=emptyCriticals,
     steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"),
     symbols=HAZARD_OF_VOXELS,
     hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
@@ -395,16 +365,11 @@ def addedShare(hazardErrors: Errors) -> float:
     return float(hazardErrors.added.sum()) / (hazardErrors.outside + EPSILON)
 
 
-@metric(
+@ofHazard(
     "SIS",
     "Safety impact score",
-    BEYOND_DICE,
-    best=0,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     dependsOnGrid=True,
     isMain=True,
-    note=emptyCriticals,
     steps=("metrics.hazard.missedShare", "metrics.hazard.addedShare"),
     symbols=BALANCE,
     hint="A mean over all errors, in which a few grave ones vanish: look at STAR, too. Fix the evaluated grid.",
@@ -418,15 +383,10 @@ def safetyImpactScore(hazardErrors: Errors, hazardBalance: float) -> float:
     return hazardBalance * missedShare(hazardErrors) + (1 - hazardBalance) * addedShare(hazardErrors)
 
 
-@metric(
+@ofHazard(
     "STAR",
     "Tail risk",
-    BEYOND_DICE,
-    best=0,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     isMain=True,
-    note=emptyCriticals,
     steps=("metrics.hazard.tailMean",),
     symbols=(*BALANCE, (r"\alpha", ("hazardTail",)), *HAZARD_OF_VOXELS),
     hint="Looks at the worst errors only: one voxel in a critical structure shows.",
@@ -468,14 +428,12 @@ def tailMean(values: np.ndarray, share: float) -> float:
     return float(threshold + np.maximum(values - threshold, 0).mean() / share)
 
 
-@metric(
+@ofHazard(
     "wDice",
     "Dice weighted by hazard",
-    BEYOND_DICE,
     best=1,
-    empty=Empty.COMPUTED,
+    symmetric=True,
     isMain=True,
-    note=emptyCriticals,
     steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"),
     symbols=HAZARD_OF_VOXELS,
     hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",

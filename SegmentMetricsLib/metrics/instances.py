@@ -21,13 +21,13 @@ import numpy as np
 from ..base.errors import Undefined
 from ..base.progress import checkpoint
 from ..geometry import voxelization
-from ..geometry.graphs import components
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, boxAround, finerFirst
-from ..geometry.parts import closedParts, partsOf
+from ..geometry.parts import components, partsOf
+from ..geometry.ranges import levelsOf
 from ..geometry.sharedvolume import sharedVolume
 from ..model.structure import Structure
-from ..model.structures import BOTH_EMPTY
+from ..model.structures import BOTH_EMPTY, REFERENCE_AND_TEST
 from . import boundary, overlap
 from .metric import OURS, Empty, Family, Named, metric, quantity
 
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 FAMILY = Family(90, called=("lesions",))
 KIRILLOV = "Kirillov et al., arXiv:1801.00868"
 BRATS_PROGRAM = "BraTS 2023, github.com/rachitsaluja/BraTS-2023-Metrics"
-# The function that matches lesions, and the settings for the overlap of a match.
-MATCHED = ("metrics.instances.matched",)
-FOUND, MATCHING = (((r"\mathrm{TP}_t", (name,)),) for name in ("lesionOverlap", "panopticOverlap"))
 # The percentile of the Hausdorff distance of a lesion.
 PERCENTILE = 95
 # Steps of BraTS' dilation go to voxels that share a face or an edge.
@@ -92,7 +89,7 @@ class Lesions:
 
     def mask(self, lesions: Sequence[int]) -> Mask:
         """Return the mask of some lesions together."""
-        return maskOf(self.voxelsOf(lesions), self.grid)
+        return Mask.ofVoxels(self.voxelsOf(lesions), self.grid)
 
     def volume(self, lesions: Sequence[int]) -> float:
         """Return the volume of some lesions together in mm3 (mm2 on a plane)."""
@@ -111,7 +108,7 @@ class Lesions:
 
 @dataclass(frozen=True)
 class LesionGroup:
-    """Lesions that overlap, directly or through others: their numbers, from 0."""
+    """Lesions of both structures that belong together: their numbers, from 0."""
 
     reference: tuple[int, ...]
     test: tuple[int, ...]
@@ -144,7 +141,8 @@ class Overlaps:
     @cached_property
     def ious(self) -> np.ndarray:
         """(q,) intersection over union of the lesions that overlap, in (0, 1]."""
-        return iousOf(self.reference, self.test, self.pairs, self.shared)
+        ofReference, ofTest = self.pairs.T
+        return self.shared / (self.reference[ofReference] + self.test[ofTest] - self.shared)
 
     @cached_property
     def groups(self) -> tuple[LesionGroup, ...]:
@@ -155,12 +153,9 @@ class Overlaps:
         numbers = components(self.belong[:, 0], self.belong[:, 1] + m, m + n)
         found: dict[int, tuple[list[int], list[int]]] = {}
         for lesion, group in enumerate(numbers.tolist()):
-            ours, theirs = found.setdefault(group, ([], []))
-            if lesion < m:
-                ours.append(lesion)
-            else:
-                theirs.append(lesion - m)
-        return tuple(LesionGroup(tuple(ours), tuple(theirs)) for ours, theirs in found.values())
+            isOfTest = lesion >= m
+            found.setdefault(group, ([], []))[isOfTest].append(lesion - m if isOfTest else lesion)
+        return tuple(LesionGroup(tuple(reference), tuple(test)) for reference, test in found.values())
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,17 +173,6 @@ class Matches:
     @property
     def found(self) -> int:
         return len(self.pairs)
-
-
-def maskOf(voxels: np.ndarray, grid: Grid) -> Mask:
-    """Return the mask of voxels (n, 3), given by their indices i, j, k."""
-    if not len(voxels):
-        return Mask.empty(grid)
-    low = voxels.min(axis=0)
-    i, j, k = (voxels - low).T
-    array = np.zeros((k.max() + 1, j.max() + 1, i.max() + 1), np.uint8)
-    array[k, j, i] = 1
-    return Mask(array, tuple(low.tolist()), grid)
 
 
 def ofMasks(masks: Sequence[Mask], whole: Mask, areNested: bool = False) -> Lesions:
@@ -232,24 +216,20 @@ def withoutSmall(lesions: Lesions, fewest: float) -> Lesions:
     )
 
 
-def overlapsOf(reference: Lesions, test: Lesions) -> Overlaps:
-    """Return how the lesions of two structures overlap: by their voxels on one grid, by volumes in mm3 on two."""
+@quantity()
+def lesionOverlaps(lesions: tuple[Lesions, Lesions]) -> Overlaps:
+    """Return how the lesions of both overlap: by their voxels on one grid, by volumes in mm3 on two."""
+    reference, test = lesions
     isOneGrid = reference.grid == test.grid
     m, n = (one.sizes if isOneGrid else one.sizes * one.grid.voxelSize for one in (reference, test))
     if reference.count and test.count:
         pairs, shared = (_sharedVoxels if isOneGrid else _sharedVolumes)(reference, test)
     else:
         pairs, shared = np.zeros((0, 2), int), np.zeros(0, int)
-    belong = pairs
+    found = Overlaps(m, n, pairs, shared, pairs)
     if reference.areOverlapping or test.areOverlapping:
-        belong = pairs[_areBest(reference, test, pairs, iousOf(m, n, pairs, shared))]
-    return Overlaps(m, n, pairs, shared, belong)
-
-
-def iousOf(reference: np.ndarray, test: np.ndarray, pairs: np.ndarray, shared: np.ndarray) -> np.ndarray:
-    """Return the intersection over union (q,) of pairs of lesions; arguments as in Overlaps."""
-    one, other = pairs.T
-    return shared / (reference[one] + test[other] - shared)
+        return replace(found, belong=pairs[_areBest(reference, test, pairs, found.ious)])
+    return found
 
 
 def _sharedVoxels(reference: Lesions, test: Lesions) -> tuple[np.ndarray, np.ndarray]:
@@ -257,14 +237,11 @@ def _sharedVoxels(reference: Lesions, test: Lesions) -> tuple[np.ndarray, np.nda
     low = np.minimum(reference.voxels.min(axis=0), test.voxels.min(axis=0))
     size = np.maximum(reference.voxels.max(axis=0), test.voxels.max(axis=0)) - low + 1
     strides = np.array([1, size[0], size[0] * size[1]])
-    ours, theirs = ((lesions.voxels - low) @ strides for lesions in (reference, test))
-    order = np.argsort(theirs)
-    first, last = (np.searchsorted(theirs, ours, side, sorter=order) for side in ("left", "right"))
+    places, searched = ((lesions.voxels - low) @ strides for lesions in (reference, test))
+    order = np.argsort(searched)
     # every voxel of the reference with each lesion of the test that has it
-    number = last - first
-    one = np.repeat(np.arange(len(ours)), number)
-    other = order[np.arange(len(one)) + np.repeat(first - np.cumsum(number) + number, number)]
-    joint = reference.numbers[one] * test.count + test.numbers[other]
+    voxel, rank = levelsOf(*(np.searchsorted(searched, places, side, sorter=order) for side in ("left", "right")))
+    joint = reference.numbers[voxel] * test.count + test.numbers[order[rank]]
     found, shared = np.unique(joint, return_counts=True)
     return np.stack(np.divmod(found, test.count), axis=1), shared
 
@@ -293,23 +270,24 @@ def _sharedVolumes(reference: Lesions, test: Lesions) -> tuple[np.ndarray, np.nd
 def _common(one: Mask, other: Mask) -> float:
     """Return what two masks share: voxels if they lie on one grid, else mm3 (mm2)."""
     if one.grid == other.grid:
-        return float(np.count_nonzero(one.voxels & other.block(one.low, one.high)))
+        return overlap.count(one, other).truePositive
     return sharedVolume(*finerFirst(one, other))
 
 
 def _areBest(reference: Lesions, test: Lesions, pairs: np.ndarray, ious: np.ndarray) -> np.ndarray:
     """Return which pairs (q,) of lesions share a voxel that no lesion of either side has that fits the other better."""
     found = np.zeros(len(pairs), bool)
-    for number, ((one, other), iou) in enumerate(zip(pairs.tolist(), ious.tolist())):
+    for number, (pair, iou) in enumerate(zip(pairs, ious.tolist())):
         isBetter = ious > iou * (1 + ROUNDING)
-        ours = pairs[isBetter & (pairs[:, 1] == other), 0].tolist()
-        theirs = pairs[isBetter & (pairs[:, 0] == one), 1].tolist()
-        mine, yours = reference.mask([one]).without(reference.mask(ours)), test.mask([other]).without(test.mask(theirs))
-        found[number] = not mine.isEmpty and not yours.isEmpty and _common(mine, yours) > 0
+        left = []
+        for side, lesions in enumerate((reference, test)):
+            better = pairs[isBetter & (pairs[:, 1 - side] == pair[1 - side]), side]
+            left.append(lesions.mask([pair[side]]).without(lesions.mask(better)))
+        found[number] = not any(mask.isEmpty for mask in left) and _common(*left) > 0
     return found
 
 
-def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False, isByDice: bool = False) -> Matches:
+def matchLesions(overlaps: Overlaps, threshold: float, isAtLeast: bool = False, isByDice: bool = False) -> Matches:
     """Return the one-to-one assignment of the largest total IoU among lesions whose IoU is above a threshold.
 
     isAtLeast: whether an IoU that equals the threshold counts, too. isByDice: whether the total Dice is the largest.
@@ -327,11 +305,12 @@ def matched(overlaps: Overlaps, threshold: float, isAtLeast: bool = False, isByD
         if len(rows) < 2:
             taken.append(rows)
             continue
-        (ours, one), (theirs, other) = (np.unique(column, return_inverse=True) for column in pairs[rows].T)
-        gain, links = np.zeros((len(ours), len(theirs))), np.full((len(ours), len(theirs)), -1)
+        place = tuple(np.unique(column, return_inverse=True)[1] for column in pairs[rows].T)
+        size = [ends.max() + 1 for ends in place]
+        gain, links = np.zeros(size), np.full(size, -1)
         # of equal totals the one of most pairs, so that the order of the lesions does not decide
         scores = 2 * ious[rows] / (1 + ious[rows]) if isByDice else ious[rows]
-        gain[one, other], links[one, other] = scores + ROUNDING, rows
+        gain[place], links[place] = scores + ROUNDING, rows
         chosen = links[linear_sum_assignment(gain, maximize=True)]
         taken.append(chosen[chosen >= 0])
     rows = np.sort(np.concatenate(taken))
@@ -348,22 +327,6 @@ def meanOfLesions(scores: Sequence[float], invented: int, penalty: float) -> flo
     return (float(sum(scores)) + penalty * invented) / (len(scores) + invented)
 
 
-@dataclass(frozen=True)
-class DrawnLesion:
-    """How far some lesions of the reference and some of the test lie apart: HD95 and MASD in mm."""
-
-    hausdorff: float
-    mean: float
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Lesions of the reference that count as one, and those of the test that belong to it: their numbers, from 0."""
-
-    reference: tuple[int, ...]
-    test: tuple[int, ...]
-
-
 @quantity()
 def connectivities(structures: tuple[Structure, Structure], lesionConnectivity: int) -> tuple[int, ...]:
     """Return how many neighbors of a voxel belong to one lesion with it, for the reference and for the test."""
@@ -378,7 +341,7 @@ def allLesions(pair: Pair, connectivities: tuple[int, ...]) -> tuple[Lesions, Le
         masks = Mask.empty(grid), Mask.empty(grid)
     else:
         # where overlap is counted in parts of voxels, nothing is resampled
-        masks = (pair.reference.ownMask, pair.test.ownMask) if pair.isResampled else pair.masks
+        masks = (pair.reference.ownMask, pair.test.ownMask) if pair.overlapGrid.isResampled else pair.masks
     reference, test = (_lesionsOf(*one) for one in zip(pair.structures, masks, connectivities, strict=True))
     return reference, test
 
@@ -388,8 +351,13 @@ def _lesionsOf(structure: Structure, mask: Mask, connectivity: int) -> Lesions:
     if structure.instances is not None:
         return ofMasks([one.on(mask.grid) for one in structure.instances], mask)
     if structure.mask is None and structure.dimension == 3 and not mask.isEmpty:
-        filled = [voxelization.maskOf(part, mask.grid) for part in closedParts(structure.surface.solid)]
+        filled = [voxelization.maskOf(part, mask.grid) for part in voxelization.closedParts(structure.surface.solid)]
         return ofMasks(filled, mask, areNested=True)
+    return _separate(mask, connectivity)
+
+
+def _separate(mask: Mask, connectivity: int = 26) -> Lesions:
+    """Return the separate parts of a mask. connectivity: as for partsOf()."""
     parts = partsOf(mask, connectivity)
     return Lesions(parts.voxels, parts.numbers, np.bincount(parts.numbers, minlength=parts.count), mask.grid)
 
@@ -402,27 +370,21 @@ def lesions(allLesions: tuple[Lesions, Lesions], lesionMinimum: float) -> tuple[
 
 
 @quantity()
-def lesionOverlaps(lesions: tuple[Lesions, Lesions]) -> Overlaps:
-    """Return which lesions share voxels."""
-    return overlapsOf(*lesions)
-
-
-@quantity()
 def lesionMatches(lesionOverlaps: Overlaps, lesionOverlap: float) -> Matches:
     """Return which lesions are found."""
-    return matched(lesionOverlaps, lesionOverlap)
+    return matchLesions(lesionOverlaps, lesionOverlap)
 
 
 @quantity()
 def panopticMatches(lesionOverlaps: Overlaps, panopticOverlap: float) -> Matches:
     """Return which lesions are found for the panoptic quality."""
-    return matched(lesionOverlaps, panopticOverlap)
+    return matchLesions(lesionOverlaps, panopticOverlap)
 
 
 @quantity()
 def scoredLesions(
     lesions: tuple[Lesions, Lesions], lesionOverlaps: Overlaps, lesionDilation: int
-) -> tuple[tuple[Scored, ...], int]:
+) -> tuple[tuple[LesionGroup, ...], int]:
     """Return the lesions of the reference that are scored, and how many of the test belong to none of them.
 
     Those of the reference that touch when they are dilated are one lesion, and every one of the test that such a
@@ -431,18 +393,17 @@ def scoredLesions(
     reference, test = lesions
     owners, reached = np.arange(reference.count), lesionOverlaps.belong
     if lesionDilation:
-        owners, reached = _dilated(reference, test, lesionDilation)
-    ours: dict[int, list[int]] = {}
+        owners, reached = _dilate(reference, test, lesionDilation)
+    together: dict[int, tuple[list[int], list[int]]] = {}
     for lesion, owner in enumerate(owners.tolist()):
-        ours.setdefault(owner, []).append(lesion)
-    theirs: dict[int, list[int]] = {owner: [] for owner in ours}
+        together.setdefault(owner, ([], []))[0].append(lesion)
     for owner, lesion in reached.tolist():
-        theirs[owner].append(lesion)
+        together[owner][1].append(lesion)
     invented = test.count - len(set(reached[:, 1].tolist()))
-    return tuple(Scored(tuple(ours[owner]), tuple(theirs[owner])) for owner in ours), invented
+    return tuple(LesionGroup(tuple(ofReference), tuple(ofTest)) for ofReference, ofTest in together.values()), invented
 
 
-def _dilated(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray, np.ndarray]:
+def _dilate(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the dilated lesion (m,) that each of the reference belongs to, and pairs (q, 2) with those of the test.
 
     steps: of the dilation, each by the 18 neighbors of a voxel.
@@ -457,22 +418,17 @@ def _dilated(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray,
         grown = binary_dilation(np.pad(mask.voxels, steps), neighbors, steps)
         k, j, i = np.nonzero(grown)
         parts.append(np.stack([i, j, k], axis=1) + mask.low - steps)
-    joined = partsOf(maskOf(np.concatenate(parts), reference.grid))
-    numbers = np.arange(joined.count)
-    grown = Lesions(joined.voxels, joined.numbers, np.bincount(joined.numbers, minlength=joined.count), reference.grid)
-    owners = overlapsOf(grown, reference).pairs
-    reached = overlapsOf(grown, test).pairs
-    return numbers[owners[np.argsort(owners[:, 1]), 0]], reached
+    grown = _separate(Mask.ofVoxels(np.concatenate(parts), reference.grid))
+    owners, reached = (lesionOverlaps((grown, lesions)).pairs for lesions in (reference, test))
+    return owners[np.argsort(owners[:, 1]), 0], reached
 
 
 @quantity()
-def drawnLesion(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> DrawnLesion:
-    """Return how well lesions of the reference are drawn by lesions of the test; there must be both."""
+def drawnLesion(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> tuple[float, float]:
+    """Return HD95 and MASD in mm of lesions of the reference and lesions of the test; there must be some of both."""
     distances = innerPair(pair, ofReference, ofTest).distances
-    return DrawnLesion(
-        float(boundary.percentileHausdorff(distances, PERCENTILE)),
-        float(boundary.meanAverageSurfaceDistance(distances)),
-    )
+    hausdorff = boundary.percentileHausdorff(distances, PERCENTILE)
+    return float(hausdorff), float(boundary.meanAverageSurfaceDistance(distances))
 
 
 @quantity()
@@ -487,16 +443,16 @@ def sharesOfLesion(
     if any(one.areOverlapping for one in lesions):
         counts = innerPair(pair, ofReference, ofTest).crispCounts
         return overlap.dice(counts), overlap.intersectionOverUnion(counts)
-    known = lesionOverlaps
-    isMeant = np.isin(known.pairs[:, 0], ofReference) & np.isin(known.pairs[:, 1], ofTest)
-    both, total = known.shared[isMeant].sum(), known.reference[list(ofReference)].sum() + known.test[list(ofTest)].sum()
+    isMeant = np.isin(lesionOverlaps.pairs, ofReference)[:, 0] & np.isin(lesionOverlaps.pairs, ofTest)[:, 1]
+    both = lesionOverlaps.shared[isMeant].sum()
+    total = lesionOverlaps.reference[list(ofReference)].sum() + lesionOverlaps.test[list(ofTest)].sum()
     return float(2 * both / total), float(both / (total - both))
 
 
 @quantity()
 def hausdorffOfLesion(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> float:
     """Return the 95th percentile Hausdorff distance in mm of lesions of the reference and lesions of the test."""
-    return about(pair, "drawnLesion", ofReference, ofTest).hausdorff
+    return about(pair, "drawnLesion", ofReference, ofTest)[0]
 
 
 def about(pair: Pair, name: str, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> Any:
@@ -516,7 +472,7 @@ def _pairOf(pair: Pair, one: Mask, other: Mask) -> Pair:
 
 
 @quantity()
-def dicesOfLesions(pair: Pair, scoredLesions: tuple[tuple[Scored, ...], int]) -> list[float]:
+def dicesOfLesions(pair: Pair, scoredLesions: tuple[tuple[LesionGroup, ...], int]) -> list[float]:
     """Return the Dice coefficients of the scored lesions, 0 for missed ones."""
     scored, _ = scoredLesions
     return [about(pair, "sharesOfLesion", one.reference, one.test)[0] if one.test else 0.0 for one in scored]
@@ -524,7 +480,7 @@ def dicesOfLesions(pair: Pair, scoredLesions: tuple[tuple[Scored, ...], int]) ->
 
 @quantity()
 def hausdorffsOfLesions(
-    pair: Pair, scoredLesions: tuple[tuple[Scored, ...], int], distanceOfMissed: float
+    pair: Pair, scoredLesions: tuple[tuple[LesionGroup, ...], int], distanceOfMissed: float
 ) -> list[float]:
     """Return the 95th percentile Hausdorff distances in mm of the scored lesions; missed ones have the penalty."""
     scored, _ = scoredLesions
@@ -534,7 +490,7 @@ def hausdorffsOfLesions(
 
 
 @quantity()
-def inventedLesions(scoredLesions: tuple[tuple[Scored, ...], int]) -> int:
+def inventedLesions(scoredLesions: tuple[tuple[LesionGroup, ...], int]) -> int:
     """Return how many lesions of the test belong to none that is scored."""
     return scoredLesions[1]
 
@@ -545,7 +501,7 @@ def distanceOfMissed(pair: Pair, lesionPenalty: float | None) -> float:
     if lesionPenalty is not None:
         return lesionPenalty
     # the grid for two masks on different ones only surrounds the structures
-    grid = pair.reference.ownMask.grid if pair.isResampled else pair.overlapGrid.grid
+    grid = pair.reference.ownMask.grid if pair.overlapGrid.isResampled else pair.overlapGrid.grid
     if any(s.samplingGrid is None for s in pair.structures):
         grid = grid.resized(*boxAround(*pair.masks))
     corners = grid.corners()
@@ -560,34 +516,25 @@ def noteOnLesions(lesions: tuple[Lesions, Lesions]) -> str:
     return f"left out as smaller than the minimum: {omitted[0]} of the reference, {omitted[1]} of the test"
 
 
-# What all metrics of counts have in common, and all of shares.
-count = partial(
+# What all metrics of counts have in common, all of shares, and among these all that count the lesions found or matched.
+ofCount = partial(
     metric, source=OURS, high=math.inf, empty=Empty.COMPUTED, symmetric=False, note=noteOnLesions, isCount=True
 )
-share = partial(metric, best=1, empty=Empty.COUNTED, note=noteOnLesions)
+ofShare = partial(metric, best=1, empty=Empty.COUNTED, note=noteOnLesions)
+ofMatches = partial(ofShare, steps=("metrics.instances.matchLesions",))
+ofFound = partial(ofMatches, source=OURS, symbols=((r"\mathrm{TP}_t", ("lesionOverlap",)),))
+ofMatched = partial(ofMatches, source=KIRILLOV, symbols=((r"\mathrm{TP}_t", ("panopticOverlap",)),))
 
 
-@quantity()
-def referenceLesions(lesions: tuple[Lesions, Lesions]) -> Lesions:
-    """Return the lesions of the reference."""
-    return lesions[0]
-
-
-@quantity()
-def testLesions(lesions: tuple[Lesions, Lesions]) -> Lesions:
-    """Return the lesions of the test."""
-    return lesions[1]
-
-
-@count(
+@ofCount(
     "Lesions{Which}",
     "Lesions of the {which}",
     hint="Voxels that share a corner belong to one lesion, unless the settings say otherwise.",
     formula=r"\mathrm{Lesions{Which}} = {letter}",
     steps=("metrics.instances.allLesions",),
     variants=(
-        {"Which": "Reference", "which": "reference", "letter": "m", "ofOne": Named("referenceLesions")},
-        {"Which": "Test", "which": "test", "letter": "n", "ofOne": Named("testLesions")},
+        {"Which": "Reference", "which": "reference", "letter": "m", "ofOne": Named("lesions", 0)},
+        {"Which": "Test", "which": "test", "letter": "n", "ofOne": Named("lesions", 1)},
     ),
 )
 def numberOf(ofOne: Lesions) -> int:
@@ -595,7 +542,7 @@ def numberOf(ofOne: Lesions) -> int:
     return ofOne.count
 
 
-@count(
+@ofCount(
     "Lesions{What}",
     "",
     formula=r"\mathrm{Lesions{What}} = \lvert \lbrace G : {condition} \rbrace \rvert",
@@ -632,16 +579,13 @@ def countOf(lesionOverlaps: Overlaps, event: Event) -> int:
     return sum(group.event is event for group in lesionOverlaps.groups)
 
 
-@share(
+@ofFound(
     "LesionSensitivity",
     "Sensitivity for lesions",
-    OURS,
     symmetric=False,
     heading="Sens. lesions",
     hint="Choose it when missing a lesion matters most; inventing some never lowers it.",
     formula=r"\mathrm{LesionSensitivity} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{FN}_t}",
-    steps=MATCHED,
-    symbols=FOUND,
 )
 def sensitivity(lesionMatches: Matches) -> float:
     """Share of the reference's lesions that are found, each by a lesion of its own.
@@ -653,16 +597,13 @@ def sensitivity(lesionMatches: Matches) -> float:
     return lesionMatches.found / (lesionMatches.found + lesionMatches.missed)
 
 
-@share(
+@ofFound(
     "LesionPrecision",
     "Precision for lesions",
-    OURS,
     symmetric=False,
     heading="Prec. lesions",
     hint="Choose it when false alarms matter most; missing some never lowers it.",
     formula=r"\mathrm{LesionPrecision} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{FP}_t}",
-    steps=MATCHED,
-    symbols=FOUND,
 )
 def precision(lesionMatches: Matches) -> float:
     """Share of the test's lesions that belong to a lesion of the reference of their own.
@@ -674,16 +615,13 @@ def precision(lesionMatches: Matches) -> float:
     return lesionMatches.found / (lesionMatches.found + lesionMatches.invented)
 
 
-@share(
+@ofFound(
     "LesionF1",
     "F1 score of lesions",
-    OURS,
     isMain=True,
     heading="F1 lesions",
     hint="One number for detection; any overlap is enough unless the settings ask for more.",
     formula=r"\mathrm{LesionF1} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}",
-    steps=MATCHED,
-    symbols=FOUND,
 )
 def scoreF1(lesionMatches: Matches) -> float:
     """Harmonic mean of sensitivity and precision for lesions.
@@ -696,15 +634,12 @@ def scoreF1(lesionMatches: Matches) -> float:
     return 2 * lesionMatches.found / all_
 
 
-@share(
+@ofMatched(
     "PQ",
     "Panoptic quality",
-    KIRILLOV,
     hint="One number for finding and drawing; a match needs an IoU above one half, hard for small lesions.",
     formula=r"\mathrm{PQ} = \mathrm{SQ} \cdot \mathrm{RQ} = \frac{\sum_{(a, b)} \mathrm{IoU}(a, b)}"
     r"{\mathrm{TP}_t + \frac{1}{2} \mathrm{FP}_t + \frac{1}{2} \mathrm{FN}_t}",
-    steps=MATCHED,
-    symbols=MATCHING,
 )
 def panopticQuality(panopticMatches: Matches) -> float:
     """Recognition quality times segmentation quality of the lesions that match.
@@ -715,28 +650,22 @@ def panopticQuality(panopticMatches: Matches) -> float:
     return recognition * segmentationQuality(panopticMatches) if panopticMatches.found else 0.0
 
 
-@share(
+@ofMatched(
     "RQ",
     "Recognition quality",
-    KIRILLOV,
     hint="Stricter than LesionF1, as a match must overlap well.",
     formula=r"\mathrm{RQ} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}",
-    steps=MATCHED,
-    symbols=MATCHING,
 )
 def recognitionQuality(panopticMatches: Matches) -> float:
     """F1 score of the lesions, of which a match overlaps by more than half."""
     return scoreF1(panopticMatches)
 
 
-@share(
+@ofMatched(
     "SQ",
     "Segmentation quality",
-    KIRILLOV,
     hint="Of the matched lesions only: missing the hard ones raises it.",
     formula=r"\mathrm{SQ} = \frac{1}{\mathrm{TP}_t} \sum_{(a, b)} \mathrm{IoU}(a, b)",
-    steps=MATCHED,
-    symbols=MATCHING,
 )
 def segmentationQuality(panopticMatches: Matches) -> float:
     """Mean intersection over union of the lesions that match.
@@ -748,7 +677,7 @@ def segmentationQuality(panopticMatches: Matches) -> float:
     return float(panopticMatches.ious.mean())
 
 
-@share(
+@ofShare(
     "LesionDSC",
     "Dice of lesions, one by one",
     BRATS_PROGRAM,
@@ -840,56 +769,39 @@ def listOf(pair: Pair, hasDistances: bool = True) -> tuple[Lesion, ...]:
     Among those to which the same happened, larger ones come first where one side has none, and worse drawn ones else.
     hasDistances: whether HD95 and MASD of every lesion are measured, which takes most of the time.
     """
-    rows: list[Lesion] = []
+    overlaps, rows = pair["lesionOverlaps"], []
     partners: dict[int, list[int]] = {}
-    for one, other in pair["lesionOverlaps"].belong.tolist():
-        partners.setdefault(one, []).append(other)
-    clearances = [_clearances(pair, source) for source in (0, 1)]
-    for group in pair["lesionOverlaps"].groups:
-        for lesion in group.reference:
-            checkpoint()
-            theirs = tuple(partners.get(lesion, ()))
-            rows.append(_row(pair, group.event, lesion, theirs, clearances[0].get(lesion), hasDistances))
-        if group.event is Event.INVENTED:
-            (lesion,) = group.test
-            rows.append(_invented(pair, lesion, clearances[1].get(lesion)))
+    for lesion, other in overlaps.belong.tolist():
+        partners.setdefault(lesion, []).append(other)
+    clearances = [_clearances(pair, number) for number in (0, 1)]
+    for group in overlaps.groups:
+        for number, lesions in enumerate((group.reference, group.test if group.event is Event.INVENTED else ())):
+            for lesion in lesions:
+                checkpoint()
+                overlapping = () if number else tuple(partners.get(lesion, ()))
+                row = _row(pair, number, lesion, group.event, overlapping, hasDistances)
+                rows.append(replace(row, clearance=clearances[number].get(lesion)))
     order = {event.value: rank for rank, event in enumerate(ORDER)}
     return tuple(sorted(rows, key=lambda row: (order[row.event], row.dice or 0, -row.volumeReference - row.volumeTest)))
 
 
 def _row(
-    pair: Pair, event: Event, lesion: int, theirs: tuple[int, ...], clearance: float | None, hasDistances: bool
+    pair: Pair, number: int, lesion: int, event: Event, overlapping: tuple[int, ...], hasDistances: bool
 ) -> Lesion:
-    """Return the row of a lesion of the reference. theirs: the lesions of the test that overlap it."""
-    reference, test = pair["lesions"]
-    center = reference.center([lesion])
-    x, y, z = center.tolist()
+    """Return the row of a lesion of the reference (0) or the test (1). overlapping: those of the test, if any."""
+    own, test = pair["lesions"][number], pair["lesions"][1]
+    center = own.center([lesion])
+    volumes = (own.volume([lesion]), test.volume(overlapping))
     found = Lesion(
-        lesion + 1, "reference", event.value, reference.volume([lesion]), 0.0, clearance=clearance,
-        position=(x, y, z),
+        lesion + 1, REFERENCE_AND_TEST[number], event.value, *(volumes[::-1] if number else volumes),
+        position=tuple(center.tolist()),
     )  # fmt: skip
-    if not theirs:
+    if not overlapping:
         return found
-    dice, iou = about(pair, "sharesOfLesion", (lesion,), theirs)
-    drawn = about(pair, "drawnLesion", (lesion,), theirs) if hasDistances else None
-    return replace(
-        found,
-        volumeTest=test.volume(theirs),
-        dice=dice,
-        iou=iou,
-        hausdorff=drawn.hausdorff if drawn else None,
-        mean=drawn.mean if drawn else None,
-        centerDistance=float(np.linalg.norm(test.center(theirs) - center)),
-    )
-
-
-def _invented(pair: Pair, lesion: int, clearance: float | None) -> Lesion:
-    """Return the row of a lesion of the test that overlaps none of the reference."""
-    test = pair["lesions"][1]
-    x, y, z = test.center([lesion]).tolist()
-    return Lesion(
-        lesion + 1, "test", Event.INVENTED.value, 0.0, test.volume([lesion]), clearance=clearance, position=(x, y, z)
-    )  # fmt: skip
+    dice, iou = about(pair, "sharesOfLesion", (lesion,), overlapping)
+    hausdorff, mean = about(pair, "drawnLesion", (lesion,), overlapping) if hasDistances else (None, None)
+    apart = float(np.linalg.norm(test.center(overlapping) - center))
+    return replace(found, dice=dice, iou=iou, hausdorff=hausdorff, mean=mean, centerDistance=apart)
 
 
 def _clearances(pair: Pair, source: int) -> dict[int, float]:

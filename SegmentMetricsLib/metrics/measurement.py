@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,11 +13,13 @@ from ..base.progress import checkpoint
 from ..base.statements import kindNamed, nameOf
 from ..base.texts import commaSeparated, didYouMean
 from ..model.structures import BOTH_EMPTY
-from .metric import Asked, Empty, Metric
+from .metric import Asked, Empty
 
 if TYPE_CHECKING:
     from .pair import Pair
 
+# The value that a measurement has by definition when exactly one structure is empty; SIGNED is negative for the test.
+OF_EMPTY = {Empty.ZERO: 0.0, Empty.ONE: 1.0, Empty.INFINITE: math.inf, Empty.SIGNED: math.inf}
 # Relative difference up to which values count as equal: distances are looked up in single precision.
 ROUNDING = 1e-6
 # Values up to this size equal 0, in the unit of the measurement: sums of signed distances leave such a rest.
@@ -127,7 +129,7 @@ class Measurement:
         return float(self.value)
 
     def __format__(self, form: str) -> str:
-        return formatted(self, form)
+        return formatNumber(self, form)
 
     def toDictionary(self) -> dict:
         """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
@@ -166,12 +168,13 @@ class Measurement:
         def number(name: str) -> float:
             return missing if data[name] is None else float(data[name])
 
-        texts: dict[str, Any] = {"key": key, "title": key}
-        texts.update(dict.fromkeys(("family", "description", "source", "better"), ""))
+        texts: dict[str, Any] = {"title": key, **dict.fromkeys(("family", "description", "source", "better"), "")}
         if asked is not None:
             texts = asked.metric.textsFor(asked.parameters, data["unit"])
+            key = asked.metric.keyFor(asked.parameters)
         isDirected = "referenceToTest" in data
         return Measurement(
+            key,
             **texts,
             value=number("value"),
             unit=data["unit"],
@@ -192,7 +195,7 @@ class Measurement:
             return "undefined"
         if self.status == "infinite":
             return infiniteText(self.value)
-        return rounded(self.value, 0) if self.isCount else withUnit(self.value, self.unit)
+        return roundText(self.value, 0) if self.isCount else withUnit(self.value, self.unit)
 
 
 def _reasonFrom(data: Mapping) -> str:
@@ -202,7 +205,7 @@ def _reasonFrom(data: Mapping) -> str:
     return reason if cause is None else Reason(reason, cause, given["values"])
 
 
-def formatted(number, form: str) -> str:
+def formatNumber(number, form: str) -> str:
     """Return the value of a Measurement or Reported in a format of floating-point numbers, such as ".2f".
 
     An empty format, and one of texts, such as ">40s", is for the whole of it.
@@ -220,15 +223,15 @@ def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurem
 
 
 def withUnit(value: float, unit: str) -> str:
-    """Return a number with its unit as text, formatted as by fixed(); volumes in cm3 unless they are small."""
+    """Return a number with its unit as text, formatted as by fixDecimals(); volumes in cm3 unless they are small."""
     if unit in IN_CENTIMETERS:
         larger, scale = IN_CENTIMETERS[unit]
         if abs(value) <= LEAST or abs(value) / scale >= LEAST_IN_CENTIMETERS:
             value, unit = value / scale, larger
-    return f"{fixed(value, unit)} {unit}".rstrip()
+    return f"{fixDecimals(value, unit)} {unit}".rstrip()
 
 
-def fixed(value: float, unit: str) -> str:
+def fixDecimals(value: float, unit: str) -> str:
     """Return a number with the decimal places of its unit, so that all numbers of a column have the same.
 
     A number that is not 0 but would be shown as 0 becomes "< 0.01". A negative one is shown to its first digit, such as
@@ -236,8 +239,8 @@ def fixed(value: float, unit: str) -> str:
     """
     decimals = decimalsOf(unit)
     if _isSeen(value, unit) or abs(value) <= _least(unit):
-        return rounded(value, decimals)
-    return f"< {0.1**decimals:.{decimals}f}" if value > 0 else rounded(value, -math.floor(math.log10(-value)))
+        return roundText(value, decimals)
+    return f"< {0.1**decimals:.{decimals}f}" if value > 0 else roundText(value, -math.floor(math.log10(-value)))
 
 
 def _least(unit: str) -> float:
@@ -257,7 +260,7 @@ def _isSeen(value: float, unit: str) -> bool:
     return round(value, decimalsOf(unit)) != 0
 
 
-def rounded(value: float, digits: int) -> str:
+def roundText(value: float, digits: int) -> str:
     """Return a number with the given number of decimal places, without negative zero."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
@@ -282,17 +285,11 @@ def infiniteText(value: float) -> str:
     return "-inf" if value < 0 else "inf"
 
 
-def evaluate(pair: Pair, asked: Iterable[Asked]) -> dict[str, Measurement]:
-    """Return the measurements of a pair that are asked for, by key, in their order."""
-    measurements = {}
-    for one in asked:
-        checkpoint()
-        measurements[one.key] = _measured(pair, one.metric, one.parameters)
-    return measurements
-
-
-def _measured(pair: Pair, metric: Metric, parameters: Mapping[str, float]) -> Measurement:
-    given = {**metric.given, **parameters}
+def measure(pair: Pair, asked: Asked) -> Measurement:
+    """Return the measurement of a pair that is asked for."""
+    checkpoint()
+    metric = asked.metric
+    given = {**metric.given, **asked.parameters}
     value, reason, emptiness = math.nan, "", ""
     try:
         emptiness = pair.find(metric.emptiness, given)
@@ -300,12 +297,12 @@ def _measured(pair: Pair, metric: Metric, parameters: Mapping[str, float]) -> Me
             raise Undefined(pair.extent.problem)
         if emptiness and metric.ofEmpty is not None:
             value = pair.call(metric.ofEmpty, given)
-        elif emptiness and metric.empty not in (Empty.COMPUTED, Empty.COUNTED):
-            if emptiness == BOTH_EMPTY:
-                raise Undefined(emptiness)
-            value, reason = _ofEmpty(metric.empty, pair), emptiness
-        elif emptiness == BOTH_EMPTY and metric.empty == Empty.COUNTED:
+        elif emptiness == BOTH_EMPTY and metric.empty != Empty.COMPUTED:
             raise Undefined(emptiness)
+        elif emptiness and metric.empty in OF_EMPTY:
+            value, reason = OF_EMPTY[metric.empty], emptiness
+            if metric.empty == Empty.SIGNED and pair.test.isEmpty:
+                value = -value
         else:
             value = pair.call(metric.function, given)
         if math.isnan(value):
@@ -322,7 +319,8 @@ def _measured(pair: Pair, metric: Metric, parameters: Mapping[str, float]) -> Me
     known = (getattr(value, name, None) for name in ("referenceToTest", "testToReference", "lower", "upper"))
     toTest, toReference, lower, upper = (None if number is None else float(number) + 0.0 for number in known)
     return Measurement(
-        **metric.textsFor(parameters, unit),
+        asked.key,
+        **metric.textsFor(asked.parameters, unit),
         value=float(value) + 0.0,
         unit=unit,
         status=statusOf(value),
@@ -334,10 +332,3 @@ def _measured(pair: Pair, metric: Metric, parameters: Mapping[str, float]) -> Me
         position=getattr(value, "position", None),
         empty=emptiness,
     )
-
-
-def _ofEmpty(empty: Empty, pair: Pair) -> float:
-    """Return the value that a measurement has by definition when exactly one structure is empty."""
-    if empty in (Empty.ZERO, Empty.ONE):
-        return float(empty == Empty.ONE)
-    return -math.inf if empty == Empty.SIGNED and pair.test.isEmpty else math.inf

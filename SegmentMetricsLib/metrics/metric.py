@@ -123,7 +123,17 @@ class Family(NamedTuple):
 
 
 class Named(str):
-    """The name of a quantity or parameter that an argument with another name stands for."""
+    """The name of a quantity or parameter that an argument with another name stands for.
+
+    number: of the item of a quantity of both structures, 0 for the reference's; None for all of it.
+    """
+
+    number: int | None
+
+    def __new__(cls, name: str, number: int | None = None) -> Named:
+        named = super().__new__(cls, name)
+        named.number = number
+        return named
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -174,6 +184,9 @@ class Metric:
         When to choose it or not.
     heading : str, optional
         A short name for the head of a column, "" where the key is one.
+    concept : tuple[str, str, str] | None, optional
+        Code, scheme and meaning in DICOM of a concept of others that means precisely this, of the structure that a
+        group of measurements is about, which is the test; None for one of our own, whose code is the key.
     isMain : bool, optional
         Whether an overview of many structures shows it.
     isCount : bool, optional
@@ -215,6 +228,7 @@ class Metric:
     side: str = ""
     hint: str = ""
     heading: str = ""
+    concept: tuple[str, str, str] | None = None
     isMain: bool = False
     isCount: bool = False
     areaTitle: str = ""
@@ -292,11 +306,10 @@ class Metric:
         return AREA if self.unit == VOLUME and dimension == 2 else self.unit
 
     def textsFor(self, parameters: Mapping[str, float], unit: str) -> dict[str, Any]:
-        """Return what a measurement with these parameters and unit has of its metric."""
+        """Return what a measurement with these parameters and unit has of its metric, but for the key."""
         words = {name: shortest(value) for name, value in parameters.items()}
         isOfArea = unit == AREA and bool(self.areaTitle)
         return {
-            "key": self.keyFor(parameters),
             "title": (self.areaTitle if isOfArea else self.title).format(**words),
             "family": self.family,
             "description": (self.areaDescription if isOfArea else self.description).format(**words),

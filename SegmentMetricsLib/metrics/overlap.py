@@ -3,31 +3,156 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Any
+
+import numpy as np
 
 from ..base.errors import Undefined
-from ..geometry.masks import Mask
+from ..geometry import contours
+from ..geometry.masks import Mask, boxAround
+from ..geometry.surfaces import Surface
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST
-from .counts import Counts
 from .metric import OURS, TAHA, VOLUME, Empty, Family, Named, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
 
 FAMILY = Family(30)
 # Volumes that differ by less than this fraction differ by rounding only: a single voxel is a larger fraction of any
 # image.
 VOLUME_ROUNDING = 1e-12
+# A grid that exceeds the union of both structures by at most this fraction does so by rounding only: a single voxel is
+# a larger fraction of any image.
+SIZE_ROUNDING = Fraction(1, 10**10)
+WITHOUT_GRID = "contours without an image have no grid on which true negatives could be counted"
+# A whole number, a fraction or a floating-point number.
+Amount = Any
 
 
-@metric(
+@dataclass(frozen=True)
+class Counts:
+    """The confusion matrix of two structures: voxel counts of two masks, or areas of contours in mm2.
+
+    Counts of masks on one lattice are whole numbers. With memberships, or grids turned against each other, voxels count
+    fractionally. The formulas take whole numbers, exact fractions and floating-point numbers.
+
+    truePositive: in both. falsePositive: in the test only. falseNegative: in the reference only. unit: what is counted.
+    voxels: number of voxels in the evaluated grid; None without a grid. productSum, squareSum: sums of the products of
+    both memberships and of the squares of both; None where all are 0 or 1.
+    """
+
+    truePositive: Amount
+    falsePositive: Amount
+    falseNegative: Amount
+    unit: str = "voxel"
+    voxels: Amount | None = None
+    productSum: Fraction | None = None
+    squareSum: Fraction | None = None
+
+    def exactly(self, size: float | None) -> Counts:
+        """Return the same as fractions, with a number of voxels in the evaluated grid.
+
+        A number that is below the union of both structures, or above it by rounding only, is set to the union.
+        """
+        both, over, under = map(Fraction, (self.truePositive, self.falsePositive, self.falseNegative))
+        covered = both + over + under
+        voxels = None if size is None else Fraction(size)
+        if voxels is not None and voxels <= covered * (1 + SIZE_ROUNDING):
+            voxels = covered
+        return Counts(both, over, under, self.unit, voxels)
+
+    @property
+    def reference(self) -> Amount:
+        """Size of the reference."""
+        return self.truePositive + self.falseNegative
+
+    @property
+    def test(self) -> Amount:
+        """Size of the test."""
+        return self.truePositive + self.falsePositive
+
+    @property
+    def products(self) -> Amount:
+        """Sum of the products of both memberships."""
+        return self.truePositive if self.productSum is None else self.productSum
+
+    @property
+    def squares(self) -> Amount:
+        """Sum of the squares of both memberships."""
+        return self.reference + self.test if self.squareSum is None else self.squareSum
+
+    @property
+    def size(self) -> Amount:
+        """Number of voxels in the evaluated grid. Raises Undefined without a grid."""
+        if self.voxels is None:
+            raise Undefined(WITHOUT_GRID)
+        return self.voxels
+
+    @property
+    def trueNegative(self) -> Amount:
+        """Number of voxels in neither structure. Raises Undefined without a grid."""
+        return self.size - self.truePositive - self.falsePositive - self.falseNegative
+
+    @property
+    def outsideReference(self) -> Amount:
+        return self.size - self.reference
+
+    @property
+    def outsideTest(self) -> Amount:
+        return self.size - self.test
+
+
+def ratio(part: Amount, whole: Amount, counts: Counts, otherwise: str = "") -> float:
+    """Return a quotient of counts.
+
+    Raises Undefined if the denominator is 0, for the reason `otherwise`, or for the one that the counts tell.
+    """
+    if whole:
+        return float(part / whole)
+    hollow = [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
+    if otherwise or not hollow:
+        raise Undefined(otherwise or "the denominator of its formula is 0")
+    who = "both structures enclose" if len(hollow) == 2 else f"the {hollow[0]} encloses"
+    raise Undefined(f"{who} no {counts.unit}")
+
+
+def count(reference: Mask, test: Mask) -> Counts:
+    """Return the numbers of voxels that two masks on one lattice share and do not share."""
+    both = int(np.count_nonzero(reference.voxels & test.block(reference.low, reference.high)))
+    return Counts(both, test.count - both, reference.count - both)
+
+
+def areas(reference: Surface, test: Surface) -> Counts:
+    """Return the areas that two contours in one plane share and do not share."""
+    both = min(contours.sharedArea(reference, test), reference.volume, test.volume)
+    return Counts(both, test.volume - both, reference.volume - both, "area")
+
+
+def countMemberships(reference: Mask, test: Mask, voxels: float) -> Counts:
+    """Return the exact counts of memberships in [0, 1] on one lattice; for binary masks they are those of count().
+
+    voxels: in the evaluated grid.
+    """
+    low, high = boxAround(reference, test)
+    sums = np.zeros(5)
+    # slice by slice, to avoid a copy of the box
+    for k in range(low[2], high[2] + 1):
+        f, g = (mask.block((*low[:2], k), (*high[:2], k)).astype(float) for mask in (reference, test))
+        parts = (np.minimum(f, g), np.maximum(g - f, 0), np.maximum(f - g, 0), f * g)
+        sums += *(part.sum() for part in parts), (f * f).sum() + (g * g).sum()
+    both, over, under, products, squares = map(Fraction, sums)
+    return Counts(both, over, under, "voxel", max(Fraction(voxels), both + over + under), products, squares)
+
+
+# What the shares have in common, and what the volumes.
+ofShare = partial(metric, source=TAHA, best=1, empty=Empty.ZERO)
+ofVolume = partial(metric, source=OURS, unit=VOLUME, empty=Empty.COMPUTED, symmetric=False)
+
+
+@ofShare(
     "DSC",
     "Dice similarity coefficient",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     isMain=True,
     hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
     formula=r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
@@ -42,15 +167,12 @@ def dice(counts: Counts) -> float:
     >>> dice(Counts((reference & test).sum(), (test & ~reference).sum(), (reference & ~test).sum()))
     0.5
     """
-    return _ratio(2 * counts.truePositive, counts.reference + counts.test, counts)
+    return ratio(2 * counts.truePositive, counts.reference + counts.test, counts)
 
 
-@metric(
+@ofShare(
     "IoU",
     "Intersection over union (Jaccard)",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     hint="Ranks as the Dice coefficient does and never exceeds it: report one of the two.",
     formula=r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
     alias="JACRD",
@@ -58,15 +180,12 @@ def dice(counts: Counts) -> float:
 def intersectionOverUnion(counts: Counts) -> float:
     """Shared volume over the volume that either one covers, counted in voxels."""
     either = counts.truePositive + counts.falsePositive + counts.falseNegative
-    return _ratio(counts.truePositive, either, counts)
+    return ratio(counts.truePositive, either, counts)
 
 
-@metric(
+@ofShare(
     "TPR",
     "Sensitivity (recall)",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     symmetric=False,
     heading="Sensitivity",
     hint="Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
@@ -75,15 +194,12 @@ def intersectionOverUnion(counts: Counts) -> float:
 )
 def sensitivity(counts: Counts) -> float:
     """Share of the reference that the test covers, counted in voxels."""
-    return _ratio(counts.truePositive, counts.reference, counts)
+    return ratio(counts.truePositive, counts.reference, counts)
 
 
-@metric(
+@ofShare(
     "PPV",
     "Precision (positive predictive value)",
-    TAHA,
-    best=1,
-    empty=Empty.ZERO,
     symmetric=False,
     heading="Precision",
     hint="Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
@@ -92,27 +208,12 @@ def sensitivity(counts: Counts) -> float:
 )
 def precision(counts: Counts) -> float:
     """Share of the test that lies in the reference, counted in voxels."""
-    return _ratio(counts.truePositive, counts.test, counts)
+    return ratio(counts.truePositive, counts.test, counts)
 
 
-def _ratio(part: float | Fraction, whole: float | Fraction, counts: Counts) -> float:
-    """Return a quotient. Raises Undefined if the denominator is 0; the counts tell the reason."""
-    if whole:
-        return float(part / whole)
-    hollow = [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
-    if not hollow:
-        raise Undefined("the denominator of its formula is 0")
-    who = "both structures enclose" if len(hollow) == 2 else f"the {hollow[0]} encloses"
-    raise Undefined(f"{who} no {counts.unit}")
-
-
-@metric(
+@ofVolume(
     "Volume{Which}",
     "Volume of the {which}",
-    OURS,
-    unit=VOLUME,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     isMain=True,
     areaTitle="Area of the {which}",
     areaDescription="Area that the {which}'s contour encloses.",
@@ -122,7 +223,8 @@ def _ratio(part: float | Fraction, whole: float | Fraction, counts: Counts) -> f
     variants=(
         {"which": "reference", "Which": "Reference", "X": "A", "structure": Named("closedReference"),
          "heading": "Volume ref."},
-        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedTest"), "heading": "Volume test"},
+        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedTest"),
+         "heading": "Volume test", "concept": ("RNU0", "IBSI", "Volume of Mesh")},
     ),
 )  # fmt: skip
 def enclosedVolume(structure: Structure) -> float:
@@ -131,60 +233,34 @@ def enclosedVolume(structure: Structure) -> float:
 
 
 @quantity()
-def referenceVolume(closedReference: Structure) -> float:
-    """Return the volume in mm3 (area in mm2) that the reference's surface encloses."""
-    return enclosedVolume(closedReference)
+def enclosedVolumes(closedReference: Structure, closedTest: Structure) -> tuple[float, float]:
+    """Return the volumes in mm3 (areas in mm2) that both surfaces enclose."""
+    return enclosedVolume(closedReference), enclosedVolume(closedTest)
 
 
-@quantity()
-def testVolume(closedTest: Structure) -> float:
-    """Return the volume in mm3 (area in mm2) that the test's surface encloses."""
-    return enclosedVolume(closedTest)
-
-
-@metric(
+@ofVolume(
     "VolumeDifference",
     "Volume difference",
-    OURS,
-    unit=VOLUME,
     identity=0,
     low=-math.inf,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     heading="Volume diff.",
     areaTitle="Area difference",
     areaDescription="Area of the test minus area of the reference, of the contours.",
     hint="Choose it when volume is what matters; it can be 0 without any overlap.",
     formula=r"\mathrm{VolumeDifference} = \mathrm{VolumeTest} - \mathrm{VolumeReference}",
 )
-def volumeDifference(referenceVolume: float, testVolume: float) -> float:
+def volumeDifference(enclosedVolumes: tuple[float, float]) -> float:
     """Volume of the test minus volume of the reference, of the closed surfaces.
 
     0 if they differ by rounding only.
     """
-    difference = testVolume - referenceVolume
-    return 0.0 if abs(difference) <= VOLUME_ROUNDING * max(referenceVolume, testVolume) else difference
+    reference, test = enclosedVolumes
+    return 0.0 if abs(test - reference) <= VOLUME_ROUNDING * max(reference, test) else test - reference
 
 
-@quantity()
-def referenceVoxels(pair: Pair) -> Mask | None:
-    """Return the voxels of the reference, None for an empty mesh."""
-    return pair.voxelsOf(0)
-
-
-@quantity()
-def testVoxels(pair: Pair) -> Mask | None:
-    """Return the voxels of the test, None for an empty mesh."""
-    return pair.voxelsOf(1)
-
-
-@metric(
+@ofVolume(
     "VoxelVolume{Which}",
     "Voxel volume of the {which}",
-    OURS,
-    unit=VOLUME,
-    empty=Empty.COMPUTED,
-    symmetric=False,
     areaTitle="Voxel area of the {which}",
     areaDescription="Number of the {which}'s voxels times the voxel size.",
     hint="The volume of tools that count voxels; memberships count from 0.5, or from the threshold.",
@@ -193,7 +269,8 @@ def testVoxels(pair: Pair) -> Mask | None:
     variants=(
         {"which": "reference", "Which": "Reference", "X": "A", "voxels": Named("referenceVoxels"),
          "heading": "Voxel vol. ref."},
-        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("testVoxels"), "heading": "Voxel vol. test"},
+        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("testVoxels"),
+         "heading": "Voxel vol. test", "concept": ("YEKZ", "IBSI", "Volume from Voxel Summation")},
     ),
 )  # fmt: skip
 def voxelVolume(voxels: Mask | None) -> float:

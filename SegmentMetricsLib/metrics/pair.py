@@ -22,13 +22,13 @@ from ..model import naming
 from ..model.dose import Dose
 from ..model.lattices import onOneLattice
 from ..model.structure import Structure
-from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY, dimensionOf
-from . import counts, evaluatedgrid, extents
-from .counts import Counts
+from ..model.structures import BOTH_EMPTY, REFERENCE_EMPTY, TEST_EMPTY
+from . import evaluatedgrid, extents, overlap
 from .evaluatedgrid import ChosenGrid
 from .extents import Extent
 from .findings import otherUnits
 from .metric import QUANTITIES, Named, argumentsOf, closureOf
+from .overlap import Counts
 
 # Above this many elements of both boundaries, search trees and cached distances are freed before other work.
 MANY_ELEMENTS = 1_000_000
@@ -36,6 +36,13 @@ MANY_ELEMENTS = 1_000_000
 FEW_TO_SHARE = 500_000
 # Reason for an overlap grid that is neither mask's own.
 RESAMPLED = "both masks resampled to the finer spacing"
+# Which structure is empty, in words, by whether the reference and the test are.
+EMPTINESS: dict[tuple[bool, ...], str] = {
+    (False, False): "",
+    (True, False): REFERENCE_EMPTY,
+    (False, True): TEST_EMPTY,
+    (True, True): BOTH_EMPTY,
+}
 # Properties with caches that are larger than what is kept, and that hold for both orders of a pair.
 MEASURED = ("boundaries", "distances")
 
@@ -59,8 +66,6 @@ class Pair:
         As for BoundaryPair, shared by pairs that have structures in common.
     dose : Dose | None, optional
         Of a plan.
-    replaced : Mapping[str, Callable[..., Any]] | None, optional
-        Quantities that a convention computes in another way, by name.
     """
 
     def __init__(
@@ -71,23 +76,31 @@ class Pair:
         criticals: Mapping[str, Structure] | None = None,
         searches: dict[Surface, ClosestSurface] | None = None,
         dose: Dose | None = None,
-        replaced: Mapping[str, Callable[..., Any]] | None = None,
     ):
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
             raise InputError(
                 "A structure in space cannot be compared with contours in one slice. An image that was cropped to a "
                 "single slice needs one more beside it."
             )
-        reference, test = onOneLattice((reference, test))
+        if any(one.drawnOn is not None for one in (reference, test)):
+            reference, test = onOneLattice((reference, test))
         self._done: dict[tuple, Any] = {}
         self.needed: set[str] = set()
+        # quantities that a convention computes in another way, by name
+        self.replaced: Mapping[str, Callable[..., Any]] = {}
         self._searches = None if settings.extent == "common" else searches
-        self.given, self.settings, self.dose, self.replaced = (reference, test), settings, dose, replaced or {}
+        self.given, self.settings, self.dose = (reference, test), settings, dose
         self.extent = Extent()
         if settings.extent == "common":
             reference, test, self.extent = extents.common(reference, test)
-        self.reference, self.test = reference, test
-        self.structures = (reference, test)
+        self.structures = self.reference, self.test = reference, test
+        # 3 for surfaces in space, 2 for contours in a plane; an empty reference does not count
+        self.dimension = (test if reference.isEmpty else reference).dimension
+        # whether voxels count in part; then a structure with memberships is not empty, however faint they are
+        self.isFuzzy = settings.threshold is None and any(s.memberships is not None for s in self.structures)
+        self.emptiness = EMPTINESS[reference.isEmpty, test.isEmpty]
+        faint = (s.isEmpty and not (self.isFuzzy and s.memberships is not None) for s in self.structures)
+        self.emptinessOfMemberships = EMPTINESS[tuple(faint)]
         self.criticals = _chosenCriticals(criticals or {}, settings) if "hazard" in settings.families else []
         if not self.emptiness:
             self._requireReachable()
@@ -100,7 +113,10 @@ class Pair:
         """Return what the name of an argument stands for. given: what stands for some of them, by name."""
         if name in given:
             found = given[name]
-            return self.find(found, given) if isinstance(found, Named) else found
+            if not isinstance(found, Named):
+                return found
+            both = self.find(found, given)
+            return both if found.number is None else both[found.number]
         function = self.replaced.get(name) or QUANTITIES.get(name)
         if function is None:
             if name == "pair":
@@ -122,23 +138,19 @@ class Pair:
         """Declare what is needed by what was asked for, whatever else turns out to need it."""
         self.needed.update(*map(closureOf, names))
 
-    def known(self, name: str) -> Any | None:
+    def known(self, *names: str) -> Any | None:
         """Return a quantity if anything that was asked for needs it; None else, and for a pair that has none.
 
-        So findings and outputs cause no computation that nobody asked for.
+        So findings and outputs cause no computation that nobody asked for. names: the first that is needed is returned;
+        the distances of a surface without an inside are "distances", as signed distances need one.
         """
-        if name not in self.needed or self.extent.problem:
+        name = next((one for one in names if one in self.needed), None)
+        if name is None or self.extent.problem:
             return None
         try:
             return self.find(name, {})
         except Undefined:
             return None
-
-    @property
-    def knownDistances(self) -> SurfaceDistances | None:
-        """The distances if anything that was asked for needs them and they exist; else None."""
-        # of a surface without an inside, signed distances need none
-        return self.known("signedDistances" if "distances" not in self.needed else "distances")
 
     def _requireReachable(self) -> None:
         """Raise InputError when the box around both structures has more voxels, in all or in a row, than any image."""
@@ -162,11 +174,6 @@ class Pair:
             )
 
     @property
-    def dimension(self) -> int:
-        """3 for surfaces in space, 2 for contours in a plane."""
-        return dimensionOf(*self.structures)
-
-    @property
     def needsDistances(self) -> bool:
         """Whether anything that was asked for needs the distances, and there are boundaries to measure."""
         isNone = self.needed.isdisjoint(("distances", "signedDistances"))
@@ -185,38 +192,15 @@ class Pair:
                     vars(other)[name] = vars(self)[name].exchanged()
         return other
 
-    def forget(self) -> None:
-        """Free caches that are larger than the surfaces themselves and rarely needed again."""
-        for name in MEASURED:
-            if name in vars(self):
-                vars(self)[name].forget()
+    def forget(self, most: int = 0) -> None:
+        """Free caches that are larger than the surfaces themselves and rarely needed again.
 
-    @property
-    def isLarge(self) -> bool:
-        """Whether the boundaries exist and are so large that their caches should be freed before other work."""
-        return "boundaries" in vars(self) and sum(s.count for s in self.boundaries.surfaces) > MANY_ELEMENTS
-
-    def forgetIfLarge(self) -> None:
-        """Free the caches of large boundaries, which need too much memory beside what comes next."""
-        if self.isLarge:
-            self.forget()
-
-    @cached_property
-    def emptiness(self) -> str:
-        """Which structure is empty, "" if none is."""
-        return _whichIsEmpty(*(s.isEmpty for s in self.structures))
-
-    @property
-    def emptinessOfMemberships(self) -> str:
-        """Which structure is empty where voxels count in part: one with memberships is not, however faint they are."""
-        if not self.isFuzzy:
-            return self.emptiness
-        return _whichIsEmpty(*(s.isEmpty and s.memberships is None for s in self.structures))
-
-    @property
-    def isFuzzy(self) -> bool:
-        """Whether voxels count in part."""
-        return self.settings.threshold is None and any(s.memberships is not None for s in self.structures)
+        most: they are kept for boundaries of up to so many elements.
+        """
+        if "boundaries" in vars(self) and sum(s.count for s in self.boundaries.surfaces) > most:
+            for name in MEASURED:
+                if name in vars(self):
+                    vars(self)[name].forget()
 
     @cached_property
     def boundaries(self) -> BoundaryPair:
@@ -266,9 +250,14 @@ class Pair:
 
     def masksOn(self, grid: Grid) -> tuple[Mask, Mask]:
         """Return the voxels of both structures on a grid; meshes are filled on it."""
-        self.requireClosed(*(s for s in self.structures if s.mask is None))
-        reference, test = (s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
-        return reference, test
+        masks = []
+        for structure in self.structures:
+            if structure.mask is None:
+                self.requireClosed(structure)
+                masks.append(voxelization.maskOf(structure.surface, grid))
+            else:
+                masks.append(structure.mask.on(grid))
+        return masks[0], masks[1]
 
     @cached_property
     def overlapGrid(self) -> ChosenGrid:
@@ -276,7 +265,7 @@ class Pair:
         reference, test = self.reference.mask, self.test.mask
         if reference and test:
             grid, resampled = commonGrid(reference, test)
-            return ChosenGrid(grid, RESAMPLED if resampled else "the masks' own")
+            return ChosenGrid(grid, RESAMPLED if resampled else "the masks' own", resampled)
         if mask := reference or test:
             corners = np.concatenate([s.mask.corners() if s.mask else s.surface.points for s in self.structures])
             return ChosenGrid(mask.grid.grownTo(corners), "the image's lattice, with the mesh filled on it")
@@ -285,11 +274,6 @@ class Pair:
     def gridForMeshes(self, steps: int) -> Grid:
         """Return a grid on which two meshes are filled, with at least this many steps across the smaller one."""
         return voxelization.gridForMeshes((self.reference.surface, self.test.surface), self.settings.meshSpacing, steps)
-
-    @property
-    def isResampled(self) -> bool:
-        """Whether both structures are masks on different grids."""
-        return self.overlapGrid.why == RESAMPLED
 
     @property
     def counts(self) -> Counts:
@@ -307,9 +291,9 @@ class Pair:
         whole.
         """
         if self.dimension == 2 and all(s.samplingGrid is None for s in self.structures):
-            return counts.areas(*(s.surface for s in self.structures))
+            return overlap.areas(*(s.surface for s in self.structures))
         if self.sharedVolume is None:
-            return counts.count(*self.masks)
+            return overlap.count(*self.masks)
         volumes = (self.sharedVolume, *(s.ownMask.size for s in self.structures))
         both, reference, test = (volume / self.overlapGrid.grid.voxelSize for volume in volumes)
         return Counts(both, test - both, reference - both)
@@ -318,7 +302,7 @@ class Pair:
     def sharedVolume(self) -> float | None:
         """The intersection of two masks on different grids, in mm3 (mm2); None for other pairs."""
         reference, test = self.reference.mask, self.test.mask
-        if not reference or not test or not self.isResampled:
+        if not reference or not test or not self.overlapGrid.isResampled:
             return None
         return sharedvolume.sharedVolume(*finerFirst(reference, test))
 
@@ -332,7 +316,7 @@ class Pair:
     @cached_property
     def memberships(self) -> tuple[Mask, Mask]:
         """The fraction of each voxel that belongs to each structure, on the grid on which overlap is counted."""
-        grid, _ = self.overlapGrid
+        grid = self.overlapGrid.grid
         reference, test = (
             mask if s.memberships is None else s.memberships.on(grid)
             for s, mask in zip(self.structures, self.masks, strict=True)
@@ -342,13 +326,13 @@ class Pair:
     @cached_property
     def evaluatedGrid(self) -> ChosenGrid:
         """The grid whose voxels outside both structures are true negatives, and the reason for this choice."""
-        grid, _ = self.overlapGrid
+        grid = self.overlapGrid.grid
         volume, why = self._chosenVolume
         if self.ignored is not None:
             why += ", without what is ignored"
         if self.settings.grid == "union":
             return ChosenGrid(grid.resized(*boxAround(*self.extents)), why)
-        return self._withinExtent(evaluatedgrid.extended(volume or grid, grid, self.structures, self.extents, why))
+        return self._withinExtent(evaluatedgrid.extendVolume(volume or grid, grid, self.structures, self.extents, why))
 
     @property
     def _chosenVolume(self) -> tuple[Grid | None, str]:
@@ -363,7 +347,7 @@ class Pair:
         return homes[0], "the reference's image" if self.reference.samplingGrid is not None else "the test's image"
 
     def _withinExtent(self, chosen: ChosenGrid) -> ChosenGrid:
-        slab, (volume, why) = self.extent.slab, chosen
+        slab, volume, why = self.extent.slab, chosen.grid, chosen.why
         if slab is None:
             return chosen
         box = slab.clip(volume, np.zeros(3, int), np.array(volume.size) - 1)
@@ -411,7 +395,7 @@ class Pair:
     def exactCounts(self) -> Counts:
         """The same counts as exact fractions, with the size of the evaluated grid."""
         if self.isFuzzy:
-            return counts.countMemberships(*self.memberships, self.evaluatedVoxels)
+            return overlap.countMemberships(*self.memberships, self.evaluatedVoxels)
         found = self.crispCounts
         return found.exactly(None if found.unit == "area" else self.evaluatedVoxels)
 
@@ -442,16 +426,15 @@ class Pair:
             raise Undefined(BOTH_EMPTY)
         return self.structures
 
-    def voxelsOf(self, number: int) -> Mask | None:
-        """Return the voxels of the reference (0) or the test (1), None for an empty mesh."""
-        structure = self.structures[number]
-        return structure.mask or (None if structure.isEmpty else self.masks[number])
+    @property
+    def referenceVoxels(self) -> Mask | None:
+        """The voxels of the reference, None for an empty mesh."""
+        return self.reference.mask or (None if self.reference.isEmpty else self.masks[0])
 
-
-def _whichIsEmpty(reference: bool, test: bool) -> str:
-    if reference and test:
-        return BOTH_EMPTY
-    return REFERENCE_EMPTY if reference else TEST_EMPTY if test else ""
+    @property
+    def testVoxels(self) -> Mask | None:
+        """The voxels of the test, None for an empty mesh."""
+        return self.test.mask or (None if self.test.isEmpty else self.masks[1])
 
 
 def _chosenCriticals(criticals: Mapping[str, Structure], settings: Any) -> list[tuple[Structure, float]]:
@@ -461,7 +444,7 @@ def _chosenCriticals(criticals: Mapping[str, Structure], settings: Any) -> list[
     """
     weights: dict[str, float] = {}
     for given, weight in settings.critical:
-        meant = naming.meant(given, criticals)
+        meant = naming.findMeant(given, criticals)
         if len(meant) != 1:
             there = f"there are {commaSeparated(meant or criticals)}" if criticals else "none is given"
             number, hint = ("more than one", "") if meant else ("no", naming.hintAt(given, criticals))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -27,13 +27,10 @@ from ..geometry.surfaces import Surface, eachOutwardNormals, meanLength, outward
 from ..geometry.triangles import closestPoints
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY
-from .counts import Counts
 from .evaluatedgrid import ChosenGrid
 from .metric import OURS, VOLUME, Empty, Family, Value, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
-
+from .overlap import Counts
+from .pair import MANY_ELEMENTS, Pair
 
 FAMILY = Family(20)
 # Sides of the patient and the LPS vectors that point there.
@@ -60,14 +57,6 @@ def sidesOf(normals: np.ndarray) -> np.ndarray:
         axis = int(np.abs(vector).argmax())
         result |= (normals[:, axis] * vector[axis] >= least).view(np.uint8) * sideBit(side)
     return result
-
-
-def sidesFacedBy(surface: Surface) -> frozenset[str]:
-    """Return the sides of the patient that parts of a boundary face."""
-    together = np.uint8(0)
-    for normals in eachOutwardNormals(surface, surface.cells):
-        together |= np.bitwise_or.reduce(sidesOf(normals))
-    return frozenset(side for side in DIRECTIONS if together & sideBit(side))
 
 
 def sideBit(side: str) -> np.uint8:
@@ -236,8 +225,8 @@ class SidesOfTriples:
         normals = caseNormals(tuple(np.diag(tables.spacing).ravel().tolist()))[trianglesOf[cases[owners], slots]]
         normals = np.where(caseTable().areTurned[cases[owners], slots, None], -normals, normals)
         outside = sidesOf(product(_directions(ways, normals, touch), self._axes.T))
-        # inside, the vector from the boundary to the position points to the opposite side
-        inside = np.where(touches, outside, _oppositeSides(outside))
+        # inside, the vector from the boundary to the position points to the opposite side: the DIRECTIONS come in pairs
+        inside = np.where(touches, outside, (outside & 0b010101) << 1 | (outside & 0b101010) >> 1)
         return np.bitwise_or.reduceat(outside, starts), np.bitwise_or.reduceat(inside, starts)
 
 
@@ -245,11 +234,6 @@ class SidesOfTriples:
 def _sidesOfTriples(spacing: tuple[float, float, float], axes: tuple[float, ...]) -> SidesOfTriples:
     """Return the table of sides for a spacing in mm and the axes of a lattice, cached for the next pair."""
     return SidesOfTriples(cellTables(spacing, trianglePlaces(CENTER)), np.reshape(axes, (3, 3)))
-
-
-def _oppositeSides(sides: np.ndarray) -> np.ndarray:
-    """Return the opposite sides (n,): the DIRECTIONS come in pairs."""
-    return (sides & 0b010101) << 1 | (sides & 0b101010) >> 1
 
 
 class Side(NamedTuple):
@@ -263,13 +247,13 @@ class Side(NamedTuple):
 class FacingPart(NamedTuple):
     """The part of one boundary that faces one side: its size in mm2 or mm, and its signed distances in mm.
 
-    high, low: the largest and the smallest distance found there, including the corners of elements.
+    over, under: the largest distance found there, including the corners of elements, and the negative of the smallest.
     """
 
     size: float = 0.0
     mean: float = 0.0
-    high: float = -math.inf
-    low: float = math.inf
+    over: float = -math.inf
+    under: float = -math.inf
 
 
 def beyondOfEmpty(someStructures: tuple[Structure, Structure], sign: int) -> float:
@@ -284,8 +268,12 @@ def largestOfEmpty(someStructures: tuple[Structure, Structure], sign: int) -> fl
 
 def volumeOfEmpty(pair: Pair, sign: int) -> float:
     """Return the volume that only one of both encloses, when one is empty: all of the other one."""
-    mask = pair.voxelsOf(int(sign > 0))
+    mask = pair.testVoxels if sign > 0 else pair.referenceVoxels
     return 0.0 if mask is None else mask.size
+
+
+# What over- and under-contouring have in common.
+ofKind = partial(metric, source=OURS, best=0, empty=Empty.COMPUTED, symmetric=False)
 
 
 @metric(
@@ -310,14 +298,10 @@ def mean(signedDistances: SurfaceDistances) -> float:
     return combined(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
 
 
-@metric(
+@ofKind(
     "{Kind}Fraction_{tolerance}mm",
     "{Kind}-contoured fraction, {tolerance} mm",
-    OURS,
-    best=0,
-    empty=Empty.COMPUTED,
     ofEmpty=beyondOfEmpty,
-    symmetric=False,
     heading="{Kind} >",
     trend="falling",
     formula=r"\mathrm{{Kind}Fraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) {isBeyond} \rbrace \rvert}{\lvert "
@@ -341,15 +325,11 @@ def fractionBeyond(signedDistances: SurfaceDistances, tolerance: float, sign: in
     return combined(lambda *parts: sum(parts) / size, *beyond)
 
 
-@metric(
+@ofKind(
     "{Kind}Max",
     "Largest {kind}-contouring",
-    OURS,
     unit="mm",
-    best=0,
-    empty=Empty.COMPUTED,
     ofEmpty=largestOfEmpty,
-    symmetric=False,
     heading="{Kind} max.",
     hint="One outlier determines it: choose it when every error counts.",
     formula=r"\mathrm{{Kind}Max} = \max\left(0, \; {extreme}_{x \in E} s(x)\right)",
@@ -374,20 +354,16 @@ def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
     return Value(value, position=tuple(place.tolist()) if value > 0 else None)
 
 
-@metric(
+@ofKind(
     "{Kind}Volume",
     "{Kind}-contoured volume",
-    OURS,
     unit=VOLUME,
-    best=0,
-    empty=Empty.COMPUTED,
     ofEmpty=volumeOfEmpty,
-    symmetric=False,
     heading="{Kind} vol.",
     areaTitle="{Kind}-contoured area",
     hint="Grows with the structure: compare it between tests of one reference.",
     formula=r"\mathrm{{Kind}Volume} = v \, \mathrm{{count}}",
-    steps=("metrics.counts.count",),
+    steps=("metrics.overlap.count",),
     variants=(
         {"sign": 1, "Kind": "Over", "count": "FP", "what": "that the test has outside the reference"},
         {"sign": -1, "Kind": "Under", "count": "FN", "what": "of the reference that the test leaves out"},
@@ -420,16 +396,9 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
     between = max(one.between for one in distances.directions)
     found = {name: [one[name] for one in faces] for name in DIRECTIONS}
     found = {name: parts for name, parts in found.items() if sum(part.size for part in parts) > 0}
-    overmost = _farthestSides({name: max(part.high for part in parts) for name, parts in found.items()})
-    undermost = _farthestSides({name: -min(part.low for part in parts) for name, parts in found.items()})
-    return {
-        name: Side(
-            meanOver(parts),
-            largestOver(parts, between, over, name in overmost),
-            smallestOver(parts, between, under, name in undermost),
-        )
-        for name, parts in found.items()
-    }
+    largest = extremes({name: max(part.over for part in parts) for name, parts in found.items()}, between, over)
+    smallest = extremes({name: max(part.under for part in parts) for name, parts in found.items()}, between, under)
+    return {name: Side(meanOver(parts), largest[name], _opposite(smallest[name])) for name, parts in found.items()}
 
 
 def meanOver(parts: Sequence[FacingPart]) -> float:
@@ -439,43 +408,22 @@ def meanOver(parts: Sequence[FacingPart]) -> float:
     return combined(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
 
 
-def largestOver(parts: Sequence[FacingPart], between: float, over: float, isThere: bool) -> float:
-    """Return the largest signed distance in mm toward one side, with bounds.
+def extremes(found: dict[str, float], between: float, known: float) -> dict[str, float]:
+    """Return the largest distance in mm toward each side, with bounds.
 
-    parts: the parts of either boundary that face the side. between: upper bound in mm of how far distances between the
-    sampled places exceed those of the parts. over: the largest over-contouring in mm, not negative. isThere: whether it
-    lies on this side, which then gets the same value.
+    found: the largest ones found at places of the parts that face each side, by the side's letter. between: upper bound
+    in mm of how far distances between these places exceed them. known: the largest distance of all sides, not negative:
+    an upper bound, and the value of the sides on which it lies, several if they are equal.
     """
-    return _extreme(max(part.high for part in parts), between, over if isThere else None, over)
-
-
-def smallestOver(parts: Sequence[FacingPart], between: float, under: float, isThere: bool) -> float:
-    """Return the smallest signed distance in mm toward one side, with bounds.
-
-    parts, between: as for largestOver(). under: the largest under-contouring in mm, not negative. isThere: whether it
-    lies on this side, whose smallest distance is then its negative.
-    """
-    return _opposite(_extreme(-min(part.low for part in parts), between, under if isThere else None, under))
-
-
-def _farthestSides(extremes: dict[str, float]) -> list[str]:
-    """Return the sides with the largest distance, given that of each side; several if they are equal."""
-    top = max(extremes.values(), default=0.0)
-    return [name for name, value in extremes.items() if value >= top - touching(abs(top))]
-
-
-def _extreme(value: float, between: float, reached: float | None, known: float) -> float:
-    """Return the largest distance in mm toward one side, with bounds.
-
-    value: the largest distance found on the parts that face the side. reached: the largest distance of all sides if it
-    lies on this one, else None. known: the largest distance of all sides, not negative, which is an upper bound.
-    """
-    if reached:
-        return reached
-    value += 0.0  # turns -0.0 into 0.0
-    upper = getattr(known, "upper", None)
-    upper = value + between if upper is None else min(value + between, upper)
-    return Bounded(value, value, max(value, upper))
+    top = max(found.values(), default=0.0)
+    result = {}
+    for name, value in found.items():
+        isThere = value >= top - touching(abs(top))
+        limit = getattr(known, "upper", None)
+        upper = value + between if limit is None else min(value + between, limit)
+        # adding 0 turns -0.0 into 0.0
+        result[name] = known if known and isThere else Bounded(value + 0.0, value + 0.0, max(value, upper) + 0.0)
+    return result
 
 
 def _opposite(number: float) -> float:
@@ -492,19 +440,18 @@ def _faces(direction: DirectedDistances, sides: np.ndarray) -> dict[str, FacingP
     sides: (k,) sums of sideBit(), one per element of the field.
     """
     sizes, low, high = direction.ofElements
+    reached = (high, -low)
     sidesShared, sizesShared = sidesOfShared(direction)
     found = dict.fromkeys(DIRECTIONS, FacingPart())
     for name in DIRECTIONS:
         part, shared = (np.flatnonzero((some & sideBit(name)) != 0) for some in (sides, sidesShared))
-        if not len(part) and not len(shared):
-            continue
-        more = float(sizesShared.take(shared).sum())
-        size = float(sizes.take(part).sum()) + more
-        least, most = (0.0, 0.0) if len(shared) else (math.inf, -math.inf)
-        mean = direction.meanOver(part, more) if size else 0.0
-        found[name] = FacingPart(
-            size, mean, float(high.take(part).max(initial=most)), float(low.take(part).min(initial=least))
-        )
+        if len(part) or len(shared):
+            more = float(sizesShared.take(shared).sum())
+            size = float(sizes.take(part).sum()) + more
+            mean = direction.meanOver(part, more) if size else 0.0
+            least = 0.0 if len(shared) else -math.inf
+            extremes = (float(values.take(part).max(initial=least)) for values in reached)
+            found[name] = FacingPart(size, mean, *extremes)
     return found
 
 
@@ -512,7 +459,10 @@ def _faces(direction: DirectedDistances, sides: np.ndarray) -> dict[str, FacingP
 def facedSides(structures: tuple[Structure, Structure]) -> frozenset[str]:
     """Return the sides that parts of the structure that is not empty face."""
     surface = next(structure for structure in structures if not structure.isEmpty).surface
-    return sidesFacedBy(surface)
+    together = np.uint8(0)
+    for normals in eachOutwardNormals(surface, surface.cells):
+        together |= np.bitwise_or.reduce(sidesOf(normals))
+    return frozenset(side for side in DIRECTIONS if together & sideBit(side))
 
 
 @quantity()
@@ -531,7 +481,7 @@ def towardSides(pair: Pair, signedDistances: SurfaceDistances) -> dict[str, Side
     """Return the signed distances of the boundary that faces each side of the patient, by its letter."""
     # numbers of the whole boundary come first: what they need is freed before single elements take as much memory
     over, under = (Bounded(one, one.lower, one.upper) for one in (largest(signedDistances, side) for side in (1, -1)))
-    if pair.isLarge:
+    if sum(surface.count for surface in pair.boundaries.surfaces) > MANY_ELEMENTS:
         signedDistances.forget()
     return bySide(signedDistances, pair.boundaries, over, under)
 
@@ -570,7 +520,7 @@ def meanToward(towardSides: dict[str, Side], letter: str) -> float:
     "Max{letter}",
     "Largest signed distance, {side} side",
     formula=r"\mathrm{Max}_k = \max_{x \in E_k} s(x)",
-    steps=("metrics.signed.largestOver", *SIDES_OF_BOTH),
+    steps=("metrics.signed.extremes", *SIDES_OF_BOTH),
 )
 def largestToward(towardSides: dict[str, Side], letter: str) -> float:
     """Largest over-contouring of the boundary that faces {side}; negative when the test lies inside the reference
@@ -584,7 +534,7 @@ def largestToward(towardSides: dict[str, Side], letter: str) -> float:
     "Min{letter}",
     "Smallest signed distance, {side} side",
     formula=r"\mathrm{Min}_k = \min_{x \in E_k} s(x)",
-    steps=("metrics.signed.smallestOver", *SIDES_OF_BOTH),
+    steps=("metrics.signed.extremes", *SIDES_OF_BOTH),
 )
 def smallestToward(towardSides: dict[str, Side], letter: str) -> float:
     """Largest under-contouring of the boundary that faces {side}, as a negative number; positive when the test lies

@@ -9,21 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
 from ..base.errors import Undefined
 from ..base.parallel import threads
 from ..base.progress import checkpoint
-from ..distances.surfacedistances import SurfaceDistances, liesInPlane, touching
-from ..geometry import crosssections, slicecontours, voxelization
+from ..distances.surfacedistances import liesInPlane, touching
+from ..geometry import crosssections, slicecontours
 from ..geometry.contours import insideContours
 from ..geometry.crosssections import CrossSections
-from ..geometry.grids import Grid
-from ..geometry.masks import Mask
 from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ..geometry.surfaces import Surface, evenElements
 from ..model.structure import Structure
@@ -186,10 +184,9 @@ def localDistances(
     moved = points + shift
     # unbalanced trees are faster to build
     trees = [cKDTree(values, balanced_tree=False) for values in (others, moved)]
-    mine, closest, forward = _allClosest(moved, trees[0], tolerance)
-    other, closestMine, backward = _allClosest(others, trees[1], tolerance)
-    first, second = np.concatenate([mine, closestMine]), np.concatenate([closest, other])
-    distances = np.concatenate([forward, backward])
+    ofPoints = _allClosest(moved, trees[0], tolerance)
+    second, first, distances = _allClosest(others, trees[1], tolerance)
+    first, second, distances = map(np.concatenate, zip(ofPoints, (first, second, distances)))
     local, unmoved = np.zeros(len(points)), np.zeros(len(points))
     np.maximum.at(local, first, distances)
     realized = distances >= local[first] - tolerance
@@ -227,7 +224,7 @@ def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray,
 ContourPair = tuple[Contour, Contour]
 
 
-def paired(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple[list[ContourPair], str]:
+def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple[list[ContourPair], str]:
     """Return the pairs of contours of a slice by closest center of mass, and why pairing failed, "" if it did not.
 
     Holes are paired with holes.
@@ -236,22 +233,20 @@ def paired(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple[list[
         return [], ONE_SIDED.format("reference" if reference else "test")
     pairs = []
     for hole in (False, True):
-        mine, other = ([c for c in contours if c.isHole == hole] for contours in (reference, test))
-        if len(mine) != len(other):
-            return [], COUNTS_DIFFER.format(*(_counted(len(c), "hole" if hole else "contour") for c in (mine, other)))
-        if not mine:
-            continue
-        apart = np.linalg.norm(
-            np.array([c.center for c in mine])[:, None] - np.array([c.center for c in other]), axis=2
-        )
-        nearest = apart.argmin(axis=1).tolist()
-        if len(set(nearest)) < len(nearest):
-            return [], CLAIMED_TWICE
-        pairs += [(c, other[number]) for c, number in zip(mine, nearest, strict=True)]
+        followed, following = ([c for c in contours if c.isHole == hole] for contours in (reference, test))
+        if len(followed) != len(following):
+            what = "hole" if hole else "contour"
+            return [], COUNTS_DIFFER.format(*(_numbered(len(contours), what) for contours in (followed, following)))
+        if followed:
+            centers = [np.array([c.center for c in contours]) for contours in (followed, following)]
+            nearest = np.linalg.norm(centers[0][:, None] - centers[1], axis=2).argmin(axis=1).tolist()
+            if len(set(nearest)) < len(nearest):
+                return [], CLAIMED_TWICE
+            pairs += [(contour, following[number]) for contour, number in zip(followed, nearest, strict=True)]
     return pairs, ""
 
 
-def _counted(number: int, what: str) -> str:
+def _numbered(number: int, what: str) -> str:
     return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
@@ -276,11 +271,11 @@ def insidePolygons(reference: Slices) -> Inside:
 
 
 def measure(
-    reference: Slices, test: Slices, planes: Planes, levels: Levels, inside: Inside, splits: bool = False
+    reference: Slices, test: Slices, planes: Planes, levels: Levels, inside: Inside | None, splits: bool = False
 ) -> Similarity:
     """Return how well the contours of a test follow those of the reference, neither empty, slice by slice.
 
-    1. paired() pairs the contours of a slice.
+    1. pairContours() pairs the contours of a slice.
     2. contourScores() samples them at equal steps of half a pixel's smaller side; at levels of 5 or more, scores are
        integrated along the contour in steps as much shorter as Levels.partsOf() says. There localDistances() pairs the
        points as if the two centers of mass coincided, but measures them where they are; sidesOf() finds those inside
@@ -290,44 +285,40 @@ def measure(
     4. similarityIndex() takes the median over the slices; pairedSimilarityIndex(), pairedDistance() and
        meanLocalDistance() take it over the paired ones.
 
-    splits: whether to cut contours in two where this makes their numbers equal.
+    inside: None for chains of boundary pixels, whose contours scoreAsPublished() scores. splits: whether to cut
+    contours in two where this makes their numbers equal.
     """
     judged = []
     for index in sorted({*reference, *test}):
-        mine, other = reference.get(index, []), test.get(index, [])
+        followed, following = reference.get(index, []), test.get(index, [])
         if splits:
-            mine, other = _evened(mine, other, planes.pixelArea)
-        pairs, flag = paired(mine, other)
-        judged.append((index, position(index, mine or other, planes), pairs, flag))
+            followed, following = _evenOut(followed, following, planes.pixelArea)
+        longest = max(followed or following, key=lambda contour: contour.lengths.sum())
+        center = tuple(planes.toWorld(index, longest.center).tolist())
+        judged.append((index, center, *pairContours(followed, following)))
     together = [(index, pair) for index, _, pairs, _ in judged for pair in pairs]
-    scores = iter(contourScores(together, planes.step, levels, inside))
-    return Similarity(
-        tuple(
-            sliceScore(index, center, tuple(next(scores) for _ in pairs), flag) for index, center, pairs, flag in judged
-        ),
-        planes.axis,
-        planes.unit,
+    if inside is None:
+        scores = iter([scoreAsPublished(*pair, levels) for _, pair in together])
+    else:
+        scores = iter(contourScores(together, planes.step, levels, inside))
+    slices = (
+        sliceScore(index, center, tuple(next(scores) for _ in pairs), flag) for index, center, pairs, flag in judged
     )
+    return Similarity(tuple(slices), planes.axis, planes.unit)
 
 
-def _evened(
-    mine: Sequence[Contour], other: Sequence[Contour], pixelArea: float
+def _evenOut(
+    followed: Sequence[Contour], following: Sequence[Contour], pixelArea: float
 ) -> tuple[Sequence[Contour], Sequence[Contour]]:
     """Return the contours of a slice, the fewer ones cut to as many as on the other side, if possible."""
-    counts = [sum(not c.isHole for c in contours) for contours in (mine, other)]
-    holes = [len(contours) - count for contours, count in zip((mine, other), counts, strict=True)]
-    cut = [
+    holes = [sum(c.isHole for c in contours) for contours in (followed, following)]
+    counts = [len(contours) - have for contours, have in zip((followed, following), holes)]
+    reference, test = (
         cutApart(contours, max(counts) + have, pixelArea) if 0 < count < max(counts) else contours
-        for contours, count, have in zip((mine, other), counts, holes, strict=True)
-    ]
-    complete = [len(contours) - have == max(counts) for contours, have in zip(cut, holes, strict=True)]
-    return (cut[0], cut[1]) if all(complete) else (mine, other)
-
-
-def position(index: int, contours: Sequence[Contour], planes: Planes) -> tuple[float, float, float]:
-    """Return the LPS center in mm of the longest contour of a slice."""
-    longest = max(contours, key=lambda contour: contour.lengths.sum())
-    return tuple(planes.toWorld(index, longest.center).tolist())
+        for contours, count, have in zip((followed, following), counts, holes, strict=True)
+    )
+    isComplete = len(reference) - holes[0] == len(test) - holes[1] == max(counts)
+    return (reference, test) if isComplete else (followed, following)
 
 
 def sliceScore(
@@ -349,51 +340,46 @@ def contourScores(
     """
     if not pairs:
         return []
-    samples = _sampled(pairs, step)
-    local = _pairDistances(samples, step)
-    finer = levels.partsOf(step)
-    scored = samples if finer == 1 else _sampled(pairs, step / finer)
-    distances = local if finer == 1 else _pairDistances(scored, step / finer)
-    if levels.inside == levels.outside:
-        sides = np.zeros(len(distances), int)
-    else:
-        slices = np.repeat([index for index, _ in pairs], [len(p) for p in scored.points])
-        sides = sidesOf(np.concatenate(scored.points), slices, inside, SAME * step)
-    scores = _meanOf(levels.scores(distances, sides), scored.points)
-    apart = averageDistances([pair for _, pair in pairs], samples.others, samples.points)
+    points, others, shifts = _sample(pairs, step)
+    local = _pairDistances(points, others, shifts, step)
+    parts, scored, distances = levels.partsOf(step), points, local
+    if parts > 1:
+        scored, finer, _ = _sample(pairs, step / parts)
+        distances = _pairDistances(scored, finer, shifts, step / parts)
+    sides = np.zeros(len(distances), int)
+    if levels.inside != levels.outside:
+        slices = np.repeat([index for index, _ in pairs], [len(p) for p in scored])
+        sides = sidesOf(np.concatenate(scored), slices, inside, SAME * step)
+    scores = _meanOf(levels.scores(distances, sides), scored)
+    apart = averageDistances([pair for _, pair in pairs], others, points)
     return [
-        ContourScore(float(score), float(distance), len(points), mine.isHole, float(mean))
-        for score, distance, mean, points, (_, (mine, _)) in zip(
-            scores, apart, _meanOf(local, samples.points), samples.points, pairs, strict=True
+        ContourScore(float(score), float(distance), len(sampled), reference.isHole, float(mean))
+        for score, distance, mean, sampled, (_, (reference, _)) in zip(
+            scores, apart, _meanOf(local, points), points, pairs, strict=True
         )
     ]
 
 
-class _Samples(NamedTuple):
-    """Points of pairs of contours: of the tests and of the references, and the shifts that align their centers."""
-
-    points: list[np.ndarray]
-    others: list[np.ndarray]
-    shifts: list[np.ndarray]
-
-
-def _sampled(pairs: list[tuple[int, ContourPair]], step: float) -> _Samples:
-    samples = _Samples([], [], [])
-    for _, (mine, other) in pairs:
-        shift = mine.center - other.center
-        samples.others.append(mine.resampled(step, mine.startToward(-shift, other)))
-        samples.points.append(other.resampled(step, other.startToward(-shift, mine)))
-        samples.shifts.append(shift)
-    return samples
+def _sample(
+    pairs: list[tuple[int, ContourPair]], step: float
+) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+    """Return points (n, 2) of the tests and of the references, and the shifts (2,) that align their centers."""
+    points, others, shifts = [], [], []
+    for _, (reference, test) in pairs:
+        shift = reference.center - test.center
+        others.append(reference.resampled(step, reference.startToward(-shift, test)))
+        points.append(test.resampled(step, test.startToward(-shift, reference)))
+        shifts.append(shift)
+    return points, others, shifts
 
 
-def _pairDistances(samples: _Samples, step: float) -> np.ndarray:
+def _pairDistances(
+    points: list[np.ndarray], others: list[np.ndarray], shifts: list[np.ndarray], step: float
+) -> np.ndarray:
     """Return the distances of the pairs that localDistances() finds, for the points of all contours in a row."""
-    shifts = np.column_stack([samples.shifts, np.zeros(len(samples.shifts))])
-    moves = np.repeat(shifts, [len(p) for p in samples.points], axis=0)
-    points, others = _layered((samples.points, samples.others), samples.shifts)
-    _, distances = localDistances(points, others, moves, SAME * step)
-    return distances
+    moves = np.repeat(np.column_stack([shifts, np.zeros(len(shifts))]), [len(p) for p in points], axis=0)
+    layered, targets = _layer((points, others), shifts)
+    return localDistances(layered, targets, moves, SAME * step)[1]
 
 
 def _meanOf(values: np.ndarray, points: list[np.ndarray]) -> np.ndarray:
@@ -402,19 +388,17 @@ def _meanOf(values: np.ndarray, points: list[np.ndarray]) -> np.ndarray:
     return np.add.reduceat(values, np.cumsum([0, *counts[:-1]])) / counts
 
 
-def averageDistances(pairs: list[ContourPair], mine: list[np.ndarray], other: list[np.ndarray]) -> np.ndarray:
+def averageDistances(pairs: list[ContourPair], ofReference: list[np.ndarray], ofTest: list[np.ndarray]) -> np.ndarray:
     """Return the average Hausdorff distance of every pair of contours, where they are.
 
     It is the mean of two means: over points of the reference, of their distance to the test's contour, and the other
-    way round. mine, other: points at equal steps along the contours of the reference and of the test.
+    way round. ofReference, ofTest: points at equal steps along the contours.
     """
-    contours = [[pair[which].points for pair in pairs] for which in (0, 1)]
-    *points, reference, test = _layered((mine, other, *contours), [np.zeros(2)])
+    references, tests = ([contour.points for contour in contours] for contours in zip(*pairs))
+    *points, reference, test = _layer((ofReference, ofTest, references, tests), [np.zeros(2)])
     means = []
-    for positions, sets, corners, line in zip(points, (mine, other), contours[::-1], (test, reference), strict=True):
-        numbers = np.split(np.arange(len(line)), np.cumsum([len(c) for c in corners])[:-1])
-        following = np.concatenate([np.roll(own, -1) for own in numbers])
-        boundary = Surface(line, np.column_stack([np.arange(len(line)), following]))
+    for positions, sets, contours, line in zip(points, (ofReference, ofTest), (tests, references), (test, reference)):
+        boundary = _boundaryOf(line, contours)
         distances = NearContour(boundary).distances(positions, math.inf)
         # what both share is not apart by rounding
         distances[distances <= SAME * boundary.sizes.max()] = 0
@@ -422,7 +406,14 @@ def averageDistances(pairs: list[ContourPair], mine: list[np.ndarray], other: li
     return (means[0] + means[1]) / 2
 
 
-def _layered(groups: tuple[list[np.ndarray], ...], shifts: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+def _boundaryOf(line: np.ndarray, contours: list[np.ndarray]) -> Surface:
+    """Return the segments of contours whose points (n, 3) are in a row. contours: one item for each, as long."""
+    numbers = np.split(np.arange(len(line)), np.cumsum([len(c) for c in contours])[:-1])
+    following = np.concatenate([np.roll(own, -1) for own in numbers])
+    return Surface(line, np.column_stack([np.arange(len(line)), following]))
+
+
+def _layer(groups: tuple[list[np.ndarray], ...], shifts: list[np.ndarray]) -> tuple[np.ndarray, ...]:
     """Return groups of points, each (n, 3): their sets (k, 2) stacked in layers too far apart to interact.
 
     shifts: by which sets will be moved in their plane.
@@ -441,18 +432,17 @@ def sidesOf(points: np.ndarray, slices: np.ndarray, inside: Inside, tolerance: f
     return np.where(count == 0, 1, np.where(count == len(around), -1, 0))
 
 
-def localDistancesAt(surface: Surface, other: Surface, longest: float, most: int) -> np.ndarray:
+def localDistancesAt(surface: Surface, other: Surface, longest: float) -> np.ndarray:
     """Return the bidirectional local distances (n,) in mm of the points of a surface to another one.
 
     As for surfaceScore(), points are paired as if the centers of mass of both surfaces coincided, and measured where
-    they are. If elements have sides longer than `longest`, mm, the centers of at most `most` parts of them are points,
-    too.
+    they are. If elements have sides longer than `longest`, mm, the centers of parts of them are points, too.
     """
     # moved to the origin, so that coordinates of any size keep their precision
     origin = other.center
     points, centers = [], []
     for one in (surface, other):
-        parts, sizes = evenElements(one, longest, most)
+        parts, sizes = evenElements(one, longest, MOST_ELEMENTS)
         centers.append(sizes @ (parts - origin) / sizes.sum())
         isCut = len(parts) > len(one.cells)
         points.append(np.concatenate([one.points - origin, *([parts - origin] if isCut else [])]))
@@ -462,23 +452,7 @@ def localDistancesAt(surface: Surface, other: Surface, longest: float, most: int
     return distances[: len(surface.points)]
 
 
-# Points processed at a time.
-PUBLISHED_CHUNK = 500
-
-
-def measureAsPublished(reference: Slices, test: Slices, planes: Planes, levels: Levels) -> Similarity:
-    """Return how well a test follows the reference, both given as chains of boundary pixels, neither empty."""
-    slices = []
-    for index in sorted({*reference, *test}):
-        checkpoint()
-        mine, other = reference.get(index, []), test.get(index, [])
-        pairs, flag = paired(mine, other)
-        scores = tuple(scoredAsPublished(*pair, levels) for pair in pairs)
-        slices.append(sliceScore(index, position(index, mine or other, planes), scores, flag))
-    return Similarity(tuple(slices), planes.axis, planes.unit)
-
-
-def scoredAsPublished(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
+def scoreAsPublished(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
     """Return the score of two chains, in [0, 1], from distances in pixels."""
     shift = np.broadcast_to(test.center - reference.center, reference.points.shape)
     _, distances = localDistances(reference.points, test.points, shift, SAME)
@@ -486,29 +460,11 @@ def scoredAsPublished(reference: Contour, test: Contour, levels: Levels) -> Cont
     start, end = test.points, test.points + test.steps
     # what the test encloses was drawn too far outside
     level = np.where(insideContours(moved, start, end), levels.outside, levels.inside)
-    counts = (distances > SAME) & ~isOnLine(moved, start, end)
-    scores = np.where(counts, weight(distances, level), 0.0)
+    line, places = (np.column_stack([some, np.zeros(len(some))]) for some in (test.points, moved))
+    isOnLine = NearContour(_boundaryOf(line, [line])).distances(places, SAME) <= SAME
+    scores = np.where((distances > SAME) & ~isOnLine, weight(distances, level), 0.0)
     (apart,) = averageDistances([(reference, test)], [reference.points], [test.points])
     return ContourScore(float(scores.mean()), float(apart), len(scores), False, float(distances.mean()))
-
-
-def isOnLine(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Return whether points (n, 2) lie on segments from start to end (m, 2) between neighboring pixels.
-
-    Neighbors share a side or a corner; a segment may have no length.
-    """
-    step = end - start
-    squares = np.maximum((step**2).sum(axis=1), SAME**2)
-    # such segments lie on rows, columns and diagonals only
-    lines = np.column_stack([points, points.sum(axis=1), points[:, 0] - points[:, 1]])
-    candidates = np.flatnonzero((np.abs(lines - np.rint(lines)) <= 2 * SAME).any(axis=1))
-    result = np.zeros(len(points), bool)
-    for first in range(0, len(candidates), PUBLISHED_CHUNK):
-        chosen = candidates[first : first + PUBLISHED_CHUNK]
-        offset = points[chosen, None] - start
-        along = np.clip((offset * step).sum(axis=2) / squares, 0, 1)
-        result[chosen] = np.linalg.norm(offset - along[..., None] * step, axis=2).min(axis=1) <= SAME
-    return result
 
 
 @quantity()
@@ -529,11 +485,10 @@ def sliceSimilarity(pair: Pair, il: float, ol: float) -> Similarity:
     if grid is None:
         return _ofLines(pair, levels)
     if pair.settings.asPublished:
-        reference, test = (_maskOn(grid, structure, pair) for structure in pair.structures)
-        requireVoxels(reference, test)
-        planes = Planes(grid, grid.sliceAxis, "pixel")
-        ours, theirs = (slicecontours.chains(mask, planes) for mask in (reference, test))
-        return measureAsPublished(ours, theirs, planes, levels)
+        masks, planes = pair.masksOn(grid), Planes(grid, grid.sliceAxis, "pixel")
+        requireVoxels(*masks)
+        reference, test = (slicecontours.chains(mask, planes) for mask in masks)
+        return measure(reference, test, planes, levels, inside=None)
     planes = Planes(grid, grid.sliceAxis, pair.settings.msiUnit)
     (followed, inside), (following, _) = (_contoursOf(pair, which, planes) for which in (0, 1))
     return measure(followed, following, planes, levels, inside, pair.settings.splitContours)
@@ -561,13 +516,6 @@ def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]
     return contours, inside
 
 
-def _maskOn(grid: Grid, structure: Structure, pair: Pair) -> Mask:
-    if structure.mask is not None:
-        return structure.mask.on(grid)
-    pair.requireClosed(structure)
-    return voxelization.maskOf(structure.surface, grid)
-
-
 def _ofLines(pair: Pair, levels: Levels) -> Similarity:
     """Return the index of contours given as lines; their sampling density follows from the spacing for meshes."""
     if pair.dimension == 3:
@@ -580,12 +528,7 @@ def _ofLines(pair: Pair, levels: Levels) -> Similarity:
     return measure(reference, test, planes, levels, insidePolygons(reference), pair.settings.splitContours)
 
 
-def unitOfSlices(settings: Any) -> str:
-    """Return the unit of distances in slices."""
-    return "pixel" if settings.asPublished else settings.msiUnit
-
-
-def noteOnSlices(sliceSimilarity: Similarity, fate: str) -> str:
+def noteOnSlices(fate: str, sliceSimilarity: Similarity) -> str:
     """Return a note on the slices whose contours cannot be paired, "" if there are none. fate: what becomes of them."""
     flagged, slices = len(sliceSimilarity.flagged), len(sliceSimilarity.slices)
     if flagged and flagged == slices:
@@ -593,30 +536,30 @@ def noteOnSlices(sliceSimilarity: Similarity, fate: str) -> str:
     return f"{flagged} of {slices} slices cannot be paired and {fate}" if flagged else ""
 
 
-def noteOnAll(sliceSimilarity: Similarity) -> str:
-    """Return a note on slices that cannot be paired, for a number in which they count as 0."""
-    return noteOnSlices(sliceSimilarity, "count as 0")
+noteOnPaired = partial(noteOnSlices, "are left out")
+# What the indices have in common, and what the distances.
+ofFollowing = partial(metric, source=FAZEKAS, best=1, empty=Empty.ZERO, symmetric=False, symbols=LEVEL)
+ofDistance = partial(
+    metric,
+    source=FAZEKAS,
+    unit="mm",
+    best=0,
+    empty=Empty.INFINITE,
+    symmetric=False,
+    unitSetting=lambda settings: "pixel" if settings.asPublished else settings.msiUnit,
+    note=noteOnPaired,
+)
 
 
-def noteOnPaired(sliceSimilarity: Similarity) -> str:
-    """Return a note on slices that cannot be paired, for a number that leaves them out."""
-    return noteOnSlices(sliceSimilarity, "are left out")
-
-
-@metric(
+@ofFollowing(
     "MSI",
     "Medical Similarity Index",
-    FAZEKAS,
-    best=1,
-    empty=Empty.ZERO,
-    symmetric=False,
     isMain=True,
-    note=noteOnAll,
+    note=partial(noteOnSlices, "count as 0"),
     hint=LEVELS,
     formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
     r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
     steps=STEPS,
-    symbols=LEVEL,
     deviation="As published, and in the authors' code, a point on the contour scores 0, so that identical contours "
     "have the index 0; here it scores 1. Their code also takes the mean over the reference's points and decides "
     "about inside and outside after the alignment: `--set asPublished=yes` gives the authors' formula on chains of "
@@ -642,19 +585,14 @@ def similarityIndex(sliceSimilarity: Similarity) -> float:
     return median(one.score for one in sliceSimilarity.slices)
 
 
-@metric(
+@ofFollowing(
     "MSIPaired",
     "Medical Similarity Index, paired slices",
-    FAZEKAS,
-    best=1,
-    empty=Empty.ZERO,
-    symmetric=False,
     note=noteOnPaired,
     hint="Leaves out slices that only one of the two has: look at MSI, too.",
     formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
     r"\sum_{t \in c} W(d_t, l_t)",
     steps=STEPS,
-    symbols=LEVEL,
 )
 def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
     """Medical Similarity Index of those slices only in which every contour has a counterpart.
@@ -665,16 +603,9 @@ def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
     return median(one.score for one in paired) if paired else 0.0
 
 
-@metric(
+@ofDistance(
     "PairedDistance",
     "Paired average Hausdorff distance",
-    FAZEKAS,
-    unit="mm",
-    best=0,
-    empty=Empty.INFINITE,
-    symmetric=False,
-    unitSetting=unitOfSlices,
-    note=noteOnPaired,
     hint="Leaves out slices that only one of the two has: look at MSI, too.",
     formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
     r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
@@ -690,16 +621,9 @@ def pairedDistance(sliceSimilarity: Similarity) -> float:
     return median(cast(float, one.distance) for one in paired) if paired else math.inf
 
 
-@metric(
+@ofDistance(
     "MeanBLD",
     "Mean bidirectional local distance",
-    FAZEKAS,
-    unit="mm",
-    best=0,
-    empty=Empty.INFINITE,
-    symmetric=False,
-    unitSetting=unitOfSlices,
-    note=noteOnPaired,
     hint="Sees what the nearest point hides, such as a spike; leaves out slices that only one of the two has.",
     formula=r"\mathrm{MeanBLD} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
     r"\frac{1}{N_c} \sum_{t \in c} d_t",
@@ -752,17 +676,13 @@ def pairedElements(pair: Pair, meshSpacing: float, il: float, ol: float) -> Pair
     return PairedElements(points - origin, sizes, others - origin, otherSizes, sides)
 
 
-@metric(
+@ofFollowing(
     "MSI3D",
     "Medical Similarity Index on surfaces",
-    OURS,
-    best=1,
-    empty=Empty.ZERO,
-    symmetric=False,
+    source=OURS,
     hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
     formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
     steps=(*WEIGHTS, "metrics.similarity.localDistances"),
-    symbols=LEVEL,
 )
 def surfaceScore(pairedElements: PairedElements, il: float, ol: float) -> float:
     """The same index on the whole boundary instead of slices, every element weighted by its area. The elements of
@@ -786,15 +706,3 @@ def longestSide(structures: Iterable[Structure], meshSpacing: float) -> float:
     """
     diagonals = (float(np.linalg.norm(s.mask.grid.spacing)) for s in structures if s.mask is not None)
     return max(meshSpacing, *diagonals, 0.0)
-
-
-def localDistancesOn(
-    distances: SurfaceDistances, structures: Iterable[Structure], meshSpacing: float, side: str
-) -> np.ndarray:
-    """Return the bidirectional local distance (n,) in mm at every point of the measured surface of one side.
-
-    side: "reference" or "test".
-    """
-    surfaces = [direction.surface for direction in distances.directions]
-    mine, other = surfaces if side == "reference" else surfaces[::-1]
-    return localDistancesAt(mine, other, longestSide(structures, meshSpacing), MOST_ELEMENTS)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..geometry.arrangement import cross
 from ..geometry.crosssections import CrossSections
-from ..geometry.grids import rounded
+from ..geometry.grids import roundIndex
 from ..geometry.masks import Mask
 from ..geometry.ranges import levelsOf
 from ..geometry.slicing import SliceStack
@@ -64,7 +64,9 @@ def areasOf(
     areas = [_areas(side, first, count) for side in sides]
     masks = [side for side in sides if isinstance(side, Mask)]
     if len(masks) == 2:
-        shared = _sharedByMasks(masks[0], masks[1], first, last)
+        reference, test = masks
+        both = reference.voxels & test.block(reference.low, reference.high)
+        shared = _areas(Mask(both, reference.offset, reference.grid), first, count)
     else:
         hasContour = [np.bincount(stack.numbers - first, minlength=count) > 0 for stack in stacks]
         areas = [np.where(has, area, 0) for has, area in zip(hasContour, areas, strict=True)]
@@ -95,19 +97,7 @@ def _areas(side: Mask | CrossSections, first: int, count: int) -> np.ndarray:
     # relative to a point nearby, to avoid cancellation
     origin = side.start.mean(axis=0)
     doubled = cross(side.start - origin, side.end - origin)
-    return np.maximum(rounded(np.bincount(side.slices - first, doubled, count) / 2), 0)
-
-
-def _sharedByMasks(reference: Mask, test: Mask, first: int, last: int) -> np.ndarray:
-    """Return the numbers of voxels in both masks in the slices from first to last."""
-    counts = np.zeros(last - first + 1, np.int64)
-    if reference.isEmpty or test.isEmpty:
-        return counts
-    low, high = np.maximum(reference.low, test.low), np.minimum(reference.high, test.high)
-    if (low <= high).all():
-        shared = reference.block(low, high) & test.block(low, high)
-        counts[low[2] - first : high[2] - first + 1] = np.count_nonzero(shared, axis=(1, 2))
-    return counts
+    return np.maximum(roundIndex(np.bincount(side.slices - first, doubled, count) / 2), 0)
 
 
 def _sharedBySections(mask: Mask, sections: CrossSections, first: int, count: int) -> np.ndarray:
@@ -134,7 +124,7 @@ def _sharedBySections(mask: Mask, sections: CrossSections, first: int, count: in
     before, behind = summed[layer, line, pixel], summed[layer, line, pixel + 1]
     onLeft = before + (column - pixel) * (behind - before)
     rise = (end - start)[chosen, 1]
-    return rounded(np.bincount(slices[chosen] - first, rise * onLeft, count))
+    return roundIndex(np.bincount(slices[chosen] - first, rise * onLeft, count))
 
 
 def _cutAtSides(start: np.ndarray, end: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -121,23 +121,19 @@ class SliceRow:
     @staticmethod
     def fromDictionary(data: Mapping) -> SliceRow:
         """Return the row that toDictionary() described."""
-        prefix, suffix = "APL_", "mm"
+        values = {key: math.inf if value is None else value for key, value in data.items()}
         return SliceRow(
             index=data["index"],
             position=data["position"],
             place=tuple(data["place"]),
             only=data["only"],
             dice=data["DSC"],
-            hausdorff=math.inf if data["HD"] is None else data["HD"],
-            meanDistance=math.inf if data["MASD"] is None else data["MASD"],
+            hausdorff=values["HD"],
+            meanDistance=values["MASD"],
             areaReference=data["AreaReference"],
             areaTest=data["AreaTest"],
-            addedPathLengths={
-                float(key.removeprefix(prefix).removesuffix(suffix)): value
-                for key, value in data.items()
-                if key.startswith(prefix)
-            },
-            similarity={key: math.inf if data[key] is None else data[key] for key in OF_SIMILARITY if key in data},
+            addedPathLengths={float(key[4:-2]): value for key, value in data.items() if key.startswith("APL_")},
+            similarity={key: values[key] for key in OF_SIMILARITY if key in values},
         )
 
 

@@ -39,12 +39,12 @@ def skeletonizer():
     return skeletonize
 
 
-def thinned(mask: Mask) -> np.ndarray:
+def thin(mask: Mask) -> np.ndarray:
     """Return the voxels (n, 3), i, j, k on the mask's grid, of its skeleton."""
     return _placesOf(mask.voxels, mask.grid.flatAxis)[:, ::-1] + mask.low
 
 
-def thinnedFiner(mask: Mask) -> np.ndarray:
+def thinFiner(mask: Mask) -> np.ndarray:
     """Return the points (n, 3) of the skeleton of a mask's cells, faces, edges and corners, in half voxels i, j, k.
 
     Large boxes are thinned in halves; where these do not agree, as a whole. Raises TooLarge.
@@ -69,17 +69,12 @@ def thinnedFiner(mask: Mask) -> np.ndarray:
     halves = []
     for first, last in ((0, middle + OVERLAP), (middle - OVERLAP, length)):
         start = mask.low + first * (np.arange(3) == along)
-        halves.append(thinnedFiner(Mask.fromArray(voxels.take(range(first, last), axis), grid, start)))
+        halves.append(thinFiner(Mask.fromArray(voxels.take(range(first, last), axis), grid, start)))
     seam = 2 * (mask.offset[along] + middle) - 1
     here, there = ({*map(tuple, half[np.abs(half[:, along] - seam) <= 3])} for half in halves)
     if here != there:
         return _finer(mask)
     return np.concatenate([halves[0][halves[0][:, along] < seam], halves[1][halves[1][:, along] >= seam]])
-
-
-def coveredBy(mask: Mask, points: np.ndarray, perVoxel: int) -> np.ndarray:
-    """Return whether points (n, 3), in voxels i, j, k of the grid or in half ones, lie in or on a mask's voxels."""
-    return valuesAt(mask.voxels, mask.low, points, perVoxel) > 0
 
 
 def valuesAt(values: np.ndarray, low: np.ndarray, points: np.ndarray, perVoxel: int) -> np.ndarray:
@@ -96,24 +91,19 @@ def valuesAt(values: np.ndarray, low: np.ndarray, points: np.ndarray, perVoxel: 
     return found
 
 
-def lossOf(finer: np.ndarray, voxels: np.ndarray, mask: Mask) -> np.ndarray:
-    """Return by how many voxels (n,) points of a mask's finer skeleton are farther from the other than from outside.
-
-    finer: (n, 3) in half voxels. voxels: (m, 3) of the skeleton of the voxels; infinitely far if there are none.
-    """
-    from scipy.spatial import cKDTree
-
-    away = np.full(len(finer), np.inf)
-    if len(voxels) and len(finer):
-        away, _ = cKDTree(voxels).query(finer / 2)
-    return away - depthsOf(finer, mask)
-
-
 def depthsOf(points: np.ndarray, mask: Mask) -> np.ndarray:
     """Return how far (n,) in voxels points (n, 3) in half voxels are from the middle of the nearest voxel outside."""
     from scipy.spatial import cKDTree
 
-    return cKDTree(_backgroundBeside(mask)).query(points / 2)[0]
+    # the nearest one shares a face with the mask
+    padded = np.pad(mask.voxels > 0, 1)
+    flat = padded.ravel()
+    places = np.flatnonzero(flat)
+    steps = [step for axis, step in enumerate(np.array(padded.strides)) if 2 - axis != mask.grid.flatAxis]
+    near = np.concatenate([places + sign * step for step in steps for sign in (-1, 1)])
+    near = np.unique(near[~flat[near]])
+    outside = np.stack(np.unravel_index(near, padded.shape)[::-1], axis=1) - 1 + mask.low
+    return cKDTree(outside).query(points / 2)[0]
 
 
 def _placesOf(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
@@ -125,7 +115,7 @@ def _placesOf(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
 
 
 def _finer(mask: Mask) -> np.ndarray:
-    """Return the points of thinnedFiner(), thinned as a whole."""
+    """Return the points of thinFiner(), thinned as a whole."""
     from scipy.ndimage import distance_transform_cdt
 
     voxels, isFlat = mask.voxels > 0, np.arange(3) == mask.grid.flatAxis
@@ -136,14 +126,3 @@ def _finer(mask: Mask) -> np.ndarray:
         twice = np.repeat(np.pad(np.moveaxis(voxels, axis, 0), ((1, 1), (0, 0), (0, 0))), 2, axis=0)
         voxels = np.moveaxis(twice[1:-2] | twice[2:-1], 0, axis)
     return _placesOf(voxels, mask.grid.flatAxis)[:, ::-1] - ~isFlat + 2 * mask.low
-
-
-def _backgroundBeside(mask: Mask) -> np.ndarray:
-    """Return the voxels (n, 3), i, j, k, outside a mask that share a face with it."""
-    padded = np.pad(mask.voxels > 0, 1)
-    flat = padded.ravel()
-    places = np.flatnonzero(flat)
-    steps = [step for axis, step in enumerate(np.array(padded.strides)) if 2 - axis != mask.grid.flatAxis]
-    near = np.concatenate([places + sign * step for step in steps for sign in (-1, 1)])
-    near = np.unique(near[~flat[near]])
-    return np.stack(np.unravel_index(near, padded.shape)[::-1], axis=1) - 1 + mask.low

@@ -18,10 +18,9 @@ import numpy as np
 from ..base.errors import Undefined
 from ..base.parallel import sideBySide
 from ..geometry.cellcases import CORNERS, cellCodes
-from ..geometry.graphs import components
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..geometry.parts import partSizes
+from ..geometry.parts import components, partSizes
 from . import thinning
 from .metric import OURS, Empty, Family, Named, metric, quantity
 from .thinning import TooLarge
@@ -29,10 +28,32 @@ from .thinning import TooLarge
 FAMILY = Family(80, called=("vessels",))
 SHIT = "Shit et al., arXiv:2003.07311"
 HU = "Hu et al., arXiv:1906.05404"
-WHOLE = "The source averages over patches of the image; here the whole structures count."
-FINER = "Where thinning the voxels loses a part of a vessel, both structures are thinned at twice the resolution."
-# The functions behind shares of center lines.
-LINES = ("metrics.topology.skeletonOf", "metrics.topology.lostRuns")
+# What shares of center lines have in common, what numbers of gaps and spurs, and what Betti errors.
+ofLines = partial(
+    metric,
+    source=SHIT,
+    best=1,
+    empty=Empty.ZERO,
+    steps=("metrics.topology.skeletonOf", "metrics.topology.lostRuns"),
+    deviation="Where thinning the voxels loses a part of a vessel, both structures are thinned at twice the "
+    "resolution.",
+)
+ofRuns = partial(
+    metric,
+    source=OURS,
+    best=0,
+    empty=Empty.COUNTED,
+    symmetric=False,
+    steps=("metrics.topology.runsOutside",),
+)
+ofBetti = partial(
+    metric,
+    source=HU,
+    best=0,
+    empty=Empty.COUNTED,
+    isCount=True,
+    deviation="The source averages over patches of the image; here the whole structures count.",
+)
 # Voxels of both together from which on they are thinned side by side.
 MANY_VOXELS = 50_000
 # Steps to half of the 26 neighbors of a voxel; the others are the same links, seen from their other ends.
@@ -99,7 +120,11 @@ def bettiNumbers(mask: Mask) -> Betti:
     """
     if mask.isEmpty:
         return Betti(0, 0, 0)
-    parts, cavities = len(partSizes(mask)), _cavitiesOf(mask.voxels)
+    from scipy.ndimage import label
+
+    # the background that reaches the edge is no cavity
+    background = np.pad(mask.voxels == 0, 1, constant_values=True)
+    parts, cavities = len(partSizes(mask)), label(background)[1] - 1
     return Betti(parts, parts + cavities - eulerCharacteristic(mask.voxels), cavities)
 
 
@@ -120,17 +145,23 @@ def skeletonOf(mask: Mask, other: Mask, perVoxel: int = 1) -> Skeleton:
     if mask.isEmpty:
         thinning.skeletonizer()
         return Skeleton(np.zeros((0, 3), int), np.zeros(0, bool), mask.grid, perVoxel=perVoxel)
-    points = thinning.thinned(mask) if perVoxel == 1 else thinning.thinnedFiner(mask)
+    points = thinning.thin(mask) if perVoxel == 1 else thinning.thinFiner(mask)
     middles = perVoxel * _middlesOfVanished(mask, points, perVoxel)
     points = np.concatenate([points, middles])
-    return Skeleton(points, thinning.coveredBy(other, points, perVoxel), mask.grid, len(middles), perVoxel)
+    isCovered = thinning.valuesAt(other.voxels, other.low, points, perVoxel) > 0
+    return Skeleton(points, isCovered, mask.grid, len(middles), perVoxel)
 
 
 def lostRuns(finer: Skeleton, skeleton: Skeleton, mask: Mask) -> tuple[Run, ...]:
     """Return the stretches of a mask's finer skeleton that the skeleton of its voxels does not reach, longest first."""
     if not len(finer.points):
         return ()
-    loss = thinning.lossOf(finer.points, skeleton.thinned, mask)
+    from scipy.spatial import cKDTree
+
+    away = np.full(len(finer.points), np.inf)
+    if len(skeleton.thinned):
+        away, _ = cKDTree(skeleton.thinned).query(finer.points / finer.perVoxel)
+    loss = away - thinning.depthsOf(finer.points, mask)
     (most, count), (mostOutside, countOutside) = thinning.LOST, thinning.LOST_OUTSIDE
     anywhere = runsOutside(replace(finer, isCovered=loss <= most), count)
     return anywhere or runsOutside(replace(finer, isCovered=finer.isCovered | (loss <= mostOutside)), countOutside)
@@ -196,16 +227,12 @@ def runsOutside(skeleton: Skeleton, least: int = 1) -> tuple[Run, ...]:
         isOutside = ~skeleton.isCovered[some]
         np.add.at(total, numbers[some[isOutside]], parts[isOutside])
     order = np.argsort(found, kind="stable")
-    stretches = np.split(outside[order], np.cumsum(np.bincount(found))[:-1])
-    runs = [
-        Run(
-            float(length),
-            -(-len(rows) // skeleton.perVoxel),
-            _middleOf(skeleton.grid.toWorld(skeleton.points[rows] / skeleton.perVoxel)),
-        )
-        for length, rows in zip(total, stretches, strict=True)
-        if len(rows) >= least
-    ]
+    runs = []
+    for length, rows in zip(total, np.split(outside[order], np.cumsum(np.bincount(found))[:-1]), strict=True):
+        if len(rows) >= least:
+            places = skeleton.grid.toWorld(skeleton.points[rows] / skeleton.perVoxel)
+            middle = places[np.linalg.norm(places - places.mean(axis=0), axis=1).argmin()]
+            runs.append(Run(float(length), -(-len(rows) // skeleton.perVoxel), tuple(middle.tolist())))
     return tuple(sorted(runs, key=lambda run: (-run.length, -run.voxels, run.position)))
 
 
@@ -222,13 +249,6 @@ def _eulerEighths() -> np.ndarray:
     faces = [isSet[:, a] | isSet[:, b] for a, b in pairs]
     corner = isSet.any(axis=1)
     return 8 * corner - 4 * np.sum(sides, axis=0) + 2 * np.sum(faces, axis=0) - isSet.sum(axis=1)
-
-
-def _cavitiesOf(voxels: np.ndarray) -> int:
-    """Return the number of parts of the background [k, j, i], connected through faces, that do not reach the edge."""
-    from scipy.ndimage import label
-
-    return label(np.pad(voxels == 0, 1, constant_values=True))[1] - 1
 
 
 def _middlesOfVanished(mask: Mask, points: np.ndarray, perVoxel: int) -> np.ndarray:
@@ -295,12 +315,6 @@ def _tree(
     return tree.row, tree.col, ofRanks[tree.data.astype(int) // 3]
 
 
-def _middleOf(points: np.ndarray) -> tuple[float, float, float]:
-    """Return the point (n, 3) that is nearest to the mean of all."""
-    x, y, z = points[np.linalg.norm(points - points.mean(axis=0), axis=1).argmin()].tolist()
-    return x, y, z
-
-
 class Finer(NamedTuple):
     """The skeletons of both on the lattice of twice the resolution, without spikes.
 
@@ -344,68 +358,46 @@ def skeletons(finerSkeletons: Finer | None, thinnedSkeletons: tuple[Skeleton, ..
 
 
 @quantity()
-def referenceSkeleton(skeletons: tuple[Skeleton, ...]) -> Skeleton:
-    """Return the skeleton of the reference."""
-    return skeletons[0]
-
-
-@quantity()
-def testSkeleton(skeletons: tuple[Skeleton, ...]) -> Skeleton:
-    """Return the skeleton of the test."""
-    return skeletons[1]
-
-
-@quantity()
 def betti(masks: tuple[Mask, Mask]) -> tuple[Betti, Betti]:
     """Return the numbers of parts, tunnels and cavities of both."""
     return bettiNumbers(masks[0]), bettiNumbers(masks[1])
 
 
 @quantity()
-def gaps(referenceSkeleton: Skeleton) -> tuple[Run, ...]:
+def gaps(skeletons: tuple[Skeleton, ...]) -> tuple[Run, ...]:
     """Return the stretches of the reference's skeleton that the test does not cover."""
-    return runsOutside(referenceSkeleton)
+    return runsOutside(skeletons[0])
 
 
 @quantity()
-def spurs(testSkeleton: Skeleton) -> tuple[Run, ...]:
+def spurs(skeletons: tuple[Skeleton, ...]) -> tuple[Run, ...]:
     """Return the stretches of the test's skeleton outside the reference."""
-    return runsOutside(testSkeleton)
+    return runsOutside(skeletons[1])
 
 
-@metric(
+@ofLines(
     "clDice",
     "Center line Dice (clDice)",
-    SHIT,
-    best=1,
-    empty=Empty.ZERO,
     isMain=True,
     hint="For vessels and airways: it sees an interruption, which hardly changes the volume.",
     formula=r"\mathrm{clDice} = \frac{2 \, \mathrm{Tprec} \, \mathrm{Tsens}}{\mathrm{Tprec} + \mathrm{Tsens}}",
-    steps=LINES,
-    deviation=FINER,
 )
-def centerLineDice(referenceSkeleton: Skeleton, testSkeleton: Skeleton) -> float:
+def centerLineDice(skeletons: tuple[Skeleton, ...]) -> float:
     """Harmonic mean of the shares of both center lines that the other structure covers."""
-    shares = [coveredShare(skeleton) for skeleton in (testSkeleton, referenceSkeleton)]
+    shares = [coveredShare(skeleton) for skeleton in skeletons[::-1]]
     return 2 * shares[0] * shares[1] / sum(shares) if any(shares) else 0.0
 
 
-@metric(
+@ofLines(
     "{name}",
     "Topology {what}",
-    SHIT,
-    best=1,
-    empty=Empty.ZERO,
     symmetric=False,
     formula=r"\mathrm{{name}} = \frac{\lvert S({X}) \cap {Y} \rvert}{\lvert S({X}) \rvert}",
-    steps=LINES,
-    deviation=FINER,
     variants=(
-        {"name": "Tprec", "what": "precision", "skeleton": Named("testSkeleton"), "heading": "Topol. prec.",
+        {"name": "Tprec", "what": "precision", "skeleton": Named("skeletons", 1), "heading": "Topol. prec.",
          "X": "B", "Y": "A", "share": "Share of the test's center line that lies inside the reference",
          "hint": "Low where the test has branches that are not there."},
-        {"name": "Tsens", "what": "sensitivity", "skeleton": Named("referenceSkeleton"), "heading": "Topol. sens.",
+        {"name": "Tsens", "what": "sensitivity", "skeleton": Named("skeletons", 0), "heading": "Topol. sens.",
          "X": "A", "Y": "B", "share": "Share of the reference's center line that the test covers",
          "hint": "Low where the test misses branches, or is interrupted."},
     ),
@@ -421,34 +413,24 @@ def coveredShare(skeleton: Skeleton) -> float:
     return float(skeleton.isCovered[: len(skeleton.thinned) or None].mean())
 
 
-@metric(
+@ofBetti(
     "BettiError",
     "Betti error",
-    HU,
-    best=0,
-    empty=Empty.COUNTED,
     isMain=True,
-    isCount=True,
     hint="It counts without looking where: a part too few here and one too many there cancel out.",
     formula=r"\mathrm{BettiError} = \sum_{k=0}^{2} \lvert \beta_k(A) - \beta_k(B) \rvert",
     steps=("metrics.topology.bettiNumbers",),
-    deviation=WHOLE,
 )
 def bettiError(betti: tuple[Betti, Betti]) -> int:
     """How many parts, tunnels and cavities one structure has more than the other, all added up."""
     return sum(bettiErrorOf(betti, number) for number in range(3))
 
 
-@metric(
+@ofBetti(
     "BettiError{digit}",
     "Betti error, {words}",
-    HU,
-    best=0,
-    empty=Empty.COUNTED,
-    isCount=True,
     formula=r"\mathrm{BettiError}_k = \lvert \beta_k(A) - \beta_k(B) \rvert",
     steps=("metrics.topology.bettiNumbers", "metrics.topology.eulerCharacteristic"),
-    deviation=WHOLE,
     variants=(
         {"number": 0, "digit": "0", "words": "separate parts",
          "hint": "Voxels that share a corner are connected; choose it for vessels in one piece."},
@@ -466,16 +448,11 @@ def bettiErrorOf(betti: tuple[Betti, Betti], number: int) -> int:
     return abs(betti[0][number] - betti[1][number])
 
 
-@metric(
+@ofRuns(
     "{name}",
     "{name} of the center line",
-    OURS,
-    best=0,
-    empty=Empty.COUNTED,
-    symmetric=False,
     isCount=True,
     formula=r"\mathrm{{name}} = \beta_0(S({X}) \setminus {Y})",
-    steps=("metrics.topology.runsOutside",),
     variants=(
         {"name": "Gaps", "runs": Named("gaps"), "X": "A", "Y": "B",
          "what": "Connected stretches of the reference's center line that the test does not cover",
@@ -490,17 +467,12 @@ def numberOf(runs: tuple[Run, ...]) -> int:
     return len(runs)
 
 
-@metric(
+@ofRuns(
     "{name}Length",
     "Length of {names}",
-    OURS,
     unit="mm",
-    best=0,
-    empty=Empty.COUNTED,
-    symmetric=False,
     heading="Length of {names}",
     formula=r"\mathrm{{name}Length} = \lvert S({X}) \setminus {Y} \rvert",
-    steps=("metrics.topology.runsOutside",),
     variants=(
         {"name": "Gap", "names": "gaps", "runs": Named("gaps"), "X": "A", "Y": "B",
          "what": "Length of the reference's center line that the test does not cover",

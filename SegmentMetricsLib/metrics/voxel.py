@@ -7,18 +7,18 @@ centers; a voxel in both structures has the distance 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import SimpleITK
 
 from ..base.errors import Undefined
 from ..base.parallel import sideBySide, threads
-from ..base.progress import checkpoint
-from ..geometry.grids import Grid
-from ..geometry.masks import Mask
+from ..base.progress import chunks
+from ..geometry.masks import Mask, boxAround, slicesOf
 from ..geometry.products import product
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST
@@ -32,9 +32,9 @@ FAMILY = Family(50)
 AYDIN = "Aydin et al., doi:10.1186/s41747-020-00200-2"
 # Voxels searched between two checks for cancellation.
 CHUNK = 200_000
-# Up to this many voxels of a mesh are measured one by one; more are measured in cubes. The voxel size of a filled mesh
-# is this library's choice, so users should not have to wait for tens of millions of voxels.
-MOST_OF_MESH = 500_000
+# Up to this many voxels of a mesh are searched one by one, which is the fastest for few. The voxel size of a filled
+# mesh is this library's choice, and there can be tens of millions of them.
+MOST_SEARCHED = 500_000
 # Above this many voxels in both boxes, a thread per direction pays off.
 LONG = 1_000_000
 # A covariance is singular if its smallest variance is at most this fraction of its largest one.
@@ -45,13 +45,11 @@ FLAT = 1e-12
 class VoxelDistances:
     """Distances from the voxels of one structure to the nearest voxel of another one.
 
-    distances: (n,) ascending, of the voxels outside the other structure. shared: number of voxels in both. step: side
-    length in voxels of the cubes whose voxels count as equally far, 1 for single voxels.
+    distances: (n,) ascending, of the voxels outside the other structure. shared: number of voxels in both.
     """
 
     distances: np.ndarray
     shared: int
-    step: int = 1
 
     @property
     def count(self) -> int:
@@ -69,24 +67,24 @@ class VoxelDistances:
         """Return a quantile of the distances, linearly interpolated between voxels. share: in [0, 1]."""
         position = (self.count - 1) * share
         below = math.floor(position)
-        low, high = (self._ranked(min(rank, self.count - 1)) for rank in (below, below + 1))
+        low, high = (self._distanceOfRank(min(rank, self.count - 1)) for rank in (below, below + 1))
         return low + (high - low) * (position - below)
 
-    def _ranked(self, rank: int) -> float:
+    def _distanceOfRank(self, rank: int) -> float:
         return 0.0 if rank < self.shared else float(self.distances[rank - self.shared])
 
 
-def measure(reference: Mask, test: Mask, unit: str, most: int | None = None) -> tuple[VoxelDistances, VoxelDistances]:
+def measure(reference: Mask, test: Mask, unit: str, areMeshes: bool = False) -> tuple[VoxelDistances, VoxelDistances]:
     """Return the distances from reference to test and from test to reference, of two masks on one lattice.
 
-    unit: "mm", or "voxel" for distances between voxel indices. most: up to this many voxels outside the other structure
-    are measured one by one, more in cubes; None for no limit. Raises Undefined if a mask is empty.
+    unit: "mm", or "voxel" for distances between voxel indices. areMeshes: whether they are filled meshes, whose voxels
+    are cubes. Raises Undefined if a mask is empty.
     """
     requireVoxels(reference, test)
-    ways = ((reference, test), (test, reference))
     isLong = min(reference.voxels.size, test.voxels.size) > LONG
-    there, back = sideBySide([partial(_measureOneWay, *way, unit, most) for way in ways], isLong)
-    return there, back
+    ways = ((reference, test), (test, reference))
+    toTest, toReference = sideBySide([partial(_measureOneWay, *way, unit, areMeshes) for way in ways], isLong)
+    return toTest, toReference
 
 
 def requireVoxels(reference: Mask, test: Mask) -> None:
@@ -96,102 +94,43 @@ def requireVoxels(reference: Mask, test: Mask) -> None:
             raise Undefined(f"the {which} encloses no voxel")
 
 
-def _measureOneWay(start: Mask, goal: Mask, unit: str, most: int | None) -> VoxelDistances:
+def _measureOneWay(start: Mask, goal: Mask, unit: str, areMeshes: bool) -> VoxelDistances:
     alone = start.voxels > goal.block(start.low, start.high)
-    shared = start.count - int(np.count_nonzero(alone))
-    if not alone.any():
-        return VoxelDistances(np.zeros(0), shared)
-    nearest = _Nearest(goal, unit)
-    count = start.count - shared
-    if most is not None and count > most:
-        step = math.ceil((count / most) ** (1 / (2 if start.grid.planar else 3)))
-        return VoxelDistances(_fromCubes(alone, start, nearest, step), shared, step)
-    return VoxelDistances(np.sort(nearest.distances(np.argwhere(alone), start)), shared)
+    count = int(np.count_nonzero(alone))
+    distances = np.zeros(0)
+    if count:
+        find = _mappedDistances if areMeshes and count > MOST_SEARCHED else _searchedDistances
+        distances = find(alone, start, goal, unit)
+    return VoxelDistances(np.sort(distances), start.count - count)
 
 
-class _Nearest:
-    """Search for the distances of places to the nearest voxel of a mask, in a unit."""
+def _searchedDistances(alone: np.ndarray, start: Mask, goal: Mask, unit: str) -> np.ndarray:
+    """Return the distances (n,) from voxels [k, j, i] in the box of a mask to the nearest voxel of another mask."""
+    from scipy.spatial import cKDTree
 
-    def __init__(self, goal: Mask, unit: str):
-        from scipy.spatial import cKDTree
-
-        self._grid, self._unit = goal.grid, unit
-        # on a rectangular lattice, the mask's voxel nearest to an outside one is on its rim
-        targets = _rim(goal) if unit == "voxel" or goal.grid.isRectangular else goal.voxels
-        # for voxels, balancing the tree takes longer than it saves
-        self._tree = cKDTree(_positions(np.argwhere(targets), goal, self._grid, unit), balanced_tree=False)
-
-    def distances(self, indices: np.ndarray, mask: Mask) -> np.ndarray:
-        """Return the distances (n,) of places (n, 3) in voxels [k, j, i] of a cropped mask."""
-        found = []
-        for first in range(0, len(indices), CHUNK):
-            checkpoint()
-            points = _positions(indices[first : first + CHUNK], mask, self._grid, self._unit)
-            found.append(self._tree.query(points, workers=threads())[0])
-        return np.concatenate(found)
-
-    def longest(self, ways: np.ndarray) -> np.ndarray:
-        """Return upper bounds (n,) of the lengths of vectors (n, 3) given in voxels [k, j, i]."""
-        lengths = np.linalg.norm(ways, axis=1)
-        return lengths if self._unit == "voxel" else lengths * np.linalg.norm(self._grid.axes, 2)
+    # on a rectangular lattice, the mask's voxel nearest to an outside one is on its rim
+    targets = _rim(goal) if unit == "voxel" or goal.grid.isRectangular else goal.voxels
+    # for voxels, balancing the tree takes longer than it saves
+    tree = cKDTree(_positions(np.argwhere(targets), goal, unit), balanced_tree=False)
+    places, found = np.argwhere(alone), []
+    for chosen in chunks(len(places), CHUNK):
+        found.append(tree.query(_positions(places[chosen], start, unit), workers=threads())[0])
+    return np.concatenate(found)
 
 
-def _fromCubes(alone: np.ndarray, start: Mask, nearest: _Nearest, step: int) -> np.ndarray:
-    """Return the distances of voxels [k, j, i], ascending, where all voxels of a cube get that of their center.
-
-    The largest distance is exact.
-    """
-    cubes, counts, centers = _cubes(alone, step)
-    found = nearest.distances(centers, start)
-    # upper bound: the distance of the center plus the length from there to the farthest corner of the cube
-    reach = found + nearest.longest(np.maximum(centers - cubes * step, (cubes + 1) * step - 1 - centers))
-    largest = 0.0
-    order = np.argsort(-reach)
-    first, stop = 0, 1
-    while first < len(order) and reach[order[first]] > largest:
-        voxels = np.concatenate([_within(alone, cube, step) for cube in cubes[order[first:stop]]])
-        largest = max(largest, float(nearest.distances(voxels, start).max()))
-        first, stop = stop, min(2 * stop, stop + CHUNK // step**3)
-    order = np.argsort(found)
-    distances = np.repeat(np.minimum(found[order], largest), counts[order])
-    distances[-1] = largest
-    return distances
+def _mappedDistances(alone: np.ndarray, start: Mask, goal: Mask, unit: str) -> np.ndarray:
+    """Return the same on a lattice of cubes, from a map of the distances of all voxels: exact, and faster for many."""
+    low, high = boxAround(start, goal)
+    image = SimpleITK.GetImageFromArray(goal.block(low, high))
+    squares = SimpleITK.SignedMaurerDistanceMap(image, squaredDistance=True, useImageSpacing=False)
+    inBox = SimpleITK.GetArrayViewFromImage(squares)[slicesOf(start.low - low, start.high - low)]
+    return np.sqrt(inBox[alone], dtype=float) * (1.0 if unit == "voxel" else start.grid.spacing[0])
 
 
-def _cubes(voxels: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the non-empty cubes (n, 3) of voxels [k, j, i], the voxels' number (n,) and center (n, 3) in each.
-
-    step: side length of the cubes in voxels, at most 22. Cubes are numbered from 0 along each axis.
-    """
-    # weighted sums along k are at most 0 + 1 + ... + 21 = 231, which fits into the bytes of voxels
-    padded = np.pad(voxels.view(np.uint8), [(0, -length % step) for length in voxels.shape])
-    plain, weighted = (_sums(padded, 0, step, weights).astype(np.int32) for weights in (False, True))
-    alongK, alongJ, plain = _sums(weighted, 1, step), _sums(plain, 1, step, True), _sums(plain, 1, step)
-    totals = [_sums(total, 2, step) for total in (plain, alongK, alongJ)] + [_sums(plain, 2, step, True)]
-    isMet = totals[0] > 0
-    cubes, (counts, *moments) = np.argwhere(isMet), (total[isMet] for total in totals)
-    return cubes, counts, cubes * step + np.stack(moments, axis=1) / counts[:, None]
-
-
-def _sums(values: np.ndarray, axis: int, step: int, areWeighted: bool = False) -> np.ndarray:
-    """Return sums of `step` values each along an axis. areWeighted: whether to weight each by 0, 1, ..., step - 1."""
-    parts = np.moveaxis(values.reshape(*values.shape[:axis], -1, step, *values.shape[axis + 1 :]), axis + 1, 0)
-    result = np.zeros_like(parts[0])
-    for place, part in enumerate(parts):
-        result += part * part.dtype.type(place) if areWeighted else part
-    return result
-
-
-def _within(voxels: np.ndarray, cube: np.ndarray, step: int) -> np.ndarray:
-    """Return the indices (n, 3) of the voxels [k, j, i] in a cube."""
-    low = cube * step
-    return np.argwhere(voxels[tuple(slice(first, first + step) for first in low)]) + low
-
-
-def _positions(indices: np.ndarray, mask: Mask, grid: Grid, unit: str) -> np.ndarray:
+def _positions(indices: np.ndarray, mask: Mask, unit: str) -> np.ndarray:
     """Return voxel indices [k, j, i] of a cropped mask as positions (n, 3) in a unit, relative to the grid's origin."""
     whole = (indices[:, ::-1] + mask.low).astype(float)
-    return whole if unit == "voxel" else product(whole, grid.axes.T)
+    return whole if unit == "voxel" else product(whole, mask.grid.axes.T)
 
 
 def _rim(mask: Mask) -> np.ndarray:
@@ -227,8 +166,8 @@ def voxelDistances(
     voxelCuts: list[tuple[Mask, Mask]], structures: tuple[Structure, Structure], voxelUnit: str
 ) -> list[tuple[VoxelDistances, VoxelDistances]]:
     """Return the distances of the voxels in every cut, from the reference to the test and from the test to it."""
-    most = MOST_OF_MESH if all(s.samplingGrid is None for s in structures) else None
-    return [measure(*cut, voxelUnit, most) for cut in voxelCuts]
+    areMeshes = all(s.samplingGrid is None for s in structures)
+    return [measure(*cut, voxelUnit, areMeshes) for cut in voxelCuts]
 
 
 @quantity()
@@ -251,26 +190,9 @@ def noteOnCuts(voxelCuts: list[tuple[Mask, Mask]], cutNumber: int) -> str:
     return f"{omitted} of {cutNumber} cuts {are} empty on both sides and left out" if omitted else ""
 
 
-def noteOnDistances(
-    voxelDistances: list[tuple[VoxelDistances, VoxelDistances]], voxelCuts: list[tuple[Mask, Mask]], cutNumber: int
-) -> str:
-    """Return a note on cuts that were left out, or on voxels that were taken together."""
-    step = max((way.step for ways in voxelDistances for way in ways), default=1)
-    if step > 1:
-        return f"voxels alone in one mesh were taken together in cubes {step} voxels long"
-    return noteOnCuts(voxelCuts, cutNumber)
-
-
-# What the metrics of distances have in common.
-ofDistances = partial(
-    metric,
-    unit="mm",
-    best=0,
-    empty=Empty.INFINITE,
-    emptiness="emptinessOfCuts",
-    unitSetting=lambda settings: settings.voxelUnit,
-    note=noteOnDistances,
-)
+# What all have in common, and what distances.
+ofCuts = partial(metric, best=0, empty=Empty.INFINITE, emptiness="emptinessOfCuts", note=noteOnCuts)
+ofDistances = partial(ofCuts, unit="mm", unitSetting=lambda settings: settings.voxelUnit)
 
 
 @ofDistances(
@@ -291,7 +213,7 @@ def averageDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]])
 
     Equation 49 of the source, averaged over the cuts.
     """
-    return _averaged(_larger(there.mean, back.mean) for there, back in voxelDistances)
+    return _average(max, [[way.mean for way in ways] for ways in voxelDistances])
 
 
 @ofDistances(
@@ -311,11 +233,8 @@ def balancedDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]]
 
     Averaged over the cuts. Each direction alone is the sum of its distances per voxel of the reference.
     """
-    return _averaged(_balanced(there.total / there.count, back.total / there.count) for there, back in voxelDistances)
-
-
-def _balanced(there: float, back: float) -> Value:
-    return Value((there + back) / 2, there, back)
+    perVoxel = [[way.total / ways[0].count for way in ways] for ways in voxelDistances]
+    return _average(lambda toTest, toReference: (toTest + toReference) / 2, perVoxel)
 
 
 @ofDistances(
@@ -336,31 +255,22 @@ def hausdorff(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]], quant
 
     Averaged over the cuts. The quantile 1 is the largest distance.
     """
-    return _averaged(_larger(there.quantile(quantile), back.quantile(quantile)) for there, back in voxelDistances)
+    return _average(max, [[way.quantile(quantile) for way in ways] for ways in voxelDistances])
 
 
-def _larger(there: float, back: float) -> Value:
-    return Value(max(there, back), there, back)
-
-
-def _averaged(values: Iterable[Value]) -> Value:
-    """Return the means over the cuts of the larger value and of the value of each direction."""
-    values = list(values)
-    ways = ([one, one.referenceToTest, one.testToReference] for one in values)
-    value, toTest, toReference = (math.fsum(column) / len(values) for column in zip(*ways, strict=True))
+def _average(combine: Callable[[float, float], float], values: Sequence[Sequence[float]]) -> Value:
+    """Return the means over the cuts of a number made of both directions, and of that of each direction."""
+    columns = zip(*((combine(*ways), *ways) for ways in values), strict=True)
+    value, toTest, toReference = (math.fsum(column) / len(values) for column in columns)
     return Value(value, toTest, toReference)
 
 
-@metric(
+@ofCuts(
     "MHD",
     "Mahalanobis distance",
     TAHA,
-    best=0,
     high=math.inf,
-    empty=Empty.INFINITE,
-    emptiness="emptinessOfCuts",
     alias="MAHLNBS",
-    note=noteOnCuts,
     steps=("metrics.voxel.mahalanobis", "metrics.voxel.moments"),
     hint="Sees general shape and position only: 0 for concentric structures of any size.",
     formula=r"\mathrm{MHD} = \sqrt{(\mu_A - \mu_B)^\top S^{-1} (\mu_A - \mu_B)}, \quad "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from types import NoneType
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -104,6 +104,15 @@ class Structure(Identity):
         The grid of the image that it was drawn on, if its voxels are parts of those of the image.
     ignored : Ignored | None, optional
         What was left out of it because nobody annotated there, None if all was annotated.
+
+    Attributes
+    ----------
+    isEmpty : bool
+        Whether there is neither a voxel nor a boundary.
+    dimension : int
+        3 for a structure in space, 2 for contours in a plane.
+    samplingGrid : Grid | None
+        The image grid that the structure belongs to; None for meshes.
     """
 
     mask: Mask | None = None
@@ -120,6 +129,9 @@ class Structure(Identity):
     instances: tuple[Mask, ...] | None = None
     drawnOn: Grid | None = None
     ignored: Ignored | None = None
+    isEmpty: bool = field(init=False)
+    dimension: int = field(init=False)
+    samplingGrid: Grid | None = field(init=False)
 
     def __post_init__(self) -> None:
         requireKind(self.name, str, "The name of a structure", "a text")
@@ -127,6 +139,10 @@ class Structure(Identity):
         requireKind(self.givenSurface, (Surface, NoneType), f"The surface of {self.name!r}", "a Surface")
         if self.mask is None and self.givenSurface is None:
             raise InputError(f"The structure {self.name!r} has neither voxels nor a surface.")
+        shape = cast(Mask, self.mask) if self.givenSurface is None else self.givenSurface
+        grid = None if self.mask is None else self.mask.grid
+        isFlat = cast(Grid, grid).planar if self.givenSurface is None else self.givenSurface.dimension == 2
+        vars(self).update(isEmpty=shape.isEmpty, dimension=2 if isFlat else 3, samplingGrid=grid)
 
     def __repr__(self) -> str:
         size = "empty" if self.isEmpty else f"{self.mask.count} voxels" if self.mask else "a surface"
@@ -167,24 +183,6 @@ class Structure(Identity):
         return replace(self, mask=self.memberships.cut(threshold))
 
     @property
-    def source(self) -> dict[str, Any]:
-        """Where the structure comes from, by the keys that files used to have: fields that are not empty."""
-        told = {
-            "label": self.label,
-            "withoutLabels": self.isUnlabeled,
-            "ofCase": self.isOfCase,
-            "withoutVoxels": self.isUnfilled,
-            "terminology": self.terminology,
-            "nodeID": self.nodeID,
-            "segmentation": self.segmentation,
-            "segmentID": self.segmentID,
-            "patient": self.patient,
-            "notes": self.notes,
-        }
-        found = {key: value for key, value in told.items() if value}
-        return found if self.otherLabels is None else {**found, "withoutLabel": self.otherLabels}
-
-    @property
     def ownMask(self) -> Mask:
         """The mask of a structure that has one, as every structure without a given surface does."""
         return cast(Mask, self.mask)
@@ -192,28 +190,12 @@ class Structure(Identity):
     @cached_property
     def surface(self) -> Surface:
         """The boundary that is measured."""
-        return meshing.fromMask(self.ownMask) if self.givenSurface is None else self.givenSurface
-
-    @property
-    def isEmpty(self) -> bool:
-        return self.ownMask.isEmpty if self.givenSurface is None else self.givenSurface.isEmpty
+        return meshing.fromMask(cast(Mask, self.mask)) if self.givenSurface is None else self.givenSurface
 
     @cached_property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
         """The lowest and the highest LPS coordinates (3,) in mm of a structure that is not empty."""
         if self.givenSurface is not None:
             return self.givenSurface.box
-        corners = self.ownMask.corners()
+        corners = cast(Mask, self.mask).corners()
         return corners.min(axis=0), corners.max(axis=0)
-
-    @property
-    def dimension(self) -> int:
-        """3 for a structure in space, 2 for contours in a plane."""
-        if self.givenSurface is not None:
-            return self.givenSurface.dimension
-        return 2 if self.ownMask.grid.planar else 3
-
-    @property
-    def samplingGrid(self) -> Grid | None:
-        """The image grid that the structure belongs to; None for meshes."""
-        return None if self.mask is None else self.mask.grid

@@ -25,7 +25,7 @@ def requireComparison(given, hint: str = "choose one, as in comparisons[0]") -> 
     """Raise InputError for anything but the result of a comparison. hint: on what to do with several of them."""
     if isinstance(given, (list, tuple)) and any(hasattr(one, "reference") for one in given):
         raise InputError(f"One comparison is needed here, not several: {hint}.")
-    if not hasattr(given, "reference"):  # a Comparison, a Record, or what stands for one
+    if not hasattr(given, "reference"):  # a Comparison, or what stands for one
         kind = given.GetClassName() if hasattr(given, "GetClassName") else type(given).__name__
         raise InputError(f"A comparison is needed here, not {kind}.")
 

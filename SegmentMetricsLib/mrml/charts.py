@@ -14,7 +14,6 @@ from ..base.coordinates import LETTERS_OF_AXES
 from ..base.errors import InputError, requireKind
 from ..base.palettes import COMPARED, rgb
 from ..base.texts import counted, shortest
-from ..case.tablemodel import Column, Table
 from ..distances.surfacedistances import SurfaceDistances
 from ..geometry.grids import RAS_FROM_LPS
 from ..metrics.signed import SIDES
@@ -29,6 +28,7 @@ from ..show.distributions import (
     roundRange,
 )
 from ..show.maps import requireDistances, shownTolerance
+from ..show.tablemodel import Column, Table
 from ..show.tables import shortened
 from . import folders, practice
 from .arguments import asNode, asScene, requireComparison

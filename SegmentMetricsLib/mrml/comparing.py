@@ -10,20 +10,19 @@ from typing import Any
 
 from ..base.errors import InputError, reasonOf, requireFunction
 from ..base.progress import Cancelled
-from ..case.caseresult import CaseResult
 from ..case.casework import Case, atOnce
-from ..case.comparison import withDose
+from ..case.comparison import adapt
 from ..case.pairing import pairStructures, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
-from ..face import Comparison, convenient
+from ..face import CaseResult, Comparison
 from ..model.dose import Dose
-from ..model.ignored import annotated, leftOut
-from ..model.instances import joined
+from ..model.ignored import leaveOut, separateIgnored
+from ..model.instances import joinLesions
 from ..model.naming import pairTitle
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing, nameMeant
 from ..model.structureset import StructureSet
-from ..settings.settings import Settings, asSettings
+from ..settings.settings import Settings
 from .doses import doseOf
 from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf, structureFromSegment
 from .pairs import pairSegments
@@ -85,7 +84,7 @@ def openCase(
     Cancelled
         If it is stopped.
     """
-    settings, plan = withDose(asSettings(settings), asDose(dose))
+    settings, plan = adapt(settings, dose=asDose(dose))
     protocol = asProtocol(protocol)
     if isinstance(reference, (tuple, list)) and isinstance(test, (tuple, list)):
         pair = [
@@ -94,7 +93,7 @@ def openCase(
         ]
         if settings.ignore is not None:
             mark = structureFromSegment(reference[0], settings.ignore)
-            pair = _shownAgain(leftOut(pair, [mark], settings.ignore), settings)
+            pair = _shownAgain(leaveOut(pair, [mark], settings.ignore), settings)
         criticals = criticalStructures(reference[0], settings, protocol)
         return Case(Pairing((Match(pair[0], pair[1]),), (), ()), settings, protocol, criticals, plan, isWhole=False)
     criticals = criticalStructures(reference, settings, protocol)
@@ -104,11 +103,11 @@ def openCase(
     everything = [structures.values() for structures in read]
     if settings.instanceMaps:  # every segment is a lesion
         classes = dict(settings.instanceClasses)
-        sides = annotated(everything, settings.ignore, join=lambda own: own.having(joined(own, classes)))
+        sides = separateIgnored(everything, settings.ignore, join=lambda own: own.having(joinLesions(own, classes)))
         lost = {name: why for reasons in problems for name, why in reasons.items()}
         return Case(pairStructures(*sides, choices=choices), settings, protocol, criticals, plan, unusable=lost)
     if settings.ignore is not None:
-        known = annotated(everything, settings.ignore)
+        known = separateIgnored(everything, settings.ignore)
         read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
     failures = {name: reasonOf(error) for name, error in pairing.failures.items()} | _failuresOf(pairing, problems)
     alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]
@@ -261,7 +260,7 @@ def compareSegmentations(
     result = case.compare(progress, run)
     nodes = (referenceNode, testNode)
     result.emptyNodes = tuple(node.GetName() for node in nodes if not node.GetSegmentation().GetNumberOfSegments())
-    return convenient(result)
+    return CaseResult.of(result)
 
 
 def _readAll(

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..base.errors import InputError, requireKind
-from ..case.tablemodel import Column, Table
 from ..conventions import known
 from ..conventions.evaluation import Reported, Reports
 from ..face import Comparison
+from ..show.tablemodel import Column, Table
 from .arguments import asScene, requireComparison
 from .outputs import OTHER_VERSION, fillTable, pairName
 from .resultnodes import resultNode

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
@@ -63,12 +64,54 @@ def imageOf(volume) -> GrayImage:
     )
 
 
-def _dicomOf(volume) -> dict[str, str]:
-    """Return DICOM elements of a volume that was loaded from Slicer's DICOM database, {} for any other."""
+def dicomSources(nodes) -> tuple[list[str], dict[str, str]]:
+    """Return the DICOM files in Slicer's database that segmentations are from, and what else the scene says of them.
+
+    Their own files, and those of the volume that the first of them with one was drawn on. What the scene says are the
+    name and the ID of the patient, by their DICOM keywords, if there are no such files. writeReport() takes both.
+    """
     import slicer
 
-    instances = (volume.GetAttribute(INSTANCES) or "").split()
+    scene = asScene(None)
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
+    constants, database = slicer.vtkMRMLSubjectHierarchyConstants, _database()
+    role = slicer.vtkMRMLSegmentationNode.GetReferenceImageGeometryReferenceRole()
+
+    def filesOf(node) -> list[str]:
+        item = hierarchy.GetItemByDataNode(node)
+        names = (constants.GetDICOMInstanceUIDName(), constants.GetDICOMUIDName())
+        instance, series = (hierarchy.GetItemUID(item, name) if item else "" for name in names)
+        found = [database.fileForInstance(uid) for uid in (node.GetAttribute(INSTANCES) or instance).split()]
+        found = found or (database.filesForSeries(series) if series else [])
+        return [file for file in found if file and os.path.isfile(file)]
+
+    known = [node for node in dict.fromkeys(nodes) if node is not None]
+    volumes = [volume for node in known if (volume := node.GetNodeReference(role)) is not None]
+    if database is not None:
+        own = [file for node in known for file in filesOf(node)]
+        if files := [*own, *next(filter(None, map(filesOf, volumes)), [])]:
+            return files, {}
+    given: dict[str, str] = {}
+    for item in filter(None, map(hierarchy.GetItemByDataNode, (*volumes, *known))):
+        for name in ("PatientID", "PatientName"):
+            attribute = f"{constants.GetDICOMAttributePrefix()}{name}"
+            said = hierarchy.GetAttributeFromItemAncestor(item, attribute, constants.GetDICOMLevelPatient())
+            if said:
+                given.setdefault(name, said)
+    return [], given
+
+
+def _database():
+    """Return Slicer's DICOM database, None if none is open."""
+    import slicer
+
     database = getattr(slicer, "dicomDatabase", None)
-    if not instances or database is None or not database.isOpen:
+    return database if database is not None and database.isOpen else None
+
+
+def _dicomOf(volume) -> dict[str, str]:
+    """Return DICOM elements of a volume that was loaded from Slicer's DICOM database, {} for any other."""
+    instances, database = (volume.GetAttribute(INSTANCES) or "").split(), _database()
+    if not instances or database is None:
         return {}
     return {tag: database.instanceValue(instances[0], tag) for tag in (FRAME, PATIENT, MODALITY)}

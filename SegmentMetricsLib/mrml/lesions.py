@@ -9,15 +9,15 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from ..base.errors import InputError
 from ..base.palettes import EVENTS, rgb
-from ..case.resulttables import LESION_COLUMNS
-from ..case.tablemodel import Column, Table
-from ..conventions.chosen import chosenFor
+from ..case.comparison import ask
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
 from ..metrics.instances import Event, Lesions
 from ..metrics.pair import Pair
 from ..show.maps import Coloring
+from ..show.resulttables import LESION_COLUMNS
+from ..show.tablemodel import Column, Table
 from . import colors, folders
 from .arguments import asScene, requireComparison
 from .conversion import pointsOf, toRas
@@ -54,12 +54,12 @@ def showLesions(comparison, *, modelNode=None, scene=None):
         If there are no lesions, or none were looked for.
     """
     found = _requireLesions(comparison)
-    if not hasattr(comparison, "distances"):
+    if not comparison.hasGeometry:
         raise InputError("The lesions of a record cannot be shown: it holds the numbers, but no surfaces.")
     scene = asScene(scene)
     events = [event for event in EVENTS if any(lesion.event == event for lesion in found)]
     pair = Pair(comparison.reference, comparison.test, comparison.settings)
-    chosenFor(pair)
+    ask(pair)
     append = vtkAppendPolyData()
     for side, lesions in zip(("reference", "test"), pair["lesions"], strict=True):
         happened = {lesion.number - 1: events.index(lesion.event) for lesion in found if lesion.side == side}

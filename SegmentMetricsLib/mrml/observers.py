@@ -15,13 +15,13 @@ from ..case.casework import atOnce
 from ..case.observers.consensus import METHODS
 from ..case.observers.gathering import gather, withNames
 from ..case.observers.observed import ObservedStructure
-from ..case.observers.study import ObserverStudy, Progress, Work, oneByOne, studied
-from ..case.tablemodel import Column, Table
+from ..case.observers.study import ObserverStudy, Progress, Work, oneByOne, studyOf
 from ..geometry.masks import Mask
 from ..model.structure import Structure
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings, asSettings
 from ..show.maps import Coloring, nearestValues, variationLimit
+from ..show.tablemodel import Column, Table
 from . import folders, outputs
 from .arguments import asScene
 from .conversion import drawnSurface, orientedImage, pointsOf
@@ -87,7 +87,7 @@ def compareObservers(
     def each(organ) -> ObservedStructure | InputError:
         return run(lambda: work(organ))
 
-    return studied(gathered, settings, _untilCancelled(oneByOne(each, gathered, progress)))
+    return studyOf(gathered, settings, _untilCancelled(oneByOne(each, gathered, progress)))
 
 
 def _untilCancelled(found):

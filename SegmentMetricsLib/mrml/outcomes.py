@@ -10,14 +10,12 @@ from typing import Any
 
 from ..base.errors import InputError
 from ..base.progress import Cancelled
-from ..case.caseresult import CaseResult
 from ..case.casework import atOnce
 from ..case.comparison import Comparison
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
-from ..case.records import Record
 from ..case.request import Request
-from ..face import convenient
+from ..face import CaseResult
 from ..metrics.findings import asDictionaries, asFinding
 from ..model.structure import Identity, Structure
 from ..model.structures import REFERENCE_AND_TEST
@@ -144,13 +142,13 @@ class Outcome(Kept):
     Judgment.toDictionary(), None without one. doseHash: of the contents of the dose, "" without one.
     """
 
-    records: Sequence[Record]
+    records: Sequence[Comparison]
     segments: Sequence[tuple[str, str]]
     unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     findings: Sequence[str] = ()
     choices: Mapping[str, str | None] = field(default_factory=dict)
-    comparisons: CaseResult[Comparison] | None = None
+    comparisons: CaseResult | None = None
     criticals: Mapping[str, str] = field(default_factory=dict)
     judgment: Mapping | None = None
     doseHash: str = ""
@@ -183,7 +181,7 @@ class Outcome(Kept):
     def pair(self, number: int) -> folders.ComparedPair:
         """Return the ComparedPair that owns the result nodes of the pair with this index."""
         record = self.records[number]
-        names = [getattr(record, side)["name"] for side in REFERENCE_AND_TEST]
+        names = [record.reference.name, record.test.name]
         parts = zip(names, self._nodeIDs(), self.segments[number], strict=True)
         return folders.ComparedPair(*(Identity(name, nodeID=node, segmentID=one) for name, node, one in parts))
 
@@ -289,7 +287,7 @@ def compare(
     progress: Callable[[int, int, str], bool | None] | None = None,
     run: Callable[[Callable[[], Any]], Any] = atOnce,
     isPartWanted: Callable[[], bool] = lambda: True,
-) -> CaseResult[Comparison]:
+) -> CaseResult:
     """Compare the segments that are asked for, and return the result without storing it. Arguments as of measure()."""
     reference, test = (node if request.isOfAll else (node, segment) for node, segment in request.compared)
     case = openCase(
@@ -313,12 +311,12 @@ def compare(
         raise Cancelled
     if not (result or request.isOfAll):
         raise InputError(*result.failures.values())
-    return convenient(result)
+    return CaseResult.of(result)
 
 
-def keep(request: Request, result: CaseResult[Comparison]) -> Outcome:
+def keep(request: Request, result: CaseResult) -> Outcome:
     """Store the comparisons of what was asked for in a table node, and return the outcome."""
-    result = convenient(result)
+    result = CaseResult.of(result)
     sides = [[getattr(one, side) for one in result] for side in REFERENCE_AND_TEST]
     criticals = [one for comparison in result for one in comparison.criticals]
     outcome = Outcome(
@@ -401,7 +399,7 @@ def recall(tableNode) -> Outcome | ObservedOutcome | None:
         kept["findings"] = [*map(asFinding, kept["findings"])]
         isOfAll = not any(kept["given"])
         records = json.loads(tableNode.GetAttribute(COMPARISONS_ATTRIBUTE if isOfAll else COMPARISON_ATTRIBUTE))
-        records = [Record.fromDictionary(one) for one in (records if isOfAll else [records])]
+        records = [Comparison.fromDictionary(one) for one in (records if isOfAll else [records])]
         return Outcome(table=tableNode, records=records, **kept)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         advice = "Press Apply to measure again."

@@ -13,12 +13,12 @@ from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
 from ..base.errors import requireKind
-from ..case.resulttables import CONVENTION, measurementsTable, pairsTable
-from ..case.tablemodel import Column, Table, plain
 from ..conventions.convention import OWN_CONVENTION
 from ..model.structures import REFERENCE_AND_TEST
 from ..show.distributions import doseRange, mapRange
 from ..show.maps import Coloring, checkedLimits, requireChoice, requireDistances, valuesOn
+from ..show.resulttables import CONVENTION, measurementsTable, pairsTable
+from ..show.tablemodel import Column, Table, plain
 from . import colors, folders
 from .arguments import asScene, requireComparison
 from .conversion import drawnSurface as drawn
@@ -88,7 +88,7 @@ def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
     requireKind(comparisons, Sequence, "The input", "several comparisons")
     for comparison in comparisons:
         requireComparison(comparison)
-    records = [pair.record() if hasattr(pair, "record") else pair for pair in comparisons]
+    records = [pair.record() for pair in comparisons]
     table = pairsTable(records)
     titles = {column.key: column.heading for column in table.columns} | FILE_TITLES
     if CONVENTION.key in titles:  # which all other columns depend on

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..base.errors import InputError
-from ..case.tablemodel import Column, Table
+from ..show.tablemodel import Column, Table
 from ..show.writing import writeTable
 from .arguments import asScene
 from .inputs import segmentationOf

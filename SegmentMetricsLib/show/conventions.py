@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from ..base.texts import oneLine
-from ..case.records import identityOf
-from ..case.resulttables import IDENTITY, heading
-from ..case.tablemodel import Column, Table
+from ..case.comparison import identityOf
 from ..conventions import known
 from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 from ..metrics.measurement import finite, infiniteText, statusOf
 from ..model.naming import pairTitle
 from ..model.structures import Pairing
+from .resulttables import IDENTITY, heading
+from .tablemodel import Column, Table
 from .tables import GAP, aligned, blocks
 from .writing import versions, writeTable
 
@@ -33,7 +33,7 @@ REFERENCE_ROW = "SegmentMetrics"
 class ConventionsRecord:
     """What the tools would have reported for one pair.
 
-    reference, test: as in a Record. conventions: by tool and key.
+    reference, test: as describe() returns them. conventions: by tool and key.
     """
 
     reference: Mapping
@@ -89,7 +89,7 @@ def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: M
 def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
     """Write one row for every number of every tool."""
     rows = [
-        [*identityOf(record), *_rowOf(tool, number)]
+        [*identityOf((record.reference, record.test)), *_rowOf(tool, number)]
         for record in records
         for tool, numbers in record.conventions.items()
         for number in numbers.values()

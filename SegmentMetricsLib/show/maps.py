@@ -156,7 +156,7 @@ def nearestValues(points: np.ndarray, positions: np.ndarray, values: np.ndarray)
 
 def requireDistances(comparison, what: str = "distance map") -> None:
     """Raise ValueError with the reason if a comparison has no distances. what: the display that needs them."""
-    if not hasattr(comparison, "distances"):
+    if not comparison.hasGeometry:
         raise InputError(f"There is no {what} of a record, which holds the numbers of a comparison but no surfaces.")
     empty = [f"the {which}" for which in REFERENCE_AND_TEST if getattr(comparison, which).isEmpty]
     if empty:

@@ -18,10 +18,10 @@ from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
 from ..case.observers.variation import Variation
 from ..case.observers.withinrange import meansAsTest
-from ..case.resulttables import heading, overviewKeys
-from ..case.tablemodel import Amount, Column, Table
 from ..geometry.surfaces import toPolyData
 from . import writing
+from .resulttables import heading, overviewKeys
+from .tablemodel import Amount, Column, Table
 
 SCHEMA = "segment-metrics-observers/1"
 DOCUMENT, OVERVIEW = "observers.json", "observers.csv"

@@ -6,18 +6,18 @@ import math
 from collections.abc import Iterable, Sequence
 
 from ..base.texts import commaSeparated, counted, oneLine
-from ..case import resulttables
+from ..case.comparison import Comparison
 from ..case.findings import repeated
 from ..case.gridspread import NOTE as SPREAD_NOTE
 from ..case.gridspread import SHIFTS
 from ..case.multilabel import MultiLabel
-from ..case.records import Record
-from ..case.resulttables import SHORT, heading, inOneUnit, isAcrossPlane, isApart, overviewKeys
-from ..case.resulttables import sideOf as sideOf  # for others, who know it from here
-from ..case.tablemodel import Column, Table
 from ..metrics.findings import asFinding, split
 from ..metrics.measurement import Measurement, typeset
 from ..metrics.slices import columnOf
+from . import resulttables
+from .resulttables import SHORT, heading, inOneUnit, isAcrossPlane, isApart, overviewKeys
+from .resulttables import sideOf as sideOf  # for others, who know it from here
+from .tablemodel import Column, Table
 
 # The families that the measurements of one pair begin with, so that DSC is seen without scrolling.
 FIRST_FAMILIES = ("boundary", "overlap")
@@ -29,7 +29,7 @@ MOST_LISTED = 20
 GAP = "  "
 
 
-def pairTable(record: Record, width: int | None = None) -> str:
+def pairTable(record: Comparison, width: int | None = None) -> str:
     """Return all measurements of one pair, one per line, with the values of each direction.
 
     width: of a line, as for aligned(); titles are omitted if there is no room for them.
@@ -60,7 +60,7 @@ def _listed(table: Table | None, width: int | None) -> str:
     return f"{shown}\n... and {more} more" if more > 0 else shown
 
 
-def slicesTable(record: Record, width: int | None = None) -> str:
+def slicesTable(record: Comparison, width: int | None = None) -> str:
     """Return the per-slice profile, one slice per line. width: as for aligned()."""
     units = {key: columnOf(key)[1] for key in record.slices[0].values}
     heads = {key: f"{heading(key)} ({unit})" if unit else heading(key) for key, unit in units.items()}
@@ -69,7 +69,7 @@ def slicesTable(record: Record, width: int | None = None) -> str:
     return aligned(Table(columns, [[row.index, *row.values.values()] for row in record.slices]), width)
 
 
-def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str:
+def reasons(records: Sequence[Comparison], keys: Iterable[str] | None = None) -> str:
     """Return the reasons for values that are not finite, one line each, except those in findings; "" without any.
 
     keys: of the measurements to consider, all when None.
@@ -85,7 +85,7 @@ def reasons(records: Sequence[Record], keys: Iterable[str] | None = None) -> str
     return "\n".join(oneLine(f"{commaSeparated(own)} {why}") for why, own in found.items())
 
 
-def evaluatedGrid(records: Sequence[Record]) -> str:
+def evaluatedGrid(records: Sequence[Comparison]) -> str:
     """Return a line that describes the grid on which true negatives were counted, "" if none were."""
     grids = [record.grid["evaluated"] for record in records if record.grid and record.grid.get("evaluated")]
     if not grids:
@@ -129,7 +129,7 @@ def multiLabelTable(multiLabel: MultiLabel) -> str:
     return "\n".join([table, *(f"Undefined: {oneLine(reason)}." for reason in reasons)])
 
 
-def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
+def overviewTable(records: Sequence[Comparison], width: int | None = None) -> str:
     """Return the main measurements of many pairs, one pair per line; those that not all pairs have are omitted.
 
     width: as for aligned().
@@ -142,7 +142,7 @@ def overviewTable(records: Sequence[Record], width: int | None = None) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def _spreadTable(records: Sequence[Record], keys: Sequence[str], width: int | None) -> str:
+def _spreadTable(records: Sequence[Comparison], keys: Sequence[str], width: int | None) -> str:
     """Return the measurements with their SD over shifts of the grid, one pair per line, "" if none were computed."""
     rows = [[record.measurements[key] for key in keys] for record in records]
     if not any(one.grid for row in rows for one in row):
@@ -158,7 +158,7 @@ def _spreadTable(records: Sequence[Record], keys: Sequence[str], width: int | No
     return f"{title}\n\n{aligned(table, width)}\n\n{SPREAD_NOTE}"
 
 
-def remarks(records: Sequence[Record], ofCase: Iterable[str] = ()) -> Iterable[str]:
+def remarks(records: Sequence[Comparison], ofCase: Iterable[str] = ()) -> Iterable[str]:
     """Yield the findings of a case and of all its pairs, one line each; shared ones appear only once.
 
     Alarms come first, then the other findings; those of the case lead each. ofCase: the findings of the case.

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..base.texts import commaSeparated
 from ..case.protocol.judgment import SCORE_NOTE, VERDICTS, Judgment, scoreText, worst
-from ..case.tablemodel import Column, Table
+from .tablemodel import Column, Table
 from .tables import LONGEST_NAME, aligned, shortened, shortenedName
 from .writing import writeTable
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..base.texts import counted, oneLine
-from ..case.resulttables import heading
-from ..case.tablemodel import Table
 from ..conventions.which import Candidate
+from .resulttables import heading
+from .tablemodel import Table
 from .tables import aligned
 from .writing import versions
 

@@ -21,12 +21,9 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from ..base.errors import InputError
 from ..base.texts import oneLine
 from ..base.version import __version__
-from ..case.comparison import Comparison
+from ..case.comparison import Comparison, identityOf
 from ..case.multilabel import MultiLabel
 from ..case.protocol.protocol import OPTIONAL, REQUIRED, Protocol
-from ..case.records import Record, identityOf
-from ..case.resulttables import GAPS_FILE, IDENTITY, LESIONS_FILE, LISTED, listedRows, pairsTable
-from ..case.tablemodel import Column, Table, plain
 from ..geometry.masks import Mask
 from ..geometry.surfaces import toPolyData
 from ..io.messages import quiet
@@ -34,6 +31,8 @@ from ..metrics.findings import asDictionaries
 from ..metrics.slices import SliceRow
 from ..model.structures import REFERENCE_AND_TEST, Pairing
 from ..settings.settings import Settings
+from .resulttables import GAPS_FILE, IDENTITY, LESIONS_FILE, LISTED, listedRows, pairsTable
+from .tablemodel import Column, Table, plain
 
 SCHEMA = "segment-metrics/2"
 # File names that cannot be encoded are written with escapes, which are also valid in JSON.
@@ -64,7 +63,7 @@ def versions() -> dict[str, str]:
 
 
 def document(
-    records: Sequence[Record],
+    records: Sequence[Comparison],
     pairing: Pairing,
     settings: Settings,
     files: Sequence[Mapping[str, str]] = (),
@@ -104,12 +103,12 @@ def writeJson(content: Mapping, path: Path) -> None:
     path.write_text(text, encoding="utf-8", errors=UNENCODABLE)
 
 
-def writeCsv(records: Sequence[Record], path: Path) -> None:
+def writeCsv(records: Sequence[Comparison], path: Path) -> None:
     """Write one row per pair and one column per measurement."""
     writeTable(pairsTable(records), path)
 
 
-def writeCsvSchema(records: Sequence[Record], path: Path) -> None:
+def writeCsvSchema(records: Sequence[Comparison], path: Path) -> None:
     """Write a description of the columns of the CSV file."""
     writeSchema(pairsTable(records).columns, path)
 
@@ -121,12 +120,12 @@ def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:
     writeTable(Table(columns, lines), path)
 
 
-def writeLists(records: Sequence[Record], folder: Path) -> None:
+def writeLists(records: Sequence[Comparison], folder: Path) -> None:
     """Write the lesions of all pairs, one per row, and their gaps and spurs, each file if it was measured."""
     for file, columns in LISTED.items():
         listed = [(record, listedRows(file, record.toDictionary())) for record in records]
         if any(rows is not None for _, rows in listed):
-            rows = [[*identityOf(record), *row] for record, own in listed for row in own or ()]
+            rows = [[*identityOf(record.sides), *row] for record, own in listed for row in own or ()]
             writeTable(Table([*IDENTITY, *columns], rows), folder / file)
 
 

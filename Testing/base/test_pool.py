@@ -46,39 +46,6 @@ def isHere() -> bool:
     return threading.current_thread() is threading.main_thread()
 
 
-def testThisProcessTakesTheSmallItems(pool):
-    """It has done all the small ones while the large one is in work, and results come as they are finished."""
-    isBegun, isOwnDone = Event(), Event()
-
-    def work(item):
-        if isHere():
-            assert isBegun.wait(SECONDS)
-            if item == 3:
-                isOwnDone.set()
-            return f"own {item}"
-        isBegun.set()
-        assert isOwnDone.wait(SECONDS)
-        return f"other {item}"
-
-    found = list(spread(work, [2, 5, 1, 4, 3], itself, 2))
-    assert found[:3] == [(2, "own 1"), (0, "own 2"), (4, "own 3")]
-    assert sorted(found[3:]) == [(1, "other 5"), (3, "other 4")] and pool.asked == [1]
-
-
-def testNothingIsQueuedForOthersAtTheEnd(pool):
-    """Of two equally large items each process does one."""
-    isBegun = Event()
-
-    def work(item):
-        if isHere():
-            assert isBegun.wait(SECONDS)
-            return "own"
-        isBegun.set()
-        return "other"
-
-    assert sorted(spread(work, [2, 1], itself, 2)) == [(0, "other"), (1, "own")]
-
-
 def testOthersDoNotWaitForThisProcess(pool):
     """The next item lies ready for them, however long this process works on its own."""
     begun = {item: Event() for item in (5, 4, 2, 1)}
@@ -214,9 +181,3 @@ def testARunThatIsGivenUpStopsItsProcessesAndSaysNothing(monkeypatch):
     begun = time.monotonic()
     running.close()
     assert time.monotonic() - begun < SECONDS / 2 and [error.exc_value for error in said] == []
-
-
-def testAnotherExecutor():
-    with ThreadPoolExecutor(2) as given:
-        found = dict(spread(exitFor, "abc", workers=2, executor=given))
-        assert found == dict(enumerate("ABC")) and given.submit(len, "abc").result() == 3

@@ -11,9 +11,6 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base import parallel, progress
-from SegmentMetricsLib.distances import lattice
-from SegmentMetricsLib.distances.elements import NODES
-from SegmentMetricsLib.geometry.cellcases import trianglePlaces
 from SegmentMetricsLib.geometry.products import product
 from SegmentMetricsLib.metrics import pair
 from SegmentMetricsLib.metrics.bands import lookup as bandlookup
@@ -44,19 +41,6 @@ def testResultsKeepTheirOrder():
     assert thread == threading.get_ident() != otherThread
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5])
-def testEachValueHasItsResult(count):
-    assert parallel.eachSideBySide(lambda value: value**2, range(count)) == [value**2 for value in range(count)]
-
-
-@pytest.mark.parametrize(("length", "most", "count"), [(0, 10, 0), (7, 10, 1), (10, 10, 1), (11, 10, 2), (25, 10, 4)])
-def testPartsAreEvenAndAsManyForEveryThread(length, most, count):
-    parts = parallel.evenParts(length, most)
-    assert len(parts) == count
-    assert [number for part in parts for number in range(length)[part]] == list(range(length))
-    assert all(part.stop - part.start <= most for part in parts)
-
-
 def testAnErrorStopsBeforeTheNextValue():
     done = []
 
@@ -71,13 +55,6 @@ def testAnErrorStopsBeforeTheNextValue():
     assert len(done) < 50
 
 
-def testOneThreadOnRequest():
-    assert parallel.threads() == 2
-    with parallel.onOneThread():
-        assert parallel.threads() == 1
-    assert parallel.threads() == 2
-
-
 def testOneThreadWhereTheEnvironmentSaysSo(monkeypatch):
     monkeypatch.setenv("VTK_SMP_MAX_THREADS", "1")
     assert set(parallel.eachSideBySide(lambda _: threading.get_ident(), range(4))) == {threading.get_ident()}
@@ -87,29 +64,6 @@ def testOneThreadWhereTheEnvironmentSaysSo(monkeypatch):
 def testProductsAreThoseOfMatrices(count):
     rows, matrix = np.random.default_rng(0).normal(size=(count, 32)), np.random.default_rng(1).normal(size=(64, 32)).T
     assert product(rows, matrix) == pytest.approx(rows @ matrix, abs=1e-12)
-
-
-def testProductsHaveOneThread():
-    rows, matrix = np.ones((100_000, 32), np.float32), np.ones((32, 64), np.float32)
-
-    def ofOthers() -> float:
-        process, thread = time.process_time(), time.thread_time()
-        for _ in range(5):
-            product(rows, matrix)
-        thread = time.thread_time() - thread
-        return (time.process_time() - process - thread) / thread
-
-    assert min(ofOthers() for _ in range(5)) < 0.1
-
-
-@pytest.mark.parametrize("failing", [0, 1])
-def testErrorsArrive(failing):
-    def task(number):
-        if number == failing:
-            raise ZeroDivisionError(number)
-
-    with pytest.raises(ZeroDivisionError, match=str(failing)):
-        parallel.sideBySide([lambda: task(0), lambda: task(1)])
 
 
 def testAnErrorStopsTheOthers():
@@ -152,17 +106,6 @@ def testStoppingReachesAllThreads():
     assert asking == {threading.get_ident()}
 
 
-def testWhoIsDoneStillListens():
-    def endless():
-        while True:
-            progress.checkpoint()
-            time.sleep(0.001)
-
-    end = time.monotonic() + 0.1
-    with progress.stoppable(lambda: time.monotonic() > end), pytest.raises(progress.Cancelled):
-        parallel.sideBySide([lambda: None, endless])
-
-
 def testThreadsDoNotChangeNumbers(monkeypatch):
     monkeypatch.setattr(pair, "FEW_TO_SHARE", 0)
     # cells of bands in many parts
@@ -199,10 +142,3 @@ def testAnErrorKeepsItsCause(monkeypatch, other, isFirst):
     with pytest.raises(ValueError, match="told") as caught:
         parallel.sideBySide([fail, other] if isFirst else [other, fail])
     assert isinstance(caught.value.__cause__, KeyError)
-
-
-def testThreadsShareTables():
-    made = parallel.sideBySide([lambda: lattice.cellTables((1.23, 4.56, 7.89), trianglePlaces(NODES[3]))] * 2)
-    assert made[0] is made[1]
-    tables = parallel.eachSideBySide(lambda _: made[0].tables(made[0].blockFrom(0)), range(8))
-    assert len(set(map(id, tables))) == 1

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
-from test_batch import batch, table, write
-from test_batch import inline as inline  # the fixtures
-from test_batch import study as study
+from batchruns import batch, table, write
+from batchruns import inline as inline  # the fixtures
+from batchruns import study as study
 
 from SegmentMetricsLib.batch.alarms import MOST_PAIRS, SHORT, Alarms
 from SegmentMetricsLib.metrics.findings import Finding, Kind, Severity

@@ -2,61 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
-import pickle
 import threading
 from pathlib import Path
 
 import pytest
 import shapes
 import SimpleITK
+from batchruns import batch, records, rowsOf, table, write
+from batchruns import inline as inline  # the fixtures
+from batchruns import study as study
 from inline import Inline
 
-from SegmentMetricsLib import Settings, __main__
+from SegmentMetricsLib import __main__
 from SegmentMetricsLib.batch import tasks as cohort
-from SegmentMetricsLib.batch.cases import Task, readCases
+from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.batch.tasks import runCase
 
-ROOT = Path(__file__).resolve().parents[2]
 PROTOCOL = "Structure,Measurement,Relation,Pass,Warn\n*,DSC,>=,0.85,0.75\nLabel 1,NSD_1mm,>=,0.5\n"
-
-
-@pytest.fixture
-def inline():
-    """Cases are counted from here on."""
-    Inline.count = 0
-
-
-@pytest.fixture
-def study(tmp_path, monkeypatch):
-    """A folder with images, in which the test runs; ref.nrrd and t1.nrrd ... that are shifted by so many voxels."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "data").mkdir()
-    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9)), "data/ref.nrrd")
-    for shift in range(6):
-        SimpleITK.WriteImage(shapes.box((6 + shift, 6, 6), (15 + shift, 9, 9)), f"data/t{shift}.nrrd")
-    SimpleITK.WriteImage(shapes.imageOf(shapes.np.zeros((24, 24, 24), shapes.np.uint8)), "data/none.nrrd")
-    return tmp_path
-
-
-def write(*rows: str, heading: str = "case,reference,test,protocol,method") -> str:
-    Path("data/cases.csv").write_text("\n".join([heading, *rows]) + "\n", encoding="utf-8")
-    return "data/cases.csv"
-
-
-def batch(*options) -> int:
-    return __main__.main(["batch", "data/cases.csv", "--output", "out", *map(str, options)])
-
-
-def records() -> list[dict]:
-    return [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
-
-
-def table(name: str = "results") -> list[dict]:
-    with Path(f"out/{name}.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 # What is written
@@ -140,12 +104,6 @@ def testNoInputIsOverwritten(study, inline, capsys):
     assert not Path("data/results.jsonl").exists()
 
 
-def testAMistypedPairIsMentioned(study, inline, capsys):
-    write("a,ref.nrrd,t1.nrrd")
-    assert batch("--metrics", "overlap", "--pair", "Foo=Bar", "--pair", "label 1=Label_1") == 0
-    assert capsys.readouterr().out.count("--pair ") == 1
-
-
 def testVerdictsDecideTheStatusOnRequest(study, inline, capsys):
     """Those of all cases, also of an earlier run, and whatever failed beside them."""
     Path("data/limits.csv").write_text(PROTOCOL)
@@ -160,13 +118,6 @@ def testVerdictsDecideTheStatusOnRequest(study, inline, capsys):
     assert batch("--fail-on", "warn") == 2 and "No case has a protocol" in capsys.readouterr().err
 
 
-def testStructuresWithoutLimitsAreTold(study, inline, capsys):
-    Path("data/limits.csv").write_text("Structure,Measurement,Relation,Pass\nChiasm,DSC,>=,0.9\n")
-    write("a,ref.nrrd,t0.nrrd,limits.csv", "b,ref.nrrd,t2.nrrd,limits.csv", "c,ref.nrrd,t1.nrrd")
-    assert batch("--metrics", "overlap") == 0
-    assert "  not evaluable: a, b\nNo limits for: Label 1\n" in capsys.readouterr().out
-
-
 def testParquet(study, inline):
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,none.nrrd")
@@ -174,15 +125,6 @@ def testParquet(study, inline):
     columns = parquet.read_table("out/results.parquet").to_pydict()
     assert columns["Case"] == ["a", "b"] and columns["DSC"] == pytest.approx([0.9, 0])
     assert columns["HD95"][1] == float("inf")
-
-
-def testNamesOfNumbersAreTextInParquet(study, inline):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    write("001,ref.nrrd,t1.nrrd", "002,ref.nrrd,t2.nrrd")
-    assert batch() == 0
-    found = parquet.read_table("out/results.parquet")
-    assert found.column("Case").to_pylist() == ["001", "002"]
-    assert (str(found.schema.field("Method").type), str(found.schema.field("DSC").type)) == ("string", "double")
 
 
 def testStructureSets(study, inline):
@@ -215,8 +157,7 @@ def testAllTablesStateTheConvention(study, inline, capsys):
     assert batch("--convention", "MedPy") == 1
     assert "in the convention MedPy" in capsys.readouterr().out
     for name in ("results.csv", "summary.csv"):
-        with open(f"out/{name}", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = rowsOf(f"out/{name}")
         assert rows and {row["Convention"] for row in rows if row.get("Status", "ok") == "ok"} == {"MedPy"}
         assert all(None not in row for row in rows), "every row has as many cells as the heading"
     assert json.loads(Path("out/summary.json").read_text())["convention"] == "MedPy"
@@ -228,9 +169,6 @@ def testAllTablesStateTheConvention(study, inline, capsys):
     "content, message",
     [
         ("case,reference\na,b\n", "line 1: the column test is missing"),
-        ("case,reference,test\n", "there are no cases"),
-        ("", "the file is empty"),
-        ('case,reference,test\na,"b,c\n', "line 2: the quotation marks are wrong"),
         ('case,reference,test\na,b,c\nd,"e"f,g\n', "line 3: the quotation marks are wrong"),
         ("case,reference,test\na,b,c,d\n", "line 2: there are 4 cells, but the heading has 3 columns."),
         ("case,reference,test,metod\na,b,c,d\n", "there is no column 'metod'; is it method?"),
@@ -248,10 +186,7 @@ def testUnusableFiles(study, inline, capsys, content, message):
     "options, message",
     [
         (["--workers", "0"], "number of workers"),
-        (["--seed", "-1"], "seed"),
         (["--resamples", "0"], "bootstrap"),
-        (["--protocol", "nothing.csv"], "nothing.csv"),
-        (["--tolerance", "-1"], "tolerance"),
         (["--workers", "2", "--scheduler", "x"], "not allowed with"),
         (["--infinite", "zero"], "invalid choice"),
     ],
@@ -263,12 +198,6 @@ def testWrongOptions(study, inline, capsys, options, message):
     except SystemExit as end:
         status = end.code
     assert status == 2 and message in capsys.readouterr().err and not Path("out").exists()
-
-
-def testAFileInPlaceOfTheFolder(study, inline, capsys):
-    write("a,ref.nrrd,t1.nrrd")
-    Path("out").write_text("mine")
-    assert batch() == 2 and Path("out").read_text() == "mine" and "not a folder" in capsys.readouterr().err
 
 
 # Cases that fail
@@ -315,14 +244,6 @@ def testNothingCouldBeRun(study, inline):
     assert [row["Status"] for row in table()] == ["failed", "failed"]
 
 
-def testAStructureThatTheProtocolMisses(study, inline):
-    Path("data/limits.csv").write_text(PROTOCOL + "Chiasm,DSC,>=,0.9\n")
-    write("a,ref.nrrd,t1.nrrd")
-    assert batch("--protocol", "data/limits.csv") == 0
-    assert table("verdicts")[-1]["Verdict"] == "not evaluable"
-    assert table("verdicts")[-1]["Reason"] == "There is no structure Chiasm."
-
-
 def testWhatShouldNotHappenIsARowToo(study, monkeypatch):
     def broken(*given):
         raise ZeroDivisionError("by nothing")
@@ -330,15 +251,6 @@ def testWhatShouldNotHappenIsARowToo(study, monkeypatch):
     monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.outcomeOf", broken)
     outcome = runCase(Task("a", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This should not happen: ZeroDivisionError: by nothing")
-
-
-def testTasksAreSmallAndPlain(study):
-    write("a,ref.nrrd,t1.nrrd")
-    (task,) = readCases("data/cases.csv", Settings())
-    again = pickle.loads(pickle.dumps(task))
-    assert again == task and len(pickle.dumps(task)) < 2000
-    json.dumps(runCase(again), allow_nan=False)
-    assert Path(task.reference).is_absolute()
 
 
 def testFailuresAreListedInTheOrderOfTheCases(study, inline, monkeypatch, capsys):

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
+from batchruns import batch, records, table, write
+from batchruns import inline as inline  # the fixtures
+from batchruns import study as study
 from inline import Inline
-from test_batch import batch, records, table, write
-from test_batch import inline as inline  # the fixtures
-from test_batch import study as study
 
-from SegmentMetricsLib.batch import tasks as cohort
 from SegmentMetricsLib.batch.resultfiles import CohortFiles
 
 
@@ -39,14 +38,6 @@ def testGoingOn(study, inline, capsys):
     assert [row["DSC"] for row in table() if row["Case"] == "case 0"] == ["0.9"]
     assert batch("--overwrite", "--percentile", "99") == 0 and Inline.count == 13
     assert sorted(record["case"] for record in records()) == [*(f"case {n}" for n in range(4)), "late"]
-
-
-def testLostReportsAreMadeAgain(study, inline):
-    pytest.importorskip("plotly", reason="plotly is not installed")
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
-    assert batch("--report") == 0 and Inline.count == 2
-    Path("out/reports/a.html").unlink()
-    assert batch("--report") == 0 and Inline.count == 3 and Path("out/reports/a.html").exists()
 
 
 def reports() -> set[str]:
@@ -166,17 +157,6 @@ def testALongerListThatIsInterrupted(study, interrupted):
     assert interrupted(1) == 130
     assert [record["case"] for record in records()] == ["a", "b", "c"]
     assert not Path("out/summary.csv").exists()
-
-
-def testNothingToDoLeavesTheSummary(study, inline, monkeypatch):
-    write("a,ref.nrrd,t1.nrrd")
-    assert batch() == 0
-
-    def interrupt(*given, **named):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(cohort, "runAll", interrupt)
-    assert batch() == 130 and table("summary")
 
 
 @pytest.mark.parametrize("rest", [b'{"case": "b", "me', b"null\n", b"[1]\n", b"\xff\n", b'{"case": 1}\n', b"\n\n"])

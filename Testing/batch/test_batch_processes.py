@@ -12,8 +12,9 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 import pytest
-from test_batch import ROOT, batch, records, table, write
-from test_batch import study as study  # the fixture
+from batchruns import batch, records, table, write
+from batchruns import study as study  # the fixture
+from commandruns import ROOT
 
 from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.base.errors import InputError

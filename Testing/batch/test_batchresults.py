@@ -53,11 +53,6 @@ def testFrames(folder):
     assert repr(batch) == "<BatchResults: 6 cases, structures: 2, methods: 2>" and "<table" in batch._repr_html_()
 
 
-def testWithoutTheTable(folder):
-    (folder / "results.csv").unlink()
-    assert [one["case"] for one in readBatch(folder).outcomes] == ["=3", "1", "1", "=3", "2", "2"]
-
-
 def testWhatIsNoBatch(tmp_path):
     with pytest.raises(InputError, match="there are no results of a batch, as there is no"):
         readBatch(tmp_path)

@@ -11,8 +11,6 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import __main__
-from SegmentMetricsLib.batch.caselist import lineOf, notPassing
-from SegmentMetricsLib.metrics.findings import Finding, Kind
 from SegmentMetricsLib.show.report.index import CaseLine, indexOf, worstFirst
 
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
@@ -114,21 +112,6 @@ def testItFollowsTheReports(study):
     assert batch("--overwrite", "--percentile", "99") == 0 and not Path("out/reports").exists()
 
 
-def testNothingOfARecordLeadsElsewhere(study):
-    Path("my cases.csv").write_text("case,reference,test\na,r,t1\n")
-    assert batch("--report") == 0
-    record = Path("out/results.jsonl")
-    record.write_text(record.read_text().replace('"report": "a.html"', '"report": "../../my cases.csv"'))
-    assert batch() == 0
-    assert not Path("out/reports/index.html").exists()
-
-
-def testManyCasesAreNotAllListed():
-    given = [(f"case {n}", "warn") for n in range(15)] + [("x", "fail"), ("y", "pass")]
-    lines = notPassing(given)
-    assert lines[0] == "  fail: x" and lines[1].endswith("case 11 and 3 more") and len(lines) == 2
-
-
 def testTheOrderOfCasesThatAreAlikeIsKept():
     states = ("pass", "", "warn", "failed", "fail", "not evaluable", "warn")
     lines = [CaseLine(str(n), state, "1", "", "") for n, state in enumerate(states)]
@@ -147,31 +130,6 @@ def testCasesWithAlarmsComeBeforeVerdicts(study):
     assert found[3][3].startswith("Check this first: B: no overlap at all; another")
     text = Path("out/reports/index.html").read_text("utf-8")
     assert "1 case to check first" in text
-
-
-def testStructuresWithTheSameAlarmsAreListedTogether():
-    finding = Finding.of(Kind.OTHER_PATIENTS).toDictionary()
-
-    def line(*alarmed: bool) -> CaseLine:
-        pairs = [
-            {**{side: {"name": f"S{n}"} for side in ("reference", "test")}, "findings": [finding] * isAlarmed,
-             "measurements": {}}
-            for n, isAlarmed in enumerate(alarmed)
-        ]  # fmt: skip
-        given = {"case": "a", "method": "", "status": "ok", "reason": "", "reference": "r", "test": "t"}
-        return lineOf({**given, "pairs": pairs, "unmatched": {}})
-
-    assert line(True, True, True).alarms == "All structures: different patients"
-    assert line(True, False, True).alarms == "S0, S2: different patients"
-    assert line(*[True] * 6, False).alarms == "S0, S1, S2, S3 and 2 more: different patients"
-    assert line(True).alarms == "S0: different patients" and line(False).alarms == ""
-
-
-def testACaseThatNoRuleIsAbout():
-    outcome = {"case": "a", "method": "m", "status": "ok", "reason": "", "pairs": [], "reference": "r", "test": "t"}
-    judged = {"verdict": "not evaluable", "structures": []}
-    line = lineOf({**outcome, "protocol": judged, "unmatched": {}})
-    assert line == CaseLine("a (m)", "not evaluable", "0", "No rule applies to the compared structures.", "")
 
 
 def testItIsReadable(study, browser):

@@ -11,13 +11,13 @@ import pytest
 import shapes
 from test_statistics import outcome
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import compare
 from SegmentMetricsLib.batch.cohortpage import CohortPage
 from SegmentMetricsLib.batch.statistics import Cohort, compareMethods
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.metrics.findings import Finding, Kind
 from SegmentMetricsLib.show.report.index import CaseLine, indexOf
-from SegmentMetricsLib.show.report.thumbnails import thumbnail, typical
+from SegmentMetricsLib.show.report.thumbnails import thumbnail
 
 PICTURE = {"view": "axial", "reference": "M100 100l900 0l0 900z", "test": "M200 100l900 0l0 900z"}
 
@@ -70,42 +70,12 @@ def testContent(content):
     assert json.dumps(content, allow_nan=False)
 
 
-def testCasesAreAsListed():
-    """Also if the first method lacks one of them."""
-    rows = [row for row in cases() if (row["case"], row["method"]) != ("case 3", "net <1>")]
-    cohort, page = Cohort(), CohortPage()
-    for row in rows:
-        page.add(row, cohort.add(row))
-    assert page.content(cohort, Options(), ())["cases"] == [f"case {n}" for n in range(8)]
-
-
 @pytest.mark.parametrize(("low", "view"), [((8, 8, 12), "sagittal"), ((9, 8, 8), "axial")])
 def testThumbnailsShowBothContours(low, view):
     """At the upper end only one of them is in the axial slice."""
     pair = [shapes.box(at, tuple(np.add(at, 7))) for at in ((8, 8, 8), low)]
     found = thumbnail(compare(*pair))
     assert found["view"] == view and found["reference"] and found["test"]
-
-
-def testTheBestAreShownInATypicalSlice():
-    """Of a rod with a bump at one end, that is not where the bump is."""
-    size = (24, 24, 40)
-    rod, bump = shapes.box((8, 8, 4), (12, 12, 36), size), shapes.box((8, 8, 33), (20, 12, 36), size)
-    comparison = compare(rod, rod | bump, Settings(families=("boundary", "slices")))
-    worst, usual = thumbnail(comparison), typical(comparison)
-    assert usual["view"] == "axial" and usual["reference"] == usual["test"]
-    assert worst["reference"] != worst["test"]
-    rows = cases()
-    for row in rows:
-        for pair in row["pairs"]:
-            pair["typical"] = {**PICTURE, "view": "coronal"}
-    cohort, page = Cohort(), CohortPage()
-    for row in rows:
-        page.add(row, cohort.add(row))
-    pairs = page.content(cohort, Options(), ())["pairs"]
-    shown = {name: {at for at, pair in pairs.items() if name in pair} for name in ("picture", "typical")}
-    assert "0,0,0" in shown["typical"] - shown["picture"] and "7,0,0" in shown["picture"] - shown["typical"]
-    assert pairs["0,0,0"]["typical"]["view"] == "coronal"
 
 
 def testASingleCaseHasNoOverview():

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import SimpleITK
-from test_batch import study as study  # the fixture
-from test_batch import write
+from batchruns import study as study  # the fixture
+from batchruns import write
 
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.base.errors import InputError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import statistics
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
+from batchruns import table
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.batch.caselist import lineOf
@@ -51,11 +51,6 @@ def batch(*options: str) -> int:
     return __main__.main(["batch", "cases.csv", "--output", "out", "--workers", "1", *options])
 
 
-def table(name: str) -> list[dict]:
-    with Path(f"out/{name}.csv").open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def testTablesJoin(study, capsys):
     """Every number of the summary is found again in the results, and every verdict, by the same names."""
     assert batch("--metrics", "boundary,overlap,signed", "--protocol", "limits.csv") == 0
@@ -82,35 +77,6 @@ def testTablesJoin(study, capsys):
     for test in table("tests"):
         for side in ("First", "Second"):
             assert (test[side], test["Structure"], test["Measurement"]) in summarized
-
-
-@pytest.mark.nightly
-def testAMethodThatMissesStructuresIsNotBetterInAnyMeasurement(study, capsys):
-    """Method b draws as method a, but leaves one organ empty and one out in six of seven cases."""
-    families = "boundary,overlap,signed,agreement,voxel,similarity,effort"
-    assert batch("--metrics", families) == 0
-    tested = [row for row in table("tests") if (row["First"], row["Second"]) == ("a", "b") and row["Better"]]
-    kept = {row["Measurement"] for row in tested}
-    assert len(kept) > 30
-    for row in tested:
-        name = row["Structure"], row["Measurement"]
-        if row["Structure"] == "Parotid_L":
-            assert row["Reason"] == "the methods do not differ in any case", name
-        else:
-            counted = ("MissingFirst", "MissingSecond", "EmptyFirst", "EmptySecond")
-            missing = row["Structure"] == "Lens"
-            assert [row[key] for key in counted] == ["0", "6" if missing else "0", "0", "0" if missing else "6"], name
-            assert (row["Cases"], row["LeftOut"], row["Favors"]) == ("7", "0", "a"), name
-            assert float(row["P"]) == pytest.approx(2 / 2**6), name
-            assert row["Direction"] == "b minus a" and abs(float(row["RankBiserial"])) == 1, name
-            assert row["FriedmanMethods"] == "3" and float(row["FriedmanP"]) < 0.05, name
-    medians = {(row["Method"], row["Structure"], row["Measurement"]): float(row["Median"]) for row in table("summary")}
-    assert medians["b", "Lens", "HD95"] == medians["b", "Cord", "HD95"] == math.inf
-    assert medians["b", "Lens", "OverMax"] == math.inf and medians["b", "Cord", "TNR"] == 0
-    assert "inf (" in capsys.readouterr().out
-    content = json.loads(Path("out/summary.json").read_text("utf-8"))
-    found = {(one["method"], one["structure"], one["measurement"]): one for one in content["summaries"]}
-    assert found["b", "Lens", "HD95"]["median"] == "inf" and "worst" in content["treatment"]["order"]
 
 
 def testTheSchemaDescribesEveryColumn(study):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import xml.etree.ElementTree as xml
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from scipy.stats import binomtest
 
 from SegmentMetricsLib import __main__
@@ -30,11 +30,6 @@ def batch(*options: str) -> int:
     return __main__.main(["batch", "cases.csv", "--output", "out", "--workers", "1", *options])
 
 
-def table(name: str) -> list[dict]:
-    with Path("out", name).open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 @pytest.fixture
 def study(tmp_path, monkeypatch):
     """Two cases with five lesions, of which the small ones are missed."""
@@ -48,7 +43,7 @@ def study(tmp_path, monkeypatch):
 
 def testLesionsOfAllCases(study):
     assert batch("--metrics", "instances") == 0
-    rows = table("lesions.csv")
+    rows = rowsOf("out/lesions.csv")
     assert [(row["Case"], row["Event"], row["Side"]) for row in rows] == [
         ("0", "missed", "reference"), ("0", "invented", "test"), ("0", "found", "reference"),
         ("0", "found", "reference"), ("1", "missed", "reference"), ("1", "found", "reference"),
@@ -56,7 +51,7 @@ def testLesionsOfAllCases(study):
     assert {row["Method"] for row in rows} == {"nnÜNet"} and float(rows[0]["VolumeReference"]) == 8
     found = {
         (float(r["VolumeLow"]), float(r["VolumeHigh"])): (r["Lesions"], r["Found"])
-        for r in table("lesions_by_size.csv")
+        for r in rowsOf("out/lesions_by_size.csv")
     }
     assert found == {(3, 10): ("2", "0"), (100, 300): ("1", "1"), (300, 1000): ("2", "2")}
     picture = xml.parse("out/lesions_by_size.svg").getroot()
@@ -64,8 +59,8 @@ def testLesionsOfAllCases(study):
     assert any("nnÜNet (5 lesions)" in text for text in texts)
     tables = json.loads(Path("out/schema.json").read_text("utf-8"))["tables"]
     for name in ("lesions.csv", "lesions_by_size.csv"):
-        assert [column["name"] for column in tables[name]["columns"]] == list(table(name)[0])
-        keys = [tuple(row[key] for key in tables[name]["key"]) for row in table(name)]
+        assert [column["name"] for column in tables[name]["columns"]] == list(rowsOf(f"out/{name}")[0])
+        keys = [tuple(row[key] for key in tables[name]["key"]) for row in rowsOf(f"out/{name}")]
         assert len(set(keys)) == len(keys)
     # results of an earlier run do not stay behind
     batch("--overwrite", "--metrics", "DSC")

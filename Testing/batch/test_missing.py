@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
+from batchruns import batch, records, table, write
+from batchruns import inline as inline  # the fixtures
+from batchruns import study as study
 from inline import Inline
-from test_batch import batch, records, table, write
-from test_batch import inline as inline  # the fixtures
-from test_batch import study as study
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch.statistics import Cohort, compareMethods, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
-from SegmentMetricsLib.case.missing import Roster, emptyBeside
+from SegmentMetricsLib.case.missing import emptyBeside
 from SegmentMetricsLib.model.inputs import structureFromImage, structureFromPolyData
 from SegmentMetricsLib.model.structureset import LeftOut, StructureSet
 
@@ -74,14 +74,6 @@ def testLabelMaps(missed, inline, test):
     row = table()[-1]
     assert (row["Case"], row["Status"], row["Reference"]) == ("missed", "missing in the test", "Label 2")
     assert (row["DSC"], row["HD95"], row["Reason"]) == ("0.0", "inf", "Only the reference has Label 2.")
-
-
-@pytest.mark.parametrize("test", ["absent", "empty"])
-def testFolders(missed, inline, test):
-    write("whole,set,set", f"missed,set,{test}")
-    assert batch("--metrics", "overlap") == 0
-    dice = summary("Spleen", "DSC")
-    assert (dice["Cases"], dice["Mean"]) == ("2", "0.5")
 
 
 def testTheyAreAsComparedWithAnEmptyStructure(missed, inline):
@@ -140,19 +132,6 @@ def testPenaltiesInMeans(study, inline, treatment, expected):
     assert (found["Cases"], found["Used"], found["Replaced"]) == ("2", "2", "1")
     assert float(found["Mean"]) == pytest.approx((2 + expected) / 2)
     assert (found["Ranked"], found["Median"], found["Maximum"], found["Better"]) == ("2", "inf", "inf", "lower")
-
-
-def testMethodsAgainstEachOther(missed, inline):
-    rows = [f"{n},r.nrrd,r.nrrd,,A" for n in range(5)]
-    rows += [f"{n},r.nrrd,{'one' if n < 2 else 'r'}.nrrd,,B" for n in range(5)]
-    write(*rows)
-    assert batch("--metrics", "overlap") == 0
-    (found,) = [row for row in table("tests") if (row["Structure"], row["Measurement"]) == ("Label 2", "DSC")]
-    counts = [found[key] for key in ("Cases", "MissingReference", "MissingFirst", "MissingSecond")]
-    assert counts == ["5", "0", "0", "2"] and summary("Label 2", "DSC", "B")["Mean"] == "0.6"
-    assert batch("--metrics", "overlap", "--missing", "leave-out") == 0
-    (found,) = [row for row in table("tests") if (row["Structure"], row["Measurement"]) == ("Label 2", "DSC")]
-    assert (found["Cases"], found["MissingSecond"]) == ("3", "2")
 
 
 def testWhatOnlyTestsHaveIsListed(missed, inline, capsys):
@@ -229,14 +208,6 @@ def testTheOnlyStructures(study, inline, capsys):
     assert batch("--pair", "Label 1=") == 2
 
 
-def testMeshFilesAreNameless(study, inline):
-    for name, radius in (("case1_ref", 5), ("case1_test", 6), ("case2_ref", 5), ("case2_test", 6)):
-        shapes.writeMesh(shapes.ballMesh(radius, resolution=16), Path(f"data/{name}.stl"))
-    write("1,case1_ref.stl,case1_test.stl", "2,case2_ref.stl,case2_test.stl")
-    assert batch("--metrics", "HD") == 0
-    assert summary("the only structure", "HD")["Cases"] == "2"
-
-
 def testMeshFilesOfCasesHaveOneName(study, inline):
     """Also if both sides call them alike: that is the name of the case."""
     for side, radius in (("r", 5), ("t", 6)):
@@ -254,13 +225,6 @@ def testNothingHasTheSameName(missed, inline, capsys):
     assert batch("--metrics", "overlap") == 2
     assert "no case has a structure with the same name in both" in capsys.readouterr().err
     assert [row["Status"] for row in table()] == ["missing in the test"] * 2
-
-
-def testAReportOfNothing(missed, inline):
-    pytest.importorskip("plotly", reason="plotly is not installed")
-    write("a,r.nrrd,unknown.nrrd", "b,r.nrrd,r.nrrd")
-    assert batch("--metrics", "overlap", "--report") == 0
-    assert "Label 7" in Path("out/reports/a.html").read_text()
 
 
 def testVerdictsOnWhatIsMissing(missed, inline):
@@ -352,11 +316,3 @@ def testWhatCannotBeUsedIsNotMissing(study, inline, monkeypatch):
     assert [(row["Verdict"], row["Reason"]) for row in table("verdicts")] == [
         ("pass", "DSC 1.000 is at least 0.1."), ("not evaluable", "Spleen cannot be filled.")
     ]  # fmt: skip
-
-
-def testARosterForgetsNothing():
-    first, second = outcome("1", onlyTest=["A"]), outcome("2", [("B", "B")])
-    roster = Roster([first, second])
-    assert roster.unexpected == {"A": {"1"}} and not roster.counts(first["missing"][0])
-    roster.learn(outcome("3", onlyReference=["a"]))
-    assert roster.unexpected == {} and roster.counts(first["missing"][0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from pathlib import Path
@@ -10,13 +9,10 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 
 from SegmentMetricsLib import Settings, __main__
 from SegmentMetricsLib.case.multilabel import Share, ofShares
-from SegmentMetricsLib.model import inputs
-from SegmentMetricsLib.model.structure import Structure
-from SegmentMetricsLib.model.structures import leftOutOf, unusableOf
-from SegmentMetricsLib.model.structureset import LeftOut, StructureSet
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 FAR = shapes.box((6, 6, 6), (15, 14, 13), origin=(1e8, 1e8, 1e8))
@@ -37,8 +33,7 @@ def study(tmp_path, monkeypatch):
 
 
 def verdicts(folder: str) -> list[tuple[str, ...]]:
-    with Path(folder, "verdicts.csv").open(newline="", encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if row.get("Case", "far") == "far"]
+    rows = [row for row in rowsOf(Path(folder, "verdicts.csv")) if row.get("Case", "far") == "far"]
     return [(row["Structure"], row["Measurement"], row["Verdict"], row["Reason"][:40]) for row in rows]
 
 
@@ -151,35 +146,6 @@ def testAReportOfNothing(tmp_path):
     assert "<li>A is paired &lt;with&gt; B.</li>" in text and "No structure is in both" not in text
 
 
-def testFindingsOfTheWholeCaseAreInTheReport(tmp_path, monkeypatch):
-    pytest.importorskip("plotly", reason="plotly is not installed")
-    monkeypatch.chdir(tmp_path)
-    for side, name in (("r", "Druse"), ("t", "Gland")):
-        Path(side).mkdir()
-        for file in ("Brain", name):
-            SimpleITK.WriteImage(BOX, f"{side}/{file}.nrrd")
-    assert __main__.main(["compare", "r", "t", "--output", "out", "--report"]) == 0
-    Path("cases.csv").write_text("case,reference,test\na,r,t\n")
-    assert __main__.main(["batch", "cases.csv", "--output", "many", "--report", "--workers", "1"]) == 0
-    for page in ("out/report.html", "many/reports/a.html"):
-        assert "<li>Druse of the reference and Gland of the test may be" in Path(page).read_text("utf-8")
-
-
-def testStructuresThatWereLeftOutOfAFile():
-    """They are known by name, on both sides with both reasons."""
-    mask = inputs.structureFromImage(BOX, "A", None, 0.5).mask
-    only = (Structure("A", mask),)
-    first = StructureSet(only, leftOut=(LeftOut("B", "B of r.dcm was left out."), LeftOut("C", "C of r.dcm is open.")))
-    second = StructureSet(only, leftOut=(LeftOut("B", "B of t.dcm was left out."),))
-    found = unusableOf(first, second)
-    assert found == {"B": "B of r.dcm was left out. B of t.dcm was left out.", "C": "C of r.dcm is open."}
-    assert leftOutOf(first, second) == [
-        "B of r.dcm was left out.",
-        "C of r.dcm is open.",
-        "B of t.dcm was left out.",
-    ]
-
-
 def testOverlapOfAllLabelsIsUndefinedWithoutOne():
     settings = Settings(families="agreement", labelWeights={"B": 2.0})
     whole = Share("A", 1, 1, 1)
@@ -198,27 +164,3 @@ def testTwoSegmentsOfOneName(scene):
     found = mrml.compareSegmentations(*nodes)
     assert [one.reference.name for one in found] == ["A"]
     assert found.remarks == [f"B cannot be compared: {SEVERAL}. Rename all but the one that is meant."]
-
-
-def testSegmentsOfSlicer(scene):
-    """As on the command line, with the protocol given to the comparison."""
-    pytest.importorskip("slicer_core", reason="slicer-core is not installed")
-    from segmentnodes import boxesNode
-
-    from SegmentMetricsLib import mrml
-    from SegmentMetricsLib.case import casework
-    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-
-    nodes = boxesNode(scene, "A", "B"), boxesNode(scene, "A", "B")
-    original = casework.comparison.compared
-
-    def failing(pair):
-        if pair.reference.name == "B":
-            raise casework.InputError("It is odd.")
-        return original(pair)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(casework.comparison, "compared", failing)
-        found = mrml.compareSegmentations(*nodes, protocol=parseProtocol(PROTOCOL, "limits"))
-    assert found.failures == {"B": "It is odd."} and found.judgment.verdict == "not evaluable"
-    assert [(v.structure, v.reason) for v in found.judgment.verdicts[1:]] == [("B", "It is odd.")] * 2

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import sys
 
 import numpy as np
 import pytest
+from batchruns import rowsOf
 from scipy.stats import spearmanr
 from test_statistics import outcome
 
@@ -110,13 +110,6 @@ def testSignificantDifferencesAreMarked():
     assert not axes.texts and "Wilcoxon" not in caption
 
 
-def testMethodsDifferByColorAndMarker():
-    axes, _ = axesOf(cohortOf({name: [1, 2, 3] for name in "ABC"}))
-    drawn = {(line.get_color(), line.get_marker()) for line in axes.lines if line.get_linestyle() == "None"}
-    assert len(drawn) == len({color for color, _ in drawn}) == len({marker for _, marker in drawn}) == 3
-    assert [text.get_text() for text in axes.figure.legends[0].get_texts()] == ["A", "B", "C"]
-
-
 def testBlandAltman():
     pairs = [(1000.0, 1100.0), (2000.0, 2300.0), (3000.0, 2900.0), (4000.0, 4200.0)]
     rows = [outcome(str(n), {"VolumeReference": a, "VolumeTest": b}) for n, (a, b) in enumerate(pairs)]
@@ -170,8 +163,10 @@ def testFiles(tmp_path):
     assert document["schema"] == "segment-metrics-plots/1"
     assert [entry["figure"] for entry in document["figures"]] == list(names)
     assert document["figures"][0]["caption"].startswith("Hausdorff distance, 95th percentile (mm); n = 4 per box.")
-    with (tmp_path / "plots/ranking.csv").open(newline="") as file:
-        assert [(row["Method"], row["MeanRank"]) for row in csv.DictReader(file)][:2] == [("A", "1.0"), ("B", "2.0")]
+    assert [(row["Method"], row["MeanRank"]) for row in rowsOf(tmp_path / "plots/ranking.csv")][:2] == [
+        ("A", "1.0"),
+        ("B", "2.0"),
+    ]
     # numbers that count otherwise have other figures
     removePlots(tmp_path, unless=Options())
     assert (tmp_path / "plots/HD95.svg").exists()
@@ -225,13 +220,3 @@ def testRankCorrelations():
     assert found.loc["HD95", "MASD"] == pytest.approx(spearmanr([1, 9, 9], [1, 2, 3]).statistic)
     few = correlations(cohortOfMeasurements({"HD95": [1, 2], "DSC": [0, 1]}), Options(), ["HD95", "DSC"])
     assert few.isna().all(axis=None)
-
-
-def testNamesOfWhatIsDrawn():
-    keys = ["HD95", "NSD_1mm", "NSD_2mm", "DSC", "IoU", "VolumeTest"]
-    assert keysToPlot(["nsd", "VolumeTest"], keys) == ["NSD_1mm", "NSD_2mm", "VolumeTest"]
-    assert keysToPlot(["overlap", "HD95"], keys) == ["HD95", "DSC", "IoU", "VolumeTest"]
-    with pytest.raises(InputError, match="MASD is not measured, so it cannot be drawn: add it to --metrics"):
-        keysToPlot(["MASD"], keys)
-    with pytest.raises(InputError, match="Did you mean DSC"):
-        keysToPlot(["DCS"], keys)

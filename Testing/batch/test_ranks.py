@@ -14,7 +14,6 @@ from SegmentMetricsLib.batch.ranks import (
     compareRanks,
     corrected,
     effectInterval,
-    quantile,
     shiftOf,
     signedRanks,
     tied,
@@ -25,14 +24,6 @@ INF = math.inf
 
 def compared(differences):
     return compareRanks(np.full(len(differences), 100.0), 100 + np.array(differences, float))
-
-
-def testQuantilesOfFiniteNumbersAreNumPys():
-    generator = np.random.default_rng(0)
-    for count in range(1, 12):
-        values = np.sort(generator.normal(size=count))
-        for share in (0, 0.1, 0.25, 0.5, 0.75, 1):
-            assert quantile(values, share) == pytest.approx(np.quantile(values, share), abs=1e-12)
 
 
 def testTies():
@@ -152,13 +143,6 @@ def testTheIntervalOfTheShiftIsWhatTheTestDoesNotReject(count):
     for end, inward in ((low, 1e-6), (high, -1e-6)):
         p = [scipy.stats.wilcoxon(differences - end - step).pvalue for step in (inward, -inward)]
         assert p[0] > 0.05 >= p[1]
-
-
-def testTheShiftOfMissedCases():
-    # each method misses a case of the other's: they cancel
-    assert shiftOf(np.array([INF, -INF]))[0] == 0
-    # three of four missed: the shift is infinite, and rightly so
-    assert compared([INF, INF, INF, -1]).shift == INF
 
 
 def testFriedmanIsSciPys():

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 import math
 
 import numpy as np
 import pytest
+from batchruns import rowsOf
 
-from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch.statistics import Cohort, box, compareMethods, meanInterval, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.batch.summarywriting import summaryTable, writeSummary
@@ -58,26 +57,6 @@ def testByHand():
     # four values: the quartiles lie a quarter and three quarters of the way along 1, 2, 3, 4
     found = only(cohortOf([4, 1, 3, 2]))
     assert (found.q1, found.median, found.q3) == (1.75, 2.5, 3.25)
-
-
-def testTwoValuesHaveASpread():
-    assert only(cohortOf([1, 3])).sd == pytest.approx(math.sqrt(2))
-
-
-def testEveryMethodHasItsOwnMeasurements():
-    cohort = Cohort([outcome("1", {"DSC": 0.5}, "A"), outcome("1", {"HD95": 3.0}, "B", "Brain")])
-    assert [(s.structure, s.method, s.measurement, s.mean) for s in summarize(cohort)] == [
-        ("Lens", "A", "DSC", 0.5), ("Brain", "B", "HD95", 3),
-    ]  # fmt: skip
-
-
-def testWhiskersOfBoxes():
-    # quartiles 11.25 and 13.75: whiskers reach at most 3.75 farther, to 7.5 and 17.5
-    found = box([30, 14, 12, 10, 11, 13])
-    assert (found.q1, found.median, found.q3, found.low, found.high) == (11.25, 12.5, 13.75, 10, 14)
-    assert found.outliers == (30,)
-    # quartiles 1 and 3: what lies 3 farther is within
-    assert box([-2, 1, 2, 3, 6]).outliers == () and box([-2.1, 1, 2, 3, 6.1]).outliers == (-2.1, 6.1)
 
 
 def testOneValueHasNoSpread():
@@ -188,12 +167,6 @@ def testStructuresInDifferentSpellings():
     assert [(s.structure, s.cases, s.mean) for s in found] == [("Parotid L", 2, 0.8), ("Parotid_L", 1, 0.5)]
 
 
-def testWrongOptions():
-    for wrong in ({"treatment": "zero"}, {"resamples": 0}, {"correction": "none"}):
-        with pytest.raises(InputError):
-            Options(**wrong)
-
-
 # Methods against each other
 
 
@@ -216,8 +189,8 @@ def testWilcoxonByHand():
     assert found.p == pytest.approx(4 / 32)
 
 
-@pytest.mark.parametrize("count", [1, 2, 5, 9, 13])
-@pytest.mark.parametrize("values", [2, 4, 1000])
+@pytest.mark.parametrize("count", [1, 5, 13])
+@pytest.mark.parametrize("values", [2, 1000])
 def testWilcoxonWithTiesCountsAllChoicesOfSigns(count, values, monkeypatch):
     """As by listing them, without the seconds that SciPy takes for it; equal values are common, such as an NSD of 1."""
     import scipy.stats
@@ -233,16 +206,6 @@ def testWilcoxonWithTiesCountsAllChoicesOfSigns(count, values, monkeypatch):
     monkeypatch.setattr(scipy.stats, "wilcoxon", None)
     (found,) = compareMethods(Cohort(methods(first, second)))
     assert found.p == expected
-
-
-def testWilcoxonOfManyCasesIsSciPys():
-    from scipy.stats import wilcoxon
-
-    generator = np.random.default_rng(2)
-    for count in (5, 10, 14, 30):
-        first, second = generator.random((2, count))
-        (found,) = compareMethods(Cohort(methods(first, second)))
-        assert found.p == wilcoxon(second - first).pvalue
 
 
 def testBonferroni():
@@ -321,20 +284,6 @@ def testDifferencesWithoutADirectionLeaveInfiniteOnesOut():
     assert (found.favors, found.better, found.medianDifference) == ("", "", 1.5)
 
 
-def testStructuresThatATestLeavesEmptyAreCounted():
-    given = methods([1, 2, 3], [2, math.inf, 4], key="HD95")
-    given[4]["pairs"][0]["measurements"]["HD95"]["empty"] = "the test is empty"
-    (found,) = compareMethods(Cohort(given))
-    assert (found.emptyFirst, found.emptySecond, found.missingSecond, found.cases) == (0, 1, 0, 3)
-
-
-def testMissingCasesAreLeftOutOnRequestOnly():
-    cohort = Cohort(missing([1.0] * 6, [2.0] * 6, "HD95", math.inf, (0, 1)))
-    counted, left = (compareMethods(cohort, Options(missing=how))[0] for how in ("empty", "leave-out"))
-    assert (counted.cases, counted.leftOut, counted.missingSecond) == (6, 0, 2)
-    assert (left.cases, left.leftOut, left.missingSecond) == (4, 2, 2)
-
-
 def testThreeMethods():
     """Friedman's test is of all methods; the pairs are its post-hoc tests, corrected for all pairs."""
     given = methods([1, 2, 3, 4], [2, 3, 4, 5])
@@ -395,8 +344,7 @@ def testFiles(tmp_path):
     assert content["schema"] == "segment-metrics-summary/2" and content["cases"] == {"ok": 3}
     assert content["treatment"]["seed"] == 3 and "diagonal" in content["treatment"]["infinite"]
     assert [s["structure"] for s in content["summaries"]] == ["=cmd()", "=cmd()"]
-    with (tmp_path / "summary.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rowsOf(tmp_path / "summary.csv")
     assert [row["Structure"] for row in rows] == ["'=cmd()", "'=cmd()"]
     # a length is not put in the place of an infinite fraction
     assert (rows[0]["Used"], rows[0]["Infinite"], rows[1]["Undefined"], rows[1]["Mean"]) == ("2", "1", "1", "3.5")
@@ -410,19 +358,6 @@ def testFiles(tmp_path):
     # another run leaves nothing of this one
     writeSummary(Cohort(), Options(), {}, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]
-
-
-def testTheOverviewHasFixedDecimals():
-    outcomes = [
-        outcome(f"case {n}", {"DSC": dice, "HD95": far}) for n, (dice, far) in enumerate([(1, 3), (0.9838, 0.004)])
-    ]
-    outcomes += [outcome(f"case {n}", {"DSC": 1.0, "HD95": 0.004}, name="Cord") for n in range(2)]
-    text = overview(Cohort(outcomes))
-    rows = [line.split("  ") for line in text.splitlines()]
-    assert "Method" not in text and "0.992 (0.008)" in text and "1.50 (1.50)" in text
-    assert "1.000 (0.000)" in text and "< 0.01 (0.00)" in text and len(rows) == 4
-    methods = [outcome("case", {"DSC": 1.0}, method) for method in ("A", "")]
-    assert "Method" in overview(Cohort(methods)).splitlines()[0]
 
 
 def testTheOverviewOfCasesThatAreMeasuredDifferently():

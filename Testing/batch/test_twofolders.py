@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.batch import tasks as cohort
@@ -92,7 +93,7 @@ def run(*arguments: str) -> int:
 DIRECTORIES = ("--reference-dir", "labelsTs", "--test-dir", "net=pred1", "--test-dir", "other=pred2")
 
 
-def methodFoldersAreCompared(folders, capsys):
+def testMethodFoldersAreCompared(folders, capsys):
     assert run(*DIRECTORIES) == 0
     out, err = capsys.readouterr()
     assert err.splitlines() == [
@@ -104,8 +105,7 @@ def methodFoldersAreCompared(folders, capsys):
         f"segment-metrics: The names of the labels are those of {(folders / 'dataset.json')}.",
     ]
     assert "5 of 5 cases compared." in out and OVERALL in out
-    with open("out/results.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = rowsOf("out/results.csv")
     found = {(row["Case"], row["Method"], row["Structure"]): float(row["DSC"]) for row in rows}
     cases = [("a1", "net"), ("a1", "other"), ("a2", "net"), ("a2", "other"), ("a10", "net")]
     assert list(dict.fromkeys(key[:2] for key in found)) == cases
@@ -113,8 +113,7 @@ def methodFoldersAreCompared(folders, capsys):
     # 64 voxels each, moved by one of four
     assert found["a1", "net", "both"] == pytest.approx((48 + 64) / 128)
     assert found["a2", "other", "both"] == pytest.approx(2 * 64 / (64 + 128))
-    with open("out/means.csv", newline="") as file:
-        overall = [row for row in csv.DictReader(file) if row["Measurement"] == "DSC"]
+    overall = [row for row in rowsOf("out/means.csv") if row["Measurement"] == "DSC"]
     assert {row["Structure"] for row in overall} == {OVERALL}
     assert [float(row["Mean"]) for row in overall] == pytest.approx([(0.875 + 0.75) / 2, (1 + (2 / 3 + 1) / 2) / 2])
 
@@ -123,8 +122,7 @@ def testStructuresAreChosen(folders, capsys):
     assert run(*DIRECTORIES, "--structure", "FIRST", "--structure", "firts") == 0
     out = capsys.readouterr().out
     assert "--structure firts: no case has such a structure. Did you mean first?" in out
-    with open("out/results.csv", newline="") as file:
-        assert {row["Structure"] for row in csv.DictReader(file)} == {"first"}
+    assert {row["Structure"] for row in rowsOf("out/results.csv")} == {"first"}
     # all of them are something else
     assert run(*DIRECTORIES) == 2 and "give --overwrite to remove them" in capsys.readouterr().err
 

@@ -79,14 +79,14 @@ def testChosenStructuresAndPairs():
 
 
 def testWhatCannotBeComparedIsAFailure(monkeypatch):
-    original = casework.comparison.compared
+    original = casework.comparison.comparePair
 
     def failing(pair):
         if pair.reference.name == "B":
             raise MemoryError
         return original(pair)
 
-    monkeypatch.setattr(casework.comparison, "compared", failing)
+    monkeypatch.setattr(casework.comparison, "comparePair", failing)
     protocol = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.5\n", "limits")
     case = compareCase(named("A", "B", "C"), named("A", "B", "C"), OVERLAP, protocol=protocol)
     assert [one.reference.name for one in case] == ["A", "C"]
@@ -127,19 +127,3 @@ def testNothingInCommonSaysWhatThereIs():
     case = compareCase(low[:1], high[1:], OVERLAP, choices={"Lung": None})
     assert list(case) == [] and case.judgment is None
     assert case.findings[0] == "No structure has the same name in both: the reference has Lung; the test has traeH."
-
-
-@pytest.mark.parametrize(
-    ("given", "more", "message"),
-    [
-        ((5, []), {}, "The input must be the path of a file or folder, or several Structures, not int"),
-        ((["Lens"], []), {}, "Each of several structures must be a Structure, not str"),
-        (([], [], "MedPy"), {}, "The settings must be Settings, not str"),
-        (([], []), {"protocol": 5}, "The protocol must be a Protocol"),
-        (([], []), {"choices": ["A"]}, "The chosen pairs must be a mapping"),
-        (([], []), {"progress": 5}, "The progress function must be a function"),
-    ],
-)
-def testWrongKindsAreRefusedInASentence(given, more, message):
-    with pytest.raises(InputError, match=message):
-        compareCase(*given, **more)

@@ -6,14 +6,12 @@ import numpy as np
 import shapes
 import SimpleITK
 from findingwork import found
-from scipy import ndimage
 from test_findings import BOX
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.findings.density import shareMissingInside
+from SegmentMetricsLib.case.findings.cautions import shareMissingInside
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.geometry.parts import partSizes
 from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.model import inputs
 
@@ -103,15 +101,6 @@ def testSeparateParts():
     # how many parts a mesh has is not known
     mesh = toPolyData(inputs.structureFromImage(two, "", None, 0.5).surface)
     assert not found(compare(mesh, two), "separate parts") and not found(compare(two, mesh), "separate parts")
-
-
-def testPartsAreThoseOfALabeling():
-    for seed in range(30):
-        array = np.random.default_rng(seed).random((6, 7, 8)) < (0.05, 0.15, 0.3)[seed % 3]
-        labels, _ = ndimage.label(array, np.ones((3, 3, 3)))
-        sizes = sorted(np.bincount(labels.ravel())[1:].tolist(), reverse=True)
-        assert partSizes(Mask.fromArray(array, Grid((8, 7, 6), np.eye(4)))) == sizes
-    assert partSizes(Mask.fromArray(np.zeros((2, 2, 2)), Grid((2, 2, 2), np.eye(4)))) == []
 
 
 def testStructuresThatAreSmallInTheirImage():
@@ -222,10 +211,3 @@ def testOpenShapesAreNotHollow():
     assert shareMissingInside(flat) == np.count_nonzero(away[10] <= 6) / np.count_nonzero(away[10] < 9)
     assert shareMissingInside(flat, 0.6) == 0 and shareMissingInside(Mask.empty(flat.grid)) == 0
     assert shareMissingInside(Mask.fromArray(ball < 12, Grid((30, 30, 30), np.eye(4)))) == 0
-
-
-def testOneVoxelIsSaidToBeOne():
-    speck = shapes.box((12, 12, 12), (12, 12, 12), (40, 40, 40))
-    assert found(
-        compare(speck, speck, Settings(families="overlap")), "The reference is small: 1 voxel, 1 of the image's 40"
-    )

@@ -13,12 +13,9 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
-from SegmentMetricsLib.case.records import Record
-from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
-from SegmentMetricsLib.geometry.lateral import LateralSurface, lateralOfMask, lateralOfSurface, maskWithin
-from SegmentMetricsLib.metrics.bands.methods import bands
-from SegmentMetricsLib.metrics.extents import NO_COMMON_EXTENT, slabOf, spanOf
-from SegmentMetricsLib.model.inputs import structureFromImage, structureFromPolyData
+from SegmentMetricsLib.case.comparison import Comparison
+from SegmentMetricsLib.metrics.extents import NO_COMMON_EXTENT, spanOf
+from SegmentMetricsLib.model.inputs import structureFromPolyData
 
 COMMON = Settings(extent="common")
 # 10 x 10 mm across and 2 mm apart toward L; slices 2 to 14 and 5 to 20
@@ -68,28 +65,6 @@ def testBandsOfTubes():
     """Bands between two squares, 10 and 6 mm wide, without four corners each."""
     found = compare(*TUBES, replace(COMMON, families=("boundary",), tolerances=(2,)))["BIoU_2mm"]
     assert found.value == pytest.approx(31.5 / (2 * 63.5 - 31.5), abs=0.001)
-
-
-def slabPair():
-    """Three slices in common, of which the first and the last count by half, and the one between is larger."""
-    structures = []
-    for first, last, shift in ((2, 7, 0), (5, 11, 3)):
-        array = np.zeros((16, 20, 20), bool)
-        array[first : last + 1, 7:13, 6 + shift : 11 + shift] = True
-        array[6, 3:17, 2 + shift : 15 + shift] = True
-        structures.append(structureFromImage(shapes.imageOf(array, (1, 1, 3)), "tube", None, 0.5))
-    slab, _ = slabOf(*structures)
-    boundaries = BoundaryPair(*(lateralOfMask(one.mask, slab) for one in structures), reach=1.5)
-    return boundaries, tuple(maskWithin(one.mask, slab) for one in structures)
-
-
-def testBandsOfASlabByLookupAndSearch():
-    boundaries, masks = slabPair()
-    byLookup = bands(boundaries, masks, 1.5)
-    boundaries.lattice = None
-    bySearch = bands(boundaries, masks, 1.5)
-    assert bySearch.union == pytest.approx(byLookup.union, rel=0.01)
-    assert bySearch.overlap == pytest.approx(byLookup.overlap, abs=0.004)
 
 
 def testWhatIsCountedIsThatOfTheCroppedImages():
@@ -211,52 +186,6 @@ class TestMeshes:
         assert found["VolumeTest" if isReference else "VolumeReference"].value == pytest.approx(1000)
 
 
-def blobs(direction=None, spacing=(1, 1.5, 2)) -> list:
-    arrays = [np.pad(shapes.blob(seed, (20, 18, 24), 0.4, 2.0), 2) for seed in (5, 6)]
-    arrays[0][:8], arrays[1][20:] = 0, 0
-    return [shapes.imageOf(array, spacing, (3, -4, 5), direction) for array in arrays]
-
-
-def valuesOf(pair, *keys) -> dict:
-    return {key: compared.value for key, compared in compare(*pair, Settings(metrics=keys, extent="common")).items()}
-
-
-@pytest.mark.nightly
-def testTurnedAndReorderedGrids():
-    others = ("HD95", "MASD", "NSD_2mm", "DSC", "SignedMean", "VolumeTest")
-    keys = (*others, "HD", "BIoU_2mm", "VolumeReference", "OverMax")
-    straight = valuesOf(blobs(), *keys)
-    assert valuesOf(blobs(shapes.rotation((1, 2, 3), 40)), *keys) == pytest.approx(straight, rel=1e-6, abs=2e-3)
-    reference, test = blobs()
-    for changed in (SimpleITK.Flip(test, (False, True, True)), SimpleITK.PermuteAxes(test, (2, 0, 1))):
-        expected = pytest.approx({key: straight[key] for key in others}, rel=0.01, abs=0.002)
-        assert valuesOf((reference, changed), *others) == expected
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("direction", [None, shapes.rotation((1, 2, 3), 40)], ids=["straight", "oblique"])
-def testMasksAndSurfacesAreReducedAlike(direction):
-    """The boundary of the mask that goes on beyond the slab is that of the whole mask, cut at the same planes."""
-    structures = [structureFromImage(image, "reference", None, 0.5) for image in blobs(direction)]
-    slab, _ = slabOf(*structures)
-    for structure in structures:
-        one, other = lateralOfMask(structure.mask, slab), lateralOfSurface(structure.surface, slab)
-        assert isinstance(one, LateralSurface) and one.isClosed and other.isClosed
-        assert one.sizes.sum() == pytest.approx(other.sizes.sum(), rel=1e-5)
-        assert one.volume == pytest.approx(other.volume, rel=1e-5)
-        for surface in (one, other):
-            heights = surface.points @ slab.normal
-            assert (heights.min(), heights.max()) == pytest.approx((slab.low, slab.high), abs=1e-4)
-    surfaces = [replace(s, givenSurface=s.surface) for s in structures]
-    keys = ("MASD", "NSD_2mm", "SignedMean", "HD95", "VolumeTest", "DSC")
-    settings = Settings(metrics=(*keys, "HD"), extent="common")
-    asMasks, asSurfaces = (compare(*pair, settings) for pair in (structures, surfaces))
-    assert asSurfaces.distances.method == "search tree" != asMasks.distances.method
-    for key in keys:
-        assert asMasks[key].value == pytest.approx(asSurfaces[key].value, rel=0.01, abs=0.003), key
-    assert asMasks["HD"].value == pytest.approx(asSurfaces["HD"].value, abs=0.3)
-
-
 def testSlicesOfDifferentThickness():
     """The test has slices of 1 mm, from 4 to 20 mm, the reference of 2 mm, from 2 to 14 mm."""
     reference = shapes.box((5, 5, 1), (14, 14, 7), spacing=(1, 1, 2))
@@ -297,13 +226,6 @@ class TestFinding:
             "0.0 mm of the test, and the end caps are left out."
         )
 
-    def testEndsThatDifferByRounding(self):
-        tube, moved = (shapes.box((5, 5, 5), (14, 14, 50), LONG) for _ in range(2))
-        moved.SetOrigin((0, 0, 1e-3))
-        found = compare(tube, moved)
-        assert 0 < found["HD"].value <= 1e-3 + 1e-9
-        assert not [f for f in found.findings if "common extent" in f]
-
     def testEndsThatDoNot(self):
         # as long as each other; a little longer, but far apart sideways; longer, but as wide as long
         for high, low in (((15, 14, 50), 7), ((26, 14, 46), 7), ((15, 14, 16), 5)):
@@ -329,7 +251,7 @@ def testFiles(withoutPictures, tmp_path, capsys):
         "beyond": {"reference": [3, 0], "test": [0, 6]},
     }  # fmt: skip
     assert pair["measurements"]["HD"]["value"] == pytest.approx(2)
-    assert Record.fromDictionary(pair).extent == pair["extent"]
+    assert Comparison.fromDictionary(pair).extent == pair["extent"]
     # the structures themselves are described as they are
     assert pair["reference"]["volumeMm3"] > 1200
     with pytest.raises(ValueError, match="The extent must be one of whole, common, not 'inner'"):

@@ -31,26 +31,6 @@ def measurement(value: float, key: str = "HD95", unit: str = "mm", reason: str =
 # Reading
 
 
-def testRules():
-    protocol = protocolOf(
-        "# made for a test",
-        "Parotid_L,NSD_3.0mm,≥,0.95,0.9,2,MeshMetrics-1.4.1,somebody",
-        "",
-        "*,HD95,<=,5",
-    )
-    first, second = protocol.rules
-    assert first.cells() == {
-        "Structure": "Parotid_L", "Measurement": "NSD_3mm", "Relation": ">=", "Pass": "0.95", "Warn": "0.9",
-        "Weight": "2", "Convention": "MeshMetrics-1.4.1", "Source": "somebody",
-    }  # fmt: skip
-    assert (second.warning, second.weight, second.convention) == (None, 1.0, "")
-    assert [rule.convention for rule in protocolOf("A,HD,<=,5,,,medpy", "A,HD,<=,5,,,meshmetrics-0.1").rules] == [
-        "MedPy",
-        "MeshMetrics-0.1",
-    ]
-    assert protocol.comments == ("made for a test",) and second.where == "limits.csv, line 5"
-
-
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 def testSeparatorsAndOrderOfColumns(separator):
     text = separator.join(["pass", "STRUCTURE", " relation ", "Measurement"]) + "\r\n"
@@ -84,18 +64,11 @@ def testDecimalCommas(separator):
     ("measurement", "relation", "written", "limit"),
     [
         ("VolumeTest", "<=", "2 cm3", 2000),
-        ("VolumeTest", "<=", "2 cm³", 2000),
         ("VolumeTest", "<=", "0.35 ml", 350),
-        ("VolumeTest", "<=", "2cc", 2000),
         ("VolumeDifference", "within", "1.5 cm^3", 1500),
-        ("VolumeTest", "<=", "350 mm3", 350),
         ("VolumeTest", "<=", "350", 350),
         ("DSC", ">=", "95 %", 0.95),
-        ("OverFraction_2mm", "<=", "5%", 0.05),
-        ("NSD_2mm", ">=", "87.3 %", 0.873),
-        ("HD95", "<=", "3 mm", 3),
         ("HD95", "<=", "0.3 CM", 3),
-        ("HD95", "<=", "1e1 mm", 10),
     ],
 )
 def testLimitsMayHaveUnits(measurement, relation, written, limit):
@@ -105,32 +78,18 @@ def testLimitsMayHaveUnits(measurement, relation, written, limit):
     assert rule == replace(protocolOf(f"Brain,{measurement},{relation},{limit}").rules[0], where=rule.where)
 
 
-def testUnitsAndDecimalCommas():
-    text = "Structure;Measurement;Relation;Pass;Warn\nBrain;VolumeTest;<=;2,5 cm3;3,5 ml\nBrain;DSC;>=;97,5 %;90 %"
-    first, second = parseProtocol(text, "x").rules
-    assert (first.limit, first.warning, second.limit, second.warning) == (2500, 3500, 0.975, 0.9)
-
-
 @pytest.mark.parametrize(
     "line, message",
     [
         ("Brain,NSD_3,>=,0.9", "line 2, column Measurement: there is no measurement 'NSD_3'; is it NSD_2mm?"),
-        ("Brain,surface Dice,>=,0.9", "is it NSD_2mm?"),
-        ("Brain,biou,>=,0.9", "is it BIoU_2mm?"),
-        ("Brain,APL,<=,0.9", "is it APL_2mm?"),
-        ("Brain,DSC_2mm,>=,0.9", "is it NSD_2mm?"),
         ("Brain,D95,<=,60", r"Measurement: D95 is several measurements; is it D95Reference, D95Test, D95Difference\?"),
-        ("Brain,,>=,0.9", r"there is no measurement ''\."),
-        ("Brain,[,>=,0.9", r"there is no measurement '\['\."),
         ("Brain,Volumen,<=,1", "line 2, column Measurement: there is no measurement 'Volumen'"),
         ("Brain,DICEml,>=,0.5", "DICEml is one number for all structures, which no rule can judge."),
         ("Brain,HD0,<=,1", "line 2, column Measurement: HD0: A percentile must be greater than 0"),
-        ("Brain,NSD_1e9mm,>=,1", "line 2, column Measurement: NSD_1e9mm: A tolerance must be"),
         (",DSC,>=,0.9", "line 2, column Structure: the name of a structure, or . for all, is missing."),
         ("Brain,DSC,within,0.1", "line 2, column Relation: within is for numbers with a sign, and DSC has none."),
         ("Brain,DSC,=,0.9", "line 2, column Relation: it must be one of <=, <, >=, >, within, not '='."),
         ("Brain,DSC,<=,0.9", "line 2, column Relation: for DSC, higher values are better, so <= cannot pass."),
-        ("Brain,HD95,>,3", "line 2, column Relation: for HD95, lower values are better"),
         ("Brain,DSC,>=,95", r"line 2, column Pass: DSC lies between 0 and 1 \(as a fraction\), not 95."),
         ("Brain,DSC,>=,", "line 2, column Pass: '' is not a number."),
         ('Brain,HD95,<=,"2,5"', "line 2, column Pass: '2,5' is not a number; write 2.5."),
@@ -140,18 +99,13 @@ def testUnitsAndDecimalCommas():
         ("Brain,DSC,>=,95 %,200 %", r"column Warn: DSC lies between 0 and 1 \(as a fraction\), not 2\."),
         ("Brain,HD95,<=,3,,2 mm", "column Weight: '2 mm' is not a number"),
         ("Brain,HD95,<=,inf", "line 2, column Pass: it must be a finite number"),
-        ("Brain,HD95,<=,nan", "line 2, column Pass: it must be a finite number"),
         ("Brain,HD95,<=,3,2", r"column Warn: the warning limit \(2\) must be looser than the pass limit \(3\)."),
-        ("Brain,DSC,>=,0.8,0.9", r"line 2, column Warn: the warning limit \(0.9\) must be looser"),
         ("Brain,HD95,<=,3,,0", "line 2, column Weight: it must be a number greater than 0, not 0."),
         (
             "Brain,HD95,<=,3,,,MONAY",
             "line 2, column Convention: there is no convention 'MONAY'; choose from",
         ),
-        ("Brain,HD95,<=,3,,,medpie", r"column Convention: there is no convention 'medpie'; .*\. Did you mean MedPy\?$"),
         ("Brain,NSD_2mm,>=,0.9,,,medpy", "line 2, column Convention: MedPy does not report NSD_2mm"),
-        ("Brain,HD95,<=,3,,,medpy\nBrain,HD95,<=,4,,,MedPy", r"line 3, column Structure: .* already there"),
-        ("Brain,NSD_2mm,>=,0.9,,,MedPy", "line 2, column Convention: MedPy does not report NSD_2mm"),
         ("Brain,HD95,<=,3\nBrain,HD95,<=,4", r"line 3, column Structure: .* already there \(limits.csv, line 2\)"),
         ('Brain,"HD95,<=,3', "line 2: the quotation marks are wrong"),
         ('Brain,"HD95"x,<=,3', "line 2: the quotation marks are wrong"),
@@ -164,33 +118,6 @@ def testWhatIsWrongAndWhere(line, message):
         protocolOf(line)
 
 
-def testAllMistakesAreToldAtOnce():
-    """Line by line, and in a line cell by cell; what nobody can judge because of another mistake is not one."""
-    with pytest.raises(InputError) as told:
-        protocolOf(
-            "Brain,Dyce,=,95,x",
-            "Brain,HD95,<=,3",
-            ",DSC,<=,95,0.9,0,MONAY",
-            "Eye,HD95,<=,3,,,,,more",
-            "# a comment",
-            "brain,HD95,<=,4",
-            "Brain,NSD_2mm,>=,0.9,,,MedPy",
-        )
-    assert [sentence.partition(" ")[2].partition(":")[0] for sentence in str(told.value).split("\n")] == [
-        "line 2, column Measurement",
-        "line 2, column Relation",
-        "line 2, column Warn",
-        "line 4, column Structure",
-        "line 4, column Relation",
-        "line 4, column Pass",
-        "line 4, column Weight",
-        "line 4, column Convention",
-        "line 5",
-        "line 7, column Structure",
-        "line 8, column Convention",
-    ]
-
-
 def testVeryManyMistakesAreCounted():
     with pytest.raises(Mistakes) as told:
         protocolOf(*(["Brain,Dyce,>=,0.9"] * 50))
@@ -199,27 +126,9 @@ def testVeryManyMistakesAreCounted():
 
 
 @pytest.mark.parametrize(
-    "pattern, name, isFor",
-    [
-        ("Optic_Nerve_*", "Optic-Nerve-Lt", True),
-        ("Optic-Nerve_*", "optic nerve L", True),
-        ("Spinal_*", "SpinalCord", True),
-        ("Parotid_?", "Left Parotid", True),
-        ("PTV*", "PTV_70", True),
-        ("Spinal_*", "Spine", False),
-        ("Optic_Nerve_?", "Optic_Nerve_Lt_opt", False),
-    ],
-)
-def testAPatternIsForNamesHoweverTheirWordsAreSeparated(pattern, name, isFor):
-    assert protocolOf(f"{pattern},DSC,>=,0.8").rules[0].fits(name) == isFor
-
-
-@pytest.mark.parametrize(
     "first, second, isSame",
     [
         ("Parotid_L", "Left Parotid", True),
-        ("Glnd_Submand_L", "Submandibular-Lt", True),
-        ("SpinalCord", "Spinal Cord", True),
         ("Spinal Cord", "Cord_Spinal", True),
         ("Parotid_*", "parotid_*", True),
         ("Parotid_L", "Parotid_R", False),
@@ -282,8 +191,6 @@ def testExamplesNameTheirSources(name):
     [
         ("Parotid_L", "Left Parotid", True),
         ("Parotid_L", "Parotid_R", False),
-        ("Parotid_L", "Parotid", False),
-        ("Glnd_Submand_L", "Submandibular-Lt", True),
         ("parotid*", "Left Parotid", True),
         ("Parotid_?", "PAROTID-RT", True),
         ("*", "anything", True),
@@ -291,11 +198,8 @@ def testExamplesNameTheirSources(name):
         # brackets are no choice of letters
         ("PTV[70]", "PTV_70", True),
         ("PTV[70]", "PTV7", False),
-        ("PTV[70]", "PTV0", False),
-        ("PTV[70]*", "PTV[70]_opt", True),
         ("PTV[70]*", "PTV7_opt", False),
         ("[*", "[GTV]", True),
-        ("Lung*", "Left Kidney", False),
         ("Lung_GTV", "Lung-GTV", False),
         ("Lung-GTV", "Lung - GTV", True),
         ("Lung-*", "Lung-GTV", True),

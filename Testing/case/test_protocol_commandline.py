@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from test_protocol import HEADING
 
 from SegmentMetricsLib import __main__
@@ -38,8 +38,7 @@ def testTheProtocolAddsToTheTolerances(case, capsys, given, chosen):
     heading = capsys.readouterr().out.splitlines()[0]
     assert heading.split("  ")[0] == "Structure" and f"NSD {chosen} mm" in heading and "DSC" in heading
     assert "1.5" not in heading
-    with (case / "out" / "metrics.csv").open(newline="", encoding="utf-8") as file:
-        assert all(row[f"NSD_{chosen}mm"] for row in csv.DictReader(file))
+    assert all(row[f"NSD_{chosen}mm"] for row in rowsOf(case / "out" / "metrics.csv"))
 
 
 def testCommandLine(case, capsys):
@@ -59,8 +58,7 @@ def testCommandLine(case, capsys):
     pairs = {pair["reference"]["name"]: pair["measurements"] for pair in document["pairs"]}
     assert "NSD_1.5mm" in pairs["Brain"] and "NSD_2mm" in pairs["Lens_L"] and "NSD_2mm" in pairs["Brain"]
     assert [pair["settings"]["tolerances"] for pair in document["pairs"]] == [[2.0, 1.5], [2.0]]
-    with (case / "out" / "verdicts.csv").open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = rowsOf(case / "out" / "verdicts.csv")
     assert [(row["Structure"], row["Verdict"]) for row in rows] == [
         ("Brain", "warn"), ("Brain", "fail"), ("Lens_L", "pass"), ("'=Eye", "not evaluable")
     ]  # fmt: skip
@@ -91,11 +89,6 @@ def testVerdictsDecideTheStatusOnRequest(case, capsys, rule, failOn, status):
     assert ("--fail-on" in capsys.readouterr().err) == (status == 3)
     # the results are there all the same
     assert (case / "out" / "verdicts.csv").is_file()
-
-
-def testOnlyAProtocolHasVerdicts(case, capsys):
-    assert __main__.main(["compare", "ref", "test", "--output", "out", "--fail-on", "warn"]) == 2
-    assert "give --protocol" in capsys.readouterr().err and not (case / "out").exists()
 
 
 def testStructuresWithoutLimitsAreTold(case, capsys):

@@ -6,11 +6,10 @@ import pytest
 import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.relevance import familiesUsing, isRelevant
-from SegmentMetricsLib.metrics.registry import FAMILIES
+from SegmentMetricsLib.case.relevance import familiesUsing
 
 # two balls of different place and size, and one nearby that is critical
-SIZE, SPACING = (30, 26, 24), (1.0, 1.2, 2.0)
+SIZE, SPACING = (20, 18, 16), (1.5, 1.8, 3.0)
 # setting -> another value than the default
 OTHERS = {
     "percentiles": (70,),
@@ -84,10 +83,3 @@ def testDecayMattersToTheExponentialKernelOnly():
 def testThePrescriptionMattersToTheKernelOfDoseOnly():
     usual, other = (measured(hazardKernel="dose", prescription=gray) for gray in (30.0, 60.0))
     assert {family for family in usual if other[family] != usual[family]} == familiesUsing("prescription")
-
-
-def testUnknownSetting():
-    assert isRelevant("grid", ["agreement"]) and not isRelevant("grid", ["boundary"])
-    assert familiesUsing("quantiles") <= set(FAMILIES)
-    with pytest.raises(KeyError):
-        isRelevant("color", FAMILIES)

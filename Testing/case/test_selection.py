@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from sharedpairs import doseAround
 from tiers import throughout
 
@@ -16,9 +17,7 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case import multilabel
-from SegmentMetricsLib.commands.options import addSettings, settingsFrom, tellWithoutEffect
-from SegmentMetricsLib.commands.parsing import Parser
-from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, REGISTRY, called, isWhole, likeliest, nameOf
+from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, REGISTRY, nameOf
 
 PAIR = shapes.ball(8), shapes.ball(7, (1, 0, 0))
 EXAMPLES = {
@@ -80,33 +79,6 @@ def testANameWithoutItsParameterStandsForAll():
     assert not {name.casefold() for name in names} & set(FAMILIES)
 
 
-def testFamiliesAndSingleMeasurementsTogether():
-    mixed = Settings(metrics=("signed", "DSC"))
-    assert (mixed.families, mixed.metrics) == (("signed", "overlap"), ("DSC",))
-    assert isWhole("signed", mixed) and not isWhole("overlap", mixed) and not isWhole("boundary", mixed)
-    keys = keysOf(*PAIR, metrics=("signed", "DSC"))
-    assert keys[-1] == "DSC" and "SignedMean" in keys and "IoU" not in keys and "HD" not in keys
-    assert Settings(metrics=("overlap", "DSC")) == Settings(families="overlap"), "all of it includes one of it"
-    assert Settings(metrics="all") == Settings(families="all")
-    assert Settings(families="boundary", metrics="DSC").families == ("boundary", "overlap")
-    for settings in (mixed, Settings(metrics=("HD97.5", "FMS")), Settings(metrics=("slices", "DSC"))):
-        assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings
-        assert settings.changed(meshSpacing=0.5).metrics == settings.metrics
-
-
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [
-        ("Hausdorff", "HD"), ("HD-95", "HD95"), ("kapp", "KAP"), ("surface distance", "MASD"), ("beauty", ""), ("", ""),
-    ],
-)  # fmt: skip
-def testWhatWasMeant(given, meant):
-    assert likeliest(given) == meant
-    with pytest.raises(InputError, match=r"There is no measurement") as raised:
-        called(given)
-    assert str(raised.value).endswith(f"Did you mean {meant}?" if meant else "all of them.")
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -129,11 +101,6 @@ def testAllLabelsAtOnce():
     assert len(multilabel.compareLabels(*both, Settings())) == 4
     assert compare(*PAIR, Settings(metrics="KAP")).share is None
     assert compare(*PAIR, Settings(metrics=("KAP", "JACml"))).share is not None
-
-
-def testOtherToolsReportTheirNumbersAllTheSame():
-    whole, single = (compare(*PAIR, settings).conventions() for settings in (Settings(), Settings(metrics="DSC")))
-    assert repr(dict(whole["MedPy"])) == repr(dict(single["MedPy"])) and "HD95" in single["MedPy"]
 
 
 @pytest.fixture
@@ -164,51 +131,12 @@ def testOnTheCommandLine(files, capsys):
     assert "DSC" not in json.loads((files / "other/metrics.json").read_text())["pairs"][0]["measurements"]
 
 
-@pytest.mark.parametrize(
-    ("given", "useless"),
-    [
-        (
-            ("--critical", "Cord", "--set", "hazardReach=9", "--set", "hazardDecay=3"),
-            "--set hazardDecay (without --kernel exponential)",
-        ),
-        (
-            ("--critical", "Cord", "--set", "hazardPower=3", "--kernel", "exponential"),
-            "--set hazardPower (without --kernel polynomial)",
-        ),
-        (("--metrics", "voxel", "--set", "cuts=3", "--threshold", "0.5"), "--set cuts (with --threshold)"),
-        (("--metrics", "slices", "--set", "betas=2", "--surface", "displayed"), "--set betas"),
-        (("--metrics", "signed", "--tolerance", "3", "--msi-unit", "pixel"), "--msi-unit"),
-        (("--metrics", "agreement", "--set", "grid=union", "--convention", "MedPy"), "--convention"),
-        (("--metrics", "DSC", "--set", "grid=union"), "--set grid"),
-        (("--metrics", "DSC", "--set", "meshSpacing=0.5"), ""),
-    ],
-)
-def testOptionsWithoutEffect(given, useless, capsys):
-    """On what is measured, or because of another option; the others are not named."""
-    parser = Parser()
-    addSettings(parser)
-    options = parser.parse_args(given)
-    tellWithoutEffect(options, settingsFrom(options), [])
-    told = capsys.readouterr().err
-    assert told.strip().rpartition(": ")[2] == useless
-
-
-def testOptionsWithoutEffectOnSingleMeasurements(files, capsys):
-    command = ["compare", "reference.nrrd", "test.nrrd", "--numbers-only", "--tolerance", "3"]
-    assert main([*command, "--metrics", "HD95"]) == 0
-    assert "no effect on the measured numbers: --tolerance" in capsys.readouterr().err
-    assert main([*command, "--metrics", "HD95,NSD"]) == 0
-    assert "no effect" not in capsys.readouterr().err
-
-
 def testInABatch(files):
     (files / "cases.csv").write_text("case,reference,test\n1,reference.nrrd,test.nrrd\n")
     assert main(["batch", "cases.csv", "--workers", "1", "--metrics", "DSC,hd95", "--output", "all"]) == 0
-    with (files / "all/results.csv").open() as file:
-        (row,) = csv.DictReader(file)
+    (row,) = rowsOf(files / "all/results.csv")
     assert list(row)[-2:] == ["HD95", "DSC"] and "IoU" not in row and "MASD" not in row
-    with (files / "all/summary.csv").open() as file:
-        assert [line["Measurement"] for line in csv.DictReader(file)] == ["HD95", "DSC"]
+    assert [line["Measurement"] for line in rowsOf(files / "all/summary.csv")] == ["HD95", "DSC"]
 
 
 def testAProtocolAddsWhatItsRulesNeed(files):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from dataclasses import fields
 
 import numpy as np
@@ -66,16 +64,6 @@ def testOptionsTakeWhatTheSettingsTake(tmp_path):
             assert len(given) == 1 or given[0] == given[1]
 
 
-def testNamesOfMeasurementsAreHandedIn():
-    """Also where nothing but the settings was imported."""
-    program = (
-        "from SegmentMetricsLib.settings.settings import Settings; import sys; Settings(families='hazard'); "
-        "print(any('families' in name for name in sys.modules)); print(Settings(metrics='nsd_3MM').tolerances)"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split("\n")[:2] == ["False", "(3.0,)"]
-
-
 def testDefaults():
     assert Settings().toDictionary() == {
         "tolerances": [2.0],
@@ -128,32 +116,18 @@ def testDefaults():
     ("given", "kept"),
     [
         ({"tolerances": 3}, {"tolerances": (3.0,)}),
-        ({"tolerances": "2.5"}, {"tolerances": (2.5,)}),
         ({"tolerances": [3, 1, 3.0, 1]}, {"tolerances": (3.0, 1.0)}),
-        ({"tolerances": (2, 2 + 1e-13)}, {"tolerances": (2 + 1e-13,)}),  # both would be NSD_2mm
         ({"tolerances": np.array([1, 2])}, {"tolerances": (1.0, 2.0)}),
-        ({"tolerances": np.float32(1.5)}, {"tolerances": (1.5,)}),
         ({"tolerances": (t for t in (1, 2))}, {"tolerances": (1.0, 2.0)}),
         ({"tolerances": ()}, {"tolerances": ()}),
-        ({"tolerances": 1000}, {"tolerances": (1000.0,)}),
         ({"percentiles": (100, 1e-3)}, {"percentiles": (100.0, 1e-3)}),
-        ({"lesionDilation": np.int64(8)}, {"lesionDilation": 8}),
         ({"families": "all"}, {"families": tuple(one for one in FAMILIES if one != "dose")}),
-        ({"families": ("all", "dose")}, {"families": FAMILIES}),
         ({"metrics": "v20gytest"}, {"families": ("dose",), "doseLevels": (20.0,), "metrics": ("V20GyTest",)}),
-        ({"metrics": ("D0.1ccTest", "D95Difference")}, {"doseVolumes": (0.1,), "dosePercents": (95.0,)}),
         ({"families": ["overlap", "boundary", "overlap"]}, {"families": ("boundary", "overlap")}),
-        ({"families": "signed"}, {"families": ("signed",)}),
         ({"critical": "Cord"}, {"critical": (("Cord", 1.0),)}),
-        ({"critical": ["Cord", "Eye"]}, {"critical": (("Cord", 1.0), ("Eye", 1.0))}),
         ({"critical": {"Cord": 0.5}}, {"critical": (("Cord", 0.5),)}),
-        ({"hazardBalance": 0, "hazardTail": 1}, {"hazardBalance": 0.0, "hazardTail": 1.0}),
-        ({"threshold": 1}, {"threshold": 1.0}),
         ({"threshold": "0.25"}, {"threshold": 0.25}),
-        ({"threshold": None}, {"threshold": None}),
-        ({"membershipMaximum": np.uint8(255)}, {"membershipMaximum": 255}),
         ({"labelWeights": {"Liver": 20}}, {"labelWeights": (("Liver", 20.0),)}),
-        ({"meshSpacing": np.float64(0.5)}, {"meshSpacing": 0.5}),
         ({"lesionConnectivity": "18", "lesionMinimum": 0}, {"lesionConnectivity": 18, "lesionMinimum": 0.0}),
         ({"instanceClasses": {7: "Edema"}}, {"instanceClasses": (("7", "Edema"),)}),
         ({"convention": "panoptica", "metrics": "DSC"}, {"families": ("overlap", "instances")}),
@@ -169,21 +143,12 @@ def testAcceptedValues(given, kept):
     ("given", "message"),
     [
         ({"lesionConnectivity": 8}, "The connectivity of lesions must be one of 6, 18, 26, not 8."),
-        ({"lesionConnectivity": True}, "The connectivity of lesions must be one of 6, 18, 26, not True."),
-        ({"lesionMinimum": -1}, "The smallest lesion must be at least 0 mm3, not -1."),
         ({"instanceClasses": "Edema"}, "The classes of lesions are given as label and name, not as 'Edema'."),
         ({"tolerances": 0}, "A tolerance must be greater than 0 and at most 1000 mm, not 0."),
-        ({"tolerances": (2, -1)}, "A tolerance must be greater than 0 and at most 1000 mm, not -1."),
-        ({"tolerances": 1e300}, "A tolerance must be greater than 0 and at most 1000 mm, not 1e+300."),
         ({"tolerances": float("nan")}, "The tolerance must be a finite number, not nan."),
-        ({"tolerances": float("inf")}, "The tolerance must be a finite number, not inf."),
         ({"tolerances": True}, "The tolerance must be a number, not True."),
-        ({"tolerances": "wide"}, "The tolerance must be a number, not 'wide'."),
         ({"tolerances": [[1, 2]]}, "The tolerance must be a number, not [1, 2]."),
         ({"percentiles": 0}, "A percentile must be greater than 0 and at most 100 %, not 0."),
-        ({"percentiles": -1}, "A percentile must be greater than 0 and at most 100 %, not -1."),
-        ({"percentiles": 100.001}, "A percentile must be greater than 0 and at most 100 %, not 100.001."),
-        ({"percentiles": float("nan")}, "The percentile must be a finite number, not nan."),
         ({"surface": "smooth"}, "The surface must be one of unsmoothed, displayed, not 'smooth'."),
         (
             {"families": ()},
@@ -202,25 +167,15 @@ def testAcceptedValues(given, kept):
             "The weight of the critical structure 'Cord' must be greater than 0 and at most 1, not 0.",
         ),
         ({"critical": None}, "Critical structures are given by name, or as name and weight, not as None."),
-        ({"critical": [1]}, "Critical structures are given by name, or as name and weight, not as [1]."),
-        ({"hazardKernel": "linear"}, "The hazard kernel must be one of polynomial, exponential, dose, not 'linear'."),
         ({"dosePercents": 101}, "A percentage of the volume must be greater than 0 and at most 100 %, not 101."),
         ({"doseVolumes": 0}, "A volume for a dose must be greater than 0 and at most 100000 cm3, not 0."),
-        ({"doseLevels": -5}, "A dose level must be greater than 0 and at most 1000 Gy, not -5."),
-        ({"prescription": "high"}, "The prescription must be a number, not 'high'."),
-        ({"hazardCombination": "mean"}, "The combination of hazards must be one of max, sum, not 'mean'."),
-        ({"hazardReach": 0}, "The reach of the hazard must be greater than 0 mm, not 0."),
         ({"hazardBalance": 1.1}, "The balance of the hazard must be from 0 to 1, not 1.1."),
-        ({"hazardTail": 2}, "The tail of the hazard must be greater than 0 and at most 1, not 2."),
         ({"threshold": 0}, "The threshold must be greater than 0 and at most 1, not 0."),
-        ({"threshold": 1.01}, "The threshold must be greater than 0 and at most 1, not 1.01."),
-        ({"threshold": "half"}, "The threshold must be a number, not 'half'."),
         ({"cuts": 0}, "The cuts must be a whole number from 1 to 100, not 0."),
         (
             {"membershipMaximum": 1},
             "The largest membership must be a whole number from 2 to 2147483647, not 1.",
         ),
-        ({"membershipMaximum": 99.5}, "The largest membership must be a whole number from 2"),
         (
             {"grid": "image"},
             "The evaluated grid must be one of reference, union, or an image whose grid it is, not 'image'.",
@@ -228,12 +183,8 @@ def testAcceptedValues(given, kept):
         ({"grid": 3}, "The evaluated grid must be one of reference, union, a Grid or an image, not int."),
         ({"grid": {"size": [1, 2, 3]}}, "The evaluated grid needs a size, a matrix and whether it is planar."),
         ({"labelWeights": {"Liver": 0}}, "The weight of the label 'Liver' must be greater than 0, not 0."),
-        ({"labelWeights": 3}, "Labels are given by name, or as name and weight, not as 3."),
-        ({"betas": 0}, "A beta must be greater than 0 and at most 1000, not 0."),
         ({"quantiles": (0.5, 1.1)}, "A quantile must be greater than 0 and at most 1, not 1.1."),
-        ({"voxelUnit": "cm"}, "The unit of voxel distances must be one of mm, voxel, not 'cm'."),
         ({"meshSpacing": 0}, "The grid spacing for meshes must be greater than 0 mm, not 0."),
-        ({"meshSpacing": float("inf")}, "The grid spacing for meshes must be a finite number, not inf."),
         ({"convention": "Med"}, "There is no convention 'Med'; choose from"),
         # a result must not bear the name of a tool whose settings it does not have
         ({"convention": "BraTS 2023"}, "BraTS 2023 is a preset with other settings"),
@@ -274,12 +225,6 @@ def testPresetsInAnyCase(given, written):
     assert Settings.preset(given) == Settings.preset(written) == Settings.preset(written).changed(convention=given)
     assert Settings.preset(given).convention == written
     assert Settings(convention="medpy").isOfAnotherTool and not Settings(convention="segmentmetrics").isOfAnotherTool
-
-
-@pytest.mark.parametrize("name", ["medpie", 3, ["MedPy"]], ids=str)
-def testConventionsThatThereAreNot(name):
-    with pytest.raises(ValueError, match="There is no convention "):
-        Settings(convention=name)
 
 
 def testUnknownPreset():

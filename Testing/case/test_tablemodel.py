@@ -6,10 +6,8 @@ import csv
 import math
 from html.parser import HTMLParser
 
-import pytest
-
-from SegmentMetricsLib.case.tablemodel import Amount, Column, Table, notebookTable, plain
 from SegmentMetricsLib.show import tables, writing
+from SegmentMetricsLib.show.tablemodel import Amount, Column, Table, notebookTable
 
 COLUMNS = (
     Column("Name", isText=True),
@@ -79,29 +77,6 @@ def testFilesHaveAllDigitsAndNoFormulas(tmp_path):
             ["Name", "Name", "", ""],
             ["Distance", "Distance (long)", "mm", "How far"],
         ]
-
-
-def testNodesHaveTheValuesAndDescriptions():
-    slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-    from SegmentMetricsLib.mrml.outputs import fillTable
-
-    node = slicer.vtkMRMLTableNode()
-    fillTable(node, TABLE)
-    values = [[node.GetTable().GetColumn(n).GetValue(row) for n in range(5)] for row in range(3)]
-    for row, found in zip(TABLE.rows, values, strict=True):
-        assert found == pytest.approx([math.nan if v is None else v for v in map(plain, row)], nan_ok=True)
-    words = (
-        node.GetColumnTitle("Distance"),
-        node.GetColumnUnitLabel("Distance"),
-        node.GetColumnDescription("Distance"),
-    )
-    assert words == ("Distance (long)", "mm", "How far")
-
-
-def testSomeColumnsUnderOtherHeadings():
-    part = TABLE.only({"Count": "n", "Name": ""})
-    assert part.texts()[:2] == [["n", ""], ["3", "=A"]] and [column.key for column in part.columns] == ["Count", "Name"]
-    assert Table.ofColumns(zip(COLUMNS, zip(*TABLE.rows, strict=True), strict=True)).texts() == TEXTS
 
 
 def testAColumnOfVolumesHasOneUnit():

@@ -48,15 +48,6 @@ def testPairsBesideChosenStructures(run, tmp_path):
         assert found == [("Label 1", "Label 1"), ("Label 2", "Label 3")]
 
 
-def testTolerancesAndPercentiles(run, pair):
-    choices = ["--tolerance", "1.5", "--tolerance", "2.50", "--percentile", "50", "--percentile", "97.5"]
-    assert run("compare", *pair, "--output", "out", *choices)[0] == 0
-    values = valuesOf("out")
-    assert {"HD", "HD50", "HD97.5", "NSD_1.5mm", "NSD_2.5mm", "BIoU_1.5mm", "OverFraction_2.5mm"} <= set(values)
-    assert not {"HD95", "NSD_2mm"} & set(values)
-    assert values["NSD_1.5mm"] < values["NSD_2.5mm"] == 1 and values["HD50"] < values["HD97.5"] <= 2 + 1e-9
-
-
 # Keys that protocols and scripts know, in the order of tables; a family may get others beside them.
 KEYS = {
     "boundary": ["HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm"],
@@ -110,81 +101,6 @@ def testMetricsCriticalStructures(run, tmp_path):
     assert not (tmp_path / "refused").exists()
 
 
-@pytest.mark.parametrize("preset", ["MeshMetrics-0.1", "MeshMetrics-1.4.1"])
-def testPresets(run, pair, preset):
-    assert run("compare", *pair, "--output", "out", "--preset", preset)[0] == 0
-    assert metrics("out")["settings"]["convention"] == preset
-    (only,) = metrics("out")["pairs"]
-    assert only["convention"] == preset
-    assert only["measurements"]["HD"]["value"] == pytest.approx(2)
-
-
-def testOptionsOfAgreementAndVoxels(run, pair):
-    families = ["--metrics", "agreement,voxel"]
-    options = [
-        "--set",
-        "grid=union",
-        "--set",
-        "betas=1",
-        "--set",
-        "betas=0.5",
-        "--set",
-        "quantiles=0.95",
-        "--set",
-        "voxelUnit=voxel",
-    ]
-    assert run("compare", *pair, "--output", "own", *families)[0] == 0
-    assert run("compare", *pair, "--output", "out", *families, *options)[0] == 0
-    values = valuesOf("out")
-    assert {"FMS", "FMS_0.5", "HDvox_0.95"} <= set(values) and "HDvox" not in values
-    grids = [metrics(name)["pairs"][0]["grid"]["evaluated"] for name in ("own", "out")]
-    assert grids[0]["voxels"] > grids[1]["voxels"] and values["ACC"] < valuesOf("own")["ACC"]
-    assert metrics("out")["pairs"][0]["measurements"]["AVD"]["unit"] == "voxel"
-
-
-def testHazard(run, tmp_path):
-    """Every setting of the hazard, with a value of its own."""
-    boxes = {1: ((8, 6, 6), (15, 14, 13)), 2: ((2, 0, 0), (4, 23, 23)), 3: ((19, 0, 0), (21, 23, 23))}
-    reference = save(shapes.labelImage(boxes), tmp_path / "ref.nrrd")
-    test = save(shapes.labelImage({1: ((7, 6, 6), (16, 14, 13))}), tmp_path / "test.nrrd")
-    given = ("compare", reference, test, "--structure", "1", "--metrics", "hazard", "--output")
-    both = ("--critical", "2", "--critical", "3")
-    # the added layers lie 3 mm from either critical structure
-    options = (
-        "--set",
-        "hazardReach=6",
-        "--set",
-        "hazardPower=1",
-        "--set",
-        "hazardBalance=0.25",
-        "--set",
-        "hazardTail=0.5",
-    )
-    assert run(*given, "straight", *both, *options)[0] == 0
-    assert valuesOf("straight")["STAR"] == pytest.approx(0.75 * 0.5)
-    assert metrics("straight")["settings"]["hazardTail"] == 0.5
-    options = ("--kernel", "exponential", "--set", "hazardDecay=3", "--set", "hazardCombination=sum")
-    assert run(*given, "summed", *both, *options)[0] == 0
-    assert valuesOf("summed")["STAR"] == pytest.approx(0.3 * (np.exp(-3 / 3) + np.exp(-12 / 3)))
-
-
-def testSimilarity(run, pair):
-    assert run("compare", *pair, "--output", "own", "--metrics", "similarity")[0] == 0
-    options = ["--set", "il=3", "--set", "ol=4", "--msi-unit", "pixel", "--set", "splitContours=yes"]
-    assert run("compare", *pair, "--output", "out", "--metrics", "similarity", *options)[0] == 0
-    assert valuesOf("out")["MSI3D"] < valuesOf("own")["MSI3D"]
-    own, out = (metrics(name)["pairs"][0] for name in ("own", "out"))
-    assert (own["similarity"]["unit"], out["similarity"]["unit"]) == ("mm", "pixel")
-    assert out["measurements"]["PairedDistance"]["unit"] == "pixel"
-    assert metrics("out")["settings"]["il"] == 3 and metrics("out")["settings"]["splitContours"] is True
-    scores = sorted(one["score"] for one in own["similarity"]["slices"])
-    assert valuesOf("own")["MSI"] == pytest.approx(np.median(scores))
-    assert run("compare", *pair, "--output", "published", "--metrics", "similarity", "--set", "asPublished=yes")[0] == 0
-    assert valuesOf("published")["MSI"] != valuesOf("own")["MSI"]
-    status, _, problem = run("compare", *pair, "--output", "refused", "--set", "il=0")
-    assert status == 2 and problem.startswith("segment-metrics: The inside level must be greater than 0")
-
-
 def testFuzzy(run, tmp_path):
     first, second = np.zeros((8, 8, 8), np.float32), np.zeros((8, 8, 8), np.float32)
     first[2:6, 2:6, 2:6], second[2:6, 2:6, 2:6] = 1, 0.75
@@ -200,16 +116,6 @@ def testFuzzy(run, tmp_path):
         "infinite",
         "the test is empty in a cut of the memberships",
     )
-
-
-def testMembershipMaximum(run, tmp_path):
-    array = np.zeros((8, 8, 8), np.uint8)
-    array[2:6, 2:6, 2:6] = 51
-    full = save(shapes.imageOf((array > 0).astype(np.uint8)), tmp_path / "full.nrrd")
-    image = save(shapes.imageOf(array), tmp_path / "fifth.nrrd")
-    assert run("compare", full, image, "--output", "out", "--set", "membershipMaximum=255")[0] == 0
-    assert valuesOf("out")["DSC"] == pytest.approx(2 * 0.2 / 1.2, rel=1e-6)
-    assert any("count in part" in finding["text"] for finding in metrics("out")["pairs"][0]["findings"])
 
 
 def testGridOfAFile(run, pair, tmp_path):
@@ -237,20 +143,6 @@ def testGridOfAFile(run, pair, tmp_path):
 def testNamesInAnyCase(run, pair, given, setting, value):
     status, _, err = run("compare", *pair, "--output", "out", "--numbers-only", *given)
     assert (status, err) == (0, "") and metrics("out")["settings"][setting] == value
-
-
-def testToolsInAnyCase(run, pair):
-    status, out, err = run("conventions", *pair, "--output", "out", "--tool", "medpy")
-    assert (status, err) == (0, "") and "MedPy" in out
-
-
-def testThresholdOfMemberships(run, tmp_path):
-    array = np.zeros((12, 12, 12), np.float32)
-    array[3:9, 3:9, 3:9], array[4:8, 4:8, 4:8] = 0.4, 0.9
-    image = save(shapes.imageOf(array), tmp_path / "soft.nrrd")
-    for threshold, voxels in (("0.3", 216), ("0.5", 64)):
-        assert run("compare", image, image, "--output", threshold, "--threshold", threshold)[0] == 0
-        assert valuesOf(threshold)["VoxelVolumeReference"] == voxels
 
 
 def testDisplayedSurface(run, tmp_path):

@@ -8,14 +8,13 @@ import sys
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
 import pytest
 import shapes
 import SimpleITK
 
 from SegmentMetricsLib import __main__, readStructures
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.base.parallel import DIED, ignoringInterrupts, spread
+from SegmentMetricsLib.base.parallel import DIED, spread
 from SegmentMetricsLib.batch import tasks
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.io.dicom import opening, segmentation
@@ -50,39 +49,6 @@ def testACaseThatTakesTooMuchMemoryFailsAlone(monkeypatch):
     monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.outcomeOf", tooLarge)
     outcome = tasks.runCase(Task("one", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This takes more memory than the computer has.")
-
-
-def folderOf(path: Path, **images) -> str:
-    """Write images into a new folder and return its path."""
-    path.mkdir()
-    for name, image in images.items():
-        SimpleITK.WriteImage(image, str(path / f"{name}.nrrd"))
-    return str(path)
-
-
-def testACaseWithoutCommonNamesSaysWhatThereIs(tmp_path):
-    low, high = shapes.box((2, 2, 2), (5, 5, 5)), shapes.box((12, 12, 12), (15, 15, 15))
-    task = Task("one", "", folderOf(tmp_path / "a", Lung=low, Heart=low), folderOf(tmp_path / "b", Cord=high, Eye=high))
-    outcome = tasks.runCase(task)
-    assert (outcome["status"], outcome["pairs"]) == ("ok", [])
-    assert [(m["structure"], m["missing"]) for m in outcome["missing"]] == [
-        ("Heart", "test"), ("Lung", "test"), ("Cord", "reference"), ("Eye", "reference")
-    ]  # fmt: skip
-    assert [finding["text"] for finding in outcome["pairing"]["findings"]] == [
-        "No structure has the same name in both: the reference has Heart, Lung; the test has Cord, Eye."
-    ]
-
-
-def testAPairThatCannotBeComparedLeavesTheOthersOfItsCase(tmp_path):
-    box = shapes.box((2, 2, 2), (5, 5, 5))
-    planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
-    task = Task(
-        "one", "", folderOf(tmp_path / "a", Lung=box, Heart=box), folderOf(tmp_path / "b", Lung=box, Heart=planar)
-    )
-    outcome = tasks.runCase(task)
-    assert outcome["status"] == "failed" and "Heart" in outcome["reason"]
-    assert [pair["structure"] for pair in outcome["pairs"]] == ["Lung"]
-    assert outcome["pairs"][0]["measurements"]["DSC"]["value"] == 1
 
 
 def testWhatAClusterSaysAboutAWorkerThatWasKilled(monkeypatch):
@@ -142,18 +108,6 @@ def testWhatStopsACommandIsSaidInOneLine(tmp_path, monkeypatch, capsys, error, s
     assert __main__.main(command(tmp_path)) == status
     assert capsys.readouterr().err == f"segment-metrics: {says.replace('OUTPUT', str(tmp_path / 'out'))}\n"
     assert not (tmp_path / "out").exists()
-
-
-def testProcessesAreStartedWhereSignalsDoNotArrive():
-    handler = signal.getsignal(signal.SIGINT)
-
-    def during():
-        with ignoringInterrupts():
-            return signal.getsignal(signal.SIGINT)
-
-    with ThreadPoolExecutor(1) as executor:
-        assert executor.submit(during).result() is handler
-    assert signal.getsignal(signal.SIGINT) is handler
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

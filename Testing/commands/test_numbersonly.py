@@ -15,8 +15,6 @@ from commandruns import BOX, LABELS, OTHERS, ROOT, command, contents, metrics
 from commandruns import run as run  # the fixture
 from imagefiles import save
 
-from SegmentMetricsLib import __main__
-
 # A stand-in for Slicer's classes that notes who imports it.
 NOTING = "open('imported', 'a').close(); raise ImportError('they are not there')"
 
@@ -65,17 +63,6 @@ def testTheNumbersAreTheSame(run, files, workers, more):
     assert {kind for pair in document["pairs"] for kind in pair["files"]} == ({"slices"} if more else set())
 
 
-@pytest.mark.nightly
-def testSlicerIsNotImported(files, tmp_path):
-    (tmp_path / "slicer.py").write_text(NOTING)
-    given = ["compare", *files, "--report-conventions", "--metrics", "all"]
-    environment = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
-    for more in (("--workers", 1), ("--workers", 2, "--numbers-only")):
-        done = command(*given, *more, "-o", "out", cwd=tmp_path, env=environment)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert not (tmp_path / "imported").exists()
-
-
 def testAReportIsTheSame(run, files):
     """It was asked for by name, and draws its distance maps itself, without Slicer."""
     pages = []
@@ -85,19 +72,6 @@ def testAReportIsTheSame(run, files):
         pages.append(re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "now", Path("out/report.html").read_text("utf-8")))
     assert pages[0] == pages[1] and 'id="map0"' in pages[1]
     assert "distances_Label_1.vtp" not in contents("out")
-
-
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
-def testPairsThatFailStopNoOthers(run, workers):
-    planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
-    for which, second in (("a", BOX), ("b", planar)):
-        Path(which).mkdir()
-        for name, image in (("one", BOX), ("two", second), ("three", BOX)):
-            SimpleITK.WriteImage(image, f"{which}/{name}.nrrd")
-    status, _, err = run("compare", "a", "b", "--numbers-only", "--workers", workers, "-o", "out")
-    assert status == 1 and err.startswith("segment-metrics: two of ") and err.count("\n") == 1
-    assert [given["reference"]["name"] for given in metrics("out")["pairs"]] == ["one", "three"]
-    assert set(contents("out")) == {"metrics.json", "metrics.csv", "metrics.schema.csv"}
 
 
 def stripped(out: str) -> str:
@@ -136,17 +110,6 @@ def testWithoutAFolderSlicerIsNotImported(files, tmp_path, workers):
     assert not (tmp_path / "imported").exists() and not list(folder.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("failOn", "limit", "status"), [("fail", 0.1, 0), ("fail", 0.99, 3), ("warn", 0.99, 3), (None, 0.99, 0)]
-)
-def testWithoutAFolderAProtocolDecidesTheStatus(run, files, failOn, limit, status):
-    Path("limits.csv").write_text(f"Structure,Measurement,Relation,Pass\n*,DSC,>=,{limit}\n")
-    given = ("compare", *files, "--protocol", "limits.csv", *(("--fail-on", failOn) if failOn else ()))
-    withFolder, found = run(*given, "-o", "out"), run(*given)
-    assert found[0] == withFolder[0] == status and found[2] == withFolder[2]
-    assert "\nProtocol limits" in found[1] and stripped(found[1]) == stripped(withFolder[1])
-
-
 def testWithoutAFolderPairsThatFailAreTold(run):
     planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
     names = [f"structure {number:02}" for number in range(15)]
@@ -164,18 +127,3 @@ def testAReportNeedsAFolder(run, files, option):
     name = option.partition("=")[0]
     said = f"segment-metrics: {name} writes files and needs a folder for them: give --output DIR.\n"
     assert run("compare", *files, option) == (2, "", said)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("compare", "a", "b"),
-        ("conventions", "a", "b"),
-        ("stress", "a", "--structure", "Lung", "--critical", "Heart"),
-        ("batch", "cases.csv"),
-        ("demo",),
-    ],
-)
-def testTheFolderHasAShortOption(arguments):
-    short, long = (__main__.makeParser().parse_args([*arguments, option, "out"]) for option in ("-o", "--output"))
-    assert short == long and short.output == Path("out")

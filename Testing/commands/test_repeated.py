@@ -52,48 +52,7 @@ def ends(distance: float) -> Finding:
     ],
 )
 def testWhatIsCommon(findings, common, left):
-    assert repeated.sortedOut(findings) == (common, left)
-
-
-def testWhatToDoFollowsItsCausesOnce():
-    """On the terminal, where it would fill many lines."""
-    others = [["B."], ["Other."], ["B."], [], [], []]
-    given = [[*([ends(n)] if n else []), *own] for n, own in zip((1.5, 2, 3, 0, 0, 0), others, strict=True)]
-    causes = [Common(ends(n).sentences[0], (number,)) for number, n in enumerate((1.5, 2, 3))]
-    advice = Common(ends(1).sentences[1], (0, 1, 2))
-    assert list(repeated.inOrder(given)) == [*causes, advice, Common("B.", (0, 2)), Common("Other.", (1,))]
-
-
-def testNoSentenceIsFoundByItsWords():
-    """A remark of one piece stays in one piece, however many sentences it has."""
-    given = [[f"It is {n}. Look."] for n in (1.5, 2, 3)]
-    assert list(repeated.inOrder(given)) == [Common(*own, (number,)) for number, own in enumerate(given)]
-
-
-def testAlarmsAreSaidFirst():
-    found = repeated.inOrder([["A.", "B."], ["B.", ALARM], ["B.", ALARM]])
-    assert list(found) == [Common(ALARM, (1, 2)), Common("B.", (0, 1, 2)), Common("A.", (0,))]
-
-
-@pytest.mark.parametrize(
-    ("members", "said"),
-    [
-        (range(8), "All structures"),
-        (range(1, 8), "All structures but s0"),
-        (range(3, 8), "All structures but s0, s1, s2"),
-        (range(4), "s0, s1, s2, s3"),
-        (range(2), "s0, s1"),
-    ],
-)
-def testWhomItIsSaidOf(members, said):
-    assert repeated.phraseFor(list(members), [f"s{number}" for number in range(8)]) == said
-
-
-def testFewOfMany():
-    names = [f"s{number}" for number in range(12)]
-    assert repeated.phraseFor(range(7), names) == "s0, s1, s2 and 4 more"
-    assert repeated.phraseFor(range(7), names, most=12) == "s0, s1, s2, s3, s4, s5, s6"
-    assert repeated.phraseFor((0, 1), names[:2]) == "s0, s1"
+    assert repeated.sortOut(findings) == (common, left)
 
 
 def rods(spacing: float, isCut: bool, path: str) -> None:
@@ -111,8 +70,8 @@ def rods(spacing: float, isCut: bool, path: str) -> None:
 
 def testACaseOfManyStructures(run):
     pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
-    rods(1.5, False, "a.nrrd")
-    rods(1.6, True, "b.nrrd")
+    rods(2.0, False, "a.nrrd")
+    rods(2.1, True, "b.nrrd")
     status, out, _ = run(
         "compare", "a.nrrd", "b.nrrd", "--metrics", "HD,HD95,DSC", "--report", "--numbers-only", "-o", "out"
     )

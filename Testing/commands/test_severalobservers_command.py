@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 from contextlib import redirect_stdout
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from commandruns import run as run  # the fixture
 from imagefiles import save
 from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
@@ -48,11 +48,6 @@ def written(folders):
     with redirect_stdout(StringIO()) as printed:
         assert __main__.main(["observers", *map(str, given), "--numbers-only", "-o", str(output)]) == 0
     return output, printed.getvalue()
-
-
-def rowsOf(path) -> list[dict[str, str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def testDocument(written, folders):

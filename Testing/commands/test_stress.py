@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 from pathlib import Path
@@ -11,8 +10,8 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from reference import HEAD_AND_NECK, needsReference
-from scipy.ndimage import generate_binary_structure, grey_dilation
 from tiers import rarely
 
 from SegmentMetricsLib import Settings, __main__, readStructures, stressTest
@@ -108,17 +107,6 @@ def testTiesAreBrokenByTheOrderOfTheImage():
     for comparison, expected in ((result.neutral, inner[:9]), (result.risky, inner[-9:])):
         missed = reference.voxels > comparison.test.mask.block(reference.low, reference.high)
         np.testing.assert_array_equal(np.argwhere(missed)[:, ::-1] + reference.low, expected)
-
-
-def testBoundariesAreThoseOfABallOfOneVoxel():
-    for seed in range(3):
-        array = np.pad(shapes.blob(seed, (9, 8, 7)), 1)
-        cross = generate_binary_structure(3, 1)
-        inside, padded = array.astype(np.uint8), np.pad(array, 1).astype(np.uint8)
-        near = grey_dilation(1 - padded, footprint=cross)[1:-1, 1:-1, 1:-1]
-        inner, outer = stress.boundaries(Mask.fromArray(array, Grid(array.shape[::-1], np.eye(4))))
-        np.testing.assert_array_equal(np.argwhere(inside & near)[:, ::-1], inner)
-        np.testing.assert_array_equal(np.argwhere(grey_dilation(inside, footprint=cross) & ~array)[:, ::-1], outer)
 
 
 def testNothingIsChangedAtTheEdgeOfTheImage():
@@ -231,8 +219,7 @@ def testCommand(run, tmp_path):
     content = json.loads(Path("out/stress.json").read_text(encoding="utf-8"), parse_constant=pytest.fail)
     assert content["schema"] == "segment-metrics-stress/2" and content["count"] == 9
     assert content["boundary"] == {"inner": 98, "outer": 150, "hazardVaries": True}
-    with open("out/stress.csv", newline="", encoding="utf-8") as file:
-        rows = {row["Variant"]: row for row in csv.DictReader(file)}
+    rows = {row["Variant"]: row for row in rowsOf("out/stress.csv")}
     reference = SimpleITK.ReadImage("reference.nrrd")
     for name, row in rows.items():
         measurements = content["variants"][name]["measurements"]
@@ -256,19 +243,6 @@ def testCommandOptions(run):
     assert run("--structure", "Label 1", "--critical", "Label 2=0.5")[0] == 0
     content = json.loads(Path("out/stress.json").read_text(encoding="utf-8"))
     assert content["variants"]["risky"]["measurements"]["STAR"]["value"] == pytest.approx(0.5 * 0.861)
-
-
-def testCommandReplacesItsOwnResultsOnly(run):
-    Path("out").mkdir()
-    for name in ("notes.txt", "distances_Label_1.vtp", "metrics.json"):
-        Path("out", name).write_text("{}", encoding="utf-8")
-    assert run(*CHOSEN)[0] == 0
-    assert run("--structure", "Label 2", "--critical", "Label 1")[0] == 0
-    kept = {path.name for path in Path("out").iterdir()}
-    assert kept == {
-        "notes.txt", "distances_Label_1.vtp", "metrics.json",
-        "risky_Label_2.nrrd", "neutral_Label_2.nrrd", "stress.csv", "stress.json",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,10 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case import resulttables
-from SegmentMetricsLib.case.records import Record
-from SegmentMetricsLib.case.tablemodel import Table
+from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.metrics.findings import Finding, Kind
 from SegmentMetricsLib.metrics.registry import REGISTRY
-from SegmentMetricsLib.show import tables
+from SegmentMetricsLib.show import resulttables, tables
 
 # the test lacks a layer of the reference at i = 8, that is on the right, and adds one at k = 14, that is above
 PAIR = shapes.box((8, 6, 6), (15, 14, 13), (24, 24, 24)), shapes.box((9, 6, 6), (15, 14, 14), (24, 24, 24))
@@ -38,31 +36,18 @@ def testSidesOfThePatientHaveATableOfTheirOwn():
         (12.345, "mm", "12.35 mm"),
         (0.0028, "mm", "< 0.01 mm"),
         (-0.0028, "mm", "-0.003 mm"),
-        (-0.00002, "mm", "-0.00002 mm"),
-        (0.0051, "mm", "0.01 mm"),
         (3e-7, "mm", "0.00 mm"),  # rounding
-        (0.0028, "voxel", "< 0.01 voxel"),
         (1234.5, "mm3", "1.23 cm3"),
-        (120, "mm3", "0.12 cm3"),
         (12, "mm3", "12.0 mm3"),  # of which cm3 would show a digit
-        (4.21, "mm3", "4.2 mm3"),
-        (-0.0123, "mm3", "-0.01 mm3"),
         (3e-22, "mm3", "0.00 cm3"),
-        (40, "mm2", "0.40 cm2"),
-        (0.3, "mm2", "0.3 mm2"),
         (-0.00006, "Gy", "0.00 Gy"),  # of sampling
         (-0.0023, "Gy", "-0.002 Gy"),
         (0.0003, "", "< 0.001"),
         (0.0, "", "0.000"),
-        (0.87654, "", "0.877"),
     ],
 )
 def testNumbersAsText(value, unit, text):
     assert replace(compare(*PAIR)["HD"], value=value, unit=unit).text() == text
-
-
-def testNoSidesWithoutTheSignedFamily():
-    assert "Toward" not in tables.pairTable(compare(*PAIR, Settings(families="overlap")).record())
 
 
 def testEveryNumberThatIsNotFiniteSaysWhy():
@@ -90,33 +75,6 @@ def testOverviewHasTheChosenFamiliesAndTheEvaluatedGrid():
     assert tables.evaluatedGrid([compare(*PAIR).record()]) == ""
 
 
-def testSmallVolumesAreNotShownAsNothing():
-    table = tables.pairTable(compare(*PAIR).record())
-    rows = {line.split()[0]: line for line in table.splitlines() if line}
-    assert rows["OverVolume"].endswith(" 63.0 mm3") and rows["UnderVolume"].endswith(" 72.0 mm3")
-    assert rows["VoxelVolumeReference"].endswith(" 0.58 cm3")
-    same = {m.key: m.text() for m in compare(PAIR[0], PAIR[0]).values()}
-    assert same["OverVolume"] == "0.00 cm3"
-
-
-@pytest.mark.parametrize(
-    ("key", "heading"),
-    [
-        ("NSD_2mm", "NSD 2 mm"),
-        ("OverFraction_0.5mm", "Over > 0.5 mm"),
-        ("CentroidShiftA", "Center to ant."),
-        ("VolumeReference", "Volume ref."),
-        ("AreaTest", "Area test"),
-        ("APL_2mm", "APL 2 mm"),
-        ("HD99.5", "HD99.5"),
-        ("HDvox_0.9", "HDvox 0.9"),
-        ("Later_3mm", "Later 3 mm"),
-    ],
-)
-def testShortNames(key, heading):
-    assert resulttables.heading(key) == heading
-
-
 def testSlicesAloneAreATable():
     heading, _, first, *_, last = tables.pairTable(compare(*PAIR, Settings(families="slices")).record()).splitlines()
     units = "Slice DSC HD (mm) MASD (mm) Area ref. (mm2) Area test (mm2) Area diff. (mm2) APL 2 mm (mm)"
@@ -129,25 +87,13 @@ def testSlicesAloneAreATable():
     ("name", "short"),
     [
         ("Submandibular_R / Submandibular_L", "Subman…lar_R / Subman…lar_L"),
-        ("Submandibular_R / gland", "Submandibular_R / gland"),
         ("Cord / LymphNodes_pelvic_common_L", "Cord / LymphNodes…c_common_L"),
-        ("LymphNodes_pelvic_common_L / Cord", "LymphNodes…c_common_L / Cord"),
         ("LymphNodes_pelvic_common_left", "LymphNodes_pelvic_common_le…"),
     ],
 )
 def testShortNamesOfPairsShowBothHalves(name, short):
     """Which side the structures are of mostly stands at the end of their names."""
     assert tables.shortenedName(name, 28) == short and len(short) <= 28
-
-
-def testColumnsHaveTheSameDecimals():
-    """JSON and CSV keep all digits, as test_writing.py sees."""
-    record = compare(*PAIR).record()
-    for values in resulttables.bySides(record).values():
-        assert {len(m.text().split()[0].rpartition(".")[2]) for m in values.values()} == {2}
-    small = replace(record.measurements["HD"], referenceToTest=0.002)
-    (row,) = resulttables.measurementsTable([small]).texts()[1:]
-    assert row[4] == "< 0.01 mm"
 
 
 @pytest.mark.parametrize(
@@ -166,14 +112,14 @@ def testContoursInAPlaneHaveFourSides(normal, sides):
     assert "undefined" not in text and "nan" not in text
     assert sum(m["status"] == "undefined" for m in record.toDictionary()["measurements"].values()) == 6
     # a way through a file does not change that
-    assert "undefined" not in tables.pairTable(Record.fromDictionary(record.toDictionary()))
+    assert "undefined" not in tables.pairTable(Comparison.fromDictionary(record.toDictionary()))
 
 
 @pytest.mark.parametrize("isFromFile", [False, True])
 def testReasonsThatAFindingTellsAreNotRepeated(isFromFile):
     record = compare(PAIR[0], shapes.imageOf(np.zeros((24, 24, 24), np.uint8))).record()
     if isFromFile:
-        record = Record.fromDictionary(json.loads(json.dumps(record.toDictionary())))
+        record = Comparison.fromDictionary(json.loads(json.dumps(record.toDictionary())))
     assert record.findings == ("Only one contour exists: the test is empty.",) and not tables.reasons([record])
     untold = tables.reasons([replace(record, findings=("Of the test, the test is empty, or so its file says.",))])
     assert untold.startswith("HD, HD95, MASD, ASSD, ") and untold.splitlines()[0].endswith(
@@ -189,21 +135,6 @@ def testTheOverviewIsOfDefinitions():
     asked = Settings(percentiles=(95, 99.5), tolerances=(2.5,), families=("boundary", "voxel"))
     heading = tables.overviewTable([compare(*PAIR, asked).record()] * 2).splitlines()[0]
     assert re.split("  +", heading)[1:] == ["HD95", "HD99.5", "NSD 2.5 mm", "HD", "MASD", "BIoU 2.5 mm", "AVD"]
-
-
-ROWS = [["a", "first", "1.00 mm", "0.900"], ["b", "second", "10.00 mm", "0.800"]]
-TABLE = Table.headed(["", "Name", "HD", "DSC"], ROWS, left=2)
-
-
-@pytest.mark.parametrize(
-    ("width", "expected"),
-    [(None, [[0, 1, 2, 3]]), (26, [[0, 1, 2, 3]]), (25, [[0, 1, 2], [0, 1, 3]]), (3, [[0, 1, 2], [0, 1, 3]])],
-)
-def testColumnsThatDoNotFitStandBelow(width, expected):
-    assert tables.blocks(TABLE, width) == expected
-    parts = tables.aligned(TABLE, width).split("\n\n")
-    assert len(parts) == len(expected) and all("second" in part.splitlines()[-1] for part in parts)
-    assert width in (None, 3) or max(len(line) for part in parts for line in part.splitlines()) <= width
 
 
 def testTablesOfANarrowTerminal():

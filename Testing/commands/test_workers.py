@@ -114,22 +114,6 @@ def testInterruptionEndsTheWorkers(files):
         time.sleep(0.05)
 
 
-def testOtherProcessesHelpOnlyWhereMuchIsToDo(files, monkeypatch):
-    """And sooner where none of them needs to draw: what is expected of a pair decides."""
-    costs = []
-    original = pairwork.spread
-
-    def watched(work, items, cost, workers):
-        costs.append(sum(map(cost, items)))
-        return original(work, items, cost, workers)
-
-    monkeypatch.setattr(pairwork, "spread", watched)
-    for more in ((), ("--numbers-only",), ("--numbers-only", "--metrics", "overlap")):
-        assert __main__.main(["compare", *files, "-o", "out", *more]) == 0
-    drawn, numbers, unknown = costs
-    assert parallel.WORTH_WORKERS > drawn > numbers > unknown == 0
-
-
 KILLING = "SEGMENT_METRICS_TEST_KILLS"
 
 

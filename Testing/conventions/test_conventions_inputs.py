@@ -12,7 +12,7 @@ import shapes
 from test_conventions import LONGER, POINT, ROD, table
 
 from SegmentMetricsLib import Settings, compare, conventions
-from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.settings.names import TOOLS
 from SegmentMetricsLib.show import tables
 
@@ -188,7 +188,7 @@ def testChosenConvention(key):
     assert any(conventions.find(key).label in finding for finding in comparison.findings)
     assert comparison.summary
     assert conventions.find(key).label in tables.pairTable(comparison.record())
-    restored = Record.fromDictionary(json.loads(json.dumps(comparison.toDictionary())))
+    restored = Comparison.fromDictionary(json.loads(json.dumps(comparison.toDictionary())))
     assert restored.measurements["HD"].title == comparison["HD"].title
     assert restored.measurements["HD"].description == comparison["HD"].description
 

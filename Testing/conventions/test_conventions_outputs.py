@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
 
-import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from test_conventions import table
 
 from SegmentMetricsLib import Settings, compare
@@ -43,8 +42,7 @@ def testCommand(files, tmp_path, capsys):
         assert set(numbers) == set(found[tool])
         for key, number in numbers.items():
             assert number["value"] == pytest.approx(found[tool][key].value) and number["status"] == "ok"
-    with (tmp_path / "out" / "conventions.csv").open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+    rows = rowsOf(tmp_path / "out" / "conventions.csv")
     assert len(rows) == sum(map(len, found.values()))
     assert {row["Convention"] for row in rows} == set(TOOLS)
 
@@ -62,18 +60,9 @@ def testFilesOfEmptyMasks(tmp_path, capsys):
     number = pair["conventions"]["pymia"]["NSD_2mm"]
     assert (number["value"], number["sign"], number["leaning"]) == (None, -1, "over-pessimistic")
     assert pair["referenceValues"]["NSD_2mm"] == {"value": None, "status": "undefined"}
-    with (out / "conventions.csv").open(encoding="utf-8") as file:
-        rows = {row["Key"]: row for row in csv.DictReader(file)}
+    rows = {row["Key"]: row for row in rowsOf(out / "conventions.csv")}
     assert (rows["NSD_2mm"]["Value"], rows["HD"]["Value"]) == ("-inf", "inf")
     assert (rows["NSD_2mm"]["Leaning"], rows["DSC"]["Leaning"]) == ("over-pessimistic", "over-optimistic")
-
-
-def testOnlyNumbersInVoxelsAreExplained(files, tmp_path, capsys):
-    """MISeval's stand in the table with a difference that takes voxels for mm; a reader is told."""
-    for tool, isTold in (("MISeval", True), ("MedPy", False)):
-        assert main(["conventions", *files, "--output", str(tmp_path / tool), "--tool", tool]) == 0
-        printed = capsys.readouterr().out
-        assert ("as if voxels were mm" in printed) == (" voxel (" in printed) == isTold
 
 
 def testWhatIsSlightHasNoColor(tmp_path):
@@ -93,8 +82,7 @@ def testWhatIsSlightHasNoColor(tmp_path):
         assert ("\033[33m" in output.textTable(record, colored=True, width=20)) == isColored
         assert ('class="optimistic"' in _reported(number)) == isColored
         output.writeCsv([record], tmp_path / "conventions.csv")
-        with (tmp_path / "conventions.csv").open(newline="") as file:
-            assert next(csv.DictReader(file))["Leaning"] == (word or "same")
+        assert rowsOf(tmp_path / "conventions.csv")[0]["Leaning"] == (word or "same")
 
 
 def testCommandWithOneToolAndUnknownOnes(files, tmp_path, capsys):
@@ -105,33 +93,11 @@ def testCommandWithOneToolAndUnknownOnes(files, tmp_path, capsys):
     assert not (tmp_path / "none").exists()
 
 
-def testCommandWithMembershipsAsWholeNumbers(tmp_path, capsys):
-    soft = np.pad(np.full((5, 5, 5), 200, np.uint8), 3)
-    soft[3] //= 4
-    SimpleITK.WriteImage(shapes.imageOf(soft), str(tmp_path / "soft.nrrd"))
-    SimpleITK.WriteImage(shapes.imageOf((soft > 0).astype(np.uint8)), str(tmp_path / "mask.nrrd"))
-    given = [str(tmp_path / name) for name in ("mask.nrrd", "soft.nrrd")]
-    given += ["--membership-maximum", "255", "--tool", "MedPy", "--output", str(tmp_path / "out")]
-    assert main(["conventions", *given]) == 0
-    assert "0.889" in capsys.readouterr().out  # 2 * 100 / (125 + 100): one of five layers stays below 0.5
-
-
-def testColorsOfTerminals():
-    comparison = compare(shapes.ball(6), shapes.ball(7, (1, 0, 0)))
-    record = output.ConventionsRecord({"name": "ball"}, {"name": "ball"}, comparison.conventions())
-    plain, colored = output.textTable(record), output.textTable(record, colored=True)
-    for code in (*output.TERMINAL_COLORS.values(), output.TERMINAL_RESET):
-        assert code in colored
-        colored = colored.replace(code, "")
-    assert colored.split("\n") == [line.rstrip() for line in plain.split("\n")]
-
-
 def testCompareCommandWithConvention(files, tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["compare", *files, "--output", str(out), "--convention", "MedPy"]) == 0
     assert "MedPy 0.5.2" in capsys.readouterr().out
-    with (out / "metrics.csv").open(encoding="utf-8") as file:
-        assert next(csv.DictReader(file))["Convention"] == "MedPy"
+    assert rowsOf(out / "metrics.csv")[0]["Convention"] == "MedPy"
     assert "MedPy" in (out / "metrics.schema.csv").read_text("utf-8")
     assert json.loads((out / "metrics.json").read_text("utf-8"))["pairs"][0]["convention"] == "MedPy"
     assert main(["compare", *files, "--output", str(out), "--convention", "MedPy", "--preset", "MeshMetrics-0.1"]) == 2
@@ -179,17 +145,6 @@ def testTableOfEmptyMasksIsRecalled(scene):
         mrml.recallConventions(node)
 
 
-def testMeasurementsTableNamesTheConvention(scene):
-    from SegmentMetricsLib import mrml
-
-    comparison = compare(shapes.ball(6), shapes.ball(7), Settings(convention="MedPy"))
-    node = mrml.showTable(comparison, scene=scene)
-    assert "MedPy" in node.GetName()
-    assert "MedPy 0.5.2" in node.GetCellText(0, 1)
-    overview = mrml.showComparisonsTable([comparison], scene=scene)
-    assert (overview.GetColumnName(0), overview.GetCellText(0, 0)) == ("Convention", "MedPy")
-
-
 def testCommandPairsStructuresAsToldTo(tmp_path, capsys):
     images = [shapes.labelImage({1: ((2, 2, 2), (6, 6, 6)), 2: ((10, 10, 10), (14, 15, high))}) for high in (14, 16)]
     paths = [str(tmp_path / f"{name}.nrrd") for name in ("one", "two")]
@@ -202,22 +157,3 @@ def testCommandPairsStructuresAsToldTo(tmp_path, capsys):
     assert (pair["reference"]["name"], pair["test"]["name"]) == ("Label 1", "Label 2")
     assert main([*given, "--pair", "Label 1"]) == 2
     assert "REFERENCE=TEST" in capsys.readouterr().err
-
-
-def testCommandGoesOnWhereOnePairCannotBeCompared(tmp_path, capsys):
-    for which in ("one", "two"):
-        (tmp_path / which).mkdir()
-        SimpleITK.WriteImage(shapes.ball(6), str(tmp_path / which / "Liver.nrrd"))
-    SimpleITK.WriteImage(shapes.ball(6), str(tmp_path / "one" / "Heart.nrrd"))
-    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 14, 13), origin=(1e6,) * 3), str(tmp_path / "two" / "Heart.nrrd"))
-    sets = [str(tmp_path / which) for which in ("one", "two")]
-    given = ["conventions", *sets, "--tool", "MedPy", "--output", str(tmp_path / "out")]
-    assert main(given) == 1
-    printed = capsys.readouterr()
-    assert "Results are in" in printed.out and "Heart" in printed.err and printed.err.count("\n") == 1
-    content = json.loads((tmp_path / "out" / "conventions.json").read_text("utf-8"))
-    assert [pair["reference"]["name"] for pair in content["pairs"]] == ["Liver"]
-    assert list(content["failures"]) == ["Heart"] and "too far apart" in content["failures"]["Heart"]
-    # where nothing is left there are no results
-    assert main([*given, "--structure", "Heart", "--output", str(tmp_path / "none")]) == 2
-    assert not (tmp_path / "none").exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import importlib.resources
 import itertools
 import json
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from reference import needsReference, pairs
 
 from SegmentMetricsLib import Settings, compare
@@ -470,8 +470,7 @@ def testBratsEvaluation(spacing, tmp_path):
         images = [shapes.imageOf(one, spacing[::-1]) for one in (reference, test)]
         for command, parse in (("seg", [parser.parse_seg_results]), ("mets", [parser.parse_mets_results, 20.0, 0.1])):
             parse[0](results, *parse[1:], table)
-            with open(table) as file:
-                theirs = next(csv.DictReader(file))
+            theirs = rowsOf(table)[0]
             mine = compare(*images, Settings.preset(f"BraTS_evaluation {command}", metrics=tuple(columns)))
             for key, column in columns.items():
                 value = float(theirs[column] or math.nan)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-
 import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import rowsOf
 from reference import HEAD_AND_NECK, needsReference
 
 pytestmark = pytest.mark.nightly
@@ -28,11 +27,6 @@ def drawn(monkeypatch):
     return figures
 
 
-def testCorrections(revolutions):
-    assert revolutions.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert revolutions.bonferroni([0.01, 0.04, 0.5]) == pytest.approx([0.03, 0.12, 1])
-
-
 def valuesOf(revolutions, numbers, volumes=None, **given):
     """Return values of one structure in several cases. numbers: by tool, one for each case."""
     same = {"structure": "Lens-Lt", "spacing": "2 x 2 x 2", "start": 0, "key": "MASD"} | given
@@ -42,48 +36,6 @@ def valuesOf(revolutions, numbers, volumes=None, **given):
         revolutions.Value(case=f"case {n}", volume=volumes[n], tool=tool, value=value, **same)
         for tool, row in numbers.items() for n, value in enumerate(row)
     ]  # fmt: skip
-
-
-def testKindsGoByTheMedianVolume(revolutions):
-    """An organ is of one kind, even if it is larger in one of the cases."""
-    assert revolutions.kindOf("Optic-Nerve-Lt", 0.5) == "tubular"
-    kinds = [revolutions.kindOf("Lens-Lt", volume) for volume in (0.1, 0.99, 1, 10, 10.1)]
-    assert kinds == ["small", "small", "midsize", "midsize", "large"]
-    values = valuesOf(revolutions, {"MedPy": [1.0] * 3}, [0.8, 30.0, 0.9])
-    values += valuesOf(revolutions, {"MedPy": [1.0] * 3}, [0.8, 30.0, 11.0], structure="Parotid-Lt")
-    assert revolutions.kinds(values) == {"Lens-Lt": "small", "Parotid-Lt": "large"}
-    assert "| tool | small (3 pairs) | large (3 pairs) |" in revolutions.tables(values)
-
-
-def testTwoTablesForTwoReferences(revolutions):
-    """A number may be too large for the voxels' meshes, and too small for the original ones."""
-    text = revolutions.tables(valuesOf(revolutions, {"MedPy": [1.0, 1.2], "MeshMetrics-0.1": [1.0, 1.0]}))
-    remeshed, original = text.split("### Difference to the original meshes")
-    assert "| MedPy | +0.10 ± 0.14 [+0.00, +0.20] |" in remeshed and "meshes of the same voxels" in remeshed
-    assert "| MedPy | -0.10 ± 0.14 [-0.20, +0.00] |" in original
-    # the paper's program is the reference of the first one
-    assert "MeshMetrics-0.1" not in remeshed and "| MeshMetrics-0.1 | -0.20 ± 0.00" in original
-
-
-def testTheMeanOverTheStartsOfTheGrid(revolutions):
-    """Numbers at the corner alone are in the other tables; of other starts, the mean over the pairs has a spread."""
-    starts = [[1.0, 1.2], [1.3, 1.3], [1.5, 1.3]]
-    values = [one for n, row in enumerate(starts) for one in valuesOf(revolutions, {"MedPy": row}, start=n)]
-    remeshed, original = revolutions.overStarts(values).split("| MedPy | ")[1:]
-    assert remeshed.startswith("+0.10 | +0.35 ± 0.07 [+0.30, +0.40] |")
-    assert original.startswith("-0.10 | +0.15 ± 0.07 [+0.10, +0.20] |")
-    assert revolutions.tables(values) == revolutions.tables(values[:2])
-    assert revolutions.significance(values) == revolutions.significance(values[:2])
-    assert revolutions.overStarts(values[:2]) == ""
-    places = revolutions.startsOf((2.0, 2.0, 2.0))
-    assert len(places) == 9 and not places[0].any() and np.ptp(places[1:], axis=0).min() > 1
-    assert places.min() >= 0 and places.max() < 2 and len(revolutions.startsOf((1.0, 1.0, 1.0))) == 1
-
-
-def testFractionsDifferInPercentagePoints(revolutions):
-    values = valuesOf(revolutions, {"MONAI": [0.95, 0.9]}, key="NSD_2mm", remeshed=0.9, original=0.99)
-    assert [v.differenceTo("remeshed") for v in values] == pytest.approx([5, 0])
-    assert [v.differenceTo("original") for v in values] == pytest.approx([-4, -9])
 
 
 def testSignificance(revolutions):
@@ -102,39 +54,6 @@ def testSignificance(revolutions):
     assert "| MASD | 0 / 0 of 1 |" in revolutions.counts(rows)
 
 
-def testBoxPlots(revolutions, tmp_path, drawn):
-    """Medians are seen on every color of box, and the scale and the reference are named."""
-    values = [
-        value for key in revolutions.KEYS for spacing in ("1 x 1 x 1", "2 x 2 x 2")
-        for value in valuesOf(revolutions, {"MedPy": [1 + 0.1 * n for n in range(5)]}, key=key, spacing=spacing)
-    ]  # fmt: skip
-    for reference, words in (("remeshed", "the meshes of the same voxels"), ("original", "the original meshes")):
-        drawn.clear()
-        revolutions.drawBoxes(values, reference, tmp_path)
-        assert len(drawn) == len(revolutions.KEYS) == len(list(tmp_path.glob(f"boxes_*_{reference}.png")))
-        for key, figure in zip(revolutions.KEYS, drawn):
-            (axes,) = figure.axes
-            linear, unit = (1, "mm") if revolutions.isDistance(key) else (5, "percentage points")
-            scale = f"linear from -{linear} to {linear}, logarithmic beyond"
-            assert axes.get_xlabel() == f"{key}: difference to {words} in {unit} ({scale})"
-            medians = [line for line in axes.lines if line.get_color() == "black" and line.get_linewidth() == 1.5]
-            assert len(medians) == 2, "one in each box"
-
-
-def testHeatMap(revolutions, tmp_path, drawn):
-    """Below the diagonal Bonferroni, above it Holm: classes of p below 0.001, 0.01 and 0.05, and the rest."""
-    chances = {("A", "B"): (0.02, 0.009), ("A", "C"): (0.05, 0.049), ("B", "C"): (0.0001, 0.0001)}
-    rows = [
-        {"key": "HD95", "spacing": "1 x 1 x 1", "first": a, "second": b, "bonferroni": strict, "holm": stepwise}
-        for (a, b), (strict, stepwise) in chances.items()
-    ]
-    revolutions.drawHeatMaps(rows, tmp_path)
-    assert [path.name for path in tmp_path.iterdir()] == ["significance_HD95.png"]
-    (panel,) = drawn[0].axes
-    classes = np.ma.filled(panel.images[0].get_array().astype(float), -1)
-    assert classes.tolist() == [[-1, 1, 2], [2, -1, 0], [3, 0, -1]]
-
-
 def testTwoStructures(revolutions, tmp_path):
     for observer, radius in (("oncologist", 6), ("radiographer", 7)):
         folder = tmp_path / "data" / "case" / observer
@@ -145,8 +64,7 @@ def testTwoStructures(revolutions, tmp_path):
             SimpleITK.WriteImage(image, str(folder / f"{name}.nrrd"))
     out = tmp_path / "out"
     revolutions.main(["--data", str(tmp_path / "data"), "--output", str(out), "--spacing", "2,2,2"])
-    with (out / "values.csv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.DictReader(file) if (row["key"], row["start"]) == ("MASD", "0")]
+    rows = [row for row in rowsOf(out / "values.csv") if (row["key"], row["start"]) == ("MASD", "0")]
     values = {tool: [row for row in rows if row["tool"] == tool] for tool in ("MeshMetrics-0.1", "SegmentMetrics")}
     for papers, ours in zip(*values.values(), strict=True):
         assert float(papers["volume"]) == pytest.approx(4 / 3 * np.pi * 6**3 / 1000, rel=0.05)
@@ -159,8 +77,7 @@ def testTwoStructures(revolutions, tmp_path):
     tables = (out / "tables.md").read_text("utf-8")
     assert "| tool | 2 x 2 x 2 (2 pairs) |" in tables and "| tool | small (2 pairs) |" in tables
     assert "### Where the grid starts, at 2 x 2 x 2 mm" in tables
-    with (out / "significance.csv").open(encoding="utf-8") as file:
-        assert {row["pairs"] for row in csv.DictReader(file)} == {"2"}
+    assert {row["pairs"] for row in rowsOf(out / "significance.csv")} == {"2"}
     revolutions.main(["--from", str(out / "values.csv"), "--output", str(tmp_path / "again")])
     assert (tmp_path / "again" / "tables.md").read_text("utf-8") == tables
 

@@ -1,4 +1,7 @@
-"""Bring the generated part of docs/formulas.md up to date: it follows the registry. By `Testing/docs/formulas.py`."""
+"""Bring the generated parts of docs/formulas.md and docs/codes.md up to date: they follow the registry.
+
+By `Testing/docs/formulas.py`.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ from SegmentMetricsLib.metrics.hazard import EPSILON
 from SegmentMetricsLib.metrics.metric import EXAMPLES, PARAMETERS, Metric
 from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, PURPOSES, REGISTRY
 from SegmentMetricsLib.settings.settings import Settings
+from SegmentMetricsLib.show.structuredreport import conceptOf, unitOf
 
 PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
+CODES = PAGE.with_name("codes.md")
 SYMBOLS = {name: parameter.symbol for name, parameter in PARAMETERS.items()}
 # The same letters in a formula.
 LETTERS = {name: parameter.latex for name, parameter in PARAMETERS.items()}
@@ -170,6 +175,16 @@ def families() -> str:
     return "\n\n".join(found)
 
 
+def codes() -> str:
+    """Return a table of the DICOM codes of all measurements, each with one value of its parameter."""
+    rows = ["| key | code | scheme | meaning | unit |", "|---|---|---|---|---|"]
+    for definition in (*REGISTRY, *MULTI_LABEL):
+        key = definition.keyFor(EXAMPLES)
+        concept, unit = conceptOf(key, definition.title.format(**EXAMPLES)), unitOf(definition.unit)
+        rows.append(f"| `{key}` | {concept.value} | {concept.scheme_designator} | {concept.meaning} | `{unit.value}` |")
+    return "\n".join(rows)
+
+
 def replaced(text: str, made: dict[str, str]) -> str:
     """Return a page's text with its generated parts, which stand between `<!-- NAME -->` and `<!-- /NAME -->`."""
     for name, content in made.items():
@@ -188,5 +203,11 @@ def updated(text: str) -> str:
     )
 
 
+def updatedCodes(text: str) -> str:
+    """Return the text of the page of codes with its table made anew."""
+    return replaced(text, {"codes": f"\n{codes()}\n"})
+
+
 if __name__ == "__main__":
-    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page, update in ((PAGE, updated), (CODES, updatedCodes)):
+        page.write_text(update(page.read_text(encoding="utf-8")), encoding="utf-8")

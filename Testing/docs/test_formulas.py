@@ -22,7 +22,7 @@ from tiers import throughout
 from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case import multilabel
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.metrics.measurement import evaluate
+from SegmentMetricsLib.metrics.measurement import measure
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
 
@@ -58,7 +58,7 @@ def measured(definition) -> float:
     structures = [asStructure(image, name, None, settings) for image, name in ((reference, "A"), (test, "B"))]
     walls = {"Wall": asStructure(critical, "Wall", None, settings)}
     pair = Pair(*structures, settings, walls, dose=doseAround(reference))
-    (measurement,) = evaluate(pair, [next(definition.asked(settings))]).values()
+    measurement = measure(pair, next(definition.asked(settings)))
     return measurement.value
 
 
@@ -165,6 +165,17 @@ def testOtherCodeIsRefused():
 
 def testThePageIsUpToDate():
     assert formulas.updated(TEXT) == TEXT, "run python Testing/docs/formulas.py"
+
+
+def testCodesAreUpToDateAndEachIsOfOneMeasurement():
+    text = formulas.CODES.read_text(encoding="utf-8")
+    assert formulas.updatedCodes(text) == text, "run python Testing/docs/formulas.py"
+    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
+    keys, codes, schemes, meanings, units = zip(*rows)
+    assert len(set(keys)) == len(EVERY) == len(set(zip(codes, schemes))) and all(meanings)
+    assert all(len(code) <= 16 for code in codes) and set(schemes) == {"99SEGMENTMETRICS", "IBSI"}
+    # the grammar of UCUM, for lengths, areas, volumes, doses, information, shares and annotations
+    assert all(re.fullmatch(r"`(1|%|[cm]?m[23]?|Gy|bit|\{[!-z]+\})`", unit) for unit in units)
 
 
 def testEveryFormulaHasOneHeading():

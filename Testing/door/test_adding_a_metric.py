@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapes
+from batchruns import rowsOf
 from imagefiles import save
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,7 +86,6 @@ def testEverythingKnowsIt(printed, tmp_path):
     (pair,) = json.loads((tmp_path / "out" / "metrics.json").read_text(encoding="utf-8"))["pairs"]
     assert pair["measurements"]["OC"]["value"] == 1
     assert pair["measurements"]["SizeRatio"]["value"] == pytest.approx(0.6)
-    with (tmp_path / "out" / "metrics.csv").open(encoding="utf-8-sig", newline="") as file:
-        (row,) = csv.DictReader(file)
+    (row,) = rowsOf(tmp_path / "out" / "metrics.csv")
     assert float(row["OC"]) == 1 and np.isclose(float(row["SizeRatio"]), 0.6)
     assert "OC 1.000 is at least 0.9. (and 1 more)" in table

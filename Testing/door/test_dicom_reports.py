@@ -79,7 +79,9 @@ def testStructureSetAgainstSegmentation(files, tmp_path):
     (found,) = SegmentMetricsLib.readReport(path)
     requireSame(found, case[0].measurements)
     assert found.name == "Liver" and list(map(str, found.findings)) == list(map(str, case[0].findings))
-    (group,) = groupsOf(path)
+    assert found.settings == case[0].settings and found.grid == case[0].grid and found.summary == case[0].summary
+    group, together = groupsOf(path)
+    assert [one.name.value for one in together.get_measurements()] == list(case.multiLabel)
     numbers = {one.name.value: (one.value, one.unit.value) for one in group.get_measurements()}
     for key, one in case[0].measurements.items():
         if one.status == "ok" and not key.endswith("VolumeTest") and len(key) <= 16:
@@ -97,19 +99,45 @@ def testStructureSetAgainstSegmentation(files, tmp_path):
     assert report.SeriesInstanceUID not in {drawn.SeriesInstanceUID, segments.SeriesInstanceUID}
 
 
+@pytest.fixture(scope="module")
+def everything(files):
+    """The case with all families, and its report."""
+    image = SimpleITK.GetImageFromArray(np.indices(SimpleITK.GetArrayViewFromImage(A).shape, np.float32)[0])
+    image.CopyInformation(A)
+    settings = Settings(families="all", critical=("Cord",), percentiles=(95, 99.9), tolerances=(1, 2))
+    case = compareCase(files / "rs.dcm", files / "seg.dcm", settings, dose=image)
+    return case, SegmentMetricsLib.writeReport(case, files / "everything.dcm")[0]
+
+
+def testOthersFindTheSameNumbers(everything):
+    """In the order of the case, by highdicom: value, unit and meaning."""
+    case, report = everything
+    assert isValid(report)
+    for group, measurements in zip(groupsOf(report), (case[0].measurements, case.multiLabel), strict=True):
+        numbers = [one for one in measurements.values() if one.status == "ok"]
+        read = group.get_measurements()
+        assert [one.value for one in read] == [one.value for one in numbers]
+        for one, found in zip(numbers, read):
+            isOfVolume = one.key in ("VolumeTest", "VoxelVolumeTest")
+            assert isOfVolume or (found.name.meaning, found.name.scheme_designator) == (one.title, "99SEGMENTMETRICS")
+            assert found.unit.value.strip("{}") == (one.unit or "1")
+
+
 @pytest.mark.skipif(shutil.which("tid1500reader") is None, reason="tid1500reader, of dcmqi, is not on the path")
-def testAnotherReaderFindsTheSameNumbers(files, tmp_path):
-    case = compareCase(files / "rs.dcm", files / "seg.dcm", Settings(families="all"))
-    (report,) = SegmentMetricsLib.writeReport(case, tmp_path / "sr.dcm")
+def testDcmqiFindsTheSameNumbers(everything, tmp_path):
+    _, report = everything
     read = ["tid1500reader", "--inputDICOM", report, "--outputMetadata", tmp_path / "sr.json"]
     subprocess.run(read, check=True, capture_output=True)
-    (group,) = json.loads((tmp_path / "sr.json").read_text())["Measurements"]
-    found = {one["quantity"]["CodeMeaning"]: float(one["value"]) for one in group["measurementItems"]}
-    numbers = [one for one in case[0].measurements.values() if one.status == "ok"]
-    assert len(found) == len(numbers)
-    for one in numbers:
-        if one.title in found:  # others are cut, or have a standard code
-            assert found[one.title] == pytest.approx(one.value, rel=1e-12, abs=1e-12), one.key
+    groups = json.loads((tmp_path / "sr.json").read_text())["Measurements"]
+    for found, group in zip(groups, groupsOf(report), strict=True):
+        numbers = {one.name.value: one for one in group.get_measurements()}
+        items = {one["quantity"]["CodeValue"]: one for one in found["measurementItems"]}
+        assert items.keys() == numbers.keys()
+        for code, one in items.items():
+            number = numbers[code]
+            assert float(one["value"]) == pytest.approx(number.value, rel=1e-12, abs=1e-12), code
+            assert one["quantity"]["CodeMeaning"] == number.name.meaning
+            assert one["units"]["CodeValue"] == number.unit.value
 
 
 def testLabelMapsGetASegmentation(files, tmp_path):
@@ -178,7 +206,7 @@ def testObserversWhoseFilesAreDicom(files, tmp_path):
     study = compareObservers({"Anna": files / "rs.dcm", "Ben": files / "seg.dcm"}, Settings(metrics="DSC"))
     (report,) = SegmentMetricsLib.writeReport(study, tmp_path / "sr.dcm")
     assert isValid(report)
-    names = {one.reference["name"] for one in SegmentMetricsLib.readReport(report)}
+    names = {one.reference.name for one in SegmentMetricsLib.readReport(report)}
     assert names == {"Liver (Anna)", "Liver (Ben)"}
     said = dcmread(report).to_json()
     assert dcmread(files / "rs.dcm").SOPInstanceUID in said and dcmread(files / "seg.dcm").SOPInstanceUID in said
@@ -196,21 +224,31 @@ def testRefused(files, tmp_path):
     one = compare(A, B, Settings(metrics="DSC"))
     (tmp_path / "there.dcm").write_bytes(b"")
     dicomfiles.writeSeries(tmp_path / "other", Grid.fromImage(A), patient="B")
+    dicomfiles.writeSeries(tmp_path / "more", Grid.fromImage(A))
+    dicomfiles.writeSeries(tmp_path / "nowhere", Grid.fromImage(A), frame="")
+    (tmp_path / "text").write_text("text")
+    (tmp_path / "torn.dcm").write_bytes((files / "rs.dcm").read_bytes()[:-20])
+    (tmp_path / "taken_segmentation.dcm").write_bytes(b"")
     target = tmp_path / "sr.dcm"
     for result, path, options, message in (
-        (case, tmp_path / "there.dcm", {}, "exists"),
-        (case, target, {"sources": [tmp_path / "other"]}, "several patients: A, B"),
-        (case, target, {"sources": [tmp_path / "none"]}, "no such file or folder"),
-        (case, target, {"given": {"PatientID": "C"}}, "PatientID is 'A' in the DICOM files, not 'C'"),
-        (case, target, {"given": {"Colour": "C"}}, "Colour cannot be given"),
-        (one, target, {"sources": [files / "rs.dcm"]}, "no DICOM image"),
-        (one, target, {"pdf": tmp_path / "there.dcm"}, "this is no PDF"),
-        ([one], target, {}, "a comparison, a case or a study"),
+        (case, tmp_path / "there.dcm", {}, r"there\.dcm"),
+        (one, tmp_path / "taken.dcm", {}, "taken_segmentation.dcm exists"),
+        (case, target, {"sources": [tmp_path / "other"]}, "A, B"),
+        (case, target, {"sources": [tmp_path / "none"]}, "none"),
+        (case, target, {"given": {"PatientID": "C"}}, "PatientID .*'A'.*'C'"),
+        (case, target, {"given": {"Colour": "C"}}, "Colour"),
+        (one, target, {"sources": [tmp_path / "text"]}, "text: there is no DICOM file"),
+        (one, target, {"sources": [tmp_path / "torn.dcm"]}, "torn.dcm: the DICOM file is damaged"),
+        (one, target, {"sources": [files / "ct", tmp_path / "more"]}, "series"),
+        (one, target, {"sources": [tmp_path / "nowhere"]}, "frame"),
+        (one, target, {"pdf": tmp_path / "there.dcm"}, "PDF"),
+        ([one], target, {}, "list"),
     ):
         with pytest.raises(ValueError, match=message):
             SegmentMetricsLib.writeReport(result, path, **options)
-    assert not target.exists() and not list(tmp_path.glob("sr*"))
-    with pytest.raises(ValueError, match="not a report of SegmentMetrics"):
+    assert sorted(path.name for path in tmp_path.iterdir() if "taken" in path.name) == ["taken_segmentation.dcm"]
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith((".", "sr"))]
+    with pytest.raises(ValueError, match=r"rs\.dcm"):
         SegmentMetricsLib.readReport(files / "rs.dcm")
 
 
@@ -223,7 +261,7 @@ def testCommands(files, run, tmp_path):
     status, _, problem = run("compare", "a.nrrd", "b.nrrd", "--metrics", "DSC", "--sr", "out/sr.dcm")
     assert status == 2 and "exists" in problem
     assert run("compare", "a.nrrd", "b.nrrd", "--patient-id", "P7")[0] == 2
-    given = ("--sr", "sr.dcm", "--sr-image", files / "ct", "--consensus-seg", "consensus.dcm")
+    given = ("--sr", "sr.dcm", "--sr-source", files / "ct", "--consensus-seg", "consensus.dcm")
     assert run("observers", "a.nrrd", "b.nrrd", "a.nrrd", "--metrics", "DSC", "--names", "A,B,C", *given)[0] == 0
     assert {path.name for path in Path().glob("*.dcm")} == {"sr.dcm", "sr_segmentation.dcm", "consensus.dcm"}
     assert all(map(isValid, Path().glob("*.dcm"))) and dcmread("consensus.dcm").PatientID == "A"

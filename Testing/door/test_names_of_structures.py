@@ -55,7 +55,7 @@ def testTheNumberInPython(here):
     assert (one.reference.name, one.test.name, one.reference.number) == ("Parotid_L", "Parotid_L", 5)
     assert compareCase("r.seg.nrrd", "t.seg.nrrd", DSC, names=[7])[0].reference.name == "Cord"
     assert compareCase("r.seg.nrrd", "t.seg.nrrd", DSC, choices={5: 2}, names=[5])[0].test.name == "Parotid_R"
-    with pytest.raises(ValueError, match="There is no structure named '9'; there are Parotid_L"):
+    with pytest.raises(ValueError, match=r"'9'.*Parotid_L"):
         compare("r.seg.nrrd", "t.seg.nrrd", DSC, label=9)
     # a structure that is called so comes first
     segmentation("r.seg.nrrd", 0, {5: "A", 2: "5", 7: "Cord"})
@@ -64,7 +64,7 @@ def testTheNumberInPython(here):
 
 def testAPartOfSeveralNamesListsThem(here):
     """Wherever a structure is chosen."""
-    listed = "It fits several: Parotid_L, Parotid_R."
+    listed = "Parotid_L, Parotid_R"
     case = compareCase("r.seg.nrrd", "t.seg.nrrd", DSC)
     study = compareObservers(["r.seg.nrrd", "t.seg.nrrd"], DSC)
     for choice in (
@@ -91,13 +91,13 @@ def testPatternsAsInProtocols(here):
     assert len(compareCase("r.seg.nrrd", "t.seg.nrrd", DSC, names="Paro*")) == 2
     assert len(readStructures("r.seg.nrrd", name="Paro*")) == 2
     assert len(compareObservers(["r.seg.nrrd", "t.seg.nrrd"], DSC, structures=["Paro*"])) == 2
-    assert "no structure named 'Lens*'" in here("compare", "r.seg.nrrd", "t.seg.nrrd", "--structure", "Lens*")[2]
+    assert "'Lens*'" in here("compare", "r.seg.nrrd", "t.seg.nrrd", "--structure", "Lens*")[2]
     with open("list.csv", "w") as file:
         file.write("case,reference,test\n1,r.seg.nrrd,t.seg.nrrd\n")
     status, out, _ = here(
         "batch", "list.csv", "--structure", "Paro*", "--metrics", "DSC", "--workers", "1", "-o", "out"
     )
-    assert status == 0 and "Parotid_R" in out and "Cord" not in out and "no case has" not in out
+    assert status == 0 and "Parotid_R" in out and "Cord" not in out
 
 
 def testANameThatExistsOnceBesideDoubledOnes(here):
@@ -108,7 +108,7 @@ def testANameThatExistsOnceBesideDoubledOnes(here):
         segmentation("t.seg.nrrd", 1, test)
         assert chosen(here, "--structure", "Liver") == [("Liver", "Liver")]
         assert compare("r.seg.nrrd", "t.seg.nrrd", DSC, name="Liver").reference.mask.count == 343
-    with pytest.raises(ValueError, match="more than one structure named 'LIVER'"):
+    with pytest.raises(ValueError, match="'LIVER'"):
         compareCase("r.seg.nrrd", "t.seg.nrrd", DSC, names=["LIVER"])
 
 
@@ -123,5 +123,5 @@ def testLesionsByTheNumberOfTheirLabel(here):
 def testPatternsOfCriticalStructures(here):
     found = compareCase("r.seg.nrrd", "t.seg.nrrd", Settings(metrics="SIS", critical={"Parotid*": 0.5}), names=["Cord"])
     assert {one.name for one in found["Cord"].criticals} == {"Parotid_L", "Parotid_R"}
-    with pytest.raises(ValueError, match="It fits several: Parotid_L, Parotid_R"):
+    with pytest.raises(ValueError, match="Parotid_L, Parotid_R"):
         compareCase("r.seg.nrrd", "t.seg.nrrd", Settings(metrics="SIS", critical="Parotid"))

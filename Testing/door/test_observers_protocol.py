@@ -29,9 +29,11 @@ def drawn(path: str, *centers: tuple[int, int, int]) -> str:
     ("names", "other", "structures"),
     [
         (("reader0", "reader1", "reader2"), "reader3", {"*"}),
-        (("anna", "ben", "carla"), "ai", {"*"}),
+        pytest.param(("anna", "ben", "carla"), "ai", {"*"}, marks=pytest.mark.nightly),
         (("Prostate_anna", "Prostate_ben", "Prostate_carla"), "case7", {"*"}),
-        (("anna/Prostate", "ben/Prostate", "carla/Prostate"), "ai/Prostate", {"Prostate"}),
+        pytest.param(
+            ("anna/Prostate", "ben/Prostate", "carla/Prostate"), "ai/Prostate", {"Prostate"}, marks=pytest.mark.nightly
+        ),
         (("two_anna", "two_ben", "two_carla"), "two_ai", {"Label 1", "Label 2"}),
     ],
 )

@@ -109,7 +109,7 @@ def testTheSameNamesElsewhere(here, tmp_path):
     case = compareCase("a.nrrd", "b.nrrd", Settings(metrics="DSC"), protocol=rules)
     assert [one.rule.measurement for one in case.judgment.verdicts] == ["DSC", "HD95", "VolumeDifference"]
     rules.write_text("Structure,Measurement,Relation,Pass\n*,D95,>=,60\n")
-    with pytest.raises(ValueError, match="D95 is several measurements; is it D95Reference, D95Test, D95Difference"):
+    with pytest.raises(ValueError, match="D95Reference, D95Test, D95Difference"):
         compareCase("a.nrrd", "b.nrrd", protocol=rules)
     status, _, err = here("compare", "a.nrrd", "b.nrrd", "--metrics", "D96x")
-    assert status == 2 and "nor such a measurement" in err
+    assert status == 2 and "D96x" in err

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import shapes
 from imagefiles import save
+from tiers import rarely
 
 from SegmentMetricsLib import Grid, Mask, Settings, Structure, compare, compareObservers
 from SegmentMetricsLib.__main__ import main
@@ -116,16 +117,13 @@ def observer(name: str, shift: int = 0, size: int = 10) -> Structure:
     return Structure(name, Mask.fromArray(array, Grid((30, 30, 30), np.eye(4))))
 
 
-@pytest.mark.parametrize("metrics", ["boundary", "DSC"])
+@pytest.mark.parametrize("metrics", ["DSC", *rarely(["boundary"])])
 def testATestThatCopiesAnObserverIsCalledThat(metrics):
     panel = [observer("Box", shift) for shift in (0, 1, 2)]
     for copied, flattered in ((observer("Box", 1), True), (observer("Box", 1, 11), False)):
         study = compareObservers(panel, Settings(metrics=metrics), names=["Ann", "Ben", "Cleo", "AI"], tests=[copied])
-        remarks = [text for found in study for text in found.remarks if "flatters" in text]
-        assert remarks == (
-            ["AI equals Ben: a distance of 0 to that observer flatters its mean against the observers, its rank and "
-             "its verdict."] if flattered else []
-        )  # fmt: skip
+        remarks = [text for found in study for text in found.remarks if "AI" in text and "Ben" in text]
+        assert len(remarks) == flattered
 
 
 def cropped(array, low, high, isMoved: bool):
@@ -153,10 +151,8 @@ def testACroppedPredictionWhoseOriginStayedIsTold(low, high, isMoved, isTold):
     test[12, 12, 14:20] = False  # as no prediction is perfect
     whole, part = cropped(array, (0, 0, 0), (40, 36, 32), True), cropped(test, low, high, isMoved)
     for which, pair in (("test", (whole, part)), ("reference", (part, whole))):
-        told = [text for text in compare(*pair).findings if "its origin was not moved" in text]
-        assert len(told) == isTold
-        if isTold:
-            assert told[0].startswith(f"The image of the {which} begins where the other one does but is smaller")
+        told = [finding.values["which"] for finding in compare(*pair).findings if finding.kind.name == "CROPPED"]
+        assert told == [which] * isTold
 
 
 def testAllPresetsAreNamed(capsys):

@@ -68,19 +68,6 @@ def testCapsThatNothingNeeds():
     assert not opened.isClosed and opened.sizes.sum() == pytest.approx(BOX.sizes[1:].sum())
 
 
-def testManyCaps():
-    """One after the other, each with a side of the next one: all belong to one line."""
-    count = 300
-    line = np.stack([np.arange(count + 1) * 8.0, np.zeros(count + 1), np.zeros(count + 1)], axis=1)
-    points = np.concatenate([line, [(0, 9, 0), (0, 0, 9)]])
-    behind, above = count + 1, count + 2
-    caps = [(0, n + 1, n) for n in range(1, count)]
-    cut = [(n, n + 1, above) for n in range(count)]
-    mesh = [(0, behind, count), *cut, *caps, (0, above, behind), (count, behind, above)]
-    read = meshing.fromPolyData(shapes.meshOf(points, mesh))
-    assert read.isClosed and read.volume == pytest.approx(8 * count * 9 * 9 / 6)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def testNumbersWithCapsAreThoseWithout(seed):
     """Those that rounding gave an area face anywhere: no sign may come from them."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 import shapes
@@ -163,16 +161,3 @@ def testTheWholeOfASectionIsShared():
         areas = sliceareas.areasOf((mask, sections), stacks)
         np.testing.assert_allclose(areas.shared, share * areas.areas[1], rtol=1e-9, atol=1e-7)
         assert areas.areas[1].sum() == pytest.approx(4 / 3 * np.pi * 5**3, rel=0.02)
-
-
-def testCuttingTakesNoTime():
-    """A structure as large as a parotid gland is cut within a fraction of a second."""
-    image = shapes.ball(20, (0.3, 0.2, 0.1))
-    mask = structureFromImage(image, "reference", None, 0.5).mask
-    surface, grid = meshing.fromMask(mask), gridOf((1, 1, 1), (0.4, 0.3, 0.2))
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        cut(surface, grid)
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.1

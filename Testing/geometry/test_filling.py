@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,8 +12,7 @@ from test_orientation import together
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkImagingStencil import vtkImageStencilToImage, vtkPolyDataToImageStencil
 
-from SegmentMetricsLib.base.progress import Cancelled, stoppable
-from SegmentMetricsLib.geometry import filling, meshing
+from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
@@ -156,47 +154,3 @@ def testBoxesSideBySideShareAllVoxelsInSpiteOfRounding():
 
 def testNothingBetweenCenters():
     assert maskOf(box((2.1, 0, 0), (2.9, 9, 9)), Grid((9, 9, 9), np.eye(4))).isEmpty
-
-
-@pytest.mark.parametrize(("part", "short"), [(1, 0), (50, 10_000), (10_000, 0)])
-def testPartsChangeNothing(monkeypatch, part, short):
-    generator = np.random.default_rng(3)
-    surface, grid = ball(generator, 7, 16), lattice(generator)
-    expected = maskOf(surface, grid)
-    monkeypatch.setattr(filling, "PART", part)
-    monkeypatch.setattr(filling, "SHORT", short)
-    mask = maskOf(surface, grid)
-    assert mask.offset == expected.offset and mask.count > 100
-    np.testing.assert_array_equal(mask.voxels, expected.voxels)
-
-
-def testVolume():
-    surface = ball(np.random.default_rng(4), 9, 24)
-    mask = maskOf(surface, Grid((4, 4, 4), np.diag([0.5, 0.7, 0.4, 1.0])))
-    assert mask.size == pytest.approx(surface.volume, rel=0.01)
-
-
-def testMemoryIsThatOfAFewBytesAVoxel(monkeypatch):
-    surface = ball(np.random.default_rng(5), 70, 300)
-    grid = Grid((4, 4, 4), np.diag([1.0, 1.0, 1.0, 1.0]))
-
-    def peak() -> float:
-        tracemalloc.start()
-        try:
-            voxels = maskOf(surface, grid).voxels.size
-            return (tracemalloc.get_traced_memory()[1] - 2 * voxels) / 1e6
-        finally:
-            tracemalloc.stop()
-
-    monkeypatch.setattr(filling, "PART", 1 << 13)
-    # beyond one byte a voxel, and another for the copy that is cropped: mostly the points
-    own = 3 * surface.points.nbytes / 1e6
-    assert peak() < own + 4
-    monkeypatch.setattr(filling, "PART", 1 << 30)
-    assert peak() > own + 8
-
-
-def testFillingCanBeStopped():
-    asked = itertools.count()
-    with stoppable(lambda: next(asked) >= 2), pytest.raises(Cancelled):
-        maskOf(ball(np.random.default_rng(6), 60, 200), Grid((4, 4, 4), np.eye(4)))

@@ -8,16 +8,16 @@ import shapes
 import SimpleITK
 from scipy.spatial.transform import Rotation
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import compare
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry import masks
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.geometry.masks import Labels, Mask, commonGrid, fromLabels
+from SegmentMetricsLib.geometry.masks import Mask, commonGrid, fromLabels
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, empty
 from SegmentMetricsLib.geometry.voxelization import maskOf
 from SegmentMetricsLib.metrics import overlap
-from SegmentMetricsLib.metrics.counts import count
+from SegmentMetricsLib.metrics.overlap import count
 from SegmentMetricsLib.model.inputs import labelMask, labelMasks
 
 
@@ -105,25 +105,6 @@ def testLabels():
     assert found[7].offset == (1, 1, 1) and found[2**31 + 5].offset == (5, 4, 3)
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int64])
-def testLabelsOneByOne(dtype):
-    """The same masks as all at once: small, large and negative ones, and the background; none of what is not there."""
-    limits = np.iinfo(dtype)
-    labels = np.random.default_rng(3).choice(np.array([0, 0, 0, 1, 2, 9, limits.max, limits.min], dtype), (4, 5, 6))
-    labels[0], labels[:, :, 5] = 0, 0
-    grid = Grid((6, 5, 4), np.eye(4))
-    reader, together = Labels(labels), fromLabels(labels, grid)
-    assert set(together) == set(np.unique(labels).tolist()) - {0}
-    for label in (9, limits.max, 1, limits.min, 2, 0, 7):
-        mask, expected = reader.mask(label, grid, (10, 20, 30)), Mask.fromArray(labels == label, grid)
-        np.testing.assert_array_equal(mask.voxels, expected.voxels)
-        assert mask.isEmpty or mask.offset == tuple(np.add(expected.offset, (10, 20, 30)))
-        assert mask.isEmpty == (label == 7)
-        if label in together:
-            np.testing.assert_array_equal(together[label].voxels, expected.voxels)
-            assert together[label].offset == expected.offset
-
-
 @pytest.mark.parametrize("block", [1, 50, 2**20])
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint64, np.float32])
 def testOneLabelOfAnImage(dtype, block, monkeypatch):
@@ -142,19 +123,6 @@ def testOneLabelOfAnImage(dtype, block, monkeypatch):
                 assert mask.offset == expected.offset and mask.grid == expected.grid
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float32])
-def testOneLabelOfAMask(dtype):
-    array = np.zeros((7, 6, 5), dtype)
-    array[1:4, 2:5, 1:3] = 1
-    mask, _ = labelMask(shapes.imageOf(array), 1, 0.5)
-    assert mask.count == 18 and mask.offset == (1, 2, 1) and mask.voxels.shape == (3, 3, 2)
-    for label in (2, 255, 256, 70_000):
-        mask, others = labelMask(shapes.imageOf(array), label, 0.5)
-        assert mask.isEmpty and others == (1,)
-    mask, others = labelMask(shapes.imageOf(np.zeros((2, 3, 4), dtype)), 1, 0.5)
-    assert mask.isEmpty and not others
-
-
 def testResamplingToAnotherGrid():
     ball = maskOfImage(shapes.ball(10, (0.2, 0.1, -0.3)))
     turned = np.eye(4)
@@ -165,28 +133,6 @@ def testResamplingToAnotherGrid():
     assert moved.count * 0.7**3 == pytest.approx(ball.count, rel=0.01)
     center = moved.grid.toWorld(np.argwhere(moved.voxels)[:, ::-1] + moved.low).mean(axis=0)
     assert center == pytest.approx((0.2, 0.1, -0.3), abs=0.1)
-
-
-@pytest.mark.parametrize("kind", [bool, np.uint8, np.int16, np.float32])
-@pytest.mark.parametrize("order", ["C", "F"])
-def testArraysOfAnyKindAreCroppedAndCopied(kind, order):
-    whole = np.full((4, 5, 6), 3, kind, order=order)
-    padded = np.zeros((9, 9, 9), kind, order=order)
-    padded[1:5, 2:7, 3:9] = whole
-    grid = Grid((9, 9, 9), np.eye(4))
-    for array, offset in ((whole, (10, 20, 30)), (padded, (13, 22, 31))):
-        mask = Mask.fromArray(array, grid, (10, 20, 30))
-        array[...] = 0
-        assert mask.offset == offset and mask.voxels.dtype == np.uint8 and mask.voxels.flags.c_contiguous
-        assert mask.voxels.shape == (4, 5, 6) and (mask.voxels == 1).all()
-        assert Mask.fromArray(array, grid).isEmpty
-
-
-def testShiftOnTheSameLatticeCopiesNothing():
-    mask = maskOfImage(shapes.box((3, 4, 5), (6, 8, 10)))
-    other = mask.grid.resized((2, 2, 2), (9, 9, 11))
-    moved = mask.on(other)
-    assert moved.voxels is mask.voxels and moved.offset == (1, 2, 3)
 
 
 def testCommonGridContainsBothAtTheFinerSpacing():
@@ -210,64 +156,6 @@ def testCommonGridOfPermutedAxes():
     assert sorted(grid.spacing) == pytest.approx([1, 1, 2])
     counts = count(first.on(grid), second.on(grid))
     assert overlap.dice(counts) > 0.9
-
-
-@pytest.mark.nightly
-def testVoxelsStoredInAnotherOrderAreTheSame():
-    """Turned and exchanged axes with the same voxel centers: nothing is resampled."""
-    first = shapes.imageOf(shapes.blob(3), (1, 1.5, 2), (4, 5, 6), shapes.rotation((1, 2, 3), 30))
-    for order in ((2, 0, 1), (1, 0, 2)):
-        for turned in ((True, False, False), (False, True, True), (False, False, False)):
-            image = SimpleITK.Flip(SimpleITK.PermuteAxes(first, order), turned)
-            mask, other = maskOfImage(first), maskOfImage(image)
-            for pair in ((mask, other), (other, mask)):
-                grid, resampled = commonGrid(*pair)
-                assert not resampled
-                assert overlap.dice(count(*(m.on(grid) for m in pair))) == 1
-            result = compare(first, image, Settings(families=("boundary", "overlap")))
-            assert result["DSC"].value == 1 and result["BIoU_2mm"].value == pytest.approx(1, abs=0.01)
-            assert not [finding for finding in result.findings if "grid" in finding]
-
-
-def onGrids(direction, pad=(0, 0), turn=None):
-    """Return two images of one shape on grids turned against each other, padded and both turned together."""
-    turn = np.eye(3) if turn is None else turn
-    images = []
-    for own, center, extra in zip((np.eye(3), direction), ((14, 12, 9), (15, 13, 9)), pad, strict=True):
-        image = shapes.imageOf(np.pad(shapes.blob(4, (25, 21, 9), 0.4, 2.5), 2), (1, 1, 2))
-        image = SimpleITK.ConstantPad(image, [extra] * 3, [extra] * 3)
-        own = turn @ own
-        image.SetDirection(own.ravel().tolist())
-        image.SetOrigin((turn @ center - own @ (np.array([14, 12, 9]) + extra * np.array([1, 1, 2]))).tolist())
-        images.append(image)
-    return images
-
-
-def testPaddingAndTurningBothChangesNothing():
-    # their voxels have the same size but for rounding
-    direction = Rotation.from_euler("xyz", [20, 10, 5], degrees=True).as_matrix()
-    settings, keys = Settings(families="overlap"), ("DSC", "IoU", "TPR", "PPV")
-
-    def measured(*images):
-        result = compare(*images, settings)
-        return [result[key].value for key in keys]
-
-    expected = measured(*onGrids(direction))
-    assert 0.5 < expected[0] < 0.95
-    for pad in ((0, 3), (2, 0)):
-        assert measured(*onGrids(direction, pad)) == pytest.approx(expected, abs=1e-12)
-    for degrees in (15, 45, 75):
-        turn = Rotation.from_euler("xyz", [degrees, degrees / 3, 0], degrees=True).as_matrix()
-        assert measured(*onGrids(direction, turn=turn)) == pytest.approx(expected, abs=1e-3)
-    dice, iou, sensitivity, precision = expected
-    swapped = measured(*reversed(onGrids(direction)))
-    assert swapped == pytest.approx([dice, iou, precision, sensitivity], abs=1e-12)
-
-
-def testPaddingKeepsTheBands():
-    direction = Rotation.from_euler("xyz", [20, 10, 5], degrees=True).as_matrix()
-    first, second = (compare(*onGrids(direction, pad))["BIoU_2mm"].value for pad in ((0, 0), (1, 2)))
-    assert first == pytest.approx(second, abs=1e-12)
 
 
 def testFillingAClosedSurface():
@@ -338,38 +226,12 @@ def testContoursOnAGridOfSlices():
         maskOf(square, Grid((5, 5, 5), np.eye(4)))
 
 
-@pytest.mark.parametrize("isOwn", [True, False])
-def testWhatIsGivenAwayIsNotCopiedUnlessItHasMargins(isOwn):
-    grid, voxels = Grid((9, 9, 9), np.eye(4)), np.zeros((5, 4, 3), bool)
-    voxels[1:4, ::3, ::2] = True
-    mask = Mask.fromArray(voxels, grid, (1, 2, 3), isOwn=isOwn)
-    assert np.shares_memory(mask.voxels, voxels) == isOwn
-    assert (mask.offset, mask.voxels.dtype, mask.count) == ((1, 2, 4), np.uint8, 12)
-    assert np.array_equal(mask.voxels, voxels[1:4])
-    voxels[:, :, 0] = False
-    cropped = Mask.fromArray(voxels, grid, isOwn=isOwn)
-    assert not np.shares_memory(cropped.voxels, voxels) and cropped.voxels.shape == (3, 4, 1)
-
-
 @pytest.mark.parametrize("axis", range(3))
 def testASurfaceBetweenCentersHasNoVoxels(axis):
     low, high = np.full(3, 2.0), np.full(3, 6.0)
     low[axis], high[axis] = 3.2, 3.8
     mask = maskOf(fromPolyData(shapes.boxMesh(tuple(low), tuple(high))), Grid((9, 9, 9), np.eye(4)))
     assert mask.isEmpty and mask.count == 0
-
-
-def testAPointAmongOthersGetsTheSameDigitsAsAlone():
-    random = np.random.default_rng(0)
-    matrix = np.eye(4)
-    matrix[:3, :3] = np.linalg.qr(random.normal(size=(3, 3)))[0]
-    matrix[:3, 3] = (30.3, -20.7, 1e3)
-    grid = Grid((9, 9, 9), matrix)
-    index = random.integers(0, 999, (1000, 3)) / 2
-    together = grid.toWorld(index)
-    assert np.array_equal(together, np.concatenate([grid.toWorld([one]) for one in index]))
-    assert together == pytest.approx(index @ matrix[:3, :3].T + matrix[:3, 3], abs=1e-9)
-    assert together.flags["C_CONTIGUOUS"] and grid.toWorld(np.zeros((0, 3))).shape == (0, 3)
 
 
 def testSlicesOfAnArray():

@@ -78,20 +78,6 @@ def testNearestOfSmallTriangles(away):
     assert distances[np.arange(400), found] == pytest.approx(distances.min(axis=1), rel=1e-12, abs=1e-12)
 
 
-def testCornersThatDoNotDecide():
-    # a fan of many corners around a large triangle, in front of whose middle no corner is
-    random = np.random.default_rng(3)
-    angles = np.sort(random.random(1500)) * 2 * np.pi
-    ring = 10 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1) + (0, 0, -4)
-    points = np.concatenate([[[0, 0, -4]], ring, [[-30, -30, 1], [30, -30, 1], [0, 40, 1]]])
-    around = np.arange(1, 1500)
-    cells = np.concatenate([np.stack([0 * around, around, around + 1], axis=1), [[1501, 1502, 1503]]])
-    places = random.uniform((-8, -8, -3), (8, 8, 4), (300, 3))
-    found = NearestTriangles(points, cells).find(places)
-    distances = allDistances(places, points[cells])
-    assert distances[np.arange(300), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
-
-
 @pytest.mark.parametrize("count", [1, 2, 5])
 def testFewTrianglesAndPointsWithoutAny(count):
     random = np.random.default_rng(count)
@@ -145,29 +131,6 @@ def testAllTrianglesWithinADistance(away, scale):
     assert (found == (distances**2 <= squared[:, None]))[isSure].all() and found.any(axis=1).all()
 
 
-def testManyCornersEquallyNear():
-    # from the middle of a ball all corners are nearly as near, and the largest triangle is no larger than others
-    surface = fromMask(labelMasks(shapes.ball(9, size=(24, 24, 24), origin=(-12, -12, -12)), 0.5)[1])
-    places = np.random.default_rng(8).normal(size=(60, 3)) * 0.01
-    found = NearestTriangles(surface.points, surface.cells).find(places)
-    distances = allDistances(places, surface.points[surface.cells])
-    assert distances[np.arange(60), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
-
-
-def testLongTriangles():
-    # a tube of long triangles: seen from within, their corners are far away, and all equally far
-    ring = np.linspace(0, 2 * np.pi, 64, endpoint=False)
-    points = np.concatenate([np.stack([5 * np.cos(ring), 5 * np.sin(ring), 0 * ring + z], axis=1) for z in (-50, 50)])
-    first, second = np.arange(64), np.roll(np.arange(64), -1)
-    cells = np.concatenate(
-        [np.stack(c, axis=1) for c in ((first, second, first + 64), (second, second + 64, first + 64))]
-    )
-    places = np.random.default_rng(8).uniform(-1, 1, size=(60, 3))
-    found = NearestTriangles(points, cells).find(places)
-    distances = allDistances(places, points[cells])
-    assert distances[np.arange(60), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
-
-
 @pytest.mark.parametrize("size", [40, 4000, 400_000])
 def testLargeTrianglesElsewhereDoNotMatter(size):
     """Corners are searched by what the triangles around them can be nearer, not by the largest triangle of all."""
@@ -185,22 +148,6 @@ def testLargeTrianglesElsewhereDoNotMatter(size):
     distances = allDistances(places, points[cells])
     assert distances[np.arange(400), found] == pytest.approx(distances.min(axis=1), abs=1e-9)
     assert not looked and 0 < np.count_nonzero(found == len(surface.cells)) < 200
-
-
-def testPointsWithFewAndManyCornersAsNear():
-    # cones of few and of too many triangles, whose corners are all as far from points below them
-    random = np.random.default_rng(10)
-    points, cells, places = [], [], []
-    for count, x in ((20, 0), (120, 50)):
-        ring = np.linspace(0, 2 * np.pi, count, endpoint=False)
-        numbers = sum(map(len, points)) + 1 + np.arange(count)
-        cells.append(np.stack([np.full(count, numbers[0] - 1), numbers, np.roll(numbers, -1)], axis=1))
-        points.append(np.array([(x, 0, 1), *((x + np.cos(angle), np.sin(angle), 0) for angle in ring)]))
-        places.append(random.normal(size=(5, 3)) * 1e-3 + (x, 0, -1))
-    points, cells, places = map(np.concatenate, (points, cells, places))
-    distances = allDistances(places, points[cells])
-    found = NearestTriangles(points, cells).find(places)
-    assert distances[np.arange(10), found] == pytest.approx(distances.min(axis=1), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(12))

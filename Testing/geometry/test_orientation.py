@@ -176,16 +176,6 @@ def testMeshesBetweenVoxelCenters():
     assert within["TPR"].reason == "the reference encloses no voxel" and not found(within, "do not overlap")
 
 
-def testOneTriangleIsSaidToBeOne():
-    cells = BALL.cells.copy()
-    cells[7] = cells[7, ::-1]
-    assert read(Surface(BALL.points, cells)).repairs == (
-        f"1 of its {len(cells)} triangles faced the wrong way and was turned",
-    )
-    twice = Surface(BALL.points, np.concatenate([BALL.cells, BALL.cells[:1]]))
-    assert read(twice).repairs == ("1 triangle that repeats another was left out",)
-
-
 def testRepeatedTrianglesThatFaceTheOtherWay():
     one, several = (together(BALL, Surface(BALL.points, BALL.cells[:n, ::-1])) for n in (1, 3))
     assert read(one).repairs == ("1 triangle that repeats another, facing the other way, was left out",)

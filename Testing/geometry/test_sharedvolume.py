@@ -10,7 +10,7 @@ import SimpleITK
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.geometry.sharedvolume import sharedParts, sharedVolume
+from SegmentMetricsLib.geometry.sharedvolume import sharedVolume
 
 OVERLAP = Settings(families=("overlap", "agreement"))
 
@@ -157,9 +157,3 @@ def testNothingIsShared():
     assert sharedVolume(maskOf(shapes.imageOf(shapes.blob(3))), maskOf(far)) == 0
     empty = shapes.imageOf(np.zeros((4, 4, 4), bool), (1.5, 1.5, 1.5))
     assert sharedVolume(maskOf(far), maskOf(empty)) == 0
-
-
-def testPartsOfIntervals():
-    # others from -0.25 to 0.5 and on in steps of 0.75
-    assert sharedParts(2, 0.125, 0.75, 3).toarray() == pytest.approx(np.array([[0.75, 0, 0], [0, 0.75, 0.25]]))
-    assert sharedParts(2, 1.625, -0.75, 3).toarray() == pytest.approx(np.array([[0, 0, 0.75], [0.25, 0.75, 0]]))

@@ -10,9 +10,9 @@ import shapes
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
-from SegmentMetricsLib.geometry import contours, meshing
+from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.closest import ClosestSurface
-from SegmentMetricsLib.geometry.surfaces import barycentricWeights, elementCenters, toPolyData
+from SegmentMetricsLib.geometry.surfaces import barycentricWeights, elementCenters
 from SegmentMetricsLib.model.inputs import labelMasks
 
 
@@ -181,14 +181,6 @@ def testContoursOfAMaskInAnyPlane():
     assert np.ptp(surface.points[:, 1]) == 0
 
 
-def testSharedAreaOfContours():
-    circle = [(math.cos(t), math.sin(t)) for t in np.linspace(0, 2 * math.pi, 720, endpoint=False)]
-    shifted = [(x + 0.8, y) for x, y in circle]
-    surfaces = [meshing.fromPolyData(shapes.loops(points)) for points in (circle, shifted)]
-    lens = 2 * math.acos(0.4) - 0.8 * math.sqrt(1 - 0.4**2)
-    assert contours.sharedArea(*surfaces) == pytest.approx(lens, abs=1e-4)
-
-
 @pytest.mark.parametrize("corners", [2, 3])
 @pytest.mark.parametrize("subdivisions", [0, 1, 2, 3])
 def testSubdivisionKeepsTheCenterOfMass(corners, subdivisions):
@@ -198,19 +190,3 @@ def testSubdivisionKeepsTheCenterOfMass(corners, subdivisions):
     assert len(np.unique(weights, axis=0)) == len(weights)
     points, cells = np.array([[0.0, 0, 0], [3, 0, 0], [0, 6, 1]])[:corners], np.arange(corners)[None]
     assert elementCenters(points, cells, subdivisions).mean(axis=0) == pytest.approx(points.mean(axis=0))
-
-
-def testPolyDataRoundTrip():
-    surface = surfaceOf(shapes.ball(6, size=(20, 20, 20), origin=(-10, -10, -10)))
-    again = meshing.fromPolyData(toPolyData(surface))
-    assert again.volume == pytest.approx(surface.volume, rel=1e-12)
-    assert len(again.cells) == len(surface.cells) and again.isClosed
-
-
-def testContoursOfAMaskKeepTheInsideOnTheirLeft():
-    """The pixels tell the same as counting how many contours go around a place."""
-    for seed in range(5):
-        image = shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.4)[0], (1, 2))
-        found = surfaceOf(image)
-        assert len(found.cells) > 20
-        np.testing.assert_array_equal(found.cells, contours.oriented(found).cells)

@@ -12,7 +12,7 @@ from imagefiles import BOXES, LABELS, OVERLAPPING, SEGMENTS, read, refusal, save
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.base.texts import tellingApart
 from SegmentMetricsLib.io import reading as files
-from SegmentMetricsLib.model.structures import leftOutOf
+from SegmentMetricsLib.model.structures import remarksOnLeftOut
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,15 @@ def testNamesThatTellPathsApart(paths, titles):
     assert [found[path] for path in paths] == [str(Path(title)) for title in titles]
 
 
+def testKindsThatAreNotReadAndEmptyFiles(tmp_path):
+    for name in ("table.csv", "scan.ima", "README", "model.vtk"):
+        (tmp_path / name).write_text("x")
+        assert refusal(tmp_path / name).startswith("this kind of file is not supported; use .seg.nrrd, .nrrd,")
+    for suffix in files.SUFFIXES:
+        (tmp_path / f"empty{suffix}").touch()
+        assert refusal(tmp_path / f"empty{suffix}") == "the file is empty."
+
+
 def testEndingsInCapitals(tmp_path, capfd):
     path = save(LABELS, tmp_path / "x.nii.gz").rename(tmp_path / "x.NII.GZ")
     assert set(read(path)) == {"Label 1", "Label 5"}
@@ -39,24 +48,6 @@ def testEndingsInCapitals(tmp_path, capfd):
     path = save(LABELS, tmp_path / "x.nii.gz").rename(tmp_path / "x.Nii.Gz")
     assert refusal(path).endswith("rename it so that it ends in .nii.gz, in small letters.")
     assert capfd.readouterr() == ("", "")
-
-
-def testPathsThatCannotBeUsed(tmp_path):
-    assert refusal(tmp_path / "no.nrrd") == "there is no such file."
-    for name in ("table.csv", "scan.ima", "README", "model.vtk"):
-        (tmp_path / name).write_text("x")
-        assert refusal(tmp_path / name).startswith("this kind of file is not supported; use .seg.nrrd, .nrrd,")
-    for suffix in files.SUFFIXES:
-        (tmp_path / f"empty{suffix}").touch()
-        assert refusal(tmp_path / f"empty{suffix}") == "the file is empty."
-    (tmp_path / "dangling.nrrd").symlink_to(tmp_path / "gone.nrrd")
-    assert refusal(tmp_path / "dangling.nrrd") == "there is no such file."
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="only Unix has named pipes")
-def testPipesAreNotWaitedFor(tmp_path):
-    os.mkfifo(tmp_path / "pipe.nrrd")
-    assert refusal(tmp_path / "pipe.nrrd") == "this is neither a file nor a folder."
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything is open to root")
@@ -108,11 +99,11 @@ def testFoldersThatCannotBeUsed(tmp_path):
     save(LABELS, tmp_path / "good.nrrd")
     broken = tmp_path / "broken.nrrd"
     broken.write_text("x")
-    (remark,) = leftOutOf(readStructures(tmp_path))
+    (remark,) = remarksOnLeftOut(readStructures(tmp_path))
     assert "broken.nrrd" in remark and "cannot be read as an image" in remark
     broken.unlink()
     broken.symlink_to(tmp_path / "gone")
-    (remark,) = leftOutOf(readStructures(tmp_path))
+    (remark,) = remarksOnLeftOut(readStructures(tmp_path))
     assert "broken.nrrd" in remark and "there is no such file" in remark
     (tmp_path / "good.nrrd").unlink()
     with pytest.raises(files.UnusableFile, match=r"broken\.nrrd"):

@@ -17,7 +17,7 @@ from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.errors import Cause
-from SegmentMetricsLib.case.records import Record
+from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.metrics.measurement import Measurement
 from SegmentMetricsLib.show import writing
 
@@ -244,7 +244,7 @@ def testJsonOfPlanarAndOpenStructures(tmp_path):
             assert pair["measurements"]["DSC"]["status"] == "undefined"
             assert "not closed" in pair["measurements"]["DSC"]["reason"]
             assert pair["measurements"]["DSC"]["cause"] == {"kind": "not-closed", "values": {"which": "reference"}}
-            again = Record.fromDictionary(pair)
+            again = Comparison.fromDictionary(pair)
             assert again.toDictionary()["measurements"] == pair["measurements"]
             assert again.measurements["DSC"].cause is Cause.NOT_CLOSED
 

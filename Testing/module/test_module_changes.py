@@ -34,7 +34,7 @@ def measureForever(monkeypatch) -> None:
             time.sleep(0.005)
 
     monkeypatch.setattr(work, "PATIENCE", 0.05)
-    monkeypatch.setattr(comparison, "compared", endless)
+    monkeypatch.setattr(comparison, "comparePair", endless)
 
 
 def testStopping(session, monkeypatch):
@@ -258,7 +258,7 @@ def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
 
     from SegmentMetricsLib.case import comparison
 
-    edited, compared = threading.Event(), comparison.compared
+    edited, compared = threading.Event(), comparison.comparePair
 
     def slow(pair):
         assert edited.wait(30)
@@ -278,7 +278,7 @@ def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
     session.ui.toleranceSpinBox.value = 3
     session.settle(0.1)
     monkeypatch.setattr(work, "PATIENCE", 0.05)
-    monkeypatch.setattr(comparison, "compared", slow)
+    monkeypatch.setattr(comparison, "comparePair", slow)
     qt.QTimer.singleShot(50, change)
     before = session.panel.outcome
     assert session.panel.apply() and edited.is_set() and session.panel.outcome is not before
@@ -314,5 +314,5 @@ def testSegmentsWithEachOthersIDsAsNames(session):
     session.parameters.referenceSegment = cord
     session.apply()
     assert session.panel.outcome.comparisons[0].reference.segmentID == cord
-    assert session.panel.outcome.records[0].reference["name"] == nerve
+    assert session.panel.outcome.records[0].reference.name == nerve
     assert not session.panel.staleness() and not session.panel.outcome.change()

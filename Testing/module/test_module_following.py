@@ -123,7 +123,7 @@ def testAMovedTransformAndAnUndoAreFollowed(following):
 
 
 def testANewerEditStopsTheRunBefore(following, monkeypatch):
-    session, compared, ended = following, comparing.compared, []
+    session, compared, ended = following, comparing.comparePair, []
 
     def slow(pair):
         if not ended:  # the first run goes on until it is stopped
@@ -136,7 +136,7 @@ def testANewerEditStopsTheRunBefore(following, monkeypatch):
                 ended.append("stopped")
         return compared(pair)
 
-    monkeypatch.setattr(comparing, "compared", slow)
+    monkeypatch.setattr(comparing, "comparePair", slow)
     draw(session, (5, 5, 5), (11, 14, 14))
     session.settle(0.1)
     assert session.panel.follower.isBusy and ended == ["begun"]
@@ -150,7 +150,7 @@ def testANewerEditStopsTheRunBefore(following, monkeypatch):
 def testAnythingMayGoWhileAnEditIsMeasured(following, monkeypatch, what):
     """What belongs to a run that has not ended is deleted, and nothing is left of it."""
     session, isWaiting = following, [True]
-    compared, p, panel = comparing.compared, following.parameters, following.panel
+    compared, p, panel = comparing.comparePair, following.parameters, following.panel
 
     def slow(pair):
         while isWaiting:
@@ -158,7 +158,7 @@ def testAnythingMayGoWhileAnEditIsMeasured(following, monkeypatch, what):
             time.sleep(0.001)
         return compared(pair)
 
-    monkeypatch.setattr(comparing, "compared", slow)
+    monkeypatch.setattr(comparing, "comparePair", slow)
     draw(session, *ALMOST)
     session.settle(0.1)
     assert panel.follower.isBusy

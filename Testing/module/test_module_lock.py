@@ -38,7 +38,7 @@ def testThreadsGetTheirTime(session, monkeypatch):
     session.apply()
     session.parameters.follow = True
     session.settle(0.05)
-    panel, compared, seconds = session.panel, comparing.compared, []
+    panel, compared, seconds = session.panel, comparing.comparePair, []
 
     def slow(pair):
         begin = time.monotonic()
@@ -47,7 +47,7 @@ def testThreadsGetTheirTime(session, monkeypatch):
         seconds.append(time.monotonic() - begin)
         return compared(pair)
 
-    monkeypatch.setattr(comparing, "compared", slow)
+    monkeypatch.setattr(comparing, "comparePair", slow)
     before, looks = panel.outcome, []
     panel.follower.timer.connect("timeout()", lambda: looks.append(1))
     mask = orientedImage(structureFromImage(shapes.box(*ALMOST), "Box", None, 0.5).mask)

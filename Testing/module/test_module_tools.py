@@ -115,8 +115,8 @@ def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mod
 
     from SegmentMetricsLib.case import comparison
 
-    measured, compared = [], comparison.compared
-    monkeypatch.setattr(comparison, "compared", lambda pair: measured.append(pair) or compared(pair))
+    measured, compared = [], comparison.comparePair
+    monkeypatch.setattr(comparison, "comparePair", lambda pair: measured.append(pair) or compared(pair))
     choose(session, *twoStructures(), "A")
     session.ui.modeComboBox.currentIndex = mode
     session.settle(0.05)

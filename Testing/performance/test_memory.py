@@ -17,7 +17,7 @@ import SimpleITK
 from SegmentMetricsLib import Settings, __main__, compare
 from SegmentMetricsLib.batch import tasks
 from SegmentMetricsLib.batch.cases import Task
-from SegmentMetricsLib.case.comparison import compared
+from SegmentMetricsLib.case.comparison import comparePair
 from SegmentMetricsLib.commands import pairwork
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.model.inputs import labelMasks
@@ -111,7 +111,7 @@ def testAComparisonKeepsLittleMoreThanItsSurfacesAndDistances():
 @pytest.mark.smoke
 def testWhatIsForgottenIsMadeAnew():
     pair = Pair(structure(shapes.ball(12)), structure(shapes.ball(12, (2.4, 0.3, 0.2))), Settings())
-    result = compared(pair)
+    result = comparePair(pair)
 
     def numbers() -> list:
         found = [result[key].value for key in ("HD", "NSD_2mm")]

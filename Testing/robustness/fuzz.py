@@ -149,12 +149,7 @@ def _obj(folder: Path) -> list[Path]:
     points = [line for line in lines if line.startswith("v ")]
     faces = [line.split()[1:] for line in lines if line.startswith("f ")]
     number = [[int(word.split("/")[0]) for word in face] for face in faces]
-    forms = {
-        "texture": "{0}/{0}",
-        "both": "{0}/{0}/{0}",
-        "normals": "{0}//{0}",
-        "bare": "{0}//",
-    }
+    forms = {"texture": "{0}/{0}", "both": "{0}/{0}/{0}", "normals": "{0}//{0}", "bare": "{0}//"}
     paths = [path]
     for name, form in forms.items():
         text = "\n".join([*points, *("f " + " ".join(map(form.format, face)) for face in number)])

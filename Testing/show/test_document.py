@@ -21,32 +21,6 @@ from SegmentMetricsLib.show.report.document import MOST_MEASUREMENTS
 from SegmentMetricsLib.show.report.reduction import MOST_TRIANGLES, reduced
 
 
-def testLongStructuresAreWhollyInThePicture():
-    from SegmentMetricsLib.show.report import figures
-
-    size = (20, 20, 150)
-    tubes = [shapes.box((5, 5, 5), (9 + n, 9, 140), size) for n in (0, 1)]
-    figure = figures.distanceMap(compare(*tubes))
-    scene = figure["layout"]["scene"]
-    ranges = {axis: scene[f"{axis}axis"]["range"] for axis in "xyz"}
-    lengths = {axis: high - low for axis, (low, high) in ranges.items()}
-    assert scene["aspectmode"] == "manual" and scene["aspectratio"]["z"] == 1
-    for axis in "xyz":  # one scale for all axes, and room for everything
-        assert scene["aspectratio"][axis] == pytest.approx(lengths[axis] / lengths["z"], rel=1e-3)
-        letters = figure["data"][-1][axis]
-        assert ranges[axis][0] < min(letters) and max(letters) < ranges[axis][1]
-    assert lengths["x"] < lengths["z"] / 2
-
-
-def testPlacesAreWrittenAsInThePanel():
-    from SegmentMetricsLib.base.coordinates import positionText
-    from SegmentMetricsLib.show.report.document import _places
-
-    record = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,))).record()
-    text = _places(record)
-    assert f"<td class=number>{positionText(record.worstPlaces[0].position)}</td>" in text and "<td>left</td>" in text
-
-
 def testPlacesHaveASignOnlyWhereThereAreSides():
     """Of an open surface nobody can tell on which side of it a place lies."""
     from SegmentMetricsLib.show.report.document import _places
@@ -84,39 +58,6 @@ def testTheLargestDistanceIsSaidInALine():
     assert "Largest distance" not in report._pictures(compare(plain, plain), 3)
 
 
-def testColumnsOfTheOverviewAreOfOneDefinition():
-    from SegmentMetricsLib.show.report.document import _columns
-
-    settings = [Settings(tolerances=(t,), families=("boundary", "voxel")) for t in (1.0, 2.5)]
-    records = [compare(shapes.ball(10), shapes.ball(11), one).record() for one in settings]
-    assert [column.head for column in _columns(records, "HD")] == ["HD (mm)"]
-    (percentile,) = _columns(records, "HD{percentile}")
-    assert percentile.head == "HD95 (mm)" and all(re.fullmatch(r"\d\.\d\d", cell) for cell in percentile.cells)
-    (own,) = _columns(records, "NSD_{tolerance}mm")
-    assert own.head == "NSD (at mm)" and [cell.partition("(")[2] for cell in own.cells] == ["1)", "2.5)"]
-    # beside a tolerance that all have
-    settings = [one.changed(tolerances=(2.0, *one.tolerances)) for one in settings] + [
-        settings[0].changed(tolerances=2.0)
-    ]
-    records = [compare(shapes.ball(10), shapes.ball(11), one).record() for one in settings]
-    (shared, own) = _columns(records, "NSD_{tolerance}mm")
-    assert shared.head == "NSD 2 mm" and all(shared.cells)
-    assert own.head == "NSD (at mm)" and [cell.partition("(")[2] for cell in own.cells] == ["1)", "2.5)", ""]
-
-
-def testTheUnitOfAllNumbersIsInTheHeading():
-    from SegmentMetricsLib.show.report.document import _columns
-
-    settings = Settings(families=("boundary", "overlap"))
-    balls = [shapes.ball(radius) for radius in (2, 14)]
-    nothing = shapes.imageOf(np.zeros((60, 60, 60), np.uint8), origin=(-30, -30, -30))
-    records = [compare(*pair, settings).record() for pair in zip(balls, (balls[0], nothing), strict=True)]
-    (farthest,), (volume,) = (_columns(records, key) for key in ("HD", "VolumeReference"))
-    assert (farthest.head, farthest.cells) == ("HD (mm)", ["0.00", "inf"])
-    small, large = map(float, volume.cells)
-    assert volume.head == "Volume ref. (cm³)" and 0.02 < small < 0.04 < 10 < large < 12
-
-
 def testTheOverviewHasRoomForTheMainMeasurements():
     """What no structure has a value of goes first, and what is left out is named."""
     report = Report("Case", Settings(families="all"))
@@ -126,13 +67,6 @@ def testTheOverviewHasRoomForTheMainMeasurements():
     assert len(heads) == 1 + MOST_MEASUREMENTS and "DSC" in heads and "MSI" in heads
     more = re.search(r"Also measured, in the sections below: (.*?)</p>", text)[1]
     assert more.startswith("SIS, STAR, wDice") and not set(more.split(", ")) & set(heads)
-
-
-def testMeasurementsBeginWithDistancesAndOverlap():
-    report = Report("Case", Settings())
-    report.add(compare(shapes.ball(10), shapes.ball(11), report.settings))
-    text = report.page(None, {}, {}, ())
-    assert text.index("<code>HD95</code>") < text.index("<code>DSC</code>") < text.index("<code>SignedMean</code>")
 
 
 def testItSaysWhereBothSidesAreFrom():
@@ -152,13 +86,6 @@ def testRulesNameTheToolWhoseNumberTheyJudge(tmp_path):
     report.write(tmp_path / "report.html", judgment=judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
     text = (tmp_path / "report.html").read_text("utf-8")
     assert '>HD95 <span class="soft">as by MedPy</span></td>' in text and 'data-head="Measurement">DSC</td>' in text
-
-
-def testSizesOfPatches():
-    from SegmentMetricsLib.show.report.document import _patchSize
-
-    assert [_patchSize(size, 3) for size in (0.2, 5.0, 123.4)] == ["< 0.01 cm²", "0.05 cm²", "1.23 cm²"]
-    assert _patchSize(12.34, 2) == "12.3 mm"
 
 
 def testReducedSurfacesKeepShapeAndDistances():

@@ -46,24 +46,13 @@ def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance):
     assert sum(share for *_, share in bars) == pytest.approx(100, abs=0.3)
 
 
-def testNothingIsWithinWithoutATolerance():
-    assert charts.WITHIN not in areas(charts.distribution(compare(*farAndNear(100), Settings(tolerances=()))))
-
-
-@pytest.mark.parametrize("decade", [0.1, 1, 10])
-@pytest.mark.parametrize("limit", [1, 1.5, 2, 3, 4, 5, 6, 8])
+@pytest.mark.parametrize("decade", [0.1, 10])
+@pytest.mark.parametrize("limit", [1, 1.5, 8])
 def testTheColorsAreLabeledFromEndToEnd(limit, decade):
     ticks = figures.colorTicks(roundAbove(limit * decade), False, False)
     values = ticks["tickvals"]
     assert values[-1] == -values[0] == pytest.approx(limit * decade) and 0 in values and len(values) <= 11
     assert [float(text.replace(figures.MINUS, "-")) for text in ticks["ticktext"]] == values
-
-
-def testLabelsSayWhereDistancesLieBeyondTheColors():
-    three, two, one = (f"{figures.MINUS}{number}" for number in (3, 2, 1))
-    assert figures.colorTicks(3.0, True, True)["ticktext"] == [f"≤ {three}", two, one, "0", "1", "2", "≥ 3"]
-    assert figures.colorTicks(3.0, False, True)["ticktext"] == [three, two, one, "0", "1", "2", "≥ 3"]
-    assert figures.colorTicks(3.0, None, True)["ticktext"] == ["0", "1", "2", "≥ 3"]
 
 
 def testADistanceMapLiesAtTheOrigin():
@@ -108,10 +97,6 @@ def testTheMapBeginsWithTheSideOfTheLargestDistance(farther):
         "reference": farther == "reference",
         "test": farther == "test",
     }
-
-
-def testTheMapOfEqualDistancesBeginsWithTheReference():
-    assert figures.worseSide(compare(*[shapes.box((5, 5, 5), (9, 9, 9), (20, 20, 20))] * 2)) == "reference"
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.model.grayimages import GrayImage
 from SegmentMetricsLib.show.report import Report, stepping
 from SegmentMetricsLib.show.report import slicepictures as slices
-from SegmentMetricsLib.show.report.gray import Gray, jpeg
+from SegmentMetricsLib.show.report.gray import Gray
 
 SETTINGS = Settings(tolerances=(1.0,))
 # not symmetric in any direction, so that no mirrored or exchanged axis shows the same
@@ -126,26 +126,6 @@ def testMeshesHaveSlicesOfTheirOwnAndPlanesHaveNone():
     assert stepping.stepPictures(flat, "step0") == ""
 
 
-def testCodesKeepWhatWindowsShow(gray):
-    values = np.arange(-1024, 3071)
-    steps = np.diff(gray.values)
-    assert (steps > 0).all() and gray.values[0] == -1024 and gray.values[-1] == 3071
-    # a brain window of 80 units still has a level for every unit
-    inBrain = (gray.values >= 0) & (gray.values <= 80)
-    assert steps[inBrain[:-1] & inBrain[1:]].max() <= 1.01
-    codes = np.rint(np.interp(values, gray.values, np.arange(256))).astype(int)
-    assert np.abs(gray.values[codes] - values)[(values > -160) & (values < 240)].max() < 2.5
-    tables = re.findall(r'id="window-([a-z-]+)".*?tableValues="([^"]*)"', gray.filters())
-    assert [name for name, _ in tables] == ["soft-tissue", "lung", "bone", "brain"]
-    for (_, text), (width, level) in zip(tables, ((400, 40), (1500, -600), (2000, 400), (80, 40)), strict=True):
-        table = np.array(text.split(), float)
-        expected = np.clip((gray.values - (level - width / 2)) / width, 0, 1)
-        np.testing.assert_allclose(table, expected, atol=1e-3)
-    # other images have their own window alone
-    other = Gray(GrayImage(np.arange(24.0).reshape(2, 3, 4), Grid((4, 3, 2), np.eye(4))))
-    assert other.windows == ["automatic"] and other.filters() == "" and gray.windows[0] == "soft tissue"
-
-
 def testLungIsFirstShownInItsWindow():
     """Not black in black on paper, where nobody can choose; air around a patient is no lung."""
     inside = shapes.ball(8)
@@ -161,13 +141,6 @@ def testLungIsFirstShownInItsWindow():
         cuts = ElementTree.fromstring(slices.slicePictures(pair, "cut0", gray))
         used = {image.get("filter") for shown in (steps, cuts) for image in shown.iter("image")}
         assert (selected, used) == ([expected], {f"url(#window-{expected.replace(' ', '-')})"})
-
-
-def testColorsSurviveAsPictures(tmp_path):
-    pixels = np.zeros((20, 30, 3), np.uint8)
-    pixels[:10, :, 0] = 250
-    found = decoded(jpeg(pixels), tmp_path)
-    assert found.shape == (20, 30, 3) and found[3, 15, 0] > 200 and found[3, 15, 2] < 40 and found[15, 15].max() < 40
 
 
 def testAtATipThePlaneIsMovedInward():

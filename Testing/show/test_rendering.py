@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 import shapes
@@ -41,15 +39,6 @@ def hue(pixel: np.ndarray) -> np.ndarray:
     return pixel / np.linalg.norm(pixel)
 
 
-def testABallFillsItsDisk():
-    ball = surfaceOf(shapes.ballMesh(20.0), lambda points: np.zeros(len(points)))
-    shown = seen(ball, "front")
-    covered = (WHITE - shown.mean(axis=2) > 4).sum()
-    assert covered == pytest.approx(math.pi * (20 * 4) ** 2, rel=0.02)
-    middle = shown[SIZE[1] // 2, SIZE[0] // 2]
-    np.testing.assert_allclose(hue(middle), hue(color(SIGNED[len(SIGNED) // 2])), atol=0.01)
-
-
 @pytest.mark.parametrize(
     ("side", "expected"), [("front", SIGNED[0]), ("back", SIGNED[-1]), ("left", None), ("right", None)]
 )
@@ -69,14 +58,6 @@ def testTheSideTowardTheViewerIsSeen(side, expected):
             inOrder = (SIGNED[0], SIGNED[-1]) if side == "left" else (SIGNED[-1], SIGNED[0])
             for found, wanted in zip(ends, inOrder, strict=True):
                 np.testing.assert_allclose(found, hue(color(wanted)), atol=0.02)
-
-
-def testTheHeadIsAbove():
-    mesh = shapes.ballMesh(20.0)
-    shown = seen(surfaceOf(mesh, lambda points: points[:, 2] > 0), "front", isSigned=False)
-    column = shown[:, SIZE[0] // 2]
-    for row, wanted in ((40, ABSOLUTE[-1]), (140, ABSOLUTE[0])):
-        np.testing.assert_allclose(hue(column[row]), hue(color(wanted)), atol=0.03)
 
 
 def testWhatIsBehindIsHidden():

@@ -19,7 +19,6 @@ from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
 
 from SegmentMetricsLib.show.report import Report
-from SegmentMetricsLib.show.report.document import MOST_MEASUREMENTS
 from SegmentMetricsLib.show.report.provenance import checksum
 
 NAME = "<script>alert('x')</script> & Ünï"
@@ -143,46 +142,7 @@ def testTheMapDrawsAndItsSwitchesWork(page):
     assert [row[1] for row in page.evaluate(shown)] == [True, True]
 
 
-def testColorsOfTheMapAreThoseOfItsBar(browser):
-    """Of equal surfaces nearly all pixels have the color of 0, from wherever they are looked at."""
-    from plotly.offline import get_plotlyjs
-
-    from SegmentMetricsLib.show.report import figures
-
-    figure = figures.distanceMap(compare(shapes.ball(15), shapes.ball(15)))
-    page = browser.new_page()
-    page.set_content('<canvas width="300" height="300"></canvas>')
-    page.add_script_tag(content=get_plotlyjs())
-    expected = np.array([int(figures.ABSOLUTE[0][n : n + 2], 16) for n in (1, 3, 5)])
-    for eye in ((0, -1.4, 0.3), (1.4, 0, 0.3), (0, 1.4, 0.3)):
-        figure["layout"]["scene"]["camera"]["eye"] = dict(zip("xyz", eye, strict=True))
-        pixels = page.evaluate(PIXELS_OF_A_MAP, figure)
-        differences = np.abs(np.reshape(pixels, (-1, 4))[:, :3] - expected).max(axis=1)
-        # light before and above: a third of what is seen is a little darker
-        assert np.median(differences) < 12 and np.quantile(differences, 0.9) < 40, eye
-    page.close()
-
-
 # What lies in the middle of a map: the half of its width and height that has no bar and no letters.
-PIXELS_OF_A_MAP = """async (figure) => {
-  const size = { width: 300, height: 300 };
-  const drawn = { data: figure.data, layout: { ...figure.layout, ...size }, config: { staticPlot: true } };
-  const image = new Image();
-  image.src = await Plotly.toImage(drawn, { format: "png", ...size });
-  await image.decode();
-  const context = document.querySelector("canvas").getContext("2d");
-  context.drawImage(image, 0, 0);
-  return [...context.getImageData(90, 90, 90, 120).data];
-}"""
-
-
-def testLettersFollowTheCamera(page):
-    text = "document.getElementById('map0').data.at(-1).text.join(' ')"
-    assert page.evaluate(text) == "R L   I S"
-    page.evaluate("Plotly.relayout('map0', {'scene.camera.eye': {x: 1.5, y: 0, z: 0.2}})")
-    page.wait_for_function(f"{text} === '  A P I S'")
-    page.evaluate("Plotly.relayout('map0', {'scene.camera.eye': {x: 0, y: -1.42, z: 0.27}})")
-    page.wait_for_function(f"{text} === 'R L   I S'")
 
 
 def testSectionsOpenAndClose(page):
@@ -210,94 +170,6 @@ def testNothingIsWiderThanThePage(page):
         verdicts = page.locator("table").first
         assert verdicts.locator("th").last.inner_text() == "Reason"
         assert verdicts.evaluate("table => table.getBoundingClientRect().right <= window.innerWidth")
-
-
-def testSentencesHaveALineOfTheirOwnInANarrowWindow(page):
-    """Below the rest of their row, whose cells then say what they are."""
-    page.set_viewport_size({"width": 490, "height": 900})
-    row = page.locator("table.prose tbody tr").first
-    sentence = row.locator("td").last.bounding_box()
-    assert page.locator("table.prose thead").is_hidden() and sentence["width"] > 420
-    cells = [cell.bounding_box() for cell in row.locator("td").all()[:-1] if cell.is_visible()]
-    assert all(cell["y"] + cell["height"] <= sentence["y"] + 1 for cell in cells)
-    headings = "[...document.querySelectorAll('table.prose tbody tr:first-child td')].map(cell => cell.dataset.head)"
-    assert page.evaluate(headings) == [None, "Measurement", "Value", "Limit", "Verdict", None]
-    page.set_viewport_size({"width": 800, "height": 900})
-    assert page.locator("table.prose thead").is_visible() and row.locator("td").last.bounding_box()["width"] > 150
-
-
-def testWideTablesScrollOrFitOnPaper(browser, tmp_path):
-    from SegmentMetricsLib.base.markup import filled
-    from SegmentMetricsLib.case.tablemodel import Table
-    from SegmentMetricsLib.show.report.blocks import page as whole
-    from SegmentMetricsLib.show.report.blocks import table
-
-    columns = MOST_MEASUREMENTS + 2
-    heads = ["Structure", "Volume ref.", "Volume test", *(f"HD{90 + n} (mm)" for n in range(columns - 3))]
-    cells = ["Organ", *["123.45\u00a0cm³"] * 2, *["123.45"] * (columns - 3)]
-    text = table(Table.headed(heads, 3 * [cells]))
-    path = tmp_path / "wide.html"
-    body = filled('<div class="front"><h2>Overview</h2>$table</div><p>More</p>', table=text)
-    path.write_text(whole("Wide", body), "utf-8")
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    frame = page.locator(".scroll")
-    for width in (1280, 480):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-        isWhole = frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
-        assert isWhole == (width == 1280)
-    # what is told of stays in sight
-    frame.evaluate("frame => { frame.scrollLeft = 1000 }")
-    assert page.locator("td").first.bounding_box()["x"] == pytest.approx(frame.bounding_box()["x"], abs=1)
-    page.set_viewport_size({"width": 690, "height": 900})  # A4 without its margins
-    page.emulate_media(media="print")
-    assert frame.evaluate("frame => frame.scrollWidth <= frame.clientWidth")
-    assert sizesOfPaper(page) == [pytest.approx((595, 842), abs=2)]
-    page.close()
-
-
-def sizesOfPaper(page) -> list[tuple[float, ...]]:
-    """Return width and height of the pages that are printed, in points."""
-    paper = page.pdf(prefer_css_page_size=True)
-    return [tuple(map(float, found)) for found in re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", paper)]
-
-
-def testPaperHasThreeBriefStructuresOnAPage(browser, tmp_path):
-    report = Report("Case", Settings(tolerances=(1.5,)))
-    for number, radius in enumerate((14, *6 * [9])):
-        ball, other = (structure(shapes.ball(size), f"Ball {number}") for size in (8, radius))
-        report.add(compare(ball, other, report.settings))
-    report.write(tmp_path / "report.html")
-    page = browser.new_page()
-    page.goto((tmp_path / "report.html").as_uri())
-    # the overview, the worst one, the others, and how it was measured
-    assert len(sizesOfPaper(page)) <= 1 + 1 + 2 + 1
-    page.close()
-
-
-def testSlicesAreBesideOneAnotherWhereThereIsRoom(page):
-    figures = page.locator("#structure0 .slices figure")
-    assert figures.count() == 3
-
-    def boxes() -> list[dict]:
-        return [figure.bounding_box() for figure in figures.all()]
-
-    def areBeside() -> bool:
-        return len({round(box["y"]) for box in boxes()}) == 1
-
-    assert areBeside() and all(250 < box["width"] < 400 for box in boxes())
-    page.set_viewport_size({"width": 400, "height": 900})
-    assert len({round(box["x"]) for box in boxes()}) == 1 and not areBeside()
-    page.set_viewport_size({"width": 690, "height": 900})
-    page.emulate_media(media="print")
-    assert areBeside() and boxes()[2]["x"] + boxes()[2]["width"] <= 690
-    styles = "use => { const style = getComputedStyle(use); return [style.stroke, style.strokeDasharray, style.fill] }"
-    lines = [figures.first.locator(f"use.{side}:not(.only)") for side in ("reference", "test")]
-    (blue, solid, no), (orange, dashed, _) = (line.evaluate(styles) for line in lines)
-    assert blue != orange and solid == "none" and dashed != "none" and no == "none"
-    areas = [figures.first.locator(f"use.{side}.only").evaluate(styles) for side in ("reference", "test")]
-    assert [[area[0], area[2]] for area in areas] == [["none", blue], ["none", orange]]
 
 
 def testSlicesAreSteppedThrough(page):

@@ -29,11 +29,6 @@ def testOnlyWhatDecidesNumbersIsTold():
     assert "Tolerance" not in overlap and "Percentile of the Hausdorff distance" not in overlap
 
 
-def testWhatIsNotAsUsualIsTold():
-    changed = told(Settings(tolerances=(1, 2.5), meshSpacing=0.5))
-    assert changed["Tolerance"] == "1 mm, 2.5 mm" and changed["Voxel size for the overlap of two meshes"] == "0.5 mm"
-
-
 @pytest.mark.parametrize(("kernel", "length"), [("polynomial", "Reach"), ("exponential", "Decay length")])
 def testHazardIsToldByItsKernel(kernel, length):
     settings = Settings(families="hazard", critical={"cord": 0.5}, hazardKernel=kernel)

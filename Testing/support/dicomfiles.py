@@ -119,11 +119,13 @@ def writeStructureSet(path: Path, regions: dict, slices=(), patient: str = "A", 
     return result
 
 
-def writeDose(path: Path, image, offsets, isDescending: bool = False, summed: str = "PLAN", **change) -> Path:
+def writeDose(
+    path: Path, image, offsets, isDescending: bool = False, summed: str = "PLAN", plan: str = "1.2", **change
+):
     """Write an image in Gy as RTDOSE and return its path.
 
     offsets: positions of the planes, from any start. isDescending: whether the planes are stored the other way round.
-    summed: kind of the sum; that of a beam is of beam 2. change: elements with other values.
+    summed: kind of the sum; that of a beam is of beam 2 of a plan, told by its UID. change: elements with other values.
     """
     from pydicom.dataset import Dataset
 
@@ -145,11 +147,11 @@ def writeDose(path: Path, image, offsets, isDescending: bool = False, summed: st
     result.HighBit, result.PixelRepresentation = 15, 0
     result.PixelData = np.rint(values / scaling).astype(np.uint16).tobytes()
     if summed == "BEAM":
-        plan, group, beam = Dataset(), Dataset(), Dataset()
+        whole, group, beam = Dataset(), Dataset(), Dataset()
         beam.ReferencedBeamNumber = 2
         group.ReferencedBeamSequence, group.ReferencedFractionGroupNumber = [beam], 1
-        plan.ReferencedFractionGroupSequence = [group]
-        result.ReferencedRTPlanSequence = [plan]
+        whole.ReferencedSOPInstanceUID, whole.ReferencedFractionGroupSequence = plan, [group]
+        result.ReferencedRTPlanSequence = [whole]
     for name, value in change.items():
         setattr(result, name, value)
     result.save_as(path, enforce_file_format=True)

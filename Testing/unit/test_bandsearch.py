@@ -11,8 +11,6 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.metrics.bands import bandsearch, bandvoxels
-from SegmentMetricsLib.metrics.bands import depths as banddepths
 from SegmentMetricsLib.metrics.bands.bandvoxels import SIDE, BandVoxels
 
 HOME = Grid((4, 4, 4), np.eye(4))
@@ -26,20 +24,6 @@ def boxes() -> BoundaryPair:
 def isWithin(places, corners, depth=0.0):
     low, high = np.array(corners)
     return ((places > low + depth) & (places < high - depth)).all(axis=1)
-
-
-def testAxesAreAtRightAnglesAndOblique():
-    sheared = np.array([[1, 0.2, 0, 5], [0, 2, 0.3, 6], [0, 0, 3, 7], [0, 0, 0, 1]])
-    for home in (HOME, Grid((4, 4, 4), sheared), Grid((4, 1, 4), sheared, planar=True)):
-        axes = bandvoxels.askewAxes(home)
-        np.testing.assert_allclose(axes.T @ axes, np.eye(3), atol=1e-12)
-        if home.planar:
-            np.testing.assert_allclose(axes[:, :2].T @ np.cross(*home.direction[:, ::2].T), 0, atol=1e-12)
-    # neither along those of a box nor along the diagonals of its faces
-    for direction in ((1, 0, 0), (1, 1, 0), (1, -1, 0), (1, 1, 1), (1, 1, -1)):
-        for turn in range(3):
-            cosines = np.abs(bandvoxels.turned().T @ np.roll(direction, turn)) / np.linalg.norm(direction)
-            assert cosines.min() > 0.01 and cosines.max() < 0.995
 
 
 @pytest.mark.parametrize("step", [0.3, 1.0])
@@ -60,46 +44,6 @@ def testVoxelsAreThoseInsideTheBoundaries(step):
     chosen = np.array([0, 1]), np.array([1, 1]), np.array([1, 0])
     first = voxels.codes[:SIDE, SIDE : 2 * SIDE, SIDE : 2 * SIDE]
     assert (voxels.inBlocks(chosen)[0] == first.ravel()).all()
-
-
-def testVoxelsAreNeitherTooManyNorTooFew():
-    for step in (1e-6, 1e6):
-        count = BandVoxels.around(boxes(), HOME, step).codes.size
-        assert bandvoxels.FEWEST_VOXELS <= count <= 1.5 * bandvoxels.MOST_VOXELS
-
-
-def testCountingErrsByAsMuchAsIsSaid():
-    pair = boxes()
-    volumes = np.array([surface.volume for surface in pair.surfaces])
-    sizes = [float(surface.sizes.sum()) for surface in pair.surfaces]
-    ratios = []
-    for step in np.linspace(0.4, 1.0, 25):
-        codes = BandVoxels.around(pair, HOME, step).codes
-        counted = [np.count_nonzero(codes >> number & 1) * step**3 for number in (0, 1)]
-        ratios += list((counted - volumes) / [bandvoxels.noise(step, size, 3) for size in sizes])
-    assert 0.2 < np.std(ratios) < 1.5
-    assert bandvoxels.stepFor(bandvoxels.noise(0.7, 200.0, 3), 200.0, 3) == pytest.approx(0.7)
-    assert bandvoxels.stepFor(bandvoxels.noise(0.7, 200.0, 2), 200.0, 2) == pytest.approx(0.7)
-
-
-def testDepthsAreKnownWhereBandsEnd():
-    pair, tolerance = boxes(), 2.0
-    voxels = BandVoxels.around(pair, HOME, 0.3)
-    depths = banddepths.Depths(pair.search(0), voxels, 0, tolerance, 2000.0, 0.0005)
-    index = np.argwhere(np.ones(voxels.codes.shape, bool))
-    signed = pair.search(0).signedDistances(voxels.places(index)).reshape(voxels.codes.shape)
-    assert depths.error > 0 and (depths.scales > 0).all()
-    rows = depths.rows.ravel()
-    blocks = [signed[tuple(slice(SIDE * n, SIDE * n + SIDE) for n in block)] for block in np.argwhere(depths.rows > -2)]
-    for row, isDeep, block in zip(rows, depths.isDeep.ravel(), blocks, strict=True):
-        if row < 0:
-            # as a whole deeper, or less deep, than the band
-            assert (block < -tolerance).all() if isDeep else (block > -tolerance).all()
-            continue
-        off = np.abs(depths.above[row] - (block.ravel() + tolerance))
-        parts = bandsearch.partOfVoxels(3)
-        isClose = np.abs(block.ravel() + tolerance) < 0.3
-        assert (off[isClose] < 0.05 + 12 * depths.scales[row][parts[isClose]]).all()
 
 
 def overlapOf(first, second, tolerance=2.0):

@@ -172,25 +172,6 @@ class TestFiles:
             assert isWithin.all() and found == pytest.approx(values[k, j, i], abs=0.002)
         assert dose.frameOfReference == "1.2.3" and dose.patient
 
-    def testNamesWhatItIs(self, tmp_path):
-        path = writeDose(tmp_path / "beam.dcm", self.image(), (0, 4, 8, 12), summed="BEAM")
-        assert "beam 2" in readDose(path).remarks[0]
-        writeDose(tmp_path / "plan.dcm", self.image(), (0, 4, 8, 12))
-        with pytest.raises(InputError, match=r"its parts.*beam 2"):
-            readDose(tmp_path)
-
-    @pytest.mark.parametrize(
-        ("change", "message"),
-        [
-            ({"DoseUnits": "RELATIVE"}, "unit RELATIVE"),
-            ({"Modality": "CT"}, "modality CT"),
-            ({"DoseType": "ERROR"}, "difference"),
-        ],
-    )
-    def testRefused(self, tmp_path, change, message):
-        with pytest.raises(InputError, match=message):
-            readDose(writeDose(tmp_path / "d.dcm", self.image(), (0, 4, 8, 12), **change))
-
     def testNegative(self):
         with pytest.raises(InputError, match="negative"):
             readDose(self.image() - 10)
@@ -208,15 +189,6 @@ class TestFiles:
         size = (3, 3, 1) if len(values) == 1 else (3, 3, 3)
         with pytest.raises(InputError, match=message):
             Dose(values, Grid(size, np.eye(4)))
-
-    def testImagesOfAnotherKind(self):
-        flat, vectors = (
-            SimpleITK.Image([3, 3], SimpleITK.sitkUInt8),
-            SimpleITK.Image([3] * 3, SimpleITK.sitkVectorUInt8),
-        )
-        for image in (flat, vectors):
-            with pytest.raises(InputError, match="three dimensions with one number per voxel"):
-                Dose.fromImage(image)
 
 
 class TestFindings:

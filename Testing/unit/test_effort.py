@@ -65,18 +65,6 @@ def testBoxThatIsTooWide():
     assert found["CentroidShiftR"] == pytest.approx(-1.5)
 
 
-def testShiftsOfObliqueMasksAndMeshes():
-    direction = shapes.rotation((1, 2, 3), 40)
-    move = np.array([3.0, -2.0, 1.5])
-    images = [shapes.imageOf(shapes.blob(3), (1, 1.5, 2), origin, direction) for origin in (np.zeros(3), move)]
-    found = valuesOf(compare(*images, EFFORT))
-    assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([-3, 2, 1.5])
-    meshes = shapes.boxMesh((0, 0, 0), (4, 5, 6)), shapes.boxMesh((1, 0, 0), (7, 1, 2))
-    measured = compare(*meshes, EFFORT)
-    assert [measured[f"CentroidShift{side}"].value for side in "RAS"] == pytest.approx([-2, 2, -2])
-    assert measured["APL_2mm"].reason == "the reference is a mesh, which has no slices"
-
-
 def testCentersByHand():
     """Boxes of unequal sides, an L of 4 x 1 and 1 x 2 mm, a pyramid of 4 mm height on a square of 2 mm."""
     boxes = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((6, 3, 7), (9, 12, 20))
@@ -123,15 +111,3 @@ def testDistancesToContours():
     exact = np.linalg.norm(points[:, None] - start - along[..., None] * step, axis=2).min(axis=1)
     found = NearContour(surface).distances(points, 3.0)
     assert found[exact <= 3] == pytest.approx(exact[exact <= 3], abs=1e-12) and (found[exact > 3] > 3).all()
-
-
-def testContoursOfFewSegments():
-    """Three segments are fewer than are looked at first."""
-    near = NearContour(fromPolyData(shapes.loops([(0, 0), (8, 0), (0, 6)])))
-    points = np.array([[4, -1, 0], [1, 1, 0], [10, 0, 0], [4, 3, 0], [7, 7, 0.0]])
-    # below its first side, nearest to its second one, beyond a corner, on the slope, above it: 3 x + 4 y = 24
-    found, segments = near.nearest(points, math.inf)
-    assert found == pytest.approx([1, 1, 2, 0, (21 + 28 - 24) / 5])
-    assert near.areWithin(points, segments, 1.5).tolist() == [True, True, False, True, False]
-    least, greatest = near.bounds(points)
-    assert (least <= found + 1e-12).all() and (found <= greatest + 1e-12).all()

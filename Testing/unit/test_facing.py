@@ -45,13 +45,6 @@ def testClosestPointsOfTriangles():
     assert np.einsum("tc,tcx->tx", own, triangles) == pytest.approx(found, abs=1e-9)
 
 
-def testClosestPointsOfTrianglesAsThinAsALineOrAPoint():
-    a, b = np.array([1.0, 0, 0]), np.array([3.0, 0, 0])
-    triangles = np.array([[a, b, a], [a, a, b], [a, (a + b) / 2, b], [b, b, b]])
-    points = np.array([[2.0, 5, 0], [0, 1, 1], [4, 0, 0], [7, 7, 7]])
-    assert closestPoints(points, triangles) == pytest.approx(np.array([[2, 0, 0], a, b, b]), abs=1e-12)
-
-
 @pytest.mark.parametrize("direction", [None, shapes.rotation((1, 2, 3), 40), np.diag([-1.0, 1, 1])])
 def testElementsFaceTheSidesOfTheirNormals(direction):
     """Looked up by case for masks: those of the triangles, whether they are also part of the other boundary or not."""

@@ -17,14 +17,12 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from SegmentMetricsLib import Settings, compare, compareCase
 from SegmentMetricsLib.base.errors import InputError, Undefined
-from SegmentMetricsLib.case import resulttables
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io import labelnames
 from SegmentMetricsLib.metrics import instances as formulas
 from SegmentMetricsLib.metrics.findings import Kind
 from SegmentMetricsLib.metrics.instances import Event, Lesion
-from SegmentMetricsLib.show import tables, writing
-from SegmentMetricsLib.show.report import Report
+from SegmentMetricsLib.show import resulttables, tables, writing
 
 PLACE = np.moveaxis(np.indices((60, 60, 60)), 0, -1)
 
@@ -46,7 +44,7 @@ def lesionsOf(numbers: np.ndarray) -> formulas.Lesions:
 
 
 def overlapsOf(one: np.ndarray, other: np.ndarray) -> formulas.Overlaps:
-    return formulas.overlapsOf(*(lesionsOf(label(array, np.ones((3, 3, 3)))[0]) for array in (one, other)))
+    return formulas.lesionOverlaps(tuple(lesionsOf(label(array, np.ones((3, 3, 3)))[0]) for array in (one, other)))
 
 
 class TestFiveLesions:
@@ -54,13 +52,6 @@ class TestFiveLesions:
 
     reference = balls(((20, 20, 20), 12), ((45, 45, 20), 3), ((45, 20, 45), 3), ((20, 45, 45), 3), ((50, 50, 50), 2))
     test = balls(((20, 20, 20), 12), ((45, 45, 20), 3), ((10, 50, 10), 3))
-
-    def testQuality(self):
-        matches = formulas.matched(overlapsOf(self.reference, self.test), 0.5)
-        assert (matches.found, matches.missed, matches.invented) == (2, 3, 1)
-        assert formulas.recognitionQuality(matches) == 0.5 == formulas.panopticQuality(matches)
-        assert formulas.segmentationQuality(matches) == 1
-        assert formulas.sensitivity(matches) == 2 / 5 and formulas.precision(matches) == 2 / 3
 
     def testEvents(self):
         overlaps = overlapsOf(self.reference, self.test)
@@ -90,16 +81,16 @@ class TestEvents:
         ],
     )
     def testGroups(self, reference, test, event):
-        (group,) = formulas.overlapsOf(lesionsOf(lines(*reference)), lesionsOf(lines(*test))).groups
+        (group,) = formulas.lesionOverlaps((lesionsOf(lines(*reference)), lesionsOf(lines(*test)))).groups
         assert group.event is event
         assert (len(group.reference), len(group.test)) == (len(reference), len(test))
 
     def testNothing(self):
-        overlaps = formulas.overlapsOf(lesionsOf(lines()), lesionsOf(lines()))
+        overlaps = formulas.lesionOverlaps((lesionsOf(lines()), lesionsOf(lines())))
         assert overlaps.groups == ()
         for quality in (formulas.panopticQuality, formulas.sensitivity, formulas.precision):
             with pytest.raises(Undefined):
-                quality(formulas.matched(overlaps, 0))
+                quality(formulas.matchLesions(overlaps, 0))
 
     def testSmallLesionsAreLeftOut(self):
         found = formulas.withoutSmall(lesionsOf(lines((0, 2), (4, 8), (10, 11), (20, 23))), 3)
@@ -115,8 +106,8 @@ class TestAssignment:
             one, other = (rng.integers(0, 4, (1, 3, 6)) for _ in range(2))
             one, other = (np.searchsorted(np.unique([0, *a.ravel()]), a) for a in (one, other))
             threshold = rng.choice([0, 0.1, 0.25])
-            overlaps = formulas.overlapsOf(lesionsOf(one), lesionsOf(other))
-            matches = formulas.matched(overlaps, threshold)
+            overlaps = formulas.lesionOverlaps((lesionsOf(one), lesionsOf(other)))
+            matches = formulas.matchLesions(overlaps, threshold)
             m, n = one.max(), other.max()
             iou = np.array([[(((one == a + 1) & (other == b + 1)).sum() / ((one == a + 1) | (other == b + 1)).sum())
                              for b in range(n)] for a in range(m)]).reshape(m, n)  # fmt: skip
@@ -251,13 +242,6 @@ class TestList:
         # from the last voxel's face at 7.5 to the first one's at 29.5
         assert [lesion.clearance for lesion in found.lesions] == pytest.approx([22, 22])
 
-    def testDistancesTakeTimeOnlyIfTheyAreAskedFor(self):
-        images = [shapes.imageOf(places(CUBE))] * 2
-        (quick,), (full,) = (
-            compare(*images, Settings(metrics=keys)).lesions for keys in ("LesionDSC", ("LesionDSC", "LesionHD95"))
-        )
-        assert quick.hausdorff is None and full.hausdorff == 0 and quick.dice == 1
-
     def testFiles(self, tmp_path):
         paths = [tmp_path / name for name in ("reference.nrrd", "test.nrrd")]
         for path, array in zip(paths, (TestFiveLesions.reference, TestFiveLesions.test)):
@@ -275,15 +259,6 @@ class TestList:
         assert not (tmp_path / "gaps.csv").exists()
         shown = tables.pairTable(found.record())
         assert re.search(r"5 +reference +missed +0.033 cm3 +25.02 mm +L 50 P 50 S 50", shown)
-
-    def testReport(self):
-        images = [shapes.imageOf(array) for array in (TestFiveLesions.reference, TestFiveLesions.test)]
-        page = Report("Case", Settings(metrics=("instances", "DSC")))
-        page.add(compare(*images, page.settings))
-        text = page.page(None, {}, {}, ())
-        assert "3 missed; the test has 1 lesion more" in text
-        # three views and the legend
-        assert text.count('class="lesion missed"') == 3 * 3 + 1 and text.count('<rect class="lesion"') == 3 + 1
 
 
 class TestMeshes:
@@ -331,25 +306,3 @@ def testFindingPointsToTheFamily():
     assert "--metrics instances" in told and (told.values["missed"], told.values["added"]) == (3, 1)
     (told,) = (one for one in compare(*images, Settings(metrics="PQ")).findings if one.kind is Kind.SEVERAL_PARTS)
     assert "--metrics" not in told
-
-
-@pytest.mark.nightly
-def testPanoptica():
-    """The same numbers as those of panoptica for random label maps, in which every label is a lesion."""
-    panoptica = pytest.importorskip("panoptica", reason="panoptica is missing: pip install -e .[challenges]")
-    evaluator = panoptica.Panoptica_Evaluator(
-        expected_input=panoptica.InputType.UNMATCHED_INSTANCE,
-        instance_matcher=panoptica.NaiveThresholdMatching(matching_threshold=0.5),
-        global_metrics=[panoptica.Metric.clDSC],
-    )
-    settings = Settings.preset("panoptica", metrics=("instances", "clDice"), instanceMaps=True)
-    for seed in range(6):
-        one, _ = label(shapes.blob(seed, (30, 28, 26), 0.2, 1.2))
-        other, _ = label(shapes.blob(seed, (30, 28, 26), 0.2 + 0.02 * seed, 1.2) & shapes.blob(9, (30, 28, 26), 0.9, 1))
-        result = evaluator.evaluate(other.astype(np.uint8), one.astype(np.uint8))["ungrouped"]
-        found = compare(*(shapes.imageOf(array.astype(np.uint8)) for array in (one, other)), settings)
-        matches = round(found["RQ"].value * (one.max() + other.max()) / 2)
-        assert (matches, one.max() - matches, other.max() - matches) == (result.tp, result.fn, result.fp) and result.tp
-        for key, value in (("RQ", result.rq), ("SQ", result.sq), ("PQ", result.pq)):
-            assert found[key].value == pytest.approx(value, abs=1e-9)
-        assert found["clDice"].value == pytest.approx(result.global_bin_cldsc, abs=1e-9)

@@ -154,7 +154,7 @@ def testBandMembershipAsBits(perCell):
     signed = pair.search(1).signedDistances(places).reshape(bits.shape)
     decided = (np.abs(signed) > 1e-5) & (np.abs(signed + 1.3) > 1e-5)
     assert ((bits > 0) == ((signed < 0) & (signed > -1.3)))[decided].mean() > 0.9999
-    counted = bandlookup.Estimate.ofBits([found, found])
+    counted = bandlookup.Estimate.of([found, found])
     assert (counted.both.sum(axis=1) == bits.sum(axis=1)).all()
 
 

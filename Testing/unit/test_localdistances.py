@@ -16,7 +16,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.metrics.similarity import Levels, localDistancesAt
+from SegmentMetricsLib.metrics.similarity import localDistancesAt
 from SegmentMetricsLib.metrics.slices import SliceRow
 from SegmentMetricsLib.show.writing import measuredSurfaces
 
@@ -47,12 +47,6 @@ class TestPairedDistance:
         for pair in ((10, 14), (14, 10)):
             result = measured(*map(centered, pair), meshSpacing=0.1)
             assert result["PairedDistance"].value == pytest.approx((2 + outward) / 2, abs=2e-3)
-
-    def testItDoesNotFollowWhatBelongsTogether(self):
-        """A square moved along one side: all of it has moved by 4 mm, but most of its boundary still lies near."""
-        result = measured(stack([square((5, 5), (14, 14))]), stack([square((9, 5), (18, 14))]))
-        assert result["MeanBLD"].value == pytest.approx(4, abs=1e-9)
-        assert result["PairedDistance"].value < 2.1
 
     def testMedianOverContoursAndSlices(self):
         """Squares moved by 0, 2 and 4 pixels in one slice, equal ones in the next: medians of three and of two."""
@@ -114,10 +108,6 @@ def byDefinition(points: np.ndarray, others: np.ndarray, shift: np.ndarray) -> n
 
 
 class TestHighLevels:
-    def testSamplesUpToLevel5(self):
-        assert [Levels(1, level).partsOf(0.5) for level in (1, 4.99)] == [1, 1]
-        assert Levels(5, 1).partsOf(0.5) > 1 and Levels(1, 1000).partsOf(0.5) == 64
-
     @pytest.mark.parametrize("level", [5, 10, 20])
     def testIntegralAlongTheContour(self, level):
         """Against equations 1 to 4 and 10 for many times as many points, wherever these begin."""
@@ -136,14 +126,6 @@ class TestHighLevels:
             scores.append(np.exp(-((distances * level / 10) ** 2) / 2).mean())
         assert [found.score] * 2 == pytest.approx(scores, abs=0.01)
 
-    @pytest.mark.parametrize("levels", [(4, 4), (10, 10)])
-    def testMeanDistancesDoNotDependOnTheLevel(self, levels):
-        images = stack([disc(12)] * 2), stack([disc(13, (31, 30))] * 2)
-        plain = measured(*images)
-        found = measured(*images, il=levels[0], ol=levels[1])
-        for key in ("MeanBLD", "PairedDistance"):
-            assert found[key].value == plain[key].value
-
 
 class TestProfile:
     def testColumns(self):
@@ -159,22 +141,13 @@ class TestProfile:
             assert [row.values["MSI"] for row in rows] == pytest.approx([1, math.exp(-(moved**2) / 200), 0])
             assert [SliceRow.fromDictionary(row.toDictionary()) for row in rows] == list(rows)
 
-    def testWithoutTheFamily(self):
-        one = stack([square((5, 5), (14, 14))] * 2)
-        assert "MeanBLD" not in compare(one, one, Settings(families="slices")).slices[0].values
-
 
 class TestMap:
     def testConcentricBalls(self):
         small, large = (fromPolyData(shapes.ballMesh(radius)) for radius in (20, 24))
         for pair in ((small, large), (large, small)):
-            assert localDistancesAt(*pair, 2.0, 200_000) == pytest.approx(4, abs=0.4)
-        assert localDistancesAt(small, small, 2.0, 200_000) == pytest.approx(0, abs=1e-12)
-
-    def testMovedBallHasMovedEverywhere(self):
-        ball = shapes.ballMesh(20)
-        mine, other = fromPolyData(ball), fromPolyData(shapes.ballMesh(20, (3, 0, 4)))
-        assert localDistancesAt(mine, other, 2.0, 200_000) == pytest.approx(5, abs=1e-6)
+            assert localDistancesAt(*pair, 2.0) == pytest.approx(4, abs=0.4)
+        assert localDistancesAt(small, small, 2.0) == pytest.approx(0, abs=1e-12)
 
     def testSpike(self):
         """The test has a needle 12 voxels long: the reference's distance below it is 0, its local distance is 12."""
@@ -194,11 +167,6 @@ class TestMap:
             fromPolyData(shapes.boxMesh(*corners)) for corners in (((0, 0, 0), (6, 5, 4)), ((1, 0, 0), (8, 6, 5)))
         )
         whole, others = one, other
-        found = localDistancesAt(whole, others, 100.0, 200_000)
+        found = localDistancesAt(whole, others, 100.0)
         centers = [s.sizes @ s.points[s.cells].mean(axis=1) / s.sizes.sum() for s in (one, other)]
         assert found == pytest.approx(byDefinition(one.points, other.points, centers[1] - centers[0]))
-
-    def testOnlyIfMeasured(self):
-        """Other files stay as they are."""
-        images = shapes.box((5, 5, 5), (12, 12, 12)), shapes.box((6, 5, 5), (13, 12, 12))
-        assert not measuredSurfaces(compare(*images)).GetPointData().HasArray("BLD")

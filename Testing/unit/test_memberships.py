@@ -9,9 +9,6 @@ import SimpleITK
 from scipy import ndimage
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.metrics.counts import Counts, count, countMemberships
 from SegmentMetricsLib.model import inputs
 
 BOTH = Settings(families=("overlap", "agreement", "voxel"))
@@ -24,15 +21,6 @@ def soft(seed: int) -> np.ndarray:
 
     values = np.clip(3 * gaussian_filter(np.random.default_rng(seed).standard_normal((9, 11, 10)), 1.5), 0, 1)
     return np.round(values, 3)
-
-
-def _numbers(counts: Counts) -> tuple:
-    return (*(getattr(counts, name) for name in ("reference", "test", "size", "trueNegative", "products", "squares")),)
-
-
-def testCrispIsASpecialCaseOfFuzzy():
-    masks = [Mask.fromArray(shapes.blob(seed), Grid((16, 18, 14), np.eye(4))) for seed in (1, 2)]
-    assert _numbers(countMemberships(*masks, 5000)) == _numbers(count(*masks).exactly(5000))
 
 
 def testAThresholdMakesMembershipsCrisp():
@@ -65,15 +53,6 @@ def testFaintMembershipsAreNotNothing():
     alone = compare(image, nothing, FUZZY)
     assert alone["KAP"].value == 0 and alone["KAP"].reason == "the test is empty"
     assert compare(image, image, Settings(families="agreement", threshold=0.5))["FMS"].status == "undefined"
-
-
-def testFuzzyOnOtherGrids():
-    f, g = soft(1), soft(2)
-    expected = compare(shapes.imageOf(f), shapes.imageOf(g), FUZZY)
-    turned = shapes.imageOf(
-        g[:, ::-1, :].transpose(0, 2, 1), origin=(0, 10, 0), direction=[[0, 1, 0], [-1, 0, 0], [0, 0, 1]]
-    )
-    assert compare(shapes.imageOf(f), turned, FUZZY)["KAP"].value == pytest.approx(expected["KAP"].value)
 
 
 def testMembershipsOnDifferentLatticesAreInterpolated():

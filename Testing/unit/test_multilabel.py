@@ -14,9 +14,9 @@ import SimpleITK
 from SegmentMetricsLib import Settings, Structure, compareLabels, readStructures
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.explanations import ofMeasurement
 from SegmentMetricsLib.case.multilabel import ofShares
 from SegmentMetricsLib.metrics.registry import MULTI_LABEL
+from SegmentMetricsLib.show.explanations import ofMeasurement
 
 # 64 and 8 voxels; of the first the test has 48, of the second 4 and 2 beside it
 BOXES = {1: ((1, 1, 1), (4, 4, 4)), 2: ((6, 6, 6), (7, 7, 7))}
@@ -53,18 +53,6 @@ def testByHand():
     # the size of voxels cancels
     wide = [shapes.labelImage(boxes, (12, 12, 12), spacing=(0.7, 2, 3)) for boxes in (BOXES, OTHERS)]
     assert compareLabels(*wide)["JACml_volume"].value == pytest.approx(expected["JACml_volume"], abs=1e-15)
-
-
-def testSymmetryAndIdentity():
-    half = shapes.labelImage({**OTHERS, 1: ((3, 1, 1), (4, 4, 4))}, (12, 12, 12))
-    there, back = compareLabels(REFERENCE, half), compareLabels(half, REFERENCE)
-    assert there["JACml"].value == back["JACml"].value
-    assert there["JACml_volume"].value != back["JACml_volume"].value, "the reference's volumes are the weights"
-    assert {measurement.value for measurement in compareLabels(TEST, TEST).values()} == {1}
-    apart = compareLabels(
-        REFERENCE, shapes.labelImage({1: ((9, 9, 9), (10, 10, 10)), 2: ((0, 0, 9), (1, 1, 9))}, (12,) * 3)
-    )
-    assert {measurement.value for measurement in apart.values()} == {0}
 
 
 def testLabelsThatASideLacks():
@@ -138,24 +126,6 @@ def testWithoutNamesNothingCanBePaired(given, kind):
         with pytest.raises(InputError, match=re.escape(message)):
             compareLabels(*sides)
     assert compareLabels({"Liver": given}, {"Liver": given})["JACml"].value == 1
-
-
-def testSettingsThatAreNone():
-    with pytest.raises(InputError, match=r"The settings must be Settings, not dict\."):
-        compareLabels(REFERENCE, TEST, {"a": 1})
-
-
-def testKeysThatThereAreNot():
-    found = compareLabels(REFERENCE, TEST)
-    with pytest.raises(KeyError, match=r"no measurement 'jacml' here\. Did you mean JACml\?"):
-        found["jacml"]
-    assert found.get("?") is None and "?" not in found
-
-
-def testHowItIsPrinted():
-    found = compareLabels(REFERENCE, TEST)
-    assert str(found) == "JACml: 0.703, JACml_volume: 0.556, DICEml: 0.825, DICEml_volume: 0.714"
-    assert f"{found['JACml']}" == "JACml: 0.703" and repr(found).startswith("MultiLabel(measurements={")
 
 
 def testAProblemOfOneLabelIsSaid(tmp_path):

@@ -8,8 +8,7 @@ import shapes
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.base.coordinates import positionText
-from SegmentMetricsLib.case.places import mostlyToward, worstPlaces
+from SegmentMetricsLib.case.places import mostlyToward
 from SegmentMetricsLib.geometry.closest import ClosestSurface
 
 BOX = ((8, 8, 8), (19, 19, 19))
@@ -73,14 +72,6 @@ def testNothingBeyondTheTolerance():
     assert compare(plain, shapes.imageOf(np.zeros((28, 28, 28), np.uint8))).worstPlaces == ()
 
 
-def testContoursHavePlacesToo():
-    square = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
-    bulged = shapes.loops([(0, 0), (20, 0), (20, 8), (26, 8), (26, 12), (20, 12), (20, 20), (0, 20)])
-    (place,) = compare(square, bulged).worstPlaces
-    assert place.direction == "L" and place.value == pytest.approx(6, abs=0.1)
-    assert place.area == pytest.approx(4 + 4 + 4, abs=0.5)
-
-
 def testBothBoundariesTellOfOnePlace():
     """A square moved by 6 mm: its L side is too far out, its R side too far in, each seen from either boundary."""
     squares = [shapes.loops([(x, 0), (x + 20, 0), (x + 20, 20), (x, 20)]) for x in (0, 6)]
@@ -128,22 +119,6 @@ def testTheLargestDistanceIsThatOfItsOwnSide():
         assert first.value == pytest.approx(sign * 6, abs=0.3)
         assert np.linalg.norm(np.subtract(first.position, (26, 0, 0))) < 0.5
         assert all(np.linalg.norm(np.subtract(other.position, (26, 0, 0))) > 1 for other in others)
-
-
-def testHowManyPlacesAreReturned():
-    """A comb of twelve teeth, from 3 to 8.5 mm long."""
-    teeth = [
-        corner
-        for n in range(12)
-        for corner in ((100, 10 * n + 4), (103 + n / 2, 10 * n + 4), (103 + n / 2, 10 * n + 6), (100, 10 * n + 6))
-    ]
-    plain = shapes.loops([(0, 0), (100, 0), (100, 120), (0, 120)])
-    comparison = compare(plain, shapes.loops([(0, 0), (100, 0), *teeth, (100, 120), (0, 120)]))
-    assert [round(place.value, 2) for place in comparison.worstPlaces] == [8.5 - n / 2 for n in range(10)]
-    for most in (1, 3, 12, 20):
-        found = worstPlaces(comparison.distances, 2.0, most)
-        assert [place.rank for place in found] == list(range(1, min(most, 12) + 1))
-        assert found[0].value == pytest.approx(8.5)
 
 
 def rectangle(left: float, right: float, front: float, back: float):
@@ -201,12 +176,3 @@ def testTheWorstPlaceIsTheHausdorffDistance():
         other = found.distances.directions[1 - found.distances.directions.index(direction)].surface
         assert ClosestSurface(other).distances(np.array([place.position]))[0] == pytest.approx(worst.value, abs=1e-3)
     assert farther
-
-
-def testPositionsAreWrittenAsInSlicersViews():
-    assert positionText((36.2, -2.6, -26.4)) == "L 36 A 3 I 26"
-    assert positionText(np.array((-36.2, 2.6, 26.4))) == "R 36 P 3 S 26"
-    # half millimeters do not depend on the last digit that a saved scene keeps
-    assert positionText((0.5 - 1e-9, 0.5, 0.5 + 1e-9)) == "L 1 P 1 S 1"
-    with pytest.raises(ValueError):
-        positionText((1.0, 2.0))

@@ -13,12 +13,12 @@ from sharedpairs import NAMES, VARIANTS, changed, compared, comparedOn, compared
 from tiers import throughout
 
 from SegmentMetricsLib import Settings
-from SegmentMetricsLib.case.explanations import ofMeasurement
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.metrics.measurement import evaluate
+from SegmentMetricsLib.metrics.measurement import measure
 from SegmentMetricsLib.metrics.metric import PARAMETERS, Empty
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY, findMetric
+from SegmentMetricsLib.show.explanations import ofMeasurement
 
 
 def measured(comparison, definition):
@@ -155,7 +155,9 @@ def testMembershipsCountInPart(definition):
         for settings in (Settings(), Settings(threshold=0.5))
     )
     for one in definition.asked(Settings()):
-        weighted, whole = (pair.call(definition.function, one.parameters) for pair in (fuzzy, crisp))
+        weighted, whole = (
+            pair.call(definition.function, {**definition.given, **one.parameters}) for pair in (fuzzy, crisp)
+        )
         assert weighted != pytest.approx(whole, abs=1e-6)
     assert "crispCounts" not in vars(fuzzy) and definition.emptiness == "emptinessOfMemberships"
 
@@ -172,10 +174,10 @@ def testWhatAnEntryNeedsIsDeclared(definition):
     reference, test, critical = balls()
     settings = Settings(families=("all", "dose"), doseLevels=(20,))
     pair = Pair(reference, test, settings, {"Cord": critical})
-    evaluate(pair, [next(definition.asked(settings))])
+    measure(pair, next(definition.asked(settings)))
     computed = {*vars(pair), *(key[0] for key in pair._done)}
     pair.needed.update(definition.needs)
-    assert (pair.knownDistances is not None) == ("distances" in computed)
+    assert (pair.known("distances", "signedDistances") is not None) == ("distances" in computed)
     assert pair.areVoxelsCounted == bool({"crispCounts", "masks"} & computed)
     for quantity in ("sliceSimilarity", "hazardErrors"):
         assert (pair.known(quantity) is not None) == (quantity in computed)

@@ -134,16 +134,6 @@ def testBoundsOfExtremes():
     assert right.value == pytest.approx(-20) and right.upper == pytest.approx(-20 + between)
 
 
-def testTheFarthestSideHasTheLargestDistance():
-    """Not what is told of whole elements, so that the numbers of one table do not contradict each other."""
-    found = compare(shapes.ball(20), shapes.ball(20, (0, 0, 3)))
-    assert (found["MaxS"].value, found["MinI"].value) == (found["OverMax"].value, -found["UnderMax"].value)
-    for side in "RLAPSI":
-        largest, smallest = found[f"Max{side}"], found[f"Min{side}"]
-        assert largest.lower <= largest.value <= largest.upper <= found["OverMax"].upper + 1e-12
-        assert -found["UnderMax"].upper - 1e-12 <= smallest.lower <= smallest.value <= smallest.upper
-
-
 def testNothingTowardOneSideIsFartherThanTheLargestDistance(monkeypatch):
     """Though the search of one side alone may tell less closely how far that is, and whichever is asked first."""
     largest = Field.largest
@@ -161,16 +151,6 @@ def testNothingTowardOneSideIsFartherThanTheLargestDistance(monkeypatch):
     alone = compare(*pair, SIGNED)
     for key in ("OverMax", "UnderMax"):
         assert bounds(alone[key]) == bounds(comparison[key])
-
-
-def testTheTipOfATriangleIsFartherThanAnyElement():
-    tip = compare(squares()[0], shapes.loops([(20, 4), (22, 5), (20, 6)]), SIGNED)
-    assert tip["MaxL"].value == tip["OverMax"].value == pytest.approx(12)
-
-
-def testSidesOfAContourThatFacesNoneOfThem():
-    measurement = compare(shapes.loops(SQUARE), shapes.loops(MOVED), SIGNED)["MaxS"]
-    assert measurement.status == "undefined" and measurement.reason == "no part of the boundary faces S"
 
 
 @pytest.mark.parametrize(("axis", "lacking"), [(0, "SI"), (1, "AP"), (2, "LR")])
@@ -219,20 +199,6 @@ def testBoxDrawnTooLongTowardOneSide(side, low, high):
     swapped = valuesOf(compare(test, reference, SIGNED))
     assert swapped[f"Min{side}"] == pytest.approx(-3) and swapped["UnderMax"] == pytest.approx(3)
     assert swapped["UnderVolume"] == 300 and swapped["OverVolume"] == 0
-
-
-def testConcentricBallsDifferAlikeTowardAllSides():
-    found = valuesOf(compare(shapes.ballMesh(20), shapes.ballMesh(22), SIGNED))
-    for side in OPPOSITE:
-        assert [found[f"{kind}{side}"] for kind in ("Mean", "Max", "Min")] == pytest.approx([2, 2, 2], abs=0.03)
-    assert found["OverVolume"] == pytest.approx(4 / 3 * math.pi * (22**3 - 20**3), rel=0.01)
-
-
-def testMirroredPairsExchangeLeftAndRight():
-    right, left = (valuesOf(compare(shapes.ball(12), shapes.ball(11, (x, 1, 0.5)), SIGNED)) for x in (-3, 3))
-    for kind in ("Mean", "Max", "Min"):
-        assert right[f"{kind}R"] == pytest.approx(left[f"{kind}L"], abs=0.02)
-        assert right[f"{kind}A"] == pytest.approx(left[f"{kind}A"], abs=0.02)
 
 
 @pytest.mark.parametrize("empty", [shapes.imageOf(shapes.blob(0) * 0), vtkPolyData()], ids=["mask", "mesh"])

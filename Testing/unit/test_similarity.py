@@ -7,12 +7,10 @@ import math
 import numpy as np
 import pytest
 import shapes
-from similaritywork import KEYS, disc, maskOf, measured, square, stack
+from similaritywork import KEYS, measured, square, stack
 from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 
-from SegmentMetricsLib.geometry import slicecontours
-from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.geometry.slicecontours import Contour, Planes
+from SegmentMetricsLib.geometry.slicecontours import Contour
 from SegmentMetricsLib.metrics import similarity
 from SegmentMetricsLib.metrics.similarity import Levels
 
@@ -68,20 +66,6 @@ class TestLocalDistances:
             at = np.linalg.norm(point - other, axis=1)[np.abs(partners - distance) < 1e-9]
             assert np.abs(at - pair).min() < 1e-9
 
-    def testWithoutTolerance(self):
-        local, pairs = similarity.localDistances(
-            np.array([[0, 0.0]]), np.array([[3, 4.0], [6, 8]]), np.zeros((1, 2)), 0
-        )
-        # the farther one has the point as its closest one, too
-        assert local.tolist() == [10] == pairs.tolist()
-
-    def testManyEqual(self):
-        """All points of a circle are equally far from its center."""
-        angles = np.radians(np.arange(0, 360, 5))
-        circle = 3 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        local, pairs = similarity.localDistances(np.zeros((1, 2)), circle, np.zeros((1, 2)), 1e-9)
-        assert local == pytest.approx([3]) == pairs
-
 
 class TestHandComputed:
     def testShiftedSquare(self):
@@ -118,19 +102,6 @@ class TestHandComputed:
         other = measured(*circles[::-1], il=levels[1], ol=levels[0])
         assert other["MSI"].value == pytest.approx(math.exp(-4 * exponent / 200), rel=1e-3)
         assert other["MSI3D"].value == pytest.approx(math.exp(-4 * exponent / 200), rel=1e-3)
-
-    def testDiscsOfPixels(self):
-        """The same as masks, 24 against 20 mm: exp(-16 / 200) up to the roughness of pixels, at most half a one."""
-        result = measured(stack([disc(20)] * 2), stack([disc(24)] * 2))
-        assert math.exp(-(4.8**2) / 200) < result["MSI"].value < math.exp(-(3.5**2) / 200)
-
-    @pytest.mark.parametrize(("levels", "exponent"), [((1, 5), 25), pytest.param((1, 1), 1, marks=pytest.mark.nightly)])
-    def testBalls(self, levels, exponent):
-        """Concentric balls of 20 and 24 mm: exp(-(4 ol)² / 200) on the surfaces; meshes have no slices."""
-        result = measured(shapes.ballMesh(20), shapes.ballMesh(24), il=levels[0], ol=levels[1])
-        assert result["MSI3D"].value == pytest.approx(math.exp(-16 * exponent / 200), rel=0.03)
-        assert result["MSI"].status == "undefined" and "have no slices" in result["MSI"].reason
-        assert result.similarity is None
 
     def testHowMeshesAreCutIntoTrianglesHardlyMatters(self):
         """One box, and the same with its triangles cut once and twice."""
@@ -213,29 +184,6 @@ class TestPublished:
         result = measured(line, pixel, asPublished=True)
         assert result["MSI"].value == pytest.approx((times * np.exp(-(away**2) / 200)).sum() / 18)
 
-    def testCornersConnectAndHolesAreNoContours(self):
-        touching = square((5, 5), (9, 9)) | square((10, 10), (14, 14))
-        assert len(slicecontours.chains(maskOf(touching), Planes(maskOf(touching).grid, 2, "pixel"))[0]) == 1
-        holed = square((5, 5), (14, 14)) & ~square((8, 8), (10, 10))
-        (chain,) = slicecontours.chains(maskOf(holed), Planes(maskOf(holed).grid, 2, "pixel"))[0]
-        assert len(chain.points) == 36
-
-    def testOnLine(self):
-        """On a row, on a diagonal, beside both, on the row but behind its end, on the pixel of a chain of one."""
-        start, end = np.array([[0, 0], [1, 0], [3, 3.0]]), np.array([[1, 0], [2, 1], [3, 3.0]])
-        points = np.array([[0.4, 0], [1.7, 0.7], [1.7, 0.6], [5, 0], [3, 3.0]])
-        assert similarity.isOnLine(points, start, end).tolist() == [True, True, False, False, True]
-
-    def testOnLineBackward(self):
-        """Chains run in all directions: back along a row, down the other diagonal; rounding does not matter."""
-        start, end = np.array([[5, 5], [4, 5], [3, 6.0]]), np.array([[4, 5], [3, 6], [3, 5.0]])
-        points = np.array(
-            [[4.3, 5], [4.3, 5 - 1e-10], [3.6, 5.4], [3.6, 5.5], [3, 5.2], [3 - 1e-10, 5.2], [5.3, 5], [3.5, 5]]
-        )
-        # the last two are beyond either end of the row
-        expected = [True, True, True, False, True, True, False, False]
-        assert similarity.isOnLine(points, start, end).tolist() == expected
-
 
 def ring(half: int) -> list:
     """Return the boundary pixels of a square, in order."""
@@ -307,27 +255,3 @@ class TestPairing:
         assert plain[0].score == hard[0].score == 1
         assert hard[1].score < 0.7 < math.exp(-(2.9**2) / 200) < plain[1].score < math.exp(-4 / 200) + 1e-9
         assert measured(reference, test, il=1, ol=4.9).similarity.slices[0].contours == plain
-
-    def testPosition(self):
-        """The center of the contour, in LPS mm, also of an oblique image."""
-        direction = shapes.rotation((1, 2, 3), 25)
-        geometry = {"spacing": (1, 1, 3), "origin": (5, -6, 7), "direction": direction}
-        image = stack([np.zeros((30, 30)), square((5, 7), (14, 12))], **geometry)
-        (only,) = measured(image, image).similarity.slices
-        assert only.index == 1
-        assert only.position == pytest.approx(image.TransformContinuousIndexToPhysicalPoint((9.5, 9.5, 1)))
-
-    def testPositionIsThatOfTheLongestContour(self):
-        """24 mm in steps of 1 mm, and 16 mm in steps of 4 mm."""
-        side = np.arange(6.0)
-        zeros = np.zeros(6)
-        fine = np.concatenate(
-            [
-                np.stack(pair, axis=1)
-                for pair in ((side, zeros), (zeros + 6, side), (6 - side, zeros + 6), (zeros, 6 - side))
-            ]
-        )
-        coarse = np.array([[20, 20], [24, 20], [24, 24], [20, 24.0]])
-        planes = Planes(Grid((30, 30, 5), np.eye(4)), 2, "mm")
-        for contours in ([Contour(fine), Contour(coarse)], [Contour(coarse), Contour(fine)]):
-            assert similarity.position(3, contours, planes) == pytest.approx((3, 3, 3))

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import shapes
 from similaritywork import disc, maskOf, measured, square, stack
 
-from SegmentMetricsLib.geometry import contours, meshing, slicecontours
+from SegmentMetricsLib.geometry import slicecontours
 from SegmentMetricsLib.geometry.crosssections import ofVoxels
-from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.slicecontours import Contour, Planes
 from SegmentMetricsLib.metrics import similarity
 
@@ -49,16 +46,6 @@ class TestSplitting:
         (only,) = measured(*pair, splitContours=True).similarity.slices
         assert not only.flag and sorted(c.hole for c in only.contours) == [False, False, True]
 
-    def testWhere(self):
-        """The neck is 5 pixels wide; the cut is its width, and both parts keep their share of the area."""
-        mask = maskOf(self.joined)
-        planes = Planes(mask.grid, 2, "mm")
-        (whole,) = contoursOf(mask, planes)[0]
-        parts = slicecontours.cutApart([whole], 2, planes.pixelArea)
-        assert sum(p.area for p in parts) == pytest.approx(whole.area)
-        assert [p.area for p in parts] == pytest.approx([whole.area / 2] * 2, rel=0.05)
-        assert sum(p.lengths.sum() for p in parts) == pytest.approx(whole.lengths.sum() + 2 * 5)
-
     @pytest.mark.parametrize(
         "shape",
         [
@@ -77,41 +64,6 @@ class TestSplitting:
 
 
 class TestContours:
-    @pytest.mark.parametrize("seed", range(3))
-    def testTracedAsMeasuredElsewhere(self, seed):
-        """The segments are those of the contours of single slices, on a sheared and rotated grid."""
-        axes = np.eye(4)
-        axes[:3, :3] = (
-            shapes.rotation((1, 2, 3), 50) @ np.diag([1, 1.5, 2]) @ np.array([[1, 0.3, 0], [0, 1, 0], [0, 0, 1]])
-        )
-        axes[:3, 3] = 10, 20, 30
-        mask = maskOf(shapes.blob(seed, (17, 15, 4)), axes)
-        planes = Planes(mask.grid, 2, "mm")
-        for index, found in contoursOf(mask, planes).items():
-            plane = mask.grid.plane(index, 2)
-            surface = meshing.fromMask(Mask.fromArray(mask.block([0, 0, index], [16, 14, index]), plane))
-            expected = {frozenset(map(tuple, pair)) for pair in np.round(surface.points[surface.cells], 6).tolist()}
-            lines = [(c.points[n], c.points[n - 1]) for c in found for n in range(len(c.points))]
-            world = [[planes.toWorld(index, p) for p in line] for line in lines]
-            assert {frozenset(map(tuple, pair)) for pair in np.round(world, 6).tolist()} == expected
-            assert len(lines) == len(expected)
-            area = sum(c.area for c in found)
-            assert area == pytest.approx(surface.volume)
-
-    @pytest.mark.parametrize("axis", [0, 1, 2])
-    def testInside(self, axis):
-        """The quick answer is that of the even-odd rule for the same contours."""
-        mask = maskOf(shapes.blob(5, (9, 11, 8)), np.diag([1, 1.5, 2, 1]))
-        planes = Planes(mask.grid, axis, "mm")
-        generator = np.random.default_rng(0)
-        for index, found in contoursOf(mask, planes).items():
-            points = generator.uniform(-3, 26, (300, 2))
-            start = np.concatenate([c.points for c in found])
-            end = start + np.concatenate([c.steps for c in found])
-            expected = contours.insideContours(points, start, end)
-            answer = isInside(mask, planes, points, np.full(len(points), index))
-            assert (answer == expected).all() and 0 < expected.sum() < len(expected)
-
     def testSides(self):
         """Inside, outside, and on the contour, which runs half a pixel around the pixels' centers."""
         mask = maskOf(square((5, 5), (10, 10)))
@@ -123,39 +75,3 @@ class TestContours:
         ):
             found = similarity.sidesOf(points, np.zeros(len(points), int), inside, 1e-6)
             assert found.tolist() == [-1, 0, 1, 0, 1, 1]
-
-    def testSidesWithinATolerance(self):
-        """The contour runs from 4.5 to 10.5: 0.05 mm off it is on it to 0.1 mm, 0.15 mm off it is not."""
-        mask = maskOf(square((5, 5), (10, 10)))
-        inside = similarity.insidePolygons(contoursOf(mask, Planes(mask.grid, 2, "mm")))
-        points = np.array([[at, 7.0] for edge in (4.5, 10.5) for at in edge + np.array([-0.15, -0.05, 0.05, 0.15])])
-        for turned in (points, points[:, ::-1]):
-            found = similarity.sidesOf(turned, np.zeros(8, int), inside, 0.1)
-            assert found.tolist() == [1, 0, 0, -1, -1, 0, 0, 1]
-
-    def testResampled(self):
-        contour = Contour(np.array([[0, 0], [4, 0], [4, 2], [0, 2.0]]))
-        assert contour.resampled(2.0).tolist() == [[0, 0], [2, 0], [4, 0], [4, 2], [2, 2], [0, 2]]
-        # 12 mm in steps of at most 1.7 mm are 8 of 1.5 mm
-        assert contour.resampled(1.7, start=1)[:3].tolist() == [[4, 0], [4, 1.5], [3, 2]]
-        assert len(contour.resampled(100)) == 3
-        assert contour.center.tolist() == [2, 1] and contour.area == 8 and not contour.isHole
-
-    @pytest.mark.parametrize(
-        ("spacing", "direction", "axis"),
-        [
-            ((1, 1, 3), np.eye(3), 2),
-            ((3, 1, 1), np.eye(3), 0),
-            ((0.977, 0.977, 0.8), np.eye(3), 2),
-            ((1, 1.5, 1), np.eye(3), 1),
-            ((1, 2, 1.5), np.eye(3), 1),
-            ((1, 1, 1), np.eye(3), 2),
-            ((1, 1, 1), np.eye(3)[[2, 0, 1]], 1),
-            ((1, 1, 1), shapes.rotation((1, 2, 3), 30), 2),
-        ],
-    )
-    def testSliceAxis(self, spacing, direction, axis):
-        matrix = np.eye(4)
-        matrix[:3, :3] = direction * spacing
-        assert Grid((5, 6, 7), matrix).sliceAxis == axis
-        assert Grid((1, 6, 7), matrix, planar=True).sliceAxis == 0

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 
 import numpy as np
 import pytest
 import shapes
+from batchruns import rowsOf
 from shapes import imageOf
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
-from SegmentMetricsLib.case.records import Record
-from SegmentMetricsLib.geometry.crosssections import ofVoxels
-from SegmentMetricsLib.geometry.grids import Grid, translation
-from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.geometry.slicing import stackOf
-from SegmentMetricsLib.metrics.slices import axisOf, axisOfRows, normalOf, positionText
-from SegmentMetricsLib.model.inputs import structureFromImage
 
 SLICES = Settings(families="slices", tolerances=(1, 2))
 # 10 x 10 pixels of 1 mm: the contour runs half a pixel outside their centers and cuts the corners
@@ -30,12 +22,12 @@ BOXES = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((8, 5, 7), (17, 14, 16))
 TURNED = shapes.rotation((1, 2, 3), 40)
 
 
-def rowsOf(reference, test, settings=SLICES):
+def slicesOf(reference, test, settings=SLICES):
     return compare(reference, test, settings).slices
 
 
 def testBoxesThatAreMovedSideways():
-    rows = rowsOf(*BOXES)
+    rows = slicesOf(*BOXES)
     assert [row.index for row in rows] == list(range(5, 17)) == [row.position for row in rows]
     assert [row.only for row in rows] == ["reference"] * 2 + [""] * 8 + ["test"] * 2
     for row in rows[2:10]:
@@ -57,7 +49,7 @@ def testTheTipOfASpikeIsWhereTheyDifferMost(order):
     """A row of four pixels that stick out toward L: its tip, half a pixel beyond the last center, is 4 mm away."""
     plain = shapes.box((5, 5, 5), (14, 14, 8))
     spiked = plain | shapes.box((15, 10, 6), (18, 10, 7))
-    rows = rowsOf(*(plain, spiked)[::order])
+    rows = slicesOf(*(plain, spiked)[::order])
     assert [row.hausdorff for row in rows] == pytest.approx([0, 4, 4, 0])
     assert [row.place for row in rows[1:3]] == [pytest.approx((18.5, 10, k)) for k in (6, 7)]
 
@@ -65,7 +57,7 @@ def testTheTipOfASpikeIsWhereTheyDifferMost(order):
 def testPositionsAreInMillimeters():
     geometry = {"spacing": (2.0, 3.0, 4.0), "origin": (7.0, 8.0, 9.0)}
     boxes = shapes.box((5, 5, 5), (14, 14, 8), **geometry), shapes.box((5, 5, 6), (14, 14, 9), **geometry)
-    rows = rowsOf(*boxes)
+    rows = slicesOf(*boxes)
     assert [row.position for row in rows] == pytest.approx([9 + 4 * k for k in range(5, 10)])
     assert [row.areaReference for row in rows] == pytest.approx([600] * 4 + [0])
     assert rows[0].place == pytest.approx((7 + 2 * 9.5, 8 + 3 * 9.5, 9 + 4 * 5))
@@ -74,7 +66,7 @@ def testPositionsAreInMillimeters():
 def testMeanOfAFrame():
     """Squares of 20 and 14 mm around one center: the outline of the smaller one is 3 mm away everywhere but corners."""
     outer, inner = shapes.box((2, 2, 5), (21, 21, 9)), shapes.box((5, 5, 5), (18, 18, 9))
-    row = rowsOf(outer, inner)[0]
+    row = slicesOf(outer, inner)[0]
     # from the inner one every place is 3 mm from the outer one; back, the outer one's ends are farther
     side, ends = 19.0, 3.0
     # along an end of 3 mm beyond the inner square's corner, from 0 to 3 mm: the distance to the cut corner's end
@@ -95,7 +87,7 @@ def testRowsAreTheComparisonsOfTheSlices(direction):
     """Every row is what comparing the two slices as images of their own gives, also with oblique slices."""
     arrays = [np.pad(shapes.blob(seed, (22, 20, 9), 0.35, 2.0), 2) for seed in (1, 2)]
     spacing = (1, 1.5, 3)
-    rows = rowsOf(*(imageOf(array, spacing, (4, 5, 6), direction) for array in arrays))
+    rows = slicesOf(*(imageOf(array, spacing, (4, 5, 6), direction) for array in arrays))
     both = [k for k in range(len(arrays[0])) if all(array[k].any() for array in arrays)]
     assert both == [row.index for row in rows if not row.only] and len(both) > 6
     normal = np.asarray(direction)[:, 2]
@@ -114,37 +106,11 @@ def testRowsAreTheComparisonsOfTheSlices(direction):
         assert np.dot(row.place, normal) == pytest.approx(np.dot((4, 5, 6), normal) + 3 * row.index)
 
 
-def testImagesWhoseSlicesAreStoredInAnotherOrder():
-    """The slices are where they are in the patient, whichever axis of the file runs across them."""
-    import SimpleITK
-
-    pair = [imageOf(np.pad(shapes.blob(seed, (22, 20, 9), 0.35, 2.0), 2), (1, 1, 3)) for seed in (1, 2)]
-    rows = rowsOf(*pair)
-    changed = rowsOf(*(SimpleITK.PermuteAxes(image, (2, 0, 1)) for image in pair))
-    assert [(row.index, row.position, row.dice) for row in changed] == [(r.index, r.position, r.dice) for r in rows]
-    assert [row.hausdorff for row in changed] == pytest.approx([row.hausdorff for row in rows])
-
-
 def testTheProfileAddsUp():
     ball, other = shapes.ball(14), shapes.ball(12, (2, 1, 0))
     whole = compare(ball, other, Settings(families=("slices", "effort", "overlap")))
     assert sum(row.addedPathLengths[2] for row in whole.slices) == pytest.approx(whole["APL_2mm"].value)
     assert sum(row.areaReference for row in whole.slices) == pytest.approx(whole["VoxelVolumeReference"].value)
-
-
-def testContoursOfAllSlicesAreThoseOfEachSlice():
-    mask = structureFromImage(imageOf(shapes.blob(1), (1, 1.5, 2), (3, 4, 5), TURNED), "reference", None, 0.5).mask
-    stack = stackOf(ofVoxels(mask), 1000.0)
-    for k in range(mask.low[2], mask.high[2] + 1):
-        row = k - mask.offset[2]
-        plane = Grid((*mask.grid.size[:2], 1), mask.grid.matrix @ translation((0, 0, k)), planar=True)
-        single = fromMask(Mask.fromArray(mask.voxels[row : row + 1], plane, (*mask.offset[:2], 0)))
-        mine = stack.contours.cells[stack.numbers == k]
-
-        def directed(points, cells):
-            return sorted(map(tuple, (np.round(points[cells].reshape(-1, 6), 4) + 0.0).tolist()))
-
-        assert directed(stack.contours.points - k * stack.shift, mine) == directed(single.points, single.cells)
 
 
 def testWhatHasNoSlices():
@@ -153,11 +119,11 @@ def testWhatHasNoSlices():
     assert found.slices == ()
     assert "There is no per-slice profile: the reference is a mesh, which has no slices." in found.findings
     # a test mesh is cut by the reference's slices
-    assert [row.dice for row in rowsOf(box, mesh)] == [1.0] * 10
+    assert [row.dice for row in slicesOf(box, mesh)] == [1.0] * 10
     empty = imageOf(np.zeros((24, 24, 24), np.uint8))
     assert "There is no per-slice profile: both structures are empty." in compare(empty, empty, SLICES).findings
-    assert [row.only for row in rowsOf(box, empty)] == ["reference"] * 10
-    assert [(row.only, row.addedPathLengths[1]) for row in rowsOf(empty, box)] == [("test", 0.0)] * 10
+    assert [row.only for row in slicesOf(box, empty)] == ["reference"] * 10
+    assert [(row.only, row.addedPathLengths[1]) for row in slicesOf(empty, box)] == [("test", 0.0)] * 10
     # not asked for: none, and no word about it
     other = compare(mesh, box, Settings(families="overlap"))
     assert other.slices == () and not [finding for finding in other.findings if "per-slice" in finding]
@@ -168,20 +134,12 @@ def testContoursInOnePlane():
         shapes.loops([(0, 0), (10, 0), (10, 10), (0, 10)], z=7),
         shapes.loops([(-2, 0), (8, 0), (8, 10), (-2, 10)], z=7),
     )
-    (row,) = rowsOf(square, moved)
+    (row,) = slicesOf(square, moved)
     assert (row.index, row.position, row.only) == (0, 7, "")
     assert (row.dice, row.areaReference, row.areaDifference) == pytest.approx((0.8, 100, 0))
     assert row.hausdorff == pytest.approx(2, abs=1e-6) and row.addedPathLengths[2] == 0
-    (row,) = rowsOf(*(imageOf(np.pad(np.ones((10, width)), 3).astype(np.uint8), (1, 2)) for width in (10, 10)))
+    (row,) = slicesOf(*(imageOf(np.pad(np.ones((10, width)), 3).astype(np.uint8), (1, 2)) for width in (10, 10)))
     assert (row.dice, row.hausdorff, row.areaTest) == (1, 0, 200)
-
-
-def testRowsSurviveJson():
-    comparison = compare(*BOXES, SLICES)
-    data = json.loads(json.dumps(comparison.toDictionary(), allow_nan=False))
-    assert data["slices"][0]["HD"] is None and data["slices"][0]["only"] == "reference"
-    assert data["slices"][3]["APL_2mm"] == comparison.slices[3].addedPathLengths[2]
-    assert Record.fromDictionary(data).slices == comparison.slices
 
 
 def testFiles(withoutPictures, tmp_path, capsys):
@@ -194,8 +152,7 @@ def testFiles(withoutPictures, tmp_path, capsys):
     assert main([*arguments, "--metrics", "slices,overlap"]) == 0
     content = json.loads((output / "metrics.json").read_text())
     (pair,) = content["pairs"]
-    with (output / pair["files"]["slices"]).open(newline="") as file:
-        table = list(csv.DictReader(file))
+    table = rowsOf(output / pair["files"]["slices"])
     assert list(table[0]) == [
         "Slice", "Position", "Only", "DSC", "HD", "MASD", "AreaReference", "AreaTest", "AreaDifference", "APL_2mm",
         "X", "Y", "Z",
@@ -253,22 +210,3 @@ class TestChart:
             mrml.showSlices(comparison, quantity="NSD")
         with pytest.raises(ValueError, match="no per-slice profile"):
             mrml.showSlices(compare(*BOXES, Settings(families="overlap")))
-
-
-def testPositionsAsInSlicersViews():
-    """With the side of the patient for slices along an axis; those of oblique slices are no coordinates."""
-    assert [positionText(-960.5, axis) for axis in (0, 1, 2, None)] == ["R 960.5", "A 960.5", "I 960.5", "-960.5"]
-    assert positionText(12.25, 2) == "S 12.3"
-    boxes = [shapes.box((6 + shift, 5, 5), (9, 9, 9), (24, 24, 24), (1, 1, 2.5)) for shift in (0, 1)]
-    half = math.sqrt(0.5)
-    turned = {
-        2: np.eye(3),
-        0: np.array([[0, 0, 1.0], [1, 0, 0], [0, 1, 0]]),
-        None: np.array([[1, 0, 0], [0, half, -half], [0, half, half]]),
-    }
-    for axis, direction in turned.items():
-        for box in boxes:
-            box.SetDirection(direction.ravel().tolist())
-        rows = compare(*boxes, Settings(families="slices")).slices
-        assert len(rows) == 5 and axisOfRows(rows) == axis
-        assert axisOf(normalOf(direction)) == axis

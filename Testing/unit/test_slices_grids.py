@@ -9,8 +9,6 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry.surfaces import toPolyData
-from SegmentMetricsLib.model.inputs import structureFromImage
 
 FAMILIES = ("slices", "effort", "similarity", "overlap")
 # 10 x 10 x 10 voxels of 1 mm, from -5 to 5 mm: the contour cuts the corners half a pixel from them
@@ -113,23 +111,6 @@ def testMeshesAreCutWhereTheyAre():
     assert opened.slices == () and f"There is no per-slice profile: {reason}." in opened.findings
 
 
-@pytest.mark.nightly
-def testAMaskAndItsOwnMesh():
-    """Cut where its own slices are, a structure has the contours of its voxels: with all digits, also of small ones."""
-    random = np.random.default_rng(0)
-    for _ in range(40):
-        arrays = [np.pad(random.random(random.integers(3, 6, 3)) < 0.6, 1) for _ in range(2)]
-        reference, test = (shapes.imageOf(array, (1.5, 1, 2)) for array in arrays)
-        mesh = toPolyData(structureFromImage(test, "test", None, 0.5).surface)
-        voxels, cut = (compare(reference, given, settings(ol=3)) for given in (test, mesh))
-        for key in ("MSI", "MSIPaired", "PairedDistance", "MeanBLD", "APL_0.2mm"):
-            assert cut[key].value == pytest.approx(voxels[key].value, abs=1e-6)
-        assert [s.flag for s in cut.similarity.slices] == [s.flag for s in voxels.similarity.slices]
-        for one, other in zip(cut.slices, voxels.slices, strict=True):
-            assert (one.index, one.only) == (other.index, other.only)
-            assert one.hausdorff == pytest.approx(other.hausdorff) and one.areaReference == other.areaReference
-
-
 def testSlicesThatOneLacks():
     """A mesh between two slices is in none of them."""
     found = compare(BOX, shapes.boxMesh((-1, -1, 0.6), (1, 1, 1.4)), settings())
@@ -160,17 +141,3 @@ def testContoursOfOnePlane():
     for pair in ((test, lines), (lines, test)):
         found = compare(*pair, Settings(families="similarity", ol=2))
         assert found["MeanBLD"].value == pytest.approx(SHIFT, abs=0.05)
-
-
-def testOneLatticeIsNotCut(monkeypatch):
-    """Voxels that coincide are counted and contoured as they are, whatever way their images are stored."""
-    from SegmentMetricsLib.geometry import crosssections
-
-    monkeypatch.setattr(crosssections, "cut", None)
-    crop = shapes.box((1, 0, 2), (10, 9, 11), (14, 12, 13), origin=(-8.5 + 3, -8.5 + 4, -8.5 + 2))
-    found = compare(BOX, crop, settings())
-    assert [row.dice for row in found.slices] == [1.0] * 10 and found["APL_0.2mm"].value == 0
-    import SimpleITK
-
-    found = compare(BOX, SimpleITK.PermuteAxes(crop, (2, 0, 1)), settings())
-    assert [row.hausdorff for row in found.slices] == [0] * 10 and found["MSI"].value == 1

@@ -13,9 +13,7 @@ from scipy.ndimage import label
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.topology import bettiNumbers, eulerCharacteristic
-from SegmentMetricsLib.model.inputs import structureFromImage
 
 Z, Y, X = np.mgrid[:24, :40, :40].astype(float)
 
@@ -165,17 +163,6 @@ class TestCenterLines:
         # where nothing is left, the voxels that stand for the parts count
         block = shapes.imageOf(array - large)
         assert compare(block, block, Settings(metrics="topology"))["clDice"].value == 1
-
-    def testPlaces(self):
-        branched = tube()
-        branched[7, 9:, 40] = 1  # a thin branch that is not there
-        images = [shapes.imageOf(array, (0.5, 1, 2)) for array in (tube(cut=slice(20, 24)), branched)]
-        pair = Pair(*(structureFromImage(image, "vessel", None, 0.5) for image in images), Settings(families="all"))
-        first, second = pair["spurs"]
-        assert pair["gaps"] == ()
-        # the branch of 1 mm voxels is longer than the four voxels of 0.5 mm that bridge the gap
-        assert first.position[0] == pytest.approx(20) and first.length > second.length
-        assert 10 <= second.position[0] < 12 and second.length == pytest.approx(2)
 
     def testWithoutScikitImage(self, monkeypatch):
         monkeypatch.setitem(__import__("sys").modules, "skimage.morphology", None)

@@ -13,7 +13,6 @@ from SegmentMetricsLib.base.errors import Undefined
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import voxel as voxels
-from SegmentMetricsLib.metrics.voxel import VoxelDistances
 
 BOTH = Settings(families=("overlap", "agreement", "voxel"))
 
@@ -119,60 +118,14 @@ def testNearestVoxelOnAShearedLattice():
         assert found.quantile(0.9) == pytest.approx(np.quantile(exact, 0.9))
 
 
-@pytest.mark.parametrize("share", [0, 0.2, 0.25, 0.5, 0.6, 0.9, 1])
-def testQuantilesAreThoseOfAllVoxels(share):
-    found = VoxelDistances(np.array([1.0, 2.0, 4.0]), 2)
-    assert found.quantile(share) == pytest.approx(np.quantile([0, 0, 1, 2, 4], share))
-    assert (found.count, found.mean) == (5, 7 / 5)
-
-
 @pytest.mark.parametrize("unit", ["mm", "voxel"])
-def testVoxelsTakenTogetherInCubes(unit):
-    """None is forgotten, the largest distance is exact, and mean and quantiles hardly change."""
-    grid = Grid((90, 80, 70), np.diag([0.5, 0.5, 0.5, 1]))
-    k, j, i = np.indices((70, 80, 90))
-    ball = (i - 45) ** 2 + (j - 41) ** 2 + (k - 34) ** 2 < 33**2
-    speck = (i - 60) ** 2 + (j - 44) ** 2 + (k - 30) ** 2 < 6**2
-    start, goal = (Mask.fromArray(part, grid) for part in (ball, speck))
-    (exact, back), (found, alike) = (voxels.measure(start, goal, unit, most) for most in (None, 10_000))
-    assert (found.step, alike.step, exact.step) == (3, 1, 1) and alike.mean == back.mean
-    assert (found.count, found.shared, found.quantile(1)) == (exact.count, exact.shared, exact.quantile(1))
-    assert found.mean == pytest.approx(exact.mean, rel=3e-3)
-    for share in (0.1, 0.5, 0.95):
-        assert found.quantile(share) == pytest.approx(exact.quantile(share), rel=0.02)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def testCubesHaveAllVoxels(seed):
-    for step, size in ((2, (9, 10, 1)), (3, (7, 8, 11)), (22, (40, 23, 30))):
-        isIn = np.random.default_rng(seed).random(size) < 0.3
-        cubes, counts, centers = voxels._cubes(isIn, step)
-        assert counts.sum() == isIn.sum() and len(cubes) == len({tuple(place // step) for place in np.argwhere(isIn)})
-        for cube, count, center in zip(cubes, counts, centers, strict=True):
-            within = voxels._within(isIn, cube, step)
-            assert len(within) == count and isIn[tuple(within.T)].all()
-            assert center == pytest.approx(within.mean(axis=0), abs=1e-9)
-
-
-@pytest.mark.nightly
-def testLargeMeshesAgainstSmallOnes(monkeypatch):
-    """The grid is as fine as the small one needs: ten millions of voxels, which took minutes to look up."""
-    looked = []
-    original = voxels._Nearest.distances
-    monkeypatch.setattr(
-        voxels._Nearest,
-        "distances",
-        lambda self, indices, mask: (looked.append(len(indices)), original(self, indices, mask))[1],
-    )
-    settings = Settings(families="voxel")
-    result = compare(shapes.ballMesh(5), shapes.ballMesh(0.8, (2, 0, 0)), settings)
-    assert sum(looked) < 1_000_000
-    assert result["HDvox"].value == pytest.approx(7 - 0.8, abs=0.05)
-    said = "voxels alone in one mesh were taken together in cubes 4 voxels long"
-    assert result["AVD"].reason == result["HDvox"].reason == said and result["MHD"].reason == ""
-    alike = compare(shapes.ballMesh(5), shapes.ballMesh(5, (1, 0, 0)), settings)
-    assert alike["AVD"].reason == ""
-    # the voxels of an image are those that count
-    monkeypatch.setattr(voxels, "MOST_OF_MESH", 10)
-    images = compare(shapes.ball(9), shapes.ball(4), settings)
-    assert images["AVD"].reason == ""
+@pytest.mark.parametrize("shape", [(30, 40, 45), (1, 80, 90)])
+def testDistancesOfMeshesAreTheSameFromAMap(monkeypatch, unit, shape):
+    """One by one the search finds the same, in space and in a plane, for structures that are apart in part."""
+    grid = Grid(shape[::-1], np.diag([0.5, 0.5, 0.5, 1]), planar=shape[0] == 1)
+    masks = [Mask.fromArray(shapes.blob(seed, shape[::-1], share), grid) for seed, share in ((1, 0.3), (2, 0.1))]
+    searched = voxels.measure(*masks, unit, areMeshes=True)
+    monkeypatch.setattr(voxels, "MOST_SEARCHED", 10)
+    for found, expected in zip(voxels.measure(*masks, unit, areMeshes=True), searched, strict=True):
+        assert found.shared == expected.shared and len(found.distances) > 10
+        assert found.distances == pytest.approx(expected.distances, rel=1e-12)

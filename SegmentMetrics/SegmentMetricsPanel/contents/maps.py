@@ -33,7 +33,7 @@ def kindOf(parameters, outcome) -> tuple[str, str]:
 
 def isEmpty(record) -> bool:
     """Return whether one of the structures of a pair is empty, so that there is nothing to draw."""
-    return any(0 in (side.get("volumeMm3"), side.get("areaMm2")) for side in (record.reference, record.test))
+    return any(0 in (side.get("volumeMm3"), side.get("areaMm2")) for side in record.sides)
 
 
 def controls(parameters, record) -> MapControls:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from SegmentMetricsLib.case.resulttables import doseTable
+from SegmentMetricsLib.show.resulttables import doseTable
 
 from ..translation import _
 

@@ -111,14 +111,18 @@ class Attempts:
         return found
 
     def report(self, path) -> bool:
-        """Write a report on the results to a path. Returns True on success, else the panel shows the reason."""
+        """Write a report on the results to a path: as a page, or as DICOM if it ends with .dcm.
+
+        Returns True on success, else the panel shows the reason.
+        """
         model = self.model
         if not model.isBusy:
             self.host.settleEdits()
         if model.whyNotReport():
             return False
         stopped = _("Writing the report was stopped.")
-        missing = self._attempt(lambda work: reports.write(Path(path), model, self.logic, work), stopped)
+        write = reports.writeDicom if Path(path).suffix.lower() == ".dcm" else reports.write
+        missing = self._attempt(lambda work: write(Path(path), model, self.logic, work), stopped)
         if missing is not None:
             model.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
         self.host.showOutcome()

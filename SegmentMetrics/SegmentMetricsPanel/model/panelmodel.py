@@ -246,7 +246,7 @@ class PanelModel:
         return max(0, min(self.parameters.shownPair, last)) if self.parameters else 0
 
     def record(self):
-        """Return the Record of the pair that is shown in detail, or None."""
+        """Return the Comparison of the pair that is shown in detail, or None."""
         return self.outcome.records[self.number()] if self.outcome is not None and self.outcome.records else None
 
     def areLesionsShown(self) -> bool:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.metrics.dose import DoseCurves
 from SegmentMetricsLib.mrml import showDoseVolume
 from SegmentMetricsLib.mrml.folders import ComparedPair
+from SegmentMetricsLib.show import explanations
 
 from ..contents import doses
 from ..markup import explain

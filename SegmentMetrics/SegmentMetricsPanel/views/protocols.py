@@ -8,9 +8,9 @@ from slicer.i18n import tr as _
 from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.case.protocol.protocol import readProtocol
 from SegmentMetricsLib.mrml import tableFromProtocol
+from SegmentMetricsLib.show import explanations
 from SegmentMetricsLib.show.verdicts import writeVerdicts
 
 from ..contents import results, verdicts

@@ -53,7 +53,8 @@ class ResultsView(View):
         """Show the outcome, or nothing if there is none."""
         outcome, number = self.model.outcome, self.model.number()
         records = outcome.records if outcome is not None else ()
-        for widget in (self.ui.allNumbersButton, self.ui.copyButton, self.ui.exportButton, self.ui.reportButton):
+        ui = self.ui
+        for widget in (ui.allNumbersButton, ui.copyButton, ui.exportButton, ui.reportButton, ui.dicomButton):
             widget.visible = bool(records)
         for widget in (self.ui.plotLabel, self.ui.plotComboBox, self.ui.layoutButton):
             widget.visible = any(record.method for record in records)  # of distances

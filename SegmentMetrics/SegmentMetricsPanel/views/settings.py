@@ -3,12 +3,12 @@
 import qt
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.case import explanations
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.registry import FAMILIES
 from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED
+from SegmentMetricsLib.show import explanations
 
 from ..markup import explain
 from ..model.chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings

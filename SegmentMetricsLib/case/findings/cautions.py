@@ -14,20 +14,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...base.coordinates import positionText
-from ...base.statements import Place
+from ...base.statements import SettingPlace
 from ...base.texts import commaSeparated, counted, shortest
 from ...geometry.grids import Grid
+from ...geometry.masks import Mask
 from ...geometry.parts import partSizes, partsOutside
 from ...metrics import boundary, overlap, topology
 from ...metrics import voxel as voxels
 from ...metrics.findings import Finding, Kind
 from ...model.structures import REFERENCE_AND_TEST
-from .density import shareMissingInside
 
 if TYPE_CHECKING:
     from ...metrics.measurement import Measurement
     from ...metrics.pair import Pair
-    from ...model.structure import Structure
 
 # A structure is small if it spans less than this fraction of its image along any axis.
 SMALL = 0.05
@@ -37,6 +36,8 @@ HALF_SHARED = 0.5
 POROUS = 0.1
 # Above this fraction of voxels of one kind, these measures hardly distinguish good from bad.
 MOSTLY_ONE_KIND = 0.95
+# Families whose measurements are counted in voxels.
+COUNTED = ("overlap", "agreement")
 # Units of distances.
 LENGTHS = ("mm", "voxel")
 AT_THEIR_BEST = ("ACC", "TNR", "FPR", "RI")
@@ -46,16 +47,16 @@ OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
 MANY_PARTS = 50
 # Structures of patients that span no more voxels than this may be smaller than a tolerance.
 FEW_VOXELS = 4
-THRESHOLD = Place("--threshold 0.5", "threshold=0.5")
-LESIONS = Place("--metrics instances", 'metrics="instances"', "Metrics > instances")
-UNION = Place("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
+THRESHOLD = SettingPlace("--threshold 0.5", "threshold=0.5")
+LESIONS = SettingPlace("--metrics instances", 'metrics="instances"', "Metrics > instances")
+UNION = SettingPlace("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
 
 
-class Told(NamedTuple):
+class Finder(NamedTuple):
     """A function that yields findings of pairs, from quantities by the names of its arguments, and of which pairs.
 
-    about: what it is about: families, keys of measurements, or quantities; any of them must be asked for. isOfEmpty:
-    whether a structure must be empty, or must not; None for any pair.
+    about: families, keys of measurements, quantities, or traits of the input that pairfindings knows; any of them must
+    be there, if there are any. isOfEmpty: whether a structure must be empty, or must not; None for any pair.
     """
 
     find: Callable[..., Iterator[str]]
@@ -63,14 +64,9 @@ class Told(NamedTuple):
     isOfEmpty: bool | None = False
 
 
-def _chosen(pair: Pair, *families: str) -> bool:
-    return bool(set(families) & set(pair.settings.families))
-
-
 def _memberships(pair: Pair) -> Iterator[str]:
-    if pair.isFuzzy:
-        which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
-        yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
+    which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
+    yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
 
 
 def _lesions(pair: Pair) -> Iterator[str]:
@@ -104,7 +100,7 @@ def _mostOfBoundary(pair: Pair, values: Mapping[str, Measurement]) -> float | No
     """Return HD95, None if it is not finite or if the settings do not ask for it: nothing more is computed."""
     if "HD95" in values:
         most = values["HD95"].value
-    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.knownDistances is not None:
+    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.known("distances", "signedDistances"):
         most = float(boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE))
     else:
         return None
@@ -141,7 +137,7 @@ def _parts(pair: Pair) -> Iterator[str]:
         *([f"{added} of the test's {numbers[1]} {_are(added)} not in the reference"] if added else []),
     ]
     told = f" {' and '.join(counts)}." if counts else ""
-    where = None if _chosen(pair, "instances") else LESIONS
+    where = None if "instances" in pair.settings.families else LESIONS
     yield Finding.of(Kind.SEVERAL_PARTS, parts=said, told=told, missed=missed, added=added, where=where)
 
 
@@ -149,41 +145,28 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _units(pair: Pair) -> Iterator[str]:
-    """Warn if the structures are smaller than every tolerance, which those of patients are only if of few voxels."""
-    smallest = min(pair.settings.tolerances, default=0.0)
-    size = max(float(np.ptp(_boxOf(s), axis=0).max()) for s in pair.structures)
-    masks = [s.mask for s in pair.structures if s.mask is not None]
+def _tolerances(pair: Pair) -> Iterator[str]:
+    """Warn of tolerances that nothing exceeds, or that a single voxel does."""
+    tolerances, structures = pair.settings.tolerances, pair.structures
+    if not tolerances:
+        return
+    # smoothing may have shrunk the surface of voxels
+    boxes = [(one if one.mask is None else one.unsmoothed()).box for one in structures]
+    size = max(float((high - low).max()) for low, high in boxes)
+    masks = [one.mask for one in structures if one.mask is not None]
+    # structures of patients are smaller than a tolerance only if they are of few voxels
     isOfFew = bool(masks) and max(int((mask.high - mask.low).max()) + 1 for mask in masks) <= FEW_VOXELS
-    if smallest > size and not isOfFew:
+    if min(tolerances) > size and not isOfFew:
         yield Finding.remark(
-            f"The tolerance of {shortest(smallest)} mm is larger than the structures, which measure "
+            f"The tolerance of {shortest(min(tolerances))} mm is larger than the structures, which measure "
             f"{float(f'{size:.2g}'):g} mm: nothing can exceed it.",
             "Check the unit of the files.",
         )
-
-
-def _boxOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and highest coordinates of a structure, of its voxels if smoothing has shrunk its surface."""
-    return (structure if structure.mask is None else structure.unsmoothed()).box
-
-
-def _percentiles(pair: Pair) -> Iterator[str]:
-    """Warn about percentiles below 1, which were probably meant as fractions."""
-    for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
-        better = shortest(round(100 * percentile, 9))
-        rest = shortest(round(100 - 100 * percentile, 9))
-        where = Place(f"--percentile {better}", f"percentiles={better}", "Percentile")
-        numbers = {"percentile": shortest(percentile), "rest": rest, "better": better}
-        yield Finding.of(Kind.LOW_PERCENTILE, **numbers, where=where)
-
-
-def _tolerances(pair: Pair) -> Iterator[str]:
-    if not pair.settings.tolerances or not any(s.samplingGrid for s in pair.structures):
+    if not masks:
         return
     # slices may be thicker than the tolerance, but below the shortest side of the voxels no difference is within it
-    finest = max(float(_sides(s.samplingGrid).min()) for s in pair.structures if s.samplingGrid)
-    small = [shortest(t) for t in pair.settings.tolerances if t < finest * (1 - 1e-6)]
+    finest = max(float(_sides(mask.grid).min()) for mask in masks)
+    small = [shortest(t) for t in tolerances if t < finest * (1 - 1e-6)]
     if small:
         several = f"Tolerances ({commaSeparated(small)} mm) are"
         what = f"The tolerance of {small[0]} mm is" if len(small) == 1 else several
@@ -193,29 +176,35 @@ def _tolerances(pair: Pair) -> Iterator[str]:
         )
 
 
+def _percentiles(pair: Pair) -> Iterator[str]:
+    """Warn about percentiles below 1, which were probably meant as fractions."""
+    for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
+        better = shortest(round(100 * percentile, 9))
+        rest = shortest(round(100 - 100 * percentile, 9))
+        where = SettingPlace(f"--percentile {better}", f"percentiles={better}", "Percentile")
+        numbers = {"percentile": shortest(percentile), "rest": rest, "better": better}
+        yield Finding.of(Kind.LOW_PERCENTILE, **numbers, where=where)
+
+
 def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     """Warn if the reference is small along any axis of the image, however long it is along the others."""
     grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
-    if grid is None or not _isShared(values):
+    # measurements of how much two structures share; VS is none, nor are counts or volumes
+    areShared = any(m.family in COUNTED and not m.unit and key != "VS" for key, m in values.items())
+    if grid is None or not areShared:
         return
     mask = pair.reference.mask
     if mask is not None:
-        spans, what = mask.high - mask.low + 1, f"{counted(mask.count, 'voxel')}, "
+        spans = mask.high - mask.low + 1
     else:
         # voxels of the test's image
         spans = np.maximum(np.ptp(grid.toIndex(pair.reference.surface.points), axis=0).round(), 1)
-        what = ""
     sizes = np.array(grid.size)
     shares = np.where(sizes > 1, spans / sizes, np.inf)
     axis = int(shares.argmin())
     if shares[axis] < SMALL:
+        what = "" if mask is None else f"{counted(mask.count, 'voxel')}, "
         yield Finding.of(Kind.SMALL, extent=f"{what}{spans[axis]:.0f}", size=int(sizes[axis]))
-
-
-def _isShared(values: Mapping[str, Measurement]) -> bool:
-    """Return whether there is a measurement of how much two structures share; VS is none, nor are counts or volumes."""
-    families = ("overlap", "agreement")
-    return any(m.family in families and not m.unit and key != "VS" for key, m in values.items())
 
 
 def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
@@ -297,7 +286,7 @@ def _centerLines(pair: Pair) -> Iterator[str]:
                 "The structures are too thick to check whether thinning loses a part of a center line.", meant
             )
         elif any(finer.lost):
-            lost = [f"of the {which} {_listed(runs)}" for which, runs in zip(REFERENCE_AND_TEST, finer.lost) if runs]
+            lost = [f"of the {which} {_listRuns(runs)}" for which, runs in zip(REFERENCE_AND_TEST, finer.lost) if runs]
             told = [
                 f"Thinning the voxels loses parts of the center lines: {'; '.join(lost)}.",
                 "So clDice, gaps and spurs of this pair are those of center lines at twice the resolution.",
@@ -306,7 +295,7 @@ def _centerLines(pair: Pair) -> Iterator[str]:
                 nothing = [which for which, skeleton in zip(REFERENCE_AND_TEST, thinned) if not len(skeleton.thinned)]
                 alone = f"undefined, as nothing is left of the {' and the '.join(nothing)}"
                 if not nothing:
-                    alone = f"{topology.centerLineDice(*thinned):.3f}"
+                    alone = f"{topology.centerLineDice(thinned):.3f}"
                 told.append(f"With scikit-image's skeletons alone, as in other tools, clDice is {alone}.")
             yield Finding.remark(*told, meant)
     if not pair.emptiness and gaps == () and betti and (error := topology.bettiErrorOf(betti, 0)):
@@ -316,24 +305,78 @@ def _centerLines(pair: Pair) -> Iterator[str]:
         )
 
 
-def _listed(runs: tuple[topology.Run, ...]) -> str:
+def _listRuns(runs: tuple[topology.Run, ...]) -> str:
     """Return the lengths and places of stretches of center lines."""
     return commaSeparated((f"{run.length:.1f} mm at {positionText(run.position)}" for run in runs), most=3)
 
 
+def shareMissingInside(mask: Mask, least: float = 0.0) -> float:
+    """Return the share of the filled shape of a mask, in [0, 1), that is missing inside; 0 for an empty mask.
+
+    A voxel is missing inside if the mask lies on all sides of it, along every axis, and encloses it once gaps of up to
+    two voxels are closed. So the pores of noise count, although they are connected, but neither the lumen of a tube nor
+    the space between the branches of a tree. least: smaller shares may be returned as 0, which saves time.
+    """
+    # an image of one slice has nothing across it
+    flat = tuple(n for n, size in enumerate(mask.grid.size[::-1]) if size == 1 and mask.voxels.shape[n] == 1)
+    isSet = (mask.voxels > 0).squeeze(flat)
+    if isSet.size < 2:  # a single voxel has no gaps
+        return 0.0
+    # most organs have few gaps between the first and the last voxel of the rows along which counting is quickest
+    spans = isSet.shape[-1] - isSet.argmax(axis=-1) - isSet[..., ::-1].argmax(axis=-1)
+    filled = int(spans[isSet.any(axis=-1)].sum())
+    if not filled or 1 - np.count_nonzero(isSet) / filled < least:
+        return 0.0
+    missing = ~isSet
+    for axis in range(isSet.ndim):
+        missing &= np.logical_or.accumulate(isSet, axis)
+        missing &= np.flip(np.logical_or.accumulate(np.flip(isSet, axis), axis), axis)
+        # most organs have few gaps along any axis
+        if not missing.any() or _share(missing, isSet) < least:
+            return 0.0
+    return _share(missing & _encloseGaps(isSet), isSet)
+
+
+def _share(missing: np.ndarray, isSet: np.ndarray) -> float:
+    number = np.count_nonzero(missing)
+    return number / (number + np.count_nonzero(isSet))
+
+
+def _encloseGaps(isSet: np.ndarray) -> np.ndarray:
+    """Return the voxels that cannot be reached from outside, once gaps of up to two voxels are closed."""
+    from scipy.ndimage import label
+
+    # a voxel of margin on each side for the closing, and one more for the outside, which is then connected
+    closed = np.pad(isSet, 2)
+    for axis in range(isSet.ndim):
+        closed = _withNeighbors(closed, axis, np.logical_or)
+    for axis in range(isSet.ndim):
+        closed = _withNeighbors(closed, axis, np.logical_and)
+    outside, _ = label(~closed)
+    return (outside != outside[(0,) * isSet.ndim])[(slice(2, -2),) * isSet.ndim]
+
+
+def _withNeighbors(voxels: np.ndarray, axis: int, combine: np.ufunc) -> np.ndarray:
+    """Return voxels combined with both neighbors along an axis; those at the ends are kept."""
+    result = voxels.copy()
+    ends = [np.moveaxis(array, axis, 0)[1:-1] for array in (result, voxels)]
+    around = np.moveaxis(voxels, axis, 0)
+    ends[0][...] = combine(combine(around[:-2], around[2:]), ends[1])
+    return result
+
+
 OF_TOLERANCES = ("boundary", "signed", "effort")
 CAUTIONS = (
-    Told(_memberships, ("overlap", "agreement"), isOfEmpty=None),
-    Told(_lesions, ("lesions",), isOfEmpty=None),
-    Told(_outliers, ("HD", "HDvox")),
-    Told(_parts),
-    Told(_units, OF_TOLERANCES),
-    Told(_tolerances, OF_TOLERANCES),
-    Told(_percentiles, ("boundary",)),
-    Told(_size, ("overlap", "agreement")),
-    Told(_volumes, ("VS",)),
-    Told(_density, ("boundary", "voxel")),
-    Told(_background, AT_THEIR_BEST),
-    Told(_critical, ("hazard",)),
-    Told(_centerLines, ("skeletons", "gaps", "betti"), isOfEmpty=None),
+    Finder(_memberships, ("hasMemberships",), isOfEmpty=None),
+    Finder(_lesions, ("lesions",), isOfEmpty=None),
+    Finder(_outliers, ("HD", "HDvox")),
+    Finder(_parts),
+    Finder(_tolerances, OF_TOLERANCES),
+    Finder(_percentiles, ("hasLowPercentiles",)),
+    Finder(_size, COUNTED),
+    Finder(_volumes, ("VS",)),
+    Finder(_density, ("boundary", "voxel")),
+    Finder(_background, AT_THEIR_BEST),
+    Finder(_critical, ("hazard",)),
+    Finder(_centerLines, ("skeletons", "gaps", "betti"), isOfEmpty=None),
 )

@@ -10,22 +10,22 @@ import numpy as np
 
 from ...base.errors import Undefined
 from ...base.texts import commaSeparated, counted, percent, shortest
+from ...conventions import chosen
+from ...conventions.presets import PRESETS
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...metrics import boundary, extents, overlap
-from ...metrics.counts import Counts, count
 from ...metrics.dose import doseOfShare
-from ...metrics.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
+from ...metrics.findings import ALIKE, Finding, Kind, otherUnits, shareOfBoxes
 from ...metrics.measurement import withUnit
 from ...metrics.slices import axisOf, normalOf, positionText
 from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
-from .cautions import CAUTIONS, Told
+from .cautions import CAUTIONS, Finder
 
 if TYPE_CHECKING:
     from ...metrics.measurement import Measurement
     from ...metrics.pair import Pair
-    from ...model.structure import Structure
 
 # Pattern of a DICOM UID, for frames of reference.
 UID = re.compile(r"[\d.]+")
@@ -47,21 +47,36 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 
 def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return all findings of a pair whose measurements are known, alarms first."""
-    isEmpty, asked = bool(pair.emptiness), {*values, *pair.settings.families, *pair.needed}
+    settings, structures = pair.settings, pair.structures
+    isCounted = not {"overlap", "agreement"}.isdisjoint(settings.families)
+    grids = [s.samplingGrid for s in structures if s.samplingGrid is not None]
+    # what a finding may be about beside families, measurements and quantities
+    traits = {
+        "hasConvention": settings.convention not in PRESETS,
+        "hasCommonExtent": settings.extent == "common",
+        "hasOrigin": any(s.file or s.frameOfReference or s.patient for s in structures),
+        "hasNotes": any(s.notes for s in structures),
+        "hasIgnoredLabel": any(s.ignored is not None for s in structures),
+        "hasPlan": pair.dose is not None or settings.placesBy == "dose",
+        "hasSurfaces": any(s.givenSurface is not None for s in structures),
+        "hasMemberships": pair.isFuzzy and isCounted,
+        "hasTwoSizes": len(grids) == 2 and grids[0].size != grids[1].size,
+        "hasTwoGrids": len(grids) == 2 and not np.array_equal(grids[0].matrix, grids[1].matrix),
+        "hasLowPercentiles": "boundary" in settings.families and any(p < 1 for p in settings.percentiles),
+    }
+    subjects = {*values, *settings.families, *pair.needed, *(name for name, holds in traits.items() if holds)}
     found = [
-        one
-        for told in (*FINDINGS, *CAUTIONS)
-        if told.isOfEmpty in (None, isEmpty) and (not told.about or not asked.isdisjoint(told.about))
-        for one in pair.call(told.find, {"values": values})
+        one if isinstance(one, Finding) else Finding(one)
+        for finder in (*FINDERS, *CAUTIONS)
+        if finder.isOfEmpty in (None, bool(pair.emptiness))
+        and (not finder.about or not subjects.isdisjoint(finder.about))
+        for one in pair.call(finder.find, {"values": values})
     ]
-    return alarmsFirst(one if isinstance(one, Finding) else Finding(one) for one in found)
+    return tuple(sorted(found, key=lambda one: not one.isAlarm))
 
 
 def _convention(pair: Pair) -> Iterator[str]:
-    if pair.settings.isOfAnotherTool:
-        from ...conventions import chosen
-
-        yield chosen.finding(pair.settings.convention)
+    yield chosen.finding(pair.settings.convention)
 
 
 def _dose(pair: Pair) -> Iterator[str]:
@@ -96,11 +111,9 @@ def _notOfDose(pair: Pair, name: str) -> str:
     return " and ".join(what for what, value in told if value and getattr(pair.dose, name) not in ("", value))
 
 
-def _ignored(pair: Pair) -> Iterator[str]:
+def _sayIgnored(pair: Pair) -> Iterator[str]:
     """Yield what was left out because nobody annotated there."""
     known = [(which, s, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
-    if not known:
-        return
     label = known[0][2].label
     if pair.ignored is None:
         yield f"The reference has no label {label} to be ignored, so all of it counts."
@@ -139,7 +152,7 @@ def _extent(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
     elif pair.extent.sentence:
         yield pair.extent.sentence
-    elif pair.extent.description is None and "boundary" in pair.settings.families and pair.knownDistances is not None:
+    elif pair.extent.description is None and pair.known("distances", "signedDistances") is not None:
         yield from extents.decisiveEnd(*pair.structures, pair.distances)
 
 
@@ -176,18 +189,18 @@ def _frames(pair: Pair) -> Iterator[str]:
     patients = [s.patient for s in pair.structures]
     if all(patients) and patients[0] != patients[1]:
         yield Finding.of(Kind.OTHER_PATIENTS)
-    if all(s.samplingGrid for s in pair.structures) and not _meet(*map(_extentOf, pair.structures)):
+
+
+def _apart(pair: Pair) -> Iterator[str]:
+    """Yield the alarm that two images do not overlap in space, each with its structure, which may leave it."""
+    ends = []
+    for structure in pair.structures:
+        # a structure is known where only some slices of its image are
+        corners = cast(Grid, structure.samplingGrid).corners()
+        corners = corners if structure.isEmpty else np.concatenate([corners, structure.box])
+        ends.append((corners.min(axis=0), corners.max(axis=0)))
+    if not _meet(*ends):
         yield Finding.of(Kind.IMAGES_APART)
-
-
-def _extentOf(structure: Structure) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and the highest coordinates (3,) in mm of an image and of the structure, which may leave it.
-
-    A structure is known where only some slices of its image are.
-    """
-    grid = cast(Grid, structure.samplingGrid)
-    corners = grid.corners() if structure.isEmpty else np.concatenate([grid.corners(), structure.box])
-    return corners.min(axis=0), corners.max(axis=0)
 
 
 def _placement(pair: Pair) -> Iterator[str]:
@@ -196,8 +209,10 @@ def _placement(pair: Pair) -> Iterator[str]:
     They are the same whatever is measured: these always count the overlap. What is said of it else depends on whether
     anything that was asked for is counted.
     """
-    yield from _cropped(pair)
-    counts = _countsOf(pair)
+    try:
+        counts = pair.crispCounts
+    except Undefined:  # of a surface without an inside
+        counts = None
     hollow = [] if counts is None else [which for which in REFERENCE_AND_TEST if not getattr(counts, which)]
     if counts is not None and hollow and pair.areVoxelsCounted:
         verb, are = ("enclose", "they are") if len(hollow) == 2 else ("encloses", "it is")
@@ -218,15 +233,13 @@ def _placement(pair: Pair) -> Iterator[str]:
     elif (dice := overlap.dice(counts)) < HARDLY:
         yield Finding.of(Kind.HARDLY_OVERLAP, dice=shortest(float(f"{dice:.1g}")))
         yield from otherUnits(*pair.structures)
-    if pair.dimension == 3:
-        yield from _sides(pair)
+    if pair.dimension == 3 and overlap.dice(counts) < 1 - MIRROR_GAIN:
+        yield from _sides(pair, overlap.dice(counts))
 
 
-def _cropped(pair: Pair) -> Iterator[Finding]:
+def _cropping(pair: Pair) -> Iterator[Finding]:
     """Yield the finding that one image may have been cropped without its origin: moved inside, its structure fits."""
-    masks = [structure.mask for structure in pair.structures if structure.mask is not None]
-    if len(masks) < 2:
-        return
+    masks = [cast(Mask, structure.mask) for structure in pair.structures]
     shift, sizes = masks[1].grid.offsetOn(masks[0].grid), np.array([mask.grid.size for mask in masks])
     small = int((sizes[1] <= sizes[0]).all())
     room = sizes[1 - small] - sizes[small]
@@ -238,19 +251,11 @@ def _cropped(pair: Pair) -> Iterator[Finding]:
 
     def movedDice(by: np.ndarray) -> float:
         i, j, k = (part.offset + by).tolist()
-        return overlap.dice(count(whole, Mask(part.voxels, (i, j, k), whole.grid)))
+        return overlap.dice(overlap.count(whole, Mask(part.voxels, (i, j, k), whole.grid)))
 
     if moved.any() and 1 - movedDice(moved) <= (1 - movedDice(np.zeros(3, int))) / 2:
         text = " instead of ".join(" x ".join(map(str, sizes[n].tolist())) for n in (small, 1 - small))
         yield Finding.of(Kind.CROPPED, which=REFERENCE_AND_TEST[small], sizes=text)
-
-
-def _countsOf(pair: Pair) -> Counts | None:
-    """Return the overlap in voxels, None for a surface without an inside."""
-    try:
-        return pair.crispCounts
-    except Undefined:
-        return None
 
 
 def _otherCoordinates(pair: Pair) -> Iterator[str]:
@@ -262,11 +267,8 @@ def _otherCoordinates(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.OTHER_AXES)
 
 
-def _sides(pair: Pair) -> Iterator[str]:
+def _sides(pair: Pair, dice: float) -> Iterator[str]:
     """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
-    dice = overlap.dice(pair.crispCounts)
-    if dice >= 1 - MIRROR_GAIN:
-        return
     planes = [plane for plane in sagittalPlanes(pair) if _mayMeetMirrored(pair, plane)]
     best = max((_mirroredDice(pair.masks, plane) for plane in planes), default=0.0)
     if best > dice + MIRROR_GAIN:
@@ -293,9 +295,9 @@ def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
         center = mask.grid.toWorld([(mask.low + mask.high) / 2])[0]
         if abs(center[0] - plane) < MIRROR_DISTANCE:
             return 0.0
-    if overlap.dice(count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
+    if overlap.dice(overlap.count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
         return 0.0
-    return overlap.dice(count(reference, mirroredLeftRight(test, plane)))
+    return overlap.dice(overlap.count(reference, mirroredLeftRight(test, plane)))
 
 
 def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> bool:
@@ -363,7 +365,7 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 def _grids(pair: Pair) -> Iterator[str]:
     wasCounted = pair.areVoxelsCounted
     bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
-    if not ((wasCounted or bySlice) and pair.isResampled):
+    if not ((wasCounted or bySlice) and pair.overlapGrid.isResampled):
         return
     sentences = ["The masks lie on different grids."]
     if wasCounted:
@@ -402,7 +404,7 @@ def _howCounted(pair: Pair) -> str:
 
 
 def _ties(pair: Pair) -> Iterator[str]:
-    if pair.knownDistances is None:
+    if pair.known("distances", "signedDistances") is None:
         return
     for tolerance in pair.settings.tolerances:
         ties = boundary.shareOfTies(pair.distances, tolerance)
@@ -430,18 +432,20 @@ def _slices(pair: Pair) -> Iterator[str]:
         )
 
 
-FINDINGS = (
-    Told(_emptiness, isOfEmpty=True),
-    Told(_convention, isOfEmpty=None),
-    Told(_extent, isOfEmpty=None),
-    Told(_frames, isOfEmpty=None),
-    Told(_notes, isOfEmpty=None),
-    Told(_ignored, isOfEmpty=None),
-    Told(_dose, isOfEmpty=None),
-    Told(_placement),
-    Told(_edges, isOfEmpty=None),
-    Told(_surfaces, isOfEmpty=None),
-    Told(_grids, isOfEmpty=None),
-    Told(_ties, ("boundary",), isOfEmpty=None),
-    Told(_slices, ("sliceSimilarity",), isOfEmpty=None),
+FINDERS = (
+    Finder(_emptiness, isOfEmpty=True),
+    Finder(_convention, ("hasConvention",), isOfEmpty=None),
+    Finder(_extent, ("hasCommonExtent", "boundary"), isOfEmpty=None),
+    Finder(_frames, ("hasOrigin",), isOfEmpty=None),
+    Finder(_apart, ("hasTwoGrids",), isOfEmpty=None),
+    Finder(_notes, ("hasNotes",), isOfEmpty=None),
+    Finder(_sayIgnored, ("hasIgnoredLabel",), isOfEmpty=None),
+    Finder(_dose, ("hasPlan",), isOfEmpty=None),
+    Finder(_cropping, ("hasTwoSizes",)),
+    Finder(_placement),
+    Finder(_edges, isOfEmpty=None),
+    Finder(_surfaces, ("hasSurfaces",), isOfEmpty=None),
+    Finder(_grids, ("hasTwoGrids",), isOfEmpty=None),
+    Finder(_ties, ("boundary",), isOfEmpty=None),
+    Finder(_slices, ("sliceSimilarity",), isOfEmpty=None),
 )

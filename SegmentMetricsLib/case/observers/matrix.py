@@ -12,19 +12,18 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.parallel import eachSideBySide
-from ...conventions.chosen import metricsOf
 from ...conventions.presets import PRESETS
 from ...distances.surfacedistances import SurfaceDistances
 from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
 from ...metrics.findings import Finding, asFinding
-from ...metrics.measurement import Measurement, evaluate
+from ...metrics.measurement import Measurement, measure
 from ...metrics.pair import Pair
-from ...metrics.registry import findMetric, selected
+from ...metrics.registry import findMetric
 from ...model.structure import Structure
 from ...settings.settings import Settings
 from ..casework import SMALL, costOf
-from ..comparison import Comparison, compared, measureTogether
+from ..comparison import Comparison, ask, comparePair, measureTogether
 
 # Distances of several pairs are pooled in steps of this many mm.
 STEP = 0.001
@@ -33,7 +32,7 @@ STEP = 0.001
 Criticals = Sequence[Mapping[str, Structure]]
 
 
-class Spread(NamedTuple):
+class PairSpread(NamedTuple):
     """How a measurement varies over pairs of observers; infinite values count, undefined ones are left out.
 
     mean, sd, low, high: NaN without a value; mean and SD of infinite values are not finite. pairs: number of values.
@@ -131,7 +130,7 @@ class Matrix:
                 result[place] = measurements[key].value
         return result
 
-    def spread(self, key: str, observers: Sequence[int]) -> Spread:
+    def spread(self, key: str, observers: Sequence[int]) -> PairSpread:
         """Return how a measurement varies over the pairs of some observers.
 
         Every pair counts once if the measurement does not depend on the order, else in both orders.
@@ -146,9 +145,11 @@ class Matrix:
         given = np.array([values[pair] for pair in chosen])
         known = given[~np.isnan(given)]
         if not len(known):
-            return Spread(*4 * (math.nan,), 0, len(given))
+            return PairSpread(*4 * (math.nan,), 0, len(given))
         sd = float(known.std(ddof=1)) if len(known) > 1 and np.isfinite(known).all() else math.nan
-        return Spread(meanOf(known), sd, float(known.min()), float(known.max()), len(known), len(given) - len(known))
+        return PairSpread(
+            meanOf(known), sd, float(known.min()), float(known.max()), len(known), len(given) - len(known)
+        )
 
 
 def compareAll(
@@ -182,8 +183,8 @@ def compareAll(
         if isinstance(pair, InputError):
             return pair
         try:
-            comparison = compared(pair)
-            back = _exchanged(pair, comparison, criticals[place[1]])
+            comparison = comparePair(pair)
+            back = _measureExchanged(pair, comparison, criticals[place[1]])
         except InputError as error:
             return error
         alarms = [finding for finding in map(asFinding, comparison.findings) if finding.isAlarm]
@@ -214,13 +215,15 @@ class _Both(NamedTuple):
     pooled: Pooled | None
 
 
-def _exchanged(pair: Pair, comparison: Comparison, criticals: Mapping[str, Structure]) -> Mapping[str, Measurement]:
+def _measureExchanged(
+    pair: Pair, comparison: Comparison, criticals: Mapping[str, Structure]
+) -> Mapping[str, Measurement]:
     """Return the measurements of a pair with reference and test exchanged.
 
     A measurement that does not depend on their order is not measured again.
     """
     exchanged = pair.exchanged(criticals)
-    asked = list(selected(pair.settings, metricsOf(pair.settings.convention).values()))
+    asked = ask(exchanged)
     # of empty structures and of parts of them, reasons and more name the reference and the test
     isPlain = pair.settings.convention in PRESETS and not pair.emptiness and pair.extent.description is None
     same = {
@@ -232,6 +235,6 @@ def _exchanged(pair: Pair, comparison: Comparison, criticals: Mapping[str, Struc
         for one in asked
         if isPlain and one.metric.symmetric and not one.metric.dependsOnGrid and comparison[one.key].status == "ok"
     }
-    again = evaluate(exchanged, [one for one in asked if one.key not in same])
+    found = {one.key: same[one.key] if one.key in same else measure(exchanged, one) for one in asked}
     exchanged.forget()
-    return {key: same[key] if key in same else again[key] for key in comparison}
+    return found

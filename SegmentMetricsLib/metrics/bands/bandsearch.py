@@ -6,7 +6,7 @@ A band extends from its boundary to the depth tau. The voxels of a fine grid tha
 any search (bandvoxels.py). Their depth is searched at the corners of cells about as wide as the bands and interpolated
 in between, but only where the band may end (depths.py): the bands of small structures mostly fill them. This
 decides for every voxel whether it lies in a band, but only approximately, because interpolation errs. Therefore some
-voxels, drawn at random, mostly where errors matter, are searched as well, and the errors found there are corrected,
+voxels, drawn at random, mostly where errors matter, are searched as well, and the errors found there are correct,
 each for as many voxels as the drawn one represents. The interpolation then leaves no bias, only a random error (this is
 a control variate with the sampling of Horvitz and Thompson, doi:10.1080/01621459.1952.10483446). The draw also yields
 an estimate of that error, and voxels are drawn until it is small enough (importancesampling.py).
@@ -69,7 +69,7 @@ def searchedBands(
     counting /= found.either * size
     # the part of the error that counting does not use is left for the draw
     left = float(np.sqrt(max((BOTH_SHARE * wanted) ** 2 - counting**2, room**2)))
-    both, either, drawing = found.corrected(left, sum(depth.error for depth in depths))
+    both, either, drawing = found.correct(left, sum(depth.error for depth in depths))
     error = float(np.hypot(counting, drawing))
     return Bands(both * size, either * size, voxels.codes.size, error), found.either
 
@@ -116,13 +116,13 @@ class Members:
         self.either += int(np.count_nonzero(members[0] | members[1]) - np.count_nonzero(codes))
         return members
 
-    def corrected(self, wanted: float, about: float) -> tuple[float, float, float]:
+    def correct(self, wanted: float, about: float) -> tuple[float, float, float]:
         """Return the numbers of voxels in both bands and in either, and the standard error of the overlap by the draw.
 
         wanted: standard error at which no more voxels are drawn. about: approximate error of the overlap without a
         draw.
         """
-        sampling = ImportanceSampling([self._chances(number) for number in (0, 1)], self._guessed, self._searched)
+        sampling = ImportanceSampling([self._chances(number) for number in (0, 1)], self._guess, self._search)
         if not sampling.total:
             return float(self.both), float(self.either), 0.0
         factor = sampling.within(0.5 * (DRAWS * about / wanted) ** 2 / sampling.total, FIRST_DRAW, LARGEST_FIRST_DRAW)
@@ -162,7 +162,7 @@ class Members:
             result[rows] = chances
         return result.ravel()
 
-    def _guessed(self, numbers: np.ndarray) -> list[np.ndarray]:
+    def _guess(self, numbers: np.ndarray) -> list[np.ndarray]:
         """Return for each band the fractions of voxels (k,), given by index, that seem to lie in it."""
         block, voxel = np.divmod(numbers, self._codes.shape[1])
         codes, inPart, result = self._codes.ravel().take(numbers), partOfVoxels(self._voxels.dimension), []
@@ -174,7 +174,7 @@ class Members:
             result.append(member)
         return result
 
-    def _searched(self, number: int, numbers: np.ndarray) -> np.ndarray:
+    def _search(self, number: int, numbers: np.ndarray) -> np.ndarray:
         """Return the fractions of voxels (k,), given by index and inside one boundary, that lie in its band."""
         block, voxel = np.divmod(numbers, self._codes.shape[1])
         within = np.stack(np.unravel_index(voxel, (SIDE,) * self._voxels.dimension), axis=1)

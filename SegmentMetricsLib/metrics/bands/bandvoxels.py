@@ -101,7 +101,7 @@ class BandVoxels:
             some = self.codes[first : first + SIDE]
             outside = np.bitwise_and.reduce(some, axis=0) ^ BOTH
             layers.append(np.bitwise_or.reduce(some, axis=0) | outside << np.uint8(2))
-        return joined(np.stack(layers), (1, *[SIDE] * (self.dimension - 1)))
+        return joinBlocks(np.stack(layers), (1, *[SIDE] * (self.dimension - 1)))
 
     def holding(self, number: int) -> np.ndarray:
         """Return whether blocks hold voxels of the reference (0) or the test (1)."""
@@ -123,7 +123,7 @@ class BandVoxels:
         return self.codes.reshape(counts).transpose(order)[chosen].reshape(-1, SIDE**self.dimension)
 
 
-def joined(flags: np.ndarray, sides: Iterable[int]) -> np.ndarray:
+def joinBlocks(flags: np.ndarray, sides: Iterable[int]) -> np.ndarray:
     """Return the "or" of flags [k, j, i], or of bits, over blocks of voxels. sides: of the blocks, in voxels."""
     for axis, side in enumerate(sides):
         if side == 1:
@@ -164,7 +164,7 @@ def askewAxes(home: Grid) -> np.ndarray:
 
     home: a grid to which faces may be parallel. If it is planar, the last vector is normal to it.
     """
-    direction, turn = home.direction, turned()
+    direction, turn = home.direction, rotation()
     if home.planar:
         direction, turn = np.roll(direction, 2 - cast(int, home.flatAxis), axis=1), np.eye(3)
         turn[:2, :2] = np.array([[1, -TILT], [TILT, 1]]) / np.hypot(1, TILT)
@@ -173,7 +173,7 @@ def askewAxes(home: Grid) -> np.ndarray:
     return axes * np.sign(np.diag(lengths)) @ turn
 
 
-def turned() -> np.ndarray:
+def rotation() -> np.ndarray:
     """Return the rotation (3, 3) of the quaternion TURN."""
     w, *axis = np.array(TURN) / np.linalg.norm(TURN)
     x, y, z = axis

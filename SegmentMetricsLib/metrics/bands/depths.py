@@ -59,8 +59,8 @@ class Depths:
         dimension = voxels.dimension
         self.isDeep = voxels.deeper(number, tolerance)
         blocks = np.stack(np.nonzero(voxels.holding(number) & ~self.isDeep), axis=1)
-        told = self._corners(blocks, SIDE)
-        depths = told[:, : 2**dimension] + np.float32(tolerance)
+        atCorners = self._corners(blocks, SIDE)
+        depths = atCorners[:, : 2**dimension] + np.float32(tolerance)
         reach = SIDE * voxels.step * dimension**0.5 / 2
         lowest, highest = depths.min(axis=1), depths.max(axis=1)
         self.isDeep[tuple(blocks[highest < -reach].T)] = True
@@ -71,31 +71,31 @@ class Depths:
         self.scales = np.empty((len(mixed), (SIDE // PART) ** dimension), np.float32)
         self.areSteep = np.empty(self.scales.shape, bool)
         self.error = 0.0
-        self._fill(blocks[mixed], told[mixed])
+        self._fill(blocks[mixed], atCorners[mixed])
         np.maximum(self.scales, np.float32(LEAST_SCALE * voxels.step), out=self.scales)
 
-    def _fill(self, cells: np.ndarray, told: np.ndarray) -> None:
-        """Interpolate in cells (n, d), and in the parts of them that become cells. told: (n, c) from _corners()."""
+    def _fill(self, cells: np.ndarray, atCorners: np.ndarray) -> None:
+        """Interpolate in cells (n, d), and in parts of them that become cells. atCorners: (n, c) from _corners()."""
+        if not len(cells):
+            return
         dimension, step = self._voxels.dimension, self._voxels.step
         octants = corners(dimension)
         rows, places = np.arange(len(cells)), np.zeros_like(cells)
         side, off = SIDE, OFF
         while True:
             checkpoint()
-            doubts = np.abs(product(told, doubtWeights(dimension))).mean(axis=1)
-            scales = off * (OF_CELL * doubts + (1 - OF_CELL) * mean(doubts))
-            values = product(told, placeWeights(dimension, side)) + np.float32(self._tolerance)
+            doubts = np.abs(product(atCorners, pairWeights(dimension))).mean(axis=1)
+            scales = off * (OF_CELL * doubts + (1 - OF_CELL) * float(doubts.mean()))
+            values = product(atCorners, placeWeights(dimension, side)) + np.float32(self._tolerance)
             inCells(self.above, dimension, side)[(rows, *places.T)] = values.reshape(-1, *[side] * dimension)
             parts = inCells(self.scales, dimension, side // PART)
             parts[(rows, *places.T)] = scales.reshape(-1, *[1] * dimension)
-            isSteep = areSteep(told[:, len(octants) :].reshape(-1, len(octants), dimension), side * step)
+            isSteep = areSteep(atCorners[:, len(octants) :].reshape(-1, len(octants), dimension), side * step)
             parts = inCells(self.areSteep, dimension, side // PART)
             parts[(rows, *places.T)] = isSteep.reshape(-1, *[1] * dimension)
-            if not len(cells):
-                return
             half = side // 2
             # area of the band's end inside each part, taken as a ball, and the error of the overlap that it may cause
-            middles = product(told, placeWeights(dimension, 2)) + np.float32(self._tolerance)
+            middles = product(atCorners, placeWeights(dimension, 2)) + np.float32(self._tolerance)
             radii = 0.87 * half * step + scales
             passing = np.maximum(0.86 - 0.86 * (middles / radii[:, None]) ** 2, 0) * (half * step) ** (dimension - 1)
             errors = scales[:, None] * passing / self._union
@@ -105,11 +105,11 @@ class Depths:
                 return
             of, part = np.divmod(chosen, len(octants))
             rows, places, cells = rows[of], 2 * places[of] + octants[part], 2 * cells[of] + octants[part]
-            before, told, side = told[of], self._corners(cells, half), half
+            before, atCorners, side = atCorners[of], self._corners(cells, half), half
             guessed = np.einsum("nk,nck->nc", before, halfwayWeights(dimension)[part])
             # each part shares one of its corners with its cell
-            found = np.abs(guessed - told[:, : len(octants)]).sum(axis=1) / (len(octants) - 1)
-            off = mean(found) / max(mean(doubts[of]), 1e-12)
+            found = np.abs(guessed - atCorners[:, : len(octants)]).sum(axis=1) / (len(octants) - 1)
+            off = float(found.mean()) / max(float(doubts[of].mean()), 1e-12)
 
     def _worthCutting(self, errors: np.ndarray) -> np.ndarray:
         """Return the parts of cells that should become cells to minimize searches. errors: (n,) of the parts."""
@@ -143,11 +143,6 @@ def areSteep(growth: np.ndarray, unit: float) -> np.ndarray:
     # in a plate thinner than the cell, just one corner may lie on the other side
     along = np.matmul(growth, ofCell[:, :, None])[:, :, 0].min(axis=1)
     return (lengths > STEEP * unit) & (along > -AGAINST * unit * lengths)
-
-
-def mean(values: np.ndarray) -> float:
-    """Return the mean of numbers (n,), 0 if there are none."""
-    return float(values.mean()) if len(values) else 0.0
 
 
 def inCells(values: np.ndarray, dimension: int, side: int) -> np.ndarray:
@@ -192,20 +187,6 @@ def halfwayWeights(dimension: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=2)
-def doubtWeights(dimension: int) -> np.ndarray:
-    """Return pairWeights() in the precision of the corner data."""
-    return pairWeights(dimension).astype(np.float32)
-
-
-def cornerWeights(places: np.ndarray) -> np.ndarray:
-    """Return the weights (n, 2 ** d) that interpolate corner values at places (n, d), the last axis fastest."""
-    weights = np.ones((len(places), 1))
-    for along in places.T:
-        parts = np.stack([1 - along, along], axis=1)
-        weights = (weights[:, :, None] * parts[:, None]).reshape(len(places), -1)
-    return weights
-
-
 def pairWeights(dimension: int) -> np.ndarray:
     """Return the weights (2 ** d * (1 + d), pairs) that turn values and growth at corners into disagreements.
 
@@ -219,7 +200,7 @@ def pairWeights(dimension: int) -> np.ndarray:
         values[other], values[one] = 1, -1
         growth[[one, other]] = (ends[one] - ends[other]) / 2
         columns.append(np.concatenate([values, growth.ravel()]))
-    return np.stack(columns, axis=1)
+    return np.stack(columns, axis=1).astype(np.float32)
 
 
 def pointWeights(places: np.ndarray) -> np.ndarray:
@@ -230,6 +211,10 @@ def pointWeights(places: np.ndarray) -> np.ndarray:
     So adding half of what the tangents add is exact.
     """
     dimension = places.shape[1]
-    weights = cornerWeights(places)
+    # of the corners' values, the last axis fastest
+    weights = np.ones((len(places), 1))
+    for along in places.T:
+        parts = np.stack([1 - along, along], axis=1)
+        weights = (weights[:, :, None] * parts[:, None]).reshape(len(places), -1)
     growth = weights[:, :, None] * (places[:, None] - corners(dimension)) / 2
     return np.concatenate([weights, growth.reshape(len(places), -1)], axis=1)

@@ -12,7 +12,7 @@ import numpy as np
 from ...base.progress import checkpoint
 from ...distances.field import ROUNDING
 from ...distances.surfacedistances import BoundaryPair
-from ...geometry.masks import Mask
+from ...geometry.masks import Mask, boxAround
 from .bandsearch import TIE_TOLERANCE
 from .sizes import Bands
 
@@ -34,11 +34,13 @@ def gridBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
     grid = masks[0].grid
     isCut = np.arange(3) != grid.flatAxis
     along = np.where(isCut, pieces, 1)
-    low, high = boxAround(masks)
+    low, high = boxAround(*masks)
+    low, high = low - 2 * isCut, high + 2 * isCut
     count = (high - low + 1) * along
     side = 1 << int(np.log2(max(1, count.max() // BLOCKS_ALONG)))
     numbers = np.indices(-(-count // np.where(isCut, side, 1))).reshape(3, -1).T
     blocks = low * along + numbers * np.where(isCut, side, 1)
+    corners = np.indices((2, 2, 2)).reshape(3, -1) - 0.5
     left = [(blocks, np.full((len(blocks), 2), UNKNOWN, np.int8), side)]
     both = either = asked = 0
     while left:
@@ -49,7 +51,8 @@ def gridBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
             continue
         sides = np.where(isCut, side, 1)
         places = grid.toWorld((blocks + sides / 2) / along - 0.5)
-        reach = halfDiagonal(grid.axes * ((sides - 1) / along))
+        # the largest distance from the middle of a block to a corner
+        reach = float(np.linalg.norm(grid.axes * ((sides - 1) / along) @ corners, axis=0).max())
         for number, state in enumerate(states.T):
             rows = np.flatnonzero(state == UNKNOWN)
             state[rows] = statesAround(boundaries.search(number).signedDistances(places[rows]), tolerance, reach)
@@ -66,12 +69,6 @@ def gridBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
     return Bands(both * scale, either * scale, asked)
 
 
-def halfDiagonal(edges: np.ndarray) -> float:
-    """Return the largest distance in mm from the middle of a block to a corner. edges: (3, 3) its edges as columns."""
-    signs = np.indices((2, 2, 2)).reshape(3, -1) - 0.5
-    return float(np.linalg.norm(edges @ signs, axis=0).max())
-
-
 def statesAround(signed: np.ndarray, tolerance: float, reach: float) -> np.ndarray:
     """Return the states (n,) of the surroundings, up to `reach` mm, of places: in a band, outside it, or unknown.
 
@@ -82,13 +79,3 @@ def statesAround(signed: np.ndarray, tolerance: float, reach: float) -> np.ndarr
     isIn = (signed < -TIE_TOLERANCE - reach) & (signed > TIE_TOLERANCE - tolerance + reach)
     isOutside = (signed >= reach - TIE_TOLERANCE) | (signed <= TIE_TOLERANCE - tolerance - reach)
     return np.select([isIn, isOutside], [IN_BAND, OUTSIDE], UNKNOWN)
-
-
-def boxAround(masks: tuple[Mask, Mask]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first and the last voxel index (i, j, k) of a box around both masks, with a margin."""
-    grid = masks[0].grid
-    low = np.min([m.low for m in masks], axis=0) - 2
-    high = np.max([m.high for m in masks], axis=0) + 2
-    if grid.planar:
-        low[grid.flatAxis] = high[grid.flatAxis] = 0
-    return low, high

@@ -87,12 +87,12 @@ class ImportanceSampling:
             chance = np.minimum(self._chances[number].take(every) * np.float32(factor), 1)
             isDrawn = draws < chance
             new = guessed[number].copy()
-            new[isDrawn] = self._searched(number, every[isDrawn])
+            new[isDrawn] = self._searchNew(number, every[isDrawn])
             found.append(new)
             chances.append(chance.astype(float))
         return Corrections(guessed, found, chances)
 
-    def _searched(self, number: int, voxels: np.ndarray) -> np.ndarray:
+    def _searchNew(self, number: int, voxels: np.ndarray) -> np.ndarray:
         """Return the search results of voxels (k,), ascending, which include all that were searched before."""
         before, values = self._known[number]
         found = np.empty(len(voxels), np.float32)

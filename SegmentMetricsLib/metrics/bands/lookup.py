@@ -8,7 +8,6 @@ of set bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
@@ -17,14 +16,13 @@ import numpy as np
 
 from ...base.parallel import eachSideBySide, evenParts
 from ...base.progress import checkpoint
-from ...distances import lattice
-from ...geometry.cellcases import Positions
+from ...distances.lattice import CellTables, Lattice, cellsWithin, cellTables
+from ...geometry.cellcases import Positions, ofCases
 from ...geometry.slabs import Slab, alignedAxis
-from .bandtables import WORD, BandTables
 from .sizes import Bands
 
-# Minimum number of positions stored in one number.
-SHORT_WORD = 16
+# Minimum and maximum number of positions stored in one number.
+SHORT_WORD, WORD = 16, 64
 # Positions per cell in tables: at least, at most at first, and at most for small or thin bands; fewer if there are many
 # steps.
 FEWEST_POSITIONS, MANY_POSITIONS, MOST_POSITIONS = WORD, 512, 1024
@@ -54,14 +52,13 @@ class Estimate:
 
     @staticmethod
     def of(inBand: list[np.ndarray]) -> Estimate:
-        """Count bands given as bool (n, m). Each half of the m points must be spread evenly."""
-        return Estimate(*(_inHalves(member, np.count_nonzero) for member in _bothAndEither(*inBand)))
-
-    @staticmethod
-    def ofBits(inBand: list[np.ndarray]) -> Estimate:
-        """Count bands given as numbers (n,) or (n, w) whose bits are points."""
-        bytes_ = (member.reshape(len(member), -1).view(np.uint8) for member in _bothAndEither(*inBand))
-        return Estimate(*(_inHalves(member, countedBits) for member in bytes_))
+        """Count bands given as numbers (n,) or (n, w) whose bits are points. Each half must be spread evenly."""
+        halves = []
+        for member in (inBand[0] & inBand[1], inBand[0] | inBand[1]):
+            counts = _bitCounts().take(member.reshape(len(member), -1).view(np.uint8).T)
+            # column by column: NumPy is slow to reduce along a short axis
+            halves.append([np.add.reduce(half, dtype=np.uint16) for half in np.split(counts, 2)])
+        return Estimate(*(np.stack(columns, axis=1) for columns in halves))
 
     @property
     def error(self) -> float:
@@ -78,41 +75,72 @@ class Estimate:
         return float(np.sqrt(np.square(differences, out=differences).sum()) / union)
 
 
-def _bothAndEither(one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return one & other, one | other
-
-
-def _inHalves(member: np.ndarray, counted) -> np.ndarray:
-    half = -(-member.shape[1] // 2)
-    return np.stack([counted(member[:, :half], axis=1), counted(member[:, half:], axis=1)], axis=1)
-
-
 @lru_cache(maxsize=1)
 def _bitCounts() -> np.ndarray:
     """(256,) number of set bits of every byte."""
     return np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1, dtype=np.uint16)
 
 
-def countedBits(bytes_: np.ndarray, axis: int) -> np.ndarray:
-    """Return the numbers of set bits in bytes, summed along an axis."""
-    # column by column: NumPy is slow to reduce along a short axis
-    return np.add.reduce(_bitCounts().take(np.moveaxis(bytes_, axis, 0)), axis=0, dtype=np.uint16)
+class BandTables:
+    """The positions in a cell that lie in a structure's band, as bits, for every case of the cell and of its neighbors.
+
+    tables: of a lattice, with a power of two of positions. tolerance: in mm. steps: (n, 3) from cell to cell along i,
+    j, k, nearest first; only those over which some case comes closer to a position than the tolerance.
+    """
+
+    def __init__(self, tables: CellTables, tolerance: float):
+        if tolerance > tables.horizon:
+            raise ValueError(f"The tables reach {tables.horizon} mm, less than {tolerance} mm.")
+        self._tables = tables
+        self.count = len(tables.points)
+        squared = np.float32(tolerance**2)
+        steps = tables.steps[tables.bounds < tolerance]
+        # (n, 256, count / 8) bytes: the positions closer than the tolerance to a case one step away
+        within = np.empty((len(steps), 256, self.count // 8), np.uint8)
+        for step, table in zip(steps, within, strict=True):
+            table[:] = ofCases(np.packbits(tables.pieceDistances(step) < squared, axis=1), np.bitwise_or)
+        # bounds are those of whole cells, which come closer than their contents
+        isClose = within.any(axis=(1, 2))
+        self.steps, self._within = steps[isClose], within[isClose]
+        self._inBlocks: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def inBlocks(self, perCell: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return a table of the positions inside each case, and one per step of the positions close to a case there.
+
+        perCell: positions tested in a cell, an aligned block of them: a power of two from 8 on. A table has the bits of
+        block b for case c at 256 b + c, in one or more numbers: its shape is (blocks * 256,), or (blocks * 256, words)
+        for more than 64 positions. The tables of all steps form one array.
+        """
+        if perCell not in self._inBlocks:
+            bits = min(perCell, WORD)
+
+            def arrange(bytes_: np.ndarray) -> np.ndarray:
+                words = bytes_.view(f"u{bits // 8}").reshape(256, -1, perCell // bits).swapaxes(0, 1)
+                return np.ascontiguousarray(words).reshape(-1, *words.shape[2:][: perCell > bits])
+
+            inside = arrange(np.packbits(self._tables.inside.reshape(-1, 256), axis=0).T.copy())
+            within = np.empty((len(self.steps), *inside.shape), inside.dtype)
+            for table, bytes_ in zip(within, self._within, strict=True):
+                table[:] = arrange(bytes_)
+            self._inBlocks[perCell] = inside, within
+        return self._inBlocks[perCell]
 
 
 @lru_cache(maxsize=32)
 def bandTables(spacing: tuple[float, float, float], positions: int, reach: int, tolerance: float) -> BandTables:
     """Return the tables of a spacing and a tolerance in mm, cached for the next pair of structures."""
-    return BandTables(lattice.cellTables(spacing, spreadPositions(positions), reach), tolerance)
+    return BandTables(cellTables(spacing, spreadPositions(positions), reach), tolerance)
 
 
-def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab | None = None) -> Bands | None:
+def cellBands(pair: Lattice, tolerance: float, wanted: float, slab: Slab | None = None) -> Bands | None:
     """Return the overlap by table lookup, for unsmoothed surfaces on one lattice; None if tables are unsuitable.
 
     wanted: standard error of the overlap to be reached. slab: limits the cells that count; None for all.
     """
-    reach = lattice.cellsWithin(pair.grid, tolerance)
-    steps = stepsWithin(pair, spreadPositions(FEWEST_POSITIONS), tolerance)
-    if steps is None or steps > LARGEST_TABLE_COUNT:
+    reach = cellsWithin(pair.grid, tolerance)
+    tables = cellTables(pair.spacing, spreadPositions(FEWEST_POSITIONS), reach)
+    steps = int(np.count_nonzero(tables.bounds < tolerance))
+    if reach > pair.reach or tolerance > tables.horizon or steps > LARGEST_TABLE_COUNT:
         return None
     count = _within(2 ** int(np.log2(QUICK_TABLE_SIZE / steps)), FEWEST_POSITIONS, MANY_POSITIONS)
     most = _within(2 ** int(np.log2(LARGEST_TABLE_SIZE / steps)), count, MOST_POSITIONS)
@@ -125,8 +153,8 @@ def cellBands(pair: lattice.Lattice, tolerance: float, wanted: float, slab: Slab
     guess = 1.5 * np.log2(0.55 / wanted / np.sqrt(max(1, len(cells))))
     perCell = int(_within(2.0 ** np.ceil(guess), SHORT_WORD, count))
     while True:
-        tables = bandTables(pair.spacing, count if perCell <= count else most, reach, tolerance)
-        estimate = _cellEstimate(pair, tables, cells, near, perCell)
+        used = bandTables(pair.spacing, count if perCell <= count else most, reach, tolerance)
+        estimate = _cellEstimate(pair, used, cells, near, perCell)
         error = estimate.error
         if error <= wanted or perCell >= most:
             break
@@ -142,15 +170,7 @@ def _within(value: float, least: float, most: float) -> float:
     return max(least, min(value, most))
 
 
-def stepsWithin(pair: lattice.Lattice, positions: Positions, tolerance: float) -> int | None:
-    """Return the number of steps from cell to cell in tables for a tolerance in mm; None if it exceeds their reach."""
-    reach = lattice.cellsWithin(pair.grid, tolerance)
-    tables = lattice.cellTables(pair.spacing, positions, reach)
-    isReached = reach <= pair.reach and tolerance <= tables.horizon
-    return int(np.count_nonzero(tables.bounds < tolerance)) if isReached else None
-
-
-def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarray:
+def _layersOf(slab: Slab, pair: Lattice, index: np.ndarray) -> np.ndarray:
     """Return whether cells, given by index (n, 3) in the lattice, lie between the first and last slice of a slab.
 
     A slab of one slice has one layer of cells, because structures continue unchanged beyond the slab.
@@ -161,52 +181,40 @@ def _layersOf(slab: Slab, pair: lattice.Lattice, index: np.ndarray) -> np.ndarra
     return (rows >= first) & (rows < max(last, first + 1))
 
 
-def cellIndices(pair: lattice.Lattice, cells: np.ndarray) -> np.ndarray:
+def cellIndices(pair: Lattice, cells: np.ndarray) -> np.ndarray:
     """Return the indices (n, 3) along i, j, k of cells, given by number (n,)."""
     return np.stack(np.unravel_index(cells, pair.shape, order="F"), axis=1)
 
 
-def _cellEstimate(pair, tables: BandTables, cells, near, perCell: int) -> Estimate:
-    """Test `perCell` positions in every cell; a hash of the cell's place selects them from all positions."""
+def _cellEstimate(pair: Lattice, tables: BandTables, cells: np.ndarray, near: np.ndarray, perCell: int) -> Estimate:
+    """Test `perCell` positions in every cell; a hash of the cell's place selects them from all positions.
+
+    cells, near: from bandCells().
+    """
     strides = tables.steps @ pair.strides
 
-    def counted(chosen: slice) -> Estimate:
+    def countPart(chosen: slice) -> Estimate:
         checkpoint()
         cell = cells[chosen]
         # relative to the structures, not to the image: cropping an image must not change the result
-        draw = scrambled(cellIndices(pair, cell) - pair.reach, 1)[:, 0]
+        draw = scramble(cellIndices(pair, cell) - pair.reach)
         blocks = (draw * (tables.count // perCell)).astype(np.intp)
-
-        def ask(codes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-            return bandMembership(codes, strides, cell[rows], blocks[rows], tables.inBlocks(perCell))
-
-        return Estimate.ofBits(bandsOfBoth(pair, near[:, chosen], ask))
+        (nearFirst, nearSecond, isDifferent), inBand = near[:, chosen], []
+        for codes, isAsked in zip(pair.codes, (nearFirst, nearSecond & isDifferent), strict=True):
+            rows = np.flatnonzero(isAsked)
+            found = bandMembership(codes, strides, cell[rows], blocks[rows], tables.inBlocks(perCell))
+            inBand.append(np.zeros((len(cell), *found.shape[1:]), found.dtype))
+            inBand[-1][rows] = found
+        # where the masks do not differ nearby, their bands are the same
+        inBand[1][~isDifferent] = inBand[0][~isDifferent]
+        return Estimate.of(inBand)
 
     tables.inBlocks(perCell)  # fills the cache, or every thread would
-    counts = eachSideBySide(counted, evenParts(len(cells), max(1, CHUNK * SHORT_WORD // perCell)))
+    counts = eachSideBySide(countPart, evenParts(len(cells), max(1, CHUNK * SHORT_WORD // perCell)))
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
 
-def bandsOfBoth(
-    pair: lattice.Lattice, near: np.ndarray, ask: Callable[[np.ndarray, np.ndarray], np.ndarray]
-) -> list[np.ndarray]:
-    """Return for each mask the positions in cells that lie in its band, as bits (n,) or (n, words).
-
-    near: (3, n) flags of the cells from bandCells(). ask: returns the bits (k,) of some cells, given a mask's cases on
-    the lattice and the indices (k,) of these cells.
-    """
-    (nearFirst, nearSecond, isDifferent), inBand = near, []
-    for codes, isAsked in zip(pair.codes, (nearFirst, nearSecond & isDifferent), strict=True):
-        rows = np.flatnonzero(isAsked)
-        found = ask(codes, rows)
-        inBand.append(np.zeros((len(isAsked), *found.shape[1:]), found.dtype))
-        inBand[-1][rows] = found
-    # where the masks do not differ nearby, their bands are the same
-    inBand[1][~isDifferent] = inBand[0][~isDifferent]
-    return inBand
-
-
-def bandCells(pair: lattice.Lattice, limit: float) -> tuple[np.ndarray, np.ndarray]:
+def bandCells(pair: Lattice, limit: float) -> tuple[np.ndarray, np.ndarray]:
     """Return the cells (c,), ascending, that may hold places inside a mask and within a limit in mm of its boundary.
 
     Also returns three flags (3, c) of these cells: whether they may hold such places of the first mask, of the second,
@@ -328,13 +336,10 @@ def spreadPositions(count: int) -> Positions:
     return Positions(16 * count, 16 * (place ^ TURNED.get(count, (0, 0, 0))) + (7, 8, 10))
 
 
-def scrambled(voxels: np.ndarray, count: int = 3) -> np.ndarray:
-    """Return reproducible pseudorandom numbers (n, count) in [0, 1) for voxel indices (n, 3), by splitmix64."""
+def scramble(voxels: np.ndarray) -> np.ndarray:
+    """Return reproducible pseudorandom numbers (n,) in [0, 1) for voxel indices (n, 3), by splitmix64."""
     state = voxels.astype(np.uint64) @ np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
-    numbers = np.empty((len(voxels), count))
-    for column in range(count):
-        state = state + np.uint64(0x9E3779B97F4A7C15)
-        mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        numbers[:, column] = (mixed >> np.uint64(11)) / 2.0**53
-    return numbers
+    state = state + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (mixed >> np.uint64(11)) / 2.0**53

@@ -8,8 +8,8 @@ from importlib import resources
 
 from ...base.markup import Markup, escaped, filled, joined
 from ...case.protocol.judgment import FAIL, PASS, WARN
-from ...case.tablemodel import Column, Table
 from ...metrics.measurement import typeset
+from ..tablemodel import Column, Table
 
 NO_DEVICE = "SegmentMetrics is research software, not a medical device. Do not base decisions on it alone."
 # The file with plotly.js that all pages of a batch share.

@@ -16,13 +16,20 @@ from ...base.markup import Markup, filled, joined
 from ...base.palettes import DOSE
 from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
-from ...case.explanations import ofMeasurement
 from ...case.findings import repeated
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...case.protocol.protocol import Rule
-from ...case.records import Record
-from ...case.resulttables import (
+from ...metrics.findings import Finding, Kind, split
+from ...metrics.measurement import Measurement, typeset
+from ...metrics.registry import PURPOSES
+from ...metrics.signed import SIDES
+from ...model.grayimages import GrayImage
+from ...model.naming import notAmong, onlyIn
+from ...settings.settings import Settings, asSettings
+from .. import charts
+from ..explanations import ofMeasurement
+from ..resulttables import (
     OVERVIEW,
     definitionOf,
     doseTable,
@@ -32,15 +39,7 @@ from ...case.resulttables import (
     sidesTable,
     spreadOf,
 )
-from ...case.tablemodel import Column, Table
-from ...metrics.findings import Finding, Kind, split
-from ...metrics.measurement import Measurement, typeset
-from ...metrics.registry import PURPOSES
-from ...metrics.signed import SIDES
-from ...model.grayimages import GrayImage
-from ...model.naming import notAmong, onlyIn
-from ...settings.settings import Settings, asSettings
-from .. import charts
+from ..tablemodel import Column, Table
 from ..tables import byFamily, withCommonUnit
 from . import figures
 from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
@@ -48,7 +47,7 @@ from .flatmap import flatMap
 from .gray import Gray
 from .lesions import gapsAndSpurs, lesions
 from .notices import alarms, common, failed, isSmall, sentences, small
-from .provenance import Source, provenance, sourceOf
+from .provenance import FileSource, provenance, sourceOf
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
 from .sliceviews import largestOf
@@ -105,8 +104,8 @@ class Part(NamedTuple):
     dose: file or name of the dose, "" without one.
     """
 
-    record: Record
-    sources: tuple[Source, Source]
+    record: Comparison
+    sources: tuple[FileSource, FileSource]
     section: Markup
     dose: str = ""
 
@@ -146,9 +145,9 @@ class Report:
         self.gray = None if image is None else Gray(image)
         # reports also show every pair's per-slice profile
         self.settings = replace(settings, families=(*settings.families, "slices"))
-        self.records: list[Record] = []
+        self.records: list[Comparison] = []
         self._sections: list[Markup] = []
-        self._sources: list[tuple[Source, Source]] = []
+        self._sources: list[tuple[FileSource, FileSource]] = []
         self._dose = ""
 
     def add(self, comparison: Comparison) -> None:
@@ -198,7 +197,7 @@ class Report:
         areSmall = [(n, one) for n, record in enumerate(self.records) for one in record.findings if isSmall(one)]
         isOnce = len(areSmall) > 1
         found = [[one for one in record.findings if not (isOnce and isSmall(one))] for record in self.records]
-        shared, own = repeated.sortedOut(found)
+        shared, own = repeated.sortOut(found)
         body = fromFile(
             "report",
             head=self._head(ranking, len(failures)),
@@ -278,7 +277,7 @@ class Report:
             missing.insert(0, filled('<p class="soft">$note</p>', note=SURFACE_NOTE))
         return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(missing))
 
-    def _section(self, comparison: Comparison, record: Record, n: int) -> Markup:
+    def _section(self, comparison: Comparison, record: Comparison, n: int) -> Markup:
         """Return the contents of a pair's section below its summary and findings."""
         from .othertools import otherTools
 
@@ -348,7 +347,7 @@ def _chosen(columns: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
     return first, [column.head for column in columns if column not in first]
 
 
-def _columns(records: Sequence[Record], definition: str) -> list[Shown]:
+def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
     """Return the columns for the measurements of the definition with this key.
 
     Measurements whose tolerances not all structures share are merged into one column with the tolerance, in mm, in each
@@ -410,7 +409,7 @@ def _div(part: Markup, kind: str = "") -> Markup:
     return filled("<div$named>$part</div>", named=named, part=part) if part else NOTHING
 
 
-def _volumes(record: Record) -> Markup:
+def _volumes(record: Comparison) -> Markup:
     """Return the volumes of surfaces and of voxels where they differ clearly, as in small structures; else nothing."""
     found = record.measurements
     pairs = [(f"Volume{side}", f"VoxelVolume{side}") for side in ("Reference", "Test")]
@@ -433,7 +432,7 @@ def _profileNote(comparison: Comparison) -> Markup:
     return Markup("<p>No slice has both contours, so there are no distances within slices.</p>")
 
 
-def _places(record: Record, steps: int | None = None) -> Markup:
+def _places(record: Comparison, steps: int | None = None) -> Markup:
     """Return the list of worst places. steps: number of the slices in which they can be shown, None without any."""
     if not record.worstPlaces:
         return NOTHING
@@ -465,7 +464,7 @@ def _patchSize(size: float, dimension: int) -> str:
     return f"{size / 100:.2f} cm²" if size >= 0.5 else "< 0.01 cm²"
 
 
-def _measurements(record: Record) -> Markup:
+def _measurements(record: Comparison) -> Markup:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
     found = byFamily(one for one in record.measurements.values() if not isApart(one.key))
     everything = measurementsTable(found)

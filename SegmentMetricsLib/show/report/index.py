@@ -13,8 +13,8 @@ from ...base.errors import asPath
 from ...base.markup import Markup, filled, joined
 from ...base.texts import counted
 from ...case.protocol.judgment import FAIL, VERDICTS
-from ...case.tablemodel import Table
 from ...metrics.measurement import typeset
+from ..tablemodel import Table
 from .blocks import CHECK_FIRST, NO_DEVICE, NOTHING, badge, fromFile, nameCell, page, resource, table
 
 INDEX = "index.html"

@@ -11,10 +11,10 @@ import numpy as np
 from ...base.coordinates import LETTERS_OF_AXES
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import EVENTS
-from ...case.records import Record
-from ...case.resulttables import lesionsSentence, lesionsTable, runsTable
-from ...case.tablemodel import Table
+from ...case.comparison import Comparison
 from ...metrics.instances import Lesion
+from ..resulttables import lesionsSentence, lesionsTable, runsTable
+from ..tablemodel import Table
 from .blocks import NOTHING, fromFile, table
 
 # Pixels of a picture, and of the room around the lesions for letters and large ones.
@@ -25,7 +25,7 @@ LEAST = 2.5
 MOST = 100
 
 
-class View(NamedTuple):
+class LesionView(NamedTuple):
     """A look along an axis. across, down: the LPS axes of the picture; signs: the directions to the right, and down."""
 
     name: str
@@ -35,13 +35,13 @@ class View(NamedTuple):
 
 
 VIEWS = (
-    View("From the front", 0, 2, (1, -1)),
-    View("From the left", 1, 2, (1, -1)),
-    View("From below", 0, 1, (1, 1)),
+    LesionView("From the front", 0, 2, (1, -1)),
+    LesionView("From the left", 1, 2, (1, -1)),
+    LesionView("From below", 0, 1, (1, 1)),
 )
 
 
-def lesions(record: Record) -> Markup:
+def lesions(record: Comparison) -> Markup:
     """Return the section about the lesions of a pair, nothing if it has none."""
     if not record.lesions:
         return NOTHING
@@ -54,7 +54,7 @@ def lesions(record: Record) -> Markup:
     )
 
 
-def gapsAndSpurs(record: Record) -> Markup:
+def gapsAndSpurs(record: Comparison) -> Markup:
     """Return the section about the gaps and spurs of center lines, nothing if there are none."""
     found = runsTable(record)
     return filled("<h3>Gaps and spurs</h3>$runs", runs=_list(found)) if found else NOTHING
@@ -94,7 +94,7 @@ def _radius(lesion: Lesion) -> float:
     return (3 * max(lesion.volumeReference, lesion.volumeTest) / (4 * math.pi)) ** (1 / 3)
 
 
-def _picture(found: Sequence[Lesion], view: View) -> Markup:
+def _picture(found: Sequence[Lesion], view: LesionView) -> Markup:
     axes = [view.across, view.down]
     places = np.array([lesion.position for lesion in found])[:, axes] * view.signs
     radii = np.array([_radius(lesion) for lesion in found])

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...base.markup import Markup, filled, joined
+from ...case.comparison import Comparison
 from ...case.findings import repeated
-from ...case.records import Record
 from ...metrics.findings import Kind, asFinding, split
 from ...metrics.measurement import typeset
 from .blocks import CHECK_FIRST, NOTHING, linkTo
@@ -28,7 +28,7 @@ def failed(failures: Mapping[str, str]) -> Markup:
     return _block("failed", "Not compared", list(failures.items()))
 
 
-def alarms(records: Sequence[Record], findings: Sequence[str]) -> Markup:
+def alarms(records: Sequence[Comparison], findings: Sequence[str]) -> Markup:
     """Return the alarms: findings that the numbers may not mean what they seem to mean; nothing without any.
 
     records: in the order of their section numbers. findings: of the whole case.
@@ -39,7 +39,7 @@ def alarms(records: Sequence[Record], findings: Sequence[str]) -> Markup:
     return _block("alarms", CHECK_FIRST, found)
 
 
-def common(shared: Sequence[repeated.Common], records: Sequence[Record]) -> Markup:
+def common(shared: Sequence[repeated.Common], records: Sequence[Comparison]) -> Markup:
     """Return the findings that several structures share, which are left out of their sections; nothing without any."""
     if not shared:
         return NOTHING
@@ -54,7 +54,7 @@ def isSmall(finding: str) -> bool:
     return asFinding(finding).kind == Kind.SMALL
 
 
-def small(found: Sequence[tuple[int, str]], records: Sequence[Record]) -> Markup:
+def small(found: Sequence[tuple[int, str]], records: Sequence[Comparison]) -> Markup:
     """Return once for all structures that are small what follows from that, with their sizes in a folded list.
 
     found: the number of each and the finding that says so; nothing without any.
@@ -73,7 +73,7 @@ def small(found: Sequence[tuple[int, str]], records: Sequence[Record]) -> Markup
     )
 
 
-def _whom(members: Sequence[int], records: Sequence[Record]) -> Markup:
+def _whom(members: Sequence[int], records: Sequence[Comparison]) -> Markup:
     """Return the names of structures, linked to their sections."""
     # the names are markup, and what is said around them has nothing to escape
     return Markup(repeated.phraseFor(members, [linkTo(n, record.name) for n, record in enumerate(records)], MOST_NAMES))

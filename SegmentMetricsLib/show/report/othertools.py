@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...base.markup import Markup, filled
 from ...case.comparison import Comparison
-from ...case.resulttables import heading
-from ...case.tablemodel import Table
 from ...conventions.evaluation import Reported, conventions
 from ..conventions import REFERENCE_ROW, ConventionsRecord, referenceText
+from ..resulttables import heading
+from ..tablemodel import Table
 from .blocks import NOTHING, fromFile, table
 
 

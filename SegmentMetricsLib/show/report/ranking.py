@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 
 from ...base.markup import Markup, filled
+from ...case.comparison import Comparison
 from ...case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, Judgment, Verdict, worst
-from ...case.records import Record
-from ...case.resulttables import definitionOf, heading
+from ..resulttables import definitionOf, heading
 from ..verdicts import summary
 from .blocks import NOTHING, badge
 
@@ -26,7 +26,7 @@ class Ranking:
     records, worst first with a protocol, otherwise as given. worst: index of the worst record, None without records.
     """
 
-    def __init__(self, records: Sequence[Record], judgment: Judgment | None):
+    def __init__(self, records: Sequence[Comparison], judgment: Judgment | None):
         self.records, self.judgment = records, judgment
         self._ofNames = {} if judgment is None else judgment.byStructure()
         self.verdicts = ["" if judgment is None else self._verdict(record.name) for record in records]
@@ -88,12 +88,12 @@ def severity(verdict: str) -> int:
     return SEVERITY.index(verdict or UNJUDGED)
 
 
-def worstFirst(records: Sequence[Record], verdicts: Sequence[str]) -> list[int]:
+def worstFirst(records: Sequence[Comparison], verdicts: Sequence[str]) -> list[int]:
     """Return the indices of records, worst first: by verdict, then by agreement of the contours."""
     return sorted(range(len(records)), key=lambda n: (severity(verdicts[n]), _agreement(records[n])))
 
 
-def _agreementKey(record: Record) -> str:
+def _agreementKey(record: Comparison) -> str:
     """Return the key of the measurement by which a structure is ranked, or "" if there is none."""
     for definition in AGREEMENT:
         for key, measurement in record.measurements.items():
@@ -102,7 +102,7 @@ def _agreementKey(record: Record) -> str:
     return ""
 
 
-def _agreement(record: Record) -> tuple[float, float]:
+def _agreement(record: Comparison) -> tuple[float, float]:
     """Return a sorting key that is lower for less agreement, then for a larger HD; a missing value sorts last."""
     key = _agreementKey(record)
     farthest = record.measurements.get("HD")

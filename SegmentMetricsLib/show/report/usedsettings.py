@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...base.texts import shortest
-from ...case.records import Record
+from ...case.comparison import Comparison
 from ...case.relevance import isRelevant
 from ...metrics.registry import findMetric
 from ...settings.settings import DECLARED, Settings, isInEffect
@@ -14,7 +14,7 @@ from ...settings.settings import DECLARED, Settings, isInEffect
 FIRST = ("convention", "families")
 
 
-def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[str, str]]:
+def usedSettings(settings: Settings, records: Sequence[Comparison]) -> list[tuple[str, str]]:
     """Return labels and values of the settings that affected a number or differ from the defaults.
 
     Rare ones, which the panel does not offer, are listed only if they differ. records: of the report; measurements
@@ -34,7 +34,7 @@ def usedSettings(settings: Settings, records: Sequence[Record]) -> list[tuple[st
     return [(label, text) for label, text in rows if text]
 
 
-def _withMeasured(values: Sequence[float], parameter: str, records: Sequence[Record]) -> tuple[float, ...]:
+def _withMeasured(values: Sequence[float], parameter: str, records: Sequence[Comparison]) -> tuple[float, ...]:
     """Return the values of a parameter: first those in the settings, then others that occur in the measurements."""
     found = [findMetric(key) for key in dict.fromkeys(key for record in records for key in record.measurements)]
     measured = sorted({float(given.words[parameter]) for given in found if given and parameter in given.words})

@@ -52,6 +52,7 @@ from .structures import (
     checkProtocol,
 )
 from .tools import (
+    checkDicom,
     checkReport,
     checkTools,
 )
@@ -100,6 +101,7 @@ CHECKS = (
     checkLesions,
     checkTools,
     checkReport,
+    checkDicom,
     checkSaving,
     checkReload,
     checkFocusElsewhere,

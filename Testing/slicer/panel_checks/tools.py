@@ -1,10 +1,13 @@
-"""What other tools would report, and the report."""
+"""What other tools would report, and the reports: a page, and DICOM."""
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 
 import slicer
+
+from SegmentMetricsLib import readReport
 
 from .fitting import assertFits
 from .session import STRUCTURE, Session, isStale
@@ -94,3 +97,19 @@ def checkReport(session: Session) -> None:
     ui.toleranceSpinBox.value = 2
     session.settle(0.1)
     assert ui.reportButton.enabled
+
+
+def checkDicom(session: Session) -> None:
+    """The results are exported to DICOM, with the segments, where the packages for it are; else they are named."""
+    ui, path = session.ui, Path(session.folder.name) / "Case 1.dcm"
+    assert ui.dicomButton.enabled and session.isShown(ui.dicomButton), ui.dicomButton.accessibleDescription
+    if importlib.util.find_spec("highdicom") is None:
+        assert not session.panel.report(path) and "highdicom" in ui.messageLabel.text and not path.exists()
+        return
+    assert session.panel.report(path), ui.messageLabel.text
+    assert str(path) in ui.messageLabel.text
+    assert sorted(file.name for file in path.parent.glob("Case 1*.dcm")) == ["Case 1.dcm", "Case 1_segmentation.dcm"]
+    (found,) = readReport(path)
+    shown = session.panel.outcome.records[0]
+    assert found.name == shown.name and found.measurements["HD95"].value == shown.measurements["HD95"].value
+    assert not session.panel.report(path) and "exists" in ui.messageLabel.text

@@ -12,13 +12,6 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Refused:
-    """Exit status 2, one line on standard error with these words in it, and nothing written."""
-
-    says: str
-
-
-@dataclass(frozen=True)
 class Measured:
     """Exit status 0 with these values, or "undefined" or "infinite", and with a finding with these words in it."""
 
@@ -30,11 +23,12 @@ class Measured:
 class Row:
     """One input: what it is in words, what makes it in a folder and returns its path, and the outcome.
 
-    against: what makes the reference, "mask" and "mesh" are the common ones. options: more words for the command.
+    outcome: numbers, or words of the one line with which it is refused: exit status 2, and nothing is written.
+    against: what makes the reference, "mask" is the common one. options: more words for the command.
     """
 
     given: str
     make: Callable[[Path], Path]
-    outcome: Refused | Measured
+    outcome: str | Measured
     against: str | Callable[[Path], Path] = "mask"
     options: Sequence[str] = field(default_factory=tuple)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from . import Measured, Refused, Row
+from . import Measured, Row
 from .builders import MOVED, SHIFTED, save
 
-NO_SETTINGS = Refused("odd.json: this file holds no settings that SegmentMetrics saved.")
+NO_SETTINGS = "odd.json: this file holds no settings that SegmentMetrics saved."
 GRID = (
     '{"grid": {"size": [9, 9, 9], "matrix": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], "planar": false}}'
 )
-NO_GRID = Refused("The evaluated grid needs a size, a matrix and whether it is planar.")
+NO_GRID = "The evaluated grid needs a size, a matrix and whether it is planar."
 
 # What the file given as --settings holds.
 SETTINGS = {
@@ -20,19 +20,16 @@ SETTINGS = {
     "100,000 lists in each other": ("[" * 100_000, NO_SETTINGS),
     "a number of 5000 digits": ('{"settings": {"tolerances": [1%s]}}' % ("0" * 5000), NO_SETTINGS),
     "a setting that there is not": ('{"settings": {"__class__": "os.system"}}', NO_SETTINGS),
-    "the name of a module": (
-        '{"settings": {"convention": "__import__"}}',
-        Refused("There is no convention '__import__'"),
-    ),
+    "the name of a module": ('{"settings": {"convention": "__import__"}}', "There is no convention '__import__'"),
     "a number of 400 digits": (
         '{"settings": {"tolerances": [1%s]}}' % ("0" * 400),
-        Refused("tolerance must be a finite number"),
+        "tolerance must be a finite number",
     ),
-    "NaN": ('{"settings": {"tolerances": [NaN]}}', Refused("The tolerance must be a finite number, not nan.")),
-    "true for a number": ('{"settings": {"tolerances": true}}', Refused("The tolerance must be a number, not True.")),
+    "NaN": ('{"settings": {"tolerances": [NaN]}}', "The tolerance must be a finite number, not nan."),
+    "true for a number": ('{"settings": {"tolerances": true}}', "The tolerance must be a number, not True."),
     "10,000 tolerances": (
         f'{{"settings": {{"tolerances": {[n / 100 for n in range(1, 10_001)]}}}}}',
-        Refused("There can be at most 100 values of the tolerance, not 10000."),
+        "There can be at most 100 values of the tolerance, not 10000.",
     ),
     "a grid of half voxels": (f'{{"settings": {GRID.replace("[9, 9, 9]", "[8.5, 9, 9]")}}}', NO_GRID),
     "a grid in perspective": (f'{{"settings": {GRID.replace("0, 0, 0, 1]", "9, 9, 9, 0]")}}}', NO_GRID),
@@ -43,19 +40,16 @@ SETTINGS = {
 RULE = "Structure,Measurement,Relation,Pass\n"
 # What the file given as --protocol holds.
 PROTOCOLS = {
-    "no text": (bytes(range(128, 256)), Refused("the file is not text in UTF-8")),
-    "zeros": (bytes(100), Refused("the file holds zero bytes, so it is not text.")),
-    "nothing": ("", Refused("the file is empty; its first line must be Structure,Measurement,Relation,Pass")),
-    "a web page": ("<html><body>Please log in</body></html>", Refused("there is no column '<html><body>Please log in")),
-    "a quotation without end": (f'{RULE}"Liver,DSC,>=,0.9\n', Refused("the quotation marks are wrong")),
-    "a cell of 200,000 letters": (f"{RULE}{'x' * 200_000},DSC,>=,0.9\n", Refused("a cell is too long")),
-    "more cells than columns": (f"{RULE}Liver,DSC,>=,0.9,1,2\n", Refused("there are 6 cells, but the heading has 4")),
-    "a limit that is no number": (f"{RULE}Liver,DSC,>=,nan\n", Refused("line 2, column Pass: it must be a finite")),
-    "a limit that cannot be": (
-        f"{RULE}Liver,DSC,>=,90\n",
-        Refused("DSC lies between 0 and 1 (as a fraction), not 90."),
-    ),
-    "code for a measurement": (f"{RULE}Liver,__import__('os').getcwd(),>=,1\n", Refused("there is no measurement")),
+    "no text": (bytes(range(128, 256)), "the file is not text in UTF-8"),
+    "zeros": (bytes(100), "the file holds zero bytes, so it is not text."),
+    "nothing": ("", "the file is empty; its first line must be Structure,Measurement,Relation,Pass"),
+    "a web page": ("<html><body>Please log in</body></html>", "there is no column '<html><body>Please log in"),
+    "a quotation without end": (f'{RULE}"Liver,DSC,>=,0.9\n', "the quotation marks are wrong"),
+    "a cell of 200,000 letters": (f"{RULE}{'x' * 200_000},DSC,>=,0.9\n", "a cell is too long"),
+    "more cells than columns": (f"{RULE}Liver,DSC,>=,0.9,1,2\n", "there are 6 cells, but the heading has 4"),
+    "a limit that is no number": (f"{RULE}Liver,DSC,>=,nan\n", "line 2, column Pass: it must be a finite"),
+    "a limit that cannot be": (f"{RULE}Liver,DSC,>=,90\n", "DSC lies between 0 and 1 (as a fraction), not 90."),
+    "code for a measurement": (f"{RULE}Liver,__import__('os').getcwd(),>=,1\n", "there is no measurement"),
     "10,000 stars for a name": (f"{RULE}{'*' * 10_000}x,DSC,>=,0.5\n", Measured(MOVED)),
 }
 

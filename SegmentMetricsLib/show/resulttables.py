@@ -9,12 +9,12 @@ from typing import Any
 from ..base.coordinates import positionText
 from ..base.errors import Cause
 from ..base.texts import commaSeparated, counted
+from ..case.comparison import Comparison, identityOf
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.instances import ROW, Lesion
-from ..metrics.measurement import Measurement, fixed, withUnit
+from ..metrics.measurement import Measurement, fixDecimals, withUnit
 from ..metrics.metric import AREA
 from ..metrics.registry import REGISTRY, findMetric, headingOf, rowOf
-from .records import Measured, Record, identityOf
 from .tablemodel import Amount, Column, Table, notebookSentences, notebookTable
 
 # Keys of the definitions that an overview of many structures shows if measured, in their order: first what clinicians
@@ -143,7 +143,7 @@ def inOneUnit(first: float, between: str, second: float, unit: str) -> str:
     one, other = withUnit(first, unit), withUnit(second, unit)
     shown = other.rpartition(" ")[2] if unit else ""
     if shown and not one.endswith(f" {shown}"):  # a volume in mm3 and one in cm3
-        one, other, shown = fixed(first, unit), f"{fixed(second, unit)} {unit}", ""
+        one, other, shown = fixDecimals(first, unit), f"{fixDecimals(second, unit)} {unit}", ""
     return f"{one.removesuffix(f' {shown}') if shown else one}{between}{other}"
 
 
@@ -152,7 +152,7 @@ def spreadOf(table: Table) -> dict[str, str]:
     return {key: head for key, head in SHORT_OF_SPREAD.items() if any(column.key == key for column in table.columns)}
 
 
-def pairsTable(records: Sequence[Record]) -> Table:
+def pairsTable(records: Sequence[Comparison]) -> Table:
     """Return the measurements of many pairs, one pair per row.
 
     The columns are IDENTITY, the convention if it is not our own, and one for every key that occurs, in the order of
@@ -165,7 +165,7 @@ def pairsTable(records: Sequence[Record]) -> Table:
             found.setdefault(key, columnFor(measurement))
     columns = [*IDENTITY, *[CONVENTION] * isStated, *found.values()]
     rows = [
-        [*identityOf(record), *[record.convention] * isStated, *map(record.measurements.get, found)]
+        [*identityOf(record.sides), *[record.convention] * isStated, *map(record.measurements.get, found)]
         for record in records
     ]
     for key, column in found.items():
@@ -207,7 +207,7 @@ def listedRows(file: str, pair: Mapping) -> list[list[Any]] | None:
     ]
 
 
-def lesionsTable(record: Measured) -> Table | None:
+def lesionsTable(record: Comparison) -> Table | None:
     """Return what happened to each lesion, those that need a look first; None without any."""
     if not record.lesions:
         return None
@@ -223,7 +223,7 @@ def lesionsTable(record: Measured) -> Table | None:
     return table.only({column.key: column.heading for column in table.columns if column.key != "IoU"})
 
 
-def runsTable(record: Measured) -> Table | None:
+def runsTable(record: Comparison) -> Table | None:
     """Return the gaps and spurs of center lines, longest first; None without any."""
     runs = [("gap", run) for run in record.gaps or ()] + [("spur", run) for run in record.spurs or ()]
     rows = [[kind, run.length, positionText(run.position)] for kind, run in runs]
@@ -242,7 +242,7 @@ def lesionsSentence(lesions: Sequence[Lesion]) -> str:
     return f"{counted(ours, 'lesion')} in the reference: {commaSeparated(parts)}{more if invented else ''}."
 
 
-def sidesTable(record: Measured) -> Table | None:
+def sidesTable(record: Comparison) -> Table | None:
     """Return the measurements that exist for every side of the patient, one column per side; None without any."""
     kinds = bySides(record)
     if not kinds:
@@ -251,7 +251,7 @@ def sidesTable(record: Measured) -> Table | None:
     return Table.headed(["Toward", *sides], [[kind, *map(values.get, sides)] for kind, values in kinds.items()])
 
 
-def doseTable(record: Measured) -> Table | None:
+def doseTable(record: Comparison) -> Table | None:
     """Return the dose of the reference, of the test, and the difference, one number per row; None without any."""
     rows: dict[str, dict[str, Measurement]] = {}
     for key, measurement in record.measurements.items():
@@ -262,7 +262,7 @@ def doseTable(record: Measured) -> Table | None:
     return Table.headed(["Dose", *heads], [[n, *map(row.get, heads)] for n, row in rows.items()]) if rows else None
 
 
-def tablesApart(record: Measured) -> list[Table]:
+def tablesApart(record: Comparison) -> list[Table]:
     """Return the tables of measurements that are not in the table of all others; see isApart()."""
     return [table for table in (sidesTable(record), doseTable(record)) if table is not None]
 
@@ -278,7 +278,7 @@ def isOfDose(key: str) -> bool:
     return found is not None and found.metric.family == "dose"
 
 
-def pairHtml(pair: Measured) -> str:
+def pairHtml(pair: Comparison) -> str:
     """Return one pair as HTML: the outcome in a sentence, the findings, and a table of all measurements."""
     found = [one for one in pair.measurements.values() if not isApart(one.key)]
     remark = {"Reason": "remark"} if any(one.reason for one in found) else {}
@@ -305,7 +305,7 @@ def labelsTable(measurements: Mapping[str, Measurement], remark: str = "") -> Ta
     return measurementsTable(measurements.values()).only(headings)
 
 
-def bySides(record: Measured) -> dict[str, dict[str, Measurement]]:
+def bySides(record: Comparison) -> dict[str, dict[str, Measurement]]:
     """Return the measurements that exist for every side of the patient: title without side -> side -> measurement.
 
     The two sides that no contour in the plane can face are omitted.
@@ -317,7 +317,7 @@ def bySides(record: Measured) -> dict[str, dict[str, Measurement]]:
     return kinds
 
 
-def isAcrossPlane(record: Measured, measurement: Measurement) -> bool:
+def isAcrossPlane(record: Comparison, measurement: Measurement) -> bool:
     """Return whether a measurement is for a side of the patient that no contour in the plane of a pair can face."""
     return record.dimension == 2 and measurement.cause == Cause.NO_BOUNDARY
 

@@ -1,0 +1,155 @@
+"""Hand-made faults in the code that makes the numbers, and how many of them the tests notice.
+
+Run as ``python Testing/benchmark/faults.py [--only NAME] [--tests FOLDER ...]``. Each fault is put into a copy of the
+project, in which the tests run that name the part of the library, and those of `door`, until one fails. A fault is
+found by what its line says, not by its number; one whose line is gone is told and does not count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+IGNORED = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "*.egg-info")
+# Seconds after which the tests of a fault are given up, which then counts as not noticed.
+LONGEST = 1200
+# Files that run before the others, as they are about the part with the fault.
+FIRST = 4
+
+
+class Fault(NamedTuple):
+    """A fault: the first place in a file or folder of the library where a pattern is, and what then stands there."""
+
+    where: str
+    old: str
+    new: str
+
+
+FAULTS = [
+    # distances
+    Fault("distances", r"fine \+ differences / 3", "fine"),
+    Fault("distances", r"percent / 100 \* total, float\(high", "percent / 99 * total, float(high"),
+    Fault("distances", r"isWhole = high <= limit if side == 0", "isWhole = high < limit if side == 0"),
+    Fault("distances", r"coarse, fine = np\.abs\(coarse\), np\.abs\(fine\)", "pass"),
+    Fault("distances", r"if percent == 100:", "if percent >= 95:"),
+    Fault("distances", r"side \* nodes\b", "nodes"),
+    Fault("distances", r"least = -np\.inf if isSigned else 0\.0", "least = 0.0"),
+    Fault("distances", r"\(smallest > low\) & \(largest <= high\)", "(smallest >= low) & (largest < high)"),
+    Fault("distances", r"value - error\b", "value + error"),
+    Fault("distances", r"/ 3\b", "/ 2"),
+    # boundary and overlap
+    Fault("metrics/boundary.py", r"combined\(max, toTest, toReference\)", "combined(min, toTest, toReference)"),
+    Fault("metrics/boundary.py", r"\(a \+ b\) / 2", "max(a, b)"),
+    Fault("metrics/boundary.py", r"limit = withTies\(tolerance\)", "limit = tolerance * 0.999"),
+    Fault("metrics/overlap.py", r"2 \* counts\.truePositive, counts", "counts.truePositive, counts"),
+    Fault("metrics/overlap.py", r"else test - reference", "else reference - test"),
+    Fault("metrics/overlap.py", r"test\.count - both, reference\.count - both", "reference.count - both, both"),
+    # agreement
+    Fault("metrics/agreement.py", r"weight = Fraction\(beta\) \*\* 2", "weight = Fraction(beta)"),
+    Fault("metrics/agreement.py", r"\(together \+ apart\) / ", "(together + inReference) / "),
+    Fault("metrics/agreement.py", r"float\(min\(errors\)", "float(max(errors)"),
+    # voxel
+    Fault("metrics/voxel.py", r"\(self\.count - 1\) \* share", "self.count * share"),
+    Fault("metrics/voxel.py", r"way\.total / ways\[0\]\.count", "way.total / way.count"),
+    Fault("metrics/voxel.py", r"otherCount \* otherSpread\) / \(count", "count * otherSpread) / (count"),
+    # hazard
+    Fault("metrics/hazard.py", r"1\.0 - \(distances / self\.reach\)", "1.0 - (distances / (self.reach + 1))"),
+    Fault("metrics/hazard.py", r"\(1 - hazardBalance\) \* added", "hazardBalance * added"),
+    Fault("metrics/hazard.py", r"\.mean\(\) / share", ".mean()"),
+    # signed
+    Fault("metrics/signed.py", r"\(sign > 0\) == someStructures", "(sign < 0) == someStructures"),
+    Fault("metrics/signed.py", r"\(outside & 0b010101\) << 1", "(outside & 0b010101)"),
+    # similarity, effort, slices
+    Fault("metrics/similarity.py", r"-0\.5 \* \(np\.asarray", "-1.0 * (np.asarray"),
+    Fault("metrics/similarity.py", r"return \(means\[0\] \+ means\[1\]\) / 2", "return means[0]"),
+    # lesions and vessels
+    Fault("metrics/instances.py", r"isKept = lesions\.sizes >= fewest", "isKept = lesions.sizes > fewest"),
+    Fault("metrics/instances.py", r"\+ penalty \* invented\)", ")"),
+    Fault("metrics/instances.py", r"self\.test\[ofTest\] - self\.shared", "self.test[ofTest]"),
+    Fault("metrics/topology.py", r"2 \* shares\[0\] \* shares\[1\]", "shares[0] * shares[1]"),
+    # dose
+    Fault("metrics/dose.py", r"return 1 - float\(np\.searchsorted", "return float(np.searchsorted"),
+    # the case
+    Fault("case/protocol/judgment.py", r"max\(verdicts, key", "min(verdicts, key"),
+    Fault("case/protocol/judgment.py", r"measurement\.empty and verdict != FAIL", "False"),
+    Fault("case/protocol/judgment.py", r"rule\.keeps\(value, rule\.warning\)", "rule.keeps(value, rule.limit)"),
+    Fault("case/observers/consensus.py", r"astype\(np\.int32\) > len\(numbers\)", "astype(np.int32) >= len(numbers)"),
+    Fault("case/observers/matrix.py", r"percent / 100 \* reached\[-1\]", "percent / 90 * reached[-1]"),
+    Fault("case/places.py", r"second <= CLEAR_LEAD \* first", "True"),
+    Fault("case/pairing.py", r">= LEAST_DICE", ">= 2 * LEAST_DICE"),
+    Fault("case/stress.py", r"argsort\(", "argsort(-"),
+]
+
+
+def placeOf(fault: Fault, library: Path) -> tuple[Path, str] | None:
+    """Return the file of a fault and its text with it, or None if the pattern is nowhere."""
+    where = library / fault.where
+    for path in [where] if where.is_file() else sorted(where.rglob("*.py")):
+        text, count = re.subn(fault.old, fault.new.replace("\\", r"\\"), path.read_text("utf-8"), count=1)
+        if count:
+            return path, text
+    return None
+
+
+def testsOf(fault: Fault, copy: Path, folders: list[str]) -> list[str]:
+    """Return the files of tests that name the part of the library, those that are about it first, then the doors."""
+    stem = Path(fault.where).stem
+    files = [path for folder in folders for path in sorted((copy / "Testing" / folder).glob("test_*.py"))]
+    mentions = {path: len(re.findall(rf"\b{stem}\b", path.read_text("utf-8"))) for path in files}
+    chosen = [path for path in files if mentions[path] or path.parent.name == "door"]
+    chosen.sort(key=lambda path: (stem not in path.name, path.parent.name == "door", -mentions[path]))
+    return [str(path.relative_to(copy)) for path in chosen]
+
+
+def isNoticed(fault: Fault, copy: Path, folders: list[str]) -> bool | None:
+    """Return whether a test fails in a copy of the project with a fault, None if the fault has no place there."""
+    place = placeOf(fault, copy / "SegmentMetricsLib")
+    if place is None:
+        return None
+    path, text = place
+    before = path.read_text("utf-8")
+    path.write_text(text, "utf-8")
+    files = testsOf(fault, copy, folders)
+    line = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    try:
+        return any(
+            subprocess.run([*line, *some], cwd=copy, capture_output=True, timeout=LONGEST, check=False).returncode
+            for some in (files[:FIRST], files[FIRST:])
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        path.write_text(before, "utf-8")
+
+
+def main() -> int:
+    """Print each fault with whether it was noticed, and the share of all that were."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default="", help="faults of files whose path has this text")
+    parser.add_argument("--tests", nargs="+", default=["unit", "door"], help="folders of Testing")
+    options = parser.parse_args()
+    chosen = [fault for fault in FAULTS if options.only in fault.where]
+    found: list[bool] = []
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "project")
+        shutil.copytree(ROOT, copy, ignore=IGNORED, symlinks=True)
+        for fault in chosen:
+            start = time.monotonic()
+            result = isNoticed(fault, copy, options.tests)
+            told = {True: "noticed", False: "NOT NOTICED", None: "no such line"}[result]
+            print(f"{told:12} {time.monotonic() - start:5.0f} s  {fault.where}: {fault.old} -> {fault.new}", flush=True)
+            found += [] if result is None else [result]
+    print(f"{sum(found)} of {len(found)} faults were noticed; {len(chosen) - len(found)} have no place any more.")
+    return 0 if all(found) and found else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

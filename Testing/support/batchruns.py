@@ -1,0 +1,60 @@
+"""Runs of the command batch for tests, in this process, and the tables that they write."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapes
+import SimpleITK
+from inline import Inline
+
+from SegmentMetricsLib import __main__
+
+
+def rowsOf(path) -> list[dict[str, str]]:
+    """Return the rows of a table that a command has written."""
+    with Path(path).open(newline="", encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def inline():
+    """Cases are counted from here on."""
+    Inline.count = 0
+
+
+@pytest.fixture
+def study(tmp_path, monkeypatch):
+    """A folder with images, in which the test runs; ref.nrrd and t1.nrrd ... that are shifted by so many voxels."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9)), "data/ref.nrrd")
+    for shift in range(6):
+        SimpleITK.WriteImage(shapes.box((6 + shift, 6, 6), (15 + shift, 9, 9)), f"data/t{shift}.nrrd")
+    SimpleITK.WriteImage(shapes.imageOf(np.zeros((24, 24, 24), np.uint8)), "data/none.nrrd")
+    return tmp_path
+
+
+def write(*rows: str, heading: str = "case,reference,test,protocol,method") -> str:
+    """Write the list of cases of a study."""
+    Path("data/cases.csv").write_text("\n".join([heading, *rows]) + "\n", encoding="utf-8")
+    return "data/cases.csv"
+
+
+def batch(*options) -> int:
+    """Run the list of cases of a study."""
+    return __main__.main(["batch", "data/cases.csv", "--output", "out", *map(str, options)])
+
+
+def records() -> list[dict]:
+    """Return what a run has kept of each case."""
+    return [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
+
+
+def table(name: str = "results") -> list[dict]:
+    """Return the rows of a table of a run."""
+    return rowsOf(f"out/{name}.csv")
