@@ -59,7 +59,7 @@ LEFT_OF_MEAN, LEFT_OF_SIZE = (0.12, 0.4), (0.2, 0.7)
 # Differences of less than this, mm2 or mm3, are the same.
 SAME = 1e-9
 # In one of twenty pairs an error may reach this multiple of its estimate.
-BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_DOUBTS = 1.9, 2.7, 0.5
+BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_DOUBTS = 1.6, 3.0, 0.5
 # Passes after the second one, elements of a segment that are cut in each, and how many times too large errors are that
 # need them, except for segments that always do.
 MORE_PASSES, MOST_CUT, TOO_LARGE = 4, 20_000, 4
@@ -247,10 +247,10 @@ class Field:
             sums, ofDrawn = np.bincount(segment, differences, self.count), np.bincount(own, beyond, self.count)
             ofBase: Any = np.bincount(segment, fine + differences / 3, self.count) + ofDrawn / (1 - EXPECTED)
             sums = np.maximum(np.abs(EXPECTED * sums + ofDrawn), np.abs(EXPECTED * sums))
-            squares = np.bincount(own, (1 - self._chances) * beyond**2, self.count) / (1 - EXPECTED) ** 2
+            variance = np.bincount(own, (1 - self._chances) * beyond**2, self.count) / (1 - EXPECTED) ** 2
             # differences that cancel, as on two faces of a box, need not cancel after the pieces are cut
-            squares = squares + np.bincount(own, (ofPieces**2).sum(axis=1) / self._chances, self.count)
-            errorOfBase = LEFT_OF_MEAN[0] * sums + LEFT_OF_MEAN[1] * np.sqrt(squares)
+            squares = np.bincount(own, (ofPieces**2).sum(axis=1) / self._chances, self.count)
+            errorOfBase = LEFT_OF_MEAN[0] * sums + np.sqrt(LEFT_OF_MEAN[1] ** 2 * squares + variance)
             value, error = np.where(areFew, value, ofBase), np.where(areFew, error, errorOfBase)
         least = -np.inf if isSigned else 0.0
         value, error = value / self.totals, BOUNDS_OF_MEAN * error / self.totals + ROUNDING
