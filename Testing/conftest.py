@@ -91,6 +91,7 @@ def savedAndLoaded():
         saved = scene.GetSceneXMLString()
         scene.SetSaveToXMLString(0)
         loaded = slicer.vtkMRMLScene()
+        loaded.RegisterNodeClass(slicer.vtkMRMLColorLegendDisplayNode())
         loaded.SetLoadFromXMLString(1)
         loaded.SetSceneXMLString(saved)
         loaded.Connect()
