@@ -107,7 +107,7 @@ def quickOutputs():
     The functions themselves are tested by those who import them.
     """
     from SegmentMetricsLib.batch import statistics
-    from SegmentMetricsLib.show.report import flatmap
+    from SegmentMetricsLib.show.report import figures
 
     interval = statistics.meanInterval
 
@@ -116,7 +116,7 @@ def quickOutputs():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(statistics, "meanInterval", meanInterval)
-        patch.setattr(flatmap, "SIZE", (40, 36))
+        patch.setattr(figures, "SIZE", (40, 36))
         yield
 
 

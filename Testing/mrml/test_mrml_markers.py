@@ -61,7 +61,7 @@ class TestMarkers:
         assert node.GetNumberOfControlPoints() == 2 and node.GetDisplayNode().GetVisibility()
 
     def testWithoutSidesTheyDoNotNameAny(self, comparison):
-        assert markers.describe(comparison.worstPlaces[0], signed=False).endswith("mm apart, left")
+        assert markers.ofPlace(comparison.worstPlaces[0], signed=False).endswith("mm apart, left")
 
     def testAPairWithoutDistances(self, scene):
         body = shapes.box((8, 8, 8), (19, 19, 19), SIZE)
