@@ -28,7 +28,7 @@ SHARE = 0.03
 
 
 @dataclass(eq=False)
-class Run:
+class FollowedRun:
     """One measurement of a pair, whose thread touches no node.
 
     nodes, segments: of the pair, reference first. request: what the results are kept for. work: returns what is found.
@@ -165,7 +165,7 @@ class Follower:
             return None
         return nodes, tuple(model.outcome.segments[model.number()])
 
-    def _prepared(self) -> Run | None:
+    def _prepared(self) -> FollowedRun | None:
         """Return the Run for the pair as it is now; None if there is none, or if nothing has changed since the last."""
         pair = self._pair()
         if pair is None:
@@ -192,7 +192,7 @@ class Follower:
         if isSame:
             return None
         case = replace(case, pairing=replace(case.pairing, pairs=(Match(*structures),)))
-        return Run(*pair, request, self._work(case))
+        return FollowedRun(*pair, request, self._work(case))
 
     def _ofOutcome(self) -> tuple[dict, dict]:
         """Return the key and the Structure of each side of the shown outcome, and the hashes of critical structures.

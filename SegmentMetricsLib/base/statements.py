@@ -11,7 +11,7 @@ K = TypeVar("K", bound=enum.Enum)
 S = TypeVar("S", bound="Statement")
 
 
-class Place(NamedTuple):
+class SettingPlace(NamedTuple):
     """Where a setting can be changed that a sentence recommends; as text, all places in parentheses.
 
     option: of the command line, with its value. argument: the same in Python. panel: its place in Slicer, "" if the
@@ -70,20 +70,22 @@ class Statement(str):
 
     def toDictionary(self) -> dict[str, Any]:
         """Return kind, values and text as plain values for files."""
-        values = {name: value._asdict() if isinstance(value, Place) else value for name, value in self.values.items()}
+        values = {
+            name: value._asdict() if isinstance(value, SettingPlace) else value for name, value in self.values.items()
+        }
         return {"kind": nameOf(self.kind), "values": values, "text": str(self)}
 
     @property
     def isAdvice(self) -> bool:
         """Whether it recommends a setting."""
-        return any(isinstance(value, Place) for value in self.values.values())
+        return any(isinstance(value, SettingPlace) for value in self.values.values())
 
     @property
     def onPaper(self) -> str:
         """The text for pages to sign, on which nobody changes a setting: without the places where that is done."""
         text = str(self)
         for place in self.values.values():
-            text = text.replace(f" {place}", "") if isinstance(place, Place) else text
+            text = text.replace(f" {place}", "") if isinstance(place, SettingPlace) else text
         return text
 
     @property
@@ -91,7 +93,7 @@ class Statement(str):
         """The text for users of Slicer's panel: of the places where a setting can be changed, only that one."""
         text = str(self)
         for place in self.values.values():
-            text = text.replace(str(place), place.inPanel) if isinstance(place, Place) else text
+            text = text.replace(str(place), place.inPanel) if isinstance(place, SettingPlace) else text
         return text
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ..base.texts import commaSeparated, cutShort, tellingApart
 from ..case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
-from ..metrics.registry import restored
+from ..metrics.registry import restore
 from ..model.naming import onlyIn
 from ..model.structures import TEST_EMPTY
 from ..show.report.index import FAILED, CaseLine
@@ -122,7 +122,7 @@ def _badness(pair: Mapping) -> float:
     keys = [key for key in pair["measurements"] if re.fullmatch(r"HD[\d.]+", key)] + ["HD", "DSC"]
     for key in keys:
         if key in pair["measurements"]:
-            measurement = restored(key, pair["measurements"][key])
+            measurement = restore(key, pair["measurements"][key])
             if measurement.empty == TEST_EMPTY or math.isinf(measurement.value):
                 return math.inf
             if not math.isnan(measurement.value):

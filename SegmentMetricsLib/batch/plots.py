@@ -20,14 +20,14 @@ from ..base.errors import InputError, installing
 from ..base.palettes import METHODS
 from ..base.texts import counted, oneLine
 from ..conventions.convention import OWN_CONVENTION
-from ..metrics.registry import called, findMetric
-from ..model.naming import hintAt, meant
+from ..metrics.registry import findMetric, readName
+from ..model.naming import findMeant, hintAt
 from ..settings.settings import Settings
 from ..show.resulttables import heading
 from ..show.tablemodel import Column, Table
 from ..show.writing import fileNames, writeJson, writeTable
 from .ranks import quantile, ranksOf
-from .statistics import NO_METHOD, Cohort, PairedTest, Value, betterOf, box
+from .statistics import NO_METHOD, Cohort, PairedTest, ValueRow, betterOf, box
 from .summaryoptions import CONFIDENCE, Options
 from .summarywriting import SUMMARIZED
 
@@ -83,7 +83,7 @@ def keysToPlot(names: Sequence[str], keys: Collection[str]) -> list[str]:
     found: set[str] = set()
     for name in names:
         settings = Settings(metrics=(name,))
-        meant = [called(one) for one in settings.metrics]
+        meant = [readName(one) for one in settings.metrics]
         stood = {
             key
             for key in keys
@@ -103,7 +103,7 @@ def structuresToPlot(names: Sequence[str], known: Sequence[str]) -> list[str]:
     """Return the structures to draw, all without names. Raises InputError for one that the cohort does not have."""
     found = []
     for name in names:
-        alike = meant(name, known)
+        alike = findMeant(name, known)
         if not alike:
             raise InputError(f"There is no structure {name!r} to be drawn.{hintAt(name, known)}")
         found += alike
@@ -494,7 +494,7 @@ def blandAltman(cohort: Cohort, structures: Sequence[str]) -> tuple[Any, str] | 
     return figure, caption
 
 
-def _drawnVolumes(group: Mapping[str, Value]) -> dict[str, float]:
+def _drawnVolumes(group: Mapping[str, ValueRow]) -> dict[str, float]:
     """Return the volumes of the cases in which both sides have the structure."""
     return {
         case: given.value

@@ -17,7 +17,7 @@ from ..base.texts import oneLine
 from ..case.missing import BOTH, CountedNames, Roster
 from ..case.protocol.protocol import Protocol
 from ..conventions.convention import OWN_CONVENTION
-from ..metrics.registry import REGISTRY, restored, select
+from ..metrics.registry import REGISTRY, restore, select
 from ..model.naming import PAIR_JOINT, notAmong, pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
@@ -310,7 +310,7 @@ class CohortFiles:
         names = [pair[side]["name"] for side in REFERENCE_AND_TEST]
         files = [pair[side]["file"] for side in REFERENCE_AND_TEST]
         verdict = verdicts.get(pairTitle(names), "")
-        found = {key: restored(key, given) for key, given in pair["measurements"].items()}
+        found = {key: restore(key, given) for key, given in pair["measurements"].items()}
         how = pair["pairing"]["how"] if "pairing" in pair else ""
         identity = [*names, *files, how, verdict, inShort(pair)]
         identity += [pair.get("convention", "")] * (len(self.identity) - len(IDENTITY))

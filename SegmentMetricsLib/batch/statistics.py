@@ -13,7 +13,7 @@ import numpy as np
 from ..base.errors import requireKind
 from ..case.missing import BOTH, REFERENCE, TEST, CountedNames, Roster
 from ..metrics.metric import Asked
-from ..metrics.registry import REGISTRY, findMetric, restored
+from ..metrics.registry import REGISTRY, findMetric, restore
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST, TEST_EMPTY
 from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile
@@ -38,7 +38,7 @@ def column(about: str, default: Any = MISSING) -> Any:
 
 
 @dataclass(frozen=True)
-class Value:
+class ValueRow:
     """One measurement of one case.
 
     diagonal: of the case's image in mm, None if there is no image. missing: the side that lacks the structure, or "".
@@ -176,7 +176,7 @@ class Cohort:
         self, outcomes: Iterable[Mapping] = (), *, roster: Roster | None = None, cases: Iterable[str] = ()
     ) -> None:
         self.cases = list(cases)
-        self.values: dict[tuple[str, str, str], dict[str, Value]] = {}
+        self.values: dict[tuple[str, str, str], dict[str, ValueRow]] = {}
         self.units: dict[str, str] = {}
         self._names = CountedNames()
         outcomes = list(outcomes) if roster is None else outcomes
@@ -197,11 +197,11 @@ class Cohort:
                 continue
             missing = record.get("missing", "")
             for key, given in record["measurements"].items():
-                measurement = restored(key, given)
+                measurement = restore(key, given)
                 self.units.setdefault(key, measurement.unit)
                 group = self.values.setdefault((structure, outcome["method"], key), {})
                 isEmpty = not missing and measurement.empty == TEST_EMPTY
-                group[outcome["case"]] = Value(measurement.value, record.get("diagonal"), missing, isEmpty)
+                group[outcome["case"]] = ValueRow(measurement.value, record.get("diagonal"), missing, isEmpty)
         self._takeHealthy(outcome)
         return names
 
@@ -211,10 +211,10 @@ class Cohort:
             if record.get("missing") != BOTH or not self.roster.only:
                 continue
             for key, given in record["measurements"].items():
-                measurement = restored(key, given)
+                measurement = restore(key, given)
                 if measurement.family == "instances" and measurement.status == "ok":
                     group = self.values.setdefault((self.roster.only, outcome["method"], key), {})
-                    group[outcome["case"]] = Value(measurement.value, record.get("diagonal"))
+                    group[outcome["case"]] = ValueRow(measurement.value, record.get("diagonal"))
                     self.units.setdefault(key, measurement.unit)
 
     @property
@@ -249,7 +249,7 @@ class Cohort:
         known = {key: findMetric(key) for key in found}
         return sorted(found, key=lambda key: order[id(one.metric)] if (one := known[key]) else len(order))
 
-    def given(self, options: Options) -> dict[tuple[str, str, str], dict[str, Value]]:
+    def given(self, options: Options) -> dict[tuple[str, str, str], dict[str, ValueRow]]:
         """Return the values by case for each structure, method and key, for missing structures only if these count."""
         if options.missing != LEAVE_OUT:
             return self.values
@@ -293,7 +293,7 @@ class Cohort:
         return result
 
 
-def _score(given: Value, key: str) -> float | None:
+def _score(given: ValueRow, key: str) -> float | None:
     """Return the number that counts in the order of values, None if it does not."""
     better = betterOf(key)
     if better and given.isMissed:
@@ -304,7 +304,7 @@ def _score(given: Value, key: str) -> float | None:
     return given.value if math.isfinite(given.value) else None
 
 
-def _treated(given: Value, treatment: str, unit: str, largest: float) -> float | None:
+def _treated(given: ValueRow, treatment: str, unit: str, largest: float) -> float | None:
     """Return the number that a value counts as, None if it is left out."""
     if math.isfinite(given.value):
         return given.value
@@ -382,7 +382,7 @@ def summarizeOverall(cohort: Cohort, options: Options | None = None) -> list[Sum
     overall = Cohort()
     overall.units = cohort.units
     overall.values = {
-        name: {case: Value(float(np.mean(values)), None) for case, values in cases.items()}
+        name: {case: ValueRow(float(np.mean(values)), None) for case, values in cases.items()}
         for name, cases in collected.items()
     }
     return summarize(overall, options)
@@ -542,7 +542,7 @@ def _favored(effect: float | None, better: str, first: str, second: str) -> str:
     return (second if (effect > 0) == (better == "higher") else first) or NO_METHOD
 
 
-def _missing(first: Mapping[str, Value], second: Mapping[str, Value]) -> tuple[int, int, int]:
+def _missing(first: Mapping[str, ValueRow], second: Mapping[str, ValueRow]) -> tuple[int, int, int]:
     """Return the number of cases in which the reference lacks a structure, and the test of each of two methods."""
     groups = (first, second)
     lacking = {case for group in groups for case, value in group.items() if value.missing == REFERENCE}
@@ -550,11 +550,11 @@ def _missing(first: Mapping[str, Value], second: Mapping[str, Value]) -> tuple[i
     return len(lacking), ofFirst, ofSecond
 
 
-def _countOfEmpty(group: Mapping[str, Value]) -> int:
+def _countOfEmpty(group: Mapping[str, ValueRow]) -> int:
     return sum(value.isEmpty for value in group.values())
 
 
-def _countOfInfinite(group: Mapping[str, Value]) -> int:
+def _countOfInfinite(group: Mapping[str, ValueRow]) -> int:
     return sum(math.isinf(value.value) for value in group.values())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 
-from ..metrics.measurement import rounded, withUnit
+from ..metrics.measurement import roundText, withUnit
 from ..settings.settings import Settings
 from ..show import writing
 from ..show.resulttables import columnFor
@@ -72,7 +72,7 @@ def summaryTable(found: Sequence[Difference], width: int | None = None) -> str:
 
 def _text(value: float, unit: str) -> str:
     """Return a number as text, shares with one more digit than usual: of a large structure they differ little."""
-    return withUnit(value, unit) if unit else rounded(value, 4)
+    return withUnit(value, unit) if unit else roundText(value, 4)
 
 
 def write(

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..base.texts import commaSeparated, counted, oneLine
 from ..case.missing import REFERENCE, TEST
 from ..conventions.convention import OWN_CONVENTION
-from ..metrics.measurement import fixed
+from ..metrics.measurement import fixDecimals
 from ..show.tablemodel import Column, Table
 from ..show.tables import LONGEST_NAME, aligned, shortened, shortenedName
 from ..show.writing import versions, writeJson, writeTable
@@ -165,8 +165,8 @@ def _cell(summary: Summary | None, cases: int) -> str:
         return ""
     median = "-"
     if summary.median is not None:
-        spread = "-" if summary.iqr is None else fixed(summary.iqr, summary.unit)
-        median = f"{fixed(summary.median, summary.unit)} ({spread})"
+        spread = "-" if summary.iqr is None else fixDecimals(summary.iqr, summary.unit)
+        median = f"{fixDecimals(summary.median, summary.unit)} ({spread})"
     return f"{median}*" if summary.ranked < cases else median
 
 

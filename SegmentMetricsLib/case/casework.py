@@ -23,8 +23,8 @@ from ..metrics.findings import alarmsFirst
 from ..metrics.pair import Pair
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
-from ..model.ignored import annotated
-from ..model.instances import joined
+from ..model.ignored import separateIgnored
+from ..model.instances import joinLesions
 from ..model.naming import hintAt, isPattern
 from ..model.structure import Structure
 from ..model.structures import Labels, Match, Pairing, asName, inAnySpelling, nameMeant, requireUsable, unusableIn
@@ -35,7 +35,7 @@ from .caseresult import CaseResult
 from .comparison import Comparison
 from .findings.imagefit import imageUnder
 from .given import asStructure
-from .pairing import noted, pairStructures, whyNothingIsPaired
+from .pairing import note, pairStructures, whyNothingIsPaired
 from .protocol.judgment import judgeCase
 from .protocol.protocol import Protocol, asProtocol
 
@@ -194,7 +194,7 @@ class Case:
             first = comparison.withGridUncertainty(first, self.displayed)
         if others:
             first = replace(first, others={one.settings.convention: one.measurements for one in others})
-        return noted(first, match)
+        return note(first, match)
 
     def packs(self) -> list[list[int]]:
         """Return the numbers of the pairs that are measured together: small ones on one grid; others are alone."""
@@ -333,7 +333,7 @@ def openCase(
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
-    ours, theirs = annotated(sets, settings.ignore, labelNames, partial(_joined, settings=settings))
+    ours, theirs = separateIgnored(sets, settings.ignore, labelNames, partial(_joinLesions, settings=settings))
     sets = settled((ours, theirs), name=listedAs)
     isInFiles = len(paths) == len(given)
     ours, theirs = sets
@@ -364,10 +364,12 @@ def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Ma
     return [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
 
 
-def _joined(structures: StructureSet, settings: Settings) -> StructureSet:
+def _joinLesions(structures: StructureSet, settings: Settings) -> StructureSet:
     """Return structures as they are, or those of an instance map, in which every label or segment is a lesion."""
     return (
-        structures.having(joined(structures, dict(settings.instanceClasses))) if settings.instanceMaps else structures
+        structures.having(joinLesions(structures, dict(settings.instanceClasses)))
+        if settings.instanceMaps
+        else structures
     )
 
 

@@ -30,7 +30,7 @@ from ..metrics.slices import SliceRow, needsOfProfile
 from ..metrics.topology import Run
 from ..model import inputs
 from ..model.dose import Dose
-from ..model.ignored import leftOut
+from ..model.ignored import leaveOut
 from ..model.inputs import Placing
 from ..model.naming import pairTitle
 from ..model.structure import Identity, Structure
@@ -385,7 +385,7 @@ def compare(
         for one, which in zip((reference, test), REFERENCE_AND_TEST)
     ]
     if settings.ignore is not None and not any(one.ignored for one in structures):  # else a case has left it out
-        structures = leftOut(structures, marksIn(reference, settings, placing), settings.ignore)
+        structures = leaveOut(structures, marksIn(reference, settings, placing), settings.ignore)
     pair = Pair(structures[0], structures[1], settings, organs, dose=plan)
     if label is not None:
         requireEither(pair.given, label)
@@ -412,7 +412,7 @@ def requireEither(structures: Iterable[Structure], label: int) -> None:
     """Raise InputError when neither the reference nor the test has a label, and other labels could be meant."""
     others = [() if s.isUnlabeled else s.otherLabels for s in structures]
     if None not in others and any(others):
-        reference, test = (inputs.listed(labels or ()) for labels in others)
+        reference, test = (inputs.listLabels(labels or ()) for labels in others)
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
 
 
@@ -522,7 +522,7 @@ def withGridUncertainty(
         return compare(reference, test, settings, criticals=criticals, dose=comparison.dose).measurements
 
     settings = comparison.settings
-    values, findings = gridspread.shifted(comparison.reference, comparison.test, settings, measure, displayed)
+    values, findings = gridspread.measureShifts(comparison.reference, comparison.test, settings, measure, displayed)
     asked = select(settings, metricsOf(settings.convention).values())
     found = gridspread.spreads(comparison.measurements, values, asked)
     told = {key: replace(one, grid=found.get(key)) for key, one in comparison.measurements.items()}

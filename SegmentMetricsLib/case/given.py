@@ -17,9 +17,9 @@ from ..geometry.masks import Mask
 from ..model import inputs
 from ..model.ignored import apart
 from ..model.inputs import UNPLACED, Placing
-from ..model.instances import joined
+from ..model.instances import joinLesions
 from ..model.structure import Structure
-from ..model.structures import numbered
+from ..model.structures import nameNumber
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 
@@ -96,10 +96,10 @@ def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> 
             image = placing.imageOf(given) if isinstance(given, np.ndarray) else given
             masks = inputs.labelMasks(image, inputs.HALF)
             found = masks or {1: Mask.empty(Grid.fromImage(image))}
-            lesions = [Structure(numbered(label), mask) for label, mask in found.items()]
+            lesions = [Structure(nameNumber(label), mask) for label, mask in found.items()]
         if settings.ignore is not None:
             lesions, _ = apart(StructureSet.of(lesions), settings.ignore)
-        structures = joined(lesions, dict(settings.instanceClasses))
+        structures = joinLesions(lesions, dict(settings.instanceClasses))
     except InputError as error:
         raise InputError(f"The {which} cannot be compared. {error}") from error
     if len(structures) != 1:
@@ -129,7 +129,7 @@ def marksIn(given: object, settings: Settings, placing: Placing) -> Sequence[Str
     if inputs.membershipsOf(given, settings.membershipMaximum) is not None:
         return []
     mask, _ = inputs.labelMask(given, number, inputs.HALF)
-    return [] if mask.isEmpty else [Structure(numbered(number), mask)]
+    return [] if mask.isEmpty else [Structure(nameNumber(number), mask)]
 
 
 def _numberOf(ignored: str) -> int:

@@ -37,7 +37,7 @@ NOTE = (
 )
 
 
-def shifted(
+def measureShifts(
     reference: Structure,
     test: Structure,
     settings: Settings,
@@ -63,7 +63,7 @@ def shifted(
     vanished = np.zeros(2, int)
     for shift in np.random.default_rng(SEED).uniform(-0.5, 0.5, (SHIFTS, 3)):
         checkpoint()
-        moved = _moved(grid, shift)
+        moved = _move(grid, shift)
         pair = [_on(moved, one) for one in given]
         vanished += [one.isEmpty for one in pair]
         if vanished.any():
@@ -98,7 +98,7 @@ def spreads(
     return found
 
 
-def _moved(grid: Grid, shift: np.ndarray) -> Grid:
+def _move(grid: Grid, shift: np.ndarray) -> Grid:
     """Return a grid moved by a fraction of a voxel along each of its axes; a planar one stays in its plane."""
     along = shift.copy()
     if grid.flatAxis is not None:

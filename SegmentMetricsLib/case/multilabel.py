@@ -22,7 +22,7 @@ from ..metrics.measurement import Measurement, measurementOf
 from ..metrics.multilabel import GIVEN, WEIGHTINGS
 from ..metrics.registry import MULTI_LABEL
 from ..model import inputs, naming
-from ..model.ignored import annotated
+from ..model.ignored import separateIgnored
 from ..model.inputs import Placing
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY, pairByName
@@ -121,10 +121,10 @@ def compareLabels(
     if weights is not None:
         settings = settings.changed(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
-    pairing = pairByName(*annotated(sides, settings.ignore), isAlonePair=False)
+    pairing = pairByName(*separateIgnored(sides, settings.ignore), isAlonePair=False)
     shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
     shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
-    return combined(shares, settings)
+    return combine(shares, settings)
 
 
 def ofShares(
@@ -149,7 +149,7 @@ def ofShares(
         return None
     known += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")
     known += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in failures.items()]
-    return combined(known, settings)
+    return combine(known, settings)
 
 
 def shareOf(pair: Pair) -> Share:
@@ -189,7 +189,7 @@ def _size(structure: Structure, settings: Settings) -> Fraction:
     return Fraction(0 if structure.isEmpty else structure.surface.volume)
 
 
-def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
+def combine(shares: Sequence[Share], settings: Settings) -> MultiLabel:
     """Return the overlap of all labels from the share of each. Raises ValueError for weights of unknown labels."""
     names = [share.name for share in shares]
     given = {_labelMeant(name, names): weight for name, weight in settings.labelWeights}
@@ -225,7 +225,7 @@ def combined(shares: Sequence[Share], settings: Settings) -> MultiLabel:
 
 def _labelMeant(given: str, names: Sequence[str]) -> str:
     """Return the name of the label that a name in any spelling means. Raises InputError unless there is one."""
-    alike = naming.meant(given, names)
+    alike = naming.findMeant(given, names)
     if len(alike) == 1:
         return alike[0]
     known = f"there are {commaSeparated(alike or names)}.{'' if alike else naming.hintAt(given, names)}"
@@ -294,12 +294,12 @@ def _structures(given: object, which: str, settings: Settings, placing: Placing)
         return [Structure(f"Label {label}", mask) for label, mask in labels.items()]
     if isinstance(given, Iterable):
         given = StructureSet.of(given)
-        return given.having(asStructure(_named(one, which), which, None, settings) for one in given)
+        return given.having(asStructure(_requireName(one, which), which, None, settings) for one in given)
     kinds = "a label map, an array, a path or several structures"
     raise InputError(f"The {which} must be {kinds}, not {type(given).__name__}.")
 
 
-def _named(given, which: str):
+def _requireName(given, which: str):
     """Return one of several labels unchanged. Raises InputError for an image, array or mesh, which has no name."""
     if isinstance(given, (SimpleITK.Image, np.ndarray, vtkPolyData)):
         kind = "mesh" if isinstance(given, vtkPolyData) else "array" if isinstance(given, np.ndarray) else "image"

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.errors import InputError, PairError, Undefined, requireKind
 from ..base.progress import checkpoint
-from ..base.statements import Place
+from ..base.statements import SettingPlace
 from ..base.texts import commaSeparated, cutShort
 from ..metrics import overlap
 from ..metrics.findings import ALIKE, Finding, Kind, alarmsFirst, asFinding, shareOfBoxes
@@ -24,18 +24,18 @@ from ..model.structures import (
     Pairing,
     inAnySpelling,
     isNumbered,
-    leftOutOf,
     nameMeant,
+    nameNumber,
     namesOfSeveral,
-    numbered,
     pairByName,
+    remarksOnLeftOut,
     requireKnown,
     requireUsable,
     severalNamed,
 )
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
-from .findings.wholecase import refuted
+from .findings.wholecase import refute
 
 # Confidence of a match by anything but equal names.
 CONFIDENCE = {"choice": 1.0, "spelling": 0.95, "code": 0.9, "words": 0.8, "only": 0.5}
@@ -44,7 +44,7 @@ LEAST_DICE = 0.1
 # Least Dice of two structures that lie in the same place.
 SAME_PLACE = 0.5
 # Names of the labels of a mask, whose voxels are 1 or 255.
-MASKS = frozenset(map(numbered, (1, 255)))
+MASKS = frozenset(map(nameNumber, (1, 255)))
 # Findings that follow when two structures are exchanged.
 FOLLOW_EXCHANGE = (Kind.NO_OVERLAP, Kind.HARDLY_OVERLAP, Kind.MIRRORED, Kind.OTHER_AXES)
 REASONS = {
@@ -85,14 +85,14 @@ def pairStructures(
     that occur more than once leave no pair.
     """
     sets = StructureSet.of(reference), StructureSet.of(test)
-    chosen, alone = _given(choices, proposed, labelNames, *sets)
-    names, failures = _named(names, labelNames, *sets)
+    chosen, alone = _matchGiven(choices, proposed, labelNames, *sets)
+    names, failures = _spellNames(names, labelNames, *sets)
     rest = [_without(structures, chosen, alone) for structures in sets]
     if names is None:
         failures = _ambiguous(*rest)
     reference, test = (structures.having(s for s in structures if s.name not in failures) for structures in rest)
     isWhole = isAlonePair and not (chosen or alone or failures) and not (isProposing and _areTwo(reference, test))
-    found, left, findings = _matched(reference, test, names, isWhole)
+    found, left, findings = _matchByName(reference, test, names, isWhole)
     matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in (*chosen, *found)]
     unmatched = [[*left[0], *alone], [*left[1]]]
     beside: tuple[Collection[Structure], Collection[Structure]] = ((), ())
@@ -112,7 +112,7 @@ def pairStructures(
     return withProposals(pairing, [structure.name for structure in alone], beside) if isProposing else pairing
 
 
-def _given(
+def _matchGiven(
     choices: Mapping[str, str | None] | None,
     proposed: Mapping[str, float] | None,
     labelNames: Mapping[Labels, str] | None,
@@ -124,10 +124,10 @@ def _given(
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
     named = _namedChoices(choices or {}, reference, test, labelNames)
     dice = {nameMeant(name, reference, labelNames): value for name, value in (proposed or {}).items()}
-    return _chosen(reference, test, named, dice)
+    return _matchChosen(reference, test, named, dice)
 
 
-def _named(
+def _spellNames(
     names: Collection[str] | None, labelNames: Mapping[Labels, str] | None, *sets: StructureSet
 ) -> tuple[list[str] | None, dict[str, PairError]]:
     """Return the names of the structures to pair as the sets spell them, and errors for those that were left out."""
@@ -136,13 +136,13 @@ def _named(
     names = [names] if isinstance(names, (str, int)) else names
     requireKind(names, Iterable, "The structures to pair", "names")
     names = inAnySpelling(names, labelNames, *sets)
-    failures = _leftOut(names, *sets)
+    failures = _whyLeftOut(names, *sets)
     names = [name for name in names if name not in failures] or names
     requireKnown(names, *sets)
     return names, failures
 
 
-def _matched(
+def _matchByName(
     reference: StructureSet, test: StructureSet, names: Collection[str] | None, isWhole: bool
 ) -> tuple[list[Match], list[StructureSet], list[str]]:
     """Return the matches by names and codes, the structures of each set that are left, and doubts about ambiguous ones.
@@ -179,12 +179,12 @@ def withProposals(
     free = [[s for s in given if not s.isEmpty] for given in pairing.sets]
     free[0] = [s for s in free[0] if s.name not in alone]
     found = [replace(m, findings=(*m.findings, *_elsewhere(m, *free))) for m in pairing.pairs]
-    pairing = replace(pairing, pairs=tuple(map(_withoutRefuted, found, refuted(found))))
+    pairing = replace(pairing, pairs=tuple(map(_dropRefuted, found, refute(found))))
     left = [s for s in pairing.unmatchedReference if s.name not in alone], pairing.unmatchedTest
     wanted = {id(s) for structures in left for s in structures}
     found = propose(*([*own, *others] for own, others in zip(left, beside, strict=True))) if wanted else []
     proposals = tuple(match for match in found if any(id(structure) in wanted for structure in match))
-    findings = dict.fromkeys([*pairing.findings, *map(_proposed, proposals)])
+    findings = dict.fromkeys([*pairing.findings, *map(_propose, proposals)])
     return replace(pairing, proposals=proposals, findings=tuple(findings))
 
 
@@ -261,13 +261,13 @@ def _without(structures: StructureSet, matches: Iterable[Match], others: Iterabl
     return structures.having(s for s in structures if id(s) not in taken)
 
 
-def _withoutRefuted(match: Match, kinds: frozenset[Kind]) -> Match:
+def _dropRefuted(match: Match, kinds: frozenset[Kind]) -> Match:
     """Return a match without the findings of some kinds, which its comparison shall not have either."""
     left = tuple(text for text in match.findings if asFinding(text).kind not in kinds)
     return replace(match, findings=left, refuted=kinds)
 
 
-def noted(comparison, match: Match):
+def note(comparison, match: Match):
     """Return a comparison with the findings of its match added to its own, except for what one of them implies.
 
     Explanations that other pairs of the case refute are left out, too.
@@ -280,7 +280,7 @@ def noted(comparison, match: Match):
     return replace(comparison, findings=alarmsFirst((*match.findings, *own)))
 
 
-def _leftOut(names: Iterable[str], *sets: StructureSet) -> dict[str, PairError]:
+def _whyLeftOut(names: Iterable[str], *sets: StructureSet) -> dict[str, PairError]:
     """Return the errors, by name, for chosen structures that were left out of their files."""
     failures = {}
     for name in names:
@@ -327,7 +327,7 @@ def _namedChoices(
     return named
 
 
-def _chosen(
+def _matchChosen(
     reference: StructureSet, test: StructureSet, choices: Mapping[str, str | None], proposed: Mapping[str, float]
 ) -> tuple[list[Match], list[Structure]]:
     """Return the chosen and accepted matches, and the reference structures that are to have no counterpart."""
@@ -474,14 +474,14 @@ def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Str
     return best if best is not None and _dice(own, best) >= SAME_PLACE else None
 
 
-def _howToPair(*pairs: tuple[Structure, Structure]) -> Place:
+def _howToPair(*pairs: tuple[Structure, Structure]) -> SettingPlace:
     """Return the places where pairs of a reference and a test structure can be chosen."""
     names = dict(sorted((reference.name, test.name) for reference, test in pairs))
     options = " ".join(f'--pair "{reference}={test}"' for reference, test in names.items())
-    return Place(options, f"choices={names}", "Inputs > Pairs")
+    return SettingPlace(options, f"choices={names}", "Inputs > Pairs")
 
 
-def _proposed(match: Match) -> Finding:
+def _propose(match: Match) -> Finding:
     reference, test = match
     sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
     names = {"reference": reference.name, "test": test.name, "sides": sides}
@@ -525,7 +525,7 @@ def whyNothingIsPaired(
         owned = zip(owners or ("the reference", "the test"), sets, strict=True)
         sides = [f"{owner} has {_namesOf(structures)}" for owner, structures in owned]
         problem = f"No structure has the same name in both: {'; '.join(sides)}."
-    return [problem, *cutShort(pairing.findings), *cutShort(leftOutOf(*sets))]
+    return [problem, *cutShort(pairing.findings), *cutShort(remarksOnLeftOut(*sets))]
 
 
 def _namesOf(structures: Iterable[Structure]) -> str:

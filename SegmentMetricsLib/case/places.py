@@ -212,7 +212,7 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
     # The normal of the inner boundary decides the side, also for the flanks of a bump on the outer one, whose own
     # normals point in all directions.
     inner = distances.directions[0 if over else 1].surface
-    elements, weights = zip(*(_sampled(direction, tolerance, 1 if over else -1) for direction in distances.directions))
+    elements, weights = zip(*(_sample(direction, tolerance, 1 if over else -1) for direction in distances.directions))
     points = [direction.positionsOf(some) for direction, some in zip(distances.directions, elements, strict=True)]
     weights = np.concatenate(weights)
     weight = weights.sum()
@@ -224,7 +224,7 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
     return _letter(total) if dominates else ""
 
 
-def _sampled(direction: DirectedDistances, tolerance: float, sign: int) -> tuple[np.ndarray, np.ndarray]:
+def _sample(direction: DirectedDistances, tolerance: float, sign: int) -> tuple[np.ndarray, np.ndarray]:
     """Return elements (n,) beyond a tolerance in mm toward the positive (1) or negative (-1) side, and their weights.
 
     A sample spread over the surface suffices to find the side. The weights (n,) are size times excess distance, scaled
@@ -249,7 +249,7 @@ def _cellsNext(surface: Surface, points: np.ndarray) -> np.ndarray:
 def _sides(distances: SurfaceDistances, tolerance: float) -> list[_Side]:
     """Return both boundaries with their patches."""
     beyond = [_beyond(direction, tolerance) for direction in distances.directions]
-    owners = _connected([direction.surface for direction in distances.directions], beyond)
+    owners = _connect([direction.surface for direction in distances.directions], beyond)
     return [_Side(*each) for each in zip(distances.directions, beyond, owners, strict=True)]
 
 
@@ -265,7 +265,7 @@ def _beyond(direction: DirectedDistances, tolerance: float) -> _Beyond:
     return _Beyond(elements, cells[starts], starts, len(over))
 
 
-def _connected(surfaces: Sequence[Surface], beyond: Sequence[_Beyond]) -> list[np.ndarray]:
+def _connect(surfaces: Sequence[Surface], beyond: Sequence[_Beyond]) -> list[np.ndarray]:
     """Return for each boundary the patches (m,) to which its cells beyond the tolerance belong.
 
     Patches are numbered in the order of their first cells.

@@ -145,7 +145,7 @@ def stressTest(
     ranked = [_byHazard(index, hazard) for index in (inner, outer)]
     variants = []
     for name, chosen in (("risky", slice(-count, None)), ("neutral", slice(count))):
-        other = changed(mask, *(index[chosen] for index, _ in ranked))
+        other = change(mask, *(index[chosen] for index, _ in ranked))
         variant = Structure(f"{reference.name} ({name})", other, frameOfReference=reference.frameOfReference)
         variants.append(compare(reference, variant, settings, criticals=given))
     varies = any(np.ptp(values) > 0 for _, values in ranked)
@@ -169,7 +169,7 @@ def boundaries(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.argwhere(voxels)[:, ::-1] + low for voxels in (inner, outer))
 
 
-def changed(mask: Mask, without: np.ndarray, added: np.ndarray) -> Mask:
+def change(mask: Mask, without: np.ndarray, added: np.ndarray) -> Mask:
     """Return a mask with some voxels removed and others added, both given as voxel indices (n, 3), i, j, k."""
     low, high = boxAround(mask, mask, (added.min(axis=0), added.max(axis=0)))
     voxels = mask.block(low, high)

@@ -105,12 +105,12 @@ def _difference(pair) -> str:
         parts.append(f"test lies {_millimeters(abs(mean))} {'outside' if mean > 0 else 'inside'} on average")
     elif why := _whyNoInside(measurements):
         return f"{why}, so inside, outside and {'areas' if _isPlanar(measurements) else 'volumes'} are undefined"
-    if contoured := _contoured(pair):
+    if contoured := _whereContoured(pair):
         parts.append(contoured if parts else f"test is {contoured}")
     return ", ".join(parts)
 
 
-def _contoured(pair) -> str:
+def _whereContoured(pair) -> str:
     """Return where the test is beyond the tolerance: "over-contoured mostly inferiorly"; "" if hardly anywhere.
 
     Of contours that do not overlap at all, neither is a correction of the other, so that no direction helps.

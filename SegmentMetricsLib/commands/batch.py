@@ -27,7 +27,7 @@ from ..batch.summaryoptions import (
     Options,
 )
 from ..conventions.convention import OWN_CONVENTION
-from ..model.naming import hintAt, labelNumber, meant, parse
+from ..model.naming import findMeant, hintAt, labelNumber, parse
 from .batchplan import Plan, planned
 from .options import (
     DEFAULTS,
@@ -387,7 +387,7 @@ def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[s
 
 def unusedNames(names: Iterable[str], known: Collection[str]) -> list[str]:
     """Return sentences about chosen structures that no case has. known: names of all structures that were compared."""
-    unused = [name for name in names if labelNumber(name) is None and not meant(name, known)]
+    unused = [name for name in names if labelNumber(name) is None and not findMeant(name, known)]
     return [f"--structure {oneLine(name)}: no case has such a structure.{hintAt(name, known)}" for name in unused]
 
 

@@ -50,9 +50,9 @@ def compareAndWrite(
     """
     from ..case.comparison import Comparison
     from ..show import writing
-    from .pairwork import Written, WrittenPairs
+    from .pairwork import WrittenPair, WrittenPairs
 
-    pairs, found = case.pairing.pairs, dict[int, Written]()
+    pairs, found = case.pairing.pairs, dict[int, WrittenPair]()
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
     hasPlaces = report is not None or not (isNumbersOnly or (output is None and not isJson))
     with nullcontext() if output is None else unfinishedResults(output) as unfinished:

@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
     writers = dicomWriters(options)
     tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
-    from ..case.observers.study import Work, comparable, studied
+    from ..case.observers.study import Work, comparable, studyOf
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
@@ -118,9 +118,9 @@ def run(options: argparse.Namespace) -> int:
     organs = comparable(gathered)
     files = writing.fileNames(organ.name for organ in organs)
     with _results(options.output) as unfinished:
-        written = Written(work, files, unfinished, not options.numbers_only)
+        written = WrittenStudy(work, files, unfinished, not options.numbers_only)
         results = _each(written, organs, options.workers)
-        study = studied(gathered, settings, iter(results))
+        study = studyOf(gathered, settings, iter(results))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
         if options.report and unfinished is not None:
@@ -152,7 +152,7 @@ def _results(output: Path | None) -> AbstractContextManager[Path | None]:
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenStudy:
     """The work on any structure of a study with the files about it; each process has its own.
 
     names: of the files of each structure. folder: for the files, None to write none. isDrawn: whether to draw
@@ -182,7 +182,7 @@ class Written:
         return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 
 
-def _each(written: Written, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
+def _each(written: WrittenStudy, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
     """Return the result for every structure. workers: number of processes, None for as many as are worthwhile."""
     from ..case.casework import costOf
 

@@ -26,7 +26,7 @@ def displayed(structure: Structure) -> Structure:
     return inputs.displayed(structure)
 
 
-class Written(NamedTuple):
+class WrittenPair(NamedTuple):
     """What is kept of a pair: its record or why there is none, and its part of the report."""
 
     record: Comparison | PairError
@@ -49,7 +49,7 @@ class WrittenPairs:
     isShowing: bool = True
     hasPlaces: bool = True
 
-    def each(self, workers: int | None) -> Iterator[tuple[int, Written]]:
+    def each(self, workers: int | None) -> Iterator[tuple[int, WrittenPair]]:
         """Compare all pairs, and yield the number of each, from 0, and what is kept of it.
 
         workers: number of processes; None means one per processor, but only this one for little work. Results do not
@@ -67,7 +67,7 @@ class WrittenPairs:
                     died += [[one] for one in pack]  # any of them may be the reason
                 elif isinstance(outcome, Died):
                     [(number, (reference, test))] = pack
-                    yield number, Written(PairError(f"{reference.name} and {test.name}: {outcome}", str(outcome)))
+                    yield number, WrittenPair(PairError(f"{reference.name} and {test.name}: {outcome}", str(outcome)))
                 elif isinstance(outcome, Exception):
                     raise outcome
                 else:
@@ -81,7 +81,7 @@ class WrittenPairs:
         perPair, perTriangle = (0.15, 6e-6) if self.isShowing else (0.02, 1.5e-6)
         return sum(perPair + perTriangle * costOf(match) for _, match in pack)
 
-    def __call__(self, pack: Sequence[tuple[int, Match]]) -> list[Written]:
+    def __call__(self, pack: Sequence[tuple[int, Match]]) -> list[WrittenPair]:
         """Compare the pairs of a pack, write their files and return what is kept of each."""
         # copies, so that the surfaces made for measuring and drawing are freed with them
         compared, kept = self.case.pairs(match.anew() for _, match in pack), []
@@ -95,15 +95,15 @@ class WrittenPairs:
 
         return {} if self.folder is None else writing.filesOf(self.names[number], self.folder)
 
-    def _write(self, number: int, comparison: Comparison | PairError) -> Written:
+    def _write(self, number: int, comparison: Comparison | PairError) -> WrittenPair:
         """Write the files of a pair; after an error there are none."""
         from ..show import writing
 
         if isinstance(comparison, PairError):
-            return Written(comparison)
+            return WrittenPair(comparison)
         record = comparison.record(hasPlaces=self.hasPlaces)
         if self.folder is None:
-            return Written(record)
+            return WrittenPair(record)
         name = self.names[number]
         try:
             part = None if self.report is None else self.report.part(comparison, number)
@@ -118,5 +118,5 @@ class WrittenPairs:
         except InputError as error:
             for file in self.filesOf(number).values():
                 (self.folder / file).unlink()
-            return Written(PairError(f"{record.name}: {error}", str(error)))
-        return Written(record, part)
+            return WrittenPair(PairError(f"{record.name}: {error}", str(error)))
+        return WrittenPair(record, part)

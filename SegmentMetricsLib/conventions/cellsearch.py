@@ -36,11 +36,11 @@ class CellSearch:
         outside = np.argwhere(mask & ~other)
         distances = np.zeros(np.count_nonzero(mask))
         if len(outside):
-            distances[: len(outside)] = _found(sampling, 1 - number, outside)
+            distances[: len(outside)] = _searchBorder(sampling, 1 - number, outside)
         return Sample(distances)
 
 
-def _found(sampling: Sampling, number: int, start: np.ndarray) -> np.ndarray:
+def _searchBorder(sampling: Sampling, number: int, start: np.ndarray) -> np.ndarray:
     """Return the distances (n,) in mm from voxels (n, 3) to the border voxels of a mask that the search finds."""
     unit = sampling.spacing
     goals = sampling.indices(faceBorder, number)

@@ -19,12 +19,12 @@ from .toolmasks import Sampling
 
 def faceBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     """Return the voxels with a face toward the outside, where everything beyond the edge of the image is outside."""
-    return mask & ~eroded(mask, flatAxis, False)
+    return mask & ~erode(mask, flatAxis, False)
 
 
 def faceBorderWithin(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     """Return the voxels with a face toward the outside, not counting the edge of the image."""
-    return mask & ~eroded(mask, flatAxis, True)
+    return mask & ~erode(mask, flatAxis, True)
 
 
 def fullBorderWithin(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
@@ -32,7 +32,7 @@ def fullBorderWithin(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     inner = mask
     for axis in range(mask.ndim):
         if axis != flatAxis:
-            inner = inner & _shifted(inner, axis, 1, True) & _shifted(inner, axis, -1, True)
+            inner = inner & _shift(inner, axis, 1, True) & _shift(inner, axis, -1, True)
     return mask & ~inner
 
 
@@ -41,17 +41,17 @@ def foreground(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     return mask
 
 
-def eroded(mask: np.ndarray, flatAxis: int | None, beyond: bool) -> np.ndarray:
+def erode(mask: np.ndarray, flatAxis: int | None, beyond: bool) -> np.ndarray:
     """Return the voxels whose face neighbors all belong to the mask. beyond: whether the image's outside does."""
     inner = mask.copy()
     for axis in range(mask.ndim):
         if axis != flatAxis:
-            inner &= _shifted(mask, axis, 1, beyond)
-            inner &= _shifted(mask, axis, -1, beyond)
+            inner &= _shift(mask, axis, 1, beyond)
+            inner &= _shift(mask, axis, -1, beyond)
     return inner
 
 
-def _shifted(mask: np.ndarray, axis: int, step: int, beyond: bool) -> np.ndarray:
+def _shift(mask: np.ndarray, axis: int, step: int, beyond: bool) -> np.ndarray:
     """Return a mask moved by one voxel along an axis."""
     result = np.full_like(mask, beyond)
     ahead, behind = [slice(None)] * mask.ndim, [slice(None)] * mask.ndim

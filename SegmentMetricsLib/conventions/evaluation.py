@@ -11,7 +11,7 @@ from ..base.errors import Cause, Undefined, causeOf, requireKind
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, shortest
 from ..distances.surfacedistances import SurfaceDistances
-from ..metrics.measurement import Measurement, finite, formatted, infiniteText, measure, statusOf, withUnit
+from ..metrics.measurement import Measurement, finite, formatNumber, infiniteText, measure, statusOf, withUnit
 from ..metrics.metric import Metric, quantity
 from ..metrics.pair import Pair
 from ..metrics.registry import metricOf
@@ -117,7 +117,7 @@ class Reported:
         return float(self.value)
 
     def __format__(self, form: str) -> str:
-        return formatted(self, form)
+        return formatNumber(self, form)
 
     def text(self) -> str:
         """Return value and unit in readable form."""

@@ -27,7 +27,7 @@ class Meshes:
     segments: int
 
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
-        boundaries = unsmoothed(sampling)
+        boundaries = boundariesOf(sampling)
         subdivisions = self.subdivisions if boundaries.surfaces[0].dimension == 3 else self.segments
         return samples(boundaries, subdivisions)
 
@@ -42,7 +42,7 @@ class MeshBands:
     pieces: int | None
 
     def __call__(self, sampling: Sampling, tolerance: float) -> float:
-        boundaries = unsmoothed(sampling)
+        boundaries = boundariesOf(sampling)
         if self.pieces is None:
             return bands(boundaries, sampling.masks, tolerance).overlap
         return gridBands(boundaries, sampling.masks, tolerance, self.pieces).overlap
@@ -65,7 +65,7 @@ def numbersOf(where: str, bands: Number) -> dict[str, Number]:
     }
 
 
-def unsmoothed(sampling: Sampling) -> BoundaryPair:
+def boundariesOf(sampling: Sampling) -> BoundaryPair:
     """Return the boundaries that reference values are measured on."""
 
     def make() -> BoundaryPair:

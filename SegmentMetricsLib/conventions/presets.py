@@ -62,7 +62,7 @@ def allOfBrats(allLesions: tuple[Lesions, Lesions]) -> tuple[Lesions, Lesions]:
     return allLesions
 
 
-def scoredByBrats(
+def scoreByBrats(
     lesions: tuple[Lesions, Lesions], lesionOverlaps: Overlaps, lesionDilation: int, lesionMinimum: float
 ) -> tuple[tuple[LesionGroup, ...], int]:
     """Return the lesions of the reference that BraTS scores, the larger ones, and how many of the test are invented."""
@@ -77,13 +77,13 @@ def matchesByDice(lesionOverlaps: Overlaps) -> Matches:
     return matchLesions(lesionOverlaps, 0.0, isByDice=True)
 
 
-def scoredIfFound(lesionMatches: Matches) -> tuple[tuple[LesionGroup, ...], int]:
+def scoreIfFound(lesionMatches: Matches) -> tuple[tuple[LesionGroup, ...], int]:
     """Return the lesions that are found, each by one of its own; if none is, how many there are on either side."""
     scored = tuple(LesionGroup((one,), (other,)) for one, other in lesionMatches.pairs.tolist())
     return scored, 0 if scored else lesionMatches.missed + lesionMatches.invented
 
 
-def scoredIfLarge(
+def scoreIfLarge(
     lesionMatches: Matches, lesions: tuple[Lesions, Lesions], lesionMinimum: float
 ) -> tuple[tuple[LesionGroup, ...], int]:
     """Return the lesions of the reference that are large enough, each with one of the test at most.
@@ -157,7 +157,7 @@ def segmentationOfPanoptica(panopticMatches: Matches) -> float:
 
 _OF_BRATS: dict[str, Callable[..., Any]] = {
     "lesions": allOfBrats,
-    "scoredLesions": scoredByBrats,
+    "scoredLesions": scoreByBrats,
     "hausdorffOfLesion": hausdorffByDeepMind,
 }
 _OF_EVALUATION: dict[str, Callable[..., Any]] = {
@@ -169,8 +169,8 @@ _METRICS_OF_BRATS: dict[str, Callable[..., Any]] = {"LesionDSC": meanDiceOfBrats
 # The functions of quantities that a preset replaces, by name.
 QUANTITIES: Mapping[str, Mapping[str, Callable[..., Any]]] = {
     **{name: _OF_BRATS for name in PRESETS if name.startswith(BRATS)},
-    SEG: {**_OF_EVALUATION, "scoredLesions": scoredIfFound},
-    METS: {**_OF_EVALUATION, "scoredLesions": scoredIfLarge},
+    SEG: {**_OF_EVALUATION, "scoredLesions": scoreIfFound},
+    METS: {**_OF_EVALUATION, "scoredLesions": scoreIfLarge},
     PANOPTICA: {"connectivities": neighborsOfPanoptica, "panopticMatches": matchesOfPanoptica},
 }
 # And those of metrics, by key.

@@ -31,7 +31,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..metrics.measurement import Measurement, finite, measure
 from ..metrics.pair import Pair
-from ..metrics.registry import called, findMetric, metricOf, select
+from ..metrics.registry import findMetric, metricOf, readName, select
 from ..model.structure import Structure
 from . import known
 from .convention import BIOU, DISTANCES, NSD, OWN_CONVENTION, Convention, Number
@@ -193,7 +193,7 @@ def _candidate(group: Sequence[Found], wanted: Wanted) -> Candidate:
 def _ofKind(everything: Sequence[Found], key: str) -> list[Found]:
     """Return what is called by a key, or is another one of the same kind, such as HD for HD95."""
     with suppress(InputError):  # it may be what only a tool calls its number
-        key = called(key).key
+        key = readName(key).key
     alike = next((kind for kind in KINDS if key.casefold().startswith(tuple(name.casefold() for name in kind))), None)
     found = [one for one in everything if alike and one.key.startswith(alike)]
     if not found:
@@ -218,7 +218,7 @@ def numbersOf(given: tuple[Structure, Structure], settings: Any) -> Iterator[Fou
     usual = Pair(*given, tried)
     plain = [found for found in _numbersIn(usual, settings, "") if math.isfinite(found.value)]
     yield from plain
-    yield from _scaled(plain)
+    yield from _mistakeScales(plain)
     seen = set(map(_identity, plain))
     for mistake, pair in _misread(usual):
         for found in _numbersIn(pair, settings, mistake):
@@ -260,7 +260,7 @@ def _numbersIn(pair: Pair, settings: Any, mistake: str) -> Iterator[Found]:
                 unit = reported.unit
                 about = (reported.key, reported.title, convention.label)
                 yield Found(reported.value, unit, *about, "", mistake, reported.reason, unusual)
-                for direction, value in _directed(source, convention, number, template, parameter):
+                for direction, value in _reportDirections(source, convention, number, template, parameter):
                     if math.isclose(value, reported.value, rel_tol=SAME):
                         continue  # the larger one of both directions, which is nothing else
                     yield Found(value, unit, *about, direction, mistake, reported.reason, unusual + 1)
@@ -289,7 +289,7 @@ def _inUsualUnit(unit: str, values: Mapping[str, float | None]) -> tuple[str, di
     return "cm3", {name: None if value is None else value / 1000 for name, value in values.items()}
 
 
-def _directed(
+def _reportDirections(
     source: Source, convention: Convention, number: Number, template: str, parameter: Mapping[str, float]
 ) -> Iterator[tuple[str, float]]:
     """Yield what a tool's rule makes of the distances of one direction alone, for each."""
@@ -310,7 +310,7 @@ def _directed(
         return
 
 
-def _scaled(plain: Sequence[Found]) -> Iterator[Found]:
+def _mistakeScales(plain: Sequence[Found]) -> Iterator[Found]:
     """Yield the numbers of both directions as they are when a radius, a unit or the complement is mistaken."""
     for found in plain:
         if found.direction:
@@ -343,15 +343,15 @@ def _misread(pair: Pair) -> Iterator[tuple[str, Pair]]:
     spacing = np.round(masks[0].grid.spacing, 9)
     if not np.allclose(spacing, 1):
         yield "spacing ignored: voxels counted as mm", _withSpacing(pair, masks, np.ones(3))
-    told = _told(spacing.tolist())
+    told = _sayTold(spacing.tolist())
     for other in sorted({*itertools.permutations(spacing.tolist())} - {tuple(spacing.tolist())}):
         yield (
-            f"axes exchanged: a spacing of {told} taken for {_told(other)}",
+            f"axes exchanged: a spacing of {told} taken for {_sayTold(other)}",
             _withSpacing(pair, masks, np.array(other)),
         )
 
 
-def _told(spacing: Sequence[float]) -> str:
+def _sayTold(spacing: Sequence[float]) -> str:
     return " x ".join(f"{step:.4g}" for step in spacing)
 
 

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from ..base.progress import chunks
-from .grids import Grid, rounded
+from .grids import Grid, roundIndex
 from .masks import Mask
 from .ranges import levelsOf
 from .surfaces import Surface
@@ -79,7 +79,7 @@ def cut(surface: Surface, grid: Grid, within: tuple[int, int] | None = None) -> 
     within: the first and the last slice that count, None for all.
     """
     index = grid.toIndex(surface.points)
-    heights = rounded(index[:, 2])
+    heights = roundIndex(index[:, 2])
     levels = np.ceil(heights).astype(np.int64)
     if within is not None:
         levels = np.clip(levels, within[0], within[1] + 1)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from ..base.progress import chunks
-from .grids import SMALLEST_STEP, rounded
+from .grids import SMALLEST_STEP, roundIndex
 from .ranges import levelsOf, partsOf
 
 # Cuts or crossings processed at a time.
@@ -108,7 +108,7 @@ def _switch(
         number, line = levelsOf(first[segments], last[segments])
         (along,) = _cut(low[:, segments].take(number, axis=1), high[:, segments].take(number, axis=1), line)
         if isFair:
-            along = rounded(along) + np.where(line % 2, TINY, -TINY)
+            along = roundIndex(along) + np.where(line % 2, TINY, -TINY)
         place = np.clip(np.ceil(along).astype(np.int64), 0, len(changes)) * changes.shape[1]
         place += lines[segments].take(number) + line
         # counting is much faster than toggling bits, and parity survives the overflow

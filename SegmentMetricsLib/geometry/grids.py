@@ -329,7 +329,7 @@ def translation(shift) -> np.ndarray:
     return matrix
 
 
-def rounded(index: np.ndarray) -> np.ndarray:
+def roundIndex(index: np.ndarray) -> np.ndarray:
     """Return voxel indices (...) rounded to multiples of SMALLEST_STEP, so that they are equal wherever a grid lies.
 
     Used where rounding would decide: which voxel a place exactly between two belongs to, which side of a face a center

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.errors import Undefined
 from ..base.progress import chunks
-from .grids import Grid, gridAround, rounded
+from .grids import Grid, gridAround, roundIndex
 
 # Labels above this are renumbered before their bounding boxes are searched: the search returns a list of that length.
 LARGEST_DENSE_LABEL = 65535
@@ -121,7 +121,7 @@ class Mask:
         """Pickle a mask as one bit per voxel; memberships are pickled as they are."""
         if self.voxels.dtype != np.uint8:
             return Mask, (self.voxels, self.offset, self.grid)
-        return _unpacked, (np.packbits(self.voxels), self.voxels.shape, self.offset, self.grid)
+        return _unpack, (np.packbits(self.voxels), self.voxels.shape, self.offset, self.grid)
 
     @cached_property
     def count(self) -> int:
@@ -258,7 +258,7 @@ class Mask:
         if isFuzzy and self.grid.planar:  # nothing fades across a plane
             start[self.grid.flatAxis] = np.rint(start[self.grid.flatAxis])
         if not isFuzzy:
-            forward, start = rounded(forward), rounded(start)
+            forward, start = roundIndex(forward), roundIndex(start)
         voxels = affine_transform(
             self.voxels,
             forward[::-1, ::-1],
@@ -270,7 +270,7 @@ class Mask:
         return Mask.ofMemberships(voxels, grid, low) if isFuzzy else Mask.fromArray(voxels, grid, low)
 
 
-def _unpacked(bits: np.ndarray, shape: tuple[int, int, int], offset: tuple[int, int, int], grid: Grid) -> Mask:
+def _unpack(bits: np.ndarray, shape: tuple[int, int, int], offset: tuple[int, int, int], grid: Grid) -> Mask:
     """Return the mask that was packed into bits."""
     return Mask(np.unpackbits(bits, count=int(np.prod(shape))).reshape(shape), offset, grid)
 

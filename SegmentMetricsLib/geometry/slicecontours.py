@@ -14,7 +14,7 @@ import numpy as np
 
 from ..base.progress import checkpoint
 from .crosssections import CrossSections, cycles, traced
-from .grids import Grid, rounded
+from .grids import Grid, roundIndex
 from .masks import Mask
 from .surfaces import Surface
 
@@ -193,7 +193,7 @@ def ofSections(sections: CrossSections, planes: Planes) -> dict[int, list[Contou
     if sections.isEmpty:
         return {}
     numbers, starts = cycles(sections.following)
-    loops = np.split(rounded(sections.start)[numbers], starts[1:])
+    loops = np.split(roundIndex(sections.start)[numbers], starts[1:])
     found: dict[int, list[Contour]] = {}
     for points, index in zip(loops, sections.slices[numbers[starts]].tolist(), strict=True):
         contour = Contour(_withoutRepeats(points))

@@ -10,7 +10,7 @@ import numpy as np
 from ..base.errors import InputError
 from .contours import planeAxes
 from .filling import filled, filledSolid
-from .grids import Grid, gridAround, rounded
+from .grids import Grid, gridAround, roundIndex
 from .masks import Mask
 from .parts import components
 from .surfaces import Surface
@@ -37,7 +37,7 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
         start, end = (index[surface.cells[:, corner]][:, kept] - low[kept] for corner in (0, 1))
         return Mask.fromArray(np.expand_dims(filled(start, end, (rows, columns)), 2 - flat), grid, low)
     # keep faces that run through voxel centers there in spite of rounding
-    index = rounded(index)
+    index = roundIndex(index)
     # no center lies further out
     low, high = np.ceil(index.min(axis=0)).astype(int), np.floor(index.max(axis=0)).astype(int)
     if (low > high).any():

@@ -21,11 +21,11 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask, union
 from ..model import inputs, naming
 from ..model.structure import Structure
-from ..model.structures import Labels, asName, inAnySpelling, numbered, requireUsable
+from ..model.structures import Labels, asName, inAnySpelling, nameNumber, requireUsable
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings
 from . import fractional
-from .dicom.kinds import Kind, kindOf
+from .dicom.kinds import FileKind, kindOf
 from .dicom.loading import readStructures as readDicom
 from .dicom.opening import DAMAGED, isDicom, requirePydicom
 from .formats import nifti, nrrd, vtp
@@ -424,9 +424,9 @@ def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
         except InputError:  # reading it gives the reason
             objects.append(path)
             continue
-        if kind is Kind.UNTOLD:
+        if kind is FileKind.UNTOLD:
             unread[path] = UNTOLD
-        elif kind is not Kind.NO_STRUCTURES:
+        elif kind is not FileKind.NO_STRUCTURES:
             objects.append(path)
     return objects, unread
 
@@ -504,7 +504,9 @@ def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structur
         return regions
     if len(labels) == 1:
         return [_labeled(Structure(stem, mask), label, how) for label, mask in labels.items()]
-    return [Structure(how.labelNames.get(label, numbered(label)), mask, number=label) for label, mask in labels.items()]
+    return [
+        Structure(how.labelNames.get(label, nameNumber(label)), mask, number=label) for label, mask in labels.items()
+    ]
 
 
 def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:
@@ -522,14 +524,14 @@ def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:
             number = which[0] if len(which) == 1 else None
             found.append(Structure(name, parts[0] if len(parts) == 1 else union(parts), number=number))
     others = (label for label in labels if label not in inRegions and (label,) not in named)
-    return [*found, *(Structure(numbered(label), labels[label], number=label) for label in others)]
+    return [*found, *(Structure(nameNumber(label), labels[label], number=label) for label in others)]
 
 
 def _labeled(structure: Structure, label: int, how: _How) -> Structure:
     """Return the only structure of a file under the name of its label, or that of the file if the label has none."""
     if label in how.labelNames:
         return replace(structure, name=how.labelNames[label], number=label)
-    return replace(structure, label=numbered(label), number=label)
+    return replace(structure, label=nameNumber(label), number=label)
 
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:

@@ -10,7 +10,7 @@ from ..base.errors import InputError
 from ..base.texts import commaSeparated
 from ..geometry.masks import Mask
 from ..model.ignored import apart
-from ..model.inputs import listed
+from ..model.inputs import listLabels
 from ..model.structure import Structure
 from ..model.structures import inAnySpelling, isNumbered, requireKnown
 from ..model.structureset import StructureSet
@@ -62,7 +62,7 @@ def _labeled(path: Path, label: int, structures: StructureSet) -> StructureSet:
             raise InputError(f"{path}: {error}") from error
         return structures.having(found)
     others = tuple(structure.number or structure.name for structure in structures)
-    note = f"Label {label} does not occur in {path.name}, which has {listed(others)}."
+    note = f"Label {label} does not occur in {path.name}, which has {listLabels(others)}."
     first = structures[0]
     nothing = Structure(
         stemOf(path),

@@ -23,7 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.statements import Place
+from ..base.statements import SettingPlace
 from ..base.texts import counted
 from ..geometry.grids import Grid
 from ..geometry.lateral import lateralOfMask, lateralOfSurface, maskWithin
@@ -35,7 +35,7 @@ from ..model.structures import REFERENCE_AND_TEST
 
 # Triangles that face the end of a mesh within 60 degrees of the axis belong to its cap.
 CAP_COSINE = 0.5
-COMMON = Place("--extent common", 'extent="common"', "Advanced > Extent")
+COMMON = SettingPlace("--extent common", 'extent="common"', "Advanced > Extent")
 NO_COMMON_EXTENT = "the two contours have no common extent along the axis of the slices"
 
 

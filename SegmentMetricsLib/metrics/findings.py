@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.statements import Place, Statement, kindNamed
+from ..base.statements import SettingPlace, Statement, kindNamed
 from ..model.structure import Structure
 
 # Other units that files may be in, by their size in mm; and the intersection over union of the boxes above which
@@ -215,7 +215,9 @@ def asFinding(given: str | Mapping[str, Any]) -> Finding:
     if isinstance(given, str):
         return Finding(given)
     kind = kindNamed(given["kind"], Kind)
-    values = {name: Place(**value) if isinstance(value, Mapping) else value for name, value in given["values"].items()}
+    values = {
+        name: SettingPlace(**value) if isinstance(value, Mapping) else value for name, value in given["values"].items()
+    }
     return Finding(given["text"], kind or Kind.REMARK, values if kind else {})
 
 

@@ -129,7 +129,7 @@ class Measurement:
         return float(self.value)
 
     def __format__(self, form: str) -> str:
-        return formatted(self, form)
+        return formatNumber(self, form)
 
     def toDictionary(self) -> dict:
         """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
@@ -195,7 +195,7 @@ class Measurement:
             return "undefined"
         if self.status == "infinite":
             return infiniteText(self.value)
-        return rounded(self.value, 0) if self.isCount else withUnit(self.value, self.unit)
+        return roundText(self.value, 0) if self.isCount else withUnit(self.value, self.unit)
 
 
 def _reasonFrom(data: Mapping) -> str:
@@ -205,7 +205,7 @@ def _reasonFrom(data: Mapping) -> str:
     return reason if cause is None else Reason(reason, cause, given["values"])
 
 
-def formatted(number, form: str) -> str:
+def formatNumber(number, form: str) -> str:
     """Return the value of a Measurement or Reported in a format of floating-point numbers, such as ".2f".
 
     An empty format, and one of texts, such as ">40s", is for the whole of it.
@@ -223,15 +223,15 @@ def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurem
 
 
 def withUnit(value: float, unit: str) -> str:
-    """Return a number with its unit as text, formatted as by fixed(); volumes in cm3 unless they are small."""
+    """Return a number with its unit as text, formatted as by fixDecimals(); volumes in cm3 unless they are small."""
     if unit in IN_CENTIMETERS:
         larger, scale = IN_CENTIMETERS[unit]
         if abs(value) <= LEAST or abs(value) / scale >= LEAST_IN_CENTIMETERS:
             value, unit = value / scale, larger
-    return f"{fixed(value, unit)} {unit}".rstrip()
+    return f"{fixDecimals(value, unit)} {unit}".rstrip()
 
 
-def fixed(value: float, unit: str) -> str:
+def fixDecimals(value: float, unit: str) -> str:
     """Return a number with the decimal places of its unit, so that all numbers of a column have the same.
 
     A number that is not 0 but would be shown as 0 becomes "< 0.01". A negative one is shown to its first digit, such as
@@ -239,8 +239,8 @@ def fixed(value: float, unit: str) -> str:
     """
     decimals = decimalsOf(unit)
     if _isSeen(value, unit) or abs(value) <= _least(unit):
-        return rounded(value, decimals)
-    return f"< {0.1**decimals:.{decimals}f}" if value > 0 else rounded(value, -math.floor(math.log10(-value)))
+        return roundText(value, decimals)
+    return f"< {0.1**decimals:.{decimals}f}" if value > 0 else roundText(value, -math.floor(math.log10(-value)))
 
 
 def _least(unit: str) -> float:
@@ -260,7 +260,7 @@ def _isSeen(value: float, unit: str) -> bool:
     return round(value, decimalsOf(unit)) != 0
 
 
-def rounded(value: float, digits: int) -> str:
+def roundText(value: float, digits: int) -> str:
     """Return a number with the given number of decimal places, without negative zero."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
 

@@ -444,7 +444,7 @@ def _chosenCriticals(criticals: Mapping[str, Structure], settings: Any) -> list[
     """
     weights: dict[str, float] = {}
     for given, weight in settings.critical:
-        meant = naming.meant(given, criticals)
+        meant = naming.findMeant(given, criticals)
         if len(meant) != 1:
             there = f"there are {commaSeparated(meant or criticals)}" if criticals else "none is given"
             number, hint = ("more than one", "") if meant else ("no", naming.hintAt(given, criticals))

@@ -31,7 +31,7 @@ def _declaring() -> Iterator[ModuleType]:
             yield importlib.import_module(f"{__package__}.{file.name}")
 
 
-def _declaredIn(module: ModuleType) -> list[Metric]:
+def _metricsOf(module: ModuleType) -> list[Metric]:
     """Return the metrics that a file declares, in the order of their functions."""
     own = (
         found for found in vars(module).values() if inspect.isfunction(found) and found.__module__ == module.__name__
@@ -50,8 +50,8 @@ CALLED = {word: family for family, file in zip(FAMILIES, _FILES) for word in fil
 # Left out of "all", because they need extra input, such as a dose.
 ONLY_BY_NAME = tuple(family for family, file in zip(FAMILIES, _FILES) if file.FAMILY.isOnlyByName)
 # The metrics of a pair, and those of all labels of two segmentations at once.
-REGISTRY = tuple(metric for file in _FILES for metric in _declaredIn(file))
-MULTI_LABEL = tuple(_declaredIn(importlib.import_module(f"{__package__}.multilabel")))
+REGISTRY = tuple(metric for file in _FILES for metric in _metricsOf(file))
+MULTI_LABEL = tuple(_metricsOf(importlib.import_module(f"{__package__}.multilabel")))
 ALL = "all"
 FAMILY_CHOICE = ", ".join((*FAMILIES, ALL))
 # What a name may leave out of a key, such as the 2mm of NSD_2mm.
@@ -78,13 +78,13 @@ def findMetric(key: str) -> Asked | None:
     return None
 
 
-def restored(key: str, data: Mapping) -> Measurement:
+def restore(key: str, data: Mapping) -> Measurement:
     """Return a measurement from the result of Measurement.toDictionary(), with the texts of its metric."""
     return Measurement.fromDictionary(key, data, findMetric(key))
 
 
 @lru_cache(maxsize=1024)  # every measurement of every pair is held against the same few names
-def called(name: str) -> Asked:
+def readName(name: str) -> Asked:
     """Return the measurements that a name stands for.
 
     It is a key in any case, one without its parameter, such as NSD, or what tables call a measurement or several: D95
@@ -99,7 +99,7 @@ def called(name: str) -> Asked:
         if stated := metric.statedIn(name, inAnyCase=True):
             return Asked(metric.keyFor(stated), (metric,), stated)
     for template, several in _namesInTables().items():
-        stated = _statedIn(template, name)
+        stated = _readTemplate(template, name)
         if stated is None:
             continue
         if len(several) > 1:
@@ -148,7 +148,7 @@ def _namesInTables() -> dict[str, tuple[Metric, ...]]:
     return {name: tuple(own.values()) for name, own in found.items()}
 
 
-def _statedIn(template: str, name: str) -> dict[str, float] | None:
+def _readTemplate(template: str, name: str) -> dict[str, float] | None:
     """Return the parameters in a name that is like a template but for case, spaces and underscores; None for others."""
     plain, like = (re.sub(r"[\s_]", "", text.casefold()) for text in (name, template))
     pattern = re.sub(r"\\{\w+\\}", r"(\\d[\\d.e+-]*)", re.escape(like))
@@ -159,7 +159,7 @@ def _statedIn(template: str, name: str) -> dict[str, float] | None:
 def keyMeant(name: str) -> str:
     """Return the key of the only measurement that a name stands for; another name is returned as it is."""
     try:
-        one = called(name)
+        one = readName(name)
     except InputError:
         return name
     isOnly = len(one.metrics) == 1 and one.metric.isStatedBy(one.parameters)
@@ -213,7 +213,7 @@ def meaningOf(name: str) -> Asked:
     Raises InputError for an unknown name.
     """
     try:
-        return called(name.strip())
+        return readName(name.strip())
     except InputError:
         meant = likeliest(name.strip(), FAMILIES)
         hint = f" Did you mean {meant}?" if meant else ""
@@ -225,7 +225,7 @@ def meaningOf(name: str) -> Asked:
 
 def isWhole(family: str, settings: Any) -> bool:
     """Return whether settings select all measurements of a family."""
-    named = {called(name).metric.family for name in settings.metrics}
+    named = {readName(name).metric.family for name in settings.metrics}
     return family in settings.families and family not in named
 
 
@@ -235,7 +235,7 @@ def select(settings: Any, metrics: Iterable[Metric] = REGISTRY) -> list[Asked]:
     A family of which some are named has only these.
     """
     named: dict[str, list[Asked]] = {}
-    for one in map(called, settings.metrics):
+    for one in map(readName, settings.metrics):
         named.setdefault(one.metric.family, []).append(one)
     found = []
     for metric in metrics:

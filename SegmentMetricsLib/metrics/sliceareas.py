@@ -14,7 +14,7 @@ import numpy as np
 
 from ..geometry.arrangement import cross
 from ..geometry.crosssections import CrossSections
-from ..geometry.grids import rounded
+from ..geometry.grids import roundIndex
 from ..geometry.masks import Mask
 from ..geometry.ranges import levelsOf
 from ..geometry.slicing import SliceStack
@@ -97,7 +97,7 @@ def _areas(side: Mask | CrossSections, first: int, count: int) -> np.ndarray:
     # relative to a point nearby, to avoid cancellation
     origin = side.start.mean(axis=0)
     doubled = cross(side.start - origin, side.end - origin)
-    return np.maximum(rounded(np.bincount(side.slices - first, doubled, count) / 2), 0)
+    return np.maximum(roundIndex(np.bincount(side.slices - first, doubled, count) / 2), 0)
 
 
 def _sharedBySections(mask: Mask, sections: CrossSections, first: int, count: int) -> np.ndarray:
@@ -124,7 +124,7 @@ def _sharedBySections(mask: Mask, sections: CrossSections, first: int, count: in
     before, behind = summed[layer, line, pixel], summed[layer, line, pixel + 1]
     onLeft = before + (column - pixel) * (behind - before)
     rise = (end - start)[chosen, 1]
-    return rounded(np.bincount(slices[chosen] - first, rise * onLeft, count))
+    return roundIndex(np.bincount(slices[chosen] - first, rise * onLeft, count))
 
 
 def _cutAtSides(start: np.ndarray, end: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

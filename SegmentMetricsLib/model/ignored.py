@@ -20,7 +20,7 @@ from .structureset import StructureSet
 IGNORE = "ignore"
 
 
-def annotated(
+def separateIgnored(
     sides: Iterable[Iterable[Structure]],
     ignore: str | None,
     labelNames: Mapping[Labels, str] | None = None,
@@ -38,7 +38,7 @@ def annotated(
     ours, theirs = join(ours), join(theirs)
     if ignore is None and not marks:
         return ours, theirs
-    ours, theirs = (own.having(leftOut(own, marks, ignore or IGNORE)) for own in (ours, theirs))
+    ours, theirs = (own.having(leaveOut(own, marks, ignore or IGNORE)) for own in (ours, theirs))
     # what the test only has where nobody annotated is no structure of its own
     known = {one.name for one in ours}
     kept = [
@@ -46,7 +46,7 @@ def annotated(
         for one in theirs
         if one.label or one.name in known or not (one.ignored and one.ignored.size and one.isEmpty)
     ]
-    return ours, theirs if len(kept) == len(theirs) else theirs.having(kept or [_unlabeled(theirs[0])])
+    return ours, theirs if len(kept) == len(theirs) else theirs.having(kept or [_asUnlabeled(theirs[0])])
 
 
 def apart(
@@ -56,10 +56,10 @@ def apart(
     meant = nameMeant(ignore, structures, labelNames)
     marks = [one for one in structures if one.name == meant]
     others = [one for one in structures if one.name != meant]
-    return structures.having(others or map(_unlabeled, marks[:1])), marks
+    return structures.having(others or map(_asUnlabeled, marks[:1])), marks
 
 
-def leftOut(structures: Iterable[Structure], marks: Sequence[Structure], ignore: str) -> list[Structure]:
+def leaveOut(structures: Iterable[Structure], marks: Sequence[Structure], ignore: str) -> list[Structure]:
     """Return structures without the voxels that marks of the reference have; surfaces without voxels stay whole.
 
     Each knows then what was ignored, even if that is nothing. ignore: what the marks are called if there are none.
@@ -92,7 +92,7 @@ def _without(structure: Structure, ignored: Ignored) -> Structure:
     )
 
 
-def _unlabeled(structure: Structure) -> Structure:
+def _asUnlabeled(structure: Structure) -> Structure:
     """Return the structure that stands for the image of another one, as if it had no label."""
     grid = structure.samplingGrid
     return structure if grid is None else replace(structure, mask=Mask.empty(grid), label="", isUnlabeled=True)

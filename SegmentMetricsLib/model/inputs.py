@@ -13,7 +13,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError, NoSegmentation
-from ..base.statements import Place
+from ..base.statements import SettingPlace
 from ..base.texts import commaSeparated, shortest
 from ..geometry import masks, meshing
 from ..geometry.grids import Grid
@@ -146,16 +146,16 @@ def structureFromImage(
     if label is not None:
         mask, others = labelMask(image, label, threshold)
         # the note distinguishes a mistyped label from a structure that was not drawn
-        note = f"Label {label} does not occur in the {name}, which has {listed(others)}."
+        note = f"Label {label} does not occur in the {name}, which has {listLabels(others)}."
         return Structure(name, mask, otherLabels=others if mask.isEmpty else None, notes=(note,) if others else ())
     found = {number: mask for number, mask in labelMasks(image, threshold).items() if number != ignored}
     if len(found) > 1:
         advice = "say which one to compare (label=...)" if canChoose else f"give one alone, as in image == {min(found)}"
-        raise InputError(f"The image has {len(found)} {listed(found)}: {advice}.")
+        raise InputError(f"The image has {len(found)} {listLabels(found)}: {advice}.")
     return Structure(name, next(iter(found.values())) if found else masks.Mask.empty(Grid.fromImage(image)))
 
 
-def listed(labels: Collection[int | str]) -> str:
+def listLabels(labels: Collection[int | str]) -> str:
     """Return the first labels of an image, in words."""
     shown = commaSeparated(map(str, labels))
     return f"labels ({shown})" if len(labels) > 1 else f"label {shown}" if labels else "no label"
@@ -279,7 +279,7 @@ def _ifScaled(low: float, high: float) -> str:
     full = next((full for full in FULL_MEMBERSHIPS if full / 2 < high <= full), 0)
     if low < 0 or not full:
         return ""
-    where = Place(f"--set membershipMaximum={full}", f"membershipMaximum={full}")
+    where = SettingPlace(f"--set membershipMaximum={full}", f"membershipMaximum={full}")
     return f" If they are memberships and {full} means full membership, say so {where}."
 
 

@@ -14,7 +14,7 @@ from .structure import Structure
 LESIONS = "Lesions"
 
 
-def joined(structures: Iterable[Structure], classes: Mapping[str, str]) -> list[Structure]:
+def joinLesions(structures: Iterable[Structure], classes: Mapping[str, str]) -> list[Structure]:
     """Return structures that are lesions as one structure, or as one of each class.
 
     classes: name of the class by the name of a label or segment, such as "Label 3", or by its number; those that it

@@ -60,18 +60,18 @@ class Name:
     @property
     def spelled(self) -> tuple[str, str]:
         """Equal for names that differ only in case and separators, or in the spelling and position of the side."""
-        return _joined(self.words), self.side
+        return _joinWords(self.words), self.side
 
     @property
     def meaning(self) -> tuple[str, str]:
         """Equal also for names that differ in word order, in abbreviations, or in the word "gland"."""
         words = [word for part in _parts(self.words) for word in sorted(ABBREVIATIONS.get(word, word) for word in part)]
-        return _joined([word for word in words if word not in DISPENSABLE] or words), self.side
+        return _joinWords([word for word in words if word not in DISPENSABLE] or words), self.side
 
     @property
     def standard(self) -> str:
         """The name in one fixed form, like parotid_l."""
-        return "_".join(filter(None, (_joined(self.words), self.side[:1])))
+        return "_".join(filter(None, (_joinWords(self.words), self.side[:1])))
 
 
 def parse(name: str) -> Name:
@@ -90,7 +90,7 @@ def parse(name: str) -> Name:
     return Name(rest, sides.pop()) if rest and len(sides) == 1 else Name(tuple(words), "")
 
 
-def separated(name: str) -> str:
+def separateWords(name: str) -> str:
     """Return a name in lower case with one underscore between its words, like optic_nerve_lt; signs remain."""
     return re.sub(r"[\s_.-]+", "_", _apart(_withMinus(unicodedata.normalize("NFKC", name))).casefold())
 
@@ -116,7 +116,7 @@ def _parts(words: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [words[start:end] for start, end in pairwise(starts)]
 
 
-def _joined(words) -> str:
+def _joinWords(words) -> str:
     """Return words joined, so that SpinalCord equals Spinal_Cord; numbers stay separate, so that 1 2 is not 12."""
     return re.sub(r"(?<=\d) (?=\d)", "_", " ".join(words)).replace(" ", "")
 
@@ -163,7 +163,7 @@ def pairTitle(names: Iterable[str]) -> str:
     return PAIR_JOINT.join(dict.fromkeys(names))
 
 
-def meant(given: str, names: Iterable[str]) -> list[str]:
+def findMeant(given: str, names: Iterable[str]) -> list[str]:
     """Return those of some names that a given one means.
 
     It is itself, or all that fit it if it is a pattern, or else all that differ from it only in spelling.
@@ -198,7 +198,7 @@ def fits(pattern: str, name: str) -> bool:
     forms = (
         (name.casefold(), folded),
         (parse(name).standard, folded),
-        (separated(name), separated(pattern)),
+        (separateWords(name), separateWords(pattern)),
     )
     # brackets are ordinary characters in names
     return any(fnmatchcase(form, own.replace("[", "[[]")) for form, own in forms)
@@ -210,7 +210,7 @@ def hintAt(given: str, names: Iterable[str]) -> str:
     It begins with a space, and is "" if there is no such name.
     """
     names = list(dict.fromkeys(names))
-    parts = [name for name in names if separated(given).strip("_") in separated(name)] if given.strip() else []
+    parts = [name for name in names if separateWords(given).strip("_") in separateWords(name)] if given.strip() else []
     return f" It fits several: {commaSeparated(parts)}." if len(parts) > 1 else didYouMean(given, parts or names)
 
 
@@ -220,7 +220,7 @@ def placeOf(given: str, called: Sequence[Collection[str]]) -> int:
     Raises KeyError, with the names that there are, unless there is one.
     """
     exact = [place for place, names in enumerate(called) if given in names]
-    found = exact or [place for place, names in enumerate(called) if meant(given, names)]
+    found = exact or [place for place, names in enumerate(called) if findMeant(given, names)]
     if len(found) == 1:
         return found[0]
     several = list(dict.fromkeys(name for place in found for name in called[place]))

@@ -14,7 +14,7 @@ class Note(str):
     number: int
 
     def __new__(cls, rest: str, isPossessive: bool = True, number: int = 0) -> Note:
-        note = super().__new__(cls, _said("its" if isPossessive else "it", rest, number))
+        note = super().__new__(cls, _say("its" if isPossessive else "it", rest, number))
         note.rest, note.isPossessive, note.number = rest, isPossessive, number
         return note
 
@@ -23,9 +23,9 @@ class Note(str):
 
     def about(self, name: str) -> str:
         """Return the remark about the structure of a name, with a capital letter and without a period."""
-        said = _said(f"{name}'s" if self.isPossessive else name, self.rest, self.number)
+        said = _say(f"{name}'s" if self.isPossessive else name, self.rest, self.number)
         return said[0].upper() + said[1:]
 
 
-def _said(owner: str, rest: str, number: int) -> str:
+def _say(owner: str, rest: str, number: int) -> str:
     return f"{f'{number} of ' if number else ''}{owner} {rest}"

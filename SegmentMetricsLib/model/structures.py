@@ -160,7 +160,7 @@ def _lacking(structures: Sequence[Structure], others: Sequence[Structure]) -> Se
     return structures
 
 
-def numbered(label: int) -> str:
+def nameNumber(label: int) -> str:
     """Return the name of a label that only has a number."""
     return f"Label {label}"
 
@@ -193,7 +193,7 @@ def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Map
         return name
     own = {structure.name for structure in structures if structure.number == number}
     named = own.pop() if len(own) == 1 else (labelNames or {}).get(number)
-    return next((other for other in (named, numbered(number)) if other in known), name)
+    return next((other for other in (named, nameNumber(number)) if other in known), name)
 
 
 def inAnySpelling(
@@ -211,7 +211,7 @@ def inAnySpelling(
     # the labels of each side, as the structure of a label may be called differently on both
     given = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sides, labelNames))
     found = (
-        [name] if name in leftOut else naming.meant(name, known) or naming.meant(name, leftOut) or [name]
+        [name] if name in leftOut else naming.findMeant(name, known) or naming.findMeant(name, leftOut) or [name]
         for name in dict.fromkeys(given)
     )
     return list(dict.fromkeys(name for each in found for name in each))
@@ -269,7 +269,7 @@ def unusableIn(pairing: Pairing, reference: Iterable[Structure], test: Iterable[
     return found
 
 
-def leftOutOf(*sets: Iterable[Structure]) -> list[str]:
+def remarksOnLeftOut(*sets: Iterable[Structure]) -> list[str]:
     """Return the remarks about structures that were left out of the files of some sets, and how many more there are."""
     found = list(dict.fromkeys(one.remark for structures in sets for one in StructureSet.of(structures).leftOut))
     more = len(found) - MOST_REMARKS

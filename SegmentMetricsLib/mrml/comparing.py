@@ -16,8 +16,8 @@ from ..case.pairing import pairStructures, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
 from ..face import CaseResult, Comparison
 from ..model.dose import Dose
-from ..model.ignored import annotated, leftOut
-from ..model.instances import joined
+from ..model.ignored import leaveOut, separateIgnored
+from ..model.instances import joinLesions
 from ..model.naming import pairTitle
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing, nameMeant
@@ -93,7 +93,7 @@ def openCase(
         ]
         if settings.ignore is not None:
             mark = structureFromSegment(reference[0], settings.ignore)
-            pair = _shownAgain(leftOut(pair, [mark], settings.ignore), settings)
+            pair = _shownAgain(leaveOut(pair, [mark], settings.ignore), settings)
         criticals = criticalStructures(reference[0], settings, protocol)
         return Case(Pairing((Match(pair[0], pair[1]),), (), ()), settings, protocol, criticals, plan, isWhole=False)
     criticals = criticalStructures(reference, settings, protocol)
@@ -103,11 +103,11 @@ def openCase(
     everything = [structures.values() for structures in read]
     if settings.instanceMaps:  # every segment is a lesion
         classes = dict(settings.instanceClasses)
-        sides = annotated(everything, settings.ignore, join=lambda own: own.having(joined(own, classes)))
+        sides = separateIgnored(everything, settings.ignore, join=lambda own: own.having(joinLesions(own, classes)))
         lost = {name: why for reasons in problems for name, why in reasons.items()}
         return Case(pairStructures(*sides, choices=choices), settings, protocol, criticals, plan, unusable=lost)
     if settings.ignore is not None:
-        known = annotated(everything, settings.ignore)
+        known = separateIgnored(everything, settings.ignore)
         read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
     failures = {name: reasonOf(error) for name, error in pairing.failures.items()} | _failuresOf(pairing, problems)
     alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]

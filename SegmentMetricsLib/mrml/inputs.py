@@ -65,7 +65,7 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
         way = "give them different names" if by == "name" else "use the segment ID"
         raise InputError(f"{node} has {len(found)} segments named {segment!r}; {way}.")
     names = {identifier: nameOf(segmentation, identifier) for identifier in identifiers}
-    meant = naming.meant(segment, names.values()) if by != "ID" else []
+    meant = naming.findMeant(segment, names.values()) if by != "ID" else []
     alike = [identifier for identifier, name in names.items() if name in meant]
     if len(alike) == 1:
         return alike[0]

@@ -15,7 +15,7 @@ from ..case.casework import atOnce
 from ..case.observers.consensus import METHODS
 from ..case.observers.gathering import gather, withNames
 from ..case.observers.observed import ObservedStructure
-from ..case.observers.study import ObserverStudy, Progress, Work, oneByOne, studied
+from ..case.observers.study import ObserverStudy, Progress, Work, oneByOne, studyOf
 from ..geometry.masks import Mask
 from ..model.structure import Structure
 from ..model.structureset import LeftOut, StructureSet
@@ -87,7 +87,7 @@ def compareObservers(
     def each(organ) -> ObservedStructure | InputError:
         return run(lambda: work(organ))
 
-    return studied(gathered, settings, _untilCancelled(oneByOne(each, gathered, progress)))
+    return studyOf(gathered, settings, _untilCancelled(oneByOne(each, gathered, progress)))
 
 
 def _untilCancelled(found):

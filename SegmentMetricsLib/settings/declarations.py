@@ -133,7 +133,7 @@ def setting(default: Any, check: Check, label: str, about: str, **more: Any) -> 
     return dataclasses.field(default=default, metadata={"declaration": declaration})
 
 
-def declared(settings: type) -> dict[str, Declaration]:
+def declarationsOf(settings: type) -> dict[str, Declaration]:
     """Return the declarations of a class of settings, by name; the controls of a panel have names then."""
     found = {one.name: one.metadata["declaration"] for one in dataclasses.fields(settings)}
     return {

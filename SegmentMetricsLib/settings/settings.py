@@ -37,7 +37,7 @@ from .declarations import (
     InPanel,
     Option,
     _,
-    declared,
+    declarationsOf,
     setting,
 )
 from .names import (
@@ -474,7 +474,7 @@ class Settings:
         return {name: declaration.check.plain(getattr(self, name)) for name, declaration in DECLARED.items()}
 
 
-DECLARED = declared(Settings)
+DECLARED = declarationsOf(Settings)
 # settings that the conventions of other tools fix
 DECIDED_BY_TOOLS = {name: getattr(Settings, name) for name, one in DECLARED.items() if one.isDecidedByTools}
 _PARAMETERS = (

@@ -16,7 +16,7 @@ from ..base.markup import Markup, filled, joined
 from ..base.texts import counted, shortest
 from ..case.comparison import Comparison
 from ..metrics.dose import DoseCurves
-from ..metrics.measurement import fixed, rounded, withUnit
+from ..metrics.measurement import fixDecimals, roundText, withUnit
 from ..metrics.slices import SliceRow
 from .distributions import Histogram, histogram, mapRange
 
@@ -102,9 +102,9 @@ def distribution(comparison: Comparison) -> Markup:
                 width=round(x.at(high) - x.at(low), 1),
                 height=round(y.at(0) - y.at(height), 1),
                 color=WITHIN if isWithin else OUTSIDE if center > 0 else INSIDE,
-                low=rounded(low, 2),
-                high=rounded(high, 2),
-                share=rounded(float(share), 2),
+                low=roundText(low, 2),
+                high=roundText(high, 2),
+                share=roundText(float(share), 2),
             )
         )
     lines = [] if tolerance is None else [tolerance, -tolerance] if signed else [tolerance]
@@ -268,7 +268,7 @@ def _box(one: Boxed, x: Axis, unit: str, isLowerBetter: bool) -> Markup:
     parts.append(filled('<path class="dots" d="$dots"/>', dots=dots))
     if beyond := [value for value in one.values if not x.low <= value <= x.high]:
         worst = max(beyond) if isLowerBetter else min(beyond)
-        text = ("∞" if worst > 0 else "-∞") if math.isinf(worst) else fixed(worst, unit)
+        text = ("∞" if worst > 0 else "-∞") if math.isinf(worst) else fixDecimals(worst, unit)
         count = f"{len(beyond)}: " if len(beyond) > 1 else ""
         parts.append(filled('<text x="$x" y="16">▸ $count$text</text>', x=WIDTH - 68, count=count, text=text))
     return joined(parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..case.relevance import affects
-from ..metrics.measurement import Measurement, rounded
+from ..metrics.measurement import Measurement, roundText
 from ..metrics.metric import EXAMPLES, Metric
 from ..metrics.registry import PURPOSES, REGISTRY, findMetric
 from ..settings.settings import DECLARED
@@ -28,7 +28,7 @@ def ofMeasurement(measurement: Measurement) -> str:
     if measurement.reason:
         lines.append(f"Here: {measurement.reason}.")
     if measurement.lower is not None and measurement.upper is not None and measurement.status == "ok":
-        bounds = dict.fromkeys(rounded(bound, 4) for bound in (measurement.lower, measurement.upper))
+        bounds = dict.fromkeys(roundText(bound, 4) for bound in (measurement.lower, measurement.upper))
         between = "between " if len(bounds) > 1 else ""
         lines.append(f"Here: {between}{' and '.join(bounds)} {measurement.unit}".rstrip() + ".")
     lines.append(f"Source: {measurement.source}")

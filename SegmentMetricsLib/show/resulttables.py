@@ -12,7 +12,7 @@ from ..base.texts import commaSeparated, counted
 from ..case.comparison import Comparison, identityOf
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.instances import ROW, Lesion
-from ..metrics.measurement import Measurement, fixed, withUnit
+from ..metrics.measurement import Measurement, fixDecimals, withUnit
 from ..metrics.metric import AREA
 from ..metrics.registry import REGISTRY, findMetric, headingOf, rowOf
 from .tablemodel import Amount, Column, Table, notebookSentences, notebookTable
@@ -143,7 +143,7 @@ def inOneUnit(first: float, between: str, second: float, unit: str) -> str:
     one, other = withUnit(first, unit), withUnit(second, unit)
     shown = other.rpartition(" ")[2] if unit else ""
     if shown and not one.endswith(f" {shown}"):  # a volume in mm3 and one in cm3
-        one, other, shown = fixed(first, unit), f"{fixed(second, unit)} {unit}", ""
+        one, other, shown = fixDecimals(first, unit), f"{fixDecimals(second, unit)} {unit}", ""
     return f"{one.removesuffix(f' {shown}') if shown else one}{between}{other}"
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..case.comparison import describe
 from ..case.stress import StressTest
-from ..metrics.measurement import Measurement, rounded
+from ..metrics.measurement import Measurement, roundText
 from . import writing
 from .tablemodel import Column, Table
 from .tables import LONGEST_TITLE, aligned, shortened
@@ -34,7 +34,7 @@ def table(result: StressTest) -> str:
 def _text(measurement: Measurement) -> str:
     """Return a value as text, ratios with one more digit than usual: for a large structure they differ little."""
     isShare = measurement.status == "ok" and not measurement.unit
-    return rounded(measurement.value, 4) if isShare else measurement.text()
+    return roundText(measurement.value, 4) if isShare else measurement.text()
 
 
 def write(result: StressTest, folder: Path) -> None:

@@ -226,7 +226,7 @@ def _measured(one: Measurement):
     return item
 
 
-def _groupOf(record: Comparison, places: Sequence[writing.Place | None], verdicts: Sequence[Verdict]):
+def _groupOf(record: Comparison, places: Sequence[writing.MarkedPlace | None], verdicts: Sequence[Verdict]):
     """Return a pair as a measurement group of highdicom. places: of the reference and the test, none of all labels."""
     import highdicom.sr as sr
     from pydicom.sr.codedict import codes
@@ -283,7 +283,9 @@ def _groupOf(record: Comparison, places: Sequence[writing.Place | None], verdict
     return group
 
 
-def _documentOf(groups: Sequence, remarks: Sequence[str], known: writing.Sources, places: Iterable[writing.Place]):
+def _documentOf(
+    groups: Sequence, remarks: Sequence[str], known: writing.Sources, places: Iterable[writing.MarkedPlace]
+):
     """Return the report as a pydicom Dataset."""
     import highdicom.sr as sr
     from highdicom.coding_schemes import CodingSchemeIdentificationItem

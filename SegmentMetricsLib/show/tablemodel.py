@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..base.markup import Markup, filled, joined
-from ..metrics.measurement import IN_CENTIMETERS, decimalsOf, infiniteText, rounded, statusOf, typeset, withUnit
+from ..metrics.measurement import IN_CENTIMETERS, decimalsOf, infiniteText, roundText, statusOf, typeset, withUnit
 
 
 class Column(NamedTuple):
@@ -48,7 +48,7 @@ class Column(NamedTuple):
             return str(value)
         if (status := statusOf(value)) != "ok":
             return infiniteText(value) if status == "infinite" else status
-        return withUnit(value, self.unit) if self.digits is None else rounded(value, self.digits)
+        return withUnit(value, self.unit) if self.digits is None else roundText(value, self.digits)
 
     def texts(self, values: Sequence[Any]) -> list[str]:
         """Return all values of this column as people read them: in one unit, if they have the same.
@@ -66,7 +66,9 @@ class Column(NamedTuple):
         for number, value in known.items():
             size = plain(value) / scale
             isSeen = round(size, decimals) != 0 or not size
-            text = rounded(size, decimals) if isSeen else f"{'< ' if size > 0 else '> -'}{10.0**-decimals:.{decimals}f}"
+            text = (
+                roundText(size, decimals) if isSeen else f"{'< ' if size > 0 else '> -'}{10.0**-decimals:.{decimals}f}"
+            )
             found[number] = f"{text} {larger}"
         return found
 

@@ -18,12 +18,12 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
 from SegmentMetricsLib import Settings, compare, readStructures
-from SegmentMetricsLib.base.statements import Place
+from SegmentMetricsLib.base.statements import SettingPlace
 from SegmentMetricsLib.case import pairing
 from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.case.findings import pairfindings
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.case.pairing import noted
+from SegmentMetricsLib.case.pairing import note
 from SegmentMetricsLib.metrics.findings import Finding, Kind, Severity, alarmsFirst, asFinding, split
 from SegmentMetricsLib.model import inputs
 from SegmentMetricsLib.model.notes import Note
@@ -78,7 +78,7 @@ def testAlarmsComeFirst():
         inputs.structureFromImage(edge[1], "Eye_R", None, None),
         "only",
     )
-    named = noted(result, replace(match, findings=("Eye_L was paired with Eye_R because.", *pairing._doubts(match))))
+    named = note(result, replace(match, findings=("Eye_L was paired with Eye_R because.", *pairing._doubts(match))))
     assert named.findings[0] == "Check the sides: Eye_L is compared with Eye_R."
     assert named.findings[1].kind == Kind.NO_OVERLAP and named.findings[len(alarms) + 1].startswith("Eye_L was paired")
     again = Comparison.fromDictionary(json.loads(json.dumps(named.toDictionary())))
@@ -391,12 +391,12 @@ def testTies():
 def testThePanelNamesItsOwnPlaceOnly():
     """Also of a finding that was kept in a file, and whatever structures are called."""
     odd = "A (1); in Slicer"
-    where = Place(f'--pair "{odd}={odd}"', f"choices={ {odd: odd} }", "Inputs > Pairs")
+    where = SettingPlace(f'--pair "{odd}={odd}"', f"choices={ {odd: odd} }", "Inputs > Pairs")
     exchanged = Finding.of(Kind.EXCHANGED, first=odd, second="B", pairs=where)
     assert f"pair them {where}." in exchanged and str(where).startswith('(--pair "A (1)')
     for finding in (exchanged, asFinding(json.loads(json.dumps(exchanged.toDictionary())))):
         assert finding.inPanel.startswith(f"{odd} and B are exchanged")
         assert finding.inPanel.endswith("if only the names are wrong, pair them (Inputs > Pairs).")
-    scripted = Finding.of(Kind.COUNTED_IN_PART, which="test", where=Place("--threshold 0.5", "threshold=0.5"))
+    scripted = Finding.of(Kind.COUNTED_IN_PART, which="test", where=SettingPlace("--threshold 0.5", "threshold=0.5"))
     assert scripted.inPanel.endswith("fully or not at all (in scripts only).")
     assert Finding("Nothing (--x) to set {here}.").inPanel == "Nothing (--x) to set {here}."

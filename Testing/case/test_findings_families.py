@@ -12,7 +12,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.case.pairing import noted, pairStructures
+from SegmentMetricsLib.case.pairing import note, pairStructures
 from SegmentMetricsLib.metrics.findings import Finding, Kind, Severity, split
 from SegmentMetricsLib.metrics.registry import FAMILIES
 from SegmentMetricsLib.model import inputs
@@ -93,7 +93,7 @@ def pairOf(kind: Kind):
 def alarms(kind: Kind, **settings) -> list[Finding]:
     pair = pairOf(kind)
     comparison = compare(*pair, Settings(**settings))
-    return split((comparison if kind in PAIRS else noted(comparison, pair)).findings).alarms
+    return split((comparison if kind in PAIRS else note(comparison, pair)).findings).alarms
 
 
 @cache

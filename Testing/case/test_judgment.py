@@ -12,7 +12,7 @@ from test_protocol import measurement, protocolOf
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.protocol.judgment import judge, judgeCase, ruleOf, score, worst
 from SegmentMetricsLib.case.protocol.protocol import Rule
-from SegmentMetricsLib.metrics.registry import restored
+from SegmentMetricsLib.metrics.registry import restore
 from SegmentMetricsLib.show.verdicts import verdictTable
 
 
@@ -152,7 +152,7 @@ def testNothingPassesOnAnEmptyStructure(isReferenceEmpty, isTestEmpty, conventio
 def testWhyAnEmptyStructureDoesNotPass():
     whole = shapes.box((5, 5, 5), (10, 10, 10))
     result = compare(whole, whole * 0, Settings(families=("boundary", "signed")))
-    again = restored("OverFraction_2mm", result["OverFraction_2mm"].toDictionary())
+    again = restore("OverFraction_2mm", result["OverFraction_2mm"].toDictionary())
     for given in (result["OverFraction_2mm"], again):
         found = judge("a", Rule("a", "OverFraction_2mm", "<=", 0.05), given)
         assert found.reason == "The test is empty, so Over-contoured fraction (2 mm) 0.000 says nothing."

@@ -11,7 +11,7 @@ import SimpleITK
 
 from SegmentMetricsLib import Settings, Structure, __main__, compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.pairing import noted, pairStructures, propose
+from SegmentMetricsLib.case.pairing import note, pairStructures, propose
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.model import naming
@@ -241,7 +241,7 @@ def testAnotherStructureInTheSamePlace():
     (other,) = alarmsOf(test, reference)
     assert other.startswith("Label 5 of the reference lies in the same place as the test") and "5=Label 1" in other
     match = pairStructures(reference, test).pairs[0]
-    first = noted(compare(*match, Settings(families="overlap")), match).findings
+    first = note(compare(*match, Settings(families="overlap")), match).findings
     assert [one.kind for one in first[:2]] == [Kind.OTHER_STRUCTURE, Kind.NO_OVERLAP]
     # what somebody chose is not doubted, nor what fits about as well; a part of it is not in the same place
     assert not alarmsOf(reference, test, choices={"Label 1": "Label 1"})
@@ -270,7 +270,7 @@ def testExchangedStructures(names):
     )
     for chosen in (None, names[:1]):
         for match in pairStructures(reference[::-1], test, names=chosen).pairs:
-            alarms, _ = split(noted(compare(*match, Settings(families="overlap")), match).findings)
+            alarms, _ = split(note(compare(*match, Settings(families="overlap")), match).findings)
             assert alarms == [said] and alarms[0].kind == Kind.EXCHANGED
     # another one in the place of one of them says nothing of the other
     pairing = pairStructures(reference, [test[0], structure("Other", *places[0])])

@@ -52,7 +52,7 @@ def ends(distance: float) -> Finding:
     ],
 )
 def testWhatIsCommon(findings, common, left):
-    assert repeated.sortedOut(findings) == (common, left)
+    assert repeated.sortOut(findings) == (common, left)
 
 
 def rods(spacing: float, isCut: bool, path: str) -> None:

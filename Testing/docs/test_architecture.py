@@ -10,6 +10,9 @@ from pathlib import Path
 import SegmentMetricsLib
 
 ROOT = Path(__file__).parents[2]
+# Rooms whose functions are called by verbs.
+VERBS = ("case", "conventions", "model", "settings")
+PREPOSITIONS = ("Apart", "As", "At", "By", "For", "From", "If", "In", "Of", "Out", "To", "With")
 
 
 def testThePageListsTheLayers():
@@ -35,3 +38,31 @@ def testDoorsAreOpenedByPublicNames():
                 assert node.module.partition(".")[2] in ("", "mrml", "__main__"), path
             elif isinstance(node, ast.Import):
                 assert not [alias.name for alias in node.names if alias.name.startswith("SegmentMetricsLib.")], path
+
+
+def testNamesMeanOneThing():
+    """No class name twice, but for those that the face adds conveniences to; and functions are called by verbs."""
+    homes: dict[str, set[Path]] = {}
+    participles = []
+    for path in (*(ROOT / "SegmentMetricsLib").rglob("*.py"), *(ROOT / "SegmentMetrics").rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and not any(
+                isinstance(base, ast.Attribute | ast.Subscript)
+                and ast.unparse(base).split("[")[0].endswith(f".{node.name}")
+                for base in node.bases
+            ):
+                homes.setdefault(node.name, set()).add(path)
+        if path.relative_to(ROOT).parts[1] in VERBS:
+            participles += [
+                (path, node.name) for node in tree.body if isinstance(node, ast.FunctionDef) and isParticiple(node.name)
+            ]
+    assert not {name: paths for name, paths in homes.items() if len(paths) > 1}
+    assert not participles
+
+
+def isParticiple(name: str) -> bool:
+    """Return whether a name is a past participle, alone or with a preposition, such as chosenFor."""
+    first, *others = re.findall(r"[A-Z]?[a-z0-9]+", name) or [name]
+    isFirst = re.fullmatch(r"\w*[^e]ed|chosen|drawn|found|given|kept|made|meant|said|shown|taken|told|written", first)
+    return bool(isFirst) and (not others or others[0] in PREPOSITIONS)

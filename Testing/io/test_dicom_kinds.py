@@ -10,7 +10,7 @@ import pytest
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.io.dicom.kinds import Kind, kindOf
+from SegmentMetricsLib.io.dicom.kinds import FileKind, kindOf
 from SegmentMetricsLib.io.dicom.opening import isDicom
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
@@ -96,17 +96,17 @@ def testWithoutAModality(tmp_path, write, modality, storage):
 
 def testKindsThatHoldNothingOrAreNotRead(tmp_path):
     path, content = structureSet(tmp_path)
-    assert kindOf(path) is Kind.STRUCTURE_SET
-    assert kindOf(tmp_path / "ct" / "slice0") is Kind.NO_STRUCTURES
+    assert kindOf(path) is FileKind.STRUCTURE_SET
+    assert kindOf(tmp_path / "ct" / "slice0") is FileKind.NO_STRUCTURES
     content.SOPClassUID, content.Modality = "1.2.840.10008.5.1.4.1.1.66.5", "SEG"
     content.save_as(path)
-    assert kindOf(path) is Kind.UNREAD
+    assert kindOf(path) is FileKind.UNREAD
     with pytest.raises(InputError, match="of the kind Surface Segmentation Storage, which is not supported"):
         readStructures(path)
     del content.SOPClassUID, content.Modality, content.StructureSetROISequence
     del content.file_meta.MediaStorageSOPClassUID
     content.save_as(path, enforce_file_format=False)
-    assert kindOf(path) is Kind.UNTOLD
+    assert kindOf(path) is FileKind.UNTOLD
     with pytest.raises(InputError, match="says neither its SOP class nor its modality"):
         readStructures(path)
 

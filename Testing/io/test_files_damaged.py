@@ -14,7 +14,7 @@ from imagefiles import LABELS, refusal, save
 from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.io import reading
 from SegmentMetricsLib.io.formats import nrrd, table
-from SegmentMetricsLib.model.structures import leftOutOf
+from SegmentMetricsLib.model.structures import remarksOnLeftOut
 
 
 @pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
@@ -81,7 +81,7 @@ def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
         found = reading.readStructures(tmp_path)
         assert [s.name for s in found[::2]] == [f"{number} Label 1" for number in (0, 1, 2, 3, 6, 8)]
         told = [f"{number}.nrrd was left out: the file is damaged or incomplete." for number in (4, 5, 7)]
-        assert leftOutOf(found) == told and all(list(s.notes) == told for s in found)
+        assert remarksOnLeftOut(found) == told and all(list(s.notes) == told for s in found)
     for number in (4, 5, 7):
         save(LABELS, tmp_path / f"{number}.nrrd")
     names = [structure.name for structure in reading.readStructures(tmp_path)]

@@ -12,7 +12,7 @@ from imagefiles import BOXES, LABELS, OVERLAPPING, SEGMENTS, read, refusal, save
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.base.texts import tellingApart
 from SegmentMetricsLib.io import reading as files
-from SegmentMetricsLib.model.structures import leftOutOf
+from SegmentMetricsLib.model.structures import remarksOnLeftOut
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def testFoldersThatCannotBeUsed(tmp_path):
     save(LABELS, tmp_path / "good.nrrd")
     broken = tmp_path / "broken.nrrd"
     broken.write_text("x")
-    (remark,) = leftOutOf(readStructures(tmp_path))
+    (remark,) = remarksOnLeftOut(readStructures(tmp_path))
     assert "broken.nrrd" in remark and "cannot be read as an image" in remark
     broken.unlink()
     broken.symlink_to(tmp_path / "gone")
-    (remark,) = leftOutOf(readStructures(tmp_path))
+    (remark,) = remarksOnLeftOut(readStructures(tmp_path))
     assert "broken.nrrd" in remark and "there is no such file" in remark
     (tmp_path / "good.nrrd").unlink()
     with pytest.raises(files.UnusableFile, match=r"broken\.nrrd"):

@@ -18,7 +18,7 @@ from imagefiles import read, refusal, save
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io.reading import UnusableFile
-from SegmentMetricsLib.model.structures import leftOutOf, unusableOf
+from SegmentMetricsLib.model.structures import remarksOnLeftOut, unusableOf
 
 CT = SimpleITK.GetImageFromArray(np.random.default_rng(1).integers(-1000, 2000, (24, 24, 24)).astype(np.int16))
 CT.CopyInformation(BOX)
@@ -36,7 +36,7 @@ def folder(path, **images) -> Path:
 def testACtBesideTheMasks(tmp_path):
     found = readStructures(folder(tmp_path / "case", CT=CT, Heart=BOX, Liver=SHIFTED))
     assert [s.name for s in found] == ["Heart", "Liver"]
-    (remark,) = leftOutOf(found)
+    (remark,) = remarksOnLeftOut(found)
     assert remark.startswith(TOLD) and all(s.notes == (remark,) for s in found)
     # it is no structure that failed, unless another one is called like it
     assert unusableOf(found) == {} and unusableOf(found, [found[0].named("ct")]) == {"CT": remark}
@@ -93,7 +93,7 @@ def testAStructureSetBesideACt(tmp_path):
     dicomfiles.writeStructureSet(tmp_path / "case" / "set.dcm", {"Box": loops}, slices)
     save(CT, tmp_path / "case" / "CT.nii.gz")
     found = readStructures(tmp_path / "case")
-    assert [s.name for s in found] == ["Box"] and leftOutOf(found)[0].startswith("CT.nii.gz was left out: ")
+    assert [s.name for s in found] == ["Box"] and remarksOnLeftOut(found)[0].startswith("CT.nii.gz was left out: ")
     save(BOX, tmp_path / "case" / "Heart.nrrd")
     assert list(read(tmp_path / "case")) == ["Heart", "Box"], "a region has a name"
     dicomfiles.writeStructureSet(tmp_path / "case" / "zweite.dcm", {"Box": loops}, slices)

@@ -17,7 +17,7 @@ from imagefiles import read, refusal, save
 
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.model.structures import leftOutOf, unusableOf
+from SegmentMetricsLib.model.structures import remarksOnLeftOut, unusableOf
 
 DAMAGED = "the file is damaged or incomplete."
 NOT_READ = "this kind of file is not read."
@@ -80,7 +80,7 @@ def testHarmlessFilesAreNot(tmp_path):
         for name in (f"lung{k:02d}.bin", f"eye{k}.part"):
             (here / name).write_bytes(voxels[576 * k : 576 * (k + 1)])
     found = readStructures(here)
-    assert [s.name for s in found] == ["Eye", "Heart", "Liver", "Lung"] and leftOutOf(found) == []
+    assert [s.name for s in found] == ["Eye", "Heart", "Liver", "Lung"] and remarksOnLeftOut(found) == []
     assert not any("left out" in note for s in found for note in s.notes)
     assert len({s.mask.count for s in found}) == 1
 
@@ -117,7 +117,7 @@ def testManyHaveOneRemark(tmp_path):
         f" and 32 more were left out: {NOT_READ}"
     )
     # a message about all of them is short, too
-    assert len(leftOutOf(found)) == 9 and leftOutOf(found)[-1] == "And 32 more were left out."
+    assert len(remarksOnLeftOut(found)) == 9 and remarksOnLeftOut(found)[-1] == "And 32 more were left out."
     assert found.whyLost("organ39") == f"organ39.mgz was left out: {NOT_READ}"
 
 
@@ -291,7 +291,9 @@ def testAnUnreadFileBesideTheOnlyStructureSet(tmp_path):
     assert list(read(tmp_path / "case")) == ["Heart", "Liver"]
     (tmp_path / "case" / "shot.png").write_bytes(b"x")
     found = readStructures(tmp_path / "case")
-    assert [s.name for s in found] == ["Heart", "Liver"] and leftOutOf(found) == [f"shot.png was left out: {NOT_READ}"]
+    assert [s.name for s in found] == ["Heart", "Liver"] and remarksOnLeftOut(found) == [
+        f"shot.png was left out: {NOT_READ}"
+    ]
 
 
 def testADiskThatFails(tmp_path, monkeypatch):

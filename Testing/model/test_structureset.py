@@ -9,7 +9,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib.model.inputs import structureFromImage
-from SegmentMetricsLib.model.structures import inAnySpelling, leftOutOf, requireUsable, unusableOf
+from SegmentMetricsLib.model.structures import inAnySpelling, remarksOnLeftOut, requireUsable, unusableOf
 from SegmentMetricsLib.model.structureset import LeftOut, StructureSet
 
 
@@ -58,7 +58,7 @@ def testBothSidesOfASum(found):
     said = {"Parotid_L": f"{OPEN.remark} Parotid_L of t.dcm is open.", "CT": CT.remark}
     assert unusableOf(both) == unusableOf(found, other) == said
     assert unusableOf(found) == {"Parotid_L": OPEN.remark}
-    assert leftOutOf(found, other) == [OPEN.remark, CT.remark, "Parotid_L of t.dcm is open."]
+    assert remarksOnLeftOut(found, other) == [OPEN.remark, CT.remark, "Parotid_L of t.dcm is open."]
 
 
 def testWhatWasLeftOutIsKnownByName(found):

@@ -12,7 +12,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.show.report import slicepictures as slices
 from SegmentMetricsLib.show.report import sliceviews as views
-from SegmentMetricsLib.show.report.planecuts import Line
+from SegmentMetricsLib.show.report.planecuts import CutLine
 
 AXES = {view.name: view for view in views.VIEWS}
 
@@ -32,7 +32,7 @@ def titles(comparison) -> list[str]:
     return [title.text for title in parsed(comparison).iter("title")]
 
 
-def awayFrom(points: np.ndarray, line: Line) -> np.ndarray:
+def awayFrom(points: np.ndarray, line: CutLine) -> np.ndarray:
     """Return how far points (n, 2) are from a line."""
     start = line.points if line.isClosed else line.points[:-1]
     end = np.roll(line.points, -1, axis=0)[: len(start)]
@@ -42,7 +42,7 @@ def awayFrom(points: np.ndarray, line: Line) -> np.ndarray:
     return np.linalg.norm(points[:, None] - places, axis=2).min(axis=1)
 
 
-def enclosed(line: Line) -> float:
+def enclosed(line: CutLine) -> float:
     x, y = line.points.T
     return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
 
@@ -108,7 +108,7 @@ def testWhatIsDrawnIsLessThanAFifthOfAPixelOff():
             path = slices.pathOf(shown)
             start = list(map(int, re.match(r"M(-?\d+) ?(-?\d+)l", path).groups()))
             steps = np.reshape([int(n) for n in re.findall(r"-?\d+", path.partition("l")[2])], (-1, 2))
-            asWritten = Line(np.cumsum([start, *steps], axis=0) * slices.STEP, path.endswith("z"))
+            asWritten = CutLine(np.cumsum([start, *steps], axis=0) * slices.STEP, path.endswith("z"))
             assert asWritten.isClosed and len(thin.points) < len(line.points)
             assert awayFrom(window.pixels(line.points), asWritten).max() < 0.2
 

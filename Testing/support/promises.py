@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from SegmentMetricsLib import Measurement
-from SegmentMetricsLib.metrics.registry import findMetric, restored
+from SegmentMetricsLib.metrics.registry import findMetric, restore
 
 # What rounding may change, mm or share; percentiles are looked for that closely.
 ROUNDING = 1e-6
@@ -48,7 +48,7 @@ def requireSound(key: str, measurement: Measurement) -> None:
     if measurement.position is not None:
         assert np.isfinite(measurement.position).all()
     plain = json.loads(json.dumps(measurement.toDictionary(), allow_nan=False))
-    assert restored(key, plain).toDictionary() == measurement.toDictionary()
+    assert restore(key, plain).toDictionary() == measurement.toDictionary()
 
 
 def isOfDose(key: str) -> bool:

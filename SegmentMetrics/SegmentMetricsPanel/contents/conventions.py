@@ -13,7 +13,7 @@ from SegmentMetricsLib.metrics.measurement import statusOf
 from SegmentMetricsLib.show import tables, which
 
 from ..translation import _
-from .table import Table, sortable
+from .table import TableContents, sortable
 
 # Orange and blue, which can be told apart with color vision deficiency.
 COLORS = {OPTIMISTIC: "#f8cf94", PESSIMISTIC: "#a9d2f0"}
@@ -32,11 +32,11 @@ def firstKey(keys: Sequence[str]) -> str:
     return next((key for key in keys if re.fullmatch(r"HD[\d.]+", key)), keys[0])
 
 
-def values(record, key: str | None) -> Table:
+def values(record, key: str | None) -> TableContents:
     """Return the table of one metric, or of all for "". record: a ConventionsRecord, or None for an empty table."""
     if record is None:
-        return Table()
-    return Table.of(*ofMetric(record, key), stretched=[0]) if key else Table.of(*ofAllMetrics(record))
+        return TableContents()
+    return TableContents.of(*ofMetric(record, key), stretched=[0]) if key else TableContents.of(*ofAllMetrics(record))
 
 
 def legend() -> str:

@@ -9,7 +9,7 @@ from SegmentMetricsLib.metrics.findings import Finding, Kind
 from SegmentMetricsLib.show.resulttables import doseTable
 
 from ..translation import _
-from .table import Table
+from .table import TableContents
 
 # What is said wherever there are numbers of a dose.
 CAVEAT = str(Finding.of(Kind.PLAN_OF_ONE))
@@ -21,14 +21,14 @@ def legend() -> str:
     return "&nbsp; ".join(f'<span style="color: {COMPARED[side]};">▬</span> {name}' for side, name in names.items())
 
 
-def table(record) -> Table:
+def table(record) -> TableContents:
     """Return the table of the doses of a record, empty for None and without a dose."""
     found = doseTable(record) if record is not None else None
     if found is None:
-        return Table()
+        return TableContents()
     names = [_("Dose"), *(column.heading.capitalize() for column in found.columns[1:])]
     rows = [[(name, name, ""), *map(_cell, measurements)] for name, *measurements in found.rows]
-    return Table.of(names, rows, ["", *[CAVEAT] * (len(names) - 1)])
+    return TableContents.of(names, rows, ["", *[CAVEAT] * (len(names) - 1)])
 
 
 def _cell(measurement) -> tuple:

@@ -8,7 +8,7 @@ from SegmentMetricsLib.metrics.metric import AREA, VOLUME
 from SegmentMetricsLib.show.resulttables import lesionsSentence
 
 from ..translation import _
-from .table import Table
+from .table import TableContents
 
 
 def places(record) -> list[tuple[float, float, float]]:
@@ -16,10 +16,10 @@ def places(record) -> list[tuple[float, float, float]]:
     return [one.position for one in (*(record.lesions or ()), *(record.gaps or ()), *(record.spurs or ()))]
 
 
-def lesions(record) -> Table:
+def lesions(record) -> TableContents:
     """Return the list of the lesions, gaps and spurs of a record; empty for None."""
     if record is None:
-        return Table()
+        return TableContents()
     rows = [_lesion(one, AREA if record.dimension == 2 else VOLUME) for one in record.lesions or ()]
     rows += [_run(_("gap"), one, _("The test lacks the center line here.")) for one in record.gaps or ()]
     rows += [_run(_("spur"), one, _("Only the test has a center line here.")) for one in record.spurs or ()]
@@ -29,7 +29,11 @@ def lesions(record) -> Table:
         _("Dice of the lesion and those of the test that overlap it."),
         _("The center in mm."),
     ]
-    return Table.of([_("What"), _("Size"), _("DSC"), _("Where")], rows, tips, stretched=[3]) if rows else Table()
+    return (
+        TableContents.of([_("What"), _("Size"), _("DSC"), _("Where")], rows, tips, stretched=[3])
+        if rows
+        else TableContents()
+    )
 
 
 def about(record) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from SegmentMetricsLib.case.places import Place
-from SegmentMetricsLib.metrics.measurement import fixed, withUnit
+from SegmentMetricsLib.metrics.measurement import fixDecimals, withUnit
 from SegmentMetricsLib.metrics.registry import findMetric
 
 from ..markup import escaped
 from ..translation import _
 from . import places
 from .results import worded
-from .table import Table
+from .table import TableContents
 
 # Characters of a name in the headings of the matrix: a longer one would leave no room for the numbers.
 LONGEST = 14
@@ -21,7 +21,7 @@ LONGEST = 14
 COLORS = ("#ffb000", "#00e0c6", "#ff5cf4", "#f0e442", "#56b4e9", "#d55e00", "#b0ff70", "#ffffff")
 
 
-class Cell(NamedTuple):
+class MatrixCell(NamedTuple):
     """A cell of the matrix. share: 0 for the best value of the matrix to 1 for the worst, None if it has no color."""
 
     text: str
@@ -49,7 +49,7 @@ def short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: half - 1]}…{name[-half:]}"
 
 
-def matrix(found: Mapping, names, key: str, count: int) -> list[list[Cell]]:
+def matrix(found: Mapping, names, key: str, count: int) -> list[list[MatrixCell]]:
     """Return the cells of the matrix of a measurement: the reference in the row, the test in the column.
 
     A test is never the reference: only observers, the first `count`, have rows.
@@ -65,17 +65,19 @@ def matrix(found: Mapping, names, key: str, count: int) -> list[list[Cell]]:
         for test, value in zip(names, row):
             who = _("{reference} (reference) and {test} (test)").format(reference=reference, test=test)
             if reference == test:
-                cells[-1].append(Cell("", ""))
+                cells[-1].append(MatrixCell("", ""))
             elif value is None:
                 reason = reasons.get((reference, test))
                 text = {"infinite": "∞"}.get(reason["status"], "-") if reason else "-"
                 why = reason["reason"] if reason else _("They were not compared.")
-                cells[-1].append(Cell(text, f"{who}\n{why}", 1.0 if text == "∞" else None))
+                cells[-1].append(MatrixCell(text, f"{who}\n{why}", 1.0 if text == "∞" else None))
             else:
                 worse = value - low if better == "lower" else high - value
                 share = None if not better else worse / (high - low) if high > low else 0.0
                 tip = f"{who}: {key} {withUnit(value, unit)}\n" + _("Click to see this pair on the pages.")
-                cells[-1].append(Cell(fixed(value, unit) if unit != "mm3" else withUnit(value, unit), tip, share))
+                cells[-1].append(
+                    MatrixCell(fixDecimals(value, unit) if unit != "mm3" else withUnit(value, unit), tip, share)
+                )
     return cells
 
 
@@ -102,12 +104,12 @@ def about(found: Mapping) -> str:
     indices = [agreement["ConformityIndex"], agreement["GeneralizedConformityIndex"]]
     if None not in indices:
         text = _("Conformity index {all}, generalized {pairs}.")
-        lines.append(text.format(all=fixed(indices[0], ""), pairs=fixed(indices[1], "")))
+        lines.append(text.format(all=fixDecimals(indices[0], ""), pairs=fixDecimals(indices[1], "")))
     variation = found["variation"]
     if variation is not None and None not in variation.values():
         text = _("Local SD on the consensus: {sd} mm; 95 % of its surface is below {most} mm.")
         sd, most = variation["rootMeanSquareSD"], variation["percentile95SD"]
-        lines.append(text.format(sd=fixed(sd, "mm"), most=fixed(most, "mm")))
+        lines.append(text.format(sd=fixDecimals(sd, "mm"), most=fixDecimals(most, "mm")))
     for test in found["tests"]:
         text = _("{name}: rank {rank} in {key}, mean {mean}.")
         key = next((key for key in ("HD95", "MASD", "DSC") if key in test["rank"]), next(iter(test["rank"]), None))
@@ -143,6 +145,6 @@ def aboutPlaces(found: Mapping | None) -> str:
     return text.format(name=found["outlier"]["name"])
 
 
-def placesTable(found: Mapping | None) -> Table:
+def placesTable(found: Mapping | None) -> TableContents:
     """Return the list of the outlier's places, empty if there are none."""
-    return Table.of(*places.rows(outlierPlaces(found), True), stretched=[3])
+    return TableContents.of(*places.rows(outlierPlaces(found), True), stretched=[3])

@@ -7,13 +7,13 @@ from SegmentMetricsLib.metrics.signed import SIDES
 from SegmentMetricsLib.show.places import describe
 
 from ..translation import _
-from .table import Table
+from .table import TableContents
 
 # Before the rank of a place that is corrected.
 CORRECTED = "✓"
 
 
-def places(outcome, number: int, edit=None) -> Table:
+def places(outcome, number: int, edit=None) -> TableContents:
     """Return the list of the worst places of a pair of an outcome, empty if there are none.
 
     edit: the Edit of the pair; its places are listed then, and those that are corrected are ticked off.
@@ -27,7 +27,7 @@ def places(outcome, number: int, edit=None) -> Table:
         if isDone:
             text, rank, tip = line[0]
             line[0] = f"{CORRECTED} {text}", rank, _("Corrected.") + " " + tip
-    return Table.of(headings, lines, tips, stretched=[3])
+    return TableContents.of(headings, lines, tips, stretched=[3])
 
 
 def about(outcome, number: int) -> str:

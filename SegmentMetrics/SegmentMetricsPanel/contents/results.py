@@ -7,14 +7,14 @@ from SegmentMetricsLib.base.texts import commaSeparated
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.findings import Kind, split
-from SegmentMetricsLib.metrics.measurement import fixed, typeset
+from SegmentMetricsLib.metrics.measurement import fixDecimals, typeset
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
 from SegmentMetricsLib.show import explanations, resulttables, tables
 from SegmentMetricsLib.show.writing import fileNames
 
 from ..markup import breakable, escaped
 from ..translation import _
-from .table import Table, inUnit, sortable
+from .table import TableContents, inUnit, sortable
 from .verdicts import notCompared, orderOfRows, verdictCell
 
 ALARM = "⚠"
@@ -76,30 +76,30 @@ def notes(outcome, number: int) -> str:
     return ", ".join(texts)
 
 
-def mainNumbers(outcome) -> Table:
+def mainNumbers(outcome) -> TableContents:
     """Return the table of the main measurements: of all pairs, one per row, or of the only one, one row for each."""
     if outcome is None:
-        return Table()
+        return TableContents()
     if outcome.isOfAll:
-        return Table.of(*overview(outcome), order=orderOfRows(outcome))
+        return TableContents.of(*overview(outcome), order=orderOfRows(outcome))
     if not outcome.records:
-        return Table()
+        return TableContents()
     measurements = outcome.records[0].measurements
     keys = tables.overviewKeys(measurements) or list(measurements)
-    return Table.of(*details([measurements[key] for key in keys]), stretched=[0]) if keys else Table()
+    return TableContents.of(*details([measurements[key] for key in keys]), stretched=[0]) if keys else TableContents()
 
 
-def numbers(outcome, number: int) -> Table:
+def numbers(outcome, number: int) -> TableContents:
     """Return the table of all measurements of a pair but those toward each side of the patient."""
     if outcome is None or not outcome.records:
-        return Table()
-    return Table.of(*details(tables.byFamily(shown(outcome.records[number]))))
+        return TableContents()
+    return TableContents.of(*details(tables.byFamily(shown(outcome.records[number]))))
 
 
-def sidesOf(outcome, number: int) -> Table:
+def sidesOf(outcome, number: int) -> TableContents:
     """Return the table of the distances toward each side of the patient, empty if there are none."""
     found = sides(outcome.records[number]) if outcome is not None and outcome.records else ()
-    return Table.of(*found, stretched=range(1, len(found[0]))) if found else Table()
+    return TableContents.of(*found, stretched=range(1, len(found[0]))) if found else TableContents()
 
 
 def suggestedFile(kind: str, outcome, number: int | None = None) -> str:
@@ -166,7 +166,8 @@ def details(measurements) -> tuple:
             directed = (measurement.referenceToTest, measurement.testToReference)
             # the unit is shown with the value in the same row
             row += [
-                ("" if v is None else fixed(v, measurement.unit), inUnit(v, measurement.unit), tip) for v in directed
+                ("" if v is None else fixDecimals(v, measurement.unit), inUnit(v, measurement.unit), tip)
+                for v in directed
             ]
         rows.append(row)
     return headings, rows, tips

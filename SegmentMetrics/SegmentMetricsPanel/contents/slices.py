@@ -8,12 +8,12 @@ from SegmentMetricsLib.metrics.slices import axisOfRows, columnOf, positionText
 
 from ..model.enumerations import SliceQuantity
 from ..translation import _
-from .table import Table
+from .table import TableContents
 
 
-def slices(rows) -> Table:
+def slices(rows) -> TableContents:
     """Return the table of the slices of a pair, empty if there are none."""
-    return Table.of(*listed(rows)) if rows else Table()
+    return TableContents.of(*listed(rows)) if rows else TableContents()
 
 
 def keyOf(quantity: SliceQuantity, rows) -> str:

@@ -22,7 +22,7 @@ class Cell(NamedTuple):
         return self.words
 
 
-class Table(NamedTuple):
+class TableContents(NamedTuple):
     """A table of results, and how a widget lays it out. The tool tips of headings are descriptions of their columns.
 
     stretched: indices of the columns that share the remaining width; without any, or if numbers need more width, the
@@ -35,7 +35,9 @@ class Table(NamedTuple):
     order: Sequence[int] = ()
 
     @classmethod
-    def of(cls, headings: Sequence[str], rows: Iterable[Iterable[tuple]], tips: Sequence[str] = (), **layout) -> Table:
+    def of(
+        cls, headings: Sequence[str], rows: Iterable[Iterable[tuple]], tips: Sequence[str] = (), **layout
+    ) -> TableContents:
         """Return a table with rows of (words, value, tip, color) and tool tips of its headings."""
         about = [*tips, *[""] * (len(headings) - len(tips))]
         columns = [Column(heading, description=tip) for heading, tip in zip(headings, about)]

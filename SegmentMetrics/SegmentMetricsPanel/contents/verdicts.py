@@ -16,7 +16,7 @@ from SegmentMetricsLib.show.verdicts import summary
 from ..markup import escaped
 from ..translation import _
 from .maps import isEmpty
-from .table import Table
+from .table import TableContents
 
 # Light colors for dark text; the words say the same.
 COLORS = {PASS: "#bfe3d0", WARN: "#fbe6a2", FAIL: "#f2b28c", NOT_EVALUABLE: "#dddddd"}
@@ -35,10 +35,10 @@ def verdict(outcome, number: int) -> str:
     return "<br>".join(lines)
 
 
-def rules(outcome, number: int) -> Table:
+def rules(outcome, number: int) -> TableContents:
     """Return the table of the rules for one pair of an outcome, empty if there are none."""
     structure = _shown(outcome, number)
-    return Table.of(*listed(structure), stretched=[0]) if structure else Table()
+    return TableContents.of(*listed(structure), stretched=[0]) if structure else TableContents()
 
 
 def _shown(outcome, number: int) -> Mapping | None:

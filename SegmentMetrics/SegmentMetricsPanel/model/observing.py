@@ -19,7 +19,7 @@ LEAST = 2
 
 
 @dataclass(frozen=True)
-class Candidate:
+class ObserverCandidate:
     """A segmentation, or a segment of one, that may be an observer or a test.
 
     segment: its ID, "" for all segments of the node. role: "observer", "test", or "" for none.
@@ -65,7 +65,7 @@ class Observers:
 
     # Who is an observer
 
-    def candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[ObserverCandidate]:
         """Return all segmentations, or all segments of the chosen one, with their roles.
 
         Until somebody chooses, all segmentations that have segments are observers.
@@ -73,13 +73,16 @@ class Observers:
         p, scene = self.parameters, self.scene
         if p.observersOf is not None:
             roles = dict.fromkeys(p.observerSegments, "observer") | dict.fromkeys(p.testSegments, "test")
-            return [Candidate(p.observersOf, i, n, roles.get(i, "")) for i, n in scene.segments(p.observersOf).items()]
+            return [
+                ObserverCandidate(p.observersOf, i, n, roles.get(i, ""))
+                for i, n in scene.segments(p.observersOf).items()
+            ]
         nodes = [node for node in scene.segmentations() if scene.segments(node) and not scene.isConsensus(node)]
         if not p.areObserversChosen:
-            return [Candidate(node, "", scene.name(node), "observer") for node in nodes]
+            return [ObserverCandidate(node, "", scene.name(node), "observer") for node in nodes]
         observers, tests = list(p.observerNodes), list(p.testNodes)
         roles = ["observer" if node in observers else "test" if node in tests else "" for node in nodes]
-        return [Candidate(node, "", scene.name(node), role) for node, role in zip(nodes, roles)]
+        return [ObserverCandidate(node, "", scene.name(node), role) for node, role in zip(nodes, roles)]
 
     def setRole(self, number: int, role: str) -> None:
         """Make one of the candidates an observer, a test, or none of both."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import qt
 
-from ..contents.table import Cell, Table
+from ..contents.table import Cell, TableContents
 from ..markup import asTip, breakableInColumn
 from .view import silent
 
@@ -21,7 +21,7 @@ class SortableTable:
 
     def __init__(self, table, onRow=None):
         self.table, self.onRow = table, onRow
-        self.shown = Table()
+        self.shown = TableContents()
         self.order: list[int] = []  # the row number shown in each line
         self.unsorted: list[int] = []
         self.selected: int | None = None
@@ -34,7 +34,7 @@ class SortableTable:
         table.connect("itemSelectionChanged()", self.onSelection)
         table.tabKeyNavigation = False  # arrow keys move between cells, the Tab key moves to the next widget
 
-    def show(self, table: Table) -> None:
+    def show(self, table: TableContents) -> None:
         """Show a table."""
         self.shown, self.selected = table, None
         self.unsorted = list(table.order) or list(range(len(table.rows)))

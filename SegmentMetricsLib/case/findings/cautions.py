@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...base.coordinates import positionText
-from ...base.statements import Place
+from ...base.statements import SettingPlace
 from ...base.texts import commaSeparated, counted, shortest
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
@@ -47,9 +47,9 @@ OUTLYING_FACTOR, OUTLYING_VOXELS, OUTLYING_PERCENTILE = 3, 3, 95.0
 MANY_PARTS = 50
 # Structures of patients that span no more voxels than this may be smaller than a tolerance.
 FEW_VOXELS = 4
-THRESHOLD = Place("--threshold 0.5", "threshold=0.5")
-LESIONS = Place("--metrics instances", 'metrics="instances"', "Metrics > instances")
-UNION = Place("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
+THRESHOLD = SettingPlace("--threshold 0.5", "threshold=0.5")
+LESIONS = SettingPlace("--metrics instances", 'metrics="instances"', "Metrics > instances")
+UNION = SettingPlace("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
 
 
 class Finder(NamedTuple):
@@ -181,7 +181,7 @@ def _percentiles(pair: Pair) -> Iterator[str]:
     for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
         better = shortest(round(100 * percentile, 9))
         rest = shortest(round(100 - 100 * percentile, 9))
-        where = Place(f"--percentile {better}", f"percentiles={better}", "Percentile")
+        where = SettingPlace(f"--percentile {better}", f"percentiles={better}", "Percentile")
         numbers = {"percentile": shortest(percentile), "rest": rest, "better": better}
         yield Finding.of(Kind.LOW_PERCENTILE, **numbers, where=where)
 
@@ -286,7 +286,7 @@ def _centerLines(pair: Pair) -> Iterator[str]:
                 "The structures are too thick to check whether thinning loses a part of a center line.", meant
             )
         elif any(finer.lost):
-            lost = [f"of the {which} {_listed(runs)}" for which, runs in zip(REFERENCE_AND_TEST, finer.lost) if runs]
+            lost = [f"of the {which} {_listRuns(runs)}" for which, runs in zip(REFERENCE_AND_TEST, finer.lost) if runs]
             told = [
                 f"Thinning the voxels loses parts of the center lines: {'; '.join(lost)}.",
                 "So clDice, gaps and spurs of this pair are those of center lines at twice the resolution.",
@@ -305,7 +305,7 @@ def _centerLines(pair: Pair) -> Iterator[str]:
         )
 
 
-def _listed(runs: tuple[topology.Run, ...]) -> str:
+def _listRuns(runs: tuple[topology.Run, ...]) -> str:
     """Return the lengths and places of stretches of center lines."""
     return commaSeparated((f"{run.length:.1f} mm at {positionText(run.position)}" for run in runs), most=3)
 
@@ -334,7 +334,7 @@ def shareMissingInside(mask: Mask, least: float = 0.0) -> float:
         # most organs have few gaps along any axis
         if not missing.any() or _share(missing, isSet) < least:
             return 0.0
-    return _share(missing & _enclosed(isSet), isSet)
+    return _share(missing & _encloseGaps(isSet), isSet)
 
 
 def _share(missing: np.ndarray, isSet: np.ndarray) -> float:
@@ -342,7 +342,7 @@ def _share(missing: np.ndarray, isSet: np.ndarray) -> float:
     return number / (number + np.count_nonzero(isSet))
 
 
-def _enclosed(isSet: np.ndarray) -> np.ndarray:
+def _encloseGaps(isSet: np.ndarray) -> np.ndarray:
     """Return the voxels that cannot be reached from outside, once gaps of up to two voxels are closed."""
     from scipy.ndimage import label
 

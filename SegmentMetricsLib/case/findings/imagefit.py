@@ -50,7 +50,7 @@ def imageFindings(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> Ite
     structures = [structure for match in pairs for structure in match]
     others = [one for one in structures if image.patient and one.patient and one.patient != image.patient]
     if others:
-        yield Finding.of(Kind.IMAGE_OF_OTHER, image=image.name, names=_named(others))
+        yield Finding.of(Kind.IMAGE_OF_OTHER, image=image.name, names=_namesOf(others))
     frame = image.frameOfReference
     others = [
         one
@@ -58,22 +58,22 @@ def imageFindings(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> Ite
         if frame and one.frameOfReference not in ("", frame) and areOfOneKind(frame, one.frameOfReference)
     ]
     if others:
-        yield Finding.of(Kind.IMAGE_IN_OTHER_FRAME, image=image.name, names=_named(others))
+        yield Finding.of(Kind.IMAGE_IN_OTHER_FRAME, image=image.name, names=_namesOf(others))
     grid = image.whole or image.grid
-    shares = [(one, _coveredOf(one, grid)) for one in structures if not one.isEmpty]
+    shares = [(one, _shareCovered(one, grid)) for one in structures if not one.isEmpty]
     if elsewhere := [one for one, share in shares if not share]:
-        yield Finding.of(Kind.IMAGE_ELSEWHERE, image=image.name, names=_named(elsewhere))
+        yield Finding.of(Kind.IMAGE_ELSEWHERE, image=image.name, names=_namesOf(elsewhere))
     if partly := [one for one, share in shares if 0 < share < 1]:
-        yield Finding.of(Kind.IMAGE_IN_PART, image=image.name, names=_named(partly))
+        yield Finding.of(Kind.IMAGE_IN_PART, image=image.name, names=_namesOf(partly))
 
 
-def _named(structures: Iterable[Structure]) -> str:
+def _namesOf(structures: Iterable[Structure]) -> str:
     names = list(dict.fromkeys(structure.name for structure in structures))
     more = len(names) - MOST_NAMES
     return commaSeparated(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def _coveredOf(structure: Structure, grid: Grid) -> float:
+def _shareCovered(structure: Structure, grid: Grid) -> float:
     """Return the share of a structure, by its voxels or its surface, that lies in the voxels of an image, in [0, 1]."""
     if structure.mask is None:
         points = structure.surface.points

@@ -112,7 +112,7 @@ def _notOfDose(pair: Pair, name: str) -> str:
     return " and ".join(what for what, value in told if value and getattr(pair.dose, name) not in ("", value))
 
 
-def _ignored(pair: Pair) -> Iterator[str]:
+def _sayIgnored(pair: Pair) -> Iterator[str]:
     """Yield what was left out because nobody annotated there."""
     known = [(which, s, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
     label = known[0][2].label
@@ -238,7 +238,7 @@ def _placement(pair: Pair) -> Iterator[str]:
         yield from _sides(pair, overlap.dice(counts))
 
 
-def _cropped(pair: Pair) -> Iterator[Finding]:
+def _cropping(pair: Pair) -> Iterator[Finding]:
     """Yield the finding that one image may have been cropped without its origin: moved inside, its structure fits."""
     masks = [cast(Mask, structure.mask) for structure in pair.structures]
     shift, sizes = masks[1].grid.offsetOn(masks[0].grid), np.array([mask.grid.size for mask in masks])
@@ -440,9 +440,9 @@ FINDERS = (
     Finder(_frames, ("hasOrigin",), isOfEmpty=None),
     Finder(_apart, ("hasTwoGrids",), isOfEmpty=None),
     Finder(_notes, ("hasNotes",), isOfEmpty=None),
-    Finder(_ignored, ("hasIgnoredLabel",), isOfEmpty=None),
+    Finder(_sayIgnored, ("hasIgnoredLabel",), isOfEmpty=None),
     Finder(_dose, ("hasPlan",), isOfEmpty=None),
-    Finder(_cropped, ("hasTwoSizes",)),
+    Finder(_cropping, ("hasTwoSizes",)),
     Finder(_placement),
     Finder(_edges, isOfEmpty=None),
     Finder(_surfaces, ("hasSurfaces",), isOfEmpty=None),

@@ -21,7 +21,7 @@ class Common(NamedTuple):
     members: tuple[int, ...]
 
 
-def sortedOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tuple[Finding, ...]]]:
+def sortOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tuple[Finding, ...]]]:
     """Return the findings that many structures have in common, and the remaining findings of each structure.
 
     findings: of each structure. They are common if at least three structures and more than half of all have them; if
@@ -63,7 +63,7 @@ def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
     Where findings differ, such as by a number, but have sentences in common, such as what to do, these follow once
     behind what differs.
     """
-    common, left = sortedOut(findings)
+    common, left = sortOut(findings)
     alarms, rest = ([split(own)[which] for own in left] for which in (0, 1))
     yield from _asCommon(membersOf(alarms))
     yield from common

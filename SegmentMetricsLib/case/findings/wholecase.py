@@ -17,7 +17,7 @@ from ...model.structures import Match
 AXES = np.array([-1, -1, 1])
 
 
-def refuted(matches: Sequence[Match]) -> list[frozenset[Kind]]:
+def refute(matches: Sequence[Match]) -> list[frozenset[Kind]]:
     """Return for each pair the kinds of findings that the other pairs of the case refute."""
     known = [n for n, (r, t) in enumerate(matches) if not (r.isEmpty or t.isEmpty) and r.dimension == t.dimension == 3]
     found: list[set[Kind]] = [set() for _ in matches]
@@ -27,7 +27,7 @@ def refuted(matches: Sequence[Match]) -> list[frozenset[Kind]]:
     reference, test = (np.array([s.box for s in structures]) for structures in zip(*pairs, strict=True))
     areAlike = shareOfBoxes(test, reference) > ALIKE
     turned = shareOfBoxes(np.sort(test * AXES, axis=1), reference) > ALIKE
-    mirrored = _mirrored(pairs, reference, test)
+    mirrored = _fitMirrored(pairs, reference, test)
     exchanged = np.array([any(asFinding(text).kind == Kind.EXCHANGED for text in match.findings) for match in pairs])
     if _isRefuted(turned, areAlike):
         turned[:] = False
@@ -56,7 +56,7 @@ def _add(found: list[set[Kind]], numbers: Sequence[int], kind: Kind) -> None:
         found[number].add(kind)
 
 
-def _mirrored(pairs: Sequence[Match], reference: np.ndarray, test: np.ndarray) -> np.ndarray:
+def _fitMirrored(pairs: Sequence[Match], reference: np.ndarray, test: np.ndarray) -> np.ndarray:
     """Return which tests (n,) fit mirrored at one plane: the patient's origin, or the middle of one of the images."""
     grids = {id(s.samplingGrid): s.samplingGrid for match in pairs for s in match if s.samplingGrid is not None}
     planes = {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids.values())}

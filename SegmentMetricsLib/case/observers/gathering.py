@@ -98,9 +98,9 @@ def gather(
     areSingle = not any(isinstance(one, (str, os.PathLike, StructureSet)) or _isSeveral(one) for one in given)
     if areSingle and structures is None:
         return Gathered(called[:count], called[count:], sets, [_alone([own[0] for own in sets])], leftOut=leftOut)
-    sets = _settled(sets)
-    sets, failures = _withoutRepeated(_withEmpty(sets), called)
-    organs, findings = _matched(sets, called)
+    sets = _settle(sets)
+    sets, failures = _leaveOutRepeated(_withEmpty(sets), called)
+    organs, findings = _match(sets, called)
     if structures is not None:
         wanted = inAnySpelling([structures] if isinstance(structures, str) else structures, labelNames, *sets)
         requireKnown(wanted, *sets)
@@ -188,7 +188,7 @@ def _alone(structures: Sequence[Structure]) -> Organ:
     return Organ(UNNAMED if len(set(names)) == len(names) else _usual(names), structures)
 
 
-def _settled(sets: Sequence[StructureSet]) -> list[StructureSet]:
+def _settle(sets: Sequence[StructureSet]) -> list[StructureSet]:
     """Return sets in which files with a single nameless structure are called as settled() calls two of them."""
     areAlone = list(map(isAlone, sets))
     if all(areAlone):
@@ -211,7 +211,7 @@ def _withEmpty(sets: Sequence[StructureSet]) -> list[StructureSet]:
     ]
 
 
-def _withoutRepeated(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[StructureSet], dict[str, str]]:
+def _leaveOutRepeated(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[StructureSet], dict[str, str]]:
     """Return sets without names that one of them has more than once, and the reasons by name."""
     repeated = {name: owner for own, owner in zip(sets, called, strict=True) for name in namesOfSeveral(own)}
     reasons = {
@@ -221,7 +221,7 @@ def _withoutRepeated(sets: Sequence[StructureSet], called: Sequence[str]) -> tup
     return [own.having(s for s in own if s.name not in repeated) for own in sets], reasons
 
 
-def _matched(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[Organ], list[str]]:
+def _match(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[Organ], list[str]]:
     """Return the organs of all sets, matched by name and code as two sets are, and doubts in sentences.
 
     Structures belong together if a chain of pairs connects them; a chain with two structures of one set is a doubt, and

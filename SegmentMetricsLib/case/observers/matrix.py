@@ -32,7 +32,7 @@ STEP = 0.001
 Criticals = Sequence[Mapping[str, Structure]]
 
 
-class Spread(NamedTuple):
+class PairSpread(NamedTuple):
     """How a measurement varies over pairs of observers; infinite values count, undefined ones are left out.
 
     mean, sd, low, high: NaN without a value; mean and SD of infinite values are not finite. pairs: number of values.
@@ -130,7 +130,7 @@ class Matrix:
                 result[place] = measurements[key].value
         return result
 
-    def spread(self, key: str, observers: Sequence[int]) -> Spread:
+    def spread(self, key: str, observers: Sequence[int]) -> PairSpread:
         """Return how a measurement varies over the pairs of some observers.
 
         Every pair counts once if the measurement does not depend on the order, else in both orders.
@@ -145,9 +145,11 @@ class Matrix:
         given = np.array([values[pair] for pair in chosen])
         known = given[~np.isnan(given)]
         if not len(known):
-            return Spread(*4 * (math.nan,), 0, len(given))
+            return PairSpread(*4 * (math.nan,), 0, len(given))
         sd = float(known.std(ddof=1)) if len(known) > 1 and np.isfinite(known).all() else math.nan
-        return Spread(meanOf(known), sd, float(known.min()), float(known.max()), len(known), len(given) - len(known))
+        return PairSpread(
+            meanOf(known), sd, float(known.min()), float(known.max()), len(known), len(given) - len(known)
+        )
 
 
 def compareAll(
@@ -182,7 +184,7 @@ def compareAll(
             return pair
         try:
             comparison = comparePair(pair)
-            back = _exchanged(pair, comparison, criticals[place[1]])
+            back = _measureExchanged(pair, comparison, criticals[place[1]])
         except InputError as error:
             return error
         alarms = [finding for finding in map(asFinding, comparison.findings) if finding.isAlarm]
@@ -213,7 +215,9 @@ class _Both(NamedTuple):
     pooled: Pooled | None
 
 
-def _exchanged(pair: Pair, comparison: Comparison, criticals: Mapping[str, Structure]) -> Mapping[str, Measurement]:
+def _measureExchanged(
+    pair: Pair, comparison: Comparison, criticals: Mapping[str, Structure]
+) -> Mapping[str, Measurement]:
     """Return the measurements of a pair with reference and test exchanged.
 
     A measurement that does not depend on their order is not measured again.

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from ...base.texts import commaSeparated, counted
-from ...metrics.measurement import fixed, infiniteText, withUnit
+from ...metrics.measurement import fixDecimals, infiniteText, withUnit
 from ...metrics.registry import findMetric
 from ..summary import ADVERBS
 
@@ -54,13 +54,15 @@ def _agreement(found: Any) -> str:
                 told.append(f"{key} {withUnit(mean, one.unit) if math.isfinite(mean) else infiniteText(mean)}")
     if not told:
         index = found.agreement["ConformityIndex"]
-        return f"{who} were compared" if math.isnan(index) else f"{who} have the conformity index {fixed(index, '')}"
+        return (
+            f"{who} were compared" if math.isnan(index) else f"{who} have the conformity index {fixDecimals(index, '')}"
+        )
     how = "have no voxel in common:" if isApart else "agree with"
     return f"{who} {how} {', '.join(told)}{' on average' if count > 2 else ''}"
 
 
 def _outlier(found: Any, outlier: Any) -> str:
-    value = _mm(outlier.value) if found.pairs.any(outlier.key).unit == "mm" else fixed(outlier.value, "")
+    value = _mm(outlier.value) if found.pairs.any(outlier.key).unit == "mm" else fixDecimals(outlier.value, "")
     text = f"{outlier.name} differs most from the others ({outlier.key} {value})"
     if not outlier.places:
         return text
@@ -86,7 +88,7 @@ def _isMain(key: str) -> bool:
 
 
 def _mm(value: float) -> str:
-    return f"{value:.1f} mm" if value >= 0.05 else f"{fixed(value, 'mm')} mm"
+    return f"{value:.1f} mm" if value >= 0.05 else f"{fixDecimals(value, 'mm')} mm"
 
 
 def tooFew(count: int) -> str:
@@ -98,7 +100,7 @@ def tooFew(count: int) -> str:
     )
 
 
-def copied(test: str, observers: Sequence[str]) -> str:
+def sayCopied(test: str, observers: Sequence[str]) -> str:
     """Return that a test is the same as some observers, and what that does to its rank."""
     whom = "that observer" if len(observers) == 1 else "them"
     return (

@@ -182,7 +182,7 @@ def compareObservers(
     numbers = None if labelNames is None else labelNamesFrom(labelNames)
     gathered = gather(observers, tests, settings, names, structures, numbers)
     work = Work.of(gathered, settings, consensus, numbers)
-    return studied(gathered, settings, oneByOne(work, gathered, progress))
+    return studyOf(gathered, settings, oneByOne(work, gathered, progress))
 
 
 def oneByOne(
@@ -202,7 +202,7 @@ def comparable(gathered: Gathered) -> list[Organ]:
     return [organ for organ in gathered.organs if sum(s is not None for s in organ.structures[:count]) > 1]
 
 
-def studied(gathered: Gathered, settings: Settings, found: Iterator[ObservedStructure | InputError]) -> ObserverStudy:
+def studyOf(gathered: Gathered, settings: Settings, found: Iterator[ObservedStructure | InputError]) -> ObserverStudy:
     """Return the study of what was found of each of the comparable() structures, in their order.
 
     Raises InputError if none of them could be compared.
@@ -271,7 +271,7 @@ class Work:
         try:
             everyone = [*self.observers, *self.tests]
             structures = [self._named(s, name) for s, name in zip(organ.structures, everyone, strict=True)]
-            return _observed(replace(organ, structures=structures), self)
+            return _observe(replace(organ, structures=structures), self)
         except InputError as error:
             return error
         except MemoryError:
@@ -293,7 +293,7 @@ class Work:
         return self.criticals[number] if self.criticals else {}
 
 
-def _observed(organ: Organ, work: Work) -> ObservedStructure:
+def _observe(organ: Organ, work: Work) -> ObservedStructure:
     settings = work.settings
     searches: dict[Surface, ClosestSurface] = {}
     count = len(work.observers)
@@ -333,7 +333,7 @@ def _observed(organ: Organ, work: Work) -> ObservedStructure:
         remarks.append(sentences.tooFew(len(drawn)))
     for n, name in enumerate(work.tests, count):
         if same := [work.observers[member] for member in drawn if _areEqual(organ.structures, matrix, (member, n))]:
-            remarks.append(sentences.copied(name, same))
+            remarks.append(sentences.sayCopied(name, same))
     isRanked = len(members) >= sentences.ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)

@@ -12,7 +12,7 @@ from ...metrics.measurement import Measurement
 from ...model import naming
 from . import wording
 from .protocol import Protocol, Rule
-from .wording import limitsText, named, unitOf, valueText
+from .wording import limitsText, nameRule, unitOf, valueText
 
 PASS, WARN, FAIL, NOT_EVALUABLE = "pass", "warn", "fail", "not evaluable"
 # The meaning of a score, in sentences.
@@ -76,7 +76,7 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason
     does not exist.
     """
     if measurement is None:
-        return Verdict(structure, rule, None, NOT_EVALUABLE, _sentence(reason or f"{named(rule)} was not measured"))
+        return Verdict(structure, rule, None, NOT_EVALUABLE, _sentence(reason or f"{nameRule(rule)} was not measured"))
     if math.isnan(measurement.value):
         return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(measurement.reason))
     value = measurement.value
@@ -85,7 +85,7 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason
         verdict = WARN
     if measurement.empty and verdict != FAIL:
         shown = valueText(rule, value, measurement.unit)
-        why = f"{measurement.empty}, so {named(rule)} {shown} says nothing"
+        why = f"{measurement.empty}, so {nameRule(rule)} {shown} says nothing"
         return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(why))
     why = wording.reason(rule, measurement, verdict == PASS, verdict == WARN)
     return Verdict(structure, rule, measurement, verdict, why)

@@ -22,7 +22,7 @@ from ...io.sheets import Line, Sheet, parseSheet, readSheet
 from ...metrics.measurement import ROUNDING, ROUNDING_OF_ZERO
 from ...metrics.metric import EXAMPLES as VALUES
 from ...metrics.metric import PARAMETERS, Asked, Metric
-from ...metrics.registry import MULTI_LABEL, REGISTRY, called, findMetric, isWhole
+from ...metrics.registry import MULTI_LABEL, REGISTRY, findMetric, isWhole, readName
 from ...model import naming
 from ...settings.settings import DECIDED_BY_TOOLS, Settings
 from . import EXAMPLES, exampleNames
@@ -113,7 +113,7 @@ class Protocol:
     @property
     def families(self) -> tuple[str, ...]:
         """The metric families of all measurements in the rules."""
-        return tuple(dict.fromkeys(_found(rule).metric.family for rule in self.rules))
+        return tuple(dict.fromkeys(_metricOf(rule).metric.family for rule in self.rules))
 
     def rulesFor(self, *names: str) -> tuple[Rule, ...]:
         """Return the rules for a structure with any of these names; rules with a name override those with a pattern."""
@@ -179,7 +179,7 @@ def fromSheet(sheet: Sheet, name: str) -> Protocol:
         if line.mistake:  # its cells may be shifted, so do not check them
             problems.append(line.mistake)
             continue
-        with _kept(problems):
+        with _keep(problems):
             rule = _rule(line)
             rules.append(rule)
             keys = [(*form, rule.measurement, rule.relation, rule.convention) for form in _forms(rule)]
@@ -208,7 +208,7 @@ def _withPoints(sheet: Sheet) -> tuple[Line, ...]:
 
 
 @contextmanager
-def _kept(problems: list[InputError]) -> Iterator[None]:
+def _keep(problems: list[InputError]) -> Iterator[None]:
     """Add errors raised inside the block to the problems instead of propagating them."""
     try:
         yield
@@ -218,7 +218,7 @@ def _kept(problems: list[InputError]) -> Iterator[None]:
         problems.append(error)
 
 
-def _found(rule: Rule) -> Asked:
+def _metricOf(rule: Rule) -> Asked:
     """Return the definition of a rule's measurement, which is known since the rule was read."""
     return cast(Asked, findMetric(rule.measurement))
 
@@ -236,16 +236,16 @@ def _rule(line: Line) -> Rule:
     cells = line.cells
     problems: list[InputError] = []
     definition, key, relation, limit, warning, weight = None, "", None, None, None, 1.0
-    with _kept(problems):
+    with _keep(problems):
         if not cells["Structure"]:
             raise line.problem("Structure", "the name of a structure, or * for all, is missing.")
-    with _kept(problems):
+    with _keep(problems):
         definition, key = _measurement(line)
-    with _kept(problems):
+    with _keep(problems):
         relation = _relation(line, definition, key)
-    with _kept(problems):
+    with _keep(problems):
         limit = _limit(line, "Pass", definition, relation)
-    with _kept(problems):
+    with _keep(problems):
         warning = _limit(line, "Warn", definition, relation) if cells["Warn"] else None
         # without a relation, it is unknown which limit is looser
         isKnown = relation and limit is not None
@@ -254,12 +254,12 @@ def _rule(line: Line) -> Rule:
                 "Warn",
                 f"the warning limit ({shortest(warning)}) must be looser than the pass limit ({shortest(limit)}).",
             )
-    with _kept(problems):
+    with _keep(problems):
         weight = _number(line, "Weight") if cells["Weight"] else 1.0
         if not 0 < weight <= 1e6:
             raise line.problem("Weight", f"it must be a number greater than 0, not {shortest(weight)}.")
     convention = inAnyCase(cells["Convention"], PRESETS)
-    with _kept(problems):
+    with _keep(problems):
         if convention and convention not in PRESETS:
             convention = _reporting(line, definition)
     raiseAny(problems)
@@ -284,7 +284,7 @@ def _measurement(line: Line) -> tuple[Metric, str]:
     """Return the definition of the measurement in a line, and its key in the spelling of this library."""
     given = line.cells["Measurement"]
     try:
-        meant = called(given)
+        meant = readName(given)
         if not all(one.isStatedBy(meant.parameters) for one in meant.metrics):
             raise InputError("a parameter is left out")
     except InputError:
@@ -395,7 +395,7 @@ def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
     needs: dict[str, list[float]] = {}
     keys = []
     for rule in rules:
-        asked = _found(rule)
+        asked = _metricOf(rule)
         if not isWhole(asked.metric.family, base):
             keys.append(rule.measurement)
         for name, value in asked.parameters.items():

@@ -13,8 +13,8 @@ from ...metrics.measurement import (
     ROUNDING_OF_ZERO,
     Measurement,
     decimalsOf,
-    fixed,
-    rounded,
+    fixDecimals,
+    roundText,
 )
 from ...metrics.registry import findMetric
 from .protocol import Rule
@@ -34,7 +34,7 @@ MOST_DIGITS = 17
 UNIT_BY_SETTINGS = ("voxel", "similarity")
 
 
-def named(rule: Rule) -> str:
+def nameRule(rule: Rule) -> str:
     """Return the measurement of a rule as named in a sentence, with the convention that the rule demands."""
     name, _, parameter = rule.measurement.partition("_")
     found = findMetric(rule.measurement)
@@ -66,7 +66,7 @@ def valueText(rule: Rule, value: float, unit: str) -> str:
     known, usual = _sides(rule, value), decimalsOf(shown)
     tellingApart = (n for n in range(usual, MOST_DIGITS) if _sides(rule, round(value / factor, n) * factor) == known)
     digits = next(tellingApart, MOST_DIGITS)
-    text = fixed(value / factor, shown) if digits == usual else rounded(value / factor, digits)
+    text = fixDecimals(value / factor, shown) if digits == usual else roundText(value / factor, digits)
     return f"{text} {shown}".rstrip()
 
 
@@ -92,9 +92,9 @@ def reason(rule: Rule, measurement: Measurement, isKept: bool, isWarning: bool) 
         cause = measurement.empty or measurement.reason
         because = f" because {cause}" if cause else ""
         size = "minus infinite" if value < 0 else "infinite"
-        return f"{named(rule)} is {size}{because}; the limit is {limit}."
+        return f"{nameRule(rule)} is {size}{because}; the limit is {limit}."
     keeps, breaks, also = PHRASES[rule.relation]
-    text = f"{named(rule)} {valueText(rule, value, unit)} {keeps if isKept else breaks} {limit}"
+    text = f"{nameRule(rule)} {valueText(rule, value, unit)} {keeps if isKept else breaks} {limit}"
     if laxer is not None:
         text += f"; the warning limit is {laxer}" if isWarning else f"{also} the warning limit of {laxer}"
     return f"{text} because {measurement.empty}." if measurement.empty else f"{text}."

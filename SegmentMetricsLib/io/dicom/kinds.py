@@ -8,7 +8,7 @@ from pathlib import Path
 from .opening import headerOf, read
 
 
-class Kind(Enum):
+class FileKind(Enum):
     """What a DICOM file holds. UNREAD: structures in a form that is not supported; UNTOLD: the file does not say."""
 
     STRUCTURE_SET = "structure set"
@@ -21,20 +21,20 @@ class Kind(Enum):
 STORAGE = "1.2.840.10008.5.1.4.1.1."
 # Kinds by SOP class.
 CLASSES = {
-    f"{STORAGE}481.3": Kind.STRUCTURE_SET,
-    f"{STORAGE}66.4": Kind.SEGMENTATION,
-    f"{STORAGE}66.7": Kind.SEGMENTATION,
+    f"{STORAGE}481.3": FileKind.STRUCTURE_SET,
+    f"{STORAGE}66.4": FileKind.SEGMENTATION,
+    f"{STORAGE}66.7": FileKind.SEGMENTATION,
     # segmentations as surfaces and as height maps, and annotations of radiotherapy that refer to others
-    f"{STORAGE}66.5": Kind.UNREAD,
-    f"{STORAGE}66.8": Kind.UNREAD,
-    f"{STORAGE}481.11": Kind.UNREAD,
+    f"{STORAGE}66.5": FileKind.UNREAD,
+    f"{STORAGE}66.8": FileKind.UNREAD,
+    f"{STORAGE}481.11": FileKind.UNREAD,
 }
-MODALITIES = {"RTSTRUCT": Kind.STRUCTURE_SET, "SEG": Kind.SEGMENTATION}
+MODALITIES = {"RTSTRUCT": FileKind.STRUCTURE_SET, "SEG": FileKind.SEGMENTATION}
 # Kinds by the element that only they have, in the order of their tags.
-CONTENTS = {"StructureSetROISequence": Kind.STRUCTURE_SET, "SegmentSequence": Kind.SEGMENTATION}
+CONTENTS = {"StructureSetROISequence": FileKind.STRUCTURE_SET, "SegmentSequence": FileKind.SEGMENTATION}
 
 
-def kindOf(path: Path) -> Kind:
+def kindOf(path: Path) -> FileKind:
     """Return what a DICOM file holds: by its SOP class, else by its modality, else by the elements that it has.
 
     Raises InputError when it is damaged, and without pydicom.
@@ -47,9 +47,9 @@ def kindOf(path: Path) -> Kind:
     if modality in MODALITIES:
         return MODALITIES[modality]
     if storage.name != storage:  # a class of the standard
-        return Kind.NO_STRUCTURES
+        return FileKind.NO_STRUCTURES
     found = read(path, specific_tags=list(CONTENTS), stop_before_pixels=True)
-    told = Kind.NO_STRUCTURES if modality else Kind.UNTOLD
+    told = FileKind.NO_STRUCTURES if modality else FileKind.UNTOLD
     return next((kind for name, kind in CONTENTS.items() if name in found), told)
 
 
@@ -61,13 +61,13 @@ def _storageOf(header):
     return UID(str(told or "").strip())
 
 
-def whyNotRead(path: Path, kind: Kind) -> str:
+def whyNotRead(path: Path, kind: FileKind) -> str:
     """Return the reason why a DICOM file of a kind is not read."""
     header = headerOf(path)
     storage, modality = _storageOf(header), str(header.get("Modality", None) or "")
-    if kind is Kind.UNTOLD:
+    if kind is FileKind.UNTOLD:
         return "this is DICOM that says neither its SOP class nor its modality, and it has no contours and no segments."
-    if kind is Kind.UNREAD:
+    if kind is FileKind.UNREAD:
         return f"this is DICOM of the kind {storage.name}, which is not supported; use RTSTRUCT or SEG."
     what = f"the modality {modality}" if modality else f"the kind {storage.name}"
     return f"this is DICOM of {what}, which holds no contours; use RTSTRUCT or SEG."

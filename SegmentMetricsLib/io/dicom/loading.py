@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ...base.errors import InputError
 from ...model.structureset import StructureSet
-from .kinds import Kind, kindOf, whyNotRead
+from .kinds import FileKind, kindOf, whyNotRead
 from .opening import DAMAGED, MAGIC_END, isDicom
 
 
@@ -22,11 +22,11 @@ def readStructures(path: Path, threshold: float | None = None, title: str = "") 
         # of a copy that was interrupted there is the preamble, which is no text
         raise InputError(DAMAGED if b"\0" in start else "its content is not that of a DICOM file.")
     kind = kindOf(path)
-    if kind is Kind.STRUCTURE_SET:
+    if kind is FileKind.STRUCTURE_SET:
         from .rtstruct import readStructureSet
 
         return readStructureSet(path, title or path.name)
-    if kind is Kind.SEGMENTATION:
+    if kind is FileKind.SEGMENTATION:
         from .segmentation import readSegmentation
 
         return readSegmentation(path, threshold)

@@ -35,7 +35,7 @@ PIXEL, DISTANCE = 0.5, 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class SlicePlace:
     """Where the contours of a region are filled.
 
     slabs: the layers of the grid that each slice consists of, None if it is one layer. remark: on the slices, or "".
@@ -64,7 +64,7 @@ class Drawn:
 
 def placesFor(
     path: Path, images: Mapping[int, Sequence[Image]], loops: Mapping[int, Sequence[np.ndarray]]
-) -> Callable[[int], Place]:
+) -> Callable[[int], SlicePlace]:
     """Return a function of a region's number that returns where to fill its contours.
 
     images: that each region may have been drawn on; of several, it is the one on whose slices most of its contours lie.
@@ -85,7 +85,7 @@ def placesFor(
     if not any(loops.values()) and not any(slices.values()):
         raise InputError("the structure set has no contours, and the image that it belongs to was not found near it.")
 
-    def placeFor(number: int) -> Place:
+    def placeFor(number: int) -> SlicePlace:
         image = chosen[number]
         if slices[image]:
             return _placeOnImage(slices[image], image.instances, loops[number], drawn[image])
@@ -94,7 +94,7 @@ def placesFor(
     return placeFor
 
 
-def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> Place:
+def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> SlicePlace:
     """Return where to fill contours, LPS points (n, 3) in mm each, without their image. drawn: all on the image."""
     regions = drawn.regions
     remark = (
@@ -105,7 +105,7 @@ def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> Place:
     planes = unevenPlanes(heightsOf(alongPlanes(loops, normal), normal), drawn.heightsAlong(normal))
     if planes is None:
         grid = gridAroundLoops(loops, regions)
-        return Place(grid, remark.format(f"planes {grid.spacing[2]:.4g} mm apart"))
+        return SlicePlace(grid, remark.format(f"planes {grid.spacing[2]:.4g} mm apart"))
     # a slice beyond each end, so that the last contour does not lie at the edge of an image
     planes = continued(planes, 2 * planes[0] - planes[1], 2 * planes[-1] - planes[-2])
     slabs = Slabs.of(planes)
@@ -114,7 +114,7 @@ def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> Place:
     columns, rows, _ = grid.size
     first = round(float(grid.toIndex(normal[None] * slabs.start)[0, 2]))
     grid = grid.resized((0, 0, first), (columns - 1, rows - 1, first + slabs.depth - 1))
-    return Place(grid, remark.format(f"planes that are not equally spaced, {slabs.description}"), slabs)
+    return SlicePlace(grid, remark.format(f"planes that are not equally spaced, {slabs.description}"), slabs)
 
 
 def _placeOnImage(
@@ -122,7 +122,7 @@ def _placeOnImage(
     instances: Collection[str],
     loops: Sequence[np.ndarray],
     drawn: Drawn,
-) -> Place:
+) -> SlicePlace:
     """Return where to fill contours, LPS points (n, 3) in mm each, on the slices of their image.
 
     slices: that were found of the image. instances: SOP instance UIDs of all slices, as far as the structure set names
@@ -147,9 +147,9 @@ def _placeOnImage(
         remark = "Only one slice of the image that the contours were drawn on was found: the others are assumed"
         if planes is not None:
             place = _placeOnSlabs(stack, planes, contoured)
-            return Place(place.grid, f"{remark} to be where the contours are.", place.slabs)
+            return SlicePlace(place.grid, f"{remark} to be where the contours are.", place.slabs)
         grid = _grown(gridOf(stack, distance), loops)
-        return Place(grid, f"{remark} to be {grid.spacing[2]:.4g} mm apart.")
+        return SlicePlace(grid, f"{remark} to be {grid.spacing[2]:.4g} mm apart.")
     areAllThere = bool(named) and not unseen and namesOthers(stack, contoured)
     try:
         found: Grid | None = gridOf(stack)
@@ -161,9 +161,9 @@ def _placeOnImage(
         found = _withSlicesBetween(found, distance)
     missing = max(unseen, found.size[2] - len(stack))
     if not missing:
-        return Place(found, "")
+        return SlicePlace(found, "")
     are = "is" if missing == 1 else "are"
-    return Place(
+    return SlicePlace(
         _grown(found, loops),
         f"Near the file, {missing} of the {len(stack) + missing} slices of the image that the contours were drawn on "
         f"{are} missing: all are assumed to be {found.spacing[2]:.4g} mm apart.",
@@ -184,7 +184,7 @@ def _slicesBeyond(stack: Sequence[Slice], others: Sequence[Slice], loops: Sequen
     return distinct(beyond) if isUsed and len(beyond) else np.zeros(0)
 
 
-def _placeOnSlabs(stack: Sequence[Slice], heights: np.ndarray, contoured: np.ndarray) -> Place:
+def _placeOnSlabs(stack: Sequence[Slice], heights: np.ndarray, contoured: np.ndarray) -> SlicePlace:
     """Return where to fill contours on slices that are not equally spaced.
 
     stack: slices of the image, in ascending order. heights: (n,) of all in mm. contoured: (m,) heights of contours.
@@ -197,7 +197,7 @@ def _placeOnSlabs(stack: Sequence[Slice], heights: np.ndarray, contoured: np.nda
     remark = (
         f"The slices of the image that the contours were drawn on are not equally spaced: they are {slabs.description}."
     )
-    return Place(grid, remark, slabs)
+    return SlicePlace(grid, remark, slabs)
 
 
 def _grown(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:

@@ -21,7 +21,7 @@ from ...model.structureset import LeftOut, StructureSet
 from .filledslices import FilledSlices, PlanarContour, filledSlices
 from .images import imagesFor, imagesOf
 from .opening import patientOf, read, readable, textOf
-from .placing import Place, placesFor
+from .placing import SlicePlace, placesFor
 from .planes import planesBySlice
 from .unevenslices import Slabs
 
@@ -144,7 +144,7 @@ def _unusable(leftOut: Mapping[str, str]) -> InputError:
     return InputError(f"the structure {name!r} cannot be used{', nor any other' if len(leftOut) > 1 else ''}: {why}")
 
 
-def _filled(contours: Contours, place: Place, said: str) -> tuple[Mask, tuple[str, ...]]:
+def _filled(contours: Contours, place: SlicePlace, said: str) -> tuple[Mask, tuple[str, ...]]:
     """Return the voxels of a region, and remarks on them.
 
     said: remark on the file, "" if there is none. Raises InputError as fill().

@@ -34,7 +34,7 @@ IMAGES = ("CT", "MR", "PT", "NM", "US", "RTIMAGE", "XA")
 LONGEST_NAME = 64
 
 
-class Place(NamedTuple):
+class MarkedPlace(NamedTuple):
     """Where a structure is in a DICOM file.
 
     dataset: the file's, a SEG if it has a SegmentSequence. number: of its segment or region, None for a mesh. images:
@@ -120,7 +120,7 @@ class Sources:
         header.StudyInstanceUID = header.StudyInstanceUID or generate_uid()
         return Sources(header, files, images, next(filter(None, frames), "") or generate_uid())
 
-    def placeOf(self, structure: Structure) -> Place | None:
+    def placeOf(self, structure: Structure) -> MarkedPlace | None:
         """Return where a structure is in a SEG or RTSTRUCT among the files, None if it is from another file.
 
         Raises InputError if its file does not have it, or several of its name.
@@ -142,7 +142,7 @@ class Sources:
                 raise InputError(f"{structure.file} has {many} {structure.name!r} that a report could refer to.")
             which = int(found[0][number].value)
             observed = [one for one in dataset.get("RTROIObservationsSequence", []) if one.ReferencedROINumber == which]
-            return Place(dataset, which, _imagesOf(dataset), anatomyOf(structure, found[0], *observed))
+            return MarkedPlace(dataset, which, _imagesOf(dataset), anatomyOf(structure, found[0], *observed))
 
     def instance(self, storage: str, series: str, **elements):
         """Return a new pydicom Dataset of a kind in a series, with patient, study and what made it."""
@@ -234,7 +234,7 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
         elif not one.isEmpty and one.surface.dimension == 3:
             files["mesh", key] = {key: (name, one)}
     datasets: dict[Path, Any] = {}
-    places: dict[int, Place] = {}
+    places: dict[int, MarkedPlace] = {}
     series, counts = {"segmentation": generate_uid(), "mesh": generate_uid()}, Counter[str]()
     for (kind, *_), alike in files.items():
         counts[kind] += 1
@@ -243,7 +243,7 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
         dataset = make(list(alike.values()), sources, series[kind], count)
         datasets[target.with_name(f"{target.stem}_{kind}{count if count > 1 else ''}{target.suffix}")] = dataset
         for number, (key, (_, one)) in enumerate(alike.items(), start=1):
-            places[key] = Place(dataset, number if isSegment else None, sources.images, anatomyOf(one))
+            places[key] = MarkedPlace(dataset, number if isSegment else None, sources.images, anatomyOf(one))
     return datasets, places
 
 

@@ -47,7 +47,7 @@ from .flatmap import flatMap
 from .gray import Gray
 from .lesions import gapsAndSpurs, lesions
 from .notices import alarms, common, failed, isSmall, sentences, small
-from .provenance import Source, provenance, sourceOf
+from .provenance import FileSource, provenance, sourceOf
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
 from .sliceviews import largestOf
@@ -105,7 +105,7 @@ class Part(NamedTuple):
     """
 
     record: Comparison
-    sources: tuple[Source, Source]
+    sources: tuple[FileSource, FileSource]
     section: Markup
     dose: str = ""
 
@@ -147,7 +147,7 @@ class Report:
         self.settings = replace(settings, families=(*settings.families, "slices"))
         self.records: list[Comparison] = []
         self._sections: list[Markup] = []
-        self._sources: list[tuple[Source, Source]] = []
+        self._sources: list[tuple[FileSource, FileSource]] = []
         self._dose = ""
 
     def add(self, comparison: Comparison) -> None:
@@ -197,7 +197,7 @@ class Report:
         areSmall = [(n, one) for n, record in enumerate(self.records) for one in record.findings if isSmall(one)]
         isOnce = len(areSmall) > 1
         found = [[one for one in record.findings if not (isOnce and isSmall(one))] for record in self.records]
-        shared, own = repeated.sortedOut(found)
+        shared, own = repeated.sortOut(found)
         body = fromFile(
             "report",
             head=self._head(ranking, len(failures)),

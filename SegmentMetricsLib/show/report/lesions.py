@@ -25,7 +25,7 @@ LEAST = 2.5
 MOST = 100
 
 
-class View(NamedTuple):
+class LesionView(NamedTuple):
     """A look along an axis. across, down: the LPS axes of the picture; signs: the directions to the right, and down."""
 
     name: str
@@ -35,9 +35,9 @@ class View(NamedTuple):
 
 
 VIEWS = (
-    View("From the front", 0, 2, (1, -1)),
-    View("From the left", 1, 2, (1, -1)),
-    View("From below", 0, 1, (1, 1)),
+    LesionView("From the front", 0, 2, (1, -1)),
+    LesionView("From the left", 1, 2, (1, -1)),
+    LesionView("From below", 0, 1, (1, 1)),
 )
 
 
@@ -94,7 +94,7 @@ def _radius(lesion: Lesion) -> float:
     return (3 * max(lesion.volumeReference, lesion.volumeTest) / (4 * math.pi)) ** (1 / 3)
 
 
-def _picture(found: Sequence[Lesion], view: View) -> Markup:
+def _picture(found: Sequence[Lesion], view: LesionView) -> Markup:
     axes = [view.across, view.down]
     places = np.array([lesion.position for lesion in found])[:, axes] * view.signs
     radii = np.array([_radius(lesion) for lesion in found])

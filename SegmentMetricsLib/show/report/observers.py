@@ -20,7 +20,7 @@ from ...case.observers.study import ObserverStudy
 from ...case.observers.withinrange import meansAsTest
 from ...case.summary import ADVERBS
 from ...metrics.findings import asFinding
-from ...metrics.measurement import Measurement, fixed, infiniteText, typeset, withUnit
+from ...metrics.measurement import Measurement, fixDecimals, infiniteText, typeset, withUnit
 from .. import observers as observerfiles
 from ..resulttables import heading, overviewKeys
 from ..tablemodel import Column, Table
@@ -54,7 +54,7 @@ def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "
     tests = filled("<span><b>Tests</b> $names</span>", names=commaSeparated(study.testNames, 20))
     methods = dict.fromkeys(found.method for found in study if found.consensus is not None)
     names = [found.name for found in study]
-    common, own = repeated.sortedOut([found.remarks for found in study])
+    common, own = repeated.sortOut([found.remarks for found in study])
     shared = [f"{repeated.phraseFor(members, names)}: {text}" for text, members in common]
     body = fromFile(
         "observers",
@@ -128,7 +128,7 @@ def _text(value: float, measurement: Measurement) -> str:
 
 def _plain(value: float, measurement: Measurement) -> str:
     """Return a value of a measurement without its unit."""
-    return fixed(value, measurement.unit) if math.isfinite(value) else _text(value, measurement)
+    return fixDecimals(value, measurement.unit) if math.isfinite(value) else _text(value, measurement)
 
 
 def _matrix(found: ObservedStructure, key: str) -> Markup:

@@ -22,7 +22,7 @@ from ...geometry.triangles import closestPoints
 BESIDE = 1e-4
 
 
-class Line(NamedTuple):
+class CutLine(NamedTuple):
     """A line through points (n, 2). isClosed: whether it goes back to the first one from the last."""
 
     points: np.ndarray
@@ -106,7 +106,7 @@ def distanceFrom(segments: Cut) -> float:
     return float(np.linalg.norm(nearestOnSegments(segments))) if len(segments.start) else float("inf")
 
 
-def joined(segments: Cut) -> list[Line]:
+def joined(segments: Cut) -> list[CutLine]:
     """Return segments joined to lines, as long as possible."""
     following = _following(segments.starts, segments.ends)
     isFollowing = np.zeros(len(following), bool)
@@ -123,7 +123,7 @@ def joined(segments: Cut) -> list[Line]:
         if rows:
             isClosed = row == head
             last = segments.end[rows[-1:]][: 0 if isClosed else 1]
-            lines.append(Line(np.concatenate([segments.start[rows], last]), isClosed))
+            lines.append(CutLine(np.concatenate([segments.start[rows], last]), isClosed))
     return lines
 
 
@@ -143,7 +143,7 @@ def _following(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
     return following
 
 
-def clipped(line: Line, low: np.ndarray, high: np.ndarray) -> Line:
+def clipped(line: CutLine, low: np.ndarray, high: np.ndarray) -> CutLine:
     """Return the part of a line in a box from low (2,) to high (2,).
 
     Where the line leaves the box, the part runs along the box's side.
@@ -163,10 +163,10 @@ def clipped(line: Line, low: np.ndarray, high: np.ndarray) -> Line:
             places = points[crossed] + share[:, None] * (after[crossed] - points[crossed])
             order = np.argsort(np.concatenate([np.flatnonzero(isIn), crossed + 0.5]))
             points = np.concatenate([points[isIn], places])[order]
-    return Line(points, line.isClosed)
+    return CutLine(points, line.isClosed)
 
 
-def thinned(lines: Sequence[Line], tolerance: float) -> list[Line]:
+def thinned(lines: Sequence[CutLine], tolerance: float) -> list[CutLine]:
     """Return lines through a subset of their points that the other points are within a tolerance of.
 
     Lines without points stay as they are.
@@ -202,5 +202,5 @@ def thinned(lines: Sequence[Line], tolerance: float) -> list[Line]:
         isKept[rows[np.diff(span[rows], prepend=-1) > 0]] = True
     parts = [some[chosen] for some, chosen in zip(whole, np.split(isKept, ends[:-1]), strict=True)]
     return [
-        Line(part[: len(part) - int(line.isClosed)], line.isClosed) for line, part in zip(lines, parts, strict=True)
+        CutLine(part[: len(part) - int(line.isClosed)], line.isClosed) for line, part in zip(lines, parts, strict=True)
     ]

@@ -21,7 +21,7 @@ from .blocks import NOTHING, fromFile, nameCell, table
 from .usedsettings import usedSettings
 
 
-class Source(NamedTuple):
+class FileSource(NamedTuple):
     """The origin of a structure: its file, or its size and digest if it was not read from one.
 
     file: "" without one. size: number of voxels, triangles or segments, as text. digest: hash of the contents.
@@ -32,20 +32,24 @@ class Source(NamedTuple):
     digest: str = ""
 
 
-def sourceOf(structure: Structure) -> Source:
+def sourceOf(structure: Structure) -> FileSource:
     """Return the origin of a structure."""
     if structure.file or structure.isEmpty:
-        return Source(structure.file)
+        return FileSource(structure.file)
     mask = structure.mask
     if mask is None:
         size = counted(len(structure.surface.cells), "triangle" if structure.dimension == 3 else "segment")
     else:
         size = f"{counted(mask.count, 'voxel')} of {' x '.join(f'{step:.6g}' for step in mask.grid.spacing)} mm"
-    return Source("", size, contentHash(structure).hexdigest())
+    return FileSource("", size, contentHash(structure).hexdigest())
 
 
 def provenance(
-    settings: Settings, records: Sequence[Comparison], sources: Sequence[tuple[Source, Source]], judgment=None, dose=""
+    settings: Settings,
+    records: Sequence[Comparison],
+    sources: Sequence[tuple[FileSource, FileSource]],
+    judgment=None,
+    dose="",
 ) -> Markup:
     """Return the last part of a report. sources: of the reference and the test of every record. dose: its file."""
     protocol = NOTHING
@@ -69,7 +73,7 @@ def _texts(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
     return table(Table.headed(heads, rows, left=len(heads)))
 
 
-def _files(sources: Sequence[tuple[Source, Source]], dose: str) -> Markup:
+def _files(sources: Sequence[tuple[FileSource, FileSource]], dose: str) -> Markup:
     sidesOf: dict[str, dict[str, None]] = {}
     for side, of in zip(REFERENCE_AND_TEST, zip(*sources)):
         for file in dict.fromkeys(source.file for source in of if source.file):
@@ -86,12 +90,12 @@ def _files(sources: Sequence[tuple[Source, Source]], dose: str) -> Markup:
     return filled("<h3>Input files</h3>$files", files=_texts(["File", "Of the", "SHA-256"], rows))
 
 
-def _contents(records: Sequence[Comparison], sources: Sequence[tuple[Source, Source]]) -> Markup:
+def _contents(records: Sequence[Comparison], sources: Sequence[tuple[FileSource, FileSource]]) -> Markup:
     """Return a table of the compared structures, nothing if all were read from files (unlike segments of a scene)."""
     if not any(source.digest for pair in sources for source in pair):
         return NOTHING
 
-    def cell(source: Source) -> str:
+    def cell(source: FileSource) -> str:
         if source.digest:
             return filled("$size<br><code>$digest</code>", size=source.size, digest=source.digest)
         return nameCell(Path(source.file).name) if source.file else "empty"

@@ -12,13 +12,13 @@ from ...base.markup import Markup, filled, joined
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
-from ...metrics.measurement import rounded
+from ...metrics.measurement import roundText
 from ...model.structures import REFERENCE_AND_TEST
 from ..charts import INSIDE, OUTSIDE
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
-from .planecuts import Line, clipped, thinned
-from .sliceviews import Largest, Picture, View, largestOf, picturesOf
+from .planecuts import CutLine, clipped, thinned
+from .sliceviews import Largest, Picture, SliceView, largestOf, picturesOf
 
 # Size of a picture and position and size of its window in pixels; letters surround it, the scale bar is below.
 WIDTH, HEIGHT = 300, 292
@@ -59,7 +59,7 @@ class Window(NamedTuple):
         """Convert points (n, 2) of the plane to pixels of the window."""
         return (points - self.center) * self.scale + np.array(self.size) / 2
 
-    def planeOf(self, view: View, place: np.ndarray, at: float) -> Plane:
+    def planeOf(self, view: SliceView, place: np.ndarray, at: float) -> Plane:
         """Return the rectangle in the patient that the window shows. place: (3,) LPS mm. at: LPS of the plane, mm."""
         width, height = np.array(self.size) / self.scale
         corner = place + view.axes[:, :2] @ (self.center - np.array([width, height]) / 2)
@@ -176,12 +176,12 @@ def _shown(low: np.ndarray, high: np.ndarray, distance: float) -> np.ndarray:
     return np.minimum(sides, most)
 
 
-def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Line]]]:
+def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[CutLine]]]:
     """Return both contours of pictures as lines, clipped to the windows, thinned, and in units of STEP pixels."""
     low, high = np.full(2, -BEYOND), np.array([ACROSS, DOWN]) + BEYOND
     inPixels = [
         [
-            [clipped(Line(window.pixels(line.points), line.isClosed), low, high) for line in lines]
+            [clipped(CutLine(window.pixels(line.points), line.isClosed), low, high) for line in lines]
             for lines in p.contours
         ]
         for p, window in zip(pictures, windows, strict=True)
@@ -190,12 +190,12 @@ def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[l
     thin = iter(_thinnedToFew([line for sides in inPixels for lines in sides for line in lines]))
     whole = [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
     return [
-        [[Line(np.rint(p / STEP).astype(int), isClosed) for p, isClosed in lines if len(p)] for lines in sides]
+        [[CutLine(np.rint(p / STEP).astype(int), isClosed) for p, isClosed in lines if len(p)] for lines in sides]
         for sides in whole
     ]
 
 
-def _thinnedToFew(lines: Sequence[Line]) -> list[Line]:
+def _thinnedToFew(lines: Sequence[CutLine]) -> list[CutLine]:
     """Return thinned lines with at most MOST_POINTS points in all; lines too small to be visible may become empty."""
     tolerance = THINNED
     result = thinned(lines, tolerance)
@@ -203,13 +203,16 @@ def _thinnedToFew(lines: Sequence[Line]) -> list[Line]:
         tolerance *= 2
         isSeen = [len(points) > 0 and float(np.ptp(points, axis=0).max()) > tolerance for points, _ in result]
         result = thinned(
-            [line if seen else Line(line.points[:0], line.isClosed) for line, seen in zip(result, isSeen, strict=True)],
+            [
+                line if seen else CutLine(line.points[:0], line.isClosed)
+                for line, seen in zip(result, isSeen, strict=True)
+            ],
             tolerance,
         )
     return result
 
 
-def pathOf(lines: Sequence[Line]) -> str:
+def pathOf(lines: Sequence[CutLine]) -> str:
     """Return lines with integer coordinates (n, 2) as the data of an SVG path."""
     parts = []
     for line in lines:
@@ -231,7 +234,7 @@ def barLength(scale: float) -> float:
 
 def _figure(
     picture: Picture,
-    sides: Sequence[Sequence[Line]],
+    sides: Sequence[Sequence[CutLine]],
     window: Window,
     largest: Largest,
     name: str,
@@ -269,9 +272,9 @@ def _heightText(picture: Picture) -> str:
     return towardText(picture.view, picture.at)
 
 
-def towardText(view: View, at: float) -> str:
+def towardText(view: SliceView, at: float) -> str:
     """Return an LPS coordinate along the normal of a plane as the letter of the patient's side and mm."""
-    return f"{LETTERS_OF_AXES[view.axis][int(at > 0)]} {rounded(abs(at), 1)} mm"
+    return f"{LETTERS_OF_AXES[view.axis][int(at > 0)]} {roundText(abs(at), 1)} mm"
 
 
 def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
@@ -284,10 +287,10 @@ def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
         if not lines
     ]
     if picture.moved:
-        off = f"{rounded(abs(picture.moved), 1)} mm toward {_toward(picture, picture.moved)}"
+        off = f"{roundText(abs(picture.moved), 1)} mm toward {_toward(picture, picture.moved)}"
         notes.append(f"moved {off}, as the place itself lies at a tip")
     if largest.isAny and picture.end is None:
-        away = f"{rounded(abs(picture.behind), 1)} mm toward {_toward(picture, picture.behind)}"
+        away = f"{roundText(abs(picture.behind), 1)} mm toward {_toward(picture, picture.behind)}"
         notes.append(f"nearest {other} point {away}")
     return notes
 
@@ -297,7 +300,7 @@ def _toward(picture: Picture, value: float) -> str:
     return LETTERS_OF_AXES[picture.view.axis][int(value > 0)]
 
 
-def _contours(sides: Sequence[Sequence[Line]], name: str) -> Markup:
+def _contours(sides: Sequence[Sequence[CutLine]], name: str) -> Markup:
     """Return both contours as SVG; the area enclosed by only one of them is filled with its color."""
     used, lines, areas = [], [], []
     for side, own in zip(REFERENCE_AND_TEST, sides, strict=True):
@@ -326,7 +329,7 @@ def _mark(picture: Picture, window: Window) -> Markup:
     return filled('<g class="halo">$mark</g><g class="mark">$mark</g>', mark=mark)
 
 
-def letters(view: View, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
+def letters(view: SliceView, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
     """Return the letters of the patient's sides around a window as SVG. size: of the window in pixels."""
     across, down = size
     middle, height = LEFT + across / 2, TOP + down / 2
@@ -357,7 +360,7 @@ def legend(largest: Largest, isImaged: bool = False) -> Markup:
     if not isImaged:
         samples += [(filled(area, side=side), 16, f"only {side}") for side in REFERENCE_AND_TEST]
     if largest.isAny:
-        samples.append((LARGEST, 28, f"largest distance, {rounded(largest.distance, 2)} mm"))
+        samples.append((LARGEST, 28, f"largest distance, {roundText(largest.distance, 2)} mm"))
     return joined(
         filled(
             '<span><svg aria-hidden="true" width="$width" height="12" viewBox="0 0 $width 12">$drawing</svg> '

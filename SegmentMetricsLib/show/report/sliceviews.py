@@ -11,10 +11,10 @@ from ...base.coordinates import positionText
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...geometry.surfaces import Surface
-from ...metrics.measurement import rounded
+from ...metrics.measurement import roundText
 from ...model.structures import REFERENCE_AND_TEST
 from .figures import worseSide
-from .planecuts import BESIDE, Cut, Line, cutBeside, distanceFrom, joined, nearestOnSegments, nearestPlace
+from .planecuts import BESIDE, Cut, CutLine, cutBeside, distanceFrom, joined, nearestOnSegments, nearestPlace
 
 # The line to the nearest place is drawn in a plane if its projection is at least this fraction of its length (less than
 # 20 degrees out of plane), and if it ends within this fraction of its length from the contour.
@@ -27,7 +27,7 @@ LEAST_SEEN, LEAST_SHARE, MOST_STEPS = 8.0, 0.25, 40
 STRAIGHT = 0.9999
 
 
-class View(NamedTuple):
+class SliceView(NamedTuple):
     """An anatomical plane in radiological convention.
 
     axis: index of the LPS axis normal to the plane. axes: (3, 3) unit vectors as columns: right and down in the
@@ -42,9 +42,9 @@ class View(NamedTuple):
 
 L, P, S = np.eye(3)
 VIEWS = (
-    View("axial", 2, np.column_stack([L, P, S]), "RLAP"),
-    View("sagittal", 0, np.column_stack([P, -S, L]), "APSI"),
-    View("coronal", 1, np.column_stack([L, -S, P]), "RLSI"),
+    SliceView("axial", 2, np.column_stack([L, P, S]), "RLAP"),
+    SliceView("sagittal", 0, np.column_stack([P, -S, L]), "APSI"),
+    SliceView("coronal", 1, np.column_stack([L, -S, P]), "RLSI"),
 )
 
 
@@ -63,7 +63,7 @@ class Largest(NamedTuple):
     def sentence(self) -> str:
         """Return a sentence with the largest distance and its place."""
         where = f"{positionText(self.position)}, on the {self.side}'s contour"
-        return f"Largest distance: {rounded(self.distance, 2)} mm at {where}."
+        return f"Largest distance: {roundText(self.distance, 2)} mm at {where}."
 
 
 class Picture(NamedTuple):
@@ -76,10 +76,10 @@ class Picture(NamedTuple):
     place along its normal, mm; not 0 where there is too little to see in the plane of the place.
     """
 
-    view: View
+    view: SliceView
     place: np.ndarray
     at: float
-    contours: tuple[list[Line], list[Line]]
+    contours: tuple[list[CutLine], list[CutLine]]
     end: np.ndarray | None
     behind: float
     moved: float = 0.0
@@ -113,7 +113,7 @@ def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
 
 
 def _cutsToSee(
-    surfaces: Sequence[Surface], place: np.ndarray, view: View, own: int, beside: float
+    surfaces: Sequence[Surface], place: np.ndarray, view: SliceView, own: int, beside: float
 ) -> tuple[list[Cut], float]:
     """Return the cuts of both surfaces with a plane in which there is something to see, and how far it was moved.
 
@@ -155,7 +155,7 @@ def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -
 
 
 def _picture(
-    view: View, place: np.ndarray, cuts: Sequence[Cut], way: np.ndarray | None, own: int, moved: float = 0.0
+    view: SliceView, place: np.ndarray, cuts: Sequence[Cut], way: np.ndarray | None, own: int, moved: float = 0.0
 ) -> Picture:
     """Return a picture.
 

@@ -13,10 +13,10 @@ from ...case.comparison import Comparison
 from ...geometry.crosssections import cut
 from ...geometry.grids import Grid
 from ...geometry.surfaces import Surface
-from ...metrics.measurement import rounded
+from ...metrics.measurement import roundText
 from .blocks import NOTHING, fromFile
 from .gray import Gray, jpeg
-from .planecuts import Cut, Line, joined, thinned
+from .planecuts import Cut, CutLine, joined, thinned
 from .slicepictures import (
     LEFT,
     STEP,
@@ -30,7 +30,7 @@ from .slicepictures import (
     towardText,
     underlay,
 )
-from .sliceviews import STRAIGHT, VIEWS, Largest, View, largestOf
+from .sliceviews import STRAIGHT, VIEWS, Largest, SliceView, largestOf
 
 # Size of the window of a slice in pixels, and mm around the structure that it shows at least.
 ACROSS, DOWN, AROUND = 400, 360, 12.0
@@ -103,7 +103,9 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
     )
 
 
-def _heights(comparison: Comparison, gray: Gray | None, low: np.ndarray, high: np.ndarray) -> tuple[View, np.ndarray]:
+def _heights(
+    comparison: Comparison, gray: Gray | None, low: np.ndarray, high: np.ndarray
+) -> tuple[SliceView, np.ndarray]:
     """Return the plane of the slices, and the ascending LPS coordinates (n,) of those that cut a box, mm."""
     view, grid = VIEWS[0], None
     mask = comparison.reference.mask or comparison.test.mask
@@ -127,7 +129,7 @@ def _heights(comparison: Comparison, gray: Gray | None, low: np.ndarray, high: n
     return view, start + step * np.arange(first, last + 1)
 
 
-def _window(view: View, low: np.ndarray, high: np.ndarray) -> Window:
+def _window(view: SliceView, low: np.ndarray, high: np.ndarray) -> Window:
     """Return the window that shows a box in every slice; its center is that of the box."""
     sides = (high - low) @ np.abs(view.axes[:, :2])
     room = np.maximum(sides + 2 * AROUND, 1.2 * sides)
@@ -139,7 +141,7 @@ def _finest(window: Window, count: int) -> float:
     return float(np.sqrt(ACROSS * DOWN / window.scale**2 * count / MOST_PIXELS))
 
 
-def _contours(surface: Surface, view: View, middle: np.ndarray, heights: np.ndarray, window: Window) -> list[str]:
+def _contours(surface: Surface, view: SliceView, middle: np.ndarray, heights: np.ndarray, window: Window) -> list[str]:
     """Return the contours of a boundary in each slice as data of SVG paths."""
     count = len(heights)
     step = float(heights[1] - heights[0]) if count > 1 else 1.0
@@ -153,7 +155,7 @@ def _contours(surface: Surface, view: View, middle: np.ndarray, heights: np.ndar
     for first, end in itertools.pairwise(rows):
         part = slice(first, end)
         pieces = joined(Cut(found.start[part], found.end[part], found.starts[part], found.ends[part]))
-        lines.append([Line(window.pixels(line.points), line.isClosed) for line in pieces])
+        lines.append([CutLine(window.pixels(line.points), line.isClosed) for line in pieces])
     tolerance = THINNED
     thin = thinned([line for ofSlice in lines for line in ofSlice], tolerance)
     while sum(len(line.points) for line in thin) > MOST_POINTS and tolerance < 2:
@@ -162,13 +164,15 @@ def _contours(surface: Surface, view: View, middle: np.ndarray, heights: np.ndar
     left = iter(thin)
     inSteps = [[next(left) for _ in ofSlice] for ofSlice in lines]
     return [
-        pathOf([Line(np.rint(line.points / STEP).astype(int), line.isClosed) for line in ofSlice if len(line.points)])
+        pathOf(
+            [CutLine(np.rint(line.points / STEP).astype(int), line.isClosed) for line in ofSlice if len(line.points)]
+        )
         for ofSlice in inSteps
     ]
 
 
 def _marks(
-    comparison: Comparison, largest: Largest, view: View, middle: np.ndarray, heights: np.ndarray, window: Window
+    comparison: Comparison, largest: Largest, view: SliceView, middle: np.ndarray, heights: np.ndarray, window: Window
 ) -> list[dict]:
     """Return the places that are marked, the largest distance first: their slices, pixels, ranks and distances.
 
@@ -184,7 +188,7 @@ def _marks(
         x, y = window.pixels(((position - middle) @ view.axes[:, :2])[None])[0].tolist()
         number = int(np.abs(heights - position[view.axis]).argmin())
         marks.append(
-            {"slice": number, "x": round(x + LEFT, 1), "y": round(y + TOP, 1), "rank": rank, "mm": rounded(value, 2)}
+            {"slice": number, "x": round(x + LEFT, 1), "y": round(y + TOP, 1), "rank": rank, "mm": roundText(value, 2)}
         )
     return marks
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...case.comparison import Comparison
-from .planecuts import BESIDE, Line, cutBeside, joined, thinned
+from .planecuts import BESIDE, CutLine, cutBeside, joined, thinned
 from .slicepictures import ACROSS, DOWN, STEP, drawn, pathOf, windowsOf
 from .sliceviews import VIEWS, Picture, largestOf, picturesOf
 
@@ -63,6 +63,8 @@ def _drawn(found: Sequence[Picture], distance: float, extent: float) -> dict:
     (sides,) = drawn(found, windowsOf(found, distance, extent))
     paths = []
     for lines in sides:
-        few = thinned([Line(line.points.astype(float), line.isClosed) for line in lines], THINNED) if lines else []
-        paths.append(pathOf([Line(np.rint(points).astype(int), isClosed) for points, isClosed in few if len(points)]))
+        few = thinned([CutLine(line.points.astype(float), line.isClosed) for line in lines], THINNED) if lines else []
+        paths.append(
+            pathOf([CutLine(np.rint(points).astype(int), isClosed) for points, isClosed in few if len(points)])
+        )
     return {"view": found[0].view.name, "reference": paths[0], "test": paths[1]}
