@@ -6,11 +6,11 @@ from collections.abc import Hashable
 from functools import lru_cache
 
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.relevance import isRelevant
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.conventions.presets import BRATS, PANOPTICA, PRESETS
 from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED, Settings
+from SegmentMetricsLib.show.explanations import isRelevant
 
 from ..translation import _
 from .enumerations import Mode
@@ -53,11 +53,6 @@ def valueOf(name: str, parameters):
     if panel.isAutomatic and value == panel.low:
         return None
     return value.name if panel.words else value
-
-
-def isOffered(name: str, parameters) -> bool:
-    """Return whether a setting has an effect with the other choices; otherwise the panel does not show it."""
-    return _isOffered(name, parameters, conventionOf(parameters), list(parameters.families))
 
 
 def _isOffered(name: str, parameters, convention: str, families: list[str]) -> bool:
@@ -105,9 +100,10 @@ def inOneLine(parameters, protocol: str) -> str:
     named = ", ".join(familyTitle(family).lower() for family in families) if families else _("no metrics")
     if len(families) > NAMED_FAMILIES:
         named = _("{count} families").format(count=len(families))
+    isShown = shownSettings(parameters)
     texts = [
-        f"τ {parameters.tolerance:g} mm" if isOffered("tolerances", parameters) else "",
-        f"{parameters.percentile:g} %" if isOffered("percentiles", parameters) else "",
+        f"τ {parameters.tolerance:g} mm" if isShown["tolerance"] else "",
+        f"{parameters.percentile:g} %" if isShown["percentile"] else "",
         named,
         protocol,
     ]
