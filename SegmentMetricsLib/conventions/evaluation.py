@@ -195,7 +195,7 @@ def conventions(
     if isKnown and distances is not None:
         pair.distances = distances
     needed = [metricOf(key) for key in KEYS if any(key in one.numbers for one in chosen)]
-    asked = [one for metric in needed for one in metric.asked(pair.settings)]
+    asked = [one for metric in needed for one in metric.ask(pair.settings)]
     values = {one.key: measured[one.key] for one in asked if isKnown and measured and one.key in measured}
     values |= {one.key: measure(pair, one) for one in asked if one.key not in values}
     source = Source(pair, atEdge)
@@ -235,7 +235,7 @@ class Source:
             if number is None or not self.isFor(number):
                 continue
             metric = metricOf(template)
-            for asked in metric.asked(self.pair.settings):
+            for asked in metric.ask(self.pair.settings):
                 checkpoint()
                 reported = self.reportOne(convention, number, metric, asked.parameters, reference)
                 result[reported.key] = reported

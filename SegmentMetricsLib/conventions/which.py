@@ -251,7 +251,7 @@ def _numbersIn(pair: Pair, settings: Any, mistake: str) -> Iterator[Found]:
     for convention in known().values():
         for template, number in convention.numbers.items():
             metric = metricOf(template)
-            for parameter in (one.parameters for one in metric.asked(pair.settings)):
+            for parameter in (one.parameters for one in metric.ask(pair.settings)):
                 if template == BIOU and parameter["tolerance"] not in settings.tolerances:
                     continue
                 checkpoint()

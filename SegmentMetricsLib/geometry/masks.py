@@ -403,8 +403,8 @@ def _blocksOf(labels: np.ndarray) -> Iterator[slice]:
 
 def slicesOf(low: Sequence[int], high: Sequence[int]) -> Box:
     """Return the part of an array [k, j, i] from voxel index low to high (i, j, k), both included."""
-    k, j, i = (slice(int(a), int(b) + 1) for a, b in zip(low[::-1], high[::-1], strict=True))
-    return k, j, i
+    (i, j, k), (lastI, lastJ, lastK) = low, high
+    return slice(int(k), int(lastK) + 1), slice(int(j), int(lastJ) + 1), slice(int(i), int(lastI) + 1)
 
 
 def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray]:

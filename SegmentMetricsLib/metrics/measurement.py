@@ -13,13 +13,15 @@ from ..base.progress import checkpoint
 from ..base.statements import kindNamed, nameOf
 from ..base.texts import commaSeparated, didYouMean
 from ..model.structures import BOTH_EMPTY
-from .metric import Asked, Empty
+from .metric import AREA, Asked, Empty
 
 if TYPE_CHECKING:
     from .pair import Pair
 
 # The value that a measurement has by definition when exactly one structure is empty; SIGNED is negative for the test.
 OF_EMPTY = {Empty.ZERO: 0.0, Empty.ONE: 1.0, Empty.INFINITE: math.inf, Empty.SIGNED: math.inf}
+# What is known of a number beside its value.
+DIRECTED = ("referenceToTest", "testToReference", "lower", "upper")
 # Relative difference up to which values count as equal: distances are looked up in single precision.
 ROUNDING = 1e-6
 # Values up to this size equal 0, in the unit of the measurement: sums of signed distances leave such a rest.
@@ -170,7 +172,7 @@ class Measurement:
 
         texts: dict[str, Any] = {"title": key, **dict.fromkeys(("family", "description", "source", "better"), "")}
         if asked is not None:
-            texts = asked.metric.textsFor(asked.parameters, data["unit"])
+            texts = asked.areaTexts if data["unit"] == AREA else asked.texts
             key = asked.metric.keyFor(asked.parameters)
         isDirected = "referenceToTest" in data
         return Measurement(
@@ -289,7 +291,7 @@ def measure(pair: Pair, asked: Asked) -> Measurement:
     """Return the measurement of a pair that is asked for."""
     checkpoint()
     metric = asked.metric
-    given = {**metric.given, **asked.parameters}
+    given = asked.given
     value, reason, emptiness = math.nan, "", ""
     try:
         emptiness = pair.find(metric.emptiness, given)
@@ -316,19 +318,17 @@ def measure(pair: Pair, asked: Asked) -> Measurement:
         reason = reason or pair.emptiness
     unit = metric.unitFor(pair.dimension, pair.settings)
     # adding 0 turns -0.0 into 0.0
-    known = (getattr(value, name, None) for name in ("referenceToTest", "testToReference", "lower", "upper"))
-    toTest, toReference, lower, upper = (None if number is None else float(number) + 0.0 for number in known)
+    known: dict[str, Any] = {
+        name: None if (one := getattr(value, name, None)) is None else float(one) + 0.0 for name in DIRECTED
+    }
     return Measurement(
         asked.key,
-        **metric.textsFor(asked.parameters, unit),
         value=float(value) + 0.0,
         unit=unit,
         status=statusOf(value),
         reason=reason,
-        referenceToTest=toTest,
-        testToReference=toReference,
-        lower=lower,
-        upper=upper,
         position=getattr(value, "position", None),
         empty=emptiness,
+        **known,
+        **(asked.areaTexts if unit == AREA else asked.texts),
     )

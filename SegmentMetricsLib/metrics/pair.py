@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -124,15 +125,15 @@ class Pair:
             return (
                 getattr(self, name) if hasattr(type(self), name) or name in vars(self) else getattr(self.settings, name)
             )
-        needs = closureOf(name)
-        key = (name, *(value for one, value in given.items() if one in needs))
+        needs = closureOf(name) if given else ()
+        key = (name, *[value for one, value in given.items() if one in needs]) if given else (name,)
         if key not in self._done:
             self._done[key] = self.call(function, given)
         return self._done[key]
 
     def call(self, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
         """Return what a function makes of the things that the names of its arguments stand for."""
-        return function(*[self.find(name, given) for name in argumentsOf(function)])
+        return function(*map(self.find, argumentsOf(function), repeat(given)))
 
     def need(self, *names: str) -> None:
         """Declare what is needed by what was asked for, whatever else turns out to need it."""
@@ -144,8 +145,8 @@ class Pair:
         So findings and outputs cause no computation that nobody asked for. names: the first that is needed is returned;
         the distances of a surface without an inside are "distances", as signed distances need one.
         """
-        name = next((one for one in names if one in self.needed), None)
-        if name is None or self.extent.problem:
+        name = names[0] if names[0] in self.needed else names[-1]
+        if name not in self.needed or self.extent.problem:
             return None
         try:
             return self.find(name, {})
