@@ -24,7 +24,6 @@ from ..metrics.pair import Pair
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.ignored import separateIgnored
-from ..model.instances import joinLesions
 from ..model.naming import hintAt, isPattern
 from ..model.structure import Structure
 from ..model.structures import Labels, Match, Pairing, asName, inAnySpelling, nameMeant, requireUsable, unusableIn
@@ -237,7 +236,9 @@ class Case:
                     break
                 chosen.append(number)
             try:
-                done.update(zip(chosen, run(partial(self._listed, [pairs[number] for number in chosen])), strict=True))
+                # the pairs are measured when they are listed
+                found = run(partial(list, self.pairs(pairs[number] for number in chosen)))
+                done.update(zip(chosen, found, strict=True))
             except Cancelled:
                 if not done:
                     raise
@@ -245,9 +246,6 @@ class Case:
             if len(chosen) < len(pack):
                 break
         return self.result(done)
-
-    def _listed(self, matches: Iterable[Match]) -> list[Comparison | PairError]:
-        return list(self.pairs(matches))
 
     def result(self, found: Mapping[int, Any]) -> CaseResult:
         """Return the result of the case, judged by the protocol if there is one.
@@ -333,14 +331,15 @@ def openCase(
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
-    ours, theirs = separateIgnored(sets, settings.ignore, labelNames, partial(_joinLesions, settings=settings))
-    sets = settled((ours, theirs), name=listedAs)
+    classes = dict(settings.instanceClasses) if settings.instanceMaps else None
+    sets = settled(separateIgnored(sets, settings.ignore, labelNames, classes), name=listedAs)
     isInFiles = len(paths) == len(given)
     ours, theirs = sets
     settings = withLabelsNamed(settings, ours, theirs, labelNames)
     chosen = readableChoices(choices, ours, theirs, labelNames, isNeeded=listedAs is None)
     if names is not None and listedAs is not None:
-        names = _ofCase(names, sets, labelNames)
+        known = {one.name for own in sets for one in (*own, *own.leftOut)}
+        names = [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
     pairing = pairStructures(ours, theirs, names=names, choices=chosen, labelNames=labelNames)
     advice = adviceOnCases(sets) if isInFiles and listedAs is None else ""
     why = []
@@ -356,21 +355,6 @@ def openCase(
         pairing = replace(pairing, findings=alarmsFirst([*doubts, *pairing.findings]))
     criticals = criticalsOf(ours, settings)
     return Case(pairing, settings, protocol, criticals, plan, None, False, sets, unusable, isWhole, advice, why, shown)
-
-
-def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Mapping[Labels, str] | None) -> list[str]:
-    """Return those names that a structure of either set has, or one that was left out of its file."""
-    known = {one.name for own in sets for one in (*own, *own.leftOut)}
-    return [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
-
-
-def _joinLesions(structures: StructureSet, settings: Settings) -> StructureSet:
-    """Return structures as they are, or those of an instance map, in which every label or segment is a lesion."""
-    return (
-        structures.having(joinLesions(structures, dict(settings.instanceClasses)))
-        if settings.instanceMaps
-        else structures
-    )
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:

@@ -119,12 +119,33 @@ def _matchGiven(
     reference: StructureSet,
     test: StructureSet,
 ) -> tuple[list[Match], list[Structure]]:
-    """Return the chosen matches, and the reference structures that are to have no counterpart."""
+    """Return the chosen and accepted matches, and the reference structures that are to have no counterpart.
+
+    Raises InputError when two choices are for the same structure.
+    """
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
-    named = _namedChoices(choices or {}, reference, test, labelNames)
     dice = {nameMeant(name, reference, labelNames): value for name, value in (proposed or {}).items()}
-    return _matchChosen(reference, test, named, dice)
+    matches: list[Match] = []
+    named: set[str] = set()
+    alone: list[Structure] = []
+    used: dict[str, str] = {}
+    for given, givenCounterpart in (choices or {}).items():
+        name = nameMeant(given, reference, labelNames)
+        if name in named:
+            raise InputError(f"{name!r} is in more than one of the given pairs.")
+        named.add(name)
+        one = _theOnly(name, reference, "reference")
+        if givenCounterpart is None:
+            alone.append(one)
+            continue
+        counterpart = nameMeant(givenCounterpart, test, labelNames)
+        if counterpart in used:
+            raise InputError(f"{counterpart!r} of the test is chosen for both {used[counterpart]!r} and {name!r}.")
+        used[counterpart] = name
+        how, confidence = ("overlap", dice[name]) if name in dice else ("choice", CONFIDENCE["choice"])
+        matches.append(Match(one, _theOnly(counterpart, test, "test"), how, confidence))
+    return matches, alone
 
 
 def _spellNames(
@@ -218,7 +239,10 @@ def _byEqualNames(reference: StructureSet, test: StructureSet, names: Collection
         own = [[s.name for s in structures] for structures in (reference, test)]
         alone = [name for name in names if all(some.count(name) == 1 for some in own)]
         others = [name for name in names if name in known and name not in alone]
-        names = [*alone, *_withRelatives(others, reference, test)]
+        # with related names that may denote the same structures in the other set
+        wanted = {key for s in (*reference, *test) if s.name in others for key in _keys(s)}
+        relatives = (s.name for s in (*reference, *test) if wanted & _keys(s))
+        names = [*alone, *dict.fromkeys([*others, *relatives])]
     pairing = pairByName(reference, test, names)
     matches = [replace(m, confidence=CONFIDENCE.get(m.how, 1.0)) for m in pairing.pairs if isWhole or m.how != "only"]
     apart = [m for m in pairing.pairs if not isWhole and m.how == "only"]
@@ -311,42 +335,6 @@ def _ambiguous(reference: StructureSet, test: StructureSet) -> dict[str, PairErr
     return failures
 
 
-def _namedChoices(
-    choices: Mapping[str, str | None],
-    reference: StructureSet,
-    test: StructureSet,
-    labelNames: Mapping[Labels, str] | None,
-) -> dict[str, str | None]:
-    """Return choices with names in place of label numbers. Raises InputError when two are for the same structure."""
-    named: dict[str, str | None] = {}
-    for name, counterpart in choices.items():
-        own = nameMeant(name, reference, labelNames)
-        if own in named:
-            raise InputError(f"{own!r} is in more than one of the given pairs.")
-        named[own] = None if counterpart is None else nameMeant(counterpart, test, labelNames)
-    return named
-
-
-def _matchChosen(
-    reference: StructureSet, test: StructureSet, choices: Mapping[str, str | None], proposed: Mapping[str, float]
-) -> tuple[list[Match], list[Structure]]:
-    """Return the chosen and accepted matches, and the reference structures that are to have no counterpart."""
-    matches: list[Match] = []
-    alone: list[Structure] = []
-    used: dict[str, str] = {}
-    for name, counterpart in choices.items():
-        one = _theOnly(name, reference, "reference")
-        if counterpart is None:
-            alone.append(one)
-            continue
-        if counterpart in used:
-            raise InputError(f"{counterpart!r} of the test is chosen for both {used[counterpart]!r} and {name!r}.")
-        used[counterpart] = name
-        how, confidence = ("overlap", proposed[name]) if name in proposed else ("choice", CONFIDENCE["choice"])
-        matches.append(Match(one, _theOnly(counterpart, test, "test"), how, confidence))
-    return matches, alone
-
-
 def _theOnly(name: str, structures: StructureSet, which: str) -> Structure:
     found = [s for s in structures if s.name == name]
     if not found:
@@ -357,13 +345,6 @@ def _theOnly(name: str, structures: StructureSet, which: str) -> Structure:
     if len(found) > 1:
         raise severalNamed(name, which, structures)
     return found[0]
-
-
-def _withRelatives(names: Collection[str], *sets: StructureSet) -> list[str]:
-    """Return the names together with related names that may denote the same structures in the other set."""
-    everything = [s for structures in sets for s in structures]
-    wanted = {key for s in everything if s.name in names for key in _keys(s)}
-    return list(dict.fromkeys([*names, *(s.name for s in everything if wanted & _keys(s))]))
 
 
 def _withoutRelatives(reference: StructureSet, test: StructureSet, names: Collection[str]):

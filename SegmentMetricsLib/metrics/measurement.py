@@ -240,26 +240,16 @@ def fixDecimals(value: float, unit: str) -> str:
     "-0.003": hardly anybody reads "> -0.01" as small.
     """
     decimals = decimalsOf(unit)
-    if _isSeen(value, unit) or abs(value) <= _least(unit):
+    # below this, they are errors of rounding, or of sampling
+    least = LEAST_LENGTH if unit in LENGTHS else LEAST_DOSE if unit == "Gy" else LEAST
+    if round(value, decimals) != 0 or abs(value) <= least:
         return roundText(value, decimals)
     return f"< {0.1**decimals:.{decimals}f}" if value > 0 else roundText(value, -math.floor(math.log10(-value)))
-
-
-def _least(unit: str) -> float:
-    """Return the size below which numbers of a unit are errors of rounding, or of sampling."""
-    if unit in LENGTHS:
-        return LEAST_LENGTH
-    return LEAST_DOSE if unit == "Gy" else LEAST
 
 
 def decimalsOf(unit: str) -> int:
     """Return the number of decimal places for a unit."""
     return DECIMALS.get(unit, DECIMALS[""])
-
-
-def _isSeen(value: float, unit: str) -> bool:
-    """Return whether a number differs from 0 when rounded to the decimal places of its unit."""
-    return round(value, decimalsOf(unit)) != 0
 
 
 def roundText(value: float, digits: int) -> str:
