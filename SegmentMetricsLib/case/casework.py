@@ -179,12 +179,12 @@ class Case:
             chosen = list(self.protocol.settingsFor(self.settings, *(one.name for one in match)).values())
         pairs = []
         for settings in chosen:
-            ours, theirs = (
+            reference, test = (
                 asStructure(withSurface(one, settings, self.displayed), "", None, settings) for one in match
             )
             # what a protocol asks of another tool has no dose
             dose = self.dose if "dose" in settings.families else None
-            pairs.append(Pair(ours, theirs, settings, self.criticals, dose=dose))
+            pairs.append(Pair(reference, test, settings, self.criticals, dose=dose))
         return pairs
 
     def _compare(self, match: Match, pairs: list[Pair]) -> Comparison:
@@ -300,8 +300,8 @@ def costOf(structures: Iterable[Structure]) -> float:
 def _pairError(match: Match, error: InputError | MemoryError) -> PairError:
     """Return an error that names the two structures of a pair."""
     problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
-    ours, theirs = match
-    return PairError(f"{ours.name} of {ours.file} and {theirs.name} of {theirs.file}: {problem}", problem)
+    reference, test = match
+    return PairError(f"{reference.name} of {reference.file} and {test.name} of {test.file}: {problem}", problem)
 
 
 def openCase(
@@ -334,13 +334,13 @@ def openCase(
     classes = dict(settings.instanceClasses) if settings.instanceMaps else None
     sets = settled(separateIgnored(sets, settings.ignore, labelNames, classes), name=listedAs)
     isInFiles = len(paths) == len(given)
-    ours, theirs = sets
-    settings = withLabelsNamed(settings, ours, theirs, labelNames)
-    chosen = readableChoices(choices, ours, theirs, labelNames, isNeeded=listedAs is None)
+    referenceSet, testSet = sets
+    settings = withLabelsNamed(settings, referenceSet, testSet, labelNames)
+    chosen = readableChoices(choices, referenceSet, testSet, labelNames, isNeeded=listedAs is None)
     if names is not None and listedAs is not None:
         known = {one.name for own in sets for one in (*own, *own.leftOut)}
         names = [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
-    pairing = pairStructures(ours, theirs, names=names, choices=chosen, labelNames=labelNames)
+    pairing = pairStructures(referenceSet, testSet, names=names, choices=chosen, labelNames=labelNames)
     advice = adviceOnCases(sets) if isInFiles and listedAs is None else ""
     why = []
     if not pairing.pairs:
@@ -349,11 +349,11 @@ def openCase(
         if needsPair:
             raise InputError(" ".join([*why, advice]).rstrip())
     isWhole = names is None or (not names and listedAs is None)
-    unusable = unusableIn(pairing, ours, theirs) if isWhole else {}
+    unusable = unusableIn(pairing, referenceSet, testSet) if isWhole else {}
     shown, doubts = (None, []) if image is None else imageUnder(Path(image), pairing.pairs)
     if doubts:
         pairing = replace(pairing, findings=alarmsFirst([*doubts, *pairing.findings]))
-    criticals = criticalsOf(ours, settings)
+    criticals = criticalsOf(referenceSet, settings)
     return Case(pairing, settings, protocol, criticals, plan, None, False, sets, unusable, isWhole, advice, why, shown)
 
 

@@ -380,22 +380,22 @@ def _matchBy(key: Callable, how: str, reference: StructureSet, test: StructureSe
     for value in dict.fromkeys(key(s) for s in reference):
         if value is None:
             continue
-        ours, theirs = ([s for s in structures if key(s) == value] for structures in (reference, test))
-        if not theirs:
+        inReference, inTest = ([s for s in structures if key(s) == value] for structures in (reference, test))
+        if not inTest:
             continue
-        if len(ours) > 1 or len(theirs) > 1:
+        if len(inReference) > 1 or len(inTest) > 1:
             doubts.append(
                 "It is not clear which belong together, so they are not paired: "
-                f"{commaSeparated(s.name for s in ours)} of the reference and "
-                f"{commaSeparated(s.name for s in theirs)} of the test."
+                f"{commaSeparated(s.name for s in inReference)} of the reference and "
+                f"{commaSeparated(s.name for s in inTest)} of the test."
             )
-        elif naming.oppositeSides(ours[0].name, theirs[0].name):
+        elif naming.oppositeSides(inReference[0].name, inTest[0].name):
             doubts.append(
-                f"{ours[0].name} and {theirs[0].name} have the same terminology codes, but their names say different "
-                "sides: they are not paired."
+                f"{inReference[0].name} and {inTest[0].name} have the same terminology codes, but their names say "
+                "different sides: they are not paired."
             )
         else:
-            matches.append(Match(ours[0], theirs[0], how, CONFIDENCE[how]))
+            matches.append(Match(inReference[0], inTest[0], how, CONFIDENCE[how]))
     return matches, doubts
 
 
@@ -410,9 +410,9 @@ def _doubts(match: Match) -> list[Finding]:
     labels = [_labelOf(structure) for structure in match]
     if match.how == "only" and all(labels) and not _areMasks(*match):
         sentences.append(Finding.of(Kind.OTHER_LABELS, reference=labels[0], test=labels[1]))
-    ours, theirs = (naming.parseTerminology(s.terminology) for s in match)
-    if ours and theirs and ours.parts != theirs.parts:
-        sides = {ours.side, theirs.side}
+    referenceCode, testCode = (naming.parseTerminology(s.terminology) for s in match)
+    if referenceCode and testCode and referenceCode.parts != testCode.parts:
+        sides = {referenceCode.side, testCode.side}
         what = "for different sides" if sides == {naming.LEFT, naming.RIGHT} else "that differ"
         sentences.append(Finding.of(Kind.OTHER_CODES, what=what))
     return sentences

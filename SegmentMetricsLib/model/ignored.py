@@ -30,26 +30,23 @@ def separateIgnored(
     """Return the structures of both sides without the label that marks what nobody annotated, and what it marks.
 
     sides: the structures of the reference and of the test. ignore: its name or number in the reference; None for IGNORE
-    if the names of the labels have it. classes: of lesions, as for
-    joinLesions(), if every structure is one; else None.
+    if the names of the labels have it. classes: of lesions, as for joinLesions(), if every structure is one; else None.
     """
-    ours, theirs = map(StructureSet.of, sides)
+    reference, test = map(StructureSet.of, sides)
     marks: Sequence[Structure] = ()
     if ignore is not None or IGNORE in (labelNames or {}).values():
-        (ours, marks), (theirs, _) = (apart(own, ignore or IGNORE, labelNames) for own in (ours, theirs))
+        (reference, marks), (test, _) = (apart(own, ignore or IGNORE, labelNames) for own in (reference, test))
     if classes is not None:
-        ours, theirs = (own.having(joinLesions(own, classes)) for own in (ours, theirs))
+        reference, test = (own.having(joinLesions(own, classes)) for own in (reference, test))
     if ignore is None and not marks:
-        return ours, theirs
-    ours, theirs = (own.having(leaveOut(own, marks, ignore or IGNORE)) for own in (ours, theirs))
+        return reference, test
+    reference, test = (own.having(leaveOut(own, marks, ignore or IGNORE)) for own in (reference, test))
     # what the test only has where nobody annotated is no structure of its own
-    known = {one.name for one in ours}
+    known = {one.name for one in reference}
     kept = [
-        one
-        for one in theirs
-        if one.label or one.name in known or not (one.ignored and one.ignored.size and one.isEmpty)
+        one for one in test if one.label or one.name in known or not (one.ignored and one.ignored.size and one.isEmpty)
     ]
-    return ours, theirs if len(kept) == len(theirs) else theirs.having(kept or [_asUnlabeled(theirs[0])])
+    return reference, test if len(kept) == len(test) else test.having(kept or [_asUnlabeled(test[0])])
 
 
 def apart(
