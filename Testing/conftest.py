@@ -91,6 +91,7 @@ def savedAndLoaded():
         saved = scene.GetSceneXMLString()
         scene.SetSaveToXMLString(0)
         loaded = slicer.vtkMRMLScene()
+        loaded.RegisterNodeClass(slicer.vtkMRMLColorLegendDisplayNode())
         loaded.SetLoadFromXMLString(1)
         loaded.SetSceneXMLString(saved)
         loaded.Connect()
@@ -106,7 +107,7 @@ def quickOutputs():
     The functions themselves are tested by those who import them.
     """
     from SegmentMetricsLib.batch import statistics
-    from SegmentMetricsLib.show.report import flatmap
+    from SegmentMetricsLib.show.report import figures
 
     interval = statistics.meanInterval
 
@@ -115,7 +116,7 @@ def quickOutputs():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(statistics, "meanInterval", meanInterval)
-        patch.setattr(flatmap, "SIZE", (40, 36))
+        patch.setattr(figures, "SIZE", (40, 36))
         yield
 
 

@@ -45,7 +45,7 @@ def outcomeOf(task: Task) -> dict:
     case = replace(case, displayed=task.displayed, isSpread=task.isSpread)
     report = _newReport(replace(task, settings=case.settings), case)
     if report is not None:
-        from ..show.report.thumbnails import thumbnail, typical
+        from ..show.report.slicepictures import thumbnail, typical
 
         case = replace(case, settings=report.settings)
     found: dict[int, Comparison | PairError] = {}

@@ -23,7 +23,7 @@ from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
 from ..show import verdicts as verdictwriting
 from ..show.report.blocks import PLOTLY_FILE
-from ..show.report.index import INDEX, CaseLine, writeIndex
+from ..show.report.index import INDEX, CaseLine, indexOf
 from ..show.resulttables import FAMILY_OF_LIST, LISTED, listedRows
 from ..show.tablemodel import Column
 from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
@@ -160,13 +160,9 @@ class CohortFiles:
             line.report if PAGE.fullmatch(line.report) and (folder / line.report).exists() else "" for line in lines
         ]
         if any(names) or any(task.report for task in self.tasks.values()):
-            writeIndex(
-                [line._replace(report=name) for line, name in zip(lines, names, strict=True)],
-                title,
-                folder / INDEX,
-                cohort,
-                remarks,
-            )
+            named = [line._replace(report=name) for line, name in zip(lines, names, strict=True)]
+            text = indexOf(named, title, cohort, remarks)
+            (folder / INDEX).write_text(text, encoding="utf-8", errors="backslashreplace")
 
     def _keepValid(self, overwrites: bool) -> None:
         """Keep the valid outcomes of an earlier run; drop those of files that have changed, failed and torn ones.

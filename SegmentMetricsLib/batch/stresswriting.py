@@ -12,7 +12,7 @@ from ..show import writing
 from ..show.resulttables import columnFor
 from ..show.stress import CASES_SCHEMA, FILES_OF_CASES
 from ..show.tablemodel import Column, Table
-from ..show.tables import LONGEST_NAME, aligned, shortened
+from ..show.tables import LONGEST_NAME, align, shorten
 from .stresscases import Difference, StressOutcome
 from .summaryoptions import CONFIDENCE
 
@@ -55,7 +55,7 @@ SHOWN = ("DSC", "HD95", "wDice", "SIS", "STAR")
 
 
 def summaryTable(found: Sequence[Difference], width: int | None = None) -> str:
-    """Return the mean differences of the main measurements as text. width: as for tables.aligned()."""
+    """Return the mean differences of the main measurements as text. width: as for tables.align()."""
     head = ["Structure", "Measurement", "Cases", "Risky", "Neutral", "Difference", "95 % interval", "p (one-sided)"]
     rows = []
     for one in found:
@@ -65,9 +65,9 @@ def summaryTable(found: Sequence[Difference], width: int | None = None) -> str:
             ends = [_text(end, one.unit) for end in (one.low, one.high) if end is not None]
             interval = f"{ends[0]} to {ends[1]}" if ends else ""
             p = "" if one.p is None else f"{one.p:.2g}"
-            name = shortened(one.structure, LONGEST_NAME)
+            name = shorten(one.structure, LONGEST_NAME)
             rows.append([name, one.measurement, str(one.cases), *texts, interval, p])
-    return aligned(Table.headed(head, rows, left=2), width)
+    return align(Table.headed(head, rows, left=2), width)
 
 
 def _text(value: float, unit: str) -> str:

@@ -11,7 +11,7 @@ from ..case.missing import REFERENCE, TEST
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.measurement import fixDecimals
 from ..show.tablemodel import Column, Table
-from ..show.tables import LONGEST_NAME, aligned, shortened, shortenedName
+from ..show.tables import LONGEST_NAME, align, shorten, shortenName
 from ..show.writing import versions, writeJson, writeTable
 from .alarms import Alarms
 from .statistics import NO_METHOD, OVERALL, Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
@@ -96,7 +96,7 @@ def summaryTable(
 
     Structures that no test has get no line. A star marks statistics that leave cases out: values are undefined, or
     infinite without a better direction, the structure is missing and does not count, or the case's protocol does not
-    ask for the measurement. summaries: of the cohort. width: as for tables.aligned().
+    ask for the measurement. summaries: of the cohort. width: as for tables.align().
     """
     undrawn = cohort.undrawn
     shown = [summary for summary in summaries if summary.structure not in undrawn]
@@ -119,12 +119,12 @@ def summaryTable(
     rows = []
     for (structure, method), lacking in lacks.items():
         texts = [_cell(found.get((structure, method, key)), len(lacking)) for key in keys]
-        names = [shortenedName(structure, LONGEST_NAME), *[shortened(method, LONGEST_NAME)] * isNamed]
+        names = [shortenName(structure, LONGEST_NAME), *[shorten(method, LONGEST_NAME)] * isNamed]
         number = lacking.count("") if isLeftOut else len(lacking)
         whole = f" of {number + len(lackedBy[method])}" if method in lackedBy else ""
         counts = [f"{number}{whole}", *[_missing(lacking)] * len(told)]
         rows.append([*names, *counts, *texts])
-    table = aligned(Table.headed(heads, rows, 1 + isNamed), width)
+    table = align(Table.headed(heads, rows, 1 + isNamed), width)
     if any(text.endswith("*") for row in rows for text in row):
         inTable = [summary for summary in shown if summary.measurement in keys]
         whys = _whyFewer(inTable, lacks, isLeftOut)

@@ -102,7 +102,9 @@ class CaseResult(list[Kept]):
         and that of both, as in case["Lens-Lt / Lens_L"]. Raises KeyError, with the names that there are.
         """
         if isinstance(index, str):
-            index = placeOf(index, [(pairTitle(names), *names) for names in map(_namesOf, self)])
+            kept: list[Any] = list(self)
+            names = [(one.reference.name, one.test.name) for one in kept]
+            index = placeOf(index, [(pairTitle(both), *both) for both in names])
         found = super().__getitem__(index)
         if not isinstance(index, slice):
             return found
@@ -140,8 +142,3 @@ class CaseResult(list[Kept]):
 
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *self.remarks])
-
-
-def _namesOf(kept) -> tuple[str, ...]:
-    """Return the names of the two structures of a comparison, or of its record."""
-    return kept.reference.name, kept.test.name

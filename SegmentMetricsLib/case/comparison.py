@@ -39,8 +39,8 @@ from ..settings.settings import Settings, asSettings
 from . import gridspread, multilabel, places, summary
 from .findings import pairfindings
 from .given import Comparable, asCriticals, asStructure, marksIn
+from .multilabel import Share
 from .places import Place, worstPlaces
-from .shares import Share
 
 # The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
 LESION_DISTANCES = "LesionHD95"
@@ -528,7 +528,7 @@ def withGridUncertainty(
         return compare(reference, test, settings, criticals=criticals, dose=comparison.dose).measurements
 
     settings = comparison.settings
-    values, findings = gridspread.measureShifts(comparison.reference, comparison.test, settings, measure, displayed)
+    values, findings = gridspread.measureShifted(comparison.reference, comparison.test, settings, measure, displayed)
     asked = select(settings, metricsOf(settings.convention).values())
     found = gridspread.spreads(comparison.measurements, values, asked)
     told = {key: replace(one, grid=found.get(key)) for key, one in comparison.measurements.items()}

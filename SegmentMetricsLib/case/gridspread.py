@@ -37,7 +37,7 @@ NOTE = (
 )
 
 
-def measureShifts(
+def measureShifted(
     reference: Structure,
     test: Structure,
     settings: Settings,
@@ -63,7 +63,9 @@ def measureShifts(
     vanished = np.zeros(2, int)
     for shift in np.random.default_rng(SEED).uniform(-0.5, 0.5, (SHIFTS, 3)):
         checkpoint()
-        moved = _move(grid, shift)
+        if grid.flatAxis is not None:  # a planar grid stays in its plane
+            shift[grid.flatAxis] = 0
+        moved = Grid(grid.size, grid.matrix @ translation(shift), grid.planar)
         pair = [_on(moved, one) for one in given]
         vanished += [one.isEmpty for one in pair]
         if vanished.any():
@@ -72,7 +74,15 @@ def measureShifts(
             pair = [displayed(one) for one in pair]
         for key, measurement in measure(pair[0], pair[1], chosen).items():
             found.setdefault(key, []).append(measurement.value)
-    return ({}, [_vanishing(vanished)]) if vanished.any() else (found, [])
+    if not vanished.any():
+        return found, []
+    counts = zip(REFERENCE_AND_TEST, vanished, strict=True)
+    told = [f"the {which} vanishes in {number} of {SHIFTS} shifts" for which, number in counts if number]
+    finding = Finding.remark(
+        f"On voxel grids that lie a fraction of a voxel elsewhere, {' and '.join(told)}: no range is given of what the "
+        "grid contributes."
+    )
+    return {}, [finding]
 
 
 def spreads(
@@ -98,14 +108,6 @@ def spreads(
     return found
 
 
-def _move(grid: Grid, shift: np.ndarray) -> Grid:
-    """Return a grid moved by a fraction of a voxel along each of its axes; a planar one stays in its plane."""
-    along = shift.copy()
-    if grid.flatAxis is not None:
-        along[grid.flatAxis] = 0
-    return Grid(grid.size, grid.matrix @ translation(along), grid.planar)
-
-
 def _on(grid: Grid, structure: Structure) -> Structure:
     """Return a structure as its surface is on a grid; of known lesions each by itself."""
     lesions = structure.instances
@@ -116,17 +118,4 @@ def _on(grid: Grid, structure: Structure) -> Structure:
         mask = union(lesions) if lesions else Mask.empty(grid)
     return replace(
         structure, mask=mask, givenSurface=None, surfaceKind="unsmoothed", memberships=None, instances=lesions
-    )
-
-
-def _vanishing(times: np.ndarray) -> Finding:
-    """Return the finding that structures vanish. times: (2,) in how many of the shifts each does."""
-    told = [
-        f"the {which} vanishes in {number} of {SHIFTS} shifts"
-        for which, number in zip(REFERENCE_AND_TEST, times)
-        if number
-    ]
-    return Finding.remark(
-        f"On voxel grids that lie a fraction of a voxel elsewhere, {' and '.join(told)}: no range is given of what the "
-        "grid contributes."
     )

@@ -131,15 +131,15 @@ class Roster:
         for record in (*outcome["pairs"], *outcome.get("missing", ())):
             side, name = record.get("missing", ""), record["structure"]
             if side != BOTH:
-                self._names.setdefault(_spell(name), name)
+                self._names.setdefault(_spelling(name), name)
             if side in ("", TEST):
-                self._inReferences.add(_spell(name))
+                self._inReferences.add(_spelling(name))
             if side in ("", REFERENCE):
-                self._inTests.add(_spell(name))
+                self._inTests.add(_spelling(name))
             if side == REFERENCE:
                 self._onlyInTest.setdefault(name, set()).add(outcome["case"])
             if not side and "leftOut" not in record and name != ONLY:
-                self._counterparts.setdefault(_spell(record["test"]["name"]), name)
+                self._counterparts.setdefault(_spelling(record["test"]["name"]), name)
         self.hasPairs = self.hasPairs or bool(outcome["pairs"])
         for proposal in outcome.get("pairing", {}).get("proposals", ()):
             names = (proposal["reference"], proposal["test"])
@@ -158,9 +158,9 @@ class Roster:
         """
         side = record.get("missing", "")
         if side == TEST:
-            return not record.get("critical") or _spell(record["structure"]) in self._inTests
+            return not record.get("critical") or _spelling(record["structure"]) in self._inTests
         if side == REFERENCE:
-            return not self._inReferences or _spell(self.nameOf(record)) in self._inReferences
+            return not self._inReferences or _spelling(self.nameOf(record)) in self._inReferences
         return True
 
     def counts(self, record: Mapping) -> bool:
@@ -178,11 +178,11 @@ class Roster:
         if not self._inReferences:
             return {}
         given = self._onlyInTest.items()
-        return {name: cases for name, cases in given if _spell(self._known(name)) not in self._inReferences}
+        return {name: cases for name, cases in given if _spelling(self._known(name)) not in self._inReferences}
 
     def _known(self, name: str) -> str:
         """Return the references' name for a structure of a test, as far as other cases show it."""
-        return name if _spell(name) in self._inReferences else self._counterparts.get(_spell(name), name)
+        return name if _spelling(name) in self._inReferences else self._counterparts.get(_spelling(name), name)
 
 
 class Counted(NamedTuple):
@@ -231,15 +231,15 @@ class CountedNames:
 
     def nameOf(self, name: str) -> str:
         """Return the name under which a structure counts: the first of those that differ only in spelling."""
-        return self._names.setdefault(_spell(name), name)
+        return self._names.setdefault(_spelling(name), name)
 
     def knownAs(self, title: str) -> str:
         """Return the name under which the structure of a title counts, the title itself if there is none.
 
         title: a structure's name, or both names of a pair.
         """
-        return self._names.get(_spell(title.partition(naming.PAIR_JOINT)[0]), title)
+        return self._names.get(_spelling(title.partition(naming.PAIR_JOINT)[0]), title)
 
 
-def _spell(name: str) -> tuple[str, str]:
+def _spelling(name: str) -> tuple[str, str]:
     return naming.parse(name).spelled

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import SimpleITK
@@ -29,7 +29,6 @@ from ..model.structures import BOTH_EMPTY, pairByName
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
 from .given import asStructure
-from .shares import Share
 
 if TYPE_CHECKING:
     from ..metrics.pair import Pair
@@ -37,6 +36,32 @@ if TYPE_CHECKING:
 
     # What compareLabels() takes as a reference or a test.
     Labels = SimpleITK.Image | np.ndarray | str | os.PathLike | Iterable[Structure] | Mapping[str, Comparable]
+
+
+@dataclass(frozen=True)
+class Share:
+    """The volumes of one label in mm3 (areas in mm2 for contours); memberships count in part.
+
+    both: of the intersection. reference, test: of the label in each segmentation. problem: why these are unknown, "" if
+    they are known.
+    """
+
+    name: str
+    both: Fraction = Fraction(0)
+    reference: Fraction = Fraction(0)
+    test: Fraction = Fraction(0)
+    problem: str = ""
+
+    @property
+    def either(self) -> Fraction:
+        return self.reference + self.test - self.both
+
+    def toDictionary(self) -> dict:
+        """Return the share as plain values for files."""
+        if self.problem:
+            return {"name": self.name, "problem": self.problem}
+        sizes = {key: float(getattr(self, key)) for key in ("reference", "test", "both")}
+        return {"name": self.name, **sizes}
 
 
 @dataclass(frozen=True)
@@ -117,13 +142,14 @@ def compareLabels(
     from ..metrics.pair import Pair
 
     settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
-    placing.requireUse(*(one for given in (reference, test) for one in _membersOf(given)))
+    members = (given.values() if isinstance(given, Mapping) else [given] for given in (reference, test))
+    placing.requireUse(*(member for side in members for member in side))
     if weights is not None:
         settings = settings.changed(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
     pairing = pairByName(*separateIgnored(sides, settings.ignore), isAlonePair=False)
     shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
-    shares += alone(pairing.unmatchedReference, settings, "reference") + alone(pairing.unmatchedTest, settings, "test")
+    shares += onOneSide(pairing.unmatchedReference, pairing.unmatchedTest, settings)
     return combine(shares, settings)
 
 
@@ -147,7 +173,7 @@ def ofShares(
         if settings.labelWeights:
             raise InputError("Weights of labels need several structures and the agreement family.")
         return None
-    known += alone(unmatchedReference, settings, "reference") + alone(unmatchedTest, settings, "test")
+    known += onOneSide(unmatchedReference, unmatchedTest, settings)
     known += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in failures.items()]
     return combine(known, settings)
 
@@ -165,16 +191,18 @@ def shareOf(pair: Pair) -> Share:
     return Share(name, counts.truePositive * size, counts.reference * size, counts.test * size)
 
 
-def alone(structures: Iterable[Structure], settings: Settings, side: str) -> list[Share]:
-    """Return the shares of structures that only one side has. side: "reference" or "test"."""
+def onOneSide(
+    unmatchedReference: Iterable[Structure], unmatchedTest: Iterable[Structure], settings: Settings
+) -> list[Share]:
+    """Return the shares of structures that only one side has."""
     shares = []
-    for structure in structures:
-        try:
-            size, nothing = _size(structure, settings), Fraction(0)
-            both = (size, nothing) if side == "reference" else (nothing, size)
-            shares.append(Share(structure.name, nothing, *both))
-        except Undefined as undefined:
-            shares.append(Share(structure.name, problem=str(undefined)))
+    for side, structures in (("reference", unmatchedReference), ("test", unmatchedTest)):
+        for structure in structures:
+            try:
+                size: dict[str, Any] = {side: _size(structure, settings)}
+                shares.append(Share(structure.name, **size))
+            except Undefined as undefined:
+                shares.append(Share(structure.name, problem=str(undefined)))
     return shares
 
 
@@ -192,7 +220,14 @@ def _size(structure: Structure, settings: Settings) -> Fraction:
 def combine(shares: Sequence[Share], settings: Settings) -> MultiLabel:
     """Return the overlap of all labels from the share of each. Raises ValueError for weights of unknown labels."""
     names = [share.name for share in shares]
-    given = {_labelMeant(name, names): weight for name, weight in settings.labelWeights}
+    given = {}
+    for name, weight in settings.labelWeights:
+        alike = naming.findMeant(name, names)
+        if len(alike) != 1:
+            number, hint = ("more than one", "") if alike else ("no", naming.hintAt(name, names))
+            known = f"there are {commaSeparated(alike or names)}.{hint}"
+            raise InputError(f"There is {number} label {name!r} to give a weight to; {known}")
+        given[alike[0]] = weight
     weightings: dict[str, Callable[[Share], Fraction]] = {
         "": lambda share: Fraction(1),
         "volume": lambda share: 1 / share.reference,
@@ -223,15 +258,6 @@ def combine(shares: Sequence[Share], settings: Settings) -> MultiLabel:
     return MultiLabel(measurements, tuple(shares))
 
 
-def _labelMeant(given: str, names: Sequence[str]) -> str:
-    """Return the name of the label that a name in any spelling means. Raises InputError unless there is one."""
-    alike = naming.findMeant(given, names)
-    if len(alike) == 1:
-        return alike[0]
-    known = f"there are {commaSeparated(alike or names)}.{'' if alike else naming.hintAt(given, names)}"
-    raise InputError(f"There is {'more than one' if alike else 'no'} label {given!r} to give a weight to; {known}")
-
-
 def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fraction:
     """Return the weighted sum of the intersections of labels over that of their unions, exact, in [0, 1].
 
@@ -258,14 +284,7 @@ def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fra
     return both / either
 
 
-def _membersOf(given: object) -> list[object]:
-    """Return what a segmentation is given as: several things by name, or one."""
-    return list(given.values()) if isinstance(given, Mapping) else [given]
-
-
 def _structures(given: object, which: str, settings: Settings, placing: Placing) -> Sequence[Structure]:
-    """Return the labels of a segmentation as structures."""
-
     if isinstance(given, Mapping):
         for name in given:
             requireKind(name, str, f"The name of a label of the {which}", "a text")
@@ -278,13 +297,9 @@ def _structures(given: object, which: str, settings: Settings, placing: Placing)
         from ..io.reading import readStructures
 
         return readStructures(given, threshold=settings.threshold, maximum=settings.membershipMaximum)
-    if isinstance(given, np.ndarray):
+    if isinstance(given, (np.ndarray, SimpleITK.Image)):
         try:
-            given = placing.imageOf(given)
-        except InputError as error:
-            raise InputError(f"The {which} cannot be compared. {error}") from error
-    if isinstance(given, SimpleITK.Image):
-        try:
+            given = placing.imageOf(given) if isinstance(given, np.ndarray) else given
             memberships = inputs.membershipsOf(given, settings.membershipMaximum)
             if memberships is not None:
                 return [inputs.structureFromMemberships("Label 1", memberships, settings.threshold)]
@@ -294,16 +309,12 @@ def _structures(given: object, which: str, settings: Settings, placing: Placing)
         return [Structure(f"Label {label}", mask) for label, mask in labels.items()]
     if isinstance(given, Iterable):
         given = StructureSet.of(given)
-        return given.having(asStructure(_requireName(one, which), which, None, settings) for one in given)
+        nameless = {vtkPolyData: "mesh", np.ndarray: "array", SimpleITK.Image: "image"}
+        if kind := next((kind for one in given for type_, kind in nameless.items() if isinstance(one, type_)), ""):
+            raise InputError(
+                f"Labels are paired by name, but each {kind} of the {which} has none: name them, as in "
+                f"{{'Liver': {kind}}}."
+            )
+        return given.having(asStructure(one, which, None, settings) for one in given)
     kinds = "a label map, an array, a path or several structures"
     raise InputError(f"The {which} must be {kinds}, not {type(given).__name__}.")
-
-
-def _requireName(given, which: str):
-    """Return one of several labels unchanged. Raises InputError for an image, array or mesh, which has no name."""
-    if isinstance(given, (SimpleITK.Image, np.ndarray, vtkPolyData)):
-        kind = "mesh" if isinstance(given, vtkPolyData) else "array" if isinstance(given, np.ndarray) else "image"
-        raise InputError(
-            f"Labels are paired by name, but each {kind} of the {which} has none: name them, as in {{'Liver': {kind}}}."
-        )
-    return given

@@ -98,7 +98,7 @@ class _Side:
     @cached_property
     def centers(self) -> np.ndarray:
         """(n, 3) centers of all cells, LPS mm."""
-        return _cellCenters(self.direction.surface)
+        return _centersOf(self.direction.surface.points, self.direction.surface.cells)
 
     @cached_property
     def near(self) -> NearPoints:
@@ -153,7 +153,9 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int | None 
     A place usually shows on both boundaries. The patch with the larger distance represents it; patches of the other
     boundary opposite to it are the same place and are not listed. most: maximum number of places, None for all.
     """
-    sides = _sides(distances, tolerance)
+    beyond = [_beyond(direction, tolerance) for direction in distances.directions]
+    owners = _connect([direction.surface for direction in distances.directions], beyond)
+    sides = [_Side(*each) for each in zip(distances.directions, beyond, owners, strict=True)]
     for side in sides:
         side.takeLargest()
     ranked = sorted(
@@ -191,13 +193,13 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int | None 
     )
 
 
-def withDose(places: Sequence[Place], dose: Dose, isRanked: bool, most: int = MOST) -> tuple[Place, ...]:
-    """Return places with their doses. isRanked: whether that with the largest dose is the first. most: how many."""
+def withDose(places: Sequence[Place], dose: Dose, isRanked: bool) -> tuple[Place, ...]:
+    """Return the first MOST places with their doses. isRanked: whether that with the largest dose is the first."""
     values, areWithin = dose.at(np.array([place.position for place in places]).reshape(-1, 3))
     found = [replace(p, dose=float(v) if isIn else None) for p, v, isIn in zip(places, values, areWithin, strict=True)]
     if isRanked:
         found.sort(key=lambda place: -1.0 if place.dose is None else place.dose, reverse=True)
-    return tuple(replace(place, rank=rank) for rank, place in enumerate(found[:most], start=1))
+    return tuple(replace(place, rank=rank) for rank, place in enumerate(found[:MOST], start=1))
 
 
 def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = True) -> str:
@@ -218,7 +220,10 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
     weight = weights.sum()
     if weight == 0:
         return ""
-    total = weights @ outwardNormals(inner, _cellsNext(inner, np.concatenate(points)))
+    # a sample of the cells, spread over the surface, suffices to find the side
+    cells = np.arange(0, len(inner.cells), 1 + len(inner.cells) // MOST_SAMPLES)
+    centers = NearPoints(_centersOf(inner.points, inner.cells[cells]))
+    total = weights @ outwardNormals(inner, cells[centers.nearest(np.concatenate(points))])
     second, first = np.sort(np.abs(total))[-2:]
     dominates = first >= CLEAR_MAJORITY * weight and second <= CLEAR_LEAD * first
     return _letter(total) if dominates else ""
@@ -237,24 +242,7 @@ def _sample(direction: DirectedDistances, tolerance: float, sign: int) -> tuple[
     return beyond, direction.sizesOf(beyond) * (sign * direction.signed[beyond] - tolerance) * step
 
 
-def _cellsNext(surface: Surface, points: np.ndarray) -> np.ndarray:
-    """Return the cells (n,) of a boundary whose centers are nearest to points (n, 3).
-
-    Only a sample of the cells, spread over the surface, is searched, which suffices to find the side.
-    """
-    cells = np.arange(0, len(surface.cells), 1 + len(surface.cells) // MOST_SAMPLES)
-    return cells[NearPoints(_centersOf(surface.points, surface.cells[cells])).nearest(points)]
-
-
-def _sides(distances: SurfaceDistances, tolerance: float) -> list[_Side]:
-    """Return both boundaries with their patches."""
-    beyond = [_beyond(direction, tolerance) for direction in distances.directions]
-    owners = _connect([direction.surface for direction in distances.directions], beyond)
-    return [_Side(*each) for each in zip(distances.directions, beyond, owners, strict=True)]
-
-
 def _beyond(direction: DirectedDistances, tolerance: float) -> _Beyond:
-    """Return the elements of a boundary beyond a tolerance in mm."""
     limit = withTies(tolerance)
     over, under = np.flatnonzero(direction.signed > limit), np.flatnonzero(direction.signed < -limit)
     elements = np.concatenate([over, under])
@@ -306,10 +294,6 @@ def _firstOfFarthest(direction: DirectedDistances, beyond: _Beyond, far: np.ndar
     return farthest[order[np.diff(owners[rows[order]], prepend=-1) > 0]]
 
 
-def _cellCenters(surface: Surface) -> np.ndarray:
-    return _centersOf(surface.points, surface.cells)
-
-
 def _centersOf(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """Return the means (n, 3) of the corners of cells (n, corners), mm."""
     # corner by corner: NumPy is slow to reduce along a short axis
@@ -338,17 +322,14 @@ def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.nda
             # in one call, because the first look-up takes long
             every = outwardNormals(surface, np.concatenate([*near, cells]))
             for row, some, end, alone in zip(rows, near, ends, every[ends[-1] :], strict=True):
-                normals[row] = _meanNormal(every[end - len(some) : end], surface.sizes[some], alone)
+                sizes = surface.sizes[some]
+                mean = sizes @ every[end - len(some) : end]
+                length = np.linalg.norm(mean)
+                if length < 0.5 * sizes.sum():  # the cells belong to opposite walls of something thin
+                    normals[row] = alone
+                elif length > 0:
+                    normals[row] = mean / length
     return normals
-
-
-def _meanNormal(normals: np.ndarray, sizes: np.ndarray, alone: np.ndarray) -> np.ndarray:
-    """Return the mean unit normal (3,) of cells with normals (n, 3) and sizes (n,); `alone` for something thin."""
-    mean = sizes @ normals
-    length = np.linalg.norm(mean)
-    if length < 0.5 * sizes.sum():  # the cells belong to opposite walls
-        return alone
-    return mean / length if length > 0 else mean
 
 
 def _letter(normal: np.ndarray) -> str:

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..base.errors import InputError, Undefined
 from ..geometry.masks import Mask, boxAround
-from ..metrics.hazard import HazardField
 from ..metrics.pair import Pair
 from ..model.inputs import HALF, Placing
 from ..model.structure import Structure
@@ -142,13 +141,17 @@ def stressTest(
     if count is None:
         count = max(1, int(share * len(inner)))
     _requireCount(count, reference.name, len(inner), len(outer))
-    ranked = [_byHazard(index, hazard) for index in (inner, outer)]
-    variants = []
+    # in ascending order of hazard
+    ranked, varies, variants = [], False, []
+    for index in (inner, outer):
+        low, high = index.min(axis=0), index.max(axis=0)
+        values = hazard.block(low, high)[tuple((index - low).T[::-1])]
+        ranked.append(index[np.argsort(values, kind="stable")])
+        varies = varies or bool(np.ptp(values) > 0)
     for name, chosen in (("risky", slice(-count, None)), ("neutral", slice(count))):
-        other = change(mask, *(index[chosen] for index, _ in ranked))
+        other = change(mask, *(index[chosen] for index in ranked))
         variant = Structure(f"{reference.name} ({name})", other, frameOfReference=reference.frameOfReference)
         variants.append(compare(reference, variant, settings, criticals=given))
-    varies = any(np.ptp(values) > 0 for _, values in ranked)
     risky, neutral = variants
     return StressTest(risky, neutral, count, len(inner), len(outer), varies)
 
@@ -176,14 +179,6 @@ def change(mask: Mask, without: np.ndarray, added: np.ndarray) -> Mask:
     for index, value in ((without, 0), (added, 1)):
         voxels[tuple((index - low).T[::-1])] = value
     return Mask.fromArray(voxels, mask.grid, low)
-
-
-def _byHazard(index: np.ndarray, hazard: HazardField) -> tuple[np.ndarray, np.ndarray]:
-    """Return voxel indices (n, 3) and their hazards, in ascending order of hazard; the sort is stable."""
-    low, high = index.min(axis=0), index.max(axis=0)
-    values = hazard.block(low, high)[tuple((index - low).T[::-1])]
-    order = np.argsort(values, kind="stable")
-    return index[order], values[order]
 
 
 def _requireCount(count: int, name: str, inner: int, outer: int) -> None:

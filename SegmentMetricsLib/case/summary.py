@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 from ..base.errors import Cause
 from ..base.texts import counted
@@ -30,7 +31,7 @@ CLEARLY_MORE = 3.0
 SAME_VOLUME = 0.005
 
 
-def sentence(pair) -> str:
+def sentence(pair: Any) -> str:
     """Return the outcome of a comparison in a sentence that a clinician reads at a glance.
 
     As far as it was measured: which lesions were missed and invented, how much the contours overlap, how far apart they
@@ -49,17 +50,11 @@ def sentence(pair) -> str:
     if pair.extent and pair.extent["choice"] == "common" and "reason" in pair.extent:
         return f"Nothing was compared: {pair.extent['reason']}."
     measurements = pair.measurements
-    if _isIdentical(measurements):
+    if measurements["HD"].value <= EQUAL if "HD" in measurements else _value(measurements, "IoU") == 1:
         return "The two contours are identical."
     parts = [_lesions(pair.lesions or ()), _closeness(measurements), _difference(pair)]
     text = "; ".join(part for part in parts if part)
     return f"{text[:1].upper()}{text[1:]}." if text else "The chosen measurements do not allow a summary."
-
-
-def _isIdentical(measurements: Mapping[str, Measurement]) -> bool:
-    if "HD" in measurements:
-        return measurements["HD"].value <= EQUAL
-    return _value(measurements, "IoU") == 1
 
 
 def _lesions(lesions) -> str:
@@ -83,14 +78,15 @@ def _closeness(measurements: Mapping[str, Measurement]) -> str:
         parts.append(f"{distance} {_millimeters(measurements[distance].value)}")
     if found := _withParameter(measurements, "NSD_"):
         share, tolerance = found
-        what = "contour" if _isPlanar(measurements) else "surface"
-        parts.append(f"{_percent(share)} of the {what} within {tolerance} mm")
+        parts.append(f"{_percent(share)} of the {_boundary(measurements)} within {tolerance} mm")
     return ", ".join(parts)
 
 
 def _difference(pair) -> str:
     """Return the difference of the contours in words: "test is 4.1 cm3 larger, over-contoured mostly inferiorly"."""
     measurements = pair.measurements
+    causes = {measurement.cause for measurement in measurements.values()}
+    isOpen, hasDefect = Cause.NOT_CLOSED in causes, Cause.DEFECT in causes
     parts = []
     difference = _value(measurements, "VolumeDifference")
     if difference is not None:
@@ -103,8 +99,9 @@ def _difference(pair) -> str:
             parts.append(f"test is {_size(abs(difference), _isPlanar(measurements))} {larger}")
     elif (mean := _value(measurements, "SignedMean")) is not None and abs(mean) >= 0.05:
         parts.append(f"test lies {_millimeters(abs(mean))} {'outside' if mean > 0 else 'inside'} on average")
-    elif why := _whyNoInside(measurements):
-        return f"{why}, so inside, outside and {'areas' if _isPlanar(measurements) else 'volumes'} are undefined"
+    elif isOpen or hasDefect:
+        what = f"a {_boundary(measurements)} {'is not closed' if isOpen else 'has a defect'}"
+        return f"{what}, so inside, outside and {'areas' if _isPlanar(measurements) else 'volumes'} are undefined"
     if contoured := _whereContoured(pair):
         parts.append(contoured if parts else f"test is {contoured}")
     return ", ".join(parts)
@@ -126,25 +123,19 @@ def _whereContoured(pair) -> str:
     named = [which for which, share in shares.items() if share >= WORTH_A_WORD and share * CLEARLY_MORE >= most]
     sides = []
     for which in named:
-        distances = getattr(pair, "distances", None)
-        side = mostlyToward(distances, tolerance, which == "over") if distances is not None else ""
+        side = "" if pair.distances is None else mostlyToward(pair.distances, tolerance, which == "over")
         sides.append(f" mostly {ADVERBS[side]}" if side else "")
     if len(named) == 2 and not any(sides):
         return "over- and under-contoured"
     return " and ".join(f"{which}-contoured{side}" for which, side in zip(named, sides, strict=True))
 
 
-def _whyNoInside(measurements: Mapping[str, Measurement]) -> str:
-    """Return the reason for a missing inside and outside, "" if they exist or no measurement needs them."""
-    causes = {measurement.cause for measurement in measurements.values()}
-    what = "a contour" if _isPlanar(measurements) else "a surface"
-    if Cause.NOT_CLOSED in causes:
-        return f"{what} is not closed"
-    return f"{what} has a defect" if Cause.DEFECT in causes else ""
-
-
 def _isPlanar(measurements: Mapping[str, Measurement]) -> bool:
     return any(measurement.unit == "mm2" for measurement in measurements.values())
+
+
+def _boundary(measurements: Mapping[str, Measurement]) -> str:
+    return "contour" if _isPlanar(measurements) else "surface"
 
 
 def _value(measurements: Mapping[str, Measurement], key: str) -> float | None:

@@ -350,11 +350,11 @@ def tell(plan: Plan, done: Done) -> None:
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
     print(f"{counts['ok']} of {counted(counts['given'], 'case')} compared{repeated}.")
     if found.judged:
-        from ..show.verdicts import summary, unjudged
+        from ..show.verdicts import noLimits, summary
 
         print(f"Protocol: {summary(verdict for _, verdict in found.judged)}.")
         print("".join(f"{oneLine(line)}\n" for line in notPassing(found.judged)), end="")
-        print("".join(f"{line}\n" for line in filter(None, [unjudged(found.withoutLimits)])), end="")
+        print("".join(f"{line}\n" for line in filter(None, [noLimits(found.withoutLimits)])), end="")
     tellFailures([f"{titleOf(outcome)}: {outcome['reason']}" for outcome in done.failures], "results.csv")
     print(f"Results are in {oneLine(str(plan.output))}{os.sep}")
 

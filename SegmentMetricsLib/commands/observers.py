@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
     writers = dicomWriters(options)
     tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
-    from ..case.observers.study import Work, comparable, studyOf
+    from ..case.observers.study import Work, comparableOrgans, studyOf
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
     names = None if options.names is None else namesFrom(options.names)
     gathered = gather(options.observers, options.test, settings, names, options.structure, labelNames)
     work = Work.of(gathered, settings, options.consensus, labelNames, displayed)
-    organs = comparable(gathered)
+    organs = comparableOrgans(gathered)
     files = writing.fileNames(organ.name for organ in organs)
     with _results(options.output) as unfinished:
         written = WrittenStudy(work, files, unfinished, not options.numbers_only)
@@ -222,7 +222,7 @@ def _show(study: ObserverStudy, options: argparse.Namespace, hasProtocol: bool) 
     from ..show import observers as observerfiles
     from ..show import tables
 
-    print(tables.aligned(observerfiles.table(study), terminalWidth()))
+    print(tables.align(observerfiles.table(study), terminalWidth()))
     for sentence in observerfiles.sentences(study):
         print(f"\n{oneLine(sentence)}")
     if hasProtocol:

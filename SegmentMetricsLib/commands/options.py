@@ -332,11 +332,11 @@ def tellWithoutEffect(
 
     protocols: which choose numbers, too; None for none. others: further settings that have no effect if given.
     """
-    from ..case.relevance import isUsed
     from ..metrics.registry import (
         findMetric,  # slow imports
         select,
     )
+    from ..show.explanations import isUsed
 
     rules = (rule for one in protocols if one is not None for rule in one.rules)
     measured = [one.metric for one in select(settings)]

@@ -70,13 +70,5 @@ def segmentsOf(
         low, high = np.maximum(low, 0), np.minimum(high, last)
         mask = Mask.ofMemberships(values[slicesOf(low, high)], grid, low).on(whole)
         structure = structureFromMemberships(segment["name"], mask, threshold)
-        structures.append(
-            replace(
-                structure,
-                number=segment["label"],
-                color=segment["color"],
-                segmentID=segment["id"],
-                terminology=segment["terminology"],
-            )
-        )
+        structures.append(replace(structure, number=segment["label"], **segment["fields"]))
     return structures

@@ -54,34 +54,29 @@ def readLabelNames(path: str | Path) -> dict[Labels, str]:
     with or without a heading (.csv, .tsv), or a color table of Slicer (.ctbl). Raises InputError, naming the file and
     the place, for other files, duplicate numbers or names, and a file without any name.
     """
-    path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES and not path.is_dir():
-        raise InputError(
-            f"{path}: names of labels are read from {', '.join(SUFFIXES)}, not from this kind of file."
-            f"{didYouMean(path.name, knownTables())}"
-        )
-    text = _text(path)
-    return _collected(str(path), READERS[suffix](str(path), text))
+    return _collected(str(path), _entriesOf(Path(path), "names of labels"))
 
 
 def readClasses(path: str | Path) -> dict[str, str]:
     """Return the names in a file by label, in a file as for readLabelNames(), where labels may have the same name."""
-    path = Path(path)
-    if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"{path}: classes are read from {', '.join(SUFFIXES)}, not from this kind of file.")
-    entries = READERS[path.suffix.lower()](str(path), _text(path))
     found: dict[str, str] = {}
-    for labels, name in _collected(str(path), entries, areUnique=False).items():
+    for labels, name in _collected(str(path), _entriesOf(Path(path), "classes"), areUnique=False).items():
         found.update(dict.fromkeys(map(str, [labels] if isinstance(labels, int) else labels), name))
     return found
 
 
-def _text(path: Path) -> str:
+def _entriesOf(path: Path, what: str) -> Iterator[tuple[str, object, object]]:
+    """Return place, number or numbers, and name of each entry of a file. what: that are read, for messages."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES and not path.is_dir():
+        raise InputError(
+            f"{path}: {what} are read from {', '.join(SUFFIXES)}, not from this kind of file."
+            f"{didYouMean(path.name, knownTables())}"
+        )
     text = textOf(path, "for a list of label names")
     if "\0" in text:
         raise InputError(f"{path}: the file holds zero bytes, so it is not text.")
-    return text
+    return READERS[suffix](str(path), text)
 
 
 def _collected(source: str, entries: Iterable[tuple[str, object, object]], areUnique: bool = True) -> dict[Labels, str]:
@@ -154,10 +149,7 @@ def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
         raise InputError(f'{source}: names of labels look like {{"1": "liver"}} or {{"liver": 1}}.')
     areNumbersFirst = all(isinstance(value, str) for value in content.values())
     for key, value in content.items():
-        if areNumbersFirst:
-            yield "", key, value
-            continue
-        yield "", value, key
+        yield ("", key, value) if areNumbersFirst else ("", value, key)
 
 
 def _ofTable(source: str, text: str) -> Iterator[tuple[str, object, object]]:

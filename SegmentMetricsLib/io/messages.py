@@ -22,38 +22,26 @@ def quiet() -> Iterator[vtkStringOutputWindow]:
 
     Some libraries write directly to the standard error of the process. Only one thread at a time can be in the block.
     """
-    with _oneAtATime, _quiet() as messages:
-        yield messages
-
-
-@contextmanager
-def _quiet() -> Iterator[vtkStringOutputWindow]:
-    warnings = SimpleITK.ProcessObject.GetGlobalWarningDisplay()
-    window, messages = vtkOutputWindow.GetInstance(), vtkStringOutputWindow()
-    SimpleITK.ProcessObject.GlobalWarningDisplayOff()
-    vtkOutputWindow.SetInstance(messages)
-    try:
-        with _standardErrorClosed():
+    with _oneAtATime:
+        warnings = SimpleITK.ProcessObject.GetGlobalWarningDisplay()
+        window, messages = vtkOutputWindow.GetInstance(), vtkStringOutputWindow()
+        SimpleITK.ProcessObject.GlobalWarningDisplayOff()
+        vtkOutputWindow.SetInstance(messages)
+        if sys.stderr is not None:
+            sys.stderr.flush()
+        try:
+            kept = os.dup(2)
+        except OSError:  # no standard error, as in applications without a terminal
+            kept = None
+        try:
+            if kept is not None:
+                nowhere = os.open(os.devnull, os.O_WRONLY)
+                os.dup2(nowhere, 2)
+                os.close(nowhere)
             yield messages
-    finally:
-        vtkOutputWindow.SetInstance(window)
-        SimpleITK.ProcessObject.SetGlobalWarningDisplay(warnings)
-
-
-@contextmanager
-def _standardErrorClosed() -> Iterator[None]:
-    if sys.stderr is not None:
-        sys.stderr.flush()
-    try:
-        kept = os.dup(2)
-    except OSError:  # no standard error, as in applications without a terminal
-        yield
-        return
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
+        finally:
+            if kept is not None:
+                os.dup2(kept, 2)
+                os.close(kept)
+            vtkOutputWindow.SetInstance(window)
+            SimpleITK.ProcessObject.SetGlobalWarningDisplay(warnings)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import SimpleITK
@@ -17,6 +15,7 @@ import SimpleITK
 from ..base.errors import InputError, NoSegmentation, asPath, requireText
 from ..base.parallel import eachSideBySide
 from ..base.texts import commaSeparated, oneLine, tellingApart
+from ..geometry import meshing
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, union
 from ..model import inputs, naming
@@ -28,16 +27,15 @@ from . import fractional
 from .dicom.kinds import FileKind, kindOf
 from .dicom.loading import readStructures as readDicom
 from .dicom.opening import DAMAGED, isDicom, requirePydicom
-from .formats import nifti, nrrd, vtp
+from .formats import nifti, vtp
 from .formats.headers import unicodeText
-from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, inspect, readable
+from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, MESHES, inspect, readable
 from .labelnames import labelNamesFrom
-from .meshfiles import readMesh
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
 from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, unwrapped
 
-DICOM_SUFFIX = ".dcm"
+DICOM_SUFFIX, NIFTI_SUFFIXES = ".dcm", (".nii", ".nii.gz")
 UNTOLD = "it is DICOM that does not say what it holds."
 SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES, DICOM_SUFFIX)
 
@@ -147,14 +145,22 @@ def readStructures(
 
 
 def _readAny(path: Path, how: _How) -> StructureSet:
-    if _isFolder(path):
-        return _readFolder(path, how)
-    suffix = _kindOfOpenable(path)
+    try:
+        requireText(path)
+        if path.is_dir():
+            return _readFolder(path, how)
+        suffix = _kindOfOpenable(path)
+    except UnusableFile:
+        raise
+    except InputError as error:
+        raise UnusableFile(str(error)) from error
+    except OSError as error:  # for example, the name is too long
+        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     try:
         if suffix == DICOM_SUFFIX:
             return readDicom(path, how.threshold, how.title)
         if suffix in MESH_SUFFIXES:
-            return StructureSet((readMesh(path, suffix, stemOf(path)),), path=str(path))
+            return StructureSet((_readMesh(path, suffix),), path=str(path))
         return StructureSet(tuple(_readImage(path, suffix, how)), path=str(path))
     except UnusableFile:
         raise
@@ -170,37 +176,21 @@ def _readAny(path: Path, how: _How) -> StructureSet:
         raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
 
-def _isFolder(path: Path) -> bool:
-    """Return whether a path is a folder, not a file. Raises UnusableFile if it is neither."""
-    try:
-        requireText(path)
-    except InputError as error:
-        raise UnusableFile(str(error)) from error
-    try:
-        isFolder, isThere = path.is_dir(), path.exists()
-    except OSError as error:  # for example, the name is too long
-        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
-    if not isThere:
-        raise UnusableFile(f"{path}: there is no such file.")
-    return isFolder
-
-
 def _kindOfOpenable(path: Path) -> str:
-    """Return the suffix that stands for the kind of a file. Raises UnusableFile if it cannot be opened or is empty."""
+    """Return the suffix that stands for the kind of a file. Raises UnusableFile or OSError if it cannot be opened."""
+    if not path.exists():
+        raise UnusableFile(f"{path}: there is no such file.")
     suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
     if not suffix:
         raise UnusableFile(
             f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
         )
-    try:
-        if not path.is_file():
-            raise UnusableFile(f"{path}: this is neither a file nor a folder.")
-        if path.stat().st_size == 0:
-            raise UnusableFile(f"{path}: the file is empty.")
-        with path.open("rb"):
-            return suffix
-    except OSError as error:
-        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
+    if not path.is_file():
+        raise UnusableFile(f"{path}: this is neither a file nor a folder.")
+    if path.stat().st_size == 0:
+        raise UnusableFile(f"{path}: the file is empty.")
+    with path.open("rb"):
+        return suffix
 
 
 def readAll(
@@ -340,30 +330,21 @@ def _besideOthers(
     reasons = {path: error.about(path) for path, error in failed.items()} | dict(unread)
     # a structure is not missing if another file has it
     known = {naming.parse(structure.name).spelled for structure in structures}
-    stems = {path: _stemOfAny(path) for path in reasons}
+    kinds = {path: path if suffixOf(path) else unwrapped(path) for path in reasons}  # also those that are not read
+    stems = {path: stemOf(kind) if suffixOf(kind) else kind.stem for path, kind in kinds.items()}
     alone = [path for path in reasons if naming.parse(stems[path]).spelled not in known]
     isDamaged = {path for path, error in failed.items() if not isinstance(error, NoSegmentationFile)}
     remarks = {path: remarkOn(path, why, folder) for path, why in reasons.items()}
     leftOut = tuple(LeftOut(stems[path], remarks[path], path not in isDamaged) for path in alone)
     # beginnings of the names that structures of these files would have: any if the file names its structures
     lost = {stems[path]: remarks[path] for path in alone if path in isDamaged or path in unread}
-    anyName = next((path for path in reasons if path in isDamaged | set(unread) and _namesItsStructures(path)), None)
-    if anyName is not None:
-        lost[""] = remarks[anyName]
+    for path in reasons:
+        isDicomFile = suffixOf(path) == DICOM_SUFFIX or (not suffixOf(path) and _saysDicom(path))
+        if (isDicomFile or suffixOf(path) == ".seg.nrrd") and (path in isDamaged or path in unread):
+            lost.setdefault("", remarks[path])
     notes = remarksOn(reasons, folder)
     found = tuple(replace(structure, notes=(*structure.notes, *notes)) for structure in structures)
     return replace(structures, structures=found, leftOut=(*leftOut, *structures.leftOut), lost=lost)
-
-
-def _stemOfAny(path: Path) -> str:
-    """Return the file name without its suffix, also if the kind is not supported: Tumor for Tumor.gipl."""
-    known = path if suffixOf(path) else unwrapped(path)
-    return stemOf(known) if suffixOf(known) else known.stem
-
-
-def _namesItsStructures(path: Path) -> bool:
-    """Return whether a file is of a kind that holds several structures with names of their own."""
-    return suffixOf(path) in (".seg.nrrd", DICOM_SUFFIX) or (not suffixOf(path) and _saysDicom(path))
 
 
 def _noneOf(folder: Path, failed: Mapping[Path, UnusableFile]) -> UnusableFile:
@@ -438,19 +419,29 @@ def _ofUnknownKind(members: list[Path]) -> dict[Path, str]:
     return {path: NOT_READ for path in others if path not in voxels}
 
 
+def _readMesh(path: Path, suffix: str) -> Structure:
+    polyData, note = next(one for one in MESHES if one.suffix == suffix).read(path)
+    if polyData.GetNumberOfCells() == 0:
+        raise InputError("the mesh has no cells: no triangles and no contour lines.")
+    surface = meshing.fromPolyData(polyData)
+    if "SPACE=RAS" in note:  # Slicer's note; the default is LPS
+        surface = meshing.transformed(surface, lambda points: points * (-1, -1, 1))
+    return Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path))
+
+
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     remarks, image = inspected(path, suffix)
     frame, why = frameOfReference(image), ""
-    if suffix in (".nii", ".nii.gz") and (header := nifti.check(path)) is not None:
+    if suffix in NIFTI_SUFFIXES and (header := nifti.check(path)) is not None:
         why = header.whyFractional
         grid = Grid.fromImage(image)
         remarks += nifti.remarks(header, grid)
         frame = frameOfReference(image, nifti.formsTaken(header, grid))
         names, doubts = nifti.labelTable(path, header)
-        labelNames: dict[Labels, str] = dict(how.labelNames)
-        for label, name in names.items():
-            labelNames[label] = name
-        remarks, how = (*remarks, *doubts), replace(how, labelNames=labelNames)
+        remarks, how = (
+            (*remarks, *doubts),
+            replace(how, labelNames=dict(how.labelNames) | dict[Labels, str](names.items())),
+        )
     try:
         structures = _structuresOf(stemOf(path), image, how)
     except inputs.NotWhole as error:
@@ -459,30 +450,21 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
 
 
 def inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
-    """Return remarks on an image file for readers of the results, and the image."""
-    if suffix in (".nrrd", ".seg.nrrd"):
-        # comparing the checksum at the end of the file is much faster than decompressing the file a second time
-        remarks, promised = inspect(path, withVoxels=False), nrrd.promisedSum(path)
-        if promised is not None:
-            with suppress(UnusableFile):  # the full inspection may give a better reason
-                image = _loadImage(path, suffix)
-                if zlib.crc32(SimpleITK.GetArrayViewFromImage(image).data) == promised:
-                    return remarks, image
-    try:
-        return inspect(path), _loadImage(path, suffix)
-    except nifti.NotFinite:
-        return (), _withGaps(path, _loadImage(path, suffix))
+    """Return remarks on an image file for readers of the results, and the image.
 
-
-def _withGaps(path: Path, image: SimpleITK.Image) -> SimpleITK.Image:
-    """Return a NIfTI image with NaN where the file has values that are not finite, which ITK replaces by 0."""
-    values = SimpleITK.GetArrayFromImage(image)
-    values[~nifti.areFinite(path, cast(nifti.Header, nifti.check(path))).reshape(values.shape)] = np.nan
-    found = SimpleITK.GetImageFromArray(values)
-    found.CopyInformation(image)
-    for key in image.GetMetaDataKeys():
-        found.SetMetaData(key, image.GetMetaData(key))
-    return found
+    Values of a NIfTI file that are not finite, which ITK replaces by 0, are NaN.
+    """
+    remarks, image = inspect(path), _loadImage(path, suffix)
+    header = nifti.check(path) if suffix in NIFTI_SUFFIXES else None
+    if header is not None and header.kind and not (areFinite := nifti.areFinite(path, header)).all():
+        values = SimpleITK.GetArrayFromImage(image)
+        values[~areFinite.reshape(values.shape)] = np.nan
+        found = SimpleITK.GetImageFromArray(values)
+        found.CopyInformation(image)
+        for key in image.GetMetaDataKeys():
+            found.SetMetaData(key, image.GetMetaData(key))
+        image = found
+    return remarks, image
 
 
 def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structure]:
@@ -535,9 +517,16 @@ def _labeled(structure: Structure, label: int, how: _How) -> Structure:
 
 
 def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
+    with _asImage(path, suffix) as volume:
+        return SimpleITK.ReadImage(volume)
+
+
+@contextmanager
+def _asImage(path: Path, suffix: str) -> Iterator[str]:
+    """Yield the path from which ITK reads an image file rightly; its errors become an UnusableFile."""
     try:
         with quiet(), readable(path) as volume:
-            return SimpleITK.ReadImage(str(volume))
+            yield str(volume)
     except RuntimeError as error:
         raise UnusableFile(
             f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."
@@ -573,15 +562,13 @@ def readGrid(path: str | Path) -> Grid:
     reader = SimpleITK.ImageFileReader()
     try:
         inspect(path, withVoxels=False)
-        with quiet(), readable(path) as volume:
-            reader.SetFileName(str(volume))
+        with _asImage(path, suffix) as volume:
+            reader.SetFileName(volume)
             reader.ReadImageInformation()
         # the reader has the same interface as an image
         return wholeGrid(reader, Grid.fromImage(reader))
-    except RuntimeError as error:
-        raise UnusableFile(
-            f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."
-        ) from error
+    except UnusableFile:
+        raise
     except InputError as error:
         raise UnusableFile(f"{path}: {error}") from error
 

@@ -20,7 +20,10 @@ BACKGROUND = ("background",)
 
 
 def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
-    """Return the segments listed in the header of a Slicer segmentation; [] for other images."""
+    """Return the segments listed in the header of a Slicer segmentation; [] for other images.
+
+    Each has a name, a label, a layer, an extent, and further fields of its structure.
+    """
     keys = image.GetMetaDataKeys()
     segments: list[dict] = []
     while f"Segment{len(segments)}_ID" in keys:
@@ -31,14 +34,16 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
 
         segments.append(
             {
-                "id": value("ID", ""),
                 "name": value("Name", "") or value("ID", ""),
                 # files of Slicer before 4.11 store every segment in its own layer
                 "label": _wholeNumber(value("LabelValue", "1")),
                 "layer": _wholeNumber(value("Layer", str(len(segments)))),
-                "color": _color(value("Color", "")),
-                "terminology": _tag(value("Tags", ""), "TerminologyEntry"),
                 "extent": value("Extent", ""),
+                "fields": {
+                    "segmentID": value("ID", ""),
+                    "color": _color(value("Color", "")),
+                    "terminology": _tag(value("Tags", ""), "TerminologyEntry"),
+                },
             }
         )
     return segments
@@ -90,16 +95,9 @@ def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure
                 continue
             raise InputError(f"the header gives segment {segment['name']!r} the label 0, which is the background.")
         mask = masks[segment["layer"]].get(segment["label"], Mask.empty(grid))
+        notes = tuple(_beyondExtent(segment, mask))
         structures.append(
-            Structure(
-                segment["name"],
-                mask.on(whole),
-                number=segment["label"],
-                color=segment["color"],
-                segmentID=segment["id"],
-                terminology=segment["terminology"],
-                notes=tuple(_beyondExtent(segment, mask)),
-            )
+            Structure(segment["name"], mask.on(whole), number=segment["label"], notes=notes, **segment["fields"])
         )
     # add labels that are missing from the header
     known = {(segment["layer"], segment["label"]) for segment in segments}

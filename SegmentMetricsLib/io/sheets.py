@@ -103,7 +103,8 @@ def parseSheet(
     comments = tuple(line.strip()[1:].strip() for line in whole if line.startswith(COMMENT))
     # comments are blanked, not removed, so that lines keep their numbers
     kept = ["\n" if line.startswith(COMMENT) else line for line in whole]
-    separator = _separator(kept)
+    # the most frequent one in the heading
+    separator = max(SEPARATORS, key=next((line for line in kept if line.strip()), "").count)
     reader = csv.reader(kept, delimiter=separator, strict=True)
     rows: list[tuple[int, list[str]]] = []
     start = 1
@@ -133,12 +134,6 @@ def parseSheet(
         raiseAny([line.mistake for line in lines if line.mistake])
     ignored = tuple(cell.strip() for name, cell in zip(columns, heading) if name not in (*required, *optional))
     return Sheet(source, comments, tuple(lines), tuple(filter(None, ignored)), separator)
-
-
-def _separator(lines: Sequence[str]) -> str:
-    """Return the most frequent separator in the heading."""
-    heading = next((line for line in lines if line.strip()), "")
-    return max(SEPARATORS, key=heading.count)
 
 
 def _columns(

@@ -34,7 +34,9 @@ def readOne(
         structures = read(name=name)
     if settings.ignore is not None:
         structures, _ = apart(structures, settings.ignore)
-    if name is None and label is not None and not _haveNoLabels(structures):
+    # an image of memberships, or one without any label, has none
+    hasLabels = len(structures) > 1 or (structures[0].memberships is None and not structures[0].isUnlabeled)
+    if name is None and label is not None and hasLabels:
         structures = _labeled(Path(path), label, structures)
     if len(structures) > 1:
         found = [structure.name for structure in structures]
@@ -42,12 +44,6 @@ def readOne(
         way = "label=..." if isLabelMap else "name=..." if len(set(found)) > 1 else "rename all but one"
         raise InputError(f"{path}: there are {len(found)} structures ({commaSeparated(found)}): say which one ({way}).")
     return structures[0]
-
-
-def _haveNoLabels(structures: StructureSet) -> bool:
-    """Return whether a file is an image of memberships, or one without any label."""
-    (first, *others) = structures
-    return not others and (first.memberships is not None or first.isUnlabeled)
 
 
 def _labeled(path: Path, label: int, structures: StructureSet) -> StructureSet:

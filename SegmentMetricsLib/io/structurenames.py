@@ -66,8 +66,11 @@ def settled(sets: Sequence[StructureSet], *, name: str | None = None) -> list[St
         both = (reference.name, test.name)
         if name is None and not shared(*both) and all(map(_saysWhat, both)):
             return found
-        common = (shared(*both) or _theTelling(*both)) if name is None else name
-        return [own.having([_called(own[0], common)]) for own in sets]
+        if name is None:
+            # of Brainstem and prediction, only one says what it shows
+            telling = [one for one in both if set(_words(one)) - ROLES]
+            name = shared(*both) or (telling[0] if len(telling) == 1 and _saysWhat(telling[0]) else "")
+        return [own.having([_called(own[0], name)]) for own in sets]
     for number, (own, other) in enumerate(zip(sets, reversed(sets), strict=True)):
         if areAlone[number]:
             known = {key for structure in other for key in _keys(structure.name)}
@@ -106,7 +109,7 @@ def _areCases(structures: Sequence[Structure]) -> bool:
         return True
     numbers = [re.findall(r"\d+", stem) for stem in stems]
     areNumbered = all(any(len(number) >= CASE_DIGITS for number in own) for own in numbers)
-    return len(stems) > 1 and areNumbered and len(set(map(_pattern, stems))) == 1
+    return len(stems) > 1 and areNumbered and len({re.sub(r"\d+", "#", stem.casefold()) for stem in stems}) == 1
 
 
 def isAlone(structures: StructureSet) -> bool:
@@ -137,12 +140,6 @@ def shared(first: str, second: str) -> str:
     if not areAlike or not any(word.isalpha() for word in some):
         return ""
     return first if words[0] == some else second
-
-
-def _theTelling(*names: str) -> str:
-    """Return the only one of two file names that says what it shows, as Brainstem beside prediction, else ""."""
-    telling = [name for name in names if set(_words(name)) - ROLES]
-    return telling[0] if len(telling) == 1 and _saysWhat(telling[0]) else ""
 
 
 def _saysWhat(name: str) -> bool:
@@ -189,14 +186,6 @@ def _numberAndRest(name: str) -> tuple[str, str]:
 
 
 def _words(name: str) -> list[str]:
-    return [_word(word) for word in re.findall(r"\d+|[^\W\d_]+", name)]
-
-
-def _word(text: str) -> str:
-    """Return a word in lower case, or a number without leading zeros."""
-    return text.lstrip("0") or "0" if text.isdigit() else text.casefold()
-
-
-def _pattern(name: str) -> str:
-    """Return a name in lower case with # in place of every number."""
-    return re.sub(r"\d+", "#", name.casefold())
+    """Return the words of a name in lower case, and its numbers without leading zeros."""
+    found = re.findall(r"\d+|[^\W\d_]+", name)
+    return [word.lstrip("0") or "0" if word.isdigit() else word.casefold() for word in found]

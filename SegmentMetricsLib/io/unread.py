@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -52,7 +52,13 @@ def dataFiles(members: Sequence[Path]) -> set[Path]:
     for header in members:
         if header.suffix.lower() in HEADERS and header.is_file():
             with suppress(OSError, ValueError):  # reported when the header is read
-                found |= {path for path in members if _isNamed(path, _named(header))}
+                patterns = [Path(name).name for name in _named(header)]
+                found |= {
+                    path
+                    for path in members
+                    for pattern in patterns
+                    if path.name == pattern or ("*" in pattern and fnmatchcase(path.name, pattern))
+                }
     return found
 
 
@@ -63,12 +69,6 @@ def _named(header: Path) -> list[str]:
         lines = header.read_text(encoding="latin-1").splitlines()
         return [line.strip() for line in lines if line.strip()]
     return [re.sub(r"%0?\d*d", "*", entry.split()[0])] if "%" in entry else [entry]
-
-
-def _isNamed(path: Path, names: Iterable[str]) -> bool:
-    return any(
-        path.name == Path(name).name or ("*" in name and fnmatchcase(path.name, Path(name).name)) for name in names
-    )
 
 
 def unwrapped(path: Path) -> Path:

@@ -29,7 +29,7 @@ from ..show.distributions import (
 )
 from ..show.maps import requireDistances, shownTolerance
 from ..show.tablemodel import Column, Table
-from ..show.tables import shortened
+from ..show.tables import shorten
 from . import folders, practice
 from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS
@@ -381,7 +381,7 @@ class _Chart:
         chart = self._node(self.role, "vtkMRMLPlotChartNode")
         wasModifying = chart.StartModify()
         chart.SetName(name)
-        chart.SetTitle(shortened(title, LONGEST_TITLE))
+        chart.SetTitle(shorten(title, LONGEST_TITLE))
         chart.SetXAxisTitle(axes[0])
         chart.SetYAxisTitle(axes[1])
         chart.SetXAxisRangeAuto(False)

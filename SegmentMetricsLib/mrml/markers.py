@@ -11,7 +11,7 @@ from ..base.errors import requireKind
 from ..base.palettes import SIGNED, rgb
 from ..case.places import Place
 from ..geometry.grids import RAS_FROM_LPS
-from ..show.places import describe
+from ..show.explanations import ofPlace
 from .arguments import asScene, requireComparison
 from .outputs import pairName
 from .resultnodes import resultNode
@@ -25,7 +25,7 @@ def showMarkers(
 ):
     """Show a numbered marker at every worst place of a pair and return the vtkMRMLMarkupsFiducialNode.
 
-    A marker's label is the rank of the place, its description is that of describe(). Markers are red where the test
+    A marker's label is the rank of the place, its description is that of ofPlace(). Markers are red where the test
     lies outside the reference, blue where inside. They cannot be moved, and the user's markup placement is not
     affected. Without places the node is empty and hidden.
 
@@ -63,7 +63,7 @@ def showMarkers(
         for place in places:
             position = RAS_FROM_LPS[:3, :3] @ np.array(place.position)
             index = node.AddControlPoint(*position.tolist(), str(place.rank))
-            node.SetNthControlPointDescription(index, describe(place, signed))
+            node.SetNthControlPointDescription(index, ofPlace(place, signed))
             # the only way to use two colors: selected points have their own
             node.SetNthControlPointSelected(index, place.value > 0)
             node.SetNthControlPointLocked(index, True)

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..base.texts import oneLine
 from ..case.comparison import identityOf
@@ -17,7 +16,7 @@ from ..model.naming import pairTitle
 from ..model.structures import Pairing
 from .resulttables import IDENTITY, heading
 from .tablemodel import Column, Table
-from .tables import GAP, aligned, blocks
+from .tables import GAP, align, blocks
 from .writing import versions, writeTable
 
 SCHEMA = "segment-metrics-conventions/1"
@@ -89,7 +88,21 @@ def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: M
 def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
     """Write one row for every number of every tool."""
     rows = [
-        [*identityOf((record.reference, record.test)), *_rowOf(tool, number)]
+        [
+            *identityOf((record.reference, record.test)),
+            tool,
+            known()[tool].version,
+            number.key,
+            number.name,
+            number.value,
+            number.unit,
+            number.status,
+            number.reference,
+            number.difference,
+            number.leaningText,
+            "yes" if number.isReproducible else "no",
+            number.reason,
+        ]
         for record in records
         for tool, numbers in record.conventions.items()
         for number in numbers.values()
@@ -97,29 +110,11 @@ def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
     writeTable(Table([*IDENTITY, *map(Column, COLUMNS)], rows), path)
 
 
-def _rowOf(tool: str, number: Reported) -> list[Any]:
-    """Return the values of a number, under COLUMNS."""
-    return [
-        tool,
-        known()[tool].version,
-        number.key,
-        number.name,
-        number.value,
-        number.unit,
-        number.status,
-        number.reference,
-        number.difference,
-        number.leaningText,
-        "yes" if number.isReproducible else "no",
-        number.reason,
-    ]
-
-
 def textTable(record: ConventionsRecord, colored: bool = False, width: int | None = None) -> str:
     """Return a table with a row for every tool and, in parentheses, its differences from the reference value.
 
     colored: whether over-optimistic and over-pessimistic values are colored, for terminals. A star marks values that
-    the tool itself does not give reproducibly. width: as for tables.aligned().
+    the tool itself does not give reproducibly. width: as for tables.align().
     """
     first = record.referenceValues()
     rows = [[REFERENCE_ROW, *(referenceText(number) for number in first.values())]]
@@ -132,7 +127,7 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
     parts = []
     for block in blocks(table, width):
         part = Table([table.columns[n] for n in block], [[row[n] for n in block] for row in table.rows])
-        lines = aligned(part).split("\n")
+        lines = align(part).split("\n")
         if colored:
             widths = [len(rule) for rule in lines[1].split(GAP)]
             own = [[leaning[n] for n in block] for leaning in leanings]

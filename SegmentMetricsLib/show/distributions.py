@@ -149,10 +149,10 @@ def doseRange(dose: Dose, distances: SurfaceDistances) -> float:
     return roundAbove(largest or 1.0)
 
 
-def roundAbove(value: float, steps: Sequence[float] = ROUND) -> float:
-    """Return the smallest step in [1, 10) times a power of ten that is not below a positive value."""
+def roundAbove(value: float) -> float:
+    """Return the smallest of the ROUND numbers times a power of ten that is not below a positive value."""
     decade = 10.0 ** math.floor(math.log10(value))
-    step = next(step for step in (*steps, 10) if step * decade >= value * (1 - 1e-9))
+    step = next(step for step in (*ROUND, 10) if step * decade >= value * (1 - 1e-9))
     return float(f"{step * decade:.3g}")
 
 

@@ -1,11 +1,15 @@
-"""Explanations of measurements and settings for tool tips, made from the registry."""
+"""Explanations of measurements, settings and places for tool tips, and which settings affect which numbers."""
 
 from __future__ import annotations
 
-from ..case.relevance import affects
+from collections.abc import Collection, Iterable
+from functools import cache
+
+from ..case.places import Place
 from ..metrics.measurement import Measurement, roundText
 from ..metrics.metric import EXAMPLES, Metric
-from ..metrics.registry import PURPOSES, REGISTRY, findMetric
+from ..metrics.registry import FAMILIES, PURPOSES, REGISTRY, findMetric
+from ..metrics.signed import SIDES
 from ..settings.settings import DECLARED
 
 DOSE = (
@@ -52,3 +56,41 @@ def ofSetting(name: str) -> str:
 
 def _keyOf(definition: Metric) -> str:
     return definition.keyFor({**EXAMPLES, "tolerance": "τ"}).replace("_", " ")
+
+
+def affects(setting: str, definition: Metric) -> bool:
+    """Return whether a setting affects a measurement. Raises KeyError for an unknown setting."""
+    declaration = DECLARED[setting]
+    if declaration.parameter is not None:
+        return f"{{{declaration.parameter.name}}}" in definition.key
+    if declaration.entries:
+        return getattr(definition, declaration.entries)
+    return declaration.families is None or definition.family in declaration.families
+
+
+def isUsed(setting: str, definitions: Iterable[Metric]) -> bool:
+    """Return whether a setting affects one of these measurements, or everything. Raises KeyError as affects()."""
+    return DECLARED[setting].affectsAll or any(affects(setting, definition) for definition in definitions)
+
+
+@cache  # the panel asks for all settings whenever it refreshes
+def familiesUsing(setting: str) -> frozenset[str]:
+    """Return the families whose numbers a setting affects. Raises KeyError as affects()."""
+    if DECLARED[setting].affectsAll:
+        return frozenset(FAMILIES)
+    return frozenset(definition.family for definition in REGISTRY if affects(setting, definition))
+
+
+def isRelevant(setting: str, families: Collection[str]) -> bool:
+    """Return whether a setting affects numbers of any of these families. Raises KeyError as affects()."""
+    return not familiesUsing(setting).isdisjoint(families)
+
+
+def ofPlace(place: Place, signed: bool = True) -> str:
+    """Return a description of a place. signed: whether inside and outside can be told apart."""
+    if signed:
+        what = f"{abs(place.value):.1f} mm {'over' if place.value > 0 else 'under'}-contoured"
+    else:
+        what = f"{abs(place.value):.1f} mm apart"
+    dose = "" if place.dose is None else f", {place.dose:.1f} Gy"
+    return f"{what}, {SIDES[place.direction]}{dose}"

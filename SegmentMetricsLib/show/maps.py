@@ -12,7 +12,7 @@ from ..base.palettes import ABSOLUTE, DOSE, EVENTS, SIGNED, rgb
 from ..base.parallel import threads
 from ..model.structures import REFERENCE_AND_TEST
 from .distributions import doseRange, mapRange, roundAbove
-from .rendering import interpolated
+from .rendering import interpolate
 
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
 TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
@@ -107,7 +107,7 @@ class Coloring(NamedTuple):
         """Return the colors (n, 3) from 0 to 255 of values (n,)."""
         low, high = self.ends
         if not self.isOfWords:
-            return interpolated(values, low, high, self.palette)
+            return interpolate(values, low, high, self.palette)
         bands = 255 * np.array(list(map(rgb, self.palette)))
         return bands[np.clip((values - low) / (high - low) * len(bands), 0, len(bands) - 1).astype(int)]
 
@@ -168,7 +168,7 @@ def requireDistances(comparison, what: str = "distance map") -> None:
 
 def requireHazard(comparison) -> None:
     """Raise ValueError if a comparison has no hazard to show."""
-    if getattr(comparison, "hazard", None) is None:
+    if comparison.hazard is None:
         raise InputError(
             "There is no hazard to show: measure the family hazard with critical structures that are not empty."
         )
@@ -186,7 +186,7 @@ def checkedLimits(comparison, kind: str, range: float | None, tolerance: float |
     requireChoice("kind", kind, KINDS)
     if kind == "hazard":
         requireHazard(comparison)
-    if kind == "dose" and getattr(comparison, "dose", None) is None:
+    if kind == "dose" and comparison.dose is None:
         raise InputError("There is no dose to show: compare with the dose of a plan.")
     for name, value in (("range", range), ("tolerance", tolerance)):
         if value is not None:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
-from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..case.findings import repeated
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
-from ..case.observers.variation import Variation
 from ..case.observers.withinrange import meansAsTest
 from ..geometry.surfaces import toPolyData
 from . import writing
@@ -27,7 +20,6 @@ SCHEMA = "segment-metrics-observers/1"
 DOCUMENT, OVERVIEW = "observers.json", "observers.csv"
 # The files that are written for every structure with a consensus: kind and suffix.
 FILES = {"consensus": "seg.nrrd", "variation": "vtp", "picture": "png"}
-MATRIX = re.compile(r"matrix_[^/\\]+\.csv")
 LOCAL_SD = "LocalSD"
 # Columns that are left out where there are too few observers for them.
 OF_MANY = ("SD", "SD95", "Outlier")
@@ -45,29 +37,23 @@ def matrixName(key: str) -> str:
     return f"matrix_{key}.csv"
 
 
-def variationMap(variation: Variation, names: Sequence[str]) -> vtkPolyData:
-    """Return the consensus surface in LPS mm with the local SD and the distances of the observers at every point.
-
-    names: of the observers. Point data LocalSD, and for each observer SignedDistance_NAME, positive where the observer
-    lies outside, all in mm.
-    """
-    result = toPolyData(variation.surface)
-    distances = {f"SignedDistance_{name}": values for name, values in zip(names, variation.distances, strict=True)}
-    for name, values in {LOCAL_SD: variation.localSD, **distances}.items():
-        array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
-        array.SetName(name)
-        result.GetPointData().AddArray(array)
-    result.GetPointData().SetActiveScalars(LOCAL_SD)
-    return result
-
-
 def writeStructure(found: ObservedStructure, name: str, folder: Path) -> None:
-    """Write consensus and map of a structure, if there are any. name: as returned by writing.fileNames()."""
+    """Write consensus and map of a structure, if there are any. name: as returned by writing.fileNames().
+
+    The map is the consensus surface in LPS mm with point data LocalSD, and for each observer SignedDistance_NAME,
+    positive where the observer lies outside, all in mm.
+    """
     if found.consensus is not None and found.consensus.mask is not None and not found.consensus.isEmpty:
-        writing.writeSegment(found.name, found.consensus.mask, folder / fileName("consensus", name))
-    if found.variation is not None:
-        names = [one.name for one in found.leaveOneOut]
-        writing.writePolyData(variationMap(found.variation, names), folder / fileName("variation", name))
+        writing.writeMask(found.consensus.mask, folder / fileName("consensus", name), segment=found.name)
+    if found.variation is None:
+        return
+    result, arrays = toPolyData(found.variation.surface), {LOCAL_SD: found.variation.localSD}
+    for one, values in zip(found.leaveOneOut, found.variation.distances, strict=True):
+        arrays[f"SignedDistance_{one.name}"] = values
+    for title, values in arrays.items():
+        writing.addArray(result.GetPointData(), title, values)
+    result.GetPointData().SetActiveScalars(LOCAL_SD)
+    writing.writePolyData(result, folder / fileName("variation", name))
 
 
 def filesOf(name: str, folder: Path) -> dict[str, str]:
@@ -136,37 +122,32 @@ def table(study: ObserverStudy) -> Table:
         Column("Outlier", isText=True),
         *(Column(name, isText=True) for name in study.testNames),
     ]
-    rows = [_row(found, printed, study) for found in study]
+    rows = []
+    for found in study:
+        variation = found.variation
+        sds = (None, None) if variation is None else (variation.rootMeanSquareSD, variation.percentile95SD)
+        means: dict[str, Amount | float | None] = dict.fromkeys(printed)
+        for key in (key for key in printed if key in found.pairs.keys):
+            mean, unit = found.pairs.spread(key, found.members).mean, found.pairs.any(key).unit
+            means[key] = Amount(mean, unit) if unit and math.isfinite(mean) else mean
+        verdicts = {test.name: _verdictText({} if found.isAnyWithin else test.isWithin) for test in found.tests}
+        rows.append(
+            [
+                found.name,
+                f"{len(found.having)} of {len(found.observers)}",
+                *(None if sd is None else Amount(sd, "mm") for sd in sds),
+                *found.agreement.values(),
+                *(means[key] for key in printed),
+                "" if found.outlier is None else found.outlier.name,
+                *(verdicts.get(name, "missing") for name in study.testNames),
+            ]
+        )
     isUsed = [column.key not in OF_MANY or any(row[n] for row in rows) for n, column in enumerate(columns)]
     chosen = [n for n, used in enumerate(isUsed) if used]
     return Table([columns[n] for n in chosen], [[row[n] for n in chosen] for row in rows])
 
 
-def _row(found: ObservedStructure, keys: Sequence[str], study: ObserverStudy) -> list[Any]:
-    variation = found.variation
-    sds = (None, None) if variation is None else (variation.rootMeanSquareSD, variation.percentile95SD)
-    verdicts = {test.name: verdictText({} if found.isAnyWithin else test.isWithin) for test in found.tests}
-    return [
-        found.name,
-        f"{len(found.having)} of {len(found.observers)}",
-        *(None if sd is None else Amount(sd, "mm") for sd in sds),
-        *found.agreement.values(),
-        *(meanText(found, key) for key in keys),
-        "" if found.outlier is None else found.outlier.name,
-        *(verdicts.get(name, "missing") for name in study.testNames),
-    ]
-
-
-def meanText(found: ObservedStructure, key: str) -> Amount | float | None:
-    """Return the mean of a measurement over pairs of observers, None if it was not measured."""
-    if key not in found.pairs.keys:
-        return None
-    spread = found.pairs.spread(key, found.members)
-    unit = found.pairs.any(key).unit
-    return Amount(spread.mean, unit) if unit and math.isfinite(spread.mean) else spread.mean
-
-
-def verdictText(isWithin: Mapping[str, bool]) -> str:
+def _verdictText(isWithin: Mapping[str, bool]) -> str:
     """Return in how many measurements a test is within the observers' range, in words."""
     if not isWithin:
         return "no verdict"
@@ -184,18 +165,13 @@ def sentences(study: ObserverStudy) -> list[str]:
 
 def earlierResults(folder: Path) -> list[Path]:
     """Return the files that an earlier run wrote into a folder, according to its observers.json."""
-    try:
-        content = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))
-        if content["schema"] != SCHEMA:
-            return []
-        named = [(kind, name) for one in content["structures"] for kind, name in one["files"].items()]
-        keys = [key for one in content["structures"] for key in one["matrix"]]
-        reported = [folder / writing.REPORT_FILE] if content.get("report") == writing.REPORT_FILE else []
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return []  # missing, or written by another program
-    # the file may have been edited: accept only names of results, and none outside the folder
-    patterns = {kind: re.compile(rf"{kind}_[^/\\]+\.{re.escape(suffix)}") for kind, suffix in FILES.items()}
-    patterns["picture"] = re.compile(r"variation_[^/\\]+\.png")
-    ours = [name for kind, name in named if kind in patterns and patterns[kind].fullmatch(str(name))]
-    ours += [matrixName(key) for key in dict.fromkeys(keys) if MATRIX.fullmatch(matrixName(key))]
-    return [*(folder / name for name in dict.fromkeys(ours)), *reported]
+
+    def named(content: Mapping) -> Iterable[object]:
+        for structure in content["structures"]:
+            yield from structure["files"].values()
+        yield from (matrixName(key) for structure in content["structures"] for key in structure["matrix"])
+        yield content.get("report")
+
+    files = (rf"{'variation' if kind == 'picture' else kind}_[^/\\]+\.{suffix}" for kind, suffix in FILES.items())
+    pattern = "|".join((*files, r"matrix_[^/\\]+\.csv", re.escape(writing.REPORT_FILE)))
+    return writing.earlierFiles(folder / DOCUMENT, SCHEMA, named, pattern)

@@ -200,7 +200,7 @@ def smoothEdges(picture: np.ndarray) -> None:
     picture[rows + 1, columns + 1] = (sums + 4) // 8
 
 
-def interpolated(values: np.ndarray, low: float, high: float, palette: Sequence[str]) -> np.ndarray:
+def interpolate(values: np.ndarray, low: float, high: float, palette: Sequence[str]) -> np.ndarray:
     """Return the colors (n, 3) from 0 to 255 of values (n,) on a scale of equally spaced colors from low to high."""
     stops, channels = np.linspace(low, high, len(palette)), 255 * np.array(list(map(rgb, palette))).T
     return np.stack([np.interp(values, stops, channel) for channel in channels], axis=1)
@@ -239,17 +239,23 @@ def linesOf(points: np.ndarray, cells: np.ndarray, values: np.ndarray, toward: n
     return Shape(corners, np.concatenate(triangles), ofCorners, isClosed=False)
 
 
+def imageOf(pixels: np.ndarray) -> vtkImageData:
+    """Return pixels (height, width) or (height, width, 3) uint8, top row first, as an image of VTK."""
+    height, width = pixels.shape[:2]
+    image = vtkImageData()
+    image.SetDimensions(width, height, 1)
+    scalars = np.ascontiguousarray(pixels[::-1]).reshape(height * width, -1)
+    image.GetPointData().SetScalars(numpy_to_vtk(scalars, deep=True))
+    return image
+
+
 def writePng(pixels: np.ndarray, path: str | Path) -> Path:
     """Write (height, width, 3) uint8 RGB, top row first, as PNG and return the path. Raises OSError."""
     path = Path(path)
-    height, width, channels = pixels.shape
-    image = vtkImageData()
-    image.SetDimensions(width, height, 1)
-    image.GetPointData().SetScalars(numpy_to_vtk(np.ascontiguousarray(pixels[::-1]).reshape(-1, channels), deep=True))
     writer = vtkPNGWriter()
     writer.SetCompressionLevel(PNG_COMPRESSION)
     writer.SetWriteToMemory(True)
-    writer.SetInputData(image)
+    writer.SetInputData(imageOf(pixels))
     writer.Write()
     path.write_bytes(bytes(memoryview(writer.GetResult())))
     return path

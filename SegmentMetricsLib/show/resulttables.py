@@ -122,20 +122,15 @@ def measurementsTable(measurements: Iterable[Measurement]) -> Table:
     for one in measurements:
         directed = (one.referenceToTest, one.testToReference)
         amounts = (None if value is None else Amount(value, one.unit) for value in directed)
-        row = [one.key, one.title, one, one.unit, *amounts, one.status, one.reason or ""]
-        rows.append([*row, *_spreadCells(one)] if isSpread else row)
+        row: list[Any] = [one.key, one.title, one, one.unit, *amounts, one.status, one.reason or ""]
+        if one.grid is not None:
+            mean, sd, low, high, _ = one.grid
+            far = None if mean is None else Amount(mean, one.unit)
+            row += [Amount(sd, one.unit), inOneUnit(low, " to ", high, one.unit), far]
+        elif isSpread:
+            row += [None, "", None]
+        rows.append(row)
     return Table((*MEASUREMENT, *SPREAD) if isSpread else MEASUREMENT, rows)
-
-
-def _spreadCells(one: Measurement) -> list:
-    if one.grid is None:
-        return [None, "", None]
-    mean, sd, low, high, _ = one.grid
-    return [
-        Amount(sd, one.unit),
-        inOneUnit(low, " to ", high, one.unit),
-        None if mean is None else Amount(mean, one.unit),
-    ]
 
 
 def inOneUnit(first: float, between: str, second: float, unit: str) -> str:

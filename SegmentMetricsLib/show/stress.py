@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 
 from ..case.comparison import describe
 from ..case.stress import StressTest
-from ..metrics.measurement import Measurement, roundText
+from ..metrics.measurement import roundText
 from . import writing
 from .tablemodel import Column, Table
-from .tables import LONGEST_TITLE, aligned, shortened
+from .tables import LONGEST_TITLE, align, shorten
 
 SCHEMA = "segment-metrics-stress/2"
 # Of the stress tests of many cases, and the files that only these have.
@@ -19,22 +17,20 @@ CASES_SCHEMA = "segment-metrics-stress-cases/1"
 FILES_OF_CASES = "stress.summary.csv", "stress.summary.schema.csv", "stress.schema.csv"
 # The most important measurements of a stress test: heading and key.
 COLUMNS = {"Dice": "DSC", "HD95": "HD95", "wDice": "wDice", "SIS": "SIS", "STAR": "STAR"}
-MASK = re.compile(r"(risky|neutral)_[^/\\]+\.nrrd")
 
 
 def table(result: StressTest) -> str:
     """Return a text table of the main measurements, one variant per line."""
-    rows = [
-        [name, *(_text(comparison[key]) if key in comparison else "" for key in COLUMNS.values())]
-        for name, comparison in result.variants.items()
-    ]
-    return aligned(Table.headed([shortened(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
-
-
-def _text(measurement: Measurement) -> str:
-    """Return a value as text, ratios with one more digit than usual: for a large structure they differ little."""
-    isShare = measurement.status == "ok" and not measurement.unit
-    return roundText(measurement.value, 4) if isShare else measurement.text()
+    rows = []
+    for name, comparison in result.variants.items():
+        texts = []
+        for key in COLUMNS.values():
+            one = comparison.measurements.get(key)
+            # ratios have one more digit than usual: for a large structure they differ little
+            isShare = one is not None and one.status == "ok" and not one.unit
+            texts.append("" if one is None else roundText(one.value, 4) if isShare else one.text())
+        rows.append([name, *texts])
+    return align(Table.headed([shorten(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
 
 
 def write(result: StressTest, folder: Path) -> None:
@@ -55,7 +51,6 @@ def write(result: StressTest, folder: Path) -> None:
 
 
 def _document(result: StressTest, masks: dict[str, str]) -> dict:
-    """Return the content of stress.json. masks: file names by variant."""
     variants = {}
     for name, comparison in result.variants.items():
         content = comparison.toDictionary()
@@ -78,14 +73,7 @@ def earlierResults(folder: Path) -> list[Path]:
 
     These are masks of both variants, or tables of many cases; stress.json and stress.csv are replaced in any case.
     """
-    try:
-        content = json.loads((folder / "stress.json").read_text(encoding="utf-8"))
-        if content["schema"] == CASES_SCHEMA:
-            return [folder / name for name in FILES_OF_CASES]
-        if content["schema"] != SCHEMA:
-            return []
-        names = [variant["file"] for variant in content["variants"].values()]
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # missing, or written by another program
-        return []
-    # the file may have been edited: accept only names of masks, and none outside the folder
-    return [folder / name for name in names if isinstance(name, str) and MASK.fullmatch(name)]
+    path, masks = folder / "stress.json", r"(risky|neutral)_[^/\\]+\.nrrd"
+    tables = writing.earlierFiles(path, CASES_SCHEMA, lambda _: FILES_OF_CASES, ".*")
+    ofOne = writing.earlierFiles(path, SCHEMA, lambda content: [v["file"] for v in content["variants"].values()], masks)
+    return [*tables, *ofOne]

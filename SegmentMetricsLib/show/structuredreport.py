@@ -110,9 +110,11 @@ def writeReport(
     pairs = list(_pairsOf(result))
     if not pairs:
         raise InputError("There are no measurements to report.")
-    named = {
-        id(one): (side["name"], one) for record, both, _ in pairs for side, one in zip(record.sides, both, strict=False)
-    }
+    named = {}
+    for record, both, _ in pairs:
+        for side, told, one in zip(("reference", "test"), record.sides, both, strict=False):
+            isShared = record.sides[0]["name"] == record.sides[1]["name"]
+            named[id(one)] = f"{told['name']} ({side})" if isShared else told["name"], one
     known = writing.Sources.of([one for _, one in named.values()], sources, given)
     places = {key: place for key, (_, one) in named.items() if (place := known.placeOf(one))}
     others = {key: one for key, one in named.items() if key not in places and hasCopies}
@@ -206,7 +208,7 @@ def _number(name, value: float, unit: str, relation: str):
     return sr.CodeContentItem(name, sr.CodedConcept(*NOT_FINITE[str(float(value))]), relation)
 
 
-def _measured(one: Measurement):
+def _itemOf(one: Measurement):
     """Return a measurement as a content item, with directions, bounds and the reason below it."""
     from highdicom.sr import ContentSequence
 
@@ -226,7 +228,7 @@ def _measured(one: Measurement):
     return item
 
 
-def _groupOf(record: Comparison, places: Sequence[writing.MarkedPlace | None], verdicts: Sequence[Verdict]):
+def _groupOf(record: Comparison, places: Sequence[writing.Referent | None], verdicts: Sequence[Verdict]):
     """Return a pair as a measurement group of highdicom. places: of the reference and the test, none of all labels."""
     import highdicom.sr as sr
     from pydicom.sr.codedict import codes
@@ -234,27 +236,26 @@ def _groupOf(record: Comparison, places: Sequence[writing.MarkedPlace | None], v
 
     about = places[-1] if places else None
     category, kind, side, region, regionSide = about.anatomy if about else [None] * 5
-    if region is None and side is not None:
-        region, regionSide = kind, side
-    settings = record.settings or Settings()
-    told = [f"{name}={json.dumps(value)}" for name, value in settings.toDictionary().items()]
-    concepts = [
-        conceptOf(one.key, one.title, one.unit) if one else conceptOf(verdict.rule.measurement)
-        for verdict in verdicts
-        for one in [verdict.measurement]
-    ]
+    sites = [(place, which) for place, which in ((side and kind, side), (region, regionSide)) if place]
+    told = (record.settings or Settings()).toDictionary()
     group = sr.MeasurementsAndQualitativeEvaluations(
         sr.TrackingIdentifier(uid=generate_uid(), identifier=record.name or "All labels together"),
         finding_type=kind or codes.SCT.AnatomicalStructure,
         finding_category=category,
-        finding_sites=region and [sr.FindingSite(region, laterality=regionSide)],
-        algorithm_id=sr.AlgorithmIdentification(writing.MANUFACTURER, __version__, told),
+        finding_sites=[sr.FindingSite(place, laterality=which) for place, which in sites] or None,
+        algorithm_id=sr.AlgorithmIdentification(
+            writing.MANUFACTURER, __version__, [f"{name}={json.dumps(value)}" for name, value in told.items()]
+        ),
         qualitative_evaluations=[
-            sr.QualitativeEvaluation(concept, _ours(one.verdict)) for concept, one in zip(concepts, verdicts)
+            sr.QualitativeEvaluation(
+                conceptOf(one.rule.measurement, *(getattr(one.measurement, name, "") for name in ("title", "unit"))),
+                _ours(one.verdict),
+            )
+            for one in verdicts
         ],
     )
     content = group[0].ContentSequence
-    content.extend(map(_measured, record.measurements.values()))
+    content.extend(map(_itemOf, record.measurements.values()))
     for place, concept in zip(places, (_ours("reference"), None), strict=False):
         if place is None:
             continue
@@ -283,9 +284,7 @@ def _groupOf(record: Comparison, places: Sequence[writing.MarkedPlace | None], v
     return group
 
 
-def _documentOf(
-    groups: Sequence, remarks: Sequence[str], known: writing.Sources, places: Iterable[writing.MarkedPlace]
-):
+def _documentOf(groups: Sequence, remarks: Sequence[str], known: writing.Sources, places: Iterable[writing.Referent]):
     """Return the report as a pydicom Dataset."""
     import highdicom.sr as sr
     from highdicom.coding_schemes import CodingSchemeIdentificationItem

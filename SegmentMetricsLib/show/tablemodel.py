@@ -56,7 +56,9 @@ class Column(NamedTuple):
         Where some volumes are so small that alone they would be in mm3, all are in cm3 with one more decimal place.
         """
         found = [self.text(value) for value in values]
-        known = {number: value for number, value in enumerate(values) if _isNumber(value)}
+        # finite numbers, but no counts
+        numbers = {n: plain(value) for n, value in enumerate(values) if isinstance(plain(value), float)}
+        known = {n: values[n] for n, number in numbers.items() if math.isfinite(number)}
         units = {getattr(value, "unit", self.unit) for value in known.values()}
         areMixed = len(units) == 1 and len({found[number].rpartition(" ")[2] for number in known}) > 1
         if not areMixed or not units <= set(IN_CENTIMETERS):
@@ -117,11 +119,6 @@ class Table(NamedTuple):
         """Yield each column with its values."""
         for number, column in enumerate(self.columns):
             yield column, [row[number] for row in self.rows]
-
-
-def _isNumber(value: Any) -> bool:
-    """Return whether a value of a table is a finite number, but no count."""
-    return isinstance(plain(value), float) and math.isfinite(plain(value))
 
 
 def plain(value: Any) -> Any:

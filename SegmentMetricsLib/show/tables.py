@@ -32,22 +32,22 @@ GAP = "  "
 def pairTable(record: Comparison, width: int | None = None) -> str:
     """Return all measurements of one pair, one per line, with the values of each direction.
 
-    width: of a line, as for aligned(); titles are omitted if there is no room for them.
+    width: of a line, as for align(); titles are omitted if there is no room for them.
     """
     found = [one for key, one in record.measurements.items() if not isApart(key)]
     everything = resulttables.measurementsTable(found)
-    name = shortenedName(record.name, LONGEST_TITLE)
+    name = shortenName(record.name, LONGEST_TITLE)
     heads = {**SHORT, **resulttables.spreadOf(everything)}
     table = everything.only({"Measurement": "", "Title": name, **heads})
     if len(blocks(table, width)) > 1:
         table = everything.only({"Measurement": name, **heads})
     apart = resulttables.tablesApart(record)
-    main = aligned(table, width) if found or not (record.slices or apart) else ""
+    main = align(table, width) if found or not (record.slices or apart) else ""
     if not found and record.slices:
         main = slicesTable(record, width)
     note = SPREAD_NOTE if resulttables.spreadOf(everything) else ""
     lists = (_listed(resulttables.lesionsTable(record), width), _listed(resulttables.runsTable(record), width))
-    parts = (main, note, *(aligned(one, width) for one in apart), *lists, reasons([record]), evaluatedGrid([record]))
+    parts = (main, note, *(align(one, width) for one in apart), *lists, reasons([record]), evaluatedGrid([record]))
     return "\n\n".join(filter(None, parts))
 
 
@@ -56,17 +56,17 @@ def _listed(table: Table | None, width: int | None) -> str:
     if table is None:
         return ""
     more = len(table.rows) - MOST_LISTED
-    shown = aligned(Table(table.columns, table.rows[:MOST_LISTED]), width)
+    shown = align(Table(table.columns, table.rows[:MOST_LISTED]), width)
     return f"{shown}\n... and {more} more" if more > 0 else shown
 
 
 def slicesTable(record: Comparison, width: int | None = None) -> str:
-    """Return the per-slice profile, one slice per line. width: as for aligned()."""
+    """Return the per-slice profile, one slice per line. width: as for align()."""
     units = {key: columnOf(key)[1] for key in record.slices[0].values}
     heads = {key: f"{heading(key)} ({unit})" if unit else heading(key) for key, unit in units.items()}
     # if columns are wrapped, the slice number leads every line
     columns = [Column("Slice", isText=width is not None), *(Column(key, head, digits=2) for key, head in heads.items())]
-    return aligned(Table(columns, [[row.index, *row.values.values()] for row in record.slices]), width)
+    return align(Table(columns, [[row.index, *row.values.values()] for row in record.slices]), width)
 
 
 def reasons(records: Sequence[Comparison], keys: Iterable[str] | None = None) -> str:
@@ -125,20 +125,20 @@ def withCommonUnit(heading: str, found: Sequence[Measurement | None]) -> tuple[s
 def multiLabelTable(multiLabel: MultiLabel) -> str:
     """Return the overlap of all labels, one measurement per line, with the reason where there is no value."""
     reasons = dict.fromkeys(measurement.reason for measurement in multiLabel.values() if measurement.reason)
-    table = aligned(resulttables.labelsTable(multiLabel.measurements))
+    table = align(resulttables.labelsTable(multiLabel.measurements))
     return "\n".join([table, *(f"Undefined: {oneLine(reason)}." for reason in reasons)])
 
 
 def overviewTable(records: Sequence[Comparison], width: int | None = None) -> str:
     """Return the main measurements of many pairs, one pair per line; those that not all pairs have are omitted.
 
-    width: as for aligned().
+    width: as for align().
     """
     common = set.intersection(*(set(record.measurements) for record in records))
     keys = overviewKeys(key for key in records[0].measurements if key in common)
-    named = [(shortenedName(record.name, LONGEST_NAME), record.measurements) for record in records]
+    named = [(shortenName(record.name, LONGEST_NAME), record.measurements) for record in records]
     table = resulttables.overviewTable(named, keys)
-    parts = (aligned(table, width), _spreadTable(records, keys, width), reasons(records, keys), evaluatedGrid(records))
+    parts = (align(table, width), _spreadTable(records, keys, width), reasons(records, keys), evaluatedGrid(records))
     return "\n\n".join(filter(None, parts))
 
 
@@ -152,10 +152,10 @@ def _spreadTable(records: Sequence[Comparison], keys: Sequence[str], width: int 
         [None if one.grid is None else inOneUnit(one.value, " ± ", one.grid.sd, one.unit) for one in row]
         for row in rows
     ]
-    names = [shortenedName(record.name, LONGEST_NAME) for record in records]
+    names = [shortenName(record.name, LONGEST_NAME) for record in records]
     table = Table(columns, [[name, *row] for name, row in zip(names, cells, strict=True)])
     title = f"With the standard deviation when the voxel grid is shifted by fractions of a voxel ({SHIFTS} times):"
-    return f"{title}\n\n{aligned(table, width)}\n\n{SPREAD_NOTE}"
+    return f"{title}\n\n{align(table, width)}\n\n{SPREAD_NOTE}"
 
 
 def remarks(records: Sequence[Comparison], ofCase: Iterable[str] = ()) -> Iterable[str]:
@@ -172,46 +172,49 @@ def remarks(records: Sequence[Comparison], ofCase: Iterable[str] = ()) -> Iterab
     yield from map(oneLine, (*lines[0], *lines[1]))
 
 
-def shortened(name: str, length: int) -> str:
+def shorten(name: str, length: int) -> str:
     """Return a name, cut short to fit into a column."""
     return oneLine(name if len(name) <= length else f"{name[: length - 1]}…")
 
 
-def shortenedName(name: str, length: int) -> str:
+def shortenName(name: str, length: int) -> str:
     """Return the name of a pair, cut short to fit into a column.
 
     Two names are both shown, and with their ends, which often give the side.
     """
     first, between, second = name.partition(" / ")
     if len(name) <= length or not between:
-        return shortened(name, length)
+        return shorten(name, length)
     room = length - len(between)
     # room that one name does not need goes to the other
     longest = [max(room // 2, room - len(other)) for other in (second, first)]
-    halves = (_withEnds(half, most) for half, most in zip((first, second), longest, strict=True))
+    halves = []
+    for half, most in zip((first, second), longest, strict=True):
+        end = (most - 1) // 2
+        halves.append(half if len(half) <= most else f"{half[: most - 1 - end]}…{half[-end:]}")
     return oneLine(between.join(halves))
 
 
-def _withEnds(name: str, length: int) -> str:
-    end = (length - 1) // 2
-    return name if len(name) <= length else f"{name[: length - 1 - end]}…{name[-end:]}"
-
-
-def aligned(table: Table, width: int | None = None) -> str:
+def align(table: Table, width: int | None = None) -> str:
     """Return a table as text, with a line below the heading.
 
     width: characters of a line. Columns that do not fit are put in another block below, which repeats the columns of
     text that the table begins with. None does not limit the lines.
     """
-    rows = table.texts()
-    return "\n\n".join(
-        _alignedBlock([[row[n] for n in block] for row in rows], [table.columns[n].isText for n in block])
-        for block in blocks(table, width)
-    )
+    rows, parts = table.texts(), []
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for block in blocks(table, width):
+        lines = []
+        for row in rows:
+            cells = (row[n].ljust(widths[n]) if table.columns[n].isText else row[n].rjust(widths[n]) for n in block)
+            lines.append(GAP.join(cells).rstrip())
+        lines.insert(1, GAP.join("-" * widths[n] for n in block))
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts)
 
 
 def blocks(table: Table, width: int | None) -> list[list[int]]:
-    """Return the numbers of the columns in each block, all of which begin with the same ones; see aligned()."""
+    """Return the numbers of the columns in each block, all of which begin with the same ones; see align()."""
     rows = table.texts()
     widths = [len(GAP) + max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     left = next((n for n, column in enumerate(table.columns) if not column.isText), len(widths))
@@ -222,13 +225,3 @@ def blocks(table: Table, width: int | None) -> list[list[int]]:
             found.append(list(range(left)))
         found[-1].append(column)
     return found
-
-
-def _alignedBlock(rows: Sequence[Sequence[str]], areText: Sequence[bool]) -> str:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [c.ljust(w) if isText else c.rjust(w) for c, w, isText in zip(row, widths, areText, strict=True)]
-        lines.append(GAP.join(cells).rstrip())
-    lines.insert(1, GAP.join("-" * width for width in widths))
-    return "\n".join(lines)

@@ -9,26 +9,14 @@ from typing import Any
 from ..base.texts import commaSeparated
 from ..case.protocol.judgment import SCORE_NOTE, VERDICTS, Judgment, scoreText, worst
 from .tablemodel import Column, Table
-from .tables import LONGEST_NAME, aligned, shortened, shortenedName
+from .tables import LONGEST_NAME, align, shorten, shortenName
 from .writing import writeTable
 
 # Most structures without limits that are listed; further ones are only counted.
 MOST_UNJUDGED = 30
-# Columns of the file, with the keys of the verdict's dictionary.
-COLUMNS = {
-    "Structure": "structure",
-    "Measurement": "measurement",
-    "Convention": "convention",
-    "Value": "value",
-    "Unit": "unit",
-    "Relation": "relation",
-    "Pass": "pass",
-    "Warn": "warn",
-    "Weight": "weight",
-    "Verdict": "verdict",
-    "Reason": "reason",
-    "Source": "source",
-}
+# Columns of the file, which are keys of the verdict's dictionary in lower case.
+COLUMNS = ("Structure", "Measurement", "Convention", "Value", "Unit", "Relation", "Pass", "Warn", "Weight", "Verdict",
+           "Reason", "Source")  # fmt: skip
 # All columns: those, and the score of the structure.
 HEADINGS = (*COLUMNS, "Score")
 
@@ -41,7 +29,7 @@ def rows(judgment: Mapping, nameOf: Callable[[str], str] = str) -> Iterator[list
     for structure in judgment["structures"]:
         for rule in structure["rules"]:
             given = {**rule, "structure": nameOf(rule["structure"])}
-            yield [*(given[key] for key in COLUMNS.values()), structure["score"]]
+            yield [*(given[key.lower()] for key in COLUMNS), structure["score"]]
 
 
 def writeVerdicts(judgment: Mapping, path: Path) -> None:
@@ -62,19 +50,19 @@ def verdictTable(judgment: Judgment) -> str:
         reasons = [v.reason for v in verdicts if v.verdict == verdict]
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         scored = [scoreText(verdicts)] * judgment.isWeighted
-        found.append([shortenedName(name, LONGEST_NAME), verdict, *scored, f"{shortened(reasons[0], 90)}{more}"])
+        found.append([shortenName(name, LONGEST_NAME), verdict, *scored, f"{shorten(reasons[0], 90)}{more}"])
     found.sort(key=lambda row: -VERDICTS.index(row[1]))
     if not found:
         return "No rule applies to the compared structures."
     heads = ["Structure", "Verdict", *["Score"] * judgment.isWeighted, "Reason"]
-    table = aligned(Table.headed(heads, found, left=len(heads)))
+    table = align(Table.headed(heads, found, left=len(heads)))
     note = SCORE_NOTE if judgment.isWeighted else ""
-    return "\n\n".join(filter(None, (table, note, unjudged(judgment.withoutLimits))))
+    return "\n\n".join(filter(None, (table, note, noLimits(judgment.withoutLimits))))
 
 
-def unjudged(names: Iterable[str]) -> str:
+def noLimits(names: Iterable[str]) -> str:
     """Return a line that lists the structures without any rule, each once; "" without any."""
-    shown = [shortenedName(name, LONGEST_NAME) for name in dict.fromkeys(names)]
+    shown = [shortenName(name, LONGEST_NAME) for name in dict.fromkeys(names)]
     return f"No limits for: {commaSeparated(shown, MOST_UNJUDGED)}" if shown else ""
 
 

@@ -8,7 +8,7 @@ from ..base.texts import counted, oneLine
 from ..conventions.which import Candidate
 from .resulttables import heading
 from .tablemodel import Table
-from .tables import aligned
+from .tables import align
 from .writing import versions
 
 SCHEMA = "segment-metrics-which/1"
@@ -23,12 +23,12 @@ def answer(value: str, candidates: Sequence[Candidate], key: str | None = None) 
     what = f"{key} {value}" if key else value
     if not number:
         nothing = f"No tool, direction or common mistake that is known gives {what} for this pair."
-        return f"{nothing} The nearest is {told(first)}."
+        return f"{nothing} The nearest is {describe(first)}."
     more = f"; {counted(number - 1, 'other way gives', 'other ways give')} it, too" if number > 1 else ""
-    return f"{what} is {told(first)}{more}."
+    return f"{what} is {describe(first)}{more}."
 
 
-def told(candidate: Candidate) -> str:
+def describe(candidate: Candidate) -> str:
     """Return what a candidate is, in words, with its value."""
     how = ", ".join(filter(None, (candidate.direction, candidate.mistake)))
     return oneLine(f"{heading(candidate.key)} of {tools(candidate)}{f' ({how})' if how else ''}, {candidate.text()}")
@@ -59,7 +59,7 @@ def rowsOf(candidates: Sequence[Candidate]) -> Table:
 
 def textTable(candidates: Sequence[Candidate], width: int | None = None) -> str:
     """Return a table of candidates as text; a star marks those that agree with all digits."""
-    return aligned(rowsOf(candidates), width)
+    return align(rowsOf(candidates), width)
 
 
 def document(value: str, found: Mapping[str, Sequence[Candidate]], settings: Mapping, key: str | None = None) -> dict:

@@ -8,14 +8,14 @@ import os
 import platform
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 import SimpleITK
 from vtkmodules.util.numpy_support import numpy_to_vtk
-from vtkmodules.vtkCommonCore import vtkIntArray, vtkStringArray
+from vtkmodules.vtkCommonCore import vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError
@@ -153,12 +153,8 @@ def cells(values: Iterable[Any]) -> list[str]:
 
     Infinite values are `inf`; undefined and missing ones are empty.
     """
-    return ["" if isMissing(v) else harmless(v) if isinstance(v, str) else repr(v) for v in map(plain, values)]
-
-
-def isMissing(value: Any) -> bool:
-    """Return whether there is no value: it is None or NaN."""
-    return value is None or value != value
+    rows = map(plain, values)
+    return ["" if v is None or v != v else harmless(v) if isinstance(v, str) else repr(v) for v in rows]
 
 
 def harmless(text: str) -> str:
@@ -198,19 +194,10 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
             arrays["BLD"] = comparison.localDistances(REFERENCE_AND_TEST[side])
         if comparison.dose is not None:
             arrays["Dose"] = comparison.dose.knownAt(direction.surface.points)
+        arrays["Side"] = np.full(polyData.GetNumberOfPoints(), side, np.int32)
         for name, values in arrays.items():
-            array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
-            array.SetName(name)
-            polyData.GetPointData().AddArray(array)
-        for data, count in (
-            (polyData.GetPointData(), polyData.GetNumberOfPoints()),
-            (polyData.GetCellData(), polyData.GetNumberOfCells()),
-        ):
-            sides = vtkIntArray()
-            sides.SetName("Side")
-            sides.SetNumberOfValues(count)
-            sides.Fill(side)
-            data.AddArray(sides)
+            addArray(polyData.GetPointData(), name, values)
+        addArray(polyData.GetCellData(), "Side", np.full(polyData.GetNumberOfCells(), side, np.int32))
         append.AddInputData(polyData)
     append.Update()
     result = append.GetOutput()
@@ -223,14 +210,24 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     return result
 
 
-def writeMask(mask: Mask, path: Path) -> None:
-    """Write a mask as an image of 0 and 1 with the geometry of its grid, extended if the structure exceeds it."""
-    _writeImage(_imageOf(mask), path)
+def addArray(data, name: str, values: np.ndarray) -> None:
+    """Add values (n,) of points or cells to their data."""
+    array = numpy_to_vtk(np.ascontiguousarray(values), deep=True)
+    array.SetName(name)
+    data.AddArray(array)
 
 
-def writeSegment(name: str, mask: Mask, path: Path) -> None:
-    """Write a mask as a segmentation of Slicer with one segment of a name."""
-    image = _imageOf(mask)
+def writeMask(mask: Mask, path: Path, segment: str = "") -> None:
+    """Write a mask as an image of 0 and 1 with the geometry of its grid, extended if the structure exceeds it.
+
+    segment: its name, to write it as a segmentation of Slicer. Raises OSError if the file cannot be written.
+    """
+    low, high = np.minimum(mask.low, 0), np.maximum(mask.high, np.array(mask.grid.size) - 1)
+    grid = mask.grid.resized(low, high)
+    image = SimpleITK.GetImageFromArray(mask.block(low, high))
+    image.SetSpacing(grid.spacing.tolist())
+    image.SetOrigin(grid.origin.tolist())
+    image.SetDirection(grid.direction.ravel().tolist())
     ends = [end for size in image.GetSize() for end in (0, size - 1)]
     fields = {
         "Segmentation_ContainedRepresentationNames": "Binary labelmap|",
@@ -238,29 +235,14 @@ def writeSegment(name: str, mask: Mask, path: Path) -> None:
         "Segmentation_SourceRepresentation": "Binary labelmap",
         "Segmentation_ReferenceImageExtentOffset": "0 0 0",
         "Segment0_ID": "Segment_1",
-        "Segment0_Name": oneLine(name),
+        "Segment0_Name": oneLine(segment),
         "Segment0_LabelValue": "1",
         "Segment0_Layer": "0",
         "Segment0_Extent": " ".join(map(str, ends)),
         "Segment0_Color": "0.95 0.77 0.06",
     }
-    for key, value in fields.items():
+    for key, value in fields.items() if segment else ():
         image.SetMetaData(key, value)
-    _writeImage(image, path)
-
-
-def _imageOf(mask: Mask) -> SimpleITK.Image:
-    low = np.minimum(mask.low, 0)
-    high = np.maximum(mask.high, np.array(mask.grid.size) - 1)
-    grid = mask.grid.resized(low, high)
-    image = SimpleITK.GetImageFromArray(mask.block(low, high))
-    image.SetSpacing(grid.spacing.tolist())
-    image.SetOrigin(grid.origin.tolist())
-    image.SetDirection(grid.direction.ravel().tolist())
-    return image
-
-
-def _writeImage(image: SimpleITK.Image, path: Path) -> None:
     try:
         with quiet():
             SimpleITK.WriteImage(image, str(path), useCompression=True)
@@ -310,7 +292,10 @@ def fileNames(names: Iterable[str]) -> list[str]:
     taken: set[str] = set()
     result = []
     for name in names:
-        stem = re.sub("_{2,}", "_", "".join(map(_fileCharacter, unicodedata.normalize("NFC", name))))
+        letters = unicodedata.normalize("NFC", name)
+        # letters, combining marks, numbers and these
+        allowed = (c if c in "._-" or unicodedata.category(c)[0] in "LMN" else "_" for c in letters)
+        stem = re.sub("_{2,}", "_", "".join(allowed))
         stem = stem.strip("._")[:LONGEST_STEM].encode()[:MOST_BYTES].decode(errors="ignore") or "structure"
         unique, number = stem, 2
         # names must also differ on file systems that ignore case
@@ -319,11 +304,6 @@ def fileNames(names: Iterable[str]) -> list[str]:
         taken.add(unique.casefold())
         result.append(unique)
     return result
-
-
-def _fileCharacter(character: str) -> str:
-    """Return a character if it is allowed in a file name (letters, combining marks, numbers and "._-"), else "_"."""
-    return character if character in "._-" or unicodedata.category(character)[0] in "LMN" else "_"
 
 
 def fileName(kind: str, name: str) -> str:
@@ -374,25 +354,31 @@ def earlierResults(folder: Path) -> list[Path]:
 
     If they were not replaced, they would seem to belong to the new numbers.
     """
+
+    def named(content: Mapping) -> Iterable[object]:
+        yield from (pair["files"].get(kind) for pair in content["pairs"] for kind in RESULT_FILES)
+        if "protocol" in content:
+            yield VERDICTS_FILE
+        for file, name in ((LESIONS_FILE, "lesions"), (GAPS_FILE, "gaps")):
+            if any(name in pair for pair in content["pairs"]):
+                yield file
+        yield content.get("report")
+
+    pairs = "|".join(rf"{kind}_[^/\\]+\.{suffix}" for kind, suffix in RESULT_FILES.items())
+    others = map(re.escape, (VERDICTS_FILE, LESIONS_FILE, GAPS_FILE, REPORT_FILE))
+    return earlierFiles(folder / "metrics.json", SCHEMA, named, "|".join((pairs, *others)))
+
+
+def earlierFiles(document: Path, schema: str, named: Callable[[Mapping], Iterable[object]], pattern: str) -> list[Path]:
+    """Return the files that an earlier run wrote beside its document; [] if another program wrote that, or nobody.
+
+    named: returns the names in the document. pattern: of the names that are ours: the document may have been edited,
+    and nothing else may be taken for a result, least of all outside the folder.
+    """
     try:
-        content = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
-        if content["schema"] != SCHEMA:
-            return []
-        named = [(kind, pair["files"].get(kind)) for pair in content["pairs"] for kind in RESULT_FILES]
-        judged = [folder / VERDICTS_FILE] if "protocol" in content else []
-        lists = {LESIONS_FILE: "lesions", GAPS_FILE: "gaps"}
-        listed = [folder / file for file, name in lists.items() if any(name in pair for pair in content["pairs"])]
-        reported = [folder / REPORT_FILE] if content.get("report") == REPORT_FILE else []
-    except (
-        OSError,
-        ValueError,
-        LookupError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-    ):  # missing, or written by another program
+        content = json.loads(document.read_text(encoding="utf-8"))
+        names = list(named(content)) if content["schema"] == schema else []
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return []
-    # the file may have been edited: accept only names of results, and none outside the folder
-    pattern = {kind: re.compile(rf"{kind}_[^/\\]+\.{suffix}") for kind, suffix in RESULT_FILES.items()}
-    ours = [folder / name for kind, name in named if isinstance(name, str) and pattern[kind].fullmatch(name)]
-    return [*ours, *judged, *listed, *reported]
+    ours = dict.fromkeys(name for name in names if isinstance(name, str) and re.fullmatch(pattern, name))
+    return [document.parent / name for name in ours]

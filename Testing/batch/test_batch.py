@@ -57,18 +57,6 @@ def testABatch(study, inline, capsys):
     assert dice["cases"] == 3 and dice["medianDifference"] == pytest.approx(-0.1)
 
 
-@pytest.mark.parametrize("named", ["limits.csv", ""])
-def testTheProtocolAddsToTheTolerances(study, inline, named):
-    """What the settings ask for is measured, too, whether cases name the protocol or the command does."""
-    Path("data/limits.csv").write_text(PROTOCOL)
-    write(f"a,ref.nrrd,t1.nrrd,{named}")
-    options = () if named else ("--protocol", "data/limits.csv")
-    assert batch(*options) == 0
-    assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_2mm"] == "1.0"
-    assert batch(*options, "--overwrite", "--tolerance", 3) == 0 and Inline.count == 2
-    assert table()[0]["NSD_1mm"] == "1.0" and table()[0]["NSD_3mm"] == "1.0" and "NSD_2mm" not in table()[0]
-
-
 def testOtherColumnsAreIgnored(study, inline, capsys):
     """Lists of cases have notes; a column that looks mistyped is refused."""
     write("a,ref.nrrd,t1.nrrd,m,61,fine", heading="case,reference,test,method,age,Notes")

@@ -17,7 +17,7 @@ from SegmentMetricsLib.batch.statistics import Cohort, compareMethods
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.metrics.findings import Finding, Kind
 from SegmentMetricsLib.show.report.index import CaseLine, indexOf
-from SegmentMetricsLib.show.report.thumbnails import thumbnail
+from SegmentMetricsLib.show.report.slicepictures import thumbnail
 
 PICTURE = {"view": "axial", "reference": "M100 100l900 0l0 900z", "test": "M200 100l900 0l0 900z"}
 

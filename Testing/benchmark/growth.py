@@ -1,7 +1,5 @@
 """How time and memory grow with the size of the surfaces, on the fast road and on the general one.
 
-    python Testing/benchmark/growth.py [--sizes 2e3,2e4,2e5,2e6] [--rounds 3] [--output FILE]
-
 The pairs are ellipsoids at 1 mm, larger and larger, that lie 2 mm apart; every size takes its turn in every round.
 Times are processor seconds, as wall seconds tell of whatever else a machine does. The fast road takes the masks, the
 general one their smoothed surfaces as meshes.
@@ -9,16 +7,12 @@ general one their smoothed surfaces as meshes.
 
 from __future__ import annotations
 
-import argparse
 import gc
-import json
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from statistics import median
 
-import memory
 import numpy as np
 import pairs
 import SimpleITK
@@ -26,20 +20,6 @@ import SimpleITK
 SIZES = (2e3, 2e4, 2e5, 2e6)
 PROPORTIONS, APART = np.array([1.0, 0.8, 1.2]), np.array([1.6, -0.9, 0.7])
 ROADS = ("fast", "general")
-WANTED = 1.5
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print a table, and write the numbers."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sizes", default=",".join(f"{size:g}" for size in SIZES), help="triangles (%(default)s)")
-    parser.add_argument("--rounds", type=int, default=3, help="%(default)s")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="JSON file for the numbers")
-    options = parser.parse_args(arguments)
-    rows = growth([float(size) for size in options.sizes.split(",")], options.rounds)
-    print("\n".join(table(rows)))
-    if options.output:
-        options.output.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
 
 
 def growth(sizes: Sequence[float], rounds: int) -> list[dict]:
@@ -70,7 +50,7 @@ def pairOf(triangles: float) -> pairs.Pair:
     masks = []
     for shift in (np.zeros(3), APART):
         mask = np.zeros(shape, np.uint8)
-        memory.draw(mask, (shape - 1) / 2 + shift[::-1], radii[::-1], 1)
+        pairs.draw(mask, (shape - 1) / 2 + shift[::-1], radii[::-1], 1)
         masks.append(mask != 0)
     grid = SimpleITK.Image([1, 1, 1], SimpleITK.sitkUInt8)
     return pairs.cropped(f"{triangles:g}", *masks, grid)
@@ -103,12 +83,6 @@ def peakBytes(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def spread(rows: Sequence[dict], road: str, key: str) -> float:
-    """Return how many times larger the largest number per triangle of a road is than the smallest."""
-    values = [row[key] for row in rows if row["road"] == road]
-    return max(values) / min(values)
-
-
 def inWords(rows: Sequence[dict]) -> list[str]:
     """Return for each road what every pair costs and what each triangle adds, the items of a list.
 
@@ -132,7 +106,3 @@ def table(rows: Sequence[dict]) -> list[str]:
     for row in rows:
         lines.append(f"| {row['road']} | {row['triangles']:,} | {row['microseconds']:.2f} | {row['bytes']:.0f} |")
     return lines
-
-
-if __name__ == "__main__":
-    main()

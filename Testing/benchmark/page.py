@@ -20,6 +20,8 @@ HOME = Path(__file__).parent
 DOCUMENTATION = HOME.parents[1] / "docs"
 OURS = "SegmentMetrics"
 SHOWN_ERRORS = {"HD95": "mm", "MASD": "mm", "NSD_2mm": "%pt"}
+# Files of the charts.
+PICTURES = ("performance_times.svg", *(f"performance_{key}.svg" for key in SHOWN_ERRORS))
 NOT_MEASURED = "Not measured in this run."
 SCALES = {"mm": 1.0, "%pt": 100.0}
 # Errors below this are drawn as large: what rounding leaves.
@@ -35,18 +37,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def write(result: dict, folder: Path) -> None:
     """Write performance.md and its charts into a folder."""
-    pictures = {"performance_times.svg": timesChart(result["cases"][0])}
+    pictures = {PICTURES[0]: timesChart(result["cases"][0])}
     count = sum(len(case["pairs"]) for case in result["cases"])
     for key, unit in SHOWN_ERRORS.items():
         title = f"{key}: mean error of {count} pair{'s' * (count != 1)}"
         pictures[f"performance_{key}.svg"] = charts.bars(title, unit, errorRows(result["cases"], key))
     for name, drawn in pictures.items():
         (folder / name).write_text(drawn, "utf-8")
-    (folder / "performance.md").write_text(pageOf(result, list(pictures)), "utf-8")
+    (folder / "performance.md").write_text(pageOf(result), "utf-8")
 
 
-def pageOf(result: dict, pictures: Sequence[str]) -> str:
-    """Return the page. pictures: files of its charts, that of the times first."""
+def pageOf(result: dict) -> str:
+    """Return the page."""
     import run
     from peers import ON_MESHES, SAME_NUMBERS
 
@@ -58,8 +60,8 @@ def pageOf(result: dict, pictures: Sequence[str]) -> str:
         "case": f"{first['name']}, {first['triangles']:,} triangles",
         "overview": "\n".join(overview(result["cases"])),
         "comparison": comparisonOf(first),
-        "times": f"![Times]({pictures[0]})",
-        "errors": "\n".join(f"![Errors]({name})" for name in pictures[1:]),
+        "times": f"![Times]({PICTURES[0]})",
+        "errors": "\n".join(f"![Errors]({name})" for name in PICTURES[1:]),
         "presets": sideBySide(result["cases"], SAME_NUMBERS),
         "meshes": sideBySide(result["cases"], ON_MESHES),
         "tables": "\n\n".join(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,8 @@ LIVER = 5  # its label in the label maps of a data folder
 SMALL = ("Cochlea-Lt", "Cochlea-Rt", "Lens-Lt", "Lens-Rt", "Optic-Nerve-Lt", "Optic-Nerve-Rt")
 # Voxels left around both structures.
 MARGIN = 2
+# Of generated label maps, mm along i, j, k: of the voxels, and half-axes of the structure around all others.
+SPACING, TRUNK = np.array([0.9, 0.9, 1.5]), np.array([190.0, 125.0, 270.0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,3 +230,35 @@ QUICK = (Blob("liver-like, 2.5 mm", (84, 70, 58), (2.5, 2.5, 2.5), 4, 1.0, 45, 8
 def generated(quick: bool) -> list[Case]:
     """Return the generated pairs, each a case of its own."""
     return [Case(blob.name, (blob.pair(),)) for blob in (QUICK if quick else BLOBS)]
+
+
+# ---- generated label maps
+
+
+def writeVolumes(folder: Path, size: Sequence[int], structures: int) -> list[Path]:
+    """Write two label maps (uint8) of so many ellipsoids, the first a trunk of 38 x 25 cm, and return their files."""
+    shape = np.array(size[::-1])
+    files = []
+    for which in ("reference", "test"):
+        random = np.random.default_rng(0)
+        labels = np.zeros(shape, np.uint8)
+        for label in range(1, structures + 1):
+            center, radii = shape / 2, np.minimum(TRUNK / SPACING, 0.45 * shape[::-1])[::-1]
+            if label > 1:
+                center = shape * random.uniform(0.3, 0.7, 3)
+                radii = np.maximum(shape * random.uniform(0.02, 0.12 if label < 20 else 0.05, 3), 3)
+            draw(labels, center + 1.3 * (which == "test"), radii, label)
+        image = SimpleITK.GetImageFromArray(labels)
+        image.SetSpacing(SPACING.tolist())
+        files.append(folder / f"{which}.nii.gz")
+        SimpleITK.WriteImage(image, str(files[-1]), True)
+    return files
+
+
+def draw(labels: np.ndarray, center: np.ndarray, radii: np.ndarray, label: int) -> None:
+    """Draw an ellipsoid into labels [k, j, i]."""
+    low = np.maximum(np.floor(center - radii).astype(int), 0)
+    high = np.minimum(np.ceil(center + radii).astype(int) + 1, labels.shape)
+    axes = np.ogrid[tuple(slice(*ends) for ends in zip(low, high, strict=True))]
+    inside = sum(((axis - c) / r) ** 2 for axis, c, r in zip(axes, center, radii, strict=True)) < 1
+    labels[tuple(slice(*ends) for ends in zip(low, high, strict=True))][inside] = label

@@ -2,10 +2,9 @@
 
     python Testing/benchmark/run.py [--data FOLDER] [--quick] [--growth] [--output DIR] [--page]
 
-Without --data the pairs are generated. Prints tables, and writes them and every single time into benchmark.md and
-benchmark.json when there is an output folder, and the page of the documentation with its charts (see page.py). --page
-writes that page into docs, with growth, from the real pairs where they are (see Testing/support/reference.py); that
-takes about half an hour.
+Without --data the pairs are generated. Prints the page of the documentation (see page.py), and writes it, its charts
+and every single time, in benchmark.json, into an output folder. --page writes that page into docs, with growth, from
+the real pairs where they are (see Testing/support/reference.py); that takes about half an hour.
 `pip install -e ".[peers]"` installs the peers, but for MONAI (see peers.py); those that are not installed are
 left out.
 """
@@ -41,7 +40,6 @@ QUICK_SIZES = (2e3, 2e4)
 # Pairs of fewer triangles are small: what they take is calls, not work on arrays.
 SMALL = 10_000
 TIME_COLUMNS = ("tool", "warm ms", "ratio", "cold ms", "ratio", "MB", "bytes/triangle")
-SHOWN_VALUES = ("HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm", "DSC")
 NOTES = """\
 Times are processor time of all pairs of a case, medians over {rounds} rounds, or {cold} of the cold ones; in a round
 every tool takes its turn on every pair. *Cold* is the first call in a fresh process, imports excluded, tables and
@@ -55,14 +53,14 @@ images or arrays, cropped to the pair's common box and {margin} voxels, before t
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print the tables, write them and all numbers into the output folder."""
+    """Measure, print the page, write it and all numbers into the output folder."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--data", type=Path, metavar="FOLDER", help="organs_reference_1mm.nii.gz, organs_test_1mm.nii.gz"
     )
     parser.add_argument("--page", action="store_true", help="write the page of the documentation, with growth")
     parser.add_argument("--quick", action="store_true", help="smaller pairs and fewer rounds")
-    parser.add_argument("--output", type=Path, metavar="DIR", help="folder for benchmark.md and benchmark.json")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="folder for the page and benchmark.json")
     parser.add_argument("--growth", action="store_true", help="how time and memory grow with the surfaces, too")
     options = parser.parse_args(arguments)
     if options.output:  # before the long work
@@ -79,14 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.growth or options.page:
         print("growth ...", file=sys.stderr, flush=True)
         result["growth"] = growth.growth(QUICK_SIZES if options.quick else growth.SIZES, rounds)
-    text = markdown(result)
-    print(text)
+    print(page.pageOf(result))
     if options.output:
         (options.output / "benchmark.json").write_text(json.dumps(result, indent=1, allow_nan=False) + "\n", "utf-8")
-        (options.output / "benchmark.md").write_text(text, "utf-8")
-        page.write(result, options.output)
-    if options.page:
-        page.write(result, page.DOCUMENTATION)
+    for folder in filter(None, (options.output, page.DOCUMENTATION if options.page else None)):
+        page.write(result, folder)
 
 
 def notes(rounds: int) -> str:
@@ -166,39 +161,13 @@ def describeCase(case: pairs.Case, times: dict[str, measure.Times], truths: list
             "coldRounds": taken.cold,
             "warmRounds": taken.warm,
             "warmPairs": taken.pairMedians,
-            "values": [{key: finite(value) for key, value in values.items()} for values in taken.values],
+            "values": [
+                {key: float(value) if math.isfinite(value) else None for key, value in values.items()}
+                for values in taken.values
+            ],
         }
     described = [{"name": p.name, "triangles": p.triangles, "spacing": p.reference.GetSpacing()} for p in case.pairs]
     return {"name": case.name, "triangles": case.triangles, "pairs": described, "tools": tools, "truths": truths}
-
-
-def finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
-
-
-def markdown(result: dict) -> str:
-    """Return the tables of a benchmark's result, with what a reader has to know."""
-    machine, rounds = result["machine"], result["rounds"]
-    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
-    load = "" if machine["load"] is None else f" (load before: {machine['load']})"
-    lines = [
-        "# Benchmark",
-        "",
-        f"{machine['cores']} cores{load}, {machine['system']}, Python {machine['python']}, {packages}.",
-        "",
-        notes(rounds),
-        *(f"- {name} {tool['version']}: {tool['does']}" for name, tool in result["tools"].items()),
-        *(f"- {name} is not installed: left out" for name in result["missing"]),
-    ]
-    for case in result["cases"]:
-        lines += ["", f"## {case['name']}: {case['triangles']:,} triangles", "", *timeTable(case), ""]
-        lines += valueTable(case) if len(case["pairs"]) == 1 else [slowestPairs(case)]
-    lines += ["", f"## A whole structure set: {wholeset.described(result['wholeSet'])}", ""]
-    lines += table(wholeset.COLUMNS, wholeset.rows(result["wholeSet"]))
-    if "growth" in result:
-        lines += ["", "## Growth", "", *growth.table(result["growth"])]
-    lines += ["", "## Starting up", "", *table(("whole process", "ms"), startUpRows(result["startUp"]))]
-    return "\n".join(lines) + "\n"
 
 
 def timeTable(case: dict) -> list[str]:
@@ -211,28 +180,6 @@ def timeTable(case: dict) -> list[str]:
         memory.append("" if tool["peakPerTriangle"] is None else f"{tool['peakPerTriangle']:.0f}")
         rows.append([name, *times, *memory])
     return table(TIME_COLUMNS, rows)
-
-
-def valueTable(case: dict) -> list[str]:
-    rows = []
-    values = {key: value for key, (value, _) in case["truths"][0].items()}
-    rows.append(["truth", *("" if key not in values else f"{values[key]:.4f}" for key in SHOWN_VALUES)])
-    for name, tool in case["tools"].items():
-        values = tool["values"][0]
-        rows.append([name, *("" if values.get(key) is None else f"{values[key]:.4f}" for key in SHOWN_VALUES)])
-    return table(("tool", *SHOWN_VALUES), rows)
-
-
-def slowestPairs(case: dict) -> str:
-    """Return a sentence on the small structures of a case, of which the total says little."""
-    small = smallPairs(case)
-    if not small:
-        return f"None of the pairs has fewer than {SMALL:,} triangles."
-    parts = []
-    for name, tool in case["tools"].items():
-        times = [1000 * tool["warmPairs"][n] for n in small]
-        parts.append(f"{name} {median(times):.1f} ({max(times):.1f})")
-    return f"Median (slowest) of the {len(small)} pairs under {SMALL:,} triangles, warm ms: {', '.join(parts)}."
 
 
 def smallPairs(case: dict) -> list[int]:

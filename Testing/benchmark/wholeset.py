@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import median
 
 import measure
-import memory
 import numpy as np
+import pairs
 import peers
 import SimpleITK
 
@@ -28,7 +28,7 @@ COLUMNS = ("whole process", "s", "ratio", "cores")
 def drawn(isQuick: bool) -> Iterator[list[Path]]:
     """Yield the files of two generated label maps: the second is the first, moved by 1.3 voxels along each axis."""
     with tempfile.TemporaryDirectory() as folder:
-        yield memory.writeVolumes(Path(folder), *(QUICK_SET if isQuick else SET))
+        yield pairs.writeVolumes(Path(folder), *(QUICK_SET if isQuick else SET))
 
 
 def wholeSet(files: Sequence[Path], rounds: int) -> dict:

@@ -12,7 +12,6 @@ import SimpleITK
 from SegmentMetricsLib import Settings, Structure, __main__, compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.pairing import note, pairStructures, propose
-from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.model import naming
 from SegmentMetricsLib.model.inputs import labelMasks
@@ -405,31 +404,3 @@ def testPairsOfNamesWithEqualsSigns(folders, capsys, tmp_path):
 def testPairsThatAreNone(folders, capsys, pair):
     assert __main__.main(["compare", "ref", "test", "--output", "out", "--pair", pair]) == 2
     assert capsys.readouterr().err.startswith("segment-metrics: ") and not (folders / "out").exists()
-
-
-def testSegmentations(scene):
-    from SegmentMetricsLib import mrml
-
-    nodes = []
-    for names in (("Parotid_L", "Druse", "Brain"), ("left parotid", "Gland", "Brain")):
-        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
-        node.SetSourceRepresentationToClosedSurface()
-        for n, name in enumerate(names):
-            node.AddSegmentFromClosedSurfaceRepresentation(shapes.boxMesh((0, 0, 9 * n), (5, 5, 9 * n + 5)), name)
-        nodes.append(node)
-    for node, name in zip(nodes, ("Druse", "Gland")):
-        segmentation = node.GetSegmentation()
-        segmentation.GetSegment(segmentation.GetSegmentIdBySegmentName(name)).SetTag("TerminologyEntry", RIGHT_PAROTID)
-    result = mrml.compareSegmentations(*nodes)
-    assert [(c.reference.name, c.test.name) for c in result] == [
-        ("Parotid_L", "left parotid"), ("Druse", "Gland"), ("Brain", "Brain")
-    ]  # fmt: skip
-    assert "same terminology codes" in result[1].findings[0]
-    result = mrml.compareSegmentations(*nodes, choices={"Brain": None})
-    assert len(result) == 2 and result.unmatchedReference[0].name == "Brain"
-    protocol = parseProtocol("Structure,Measurement,Relation,Pass\nLeft Parotid,HD99,<=,1\nEye,DSC,>=,0.9\n", "limits")
-    result = mrml.compareSegmentations(*nodes, protocol=protocol)
-    assert [(v.structure, v.verdict) for v in result.judgment.verdicts] == [
-        ("Parotid_L / left parotid", "pass"), ("Eye", "not evaluable")
-    ]  # fmt: skip
-    assert {"HD95", "HD99"} <= set(result[0].measurements) and "HD99" not in result[1]

@@ -73,13 +73,9 @@ def testCommandLine(case, capsys):
     [
         ("Brain,DSC,>=,0.9", None, 0),
         ("Brain,DSC,>=,0.9", "fail", 3),
-        ("Brain,DSC,>=,0.9", "warn", 3),
-        ("Brain,DSC,>=,0.9,0.7", "not-evaluable", 0),
         ("Brain,DSC,>=,0.9,0.7", "warn", 3),
         ("Chiasm,DSC,>=,0.9", "fail", 0),
         ("Chiasm,DSC,>=,0.9", "not-evaluable", 3),
-        ("Chiasm,DSC,>=,0.9", "warn", 3),
-        ("Brain,DSC,>=,0.7", "warn", 0),
     ],
 )
 def testVerdictsDecideTheStatusOnRequest(case, capsys, rule, failOn, status):

@@ -6,7 +6,7 @@ import pytest
 import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.relevance import familiesUsing
+from SegmentMetricsLib.show.explanations import familiesUsing
 
 # two balls of different place and size, and one nearby that is critical
 SIZE, SPACING = (20, 18, 16), (1.5, 1.8, 3.0)

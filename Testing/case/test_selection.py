@@ -9,7 +9,6 @@ from functools import cache
 import pytest
 import shapes
 import SimpleITK
-from batchruns import rowsOf
 from sharedpairs import doseAround
 from tiers import throughout
 
@@ -131,14 +130,6 @@ def testOnTheCommandLine(files, capsys):
     assert "DSC" not in json.loads((files / "other/metrics.json").read_text())["pairs"][0]["measurements"]
 
 
-def testInABatch(files):
-    (files / "cases.csv").write_text("case,reference,test\n1,reference.nrrd,test.nrrd\n")
-    assert main(["batch", "cases.csv", "--workers", "1", "--metrics", "DSC,hd95", "--output", "all"]) == 0
-    (row,) = rowsOf(files / "all/results.csv")
-    assert list(row)[-2:] == ["HD95", "DSC"] and "IoU" not in row and "MASD" not in row
-    assert [line["Measurement"] for line in rowsOf(files / "all/summary.csv")] == ["HD95", "DSC"]
-
-
 def testAProtocolAddsWhatItsRulesNeed(files):
     """A family that nobody asked for is not added for one of its measurements."""
     (files / "limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,MHD,<=,1\n*,NSD_1mm,>=,0.5\n")
@@ -149,12 +140,3 @@ def testAProtocolAddsWhatItsRulesNeed(files):
     assert main([*command, "usual"]) == 0
     keys = json.loads((files / "usual/metrics.json").read_text())["pairs"][0]["measurements"]
     assert {"MHD", "NSD_1mm", "NSD_2mm", "IoU", "OverMax"} <= set(keys) and "AVD" not in keys
-
-
-def testCriticalStructuresBesideSingleMeasurements(files, capsys):
-    command = ["compare", "reference.nrrd", "test.nrrd", "--numbers-only", "--critical", "Label 1"]
-    assert main([*command, "--metrics", "DSC,STAR"]) == 0
-    shown = capsys.readouterr().out
-    assert [line.split()[0] for line in shown.splitlines()[2:4]] == ["DSC", "STAR"]
-    assert main([*command, "--metrics", "DSC"]) != 0
-    assert "add hazard to --metrics" in capsys.readouterr().err

@@ -51,7 +51,7 @@ class Cells(HTMLParser):
 
 
 def testTextsAreTheSameOnATerminalAndInNotebooks():
-    lines = tables.aligned(TABLE).splitlines()
+    lines = tables.align(TABLE).splitlines()
     assert (
         TABLE.texts() == TEXTS and lines[0].split("  ")[0] == "Name" and lines[2].split() == " ".join(TEXTS[1]).split()
     )

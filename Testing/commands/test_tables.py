@@ -93,7 +93,7 @@ def testSlicesAloneAreATable():
 )
 def testShortNamesOfPairsShowBothHalves(name, short):
     """Which side the structures are of mostly stands at the end of their names."""
-    assert tables.shortenedName(name, 28) == short and len(short) <= 28
+    assert tables.shortenName(name, 28) == short and len(short) <= 28
 
 
 @pytest.mark.parametrize(

@@ -83,9 +83,7 @@ def testSetting(copy):
     )
     assert "Results are in again" in repeated
     again = json.loads((copy / "again" / "metrics.json").read_text(encoding="utf-8"))
-    report = (
-        "from SegmentMetricsLib import Settings; from SegmentMetricsLib.show.report.usedsettings import usedSettings"
-    )
+    report = "from SegmentMetricsLib import Settings; from SegmentMetricsLib.show.report.provenance import usedSettings"
     told = pages.processIn(copy)(f"python -c '{report}; print(usedSettings(Settings(mostPlaces=3), []))'")
     assert "('Worst places listed', '3')" in told
     helped = pages.processIn(copy)("python -m SegmentMetricsLib batch --help-settings")

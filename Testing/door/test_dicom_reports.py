@@ -192,7 +192,42 @@ def testNamesInAnyScript(tmp_path):
     report, segmentation = SegmentMetricsLib.writeReport(compare(*both, Settings(metrics="DSC")), tmp_path / "sr.dcm")
     assert isValid(report) and isValid(segmentation)
     assert SegmentMetricsLib.readReport(report)[0].name == name
-    assert SegmentMetricsLib.readStructures(segmentation)[0].name == name
+    names = [one.name for one in SegmentMetricsLib.readStructures(segmentation)]
+    assert names == [f"{name} (reference)", f"{name} (test)"]
+
+
+def testAnatomyIsCoded(tmp_path):
+    """That of Slicer's terminology, in the SEG and in the report, which takes it from the SEG as well."""
+    region = "Anatomic codes - DICOM master list~SCT^818981001^Abdomen~^^"
+    code = f"DICOM master list~SCT^123037004^Anatomical Structure~SCT^64033007^Kidney~SCT^7771000^Left~{region}"
+    one = compare(A, B, Settings(metrics="DSC"))
+    test = Structure("Kidney", one.test.mask, terminology=code)
+    report, segmentation = SegmentMetricsLib.writeReport(
+        compare(one.reference, test, Settings(metrics="DSC")), tmp_path / "sr.dcm"
+    )
+    (segment,) = (one for one in dcmread(segmentation).SegmentSequence if one.SegmentLabel == "Kidney")
+    (kind,), (place,) = segment.SegmentedPropertyTypeCodeSequence, segment.AnatomicRegionSequence
+    assert (kind.CodeValue, place.CodeValue) == ("64033007", "818981001")
+    assert kind.SegmentedPropertyTypeModifierCodeSequence[0].CodeMeaning == "Left"
+    case = compareCase(segmentation, segmentation, Settings(metrics="DSC"), names=["Kidney"])
+    (again,) = SegmentMetricsLib.writeReport(case, tmp_path / "again.dcm")
+    for path in (report, again, segmentation):
+        assert isValid(path)
+    for path in (report, again):
+        (group,) = groupsOf(path)
+        assert (group.finding_type.meaning, group.finding_category.meaning) == ("Kidney", "Anatomical Structure")
+        sites = [(site.value.meaning, site.laterality and site.laterality.meaning) for site in group.finding_sites]
+        assert sites == [("Kidney", "Left"), ("Abdomen", None)]
+
+
+def testContoursInAPlane(tmp_path):
+    """The code for a volume does not stand for an area."""
+    one = compare(A[:, :, 30], B[:, :, 30])
+    report, segmentation = SegmentMetricsLib.writeReport(one, tmp_path / "sr.dcm")
+    assert isValid(report) and isValid(segmentation)
+    requireSame(SegmentMetricsLib.readReport(report)[0], one.measurements)
+    codes = {one.name.value: one.unit.value for one in groupsOf(report)[0].get_measurements()}
+    assert codes["VolumeTest"] == "mm2" and "RNU0" not in codes
 
 
 def testObservers(tmp_path):
@@ -226,6 +261,7 @@ def testRefused(files, tmp_path):
     dicomfiles.writeSeries(tmp_path / "other", Grid.fromImage(A), patient="B")
     dicomfiles.writeSeries(tmp_path / "more", Grid.fromImage(A))
     dicomfiles.writeSeries(tmp_path / "nowhere", Grid.fromImage(A), frame="")
+    wrong = Structure("Liver", one.test.mask, file=str(files / "seg.dcm"), number=9)
     (tmp_path / "text").write_text("text")
     (tmp_path / "torn.dcm").write_bytes((files / "rs.dcm").read_bytes()[:-20])
     (tmp_path / "taken_segmentation.dcm").write_bytes(b"")
@@ -237,10 +273,12 @@ def testRefused(files, tmp_path):
         (case, target, {"sources": [tmp_path / "none"]}, "none"),
         (case, target, {"given": {"PatientID": "C"}}, "PatientID .*'A'.*'C'"),
         (case, target, {"given": {"Colour": "C"}}, "Colour"),
+        (one, target, {"given": {"StudyInstanceUID": "one"}}, "'one'"),
         (one, target, {"sources": [tmp_path / "text"]}, "text: there is no DICOM file"),
         (one, target, {"sources": [tmp_path / "torn.dcm"]}, "torn.dcm: the DICOM file is damaged"),
         (one, target, {"sources": [files / "ct", tmp_path / "more"]}, "series"),
         (one, target, {"sources": [tmp_path / "nowhere"]}, "frame"),
+        (compare(wrong, wrong, Settings(metrics="DSC")), target, {}, r"seg\.dcm .* 9 "),
         (one, target, {"pdf": tmp_path / "there.dcm"}, "PDF"),
         ([one], target, {}, "list"),
     ):

@@ -10,7 +10,6 @@ from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.geometry.filling import combined, filled
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.model.structures import unusableOf
 
@@ -18,6 +17,7 @@ pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
 
 import dicomfiles
+import pydicom
 
 TILTED = np.eye(4)
 TILTED[:3, :3] = Rotation.from_euler("xyz", (20, -15, 30), degrees=True).as_matrix() * (1.0, 1.5, 2.5)
@@ -59,27 +59,21 @@ def testContoursAreFilledOnTheSlicesOfTheImage(tmp_path, name):
     assert nothing.isEmpty and not box.notes
 
 
-def testAFolderOfImagesAndOneStructureSet(tmp_path):
-    grid = GRIDS["axial"]
-    slices = dicomfiles.writeSeries(tmp_path, grid)
-    loops = [rectangle((5, 6), (14, 15), k) for k in range(3, 8)]
-    dicomfiles.writeStructureSet(tmp_path / "RS", {"Box": inWorld(grid, loops)}, slices)
-    assert [s.name for s in readStructures(tmp_path)] == ["Box"]
-    assert readStructures(tmp_path / "RS")[0].mask.count == 500
+def rods(grid):
+    """Return squares of 100 pixels on five slices, in world coordinates."""
+    return inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
 
 
-def testAPatientWithAFolderForEverySeries(tmp_path):
-    """As an archive exports it; what is missing there is said of the folder that was given."""
+@pytest.mark.parametrize(("images", "contours"), [("ct", "RS"), ("study/ct", "study/rt/1.2.3")])
+def testAPatientsFolder(tmp_path, images, contours):
+    """With all files in it, or a folder for every series, as an archive exports it; images alone are told."""
     grid = GRIDS["axial"]
+    slices = dicomfiles.writeSeries(tmp_path / images, grid)
     with pytest.raises(InputError, match="no files that can be compared"):
         readStructures(tmp_path)
-    slices = dicomfiles.writeSeries(tmp_path / "study" / "ct", grid)
-    with pytest.raises(InputError, match="no files that can be compared"):
-        readStructures(tmp_path)
-    loops = [rectangle((5, 6), (14, 15), k) for k in range(3, 8)]
-    dicomfiles.writeStructureSet(tmp_path / "study" / "rt" / "1.2.3", {"Box": inWorld(grid, loops)}, slices)
+    dicomfiles.writeStructureSet(tmp_path / contours, {"Box": rods(grid)}, slices)
     (box,) = readStructures(tmp_path)
-    assert box.name == "Box" and voxelsOf(box).sum() == 500
+    assert box.name == "Box" and voxelsOf(box).sum() == 500 == readStructures(tmp_path / contours)[0].mask.count
 
 
 def testHolesAndKeyholesAndIslands(tmp_path):
@@ -102,14 +96,12 @@ def testHolesAndKeyholesAndIslands(tmp_path):
 
 def testNamesWithABackslash(withoutPictures, tmp_path):
     """To DICOM they are several values."""
-    import pydicom
-
     from SegmentMetricsLib import __main__
 
     name = "Gl.\\parotidea\\links"
     grid = GRIDS["axial"]
     slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", grid), key=lambda s: s.InstanceNumber)
-    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    loops = rods(grid)
     dicomfiles.writeStructureSet(tmp_path / "set.dcm", {name: loops}, slices)
     array = np.zeros(grid.size[::-1], np.uint8)
     array[3:8, 6:16, 5:15] = 1
@@ -152,7 +144,7 @@ def testWhatReadingHasToSay(tmp_path):
 def testWithoutTheImage(tmp_path):
     """Contours whose image is not at hand are filled finely on planes of their own, and that is said once."""
     grid = GRIDS["axial"]
-    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    loops = rods(grid)
     paths = [tmp_path / name / "set.dcm" for name in "ab"]
     for path, patient in zip(paths, "AB", strict=True):
         dicomfiles.writeStructureSet(path, {"Box": loops}, patient=patient)
@@ -164,33 +156,11 @@ def testWithoutTheImage(tmp_path):
     assert "The files belong to different patients: their patient IDs differ." in comparison.findings
 
 
-@pytest.mark.parametrize("shift", [0, 0.3])
-def testFillingAgreesWithCountingWindings(shift):
-    from SegmentMetricsLib.geometry.contours import insideContours
-
-    generator = np.random.default_rng(5)
-    angles = np.sort(generator.uniform(0, 2 * np.pi, 60))
-    radii = generator.uniform(4, 14, 60)
-    loop = np.stack([20 + radii * np.cos(angles), 17 + radii * np.sin(angles)], axis=1).round(0) + shift
-    rows, columns = np.mgrid[:36, :40]
-    # a hair behind the lines that go through pixel centers, and even less above them
-    centers = np.stack([columns.ravel() + 1e-6, rows.ravel() + 1e-9], axis=1)
-    expected = insideContours(centers, loop, np.roll(loop, -1, axis=0)).reshape(36, 40)
-    assert 100 < expected.sum() < 1000
-    np.testing.assert_array_equal(filled(loop, np.roll(loop, -1, axis=0), (36, 40)), expected)
-
-
-def testFillingBeyondTheEdges():
-    loop = np.array([(-5.0, -5.0), (50, -5), (50, 50), (-5, 50)])
-    everything = filled(loop, np.roll(loop, -1, axis=0), (6, 7))
-    assert everything.all() and combined([everything, everything])[0].all()
-
-
 def testNeighborsOfTheImage(tmp_path, monkeypatch):
     """A damaged file beside the image's slices does not matter; of endless folders only so much is searched."""
     grid = GRIDS["axial"]
     slices = dicomfiles.writeSeries(tmp_path, grid)
-    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    loops = rods(grid)
     dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
     (tmp_path / "a damaged one").write_bytes(b"\0" * 128 + b"DICM" + b"\1\2\3")
     (structure,) = readStructures(tmp_path / "set.dcm")
@@ -203,36 +173,19 @@ def testNeighborsOfTheImage(tmp_path, monkeypatch):
 def testUnusable(tmp_path):
     grid = GRIDS["axial"]
     slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
-    good = dicomfiles.writeStructureSet(
-        tmp_path / "good.dcm", {"Box": inWorld(grid, [rectangle((5, 6), (14, 15), 3)])}, slices
-    )
-    with pytest.raises(ValueError, match="slice0: this is DICOM of the modality CT, which holds no contours"):
-        readStructures(tmp_path / "ct" / "slice0")
-    content = (tmp_path / "good.dcm").read_bytes()
-    for number, size in enumerate((140, 400, len(content) // 2, len(content) - 8)):
-        path = tmp_path / f"short{number}.dcm"
-        path.write_bytes(content[:size])
-        with pytest.raises(ValueError, match=f"short{number}.dcm: "):
-            readStructures(path)
     (tmp_path / "text.dcm").write_text("no DICOM")
-    with pytest.raises(ValueError, match=r"text.dcm: its content is not that of a DICOM file."):
-        readStructures(tmp_path / "text.dcm")
     dicomfiles.writeStructureSet(tmp_path / "none.dcm", {}, slices)
-    with pytest.raises(ValueError, match="no regions of interest"):
-        readStructures(tmp_path / "none.dcm")
-    upright = grid.toWorld([(5, 5, 2), (9, 5, 2), (9, 5, 6)])
-    dicomfiles.writeStructureSet(tmp_path / "upright.dcm", {"Box": [upright]}, slices)
-    with pytest.raises(ValueError, match="does not run along the slices"):
-        readStructures(tmp_path / "upright.dcm")
-    contour = good.ROIContourSequence[0].ContourSequence[0]
-    contour.ContourData = contour.ContourData[:9]
-    good.save_as(tmp_path / "points.dcm")
-    with pytest.raises(ValueError, match="not have as many points as it says"):
-        readStructures(tmp_path / "points.dcm")
-    contour.ContourData, contour.NumberOfContourPoints = ["1", "2", "nan"] * 3, 3
-    good.save_as(tmp_path / "nan.dcm")
-    with pytest.raises(ValueError, match="not positions in space"):
-        readStructures(tmp_path / "nan.dcm")
+    partly = dicomfiles.writeStructureSet(tmp_path / "partly.dcm", {"Box": rods(grid)})
+    del partly.ROIContourSequence
+    partly.save_as(tmp_path / "partly.dcm")
+    for name, said in (
+        ("ct/slice0", "this is DICOM of the modality CT, which holds no contours"),
+        ("text.dcm", "its content is not that of a DICOM file."),
+        ("none.dcm", "no regions of interest"),
+        ("partly.dcm", "holds the contours of its regions of interest is missing"),
+    ):
+        with pytest.raises(ValueError, match=f"{name}: .*{said}"):
+            readStructures(tmp_path / name)
 
 
 @pytest.mark.parametrize("areLengthsKnown", [False, True])
@@ -252,16 +205,6 @@ def testWhatEndsTooEarly(tmp_path, areLengthsKnown):
         with pytest.raises(ValueError, match=r"short\.dcm: ") as caught:
             readStructures(path)
         assert "\n" not in str(caught.value)
-
-
-def testWithoutThePartOfTheContours(tmp_path):
-    grid = GRIDS["axial"]
-    loops = inWorld(grid, [rectangle((5, 6), (14, 15), 3)])
-    content = dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops})
-    del content.ROIContourSequence
-    content.save_as(tmp_path / "set.dcm")
-    with pytest.raises(ValueError, match=r"set.dcm: .*holds the contours of its regions of interest is missing"):
-        readStructures(tmp_path / "set.dcm")
 
 
 def testDamagedNeighbors(tmp_path):
@@ -310,38 +253,20 @@ def testASliceThatIsThereTwice(tmp_path):
     assert structure.mask.grid.size[2] == 5 and voxelsOf(structure).sum() == 5 * 100
 
 
-def testMissingSlices(tmp_path):
-    """What was drawn on a slice that is not at hand is as good as the rest."""
+@pytest.mark.parametrize("missing", [{5, 8, 9}, *({*range(1, 12, 2), *also} for also in ((), (4,), (10,)))], ids=str)
+def testMissingSlices(tmp_path, missing):
+    """Contours and the names of slices show what the distances of the rest do not; all are as good as the rest."""
     grid = GRIDS["tilted"]
     slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
-    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
-    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": rods(grid)}, slices)
     (whole,) = readStructures(tmp_path / "set.dcm")
-    for number in (5, 8, 9):
+    for number in missing:
         (tmp_path / "ct" / f"slice{number}").unlink()
     (box,) = readStructures(tmp_path / "set.dcm")
-    np.testing.assert_array_equal(voxelsOf(box), voxelsOf(whole))
+    np.testing.assert_array_equal(voxelsOf(box), voxelsOf(whole)[: box.mask.grid.size[2]])
     np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
     (note,) = box.notes
-    assert note.startswith("Near the file, 3 of the 12 slices of the image") and "2.5 mm apart" in note
-
-
-@pytest.mark.parametrize("also, count", [((), 6), ((4,), 7), ((10,), 7)])
-def testEverySecondSliceIsMissing(tmp_path, also, count):
-    """The contours and the names of the slices show what the distances of the rest do not."""
-    grid = GRIDS["tilted"]
-    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
-    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
-    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
-    (whole,) = readStructures(tmp_path / "set.dcm")
-    for number in (*range(1, 12, 2), *also):
-        (tmp_path / "ct" / f"slice{number}").unlink()
-    (box,) = readStructures(tmp_path / "set.dcm")
-    depth = box.mask.grid.size[2]
-    np.testing.assert_array_equal(voxelsOf(box), voxelsOf(whole)[:depth])
-    np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
-    (note,) = box.notes
-    assert note.startswith(f"Near the file, {count} of the 12 slices of the image") and "2.5 mm apart" in note
+    assert note.startswith(f"Near the file, {len(missing)} of the 12 slices of the image") and "2.5 mm apart" in note
 
 
 def testAnImageThatWasCopiedUnderOtherNumbers(tmp_path):
@@ -350,27 +275,7 @@ def testAnImageThatWasCopiedUnderOtherNumbers(tmp_path):
     slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
     for image in slices:
         image.SOPInstanceUID = dicomfiles.generate_uid()
-    loops = inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+    loops = rods(grid)
     dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
     (box,) = readStructures(tmp_path / "set.dcm")
     assert box.mask.count and box.notes == ()
-
-
-def testOnTheCommandLine(withoutPictures, tmp_path, capsys):
-    """Two observers' structure sets on one image, compared from the command line."""
-    import json
-
-    from SegmentMetricsLib import __main__
-
-    grid = GRIDS["axial"]
-    slices = dicomfiles.writeSeries(tmp_path / "ct", grid)
-    for name, high in (("one", 14), ("two", 16)):
-        loops = inWorld(grid, [rectangle((5, 6), (high, 15), k) for k in range(3, 8)])
-        dicomfiles.writeStructureSet(tmp_path / name / f"{name}.dcm", {"Box": loops, "Lung": loops}, slices)
-    sets = [str(tmp_path / name / f"{name}.dcm") for name in ("one", "two")]
-    assert __main__.main(["compare", *sets, "--output", str(tmp_path / "out"), "--metrics", "overlap,boundary"]) == 0
-    assert "Lung" in capsys.readouterr().out
-    (first, _) = json.loads((tmp_path / "out" / "metrics.json").read_text())["pairs"]
-    assert first["measurements"]["HD"]["value"] == pytest.approx(2, abs=0.1)
-    assert first["measurements"]["DSC"]["value"] == pytest.approx(2 * 100 / (100 + 120))
-    assert first["grid"]["size"] == list(grid.size)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from commandruns import run as run
 
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.pairing import pairStructures
-from SegmentMetricsLib.geometry.filling import apart
 from SegmentMetricsLib.geometry.grids import Grid
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
 import dicomfiles
+import pydicom
 
 # slices every 3 mm from 0 to 57 mm
 GRID = Grid((64, 64, 20), np.array([[1.0, 0, 0, -32], [0, 1, 0, -32], [0, 0, 3, 0], [0, 0, 0, 1]]))
@@ -208,21 +207,8 @@ def testSeparatePartsAtOtherHeightsAreKept(tmp_path):
     assert found["Both"].mask.count == found["Left"].mask.count + found["Right"].mask.count
 
 
-def testPartsApart():
-    pixels = np.zeros((6, 9), bool)
-    pixels[1:3, 1:3] = pixels[1:3, 5:8] = True
-    others = np.zeros_like(pixels)
-    others[2:5, 2:4] = True
-    expected = pixels.copy()
-    expected[1:3, 1:3] = False
-    np.testing.assert_array_equal(apart(pixels, others), expected)
-    np.testing.assert_array_equal(apart(pixels, ~pixels), pixels)
-    assert not apart(pixels, pixels).any()
-
-
 def bothImages(folder, order, withNames):
     """Write a CT and an MR and a structure set on the CT that lists both; return the contours and the reading."""
-    import pydicom
     from pydicom.dataset import Dataset
 
     coarse = Grid((32, 32, 10), np.array([[2.0, 0, 0, -32], [0, 2, 0, -32], [0, 0, 7, 1.2], [0, 0, 0, 1]]))
@@ -359,28 +345,19 @@ def testAnOddStructureOfAFolder(tmp_path):
         pairStructures(found, found, names=["two Needle"])
 
 
-def testOddStructuresOnTheCommandLine(withoutPictures, tmp_path, capsys):
-    from SegmentMetricsLib import __main__
-
+def testOddStructuresOnTheCommandLine(run, tmp_path):
     rod = cylinder(np.arange(6, 54, 3.0))
-    written(tmp_path / "odd", {"Rod": rod, "Needle": [tilted()]})
-    written(tmp_path / "good", {"Rod": rod, "Needle": rod})
-    written(tmp_path / "other", {"Needle": rod})
-    odd, good, other = (str(tmp_path / name / "set.dcm") for name in ("odd", "good", "other"))
-    leftOut = LEFT_OUT.replace("set.dcm", str(Path("odd", "set.dcm")))  # the others are called alike
-
-    def compared(*arguments):
-        status = __main__.main(["compare", *arguments, "--output", str(tmp_path / "out"), "--metrics", "overlap"])
-        return status, capsys.readouterr()
-
-    status, printed = compared(odd, good)
-    assert status == 1 and leftOut in printed.out and leftOut in printed.err
+    for name, regions in (("odd", {"Rod": rod, "Needle": [tilted()]}), ("good", {"Rod": rod, "Needle": rod})):
+        written(tmp_path / name, regions)
+    leftOut = LEFT_OUT.replace("set.dcm", "odd/set.dcm")  # the others are called alike
+    both = ("compare", "odd/set.dcm", "good/set.dcm", "--metrics", "overlap", "-o", "out")
+    status, out, err = run(*both)
     # the reference has it as well
-    assert "Only in the test" not in printed.out
-    assert compared(odd, good, "--structure", "Rod")[0] == 0
-    for arguments in ((odd, good, "--structure", "Needle"), (odd, other), (odd, good, "--pair", "Needle=Needle")):
-        status, printed = compared(*arguments)
-        assert status != 0 and leftOut in printed.err
+    assert status == 1 and leftOut in out and leftOut in err and "Only in the test" not in out
+    assert run(*both, "--structure", "Rod")[0] == 0
+    for option in (("--structure", "Needle"), ("--pair", "Needle=Needle")):
+        status, _, err = run(*both, *option)
+        assert status != 0 and leftOut in err
 
 
 KNOWN = ["CLOSED_PLANAR", "closed_planar", "Closed Planar", "CLOSEDPLANAR"]
@@ -388,23 +365,20 @@ UNKNOWN = ["INTERPOLATED_PLANAR", "CLOSED_NONPLANAR", "PLANAR"]
 OPEN = ["POINT", "OPEN_PLANAR", "OPEN_NONPLANAR", "open planar"]
 
 
-@pytest.mark.parametrize("kind", [*KNOWN, *UNKNOWN, *OPEN])
-def testTypesOfContours(tmp_path, kind):
+def testTypesOfContours(tmp_path):
     """What is not known to be open is filled, and only what is open is called that."""
-    rod = cylinder(np.arange(6, 54, 3.0))
-    found = written(tmp_path, {"All": rod, "Rod": rod}, kinds={("Rod", number): kind for number in range(0, 16, 2)})
-    isOpen = kind in OPEN
-    assert found["Rod"].mask.count == found["All"].mask.count / (2 if isOpen else 1)
-    notes = " ".join(found["Rod"].notes)
-    assert ("8 of its contours are open lines or points and were left out" in notes) == isOpen
-    said = f"8 of its contours are of the type {kind}, which DICOM does not know, and were filled like closed ones"
-    assert (said in notes) == (kind in UNKNOWN)
-    assert bool(notes) == (kind not in KNOWN)
+    rod, every = cylinder(np.arange(6, 54, 3.0)), (*KNOWN, *UNKNOWN, *OPEN)
+    kinds = {(kind, number): kind for kind in every for number in range(0, 16, 2)}
+    found = written(tmp_path, {"All": rod, **dict.fromkeys(every, rod)}, kinds=kinds)
+    for kind in every:
+        isOpen, notes = kind in OPEN, " ".join(found[kind].notes)
+        assert found[kind].mask.count == found["All"].mask.count / (2 if isOpen else 1)
+        assert ("8 of its contours are open lines or points and were left out" in notes) == isOpen
+        said = f"8 of its contours are of the type {kind}, which DICOM does not know, and were filled like closed ones"
+        assert (said in notes) == (kind in UNKNOWN) and bool(notes) == (kind not in KNOWN)
 
 
 def testAContourWithoutAType(tmp_path):
-    import pydicom
-
     written(tmp_path, {"Rod": cylinder(np.arange(6, 54, 3.0))})
     content = pydicom.dcmread(tmp_path / "set.dcm")
     first, second, *_ = content.ROIContourSequence[0].ContourSequence

@@ -12,8 +12,6 @@ pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
 from test_dicom_contours import X, circle, cylinder, tilted, written
 
-from SegmentMetricsLib.io.dicom import planes
-
 
 @pytest.mark.parametrize("shift", [0.01, 0.2, 1.0, 1.5])
 def testWithoutTheImageStructuresHaveTheirOwnPlanes(tmp_path, shift):
@@ -77,35 +75,3 @@ def testObserversOnObliquePlanesShareALattice(tmp_path):
     first, second = (written(tmp_path / str(n), {"A": some}, None)["A"] for n, some in enumerate(loops))
     assert second.mask.grid.offsetOn(first.mask.grid) is not None
     assert compare(first, second, Settings(families="overlap"))["DSC"].value == pytest.approx(2 * 8 / 18, abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("heights", "distance"),
-    [
-        ([0, 3, 6, 9], 3),
-        ([0, 2.5, 5, 8, 11, 14], 2.8),
-        ([0, 0.001, 3, 6, 6.001, 9], 3),
-        ([0, 0.2, 3, 3.2, 6, 6.2, 9, 9.2], 3),
-        ([0, 3, 6, 36, 39], 3),
-        ([0, 3, 6, 12, 15], 3),
-        ([0, 1.2, 2.5, 3.8, 5, 6.2, 7.5], 1.25),
-        ([0, 0.05, 0.1, 0.15], 0.05),
-        ([4], None),
-        ([], None),
-    ],
-)
-def testTheUsualDistance(heights, distance):
-    heights = np.array(heights, float)
-    assert planes.usualDistance(heights) == (None if distance is None else pytest.approx(distance))
-    assert planes.usualDistance(heights[::-1]) == planes.usualDistance(heights)
-
-
-def testDistancesOfSlices():
-    usual = np.arange(0, 30, 3.0)
-    assert planes.commonDistance([usual, usual + 1, np.array([4.0]), np.arange(0, 30, 2.0)]) == 3
-    assert planes.commonDistance([np.array([4.0])]) is None
-    # every tenth slice, or others
-    assert planes.sliceDistance(np.array([0.0, 30.0]), 3.0) == 3
-    assert planes.sliceDistance(np.arange(0, 30, 5.0), 3.0) == 5
-    assert planes.sliceDistance(np.array([4.0]), 3.0) == 3
-    assert planes.sliceDistance(np.array([4.0]), None) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
 
 import dicomfiles
+import pydicom
 from test_dicom import GRIDS, seriesAt, voxelsOf
 from tiers import rarely
 
@@ -42,8 +44,6 @@ def testSegmentation(tmp_path, fractional):
 
 def testSegmentsHaveTheColorsOfTheFile(tmp_path):
     """A recommended color is CIELab of D65; pure red is L* 53.24, a* 80.09, b* 67.20."""
-    import pydicom
-
     grid = GRIDS["axial"]
     slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", grid), key=lambda s: s.InstanceNumber)
     arrays = {name: shapes.blob(seed, grid.size, 0.2) for seed, name in enumerate(("Liver", "Other"))}
@@ -72,38 +72,24 @@ def testSegmentsOfALabelMapHaveAnyNumbers(tmp_path):
             readStructures(tmp_path / "short.dcm")
 
 
-def testFramesBesideEachOtherMakeNoVolume(tmp_path):
-    import pydicom
+@contextmanager
+def edited(path):
+    """Let a file be changed inside the block."""
+    content = pydicom.dcmread(path)
+    yield content
+    content.save_as(path)
 
+
+def measuresOf(content):
+    return content.SharedFunctionalGroupsSequence[0].PixelMeasuresSequence[0]
+
+
+def liver(folder):
+    """Write a SEG of one segment, and return its content."""
     grid = GRIDS["axial"]
-    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", grid), key=lambda s: s.InstanceNumber)
-    dicomfiles.writeSegmentation(tmp_path / "seg.dcm", slices, {"Liver": shapes.blob(0, grid.size, 0.2)}, False)
-    content = pydicom.dcmread(tmp_path / "seg.dcm")
-    position = content.PerFrameFunctionalGroupsSequence[1].PlanePositionSequence[0]
-    x, y, z = position.ImagePositionPatient
-    for moved in ([x + 4, y, z], [x + 4, y, z + 0.4]):
-        position.ImagePositionPatient = moved
-        content.save_as(tmp_path / "uneven.dcm")
-        with pytest.raises(
-            ValueError, match=r"uneven.dcm: the segmentation's frames make no (regular )?volume"
-        ) as raised:
-            readStructures(tmp_path / "uneven.dcm")
-        assert "\n" not in str(raised.value)
-
-
-@pytest.mark.parametrize("count", [1, 10**8])
-def testFramesThatAreCountedButNotDescribed(tmp_path, count):
-    """Highdicom would go through all that are counted, for minutes."""
-    import pydicom
-
-    grid = GRIDS["axial"]
-    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", grid), key=lambda s: s.InstanceNumber)
-    dicomfiles.writeSegmentation(tmp_path / "seg.dcm", slices, {"Liver": shapes.blob(0, grid.size, 0.2)}, False)
-    content = pydicom.dcmread(tmp_path / "seg.dcm")
-    content.NumberOfFrames = count
-    content.save_as(tmp_path / "odd.dcm")
-    with pytest.raises(ValueError, match=rf"odd.dcm: the segmentation is damaged: it counts {count} frames and"):
-        readStructures(tmp_path / "odd.dcm")
+    slices = sorted(dicomfiles.writeSeries(folder / "ct", grid), key=lambda s: s.InstanceNumber)
+    dicomfiles.writeSegmentation(folder / "seg.dcm", slices, {"Liver": shapes.blob(0, grid.size, 0.2)}, False)
+    return pydicom.dcmread(folder / "seg.dcm")
 
 
 def segmented(folder, kept, isImageThere, fractional=False):
@@ -119,6 +105,28 @@ def segmented(folder, kept, isImageThere, fractional=False):
     return structure, array, grid
 
 
+def testFramesBesideEachOtherMakeNoVolume(tmp_path):
+    content = liver(tmp_path)
+    position = content.PerFrameFunctionalGroupsSequence[1].PlanePositionSequence[0]
+    x, y, z = position.ImagePositionPatient
+    for moved in ([x + 4, y, z], [x + 4, y, z + 0.4]):
+        position.ImagePositionPatient = moved
+        content.save_as(tmp_path / "uneven.dcm")
+        said = r"uneven.dcm: the segmentation's frames make no (regular )?volume[^\n]*$"
+        with pytest.raises(ValueError, match=said):
+            readStructures(tmp_path / "uneven.dcm")
+
+
+@pytest.mark.parametrize("count", [1, 10**8])
+def testFramesThatAreCountedButNotDescribed(tmp_path, count):
+    """Highdicom would go through all that are counted, for minutes."""
+    content = liver(tmp_path)
+    content.NumberOfFrames = count
+    content.save_as(tmp_path / "odd.dcm")
+    with pytest.raises(ValueError, match=rf"odd.dcm: the segmentation is damaged: it counts {count} frames and"):
+        readStructures(tmp_path / "odd.dcm")
+
+
 @pytest.mark.parametrize("isImageThere", [False, True])
 @pytest.mark.parametrize("fractional", [False, True])
 @pytest.mark.parametrize("kept", [[4], [4, 5], [3, 4, 5, 8]])
@@ -128,7 +136,7 @@ def testStoredFramesAreAPartOfAnImage(tmp_path, kept, fractional, isImageThere):
     assert structure.dimension == 3 and not structure.mask.touchesEdge
     image = SimpleITK.GetImageFromArray((array > 0).astype(np.uint8))
     image.SetSpacing(grid.spacing.tolist())
-    result = compare(image, structure, Settings(threshold=0.5))
+    result = compare(image, structure, Settings(metrics=("HD", "DSC", "VolumeTest"), threshold=0.5))
     assert result["HD"].value == pytest.approx(0, abs=1e-9) and result["DSC"].value == 1
     assert result["VolumeTest"].value == pytest.approx(100 * 1.5 * 2.5 * len(kept), rel=0.12)
     if isImageThere:
@@ -157,18 +165,14 @@ def withoutDistance(folder, kept, isImageThere, thickness=2.5, positions=None):
 
     thickness: that it tells, None for none. positions: heights of its frames in mm instead of those of the slices.
     """
-    import pydicom
-
     segmented(folder, kept, isImageThere)
-    content = pydicom.dcmread(folder / "seg.dcm")
-    (measures,) = content.SharedFunctionalGroupsSequence[0].PixelMeasuresSequence
-    for name, value in (("SpacingBetweenSlices", None), ("SliceThickness", thickness)):
-        measures.pop(name, None)
-        if value:
-            setattr(measures, name, value)
-    for frame, height in zip(content.PerFrameFunctionalGroupsSequence, positions or (), strict=bool(positions)):
-        frame.PlanePositionSequence[0].ImagePositionPatient = [0, 0, height]
-    content.save_as(folder / "seg.dcm")
+    with edited(folder / "seg.dcm") as content:
+        for name, value in (("SpacingBetweenSlices", None), ("SliceThickness", thickness)):
+            measuresOf(content).pop(name, None)
+            if value:
+                setattr(measuresOf(content), name, value)
+        for frame, height in zip(content.PerFrameFunctionalGroupsSequence, positions or (), strict=bool(positions)):
+            frame.PlanePositionSequence[0].ImagePositionPatient = [0, 0, height]
     return readStructures(folder / "seg.dcm")[0]
 
 
@@ -212,13 +216,9 @@ def testFramesAtOneDistanceAreThatFarApart(tmp_path, kept, thickness):
 
 
 def testEvenFramesOutrankAStatedDistanceThatCannotBe(tmp_path):
-    import pydicom
-
     segmented(tmp_path, [3, 4, 5, 6], False)
-    content = pydicom.dcmread(tmp_path / "seg.dcm")
-    (measures,) = content.SharedFunctionalGroupsSequence[0].PixelMeasuresSequence
-    measures.SpacingBetweenSlices = 4
-    content.save_as(tmp_path / "seg.dcm")
+    with edited(tmp_path / "seg.dcm") as content:
+        measuresOf(content).SpacingBetweenSlices = 4
     (structure,) = readStructures(tmp_path / "seg.dcm")
     assert structure.mask.size == pytest.approx(4 * 100 * 1.5 * 2.5)
 
@@ -228,18 +228,14 @@ def testEvenFramesOutrankAStatedDistanceThatCannotBe(tmp_path):
 def testFramesAtUnevenDistancesHaveTheirOwnThickness(tmp_path, fractional, isImageThere):
     """In any order; with the image, an end reaches half the way to the next slice of it."""
     heights = [0, 3, 6, 9, 12, 15, 21, 27, 33, 39, 45, 51]
-    import pydicom
-
     segmented(tmp_path, [2, 3, 4, 5, 6, 7, 8], True, fractional)
 
     files = sorted((tmp_path / "ct").iterdir(), key=lambda file: int(file.name[5:]))
     for file, height in zip(files, heights, strict=True):
-        image = pydicom.dcmread(file)
-        image.ImagePositionPatient = [0, 0, height]
-        image.save_as(file)
+        with edited(file) as image:
+            image.ImagePositionPatient = [0, 0, height]
     content = pydicom.dcmread(tmp_path / "seg.dcm")
-    (measures,) = content.SharedFunctionalGroupsSequence[0].PixelMeasuresSequence
-    measures.pop("SpacingBetweenSlices", None)
+    measuresOf(content).pop("SpacingBetweenSlices", None)
     frames = content.PerFrameFunctionalGroupsSequence
     pixels = content.pixel_array
     order = [3, 0, 6, 1, 5, 2, 4]
@@ -273,8 +269,6 @@ def testTheSmallestDistanceOfFrames(tmp_path):
 
 def testFramesAtRoundedPositions(tmp_path):
     """Those of slices 1.25 mm apart, as files with a digit behind the point have them."""
-    import pydicom
-
     heights = np.round(1.25 * np.arange(12), 1).tolist()
     kept = [1, 2, 3, 8]
     alone = withoutDistance(tmp_path, kept, False, 1.25, [heights[k] for k in kept])
@@ -291,29 +285,12 @@ def testFramesAtRoundedPositions(tmp_path):
 
 def testFilesThatListOnlyTheSlicesWithFrames(tmp_path):
     """What lies between their frames was left out, so what lies beyond may have been, too."""
-    import pydicom
-
     segmented(tmp_path, [3, 4, 8], True)
-    content = pydicom.dcmread(tmp_path / "seg.dcm")
-    series = content.ReferencedSeriesSequence[0]
-    series.ReferencedInstanceSequence = [series.ReferencedInstanceSequence[k] for k in (3, 4, 8)]
-    content.save_as(tmp_path / "seg.dcm")
+    with edited(tmp_path / "seg.dcm") as content:
+        series = content.ReferencedSeriesSequence[0]
+        series.ReferencedInstanceSequence = [series.ReferencedInstanceSequence[k] for k in (3, 4, 8)]
     (structure,) = readStructures(tmp_path / "seg.dcm")
     assert structure.mask.grid.size == GRIDS["axial"].size
     shutil.rmtree(tmp_path / "ct")
     (structure,) = readStructures(tmp_path / "seg.dcm")
     assert structure.mask.grid.size[2] == 8 and not structure.mask.touchesEdge
-
-
-def testTheThicknessOfAFrame(tmp_path):
-    """A file that does not say how far apart frames are may say how thick they are."""
-    import pydicom
-
-    segmented(tmp_path, [4], False)
-    content = pydicom.dcmread(tmp_path / "seg.dcm")
-    measures = content.SharedFunctionalGroupsSequence[0].PixelMeasuresSequence[0]
-    del measures.SpacingBetweenSlices
-    measures.SliceThickness = 4
-    content.save_as(tmp_path / "seg.dcm")
-    (structure,) = readStructures(tmp_path / "seg.dcm")
-    assert structure.mask.grid.spacing == pytest.approx([1, 1.5, 4])

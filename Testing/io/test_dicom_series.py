@@ -14,6 +14,7 @@ from SegmentMetricsLib.geometry.grids import Grid
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 
 import dicomfiles
+import pydicom
 from test_dicom_contours import circle, cylinder
 
 HEIGHTS = np.arange(0, 60, 3.0)
@@ -282,8 +283,6 @@ def testSlicesOfTwoSeries(tmp_path):
 
 def testOfTwoImagesThatTheSetListsItIsTheOneWithTheContours(tmp_path):
     """Two series of one frame of reference, and contours that name none."""
-    import pydicom
-
     early = imageAt(tmp_path / "early", HEIGHTS + 1.5, SeriesInstanceUID=dicomfiles.generate_uid())
     late = imageAt(tmp_path / "late", HEIGHTS, SeriesInstanceUID=dicomfiles.generate_uid())
     other = dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Rod": ROD}, early)

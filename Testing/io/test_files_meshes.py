@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import re
 import struct
 
+import numpy as np
 import pytest
 import shapes
 from imagefiles import middleOf, refusal
+from tiers import rarely
+from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkFiltersSources import vtkCubeSource
+from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
 from SegmentMetricsLib import readStructures
+
+NO_MESH = "the file cannot be read as a mesh: it is damaged, or of a different kind than its name says."
 
 
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".ply", ".vtp", ".STL"])
@@ -148,3 +156,165 @@ def testBinaryStlCutOff(tmp_path, name):
     for more in (b"", bytes(50)):
         path.write_bytes(whole + more)
         assert readStructures(path)[0].surface.volume == pytest.approx(30)
+
+
+# OBJ: every legible way to write a corner
+
+POINTS = "v 0 0 0\nv 10 0 0\nv 0 10 0\nv 0 0 10\n"
+FACES = ((1, 3, 2), (1, 2, 4), (1, 4, 3), (2, 3, 4))
+
+
+def faces(form: str) -> str:
+    return "".join("f " + " ".join(form.format(n, n - 5) for n in face) + "\n" for face in FACES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        POINTS + faces("{0}"),
+        # the mark at the beginning that some programs write before texts
+        "\ufeff# made elsewhere\n" + POINTS + faces("{0}"),
+        # texture and normal numbers
+        *(
+            POINTS + "vt 0 0\n" * 4 + "vn 0 0 1\n" * 4 + faces(form)
+            for form in ("{0}/{0}", "{0}/{0}/{0}", "{0}//{0}", "{0}//", "{0}/")
+        ),
+        # counted back from the last point
+        POINTS + faces("{1}"),
+        POINTS + faces("{1}/{1}/{1}"),
+        # windows line ends, tabs, blank lines, no end of the last line
+        (POINTS + faces("{0}")).replace("\n", "\r\n").replace(" ", "\t  ").strip(),
+        # comments, groups, materials that are nowhere, and lines that go on
+        f"# SPACE=LPS\nmtllib none.mtl\no one # name\n{POINTS}g a b\nusemtl red\ns off\n"
+        + faces("{0}").replace("f 1 3 2\n", "f 1 \\\n3 \\\r\n 2 # face\n"),
+        # points with colors or weights, normals and textures without use
+        POINTS.replace("\n", " 0.1 0.2 0.3\n") + "vn 0 0 1\nvt 0 0\nvp 1\n" + faces("{0}/1/1"),
+        POINTS.replace("\n", " 1.0\n") + faces("{0}"),
+        # faces before their points, and the old name of faces
+        faces("{0}").replace("f ", "fo ") + POINTS,
+    ],
+)
+def testAnObjTetrahedron(tmp_path, text):
+    path = tmp_path / "tetrahedron.obj"
+    path.write_bytes(text.encode())
+    (structure,) = readStructures(path)
+    assert structure.surface.volume == pytest.approx(1000 / 6) and structure.surface.openEdges == 0
+    assert len(structure.surface.points) == 4 and len(structure.surface.cells) == 4
+
+
+def testObjPolygons(tmp_path):
+    corners = [(x, y, z) for z in (0, 2) for y in (0, 3) for x in (0, 5)]
+    sides = [(1, 3, 4, 2), (5, 6, 8, 7), (1, 2, 6, 5), (3, 7, 8, 4), (1, 5, 7, 3), (2, 4, 8, 6)]
+    path = tmp_path / "box.obj"
+    path.write_text(
+        "".join("v {} {} {}\n".format(*c) for c in corners) + "".join("f {} {} {} {}\n".format(*s) for s in sides)
+    )
+    (structure,) = readStructures(path)
+    assert structure.surface.volume == pytest.approx(30)
+
+
+def testObjLinesAreContours(tmp_path):
+    path = tmp_path / "contour.obj"
+    path.write_text("v 0 0 5\nv 4 0 5\nv 4 3 5\nv 0 3 5\nl 1 2 3 -1 1\n")
+    (structure,) = readStructures(path)
+    assert structure.dimension == 2 and structure.surface.volume == pytest.approx(12)
+
+
+def testTheObjSpaceOfSlicer(tmp_path):
+    found = []
+    for space in ("LPS", "RAS"):
+        (structure,) = readStructures(
+            shapes.writeMesh(shapes.boxMesh((1, 2, 3), (4, 6, 8)), tmp_path / f"{space}.obj", space)
+        )
+        found.append(structure.box)
+    np.testing.assert_allclose(found[0], [(1, 2, 3), (4, 6, 8)])
+    np.testing.assert_allclose(found[1], [(-4, -6, 3), (-1, -2, 8)])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        *((POINTS + f"f {face}\n", NO_MESH) for face in ("1 2", "1", "0 1 2", "1 2 -5", "1 2 3/a", "1 2 3/1/1/1")),
+        *((POINTS + f"f {face}\n", NO_MESH) for face in ("1 2 x", "1 2 1.5", f"1 2 {10**30}", "1/1 2/1 /1", "1 2 nan")),
+        (POINTS + "f 1 2 5\n", "The surface has triangles or lines between points that do not exist."),
+        (POINTS + "l 1\n", NO_MESH),
+        ("v 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NO_MESH),
+        ("v 0 0 zero\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", NO_MESH),
+        ("v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "The surface has points whose coordinates are not numbers."),
+        (POINTS + "q 1 2 3\n", NO_MESH),
+        (POINTS + "surf 0 1 0 1 1 2 3\nend\n", "the file holds curved surfaces, which are not supported"),
+    ],
+)
+def testObjThatCannotBeUsed(tmp_path, text, says):
+    path = tmp_path / "bad.obj"
+    path.write_text(text)
+    assert refusal(path).startswith(says)
+
+
+# VTP: all forms that VTK writes, and arrays that say that they are larger than the file can hold
+
+BOX = shapes.boxMesh((0, 0, 0), (2, 3, 5))
+
+
+def writeVtp(path, mode="Appended", compressor="ZLib", header="64", order="Little", isEncoded=False, mesh=BOX):
+    writer = vtkXMLPolyDataWriter()
+    writer.SetFileName(str(path))
+    writer.SetInputData(mesh)
+    getattr(writer, f"SetDataModeTo{mode}")()
+    getattr(writer, f"SetCompressorTypeTo{compressor}")()
+    getattr(writer, f"SetHeaderTypeToUInt{header}")()
+    getattr(writer, f"SetByteOrderTo{order}Endian")()
+    writer.SetEncodeAppendedData(isEncoded)
+    writer.Write()
+    return path
+
+
+@pytest.mark.parametrize("mode", ["Ascii", "Binary", "Appended"])
+@pytest.mark.parametrize("compressor", ["None", "ZLib", "LZ4", "LZMA"])
+@pytest.mark.parametrize(("header", "order", "isEncoded"), [("32", "Big", True), ("64", "Little", False)])
+def testVtpInAllForms(tmp_path, mode, compressor, header, order, isEncoded):
+    (structure,) = readStructures(writeVtp(tmp_path / "box.vtp", mode, compressor, header, order, isEncoded))
+    assert structure.surface.volume == pytest.approx(30)
+
+
+@pytest.mark.parametrize("compressor", ["ZLib", *rarely(("None", "LZ4", "LZMA"))])
+def testVtpOfManyBlocks(tmp_path, compressor):
+    """Arrays of several blocks, one of them of equal values, which are packed most closely."""
+    mesh = shapes.ballMesh(10, resolution=200)
+    flat = np.zeros((mesh.GetNumberOfPoints(), 3))
+    array = numpy_to_vtk(flat, deep=True)
+    array.SetName("Nothing")
+    mesh.GetPointData().AddArray(array)
+    (structure,) = readStructures(writeVtp(tmp_path / "ball.vtp", compressor=compressor, mesh=mesh))
+    assert structure.surface.volume == pytest.approx(4 / 3 * np.pi * 1000, rel=1e-3)
+
+
+def testVtpSizesThatTheFileCannotHold(tmp_path):
+    path = writeVtp(tmp_path / "box.vtp")
+    data = path.read_bytes()
+    begin = data.index(b"_", data.index(b"<AppendedData")) + 1
+    points = begin + int(re.search(rb'Name="Points".*?offset="(\d+)"', data, re.DOTALL)[1])
+    for place in (0, 16, 24):  # number of blocks, size of the only one, and of its packed form
+        changed = bytearray(data)
+        struct.pack_into("<Q", changed, points + place, 10**6)
+        path.write_bytes(changed)
+        assert refusal(path) == NO_MESH
+
+
+@pytest.mark.parametrize("mode", ["Ascii", "Binary", "Appended"])
+@pytest.mark.parametrize("value", [10**6, -1])
+def testVtpCellsThatTheFileCannotHold(tmp_path, mode, value):
+    path = writeVtp(tmp_path / "box.vtp", mode, "None")
+    data = path.read_bytes()
+    # the last cell ends at the 36th corner
+    if mode == "Ascii":
+        changed = re.sub(rb"\b36\b(?=\s*</DataArray>)", str(value).encode(), data)
+    elif mode == "Appended":
+        changed = data.replace(struct.pack("<2q", 33, 36), struct.pack("<2q", 33, value))
+    else:
+        text = re.findall(rb"<DataArray[^>]*offsets[^>]*>\s*(\S+)\s*<", data)[-1]
+        decoded = base64.b64decode(text)
+        changed = data.replace(text, base64.b64encode(decoded[:-8] + struct.pack("<q", value)))
+    assert changed != data
+    path.write_bytes(changed)
+    assert refusal(path) == NO_MESH

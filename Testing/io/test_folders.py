@@ -1,9 +1,13 @@
-"""Folders that hold more than structures: images that are no segmentations are left out, and told."""
+"""Folders that hold more than structures: images that are none, damaged files and unread kinds are left out, and told.
+
+A structure that was left out must not seem to be missing.
+"""
 
 from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 
 import dicomfiles
@@ -20,6 +24,8 @@ from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io.reading import UnusableFile
 from SegmentMetricsLib.model.structures import remarksOnLeftOut, unusableOf
 
+DAMAGED = "the file is damaged or incomplete."
+NOT_READ = "this kind of file is not read."
 CT = SimpleITK.GetImageFromArray(np.random.default_rng(1).integers(-1000, 2000, (24, 24, 24)).astype(np.int16))
 CT.CopyInformation(BOX)
 WHY = "The image is not a label map: it has negative values, from "
@@ -27,10 +33,21 @@ TOLD = "CT.nrrd was left out: " + WHY
 
 
 def folder(path, **images) -> Path:
-    Path(path).mkdir()
+    Path(path).mkdir(parents=True)
     for name, image in images.items():
         save(image, Path(path) / f"{name}.nrrd")
     return Path(path)
+
+
+def damage(path) -> None:
+    path = Path(path)
+    path.write_bytes(path.read_bytes()[:-30])
+
+
+def rows(case: str = "1") -> dict[str, dict[str, str]]:
+    """Return the rows of a case in the table of results by the name of the structure."""
+    with Path("out/results.csv").open(newline="") as file:
+        return {row["Reference"] or row["Test"]: row for row in csv.DictReader(file) if row["Case"] == case}
 
 
 def testACtBesideTheMasks(tmp_path):
@@ -61,20 +78,6 @@ def testImagesThatAreNoSegmentations(tmp_path, image, why):
     assert heart.name == "Heart" and why in heart.notes[0]
 
 
-def testNothingUsableIsLeft(tmp_path):
-    folder(tmp_path / "one", CT=CT)
-    assert refusal(tmp_path / "one").startswith("/CT.nrrd: " + WHY)
-    folder(tmp_path / "two", CT=CT, Dose=CT)
-    assert refusal(tmp_path / "two").startswith("none of its 2 files is a segmentation. CT.nrrd: " + WHY)
-
-
-def testDamagedFilesStayErrors(tmp_path):
-    path = folder(tmp_path / "case", CT=CT, Heart=BOX) / "Heart.nrrd"
-    path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(UnusableFile, match=r"Heart\.nrrd: the file is damaged or incomplete"):
-        readStructures(tmp_path / "case")
-
-
 def testAStructureOfTheSameNameIsNotLeftOut(tmp_path):
     folder(tmp_path / "case", Heart=CT)
     shapes.writeMesh(shapes.boxMesh((0, 0, 0), (1, 2, 3)), tmp_path / "case" / "Heart.stl")
@@ -83,24 +86,125 @@ def testAStructureOfTheSameNameIsNotLeftOut(tmp_path):
     assert found.leftOut == () and heart.notes[0].startswith("Heart.nrrd was left out: ")
 
 
-def testAStructureSetBesideACt(tmp_path):
-    """Its structures keep their names, as they do where no image lies beside it."""
-    pytest.importorskip("pydicom", reason="pydicom is not installed")
-    grid = Grid((30, 26, 10), np.diag([1.0, 1.5, 2.5, 1.0]))
-    slices = dicomfiles.writeSeries(tmp_path / "case" / "series", grid)
-    corners = np.array([(5, 6), (14, 6), (14, 15), (5, 15)], float)
-    loops = [np.column_stack([corners * (1, 1.5), np.full(4, 2.5 * k)]) for k in range(3, 8)]
-    dicomfiles.writeStructureSet(tmp_path / "case" / "set.dcm", {"Box": loops}, slices)
-    save(CT, tmp_path / "case" / "CT.nii.gz")
-    found = readStructures(tmp_path / "case")
-    assert [s.name for s in found] == ["Box"] and remarksOnLeftOut(found)[0].startswith("CT.nii.gz was left out: ")
-    save(BOX, tmp_path / "case" / "Heart.nrrd")
-    assert list(read(tmp_path / "case")) == ["Heart", "Box"], "a region has a name"
-    dicomfiles.writeStructureSet(tmp_path / "case" / "zweite.dcm", {"Box": loops}, slices)
-    assert list(read(tmp_path / "case")) == ["Heart", "set", "zweite"], "which does not tell two of them apart"
+UNKNOWN = (
+    *("Tumor.gipl", "Tumor.mgz", "Tumor.mgh", "Tumor.img", "Tumor.vtk", "Tumor.png", "Tumor.npy", "Tumor.npz"),
+    *("Tumor.mat", "Tumor.stl.gz", "Tumor.gipl.gz", "Tumor.xyz", "Tumor", "Tumor.nrrd.part", "Tumor.zip"),
+    *("Tumor.nii.gz.part", "Tumor.nrrd~", "Tumor.nii.gz.crdownload", "Tumor.seg.nrrd.bak"),
+)
 
 
-def testCompare(run, tmp_path):
+def testFilesOfUnknownKindsAreNamed(tmp_path):
+    here = folder(tmp_path / "case", Heart=BOX)
+    for name in UNKNOWN:
+        (here / name).write_bytes(b"something that nobody knows")
+        found, said = readStructures(here), f"{name} was left out: {NOT_READ}"
+        (heart,) = found
+        assert heart.name == "Heart" and heart.notes == (said,)
+        # it fails only where there is such a structure
+        assert unusableOf(found) == {} and unusableOf(found, [heart.named("tumor")]) == {"Tumor": said}
+        assert found.whyLost("tumor") == found.whyLost("Tumor GTV") == said
+        assert found.whyLost("Tumors") == found.whyLost("Liver") == ""
+        (here / name).unlink()
+
+
+HARMLESS = ("README", "LICENSE", "a.json", "b.csv", "c.txt", ".DS_Store", ".hidden.gipl", "d.MD", "e.yaml", "f.ctbl")
+
+
+def testHarmlessFilesAreNot(tmp_path):
+    here = folder(tmp_path / "case", Heart=BOX)
+    for name in HARMLESS:
+        (here / name).write_text("words")
+    # the voxels of headers, one and several files
+    SimpleITK.WriteImage(BOX, str(here / "Liver.mhd"))
+    header, voxels = (here / "Liver.mhd").read_text(), (here / "Liver.raw").read_bytes()
+    (here / "Lung.mhd").write_text(header.replace("Liver.raw", "lung%02d.bin 0 23 1"))
+    (here / "Eye.mhd").write_text(
+        header.replace("Liver.raw", "LIST") + "\n".join(f"eye{k}.part" for k in range(24)) + "\n"
+    )
+    for k in range(24):
+        for name in (f"lung{k:02d}.bin", f"eye{k}.part"):
+            (here / name).write_bytes(voxels[576 * k : 576 * (k + 1)])
+    found = readStructures(here)
+    assert [s.name for s in found] == ["Eye", "Heart", "Liver", "Lung"] and remarksOnLeftOut(found) == []
+    assert not any("left out" in note for s in found for note in s.notes)
+    assert len({s.mask.count for s in found}) == 1
+
+
+def testOurOwnPicturesAreHarmless(run, tmp_path):
+    folder("ref", Heart=BOX)
+    folder("test", Heart=SHIFTED)
+    assert run("compare", "ref", "test", "-o", "ref")[0] == 0
+    Path("ref/overlay_Heart.png").write_bytes(b"a picture")
+    (heart,) = readStructures("ref")
+    assert not heart.notes
+    Path("ref/metrics.json").unlink()
+    (heart,) = readStructures("ref")
+    assert heart.notes == (f"overlay_Heart.png was left out: {NOT_READ}",)
+
+
+def testNamesInSmallLettersMakeSentences(run, tmp_path):
+    for side in ("reference", "test"):
+        folder(tmp_path / side, Heart=BOX)
+        (tmp_path / side / f"tumor of {side}.gipl").write_bytes(b"something that nobody knows")
+    run("compare", "reference", "test", "--metrics", "DSC", "-o", "out")
+    (comparison,) = metrics("out")["pairs"]
+    told = [f["text"] for f in comparison["findings"] if "tumor" in f["text"]]
+    assert told == [f"Of the {side}, tumor of {side}.gipl was left out: {NOT_READ}" for side in ("reference", "test")]
+
+
+def testManyHaveOneRemark(tmp_path):
+    here = folder(tmp_path / "case", Heart=BOX)
+    for number in range(40):
+        (here / f"organ{number:02d}.mgz").write_bytes(b"x")
+    found = readStructures(here)
+    ((remark,),) = (heart.notes for heart in found)
+    assert remark.startswith("organ00.mgz, organ01.mgz, ") and remark.endswith(
+        f" and 32 more were left out: {NOT_READ}"
+    )
+    # a message about all of them is short, too
+    assert len(remarksOnLeftOut(found)) == 9 and remarksOnLeftOut(found)[-1] == "And 32 more were left out."
+    assert found.whyLost("organ39") == f"organ39.mgz was left out: {NOT_READ}"
+
+
+def testNothingUsableIsLeft(tmp_path):
+    folder(tmp_path / "one", CT=CT)
+    assert refusal(tmp_path / "one").startswith("/CT.nrrd: " + WHY)
+    folder(tmp_path / "two", CT=CT, Dose=CT)
+    assert refusal(tmp_path / "two").startswith("none of its 2 files is a segmentation. CT.nrrd: " + WHY)
+    here = folder(tmp_path / "three")
+    (here / "Tumor.gipl").write_bytes(b"x")
+    said = refusal(here)
+    assert said.startswith("the folder holds no files that can be compared")
+    assert said.endswith(f" Tumor.gipl was left out: {NOT_READ}")
+    for more in ({}, {"CT": CT}):
+        for name, image in {"Heart": BOX, **more}.items():
+            save(image, here / f"{name}.nrrd")
+        damage(here / "Heart.nrrd")
+        assert refusal(here).endswith(f"Heart.nrrd: {DAMAGED}")
+    masks = folder(tmp_path / "study" / "patient 1" / "masks", Heart=BOX)
+    where = str(masks.relative_to(tmp_path / "study"))
+    assert f" Its folders have some, such as {where}: compare one of them, or list" in refusal(tmp_path / "study")
+
+
+def testDamagedFiles(tmp_path):
+    here = folder(tmp_path / "case", Heart=BOX, Liver=SHIFTED)
+    damage(here / "Heart.nrrd")
+    (here / "Eye.stl").write_bytes(b"")
+    (here / "Lung.nii.gz").symlink_to(here / "nowhere.nii.gz")
+    found = readStructures(here)
+    (liver,) = found
+    said = {
+        "Eye": "Eye.stl was left out: the file is empty.",
+        "Heart": f"Heart.nrrd was left out: {DAMAGED}",
+        "Lung": "Lung.nii.gz was left out: there is no such file.",
+    }
+    assert liver.name == "Liver" and unusableOf(found) == said and liver.notes == tuple(said.values())
+    assert [s.name for s in readStructures(here, name="Liver")] == ["Liver"]
+    with pytest.raises(ValueError, match=f"Heart.nrrd was left out: {DAMAGED}"):
+        readStructures(here, name="heart")
+
+
+def testComparingFoldersWithImages(run, tmp_path):
     folder("ref", CT=CT, Heart=BOX, Liver=BOX)
     folder("test", CT=CT, Heart=SHIFTED, Liver=BOX)
     Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.1\n")
@@ -127,35 +231,147 @@ def testTheOnlyOnesAreAPair(run, tmp_path):
     assert status == 2 and "No structure has the same name" in err and "Heart.nrrd was left out: " in err
 
 
-def testACounterpartThatIsNoSegmentationFails(run, tmp_path):
-    folder("ref", Heart=BOX, Liver=BOX)
-    folder("test", Heart=CT, Liver=BOX)
-    status, out, err = run("compare", "ref", "test", "-o", "out")
-    assert status == 1 and err.startswith("segment-metrics: Heart.nrrd was left out: ") and err.count("\n") == 1
-    # the test has it, though damaged
-    assert "Only in the" not in out and list(metrics("out")["failures"]) == ["Heart"]
-    status, _, err = run("compare", "ref", "test", "-o", "other", "--structure", "Heart")
-    assert status == 2 and err.startswith("segment-metrics: Heart.nrrd was left out: ")
+@pytest.mark.parametrize("command", [("compare",), ("conventions", "--tool", "MedPy")], ids=lambda one: one[0])
+@pytest.mark.parametrize("unread", ["HEART.mgz", "damaged", "a CT"])
+def testSomeStructuresCannotBeRead(run, tmp_path, command, unread):
+    """The others are compared all the same, and the status says that one was not; it is not said to be missing."""
+    name, *options = command
+    folder("ref", Heart=BOX, Liver=BOX, Lung=BOX)
+    folder("test", Heart=CT if unread == "a CT" else BOX, Liver=SHIFTED, Lung=BOX)
+    if unread == "damaged":
+        damage("test/Heart.nrrd")
+    elif unread != "a CT":
+        Path("test/Heart.nrrd").rename(f"test/{unread}")
+    file = "HEART.mgz" if unread == "HEART.mgz" else "Heart.nrrd"
+    why = {"damaged": DAMAGED, "a CT": WHY}.get(unread, NOT_READ)
+    for chosen in ((), ("--structure", "heart", "--structure", "Liver")):
+        status, out, err = run(name, "ref", "test", *chosen, *options, "-o", "out")
+        assert status == 1 and err.startswith(f"segment-metrics: {file} was left out: {why}") and err.count("\n") == 1
+        assert "Liver" in out and "Only in the" not in out and ("Lung" in out) == (not chosen)
+    document = json.loads(Path(f"out/{'metrics' if name == 'compare' else name}.json").read_text())
+    assert [one.casefold() for one in document["failures"]] == ["heart"]
+    # a damaged file of another structure does not matter, and without another one there is nothing to compare
+    assert run(name, "ref", "test", "--structure", "Liver", *options, "-o", "again")[::2] == (0, "")
+    status, out, err = run(name, "ref", "test", "--structure", "heart", *options, "-o", "other")
+    assert status == 2 and f"{file} was left out: {why}" in err and not out and not Path("other").exists()
 
 
-def testBatch(run, tmp_path):
-    folder("ref", CT=CT, Heart=BOX, Liver=BOX)
-    folder("whole", CT=CT, Heart=SHIFTED, Liver=BOX)
-    folder("part", Heart=CT, Liver=BOX)
+def testBatchHasARowForEach(run, tmp_path):
+    """What nobody could read has not been missed, what is not there has."""
+    organs = dict.fromkeys(("Heart", "Liver", "Tumor", "Eye", "Lung"), BOX)
+    folder("ref", CT=CT, **organs)
+    folder("whole", CT=CT, **{**organs, "Heart": SHIFTED})
+    folder("part", Heart=SHIFTED, Liver=BOX, Lung=CT)
+    damage("part/Heart.nrrd")
+    Path("part/Tumor.img").write_bytes(b"x")
     folder("none", CT=CT)
-    Path("cases.csv").write_text("case,reference,test\na,ref,whole\nb,ref,part\nc,ref,none\n")
-    status, _, err = run("batch", "cases.csv", "-o", "out", "--workers", "1")
-    assert status == 1 and err.count("\n") == 2 and f"CT.nrrd: {WHY}" in err
-    assert "segment-metrics: b: Heart.nrrd was left out: " in err
-    whole, part, _ = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
-    assert whole["status"] == "ok" and "failures" not in whole and len(whole["pairs"]) == 2
+    Path("cases.csv").write_text("case,reference,test\na,ref,whole\nb,ref,part\nc,ref,none\nd,part,ref\n")
+    status, _, err = run("batch", "cases.csv", "-o", "out", "--metrics", "overlap", "--workers", "1")
+    assert status == 1 and f"CT.nrrd: {WHY}" in err and f"b: Heart.nrrd was left out: {DAMAGED}" in err
+    whole, part, *_ = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
+    assert whole["status"] == "ok" and "failures" not in whole and len(whole["pairs"]) == len(organs)
     assert any(finding["text"].startswith(TOLD) for finding in whole["pairs"][0]["findings"])
-    # a heart that nobody could read has not been missed
-    assert (
-        part["status"] == "failed"
-        and list(part["failures"]) == ["Heart"]
-        and part["missing"][0]["structure"] == "Heart"
-    )
-    with Path("out/results.csv").open(newline="") as file:
-        rows = {(row["Case"], row["Reference"]): row["Status"] for row in csv.DictReader(file)}
-    assert rows["b", "Heart"] == "could not be used"
+    assert part["status"] == "failed" and sorted(part["failures"]) == ["Heart", "Lung", "Tumor"]
+    assert "Heart.nrrd was left out" in part["reason"]
+    lost = {"Heart": f"Heart.nrrd was left out: {DAMAGED}", "Tumor": f"Tumor.img was left out: {NOT_READ}"}
+    for case in "bd":
+        found = rows(case=case)
+        assert found["Liver"]["Status"] == "ok" and float(found["Liver"]["DSC"]) == 1
+        for name, why in lost.items():
+            assert (found[name]["Status"], found[name]["Reason"], found[name]["DSC"]) == ("could not be used", why, "")
+        assert found["Lung"]["Status"] == "could not be used"
+    found = rows(case="b")["Eye"]
+    assert (found["Status"], float(found["DSC"])) == ("missing in the test", 0)
+
+
+def structureSet(path: Path, *names: str) -> None:
+    grid = Grid((30, 26, 10), np.diag([1.0, 1.5, 2.5, 1.0]))
+    corners = np.array([(5, 6), (14, 6), (14, 15), (5, 15)], float)
+    loops = [np.column_stack([corners * (1, 1.5), np.full(4, 2.5 * k)]) for k in range(3, 8)]
+    slices = dicomfiles.writeSeries(path.parent.parent / "series", grid)
+    dicomfiles.writeStructureSet(path, dict.fromkeys(names, loops), slices)
+
+
+@pytest.mark.parametrize("how", ["cut off early", "cut off late", "empty"])
+def testADamagedStructureSetMayHoldAnything(run, tmp_path, how):
+    """Nobody knows which structures it has, so no structure of the other side counts as missed."""
+    folder("ref", Tumor=BOX)
+    folder("test", Tumor=BOX)
+    structureSet(Path("ref/set.dcm"), "Heart", "Liver")
+    data = Path("ref/set.dcm").read_bytes()
+    Path("test/plan.dcm").write_bytes({"cut off early": data[:100], "cut off late": data[:-200], "empty": b""}[how])
+    Path("cases.csv").write_text("case,reference,test\n1,ref,test\n")
+    assert run("batch", "cases.csv", "-o", "out", "--metrics", "overlap", "--workers", "1")[0] == 1
+    found = rows()
+    assert found["Tumor"]["Status"] == "ok"
+    for name in ("set Heart", "set Liver"):
+        assert found[name]["Status"] == "could not be used" and found[name]["DSC"] == ""
+        assert found[name]["Reason"].startswith("plan.dcm was left out: the ")
+    status, out, _ = run("compare", "ref", "test", "--metrics", "overlap")
+    assert status == 1 and "Only in" not in out
+
+
+def testAStructureSetWithoutModality(run, tmp_path):
+    import pydicom
+
+    for side in ("ref", "test"):
+        folder(side, Tumor=BOX)
+        structureSet(Path(side, "set.dcm"), "Heart")
+    given = pydicom.dcmread("test/set.dcm")
+    given.Modality = ""
+    given.save_as("test/set.dcm")
+    assert list(read("test")) == ["Tumor", "Heart"]
+    # without anything that tells what it is
+    for name in ("SOPClassUID", "ROIContourSequence", "StructureSetROISequence"):
+        delattr(given, name)
+    given.file_meta.MediaStorageSOPClassUID = "1.2.3.4"
+    given.save_as("test/set.dcm")
+    (tumor,) = readStructures("test")
+    assert tumor.notes == ("set.dcm was left out: it is DICOM that does not say what it holds.",)
+    status, _, err = run("compare", "ref", "test", "--metrics", "overlap")
+    assert status == 1 and err.startswith("segment-metrics: set.dcm was left out: ")
+
+
+def testDicomImagesAreNotNamed(tmp_path):
+    here = folder(tmp_path / "case", Heart=BOX)
+    dicomfiles.writeSeries(here, Grid((30, 26, 4), np.eye(4)))
+    for path in here.glob("slice*"):
+        shutil.copy(path, path.with_suffix(".IMA"))
+    (heart,) = readStructures(here)
+    assert not heart.notes
+
+
+def testWhatLiesBesideTheOnlyStructureSet(tmp_path):
+    """Its structures keep their names beside images and unread files; two sets are told apart by theirs."""
+    here = tmp_path / "case"
+    for names in (["Heart", "Liver"], ["Heart"]):
+        structureSet(here / "set.dcm", *names)
+        assert list(read(here)) == names
+        (here / "shot.png").write_bytes(b"x")
+        save(CT, here / "CT.nii.gz")
+        found = readStructures(here)
+        assert [s.name for s in found] == names
+        told = [remark.partition(":")[0] for remark in remarksOnLeftOut(found)]
+        assert told == ["CT.nii.gz was left out", "shot.png was left out"]
+    save(BOX, here / "Eye.nrrd")
+    assert list(read(here)) == ["Eye", "Heart"]
+    structureSet(here / "zweite.dcm", "Heart")
+    assert list(read(here)) == ["Eye", "set", "zweite"]
+
+
+def testADiskThatFails(tmp_path, monkeypatch):
+    """An error of the disk or the network while a file is read is that of the file."""
+    from SegmentMetricsLib.io import reading
+
+    here = folder(tmp_path / "case", Heart=BOX, Liver=BOX)
+
+    def failing(path, *given):
+        if path.name == "Heart.nrrd":
+            raise OSError(5, "Input/output error")
+        return real(path, *given)
+
+    real = reading._readImage
+    monkeypatch.setattr(reading, "_readImage", failing)
+    found = readStructures(here)
+    assert [s.name for s in found] == ["Liver"]
+    assert unusableOf(found) == {"Heart": "Heart.nrrd was left out: the file cannot be read (Input/output error)."}

@@ -39,11 +39,6 @@ def values(series) -> tuple[np.ndarray, np.ndarray]:
     return tuple(vtk_to_numpy(table.GetColumnByName(c)) for c in (series.GetXColumnName(), series.GetYColumnName()))
 
 
-def folderOf(node):
-    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(node.GetScene())
-    return hierarchy.GetItemName(hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node)))
-
-
 def identifiers(scene) -> set:
     return {node.GetID() for node in scene.GetNodes()}
 
@@ -82,14 +77,6 @@ class TestHistogram:
         title = charts.showHistogram(compare(far, far | array)).GetXAxisTitle()
         assert "\nouter bars: also " in title and "beyond, up to 4" in title
 
-    def testAnotherRunReplaces(self, scene, comparison):
-        chart = charts.showHistogram(comparison)
-        chart.SetTitleFontSize(30)
-        before = identifiers(scene)
-        assert charts.showHistogram(comparison, tolerance=2) is chart
-        assert identifiers(scene) == before
-        assert chart.GetNumberOfPlotSeriesNodes() == 3 and chart.GetTitleFontSize() == 30
-
     def testOpenSurfacesHaveNoSides(self, scene, comparison):
         source = vtkSphereSource()
         source.SetRadius(10)
@@ -108,25 +95,6 @@ class TestHistogram:
         assert len(identifiers(scene)) == len(before) + 1
         charts.showHistogram(opened)
         assert identifiers(scene) == before
-
-    def testEverythingIsInThePairsFolderAndGoesWithIt(self, scene, comparison):
-        before = identifiers(scene)
-        charts.showHistogram(comparison)
-        charts.showCumulative(comparison)
-        nodes = [scene.GetNodeByID(identifier) for identifier in identifiers(scene) - before]
-        assert len(nodes) == (1 + 3 + 2) + (1 + 2 + 2)
-        assert {folderOf(node) for node in nodes} == {folders.folderName(comparison, scene)}
-        assert all(node.GetSaveWithScene() for node in nodes)
-        for node in nodes:
-            if node.IsA("vtkMRMLTableNode"):
-                node.AddDefaultStorageNode()
-        folders.removeResults(comparison)
-        assert identifiers(scene) == before
-
-    def testIntoAGivenNode(self, scene, comparison):
-        given = scene.AddNewNodeByClass("vtkMRMLPlotChartNode")
-        assert charts.showHistogram(comparison, chartNode=given) is given
-        assert charts.showHistogram(comparison) is given
 
     def testWhatCannotBeShown(self, scene, comparison):
         before = identifiers(scene)
@@ -174,7 +142,10 @@ class TestCumulative:
         before = identifiers(scene)
         chart = charts.showCumulative([comparison] * 3)
         table = outputs.showComparisonsTable([comparison] * 3)
-        assert folderOf(chart) == folderOf(table) == "Segment Metrics: all pairs"
+        hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
+        assert {hierarchy.GetItemName(folders.resultFolder(node)) for node in (chart, table)} == {
+            "Segment Metrics: all pairs"
+        }
         # fewer pairs: the same chart, without the curves that are not needed any more
         assert charts.showCumulative([comparison]) is chart
         assert outputs.showComparisonsTable([comparison]) is table
@@ -198,15 +169,3 @@ class TestCumulative:
         # hundreds of removed nodes leave no items behind
         hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
         assert hierarchy.GetNumberOfItemChildren(hierarchy.GetSceneItemID()) == 0
-
-
-def testChartsComeBackWithTheScene(scene, comparison, savedAndLoaded):
-    chart = charts.showHistogram(comparison)
-    loaded = savedAndLoaded(scene)
-    found = folders.findResult(comparison, "histogram", loaded)
-    assert found.GetTitle() == chart.GetTitle()
-    assert found.GetXAxisRange() == chart.GetXAxisRange()
-    assert [s.GetName() for s in seriesOf(found)] == [s.GetName() for s in seriesOf(chart)]
-    count = loaded.GetNumberOfNodes()
-    assert charts.showHistogram(comparison, scene=loaded) is found
-    assert loaded.GetNumberOfNodes() == count

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-from segmentnodes import segmentationOf
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkImageData
+from segmentnodes import segmentationOf, volumeNode
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from SegmentMetricsLib import Settings, compare
@@ -20,20 +19,11 @@ SIZE, STEP = (12, 14, 16), 2.0
 FAMILIES = Settings(metrics=("boundary", "dose"))
 
 
-def volumeOf(scene, name="Plan", **attributes):
+def volumeOf(scene, name="Plan", components=1, **attributes):
     """Return a volume whose values are 2 Gy per mm of the LPS axis z, with voxels in the order of RAS."""
-    image = vtkImageData()
-    image.SetDimensions(*SIZE)
     values = 2 * STEP * np.indices(SIZE[::-1], np.float32)[0]
-    image.GetPointData().SetScalars(numpy_to_vtk(values.ravel(), deep=True))
-    node = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", name)
-    matrix = vtkMatrix4x4()
-    matrix.DeepCopy(np.diag([-STEP, -STEP, STEP, 1]).ravel())
-    node.SetIJKToRASMatrix(matrix)
-    node.SetAndObserveImageData(image)
-    for key, value in attributes.items():
-        node.SetAttribute(key, value)
-    return node
+    matrix = np.diag([-STEP, -STEP, STEP, 1])
+    return volumeNode(scene, values, matrix, name, components=components, **attributes)
 
 
 def boxes():
@@ -69,9 +59,7 @@ class TestVolume:
             mrml.doseOf(scene.AddNewNodeByClass("vtkMRMLModelNode"))
         with pytest.raises(ValueError, match="no voxels"):
             mrml.doseOf(scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode"))
-        colors = volumeOf(scene, "Colors")
-        scalars = numpy_to_vtk(np.zeros((np.prod(SIZE), 3), np.float32), deep=True)
-        colors.GetImageData().GetPointData().SetScalars(scalars)
+        colors = volumeOf(scene, "Colors", 3)
         with pytest.raises(ValueError, match="Colors does not have one number per voxel"):
             mrml.doseOf(colors)
         difference = volumeOf(scene, "Difference")
@@ -92,7 +80,6 @@ def testSegments(scene):
 
 def testChart(scene, comparison):
     chart = mrml.showDoseVolume(comparison)
-    assert mrml.showDoseVolume(comparison) is chart
     assert (chart.GetXAxisTitle(), chart.GetYAxisTitle()) == ("Dose (Gy)", "Volume (%)") and chart.GetLegendVisibility()
     for number, mean in enumerate((19, 23)):
         series = chart.GetNthPlotSeriesNode(number)

@@ -19,7 +19,7 @@ from SegmentMetricsLib.show.maps import HAZARD
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors, folders, maps  # noqa: E402
+from SegmentMetricsLib.mrml import colors, maps  # noqa: E402
 
 # turned and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 GEOMETRY = {"spacing": (1.0, 1.2, 2.0), "origin": (-30.0, 12.0, 5.0)}
@@ -38,14 +38,10 @@ def structures() -> dict[str, Structure]:
     return result
 
 
-def compared(**settings):
-    organ, other, wall = structures().values()
-    return compare(organ, other, Settings(families=FAMILIES, **settings), criticals={"Wall": wall})
-
-
 @pytest.fixture(scope="module")
 def comparison():
-    return compared()
+    organ, other, wall = structures().values()
+    return compare(organ, other, Settings(families=FAMILIES), criticals={"Wall": wall})
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +53,6 @@ def withoutCriticals():
 def valuesOf(volume) -> np.ndarray:
     """The voxels of a volume node as (n,), i fastest."""
     return vtk_to_numpy(volume.GetImageData().GetPointData().GetScalars())
-
-
-def hierarchyFolder(node) -> int:
-    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(node.GetScene())
-    return hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node))
 
 
 class TestVolume:
@@ -88,23 +79,6 @@ class TestVolume:
         assert (display.GetWindowLevelMin(), display.GetWindowLevelMax()) == (0, 1)
         # where there is no hazard one sees the image below
         assert display.GetApplyThreshold() and 0 < display.GetLowerThreshold() < 0.05
-
-    def testAnotherRunReplaces(self, scene, comparison):
-        first = mrml.showHazard(comparison)
-        first.GetDisplayNode().SetInterpolate(0)
-        count = scene.GetNumberOfNodes()
-        before = valuesOf(first).copy()
-        assert mrml.showHazard(compared(hazardReach=5.0)) is first
-        assert scene.GetNumberOfNodes() == count
-        assert len(valuesOf(first)) < len(before) and first.GetDisplayNode().GetInterpolate() == 0
-
-    def testItIsInThePairsFolder(self, scene, comparison):
-        volume, table = mrml.showHazard(comparison), mrml.showTable(comparison)
-        assert hierarchyFolder(volume) == hierarchyFolder(table) != 0
-        folders.removeResults(comparison)
-        assert not [node for node in scene.GetNodes() if node.GetAttribute(colors.COLORS_ATTRIBUTE)]
-        assert scene.GetFirstNodeByClass("vtkMRMLScalarVolumeNode") is None
-        assert scene.GetFirstNodeByClass("vtkMRMLScalarVolumeDisplayNode") is None
 
     def testThereMayBeNoHazard(self, scene, withoutCriticals):
         with pytest.raises(ValueError, match="measure the family hazard with critical structures"):

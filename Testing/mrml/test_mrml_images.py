@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+from segmentnodes import volumeNode
 
 slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
 
-from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
-from vtkmodules.vtkCommonDataModel import vtkImageData  # noqa: E402
 from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
 
 from SegmentMetricsLib import Settings, compare  # noqa: E402
@@ -18,24 +17,11 @@ from SegmentMetricsLib.model.grayimages import GrayImage  # noqa: E402
 from SegmentMetricsLib.mrml.images import shownImage  # noqa: E402
 
 
-def volumeOf(scene, values: np.ndarray, matrix: np.ndarray, kind: str = "vtkMRMLScalarVolumeNode", components: int = 1):
-    """Return a volume node with values [k, j, i] and a matrix from voxels to RAS."""
-    image = vtkImageData()
-    image.SetDimensions(values.shape[::-1])
-    image.GetPointData().SetScalars(numpy_to_vtk(np.repeat(values.reshape(-1, 1), components, axis=1), deep=True))
-    node = scene.AddNewNodeByClass(kind, "Jürgens CT")
-    node.SetAndObserveImageData(image)
-    toRas = vtkMatrix4x4()
-    toRas.DeepCopy(matrix.ravel())
-    node.SetIJKToRASMatrix(toRas)
-    return node
-
-
 def testItIsTheVolumeInTheSliceViews(scene):
     values = np.arange(24, dtype=np.int16).reshape(2, 3, 4) * 10 - 150
     matrix = np.diag([2.0, 3.0, 4.0, 1.0])
     matrix[:3, 3] = 5, 6, 7
-    volume = volumeOf(scene, values, matrix)
+    volume = volumeNode(scene, values, matrix, "Jürgens CT")
     assert shownImage(scene) is None
     composite = scene.AddNewNodeByClass("vtkMRMLSliceCompositeNode")
     assert shownImage(scene) is None
@@ -54,7 +40,7 @@ def testItIsTheVolumeInTheSliceViews(scene):
     assert image.sampled(place, np.eye(3)[0], np.eye(3)[1], (1, 1))[0, 0] == values[1, 1, 3]
     # segments and color images are nothing to see contours on
     for kind, components in (("vtkMRMLLabelMapVolumeNode", 1), ("vtkMRMLVectorVolumeNode", 3)):
-        composite.SetBackgroundVolumeID(volumeOf(scene, values, matrix, kind, components).GetID())
+        composite.SetBackgroundVolumeID(volumeNode(scene, values, matrix, kind=kind, components=components).GetID())
         assert shownImage(scene) is None
 
 

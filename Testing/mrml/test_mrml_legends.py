@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import compare
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
@@ -30,31 +29,6 @@ def openGL():
 @pytest.fixture(scope="module")
 def comparison():
     return compare(shapes.ball(20), shapes.ball(20, (7, 0, 0)))
-
-
-def testDirectionsInRas():
-    scene = views.privateScene()
-    with views.ThreeDView(scene, (300, 200)) as view:
-        for x, color in ((-30, (1, 0, 0)), (30, (0, 0, 1))):  # RAS: the patient's left is at -x
-            addBall(scene, (x, 0, 0), color)
-        view.lookFrom((0, 1, 0))
-        image = view.image()
-        red, blue = (centerOf(image[..., c].astype(int) - image[..., 2 - c] > 60) for c in (0, 2))
-        assert red[1] > 150 > blue[1]  # seen from the front the patient's left is at the right
-        view.lookFrom((0, 0, -1))
-        assert centerOf(view.image()[..., 0].astype(int) - view.image()[..., 2] > 60)[1] > 150
-
-
-def testContentFillsTheArea():
-    scene = views.privateScene()
-    with views.ThreeDView(scene, (400, 300)) as view:
-        model = addBall(scene, (5, 80, -20), (0, 0, 0))
-        points = np.array(model.GetPolyData().GetPoints().GetData())
-        view.lookFrom((1, 1, 1), points, (0.5, 0.1, 1.0, 0.9))
-        rows, columns = np.nonzero(view.image().max(axis=2) < 200)
-        assert (columns.min() + columns.max()) / 2 == pytest.approx(300, abs=2)
-        assert (rows.min() + rows.max()) / 2 == pytest.approx(150, abs=2)
-        assert np.ptp(columns) == pytest.approx(200, abs=3)
 
 
 def testLegendIsDrawn(comparison):
@@ -104,21 +78,3 @@ def testOneLegendForBothSidesIsLegible(comparison, kind, size):
     assert columns[0] > 0.6 * size[0] and np.ptp(rows) > 0.4 * size[1]
     title = np.flatnonzero(~drawn.any(axis=1)[rows[0] :])[0]  # pixel rows of its letters
     assert 8 <= title <= 0.09 * size[1]
-
-
-def addBall(scene, center, color):
-    source = vtkSphereSource()
-    source.SetRadius(10)
-    source.SetCenter(*center)
-    source.SetThetaResolution(60)
-    source.SetPhiResolution(60)
-    source.Update()
-    model = scene.AddNewNodeByClass("vtkMRMLModelNode")
-    model.SetAndObservePolyData(source.GetOutput())
-    model.CreateDefaultDisplayNodes()
-    model.GetDisplayNode().SetColor(*color)
-    return model
-
-
-def centerOf(where: np.ndarray) -> np.ndarray:
-    return np.argwhere(where).mean(axis=0)

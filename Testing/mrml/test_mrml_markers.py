@@ -9,7 +9,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import folders, markers, navigation  # noqa: E402
+from SegmentMetricsLib.mrml import markers, navigation  # noqa: E402
 
 SIZE = (32, 32, 32)
 RAS = np.array([-1, -1, 1])
@@ -53,14 +53,6 @@ class TestMarkers:
         assert node.GetNumberOfDisplayNodes() == 1
         logic.SetMRMLScene(None)
 
-    def testAnotherRunReplaces(self, scene, comparison):
-        node = markers.showMarkers(comparison)
-        node.GetDisplayNode().SetGlyphScale(7)
-        before = {n.GetID() for n in scene.GetNodes()}
-        assert markers.showMarkers(comparison, places=comparison.worstPlaces[:1]) is node
-        assert node.GetNumberOfControlPoints() == 1 and node.GetDisplayNode().GetGlyphScale() == 7
-        assert {n.GetID() for n in scene.GetNodes()} == before
-
     def testWithoutPlacesNothingIsShown(self, scene, comparison):
         node = markers.showMarkers(comparison)
         assert markers.showMarkers(comparison, places=()) is node
@@ -68,17 +60,8 @@ class TestMarkers:
         markers.showMarkers(comparison)
         assert node.GetNumberOfControlPoints() == 2 and node.GetDisplayNode().GetVisibility()
 
-    def testTheyGoWithTheResults(self, scene, comparison):
-        before = {n.GetID() for n in scene.GetNodes()}
-        node = markers.showMarkers(comparison)
-        hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
-        folder = hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node))
-        assert hierarchy.GetItemName(folder) == folders.folderName(comparison, scene)
-        folders.removeResults(comparison)
-        assert {n.GetID() for n in scene.GetNodes()} == before
-
     def testWithoutSidesTheyDoNotNameAny(self, comparison):
-        assert markers.describe(comparison.worstPlaces[0], signed=False).endswith("mm apart, left")
+        assert markers.ofPlace(comparison.worstPlaces[0], signed=False).endswith("mm apart, left")
 
     def testAPairWithoutDistances(self, scene):
         body = shapes.box((8, 8, 8), (19, 19, 19), SIZE)
@@ -128,44 +111,28 @@ class TestJump:
         assert node.GetFieldOfView() == before
 
     def testCamerasLookFromOutside(self, scene):
-        camera = addThreeDView(scene)
-        unbound = scene.AddNewNodeByClass("vtkMRMLCameraNode")
+        """As far as before, but neither too near nor too far; from above the front is up."""
+        camera, unbound = addThreeDView(scene), scene.AddNewNodeByClass("vtkMRMLCameraNode")
         untouched = unbound.GetPosition()
-        navigation.jumpTo((10.0, -20.0, 30.0), normal=(2.0, 0.0, 0.0), scene=scene)
-        assert camera.GetFocalPoint() == pytest.approx((-10, 20, 30))
-        assert camera.GetPosition() == pytest.approx((-210, 20, 30))  # from the patient's left, as far as before
-        assert camera.GetViewUp() == pytest.approx((0, 0, 1))
+        for before, normal, away, up in (
+            ((0, 200, 0), (2.0, 0.0, 0.0), (-200, 0, 0), (0, 0, 1)),  # from the patient's left
+            ((0, 200, 0), (0.0, 0.0, 1.0), (0, 0, 200), (0, 1, 0)),
+            *(((0, 200, 0), normal, (0, 200, 0), (0, 0, 1)) for normal in (None, (0.0, 0.0, 0.0))),
+            *(((0, far, 0), (0.0, -1.0, 0.0), (0, to, 0), (0, 0, 1)) for far, to in ((5, 40), (150, 150), (2000, 350))),
+        ):
+            camera.SetFocalPoint(0, 0, 0)
+            camera.SetPosition(*before)
+            camera.SetViewUp(0, 0, 1)
+            navigation.jumpTo((10.0, -20.0, 30.0), normal=normal, scene=scene)
+            assert camera.GetFocalPoint() == pytest.approx((-10, 20, 30)) and camera.GetViewUp() == pytest.approx(up)
+            assert np.subtract(camera.GetPosition(), camera.GetFocalPoint()) == pytest.approx(away)
         assert unbound.GetPosition() == untouched
 
-    def testFromAboveTheFrontIsUp(self, scene):
-        camera = addThreeDView(scene)
-        navigation.jumpTo((0.0, 0.0, 50.0), normal=(0.0, 0.0, 1.0), scene=scene)
-        assert camera.GetPosition() == pytest.approx((0, 0, 250))
-        assert camera.GetViewUp() == pytest.approx((0, 1, 0))
-
-    def testWithoutANormalTheDirectionStays(self, scene):
-        camera = addThreeDView(scene)
-        for normal in (None, (0.0, 0.0, 0.0)):
-            navigation.jumpTo((10.0, -20.0, 30.0), normal=normal, scene=scene)
-            assert camera.GetPosition() == pytest.approx((-10, 220, 30))
-
-    @pytest.mark.parametrize(("distance", "expected"), [(5, 40), (150, 150), (2000, 350)])
-    def testNeitherTooNearNorTooFar(self, scene, distance, expected):
-        camera = addThreeDView(scene)
-        camera.SetPosition(0, distance, 0)
-        navigation.jumpTo((0.0, 0.0, 0.0), normal=(0.0, -1.0, 0.0), scene=scene)
-        assert camera.GetPosition() == pytest.approx((0, expected, 0))
-
-    def testParallelProjectionZooms(self, scene):
-        camera = addThreeDView(scene)
-        camera.SetParallelProjection(True)
-        camera.SetParallelScale(900)
-        navigation.jumpTo((0.0, 0.0, 0.0), scene=scene)
-        assert camera.GetParallelScale() == pytest.approx(350 * np.tan(np.radians(15)))
-
-    def testOnlyTheGivenCameras(self, scene):
+    def testParallelProjectionZoomsAndOnlyTheGivenCamerasMove(self, scene):
         one, other = addThreeDView(scene, "1"), addThreeDView(scene, "2")
+        other.SetParallelProjection(True)
+        other.SetParallelScale(900)
         navigation.jumpTo((1.0, 2.0, 3.0), scene=scene, cameras=[other])
-        assert one.GetFocalPoint() == (0, 0, 0)
-        assert other.GetFocalPoint() == pytest.approx((-1, -2, 3))
+        assert one.GetFocalPoint() == (0, 0, 0) and other.GetFocalPoint() == pytest.approx((-1, -2, 3))
+        assert other.GetParallelScale() == pytest.approx(350 * np.tan(np.radians(15)))
         assert navigation.camerasOf(scene) == [one, other]

@@ -34,20 +34,6 @@ def nodes(scene):
     return made
 
 
-@pytest.fixture
-def study(nodes):
-    return mrml.compareObservers(nodes[:3], FEW, tests=nodes[3:])
-
-
-def testStudyIsThatOfTheLibrary(study, nodes):
-    expected = compareObservers([box(0), box(2), box(4)], FEW, tests=[box(1)])
-    assert (study.observers, study.testNames) == (("Ärztin", "Observer 2", "Observer 3"), ("AI",))
-    assert [found.name for found in study] == ["Parotid", "Cord"]
-    np.testing.assert_allclose(study["Parotid"].matrix["HD95"], expected.matrix["HD95"])
-    assert study["Parotid"].agreement == expected.agreement
-    assert all(node.GetSegmentation().GetNumberOfSegments() == 2 for node in nodes)
-
-
 def testSegmentsOfOneNodeAreObservers(scene):
     node = segmentnodes.segmentationOf(scene, A=box(0), B=box(2), C=box(4))
     study = mrml.compareObservers([(node, "A"), (node, "B")], FEW, tests=[(node, "C")])
@@ -59,20 +45,26 @@ def testSegmentsOfOneNodeAreObservers(scene):
         mrml.compareObservers([node])
 
 
-def testConsensusIsANewSegmentation(study, nodes, scene):
-    node = mrml.showConsensus(study)
-    assert node not in nodes and node.GetName() == "Consensus of 3 observers (majority)"
-    names = [node.GetSegmentation().GetSegment(i).GetName() for i in node.GetSegmentation().GetSegmentIDs()]
-    assert names == ["Parotid", "Cord"]
-    comparison = mrml.compareSegments(node, "Parotid", nodes[1], "Parotid", FEW)
-    assert (comparison["HD95"].value, comparison["DSC"].value) == (0, 1)
-    assert mrml.showConsensus(study) is node, "a second run replaces it"
-    assert node.GetSegmentation().GetNumberOfSegments() == 2
+def testResultsOfAStudy(nodes, scene, savedAndLoaded):
+    """Those of the library, in one folder, where a second run finds and replaces them, also in a loaded scene."""
+    study = mrml.compareObservers(nodes[:3], FEW, tests=nodes[3:])
+    expected = compareObservers([box(0), box(2), box(4)], FEW, tests=[box(1)])
+    assert (study.observers, study.testNames) == (("Ärztin", "Observer 2", "Observer 3"), ("AI",))
+    assert [found.name for found in study] == ["Parotid", "Cord"]
+    parotid = study["Parotid"]
+    np.testing.assert_allclose(parotid.matrix["HD95"], expected.matrix["HD95"])
+    assert parotid.agreement == expected.agreement
+    assert all(node.GetSegmentation().GetNumberOfSegments() == 2 for node in nodes)
 
+    consensus = mrml.showConsensus(study)
+    assert consensus not in nodes and consensus.GetName() == "Consensus of 3 observers (majority)"
+    segmentation = consensus.GetSegmentation()
+    names = [segmentation.GetSegment(identifier).GetName() for identifier in segmentation.GetSegmentIDs()]
+    assert names == ["Parotid", "Cord"] and mrml.showConsensus(study) is consensus
+    comparison = mrml.compareSegments(consensus, "Parotid", nodes[1], "Parotid", FEW)
+    assert (comparison["HD95"].value, comparison["DSC"].value) == (0, 1) and len(segmentation.GetSegmentIDs()) == 2
 
-def testMapOfTheLocalSD(study, nodes, scene):
-    """It lies on the consensus, is colored by the local SD, and is replaced by a second run."""
-    model = mrml.showVariation(study["Parotid"])
+    model = mrml.showVariation(parotid)
     values = vtk_to_numpy(model.GetPolyData().GetPointData().GetArray("LocalSD"))
     points = vtk_to_numpy(model.GetPolyData().GetPoints().GetData())
     # the middle box in RAS; the left and right sides differ by 2 mm, the others hardly
@@ -81,30 +73,24 @@ def testMapOfTheLocalSD(study, nodes, scene):
     display = model.GetDisplayNode()
     assert display.GetActiveScalarName() == "LocalSD" and display.GetScalarRange() == (0.0, 2.0)
     assert colors.legendOf(model).GetTitleText().startswith("Local SD (mm)")
-    assert mrml.showVariation(study["Parotid"], surface="measured") is model
-    assert model.GetPolyData().GetNumberOfPoints() == len(study["Parotid"].variation.surface.points)
+    assert mrml.showVariation(parotid, surface="measured") is model
+    assert model.GetPolyData().GetNumberOfPoints() == len(parotid.variation.surface.points)
 
-
-def testMatrixIsATable(study, scene):
-    node = mrml.showMatrix(study["Parotid"], "HD95")
-    table = node.GetTable()
+    matrix = mrml.showMatrix(parotid, "HD95")
+    table = matrix.GetTable()
     assert [table.GetColumnName(n) for n in range(5)] == ["Reference", "Ärztin", "Observer 2", "Observer 3", "AI"]
     assert table.GetValueByName(0, "Observer 3").ToDouble() == pytest.approx(4.0)
     assert np.isnan(table.GetValueByName(0, "Ärztin").ToDouble())
-    assert json.loads(node.GetAttribute("SegmentMetrics.Observers"))["name"] == "Parotid"
-    assert mrml.showMatrix(study["Parotid"], "DSC") is node and node.GetName() == "Parotid: DSC of all observers"
+    assert json.loads(matrix.GetAttribute("SegmentMetrics.Observers"))["name"] == "Parotid"
+    assert mrml.showMatrix(parotid, "DSC") is matrix and matrix.GetName() == "Parotid: DSC of all observers"
     with pytest.raises(ValueError, match="HD was not measured; there are HD95, DSC"):
-        mrml.showMatrix(study["Parotid"], "HD")
+        mrml.showMatrix(parotid, "HD")
 
-
-def testResultsAreInOneFolder(study, scene, savedAndLoaded):
-    """They are in one folder, also after saving and loading, where they are found and replaced again."""
-    made = [mrml.showConsensus(study), mrml.showVariation(study[0]), mrml.showMatrix(study[0], "DSC")]
-    (folder,) = {folders.resultFolder(node) for node in made}
+    (folder,) = {folders.resultFolder(node) for node in (consensus, model, matrix)}
     assert scene.GetSubjectHierarchyNode().GetItemName(folder).startswith("Segment Metrics: observers Ärztin, ")
     loaded = savedAndLoaded(scene)
-    found = loaded.GetFirstNodeByName(made[2].GetName())
-    assert mrml.showMatrix(study[0], "HD95", scene=loaded) is found
+    found = loaded.GetFirstNodeByName(matrix.GetName())
+    assert found is not None and mrml.showMatrix(parotid, "HD95", scene=loaded) is found
 
 
 def testTooFewHaveNoConsensus(nodes):

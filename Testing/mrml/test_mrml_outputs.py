@@ -97,12 +97,6 @@ class TestTable:
         assert json.loads(text) == comparison.toDictionary()
         assert json.loads(text)["measurements"]["MASD"]["value"] == comparison["MASD"].value
 
-    def testAnotherRunReplaces(self, scene, comparison):
-        first = outputs.showTable(comparison)
-        count = scene.GetNumberOfNodes()
-        assert outputs.showTable(comparison) is first
-        assert scene.GetNumberOfNodes() == count
-
     def testInfiniteValuesHaveAReason(self, scene):
         empty = replace(ellipsoid(), mask=Mask.fromArray(np.zeros((4, 4, 4)), ellipsoid().mask.grid))
         node = outputs.showTable(compare(ellipsoid(), empty))
@@ -281,28 +275,11 @@ class TestDistanceMap:
 
 
 class TestFolder:
-    def testResultsOfAPairShareOneFolder(self, scene, comparison):
-        nodes = [outputs.showDistanceMap(comparison, side=side) for side in REFERENCE_AND_TEST] + [
-            outputs.showTable(comparison)
-        ]
-        assert len({folderOf(node) for node in nodes}) == 1
-        assert folderName(nodes[0]) == "Segment Metrics: Liver (reference) vs Liver (test)"
-
-    def testAnotherRunReplaces(self, scene, comparison):
+    def testAHiddenLegendStaysSo(self, scene, comparison):
         first = outputs.showDistanceMap(comparison, range=3)
-        first.GetDisplayNode().SetOpacity(0.4)
         colors.legendOf(first).SetVisibility(False)
-        first.SetName("renamed by the user")
-        everything = sorted(node.GetClassName() for node in scene.GetNodes() if not node.IsA("vtkMRMLColorNode"))
         again = outputs.showDistanceMap(comparison, kind="tolerance")
-        assert again is first
-        assert everything == sorted(n.GetClassName() for n in scene.GetNodes() if not n.IsA("vtkMRMLColorNode"))
-        assert [n.GetClassName() for n in scene.GetNodes() if n.GetAttribute(colors.COLORS_ATTRIBUTE)] == [
-            "vtkMRMLColorTableNode"
-        ]
-        assert again.GetDisplayNode().GetOpacity() == 0.4
-        assert not colors.legendOf(again).GetVisibility()
-        assert "Tolerance" in colors.legendOf(again).GetTitleText()
+        assert not colors.legendOf(again).GetVisibility() and "Tolerance" in colors.legendOf(again).GetTitleText()
         assert again.GetDisplayNode().GetColorNode().GetAttribute(colors.COLORS_ATTRIBUTE) == "tolerance"
 
     def testPairsOfTheSameNamesStayApart(self, scene, comparison):
@@ -346,26 +323,6 @@ class TestFolder:
         folders.removeResults(comparison)
         assert scene.IsNodePresent(copy) and copy.GetName() == "mine"
         scene.RemoveNode(copy)
-
-    def testRemovingLeavesNothing(self, scene, comparison):
-        before = {node.GetID() for node in scene.GetNodes()}
-        for side in REFERENCE_AND_TEST:
-            outputs.showDistanceMap(comparison, side=side)
-        folder = folderOf(outputs.showTable(comparison))
-        folders.removeResults(comparison)
-        assert {node.GetID() for node in scene.GetNodes()} == before
-        hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
-        assert hierarchy.GetItemName(folder) == ""
-
-    def testColorsOfADeletedMapGo(self, scene, comparison):
-        model = outputs.showDistanceMap(comparison, side="test")
-        orphan = model.GetDisplayNode().GetColorNodeID()
-        for node in (model.GetDisplayNode(), model):
-            scene.RemoveNode(node)
-        outputs.showDistanceMap(comparison, side="reference")
-        maps = [n for n in scene.GetNodes() if n.GetAttribute(colors.COLORS_ATTRIBUTE)]
-        assert len(maps) == 1
-        assert orphan is not None
 
 
 def colorAt(table, value: float, shown: tuple[float, float]) -> tuple:

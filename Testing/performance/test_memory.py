@@ -22,7 +22,6 @@ from SegmentMetricsLib.commands import pairwork
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structure import Structure
-from SegmentMetricsLib.model.structures import Match
 
 pytestmark = pytest.mark.nightly
 
@@ -104,7 +103,6 @@ def testAComparisonKeepsLittleMoreThanItsSurfacesAndDistances():
     triangles = sum(len(direction.surface.cells) for direction in comparison.distances.directions)
     assert triangles > 40_000
     # with what is only kept to be found sooner it would be half as much again
-    # with what is only kept to be found sooner it would be half as much again
     assert kept / triangles < 200
 
 
@@ -131,16 +129,6 @@ def testWhatIsForgottenIsMadeAnew():
     pair.boundaries.forget()
     for one, other in zip(first, numbers(), strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-def testCopiesOfAMatchShareTheVoxels():
-    match = Match(structure(shapes.ball(5)), structure(shapes.ball(6), "B"))
-    copied = match.anew()
-    assert [one.name for one in copied] == ["A", "B"]
-    for one, other in zip(match, copied, strict=True):
-        assert one is not other and one.mask is not other.mask and one.mask.voxels is other.mask.voxels
-    mesh = Structure("C", givenSurface=match.reference.surface)
-    assert mesh.anew().mask is None and mesh.anew().surface is mesh.surface
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="it is a setting of glibc")

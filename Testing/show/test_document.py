@@ -18,7 +18,7 @@ from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.show.fingerprints import contentHash
 from SegmentMetricsLib.show.report import Report
 from SegmentMetricsLib.show.report.document import MOST_MEASUREMENTS
-from SegmentMetricsLib.show.report.reduction import MOST_TRIANGLES, reduced
+from SegmentMetricsLib.show.report.reduction import MOST_TRIANGLES, reduce
 
 
 def testPlacesHaveASignOnlyWhereThereAreSides():
@@ -91,7 +91,7 @@ def testRulesNameTheToolWhoseNumberTheyJudge(tmp_path):
 def testReducedSurfacesKeepShapeAndDistances():
     comparison = compare(shapes.ball(25), shapes.ball(22))
     for direction, radius in zip(comparison.distances.directions, (25, 22), strict=True):
-        surface = reduced(direction)
+        surface = reduce(direction)
         assert len(surface.triangles) <= 1.01 * MOST_TRIANGLES < len(direction.surface.cells)
         np.testing.assert_allclose(np.linalg.norm(surface.points, axis=1), radius, atol=0.6)
         np.testing.assert_allclose(surface.signed, -3, atol=1)

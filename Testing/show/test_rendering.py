@@ -8,8 +8,8 @@ import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib.base.palettes import ABSOLUTE, SIGNED
-from SegmentMetricsLib.show.rendering import Camera, Shape, axesToward, draw, interpolated
-from SegmentMetricsLib.show.report.flatmap import SIDES, SIZE
+from SegmentMetricsLib.show.rendering import Camera, Shape, axesToward, draw, interpolate
+from SegmentMetricsLib.show.report.figures import SIZE, VIEWS
 
 WHITE = 255
 
@@ -22,10 +22,10 @@ def surfaceOf(mesh, valueOf) -> Shape:
 
 def seen(surface: Shape, side: str, scale: float = 4.0, isSigned: bool = True, finer: int = 2) -> np.ndarray:
     canvas = np.full((SIZE[1], SIZE[0], 3), WHITE, np.uint8)
-    camera = Camera(axesToward(SIDES[side]), np.zeros(3), np.array(SIZE) / 2, scale)
+    camera = Camera(axesToward(VIEWS[side]), np.zeros(3), np.array(SIZE) / 2, scale)
     ends, palette = ((-1.0, 1.0), SIGNED) if isSigned else ((0.0, 1.0), ABSOLUTE)
     shape = surface._replace(isClosed=isSigned)
-    share = draw(canvas, shape, camera, lambda values: interpolated(values, *ends, palette), finer=finer)
+    share = draw(canvas, shape, camera, lambda values: interpolate(values, *ends, palette), finer=finer)
     assert ((share > 0) >= (canvas != WHITE).any(axis=2)).all()
     return canvas.astype(float)
 

@@ -12,7 +12,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.show.report import slicepictures as slices
 from SegmentMetricsLib.show.report import sliceviews as views
-from SegmentMetricsLib.show.report.planecuts import CutLine
+from SegmentMetricsLib.show.report.planecuts import Polyline
 
 AXES = {view.name: view for view in views.VIEWS}
 
@@ -32,7 +32,7 @@ def titles(comparison) -> list[str]:
     return [title.text for title in parsed(comparison).iter("title")]
 
 
-def awayFrom(points: np.ndarray, line: CutLine) -> np.ndarray:
+def awayFrom(points: np.ndarray, line: Polyline) -> np.ndarray:
     """Return how far points (n, 2) are from a line."""
     start = line.points if line.isClosed else line.points[:-1]
     end = np.roll(line.points, -1, axis=0)[: len(start)]
@@ -42,7 +42,7 @@ def awayFrom(points: np.ndarray, line: CutLine) -> np.ndarray:
     return np.linalg.norm(points[:, None] - places, axis=2).min(axis=1)
 
 
-def enclosed(line: CutLine) -> float:
+def enclosed(line: Polyline) -> float:
     x, y = line.points.T
     return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
 
@@ -74,7 +74,7 @@ def testSidesOfThePatientAreWhereTheirLettersAre(toward, name, place):
     assert (side * test[:, column]).max() > (side * reference[:, column]).max() + 3
     figure = parsed(comparison).findall(".//figure")[list(AXES).index(name)]
     texts = {text.text: (float(text.get("x")), float(text.get("y"))) for text in figure.iter("text")}
-    x, y = np.array(texts[toward]) - (slices.WIDTH / 2, slices.HEIGHT / 2)
+    x, y = np.array(texts[toward]) - (slices.LEFT + slices.ACROSS / 2, slices.TOP + slices.DOWN / 2)
     assert (side * (x, y)[column]) > 100 and abs((x, y)[1 - column]) < 20
 
 
@@ -102,13 +102,13 @@ def testWhatIsDrawnIsLessThanAFifthOfAPixelOff():
     comparison = compare(shapes.ball(24, (1, 2, 3)), shapes.ball(20))
     largest, found = views.largestOf(comparison), list(pictures(comparison).values())
     windows = slices.windowsOf(found, largest.distance, 50)
-    for picture, window, sides in zip(found, windows, slices.drawn(found, windows), strict=True):
+    for picture, window, sides in zip(found, windows, slices.contoursOf(found, windows), strict=True):
         for lines, shown in zip(picture.contours, sides, strict=True):
             (line,), (thin,) = lines, shown
             path = slices.pathOf(shown)
             start = list(map(int, re.match(r"M(-?\d+) ?(-?\d+)l", path).groups()))
             steps = np.reshape([int(n) for n in re.findall(r"-?\d+", path.partition("l")[2])], (-1, 2))
-            asWritten = CutLine(np.cumsum([start, *steps], axis=0) * slices.STEP, path.endswith("z"))
+            asWritten = Polyline(np.cumsum([start, *steps], axis=0) * slices.STEP, path.endswith("z"))
             assert asWritten.isClosed and len(thin.points) < len(line.points)
             assert awayFrom(window.pixels(line.points), asWritten).max() < 0.2
 
@@ -133,11 +133,11 @@ def testALargeContourIsShownInPart():
 
 @pytest.mark.parametrize("scale", [0.013, 3.3, 700.0])
 def testTheScaleBarIsAsLongAsItSays(scale):
-    length = slices.barLength(scale)
-    assert f"{length:e}"[0] in "125" and 0.39 * slices.LONGEST_BAR < length * scale <= slices.LONGEST_BAR + 1e-6
     bar = ElementTree.fromstring(f"<g>{slices.barOf(scale)}</g>")
+    length = float(bar.find("text").text.removesuffix(" mm"))
+    assert f"{length:e}"[0] in "125" and 0.39 * slices.LONGEST_BAR < length * scale <= slices.LONGEST_BAR + 1e-6
     drawn = float(re.search(r"h([\d.]+)", bar.find("path").get("d"))[1])
-    assert drawn == pytest.approx(float(bar.find("text").text.removesuffix(" mm")) * scale, abs=0.06)
+    assert drawn == pytest.approx(length * scale, abs=0.06)
 
 
 def testPicturesSayInWordsWhatTheyShow():

@@ -6,7 +6,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.show.report.usedsettings import usedSettings
+from SegmentMetricsLib.show.report.provenance import usedSettings
 
 PAIR = shapes.box((8, 6, 6), (15, 14, 13), (24, 24, 24)), shapes.box((9, 6, 6), (15, 14, 14), (24, 24, 24))
 

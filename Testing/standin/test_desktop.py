@@ -99,7 +99,6 @@ def test_names_that_slicer_does_not_have(desktop):
         (slicer.app, "exec_once"),
         (qt.QCheckBox(), "checkStateChanged"),  # Qt 6
         (ctk.ctkSliderWidget(), "setMinimum"),  # only slots and properties of ctk's classes are visible
-        (ctk.ctkCollapsibleButton(), "setCollapsed"),
     ):
         assert not hasattr(owner, name), name
     assert not isinstance(qt.QLabel(), qt.QWidget)  # PythonQt's classes do not derive from each other

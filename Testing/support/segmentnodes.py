@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import shapes
 
 from SegmentMetricsLib.base.errors import InputError
@@ -31,6 +32,24 @@ def boxesNode(scene, *names: str):
     node.SetSourceRepresentationToClosedSurface()
     for n, name in enumerate(names):
         node.AddSegmentFromClosedSurfaceRepresentation(shapes.boxMesh((0, 0, 9 * n), (5, 5, 9 * n + 5)), name)
+    return node
+
+
+def volumeNode(scene, values, matrix, name="Volume", kind="vtkMRMLScalarVolumeNode", components=1, **attributes):
+    """Return a volume node with values [k, j, i] and a matrix (4, 4) from voxels to RAS."""
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+    from vtkmodules.vtkCommonDataModel import vtkImageData
+    from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
+    image, toRas = vtkImageData(), vtkMatrix4x4()
+    image.SetDimensions(values.shape[::-1])
+    image.GetPointData().SetScalars(numpy_to_vtk(np.repeat(values.reshape(-1, 1), components, axis=1), deep=True))
+    toRas.DeepCopy(np.ravel(matrix))
+    node = scene.AddNewNodeByClass(kind, name)
+    node.SetAndObserveImageData(image)
+    node.SetIJKToRASMatrix(toRas)
+    for key, value in attributes.items():
+        node.SetAttribute(key, value)
     return node
 
 

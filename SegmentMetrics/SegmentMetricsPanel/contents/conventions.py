@@ -59,7 +59,7 @@ def aboutLegend() -> str:
 
 def answer(number: str, candidates) -> str:
     """Return what gives a number, and the nearest others. candidates: as Comparison.which() returns them."""
-    others = [which.told(one) for one in candidates[1 : 1 + OTHERS]]
+    others = [which.describe(one) for one in candidates[1 : 1 + OTHERS]]
     return "\n".join([which.answer(number, candidates), *(f"- {text}" for text in others)])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from SegmentMetricsLib.base.coordinates import positionText
 from SegmentMetricsLib.metrics.signed import SIDES
-from SegmentMetricsLib.show.places import describe
+from SegmentMetricsLib.show.explanations import ofPlace
 
 from ..translation import _
 from .table import TableContents
@@ -56,7 +56,7 @@ def rows(places, signed: bool) -> tuple:
     listed = []
     for place in places:
         where = f"{SIDES[place.direction]}, {positionText(place.position)}"
-        tip = describe(place, signed)
+        tip = ofPlace(place, signed)
         listed.append(
             [
                 (str(place.rank), place.rank, tip),

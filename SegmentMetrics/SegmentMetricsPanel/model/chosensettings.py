@@ -6,11 +6,11 @@ from collections.abc import Hashable
 from functools import lru_cache
 
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.relevance import isRelevant
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.conventions.presets import BRATS, PANOPTICA, PRESETS
 from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED, Settings
+from SegmentMetricsLib.show.explanations import isRelevant
 
 from ..translation import _
 from .enumerations import Mode

@@ -120,11 +120,11 @@ class Drawings:
             doubled, count = 2 * self.votes.astype(np.int32).ravel(), len(self.masks)
             isOpen = np.abs(doubled - count) <= 1 if areTied else (doubled > 0) & (doubled < 2 * count)
             every = np.flatnonzero(isOpen)
-            self._known[areTied] = every, self._measured(every)
+            self._known[areTied] = every, self._measure(every)
         every, distances = self._known[areTied]
         return distances[np.searchsorted(every, voxels)]
 
-    def _measured(self, voxels: np.ndarray) -> np.ndarray:
+    def _measure(self, voxels: np.ndarray) -> np.ndarray:
         found = np.empty((len(voxels), len(self.structures)))
         for first in range(0, len(voxels), CHUNK):
             chosen = slice(first, first + CHUNK)

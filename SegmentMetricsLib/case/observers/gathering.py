@@ -97,9 +97,23 @@ def gather(
     count = len(given) - (len(tests) - sum(n >= count for n in failed))
     areSingle = not any(isinstance(one, (str, os.PathLike, StructureSet)) or _isSeveral(one) for one in given)
     if areSingle and structures is None:
-        return Gathered(called[:count], called[count:], sets, [_alone([own[0] for own in sets])], leftOut=leftOut)
+        # one organ, whatever each of them is called
+        alone = [own[0] for own in sets]
+        theirs = [structure.name for structure in alone]
+        organ = Organ(UNNAMED if len(set(theirs)) == len(theirs) else _usual(theirs), alone)
+        return Gathered(called[:count], called[count:], sets, [organ], leftOut=leftOut)
     sets = _settle(sets)
-    sets, failures = _leaveOutRepeated(_withEmpty(sets), called)
+    # an image without labels has every structure of the others, empty
+    known = dict.fromkeys(s.name for own in sets for s in own if not s.isUnlabeled)
+    for n, own in enumerate(sets):
+        if len(own) == 1 and own[0].isUnlabeled:
+            sets[n] = own.having(replace(own[0], name=name) for name in known)
+    repeated = {name: owner for own, owner in zip(sets, called, strict=True) for name in namesOfSeveral(own)}
+    failures = {
+        name: f"{owner} has more than one structure named {name!r}. Rename all but the one that is meant."
+        for name, owner in repeated.items()
+    }
+    sets = [own.having(s for s in own if s.name not in repeated) for own in sets]
     organs, findings = _match(sets, called)
     if structures is not None:
         wanted = inAnySpelling([structures] if isinstance(structures, str) else structures, labelNames, *sets)
@@ -164,28 +178,15 @@ def _names(given: Sequence[Observer], count: int, names: Sequence[str] | None) -
             raise InputError(f"{number}; give those of the {count} observers{tests}.")
         usual = [*names, *_names(given[len(names) :], 0, None)]
     elif len(paths := [Path(one) for one in given if isinstance(one, (str, os.PathLike))]) == len(given) > 0:
-        usual = _ofPaths(paths)
+        # the part of the path, from its end, in which all differ
+        parts = [[stemOf(path), *reversed(path.absolute().parts[:-1])] for path in paths]
+        levels = (list(level) for level in zip(*parts, strict=False))
+        usual = next((level for level in levels if len(set(level)) == len(level)), list(tellingApart(paths).values()))
     elif len(own := dict.fromkeys(one.name for one in given if isinstance(one, Structure))) == len(given):
         usual = list(own)
     if several := [name for name, number in Counter(usual).items() if number > 1]:
         raise InputError(f"Two observers or tests are both called {several[0]!r}: give every one a name of its own.")
     return usual
-
-
-def _ofPaths(paths: Sequence[Path]) -> list[str]:
-    """Return names for files or folders: the part of the path, from its end, in which all differ."""
-    parts = [[stemOf(path), *reversed(path.absolute().parts[:-1])] for path in paths]
-    for level in zip(*parts, strict=False):
-        if len(set(level)) == len(level):
-            return list(level)
-    titles = tellingApart(paths)
-    return [titles[path] for path in paths]
-
-
-def _alone(structures: Sequence[Structure]) -> Organ:
-    """Return single structures as one organ, whatever each of them is called."""
-    names = [structure.name for structure in structures]
-    return Organ(UNNAMED if len(set(names)) == len(names) else _usual(names), structures)
 
 
 def _settle(sets: Sequence[StructureSet]) -> list[StructureSet]:
@@ -200,25 +201,6 @@ def _settle(sets: Sequence[StructureSet]) -> list[StructureSet]:
             others = StructureSet.of([s for other in sets if other is not own for s in other])
             result[number] = settled((own, others))[0]
     return result
-
-
-def _withEmpty(sets: Sequence[StructureSet]) -> list[StructureSet]:
-    """Return sets in which an image without labels has every structure of the others, empty."""
-    known = dict.fromkeys(s.name for own in sets for s in own if not s.isUnlabeled)
-    return [
-        own.having(replace(own[0], name=name) for name in known) if len(own) == 1 and own[0].isUnlabeled else own
-        for own in sets
-    ]
-
-
-def _leaveOutRepeated(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[StructureSet], dict[str, str]]:
-    """Return sets without names that one of them has more than once, and the reasons by name."""
-    repeated = {name: owner for own, owner in zip(sets, called, strict=True) for name in namesOfSeveral(own)}
-    reasons = {
-        name: f"{owner} has more than one structure named {name!r}. Rename all but the one that is meant."
-        for name, owner in repeated.items()
-    }
-    return [own.having(s for s in own if s.name not in repeated) for own in sets], reasons
 
 
 def _match(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[Organ], list[str]]:

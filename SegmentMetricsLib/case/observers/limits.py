@@ -51,11 +51,10 @@ def protocolFrom(study: ObserverStudy) -> Protocol:
 
 
 def _rules(found: ObservedStructure) -> Iterator[Rule]:
+    if not found.name or isPattern(found.name):
+        return
     names = [found.observers[n] for n in found.drawn]
     source = f"{len(names)} observers ({commaSeparated(names)})"
-    isNameable = found.name and not isPattern(found.name)
-    if not isNameable:
-        return
     if math.isfinite(found.tolerance) and found.tolerance > 0:
         tolerance = math.ceil(10 * found.tolerance - 1e-9) / 10
         shares = np.full((len(found.structures),) * 2, np.nan)
@@ -78,18 +77,12 @@ def _rule(
     pairs = [values[a, b] for a in members for b in members if a != b]
     worst = max if better == "lower" else min
     known = [[value for value in some if not math.isnan(value)] for some in (means, pairs)]
-    limits = [_looser(worst(some), better, digits) for some in known if some]
+    limits = [worst(some) for some in known if some]
     if len(limits) < 2 or not all(map(math.isfinite, limits)):
         return
-    passing, warning = limits
+    # rounded toward the side that lets more pass
+    rounding, slack = (math.ceil, -1e-9) if better == "lower" else (math.floor, 1e-9)
+    passing, warning = (rounding(limit * 10**digits + slack) / 10**digits for limit in limits)
     isLooser = warning > passing if better == "lower" else warning < passing
     relation = "<=" if better == "lower" else ">="
     yield Rule(found.name, key, relation, passing, warning if isLooser else None, source=source)
-
-
-def _looser(value: float, better: str, digits: int) -> float:
-    """Return a limit rounded to decimal places toward the side that lets more pass."""
-    if not math.isfinite(value):
-        return value
-    rounding, slack = (math.ceil, -1e-9) if better == "lower" else (math.floor, 1e-9)
-    return rounding(value * 10**digits + slack) / 10**digits

@@ -17,7 +17,7 @@ from ...distances.surfacedistances import SurfaceDistances
 from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
 from ...metrics.findings import Finding, asFinding
-from ...metrics.measurement import Measurement, measure
+from ...metrics.measurement import Measurement, finite, measure
 from ...metrics.pair import Pair
 from ...metrics.registry import findMetric
 from ...model.structure import Structure
@@ -27,9 +27,6 @@ from ..comparison import Comparison, ask, comparePair, measureTogether
 
 # Distances of several pairs are pooled in steps of this many mm.
 STEP = 0.001
-
-# The critical structures that go with every observer, by name.
-Criticals = Sequence[Mapping[str, Structure]]
 
 
 class PairSpread(NamedTuple):
@@ -48,11 +45,9 @@ class PairSpread(NamedTuple):
 
     def toDictionary(self) -> dict:
         """Return the spread for JSON, with null for what is not finite."""
-        found = {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
-        return {"mean": found["mean"], "SD": found["sd"], "lowest": found["low"], "highest": found["high"]} | {
-            "pairs": self.pairs,
-            "undefined": self.undefined,
-        }
+        names = {"mean": "mean", "SD": "sd", "lowest": "low", "highest": "high"}
+        found = {key: finite(getattr(self, name)) for key, name in names.items()}
+        return {**found, "pairs": self.pairs, "undefined": self.undefined}
 
 
 class Pooled(NamedTuple):
@@ -147,24 +142,20 @@ class Matrix:
         if not len(known):
             return PairSpread(*4 * (math.nan,), 0, len(given))
         sd = float(known.std(ddof=1)) if len(known) > 1 and np.isfinite(known).all() else math.nan
-        return PairSpread(
-            meanOf(known), sd, float(known.min()), float(known.max()), len(known), len(given) - len(known)
-        )
+        low, high = float(known.min()), float(known.max())
+        return PairSpread(meanOf(known), sd, low, high, len(known), len(given) - len(known))
 
 
 def compareAll(
     structures: Sequence[Structure | None],
     settings: Settings,
-    criticals: Criticals = (),
-    searches: dict[Surface, ClosestSurface] | None = None,
+    criticals: Sequence[Mapping[str, Structure]],
+    searches: dict[Surface, ClosestSurface],
 ) -> Matrix:
     """Compare all ordered pairs of structures; those that are None are in no pair.
 
-    criticals: for each structure as a reference, or none at all. searches: of the structures' surfaces, to use and to
-    add to.
+    criticals: by name, for each structure as a reference. searches: of the structures' surfaces, to use and to add to.
     """
-    criticals = criticals or [{} for _ in structures]
-    searches = {} if searches is None else searches
     # before the threads start, which would otherwise make the surface of a structure each for itself
     present = {n: structure for n, structure in enumerate(structures) if structure is not None}
     eachSideBySide(lambda structure: structure.surface, list(present.values()))
@@ -184,7 +175,7 @@ def compareAll(
             return pair
         try:
             comparison = comparePair(pair)
-            back = _measureExchanged(pair, comparison, criticals[place[1]])
+            back = _exchange(pair, comparison, criticals[place[1]])
         except InputError as error:
             return error
         alarms = [finding for finding in map(asFinding, comparison.findings) if finding.isAlarm]
@@ -215,9 +206,7 @@ class _Both(NamedTuple):
     pooled: Pooled | None
 
 
-def _measureExchanged(
-    pair: Pair, comparison: Comparison, criticals: Mapping[str, Structure]
-) -> Mapping[str, Measurement]:
+def _exchange(pair: Pair, comparison: Comparison, criticals: Mapping[str, Structure]) -> Mapping[str, Measurement]:
     """Return the measurements of a pair with reference and test exchanged.
 
     A measurement that does not depend on their order is not measured again.

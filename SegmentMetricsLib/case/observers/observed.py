@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, cast
 
 import numpy as np
 
-from ...base.texts import shortest
+from ...base.texts import commaSeparated, counted, shortest
 from ...geometry.masks import Mask
-from ...metrics.measurement import Measurement, finite
+from ...metrics.measurement import Measurement, finite, fixDecimals, infiniteText, withUnit
+from ...metrics.registry import findMetric
 from ...model.structure import Structure
 from ...settings.settings import Settings
 from ..places import Place
-from . import sentences
+from ..summary import ADVERBS
 from .consensus import Performance
 from .matrix import Matrix
 from .variation import Variation
@@ -23,6 +25,11 @@ from .withinrange import TestVerdict
 
 # Percentage of all distances between observers that a tolerance from them covers (Nikolov et al., arXiv:1809.04430).
 TOLERATED = 95
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+# Observers from which on there are a consensus, and what needs one.
+ENOUGH = 3
+# mm; below it, a difference is rounding.
+NOTHING = 0.005
 
 
 @dataclass(frozen=True)
@@ -140,7 +147,7 @@ class ObservedStructure:
         # infinite means that the others have no voxel in common: that is not this observer's fault
         known = sorted((value, number) for number, value in values.items() if math.isfinite(value))
         # of two who differ equally neither is the outlier
-        if not known or (len(known) > 1 and known[-1][0] - known[-2][0] <= sentences.NOTHING):
+        if not known or (len(known) > 1 and known[-1][0] - known[-2][0] <= NOTHING):
             return None
         found = self.leaveOneOut[known[-1][1]]
         return Outlier(found.name, key, found.measurements[key].value, found.places)
@@ -148,7 +155,14 @@ class ObservedStructure:
     @property
     def sentence(self) -> str:
         """How the observers agree, who differs most and where, and whether tests are within their range."""
-        return sentences.sentence(self)
+        parts = [_agreement(self)]
+        if self.outlier is not None:
+            parts.append(_outlier(self, self.outlier))
+        for test in (test for test in self.tests if test.isWithin):
+            unjudged = f"{test.name} is not judged, as an observer left it empty"
+            parts.append(unjudged if self.isAnyWithin else _verdict(test))
+        text = "; ".join(filter(None, parts))
+        return f"{text[:1].upper()}{text[1:]}."
 
     def toDictionary(self) -> dict:
         """Return the result for JSON, with null for what is not finite."""
@@ -157,7 +171,7 @@ class ObservedStructure:
             "having": self.having,
             "sentence": self.sentence,
             "agreement": {key: finite(value) for key, value in self.agreement.items()},
-            "matrix": {key: _rows(values) for key, values in self.matrix.items()},
+            "matrix": {key: [list(map(finite, row)) for row in m.tolist()] for key, m in self.matrix.items()},
             "spread": {key: self.pairs.spread(key, self.members).toDictionary() for key in self.pairs.keys},
             "consensus": None,
             "variation": None,
@@ -187,5 +201,82 @@ class ObservedStructure:
         return content | ({"notFinite": notFinite} if notFinite else {})
 
 
-def _rows(values: np.ndarray) -> list[list[float | None]]:
-    return [[finite(float(value)) for value in row] for row in values]
+def _agreement(found: ObservedStructure) -> str:
+    if not found.drawn:
+        return "all observers left it empty"
+    count = len(found.having) if found.variation is None else len(found.variation.distances)
+    who = f"{NUMBERS[count] if count < len(NUMBERS) else count} observers"
+    # what an observer left empty is not in the variation
+    isApart = found.agreement["ConformityIndex"] == 0 and not (found.variation and found.isAnyWithin)
+    if found.variation is not None:
+        sd = found.variation.rootMeanSquareSD
+        if isApart:
+            return f"{who} have no voxel in common and differ by {_mm(sd)} SD"
+        return f"{who} are identical" if sd < NOTHING else f"{who} agree within {_mm(sd)} SD"
+    if any(pair not in found.pairs.pairs for pair in combinations(found.members, 2)):
+        return f"not all of the {who} can be compared with each other"
+    told = []
+    for key in ("DSC", *found.percentileKeys, "MASD"):
+        if key in found.pairs.keys:
+            one, mean = found.pairs.any(key), found.pairs.spread(key, found.members).mean
+            if not math.isnan(mean):
+                told.append(f"{key} {withUnit(mean, one.unit) if math.isfinite(mean) else infiniteText(mean)}")
+    if not told:
+        index = found.agreement["ConformityIndex"]
+        return (
+            f"{who} were compared" if math.isnan(index) else f"{who} have the conformity index {fixDecimals(index, '')}"
+        )
+    how = "have no voxel in common:" if isApart else "agree with"
+    return f"{who} {how} {', '.join(told)}{' on average' if count > 2 else ''}"
+
+
+def _outlier(found: ObservedStructure, outlier: Outlier) -> str:
+    value = _mm(outlier.value) if found.pairs.any(outlier.key).unit == "mm" else fixDecimals(outlier.value, "")
+    text = f"{outlier.name} differs most from the others ({outlier.key} {value})"
+    if not outlier.places:
+        return text
+    place = outlier.places[0]
+    side = "outside" if place.value > 0 else "inside"
+    return f"{text}, farthest {ADVERBS[place.direction]}, {_mm(abs(place.value))} {side}"
+
+
+def _verdict(test) -> str:
+    """Return whether a test is within the observers' range, by the main measurements; by all if none was measured."""
+    asked = {key: findMetric(key) for key in test.isWithin}
+    main = [key for key, found in asked.items() if found is not None and found.metric.isMain] or list(asked)
+    beyond = [key for key in main if not test.isWithin[key]]
+    if not beyond:
+        return f"{test.name} is within their range"
+    if len(beyond) == len(main):
+        return f"{test.name} is outside their range"
+    return f"{test.name} is outside their range in {commaSeparated(beyond)}"
+
+
+def _mm(value: float) -> str:
+    return f"{value:.1f} mm" if value >= 0.05 else f"{fixDecimals(value, 'mm')} mm"
+
+
+def ofTooFew(count: int) -> str:
+    """Return why so many observers have no consensus, nor what needs one."""
+    who = "one observer" if count == 1 else f"{NUMBERS[count]} observers"
+    return (
+        f"With {who} there is no consensus, map of where they differ, outlier or verdict on tests: these need at least "
+        f"{NUMBERS[ENOUGH]}."
+    )
+
+
+def ofCopy(test: str, observers: Sequence[str]) -> str:
+    """Return that a test is the same as some observers, and what that does to its rank."""
+    whom = "that observer" if len(observers) == 1 else "them"
+    return (
+        f"{test} equals {' and '.join(observers)}: a distance of 0 to {whom} flatters its mean against the observers, "
+        "its rank and its verdict."
+    )
+
+
+def ofMissing(name: str, having: Sequence[str], every: Sequence[str]) -> str:
+    """Return how many observers have a structure that some lack."""
+    have = "has" if len(having) == 1 else "have"
+    who = f": {commaSeparated(having)}" if having else ""
+    left = "" if len(having) > 1 else " There is nothing to compare."
+    return f"{name}: {len(having)} of {counted(len(every), 'observer')} {have} it{who}.{left}"

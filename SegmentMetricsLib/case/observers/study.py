@@ -21,14 +21,13 @@ from ...model.structure import Structure
 from ...model.structures import Labels
 from ...settings.settings import Settings, asSettings
 from ..casework import criticalsOf, withLabelsNamed, withSurface
-from ..comparison import Comparison, comparePair
+from ..comparison import comparePair
 from ..frames import frameOf, pandasOrError
-from ..places import Place, worstPlaces
-from . import sentences
+from ..places import worstPlaces
 from .consensus import METHODS, Consensus, Drawings, conformity, consensusOf, searchOf
 from .gathering import Gathered, Observer, Organ, gather
 from .matrix import Matrix, compareAll, percentileOf
-from .observed import TOLERATED, AgainstOthers, ObservedStructure
+from .observed import ENOUGH, NOTHING, TOLERATED, AgainstOthers, ObservedStructure, ofCopy, ofMissing, ofTooFew
 from .variation import Variation
 from .withinrange import verdictOf
 
@@ -188,26 +187,26 @@ def compareObservers(
 def oneByOne(
     work: Callable[[Organ], ObservedStructure | InputError], gathered: Gathered, progress: Progress | None
 ) -> Iterator[ObservedStructure | InputError]:
-    """Yield the results of the comparable() structures, in their order, until progress returns False."""
-    organs = comparable(gathered)
+    """Yield the results of the comparableOrgans() structures, in their order, until progress returns False."""
+    organs = comparableOrgans(gathered)
     for number, organ in enumerate(organs):
         if progress is not None and progress(number, len(organs), organ.name) is False:
             return
         yield work(organ)
 
 
-def comparable(gathered: Gathered) -> list[Organ]:
+def comparableOrgans(gathered: Gathered) -> list[Organ]:
     """Return the structures that at least two observers have."""
     count = len(gathered.observers)
     return [organ for organ in gathered.organs if sum(s is not None for s in organ.structures[:count]) > 1]
 
 
 def studyOf(gathered: Gathered, settings: Settings, found: Iterator[ObservedStructure | InputError]) -> ObserverStudy:
-    """Return the study of what was found of each of the comparable() structures, in their order.
+    """Return the study of what was found of each of the comparableOrgans() structures, in their order.
 
     Raises InputError if none of them could be compared.
     """
-    organs, results, problems = comparable(gathered), [], []
+    organs, results, problems = comparableOrgans(gathered), [], []
     remarks = [*gathered.leftOut, *gathered.findings]
     for organ, outcome in zip(organs, found):
         if isinstance(outcome, InputError):
@@ -221,7 +220,7 @@ def studyOf(gathered: Gathered, settings: Settings, found: Iterator[ObservedStru
     for organ in gathered.organs:
         having = [gathered.observers[n] for n in range(count) if organ.structures[n] is not None]
         if len(having) < count:
-            remarks.append(sentences.missing(organ.name, having, gathered.observers))
+            remarks.append(ofMissing(organ.name, having, gathered.observers))
         lacking = [n for n, test in enumerate(gathered.tests) if organ.structures[count + n] is None]
         if lacking and len(having) > 1:
             remarks.append(f"{organ.name} is missing in {commaSeparated(gathered.tests[n] for n in lacking)}.")
@@ -236,7 +235,7 @@ def studyOf(gathered: Gathered, settings: Settings, found: Iterator[ObservedStru
 class Work:
     """The work on any structure of a study, small enough to be sent to other processes.
 
-    observers, tests: their names. criticals: the critical structures of each by name, () if none are needed. method: of
+    observers, tests: their names. criticals: the critical structures of each, by name, if any are needed. method: of
     the consensus. displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if
     the structures already have those that are measured.
     """
@@ -244,7 +243,7 @@ class Work:
     observers: Sequence[str]
     tests: Sequence[str]
     settings: Settings
-    criticals: Sequence[Mapping[str, Structure]] = ()
+    criticals: Sequence[Mapping[str, Structure]]
     method: str = METHODS[0]
     displayed: Callable[[Structure], Structure] | None = None
 
@@ -260,17 +259,21 @@ class Work:
         method = inAnyCase(method, METHODS) if isinstance(method, str) else method
         if method not in METHODS:
             raise InputError(f"The consensus is one of {', '.join(METHODS)}, not {method!r}.")
-        criticals: list[Mapping[str, Structure]] = []
+        criticals: list[Mapping[str, Structure]] = [{} for _ in gathered.sets]
         if "hazard" in settings.families:
-            for own in gathered.sets:
-                criticals.append(criticalsOf(own, withLabelsNamed(settings, own, labelNames=labelNames)))
+            named = (withLabelsNamed(settings, own, labelNames=labelNames) for own in gathered.sets)
+            criticals = list(map(criticalsOf, gathered.sets, named))
         return Work(gathered.observers, gathered.tests, settings, criticals, method, displayed)
 
     def __call__(self, organ: Organ) -> ObservedStructure | InputError:
         """Return what the observers have drawn of a structure, or why they cannot be compared."""
         try:
-            everyone = [*self.observers, *self.tests]
-            structures = [self._named(s, name) for s, name in zip(organ.structures, everyone, strict=True)]
+            structures: list[Structure | None] = []
+            for structure, name in zip(organ.structures, [*self.observers, *self.tests], strict=True):
+                try:
+                    structures.append(None if structure is None else self.measured(structure))
+                except InputError as error:
+                    raise InputError(f"{name}: {error}") from error
             return _observe(replace(organ, structures=structures), self)
         except InputError as error:
             return error
@@ -281,17 +284,6 @@ class Work:
         """Return a structure with the surface that is measured."""
         return withSurface(structure, self.settings, self.displayed)
 
-    def _named(self, structure: Structure | None, name: str) -> Structure | None:
-        """Return the measured structure of an observer or a test, whose name an error has."""
-        try:
-            return None if structure is None else self.measured(structure)
-        except InputError as error:
-            raise InputError(f"{name}: {error}") from error
-
-    def criticalsOf(self, number: int) -> Mapping[str, Structure]:
-        """Return the critical structures of an observer or a test."""
-        return self.criticals[number] if self.criticals else {}
-
 
 def _observe(organ: Organ, work: Work) -> ObservedStructure:
     settings = work.settings
@@ -300,7 +292,10 @@ def _observe(organ: Organ, work: Work) -> ObservedStructure:
     everyone = [*work.observers, *work.tests]
     matrix = compareAll(organ.structures, settings, work.criticals, searches)
     members = [n for n in range(count) if organ.structures[n] is not None]
-    remarks = _remarksOn(matrix, everyone)
+    remarks = []
+    for text, pairs in (*matrix.failures.items(), *matrix.findings.items()):
+        named = [f"{everyone[first]} (reference) and {everyone[second]} (test)" for first, second in pairs]
+        remarks.append(f"{'; '.join(named[:3])}{f' and {len(named) - 3} more pairs' if len(named) > 3 else ''}: {text}")
     if not matrix.pairs:
         raise InputError(" ".join(remarks[:2]) or "no two of them can be compared.")
     drawn = [n for n in members if not cast(Structure, organ.structures[n]).isEmpty]
@@ -315,13 +310,16 @@ def _observe(organ: Organ, work: Work) -> ObservedStructure:
     isComparable = all(pair in matrix.pairs for pair in combinations(members, 2))
     try:
         if drawn and isComparable:
-            _requireInside(organ, drawn, everyone)
+            for number in drawn:
+                structure = cast(Structure, organ.structures[number])
+                if structure.givenSurface is not None and not structure.surface.isClosed:
+                    raise InputError(f"the surface of {everyone[number]} {structure.surface.whyNoInside}.")
             drawings = Drawings.of(
                 [cast(Structure, organ.structures[n]) for n in drawn], settings.meshSpacing, searches
             )
             blank = [drawings.masks[0].empty(drawings.grid)] * len(empty)
             agreement = dict(zip(agreement, conformity([*drawings.masks, *blank]), strict=True))
-            if len(drawn) >= sentences.ENOUGH:
+            if len(drawn) >= ENOUGH:
                 known = _withConsensus(organ, drawn, drawings, work)
                 remarks += known.pop("remarks")
     except (InputError, Undefined) as error:
@@ -329,12 +327,12 @@ def _observe(organ: Organ, work: Work) -> ObservedStructure:
     if not isComparable:
         why = "not all observers can be compared with each other."
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
-    elif 0 < len(drawn) < sentences.ENOUGH:
-        remarks.append(sentences.tooFew(len(drawn)))
+    elif 0 < len(drawn) < ENOUGH:
+        remarks.append(ofTooFew(len(drawn)))
     for n, name in enumerate(work.tests, count):
         if same := [work.observers[member] for member in drawn if _areEqual(organ.structures, matrix, (member, n))]:
-            remarks.append(sentences.sayCopied(name, same))
-    isRanked = len(members) >= sentences.ENOUGH
+            remarks.append(ofCopy(name, same))
+    isRanked = len(members) >= ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)
         for n, name in enumerate(work.tests)
@@ -365,23 +363,6 @@ def _areEqual(structures: Sequence[Structure | None], matrix: Matrix, pair: tupl
     return all(mask is not None for mask in masks) and cast(Mask, masks[0]).isSameAs(cast(Mask, masks[1]))
 
 
-def _requireInside(organ: Organ, drawn: Sequence[int], everyone: Sequence[str]) -> None:
-    """Raise InputError when the surface of one of those who have drawn a structure has no inside."""
-    for number in drawn:
-        structure = cast(Structure, organ.structures[number])
-        if structure.givenSurface is not None and not structure.surface.isClosed:
-            raise InputError(f"the surface of {everyone[number]} {structure.surface.whyNoInside}.")
-
-
-def _remarksOn(matrix: Matrix, everyone: Sequence[str]) -> list[str]:
-    """Return the alarms and the failures of pairs, each with the pairs that have it."""
-    remarks = []
-    for text, pairs in (*matrix.failures.items(), *matrix.findings.items()):
-        named = [f"{everyone[first]} (reference) and {everyone[second]} (test)" for first, second in pairs]
-        remarks.append(f"{'; '.join(named[:3])}{f' and {len(named) - 3} more pairs' if len(named) > 3 else ''}: {text}")
-    return remarks
-
-
 def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work: Work) -> dict:
     """Return what needs a consensus, by the names of the fields of an ObservedStructure, and remarks.
 
@@ -402,9 +383,12 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         made = consensusOf(drawings, work.method, others)
         reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, work)
         own = drawings.structures[number]
-        criticals = work.criticalsOf(drawn[number])
+        criticals = work.criticals[drawn[number]]
         comparison = comparePair(Pair(reference, own, work.settings, criticals, drawings.searches))
-        return AgainstOthers(names[number], comparison.measurements, _farthest(comparison))
+        places = comparison.worstPlaces
+        if not places and comparison.distances is not None:  # the farthest one, if all is within the tolerance
+            places = worstPlaces(comparison.distances, NOTHING, most=1)
+        return AgainstOthers(names[number], comparison.measurements, places)
 
     return {
         "consensus": consensus,
@@ -413,13 +397,6 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
         "performances": dict(zip(names, made.performances, strict=True)) if made.performances else {},
         "remarks": remarks,
     }
-
-
-def _farthest(comparison: Comparison) -> Sequence[Place]:
-    """Return the worst places, or the farthest one if all of the boundary is within the tolerance."""
-    if comparison.worstPlaces or comparison.distances is None:
-        return comparison.worstPlaces
-    return worstPlaces(comparison.distances, sentences.NOTHING, most=1)
 
 
 def _asStructure(made: Consensus, name: str, drawings: Drawings, work: Work) -> Structure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -208,43 +208,25 @@ def judgeCase(
     requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     failures = failures or {}
     subjects = [_Subject(naming.pairTitle(names), names, byConvention) for names, byConvention in measured]
-    subjects += [_Subject(title, _namesIn(title), {}, reason) for title, reason in failures.items()]
-    subjects += _alone(unmatched, failures)
-    verdicts, withoutLimits = _judgeAll(protocol, subjects)
-    if isWhole:
-        known = {name for subject in subjects for name in subject.names}.union(*unmatched.values())
-        verdicts += _absent(protocol, known)
-    return Judgment(protocol, tuple(verdicts), tuple(dict.fromkeys(withoutLimits)))
-
-
-def _judgeAll(protocol: Protocol, subjects: Iterable[_Subject]) -> tuple[list[Verdict], list[str]]:
-    """Return the verdicts of all rules on subjects, and the titles of subjects without any rule."""
+    for title, reason in failures.items():
+        names = tuple(dict.fromkeys((title, *title.split(naming.PAIR_JOINT))))
+        subjects.append(_Subject(title, names, {}, reason))
+    # a structure that cannot be used on the other side must not be reported as missing there
+    spelled = {naming.parse(title).spelled for title in failures}
+    for which, alone in unmatched.items():
+        subjects += [
+            _Subject(name, (name,), {}, f"only the {which} has {name}")
+            for name in alone
+            if naming.parse(name).spelled not in spelled
+        ]
     verdicts, withoutLimits = [], []
     for subject in subjects:
         rules = protocol.rulesFor(*subject.names)
         verdicts += [subject.judge(rule) for rule in rules]
         if not rules:
             withoutLimits.append(subject.title)
-    return verdicts, withoutLimits
-
-
-def _alone(unmatched: Mapping[str, Sequence[str]], failures: Iterable[str]) -> Iterator[_Subject]:
-    """Yield the structures that only one side has, except for those that could not be compared."""
-    # a structure that cannot be used on the other side must not be reported as missing there
-    spelled = {naming.parse(title).spelled for title in failures}
-    for which, names in unmatched.items():
-        for name in names:
-            if naming.parse(name).spelled not in spelled:
-                yield _Subject(name, (name,), {}, f"only the {which} has {name}")
-
-
-def _absent(protocol: Protocol, known: Collection[str]) -> Iterator[Verdict]:
-    """Yield the verdicts of rules for structures that neither side has. known: the names of all structures."""
-    for rule in protocol.rules:
-        if not any(rule.fits(name) for name in known):
-            yield judge(rule.structure, rule, None, reason=f"there is no structure {rule.structure}")
-
-
-def _namesIn(title: str) -> tuple[str, ...]:
-    """Return the names by which rules may refer to a structure or pair with a title."""
-    return tuple(dict.fromkeys((title, *title.split(naming.PAIR_JOINT))))
+    if isWhole:
+        known = {name for subject in subjects for name in subject.names}.union(*unmatched.values())
+        absent = [rule for rule in protocol.rules if not any(map(rule.fits, known))]
+        verdicts += [judge(r.structure, r, None, reason=f"there is no structure {r.structure}") for r in absent]
+    return Judgment(protocol, tuple(verdicts), tuple(dict.fromkeys(withoutLimits)))

@@ -8,7 +8,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -130,7 +130,16 @@ class Protocol:
         """
         rules = [replace(rule, convention=rule.convention or base.convention) for rule in self.rulesFor(*names)]
         own = [rule for rule in rules if rule.convention == base.convention]
-        result = {base.convention: _withNeeds(base, own)}
+        needs: dict[str, list[float]] = {}
+        keys = []
+        for rule in own:
+            asked = _metricOf(rule)
+            if not isWhole(asked.metric.family, base):
+                keys.append(rule.measurement)
+            for name, value in asked.parameters.items():
+                needs.setdefault(PARAMETERS[name].setting, []).append(value)
+        changes: dict[str, Any] = {name: (*getattr(base, name), *values) for name, values in needs.items()}
+        result = {base.convention: replace(base, metrics=(*base.metrics, *keys), **changes)}
         for convention in dict.fromkeys(rule.convention for rule in rules):
             if convention != base.convention:
                 result[convention] = _inConvention(base, convention, [r for r in rules if r.convention == convention])
@@ -182,7 +191,12 @@ def fromSheet(sheet: Sheet, name: str) -> Protocol:
         with _keep(problems):
             rule = _rule(line)
             rules.append(rule)
-            keys = [(*form, rule.measurement, rule.relation, rule.convention) for form in _forms(rule)]
+            # keys, of which at least one is equal for rules for the same structures, as in Rule.fits()
+            own = naming.parse(rule.structure)
+            forms: tuple[tuple, ...] = ("spelled", own.spelled), ("meaning", own.meaning)
+            if rule.isPattern:
+                forms = (("pattern", rule.structure.casefold()),)
+            keys = [(*form, rule.measurement, rule.relation, rule.convention) for form in forms]
             same = next((seen[key] for key in keys if key in seen), None)
             if same is not None:
                 other = "" if same.structure == rule.structure else f" for {same.structure}"
@@ -221,14 +235,6 @@ def _keep(problems: list[InputError]) -> Iterator[None]:
 def _metricOf(rule: Rule) -> Asked:
     """Return the definition of a rule's measurement, which is known since the rule was read."""
     return cast(Asked, findMetric(rule.measurement))
-
-
-def _forms(rule: Rule) -> tuple[tuple, ...]:
-    """Return keys, at least one of which is equal for rules for the same structures, as in Rule.fits()."""
-    if rule.isPattern:
-        return (("pattern", rule.structure.casefold()),)
-    name = naming.parse(rule.structure)
-    return ("spelled", name.spelled), ("meaning", name.meaning)
 
 
 def _rule(line: Line) -> Rule:
@@ -359,7 +365,13 @@ def _number(line: Line, column: str, definition: Metric | None = None) -> float:
     """Return the number in a cell. definition: of a limit's measurement, in whose unit it is returned."""
     text = line.cells[column]
     if definition is not None and (written := units.split(text)):
-        return _inUnit(line, column, *written, definition)
+        limit = units.inUnit(*written, definition.unit)
+        if limit is None:
+            key, what = line.cells["Measurement"], f"in {definition.unit}" if definition.unit else "a fraction"
+            allowed = commaSeparated(units.unitsOf(definition.unit)) if definition.unit else "% or no unit"
+            given = written[1]
+            raise line.problem(column, f"{key} is {what}, so a limit cannot be in {given}; use {allowed}.")
+        return limit
     try:
         number = float(text)
     except ValueError:
@@ -370,16 +382,6 @@ def _number(line: Line, column: str, definition: Metric | None = None) -> float:
     return number
 
 
-def _inUnit(line: Line, column: str, number: str, unit: str, definition: Metric) -> float:
-    """Return a limit that is written with a unit in the unit of its measurement. Raises InputError for another one."""
-    limit = units.inUnit(number, unit, definition.unit)
-    if limit is None:
-        key, what = line.cells["Measurement"], f"in {definition.unit}" if definition.unit else "a fraction"
-        allowed = commaSeparated(units.unitsOf(definition.unit)) if definition.unit else "% or no unit"
-        raise line.problem(column, f"{key} is {what}, so a limit cannot be in {unit}; use {allowed}.")
-    return limit
-
-
 def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
     """Return settings of another convention that select only the measurements in the rules."""
     # settings that conventions fix are reset to the defaults
@@ -388,17 +390,3 @@ def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Set
     changes = {**free, **PRESETS.get(convention, {}), "convention": convention, "families": None}
     metrics = tuple(rule.measurement for rule in rules)
     return replace(base, tolerances=(), percentiles=(), metrics=metrics, **changes)
-
-
-def _withNeeds(base: Settings, rules: Iterable[Rule]) -> Settings:
-    """Return settings that select the measurements in the rules in addition to those of the base."""
-    needs: dict[str, list[float]] = {}
-    keys = []
-    for rule in rules:
-        asked = _metricOf(rule)
-        if not isWhole(asked.metric.family, base):
-            keys.append(rule.measurement)
-        for name, value in asked.parameters.items():
-            needs.setdefault(PARAMETERS[name].setting, []).append(value)
-    changes: dict[str, Any] = {name: (*getattr(base, name), *values) for name, values in needs.items()}
-    return replace(base, metrics=(*base.metrics, *keys), **changes)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
@@ -34,7 +35,7 @@ IMAGES = ("CT", "MR", "PT", "NM", "US", "RTIMAGE", "XA")
 LONGEST_NAME = 64
 
 
-class MarkedPlace(NamedTuple):
+class Referent(NamedTuple):
     """Where a structure is in a DICOM file.
 
     dataset: the file's, a SEG if it has a SegmentSequence. number: of its segment or region, None for a mesh. images:
@@ -76,11 +77,13 @@ class Sources:
         except ImportError as error:
             raise InputError(f"writing DICOM needs pydicom and highdicom: {installing('dicom')}.") from error
         from pydicom import Dataset
-        from pydicom.uid import generate_uid
+        from pydicom.uid import RE_VALID_UID, generate_uid
 
         given = given or {}
         if unknown := [name for name in given if name not in (*HEADER, "InstitutionName")]:
             raise InputError(f"{commaSeparated(unknown)} cannot be given: use {commaSeparated(HEADER)}.")
+        if not re.fullmatch(RE_VALID_UID, given.get("StudyInstanceUID", "1.2")):
+            raise InputError(f"StudyInstanceUID {given['StudyInstanceUID']!r} is no UID: use numbers with dots.")
         own = {one.file: Path(one.file) for one in structures if one.file}
         files = {file: _read(path) for file, path in own.items() if path.is_file() and isDicom(path)}
         others = []
@@ -118,9 +121,11 @@ class Sources:
             header.InstitutionName = given["InstitutionName"]
         header.SpecificCharacterSet = UTF8
         header.StudyInstanceUID = header.StudyInstanceUID or generate_uid()
-        return Sources(header, files, images, next(filter(None, frames), "") or generate_uid())
+        # other files say in words how they were placed
+        known = [one for one in frames if re.fullmatch(RE_VALID_UID, one)]
+        return Sources(header, files, images, known[0] if known else generate_uid())
 
-    def placeOf(self, structure: Structure) -> MarkedPlace | None:
+    def placeOf(self, structure: Structure) -> Referent | None:
         """Return where a structure is in a SEG or RTSTRUCT among the files, None if it is from another file.
 
         Raises InputError if its file does not have it, or several of its name.
@@ -132,17 +137,17 @@ class Sources:
             isSegment = "SegmentSequence" in dataset
             number, name = ("SegmentNumber", "SegmentLabel") if isSegment else ("ROINumber", "ROIName")
             listed = dataset.get("SegmentSequence" if isSegment else "StructureSetROISequence", [])
-            asked = [one for one in listed if structure.number is not None and one[number].value == structure.number]
-            # regions without a name are called by their number
-            found = asked or [
-                one for one in listed if structure.name == (textOf(one, name) or f"ROI {one[number].value}")
-            ]
+            if structure.number is not None:
+                told, found = f"number {structure.number}", [o for o in listed if o[number].value == structure.number]
+            else:  # regions without a name are called by their number
+                told = repr(structure.name)
+                found = [o for o in listed if structure.name == (textOf(o, name) or f"ROI {o[number].value}")]
             if len(found) != 1:
                 many = "several structures" if found else "no structure"
-                raise InputError(f"{structure.file} has {many} {structure.name!r} that a report could refer to.")
+                raise InputError(f"{structure.file} has {many} {told} that a report could refer to.")
             which = int(found[0][number].value)
             observed = [one for one in dataset.get("RTROIObservationsSequence", []) if one.ReferencedROINumber == which]
-            return MarkedPlace(dataset, which, _imagesOf(dataset), anatomyOf(structure, found[0], *observed))
+            return Referent(dataset, which, list(_imagesOf(dataset)), anatomyOf(structure, found[0], *observed))
 
     def instance(self, storage: str, series: str, **elements):
         """Return a new pydicom Dataset of a kind in a series, with patient, study and what made it."""
@@ -171,26 +176,26 @@ def _read(path: Path):
         raise InputError(f"{path}: {error}") from error
 
 
-def _imagesOf(dataset) -> list:
-    """Return datasets that identify the images that a SEG or RTSTRUCT refers to."""
+def _imagesOf(dataset) -> Iterator:
+    """Yield datasets that identify the images that a SEG or RTSTRUCT refers to."""
     from pydicom import Dataset
 
-    series = [
-        (dataset.StudyInstanceUID, one, one.get("ReferencedInstanceSequence", []))
-        for one in dataset.get("ReferencedSeriesSequence", [])
+    listed = [
+        (dataset.StudyInstanceUID, series, one)
+        for series in dataset.get("ReferencedSeriesSequence", [])
+        for one in series.get("ReferencedInstanceSequence", [])
     ] + [
-        (study.ReferencedSOPInstanceUID, one, one.get("ContourImageSequence", []))
+        (study.ReferencedSOPInstanceUID, series, one)
         for frame in dataset.get("ReferencedFrameOfReferenceSequence", [])
         for study in frame.get("RTReferencedStudySequence", [])
-        for one in study.get("RTReferencedSeriesSequence", [])
+        for series in study.get("RTReferencedSeriesSequence", [])
+        for one in series.get("ContourImageSequence", [])
     ]
-    images = []
-    for study, one, listed in series:
-        for image in listed:
-            images.append(found := Dataset())
-            found.StudyInstanceUID, found.SeriesInstanceUID = str(study), str(one.SeriesInstanceUID)
-            found.SOPClassUID, found.SOPInstanceUID = image.ReferencedSOPClassUID, image.ReferencedSOPInstanceUID
-    return images
+    for study, series, one in listed:
+        image = Dataset()
+        image.StudyInstanceUID, image.SeriesInstanceUID = str(study), str(series.SeriesInstanceUID)
+        image.SOPClassUID, image.SOPInstanceUID = one.ReferencedSOPClassUID, one.ReferencedSOPInstanceUID
+        yield image
 
 
 def anatomyOf(structure: Structure, *descriptions) -> list:
@@ -234,7 +239,7 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
         elif not one.isEmpty and one.surface.dimension == 3:
             files["mesh", key] = {key: (name, one)}
     datasets: dict[Path, Any] = {}
-    places: dict[int, MarkedPlace] = {}
+    places: dict[int, Referent] = {}
     series, counts = {"segmentation": generate_uid(), "mesh": generate_uid()}, Counter[str]()
     for (kind, *_), alike in files.items():
         counts[kind] += 1
@@ -243,7 +248,7 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
         dataset = make(list(alike.values()), sources, series[kind], count)
         datasets[target.with_name(f"{target.stem}_{kind}{count if count > 1 else ''}{target.suffix}")] = dataset
         for number, (key, (_, one)) in enumerate(alike.items(), start=1):
-            places[key] = MarkedPlace(dataset, number if isSegment else None, sources.images, anatomyOf(one))
+            places[key] = Referent(dataset, number if isSegment else None, sources.images, anatomyOf(one))
     return datasets, places
 
 

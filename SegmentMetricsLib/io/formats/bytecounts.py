@@ -11,11 +11,6 @@ GZIP = b"\x1f\x8b"
 CHUNK = 1 << 20
 
 
-def blocksOf(file: BinaryIO) -> Iterator[bytes]:
-    """Return an iterator over the rest of a file in blocks."""
-    return iter(lambda: file.read(CHUNK), b"")
-
-
 def remaining(file: BinaryIO) -> int:
     """Return the number of bytes from here to the end of a file, and go there."""
     start = file.tell()
@@ -23,12 +18,8 @@ def remaining(file: BinaryIO) -> int:
 
 
 def decompressedSize(file: BinaryIO, known: int) -> int:
-    """Return the decompressed size of the rest of a file in bytes, plus any surplus bytes after it."""
-    return withRest(sum(map(len, decompressed(file))), known, file)
-
-
-def withRest(size: int, known: int, file: BinaryIO) -> int:
-    """Return a size plus the unread bytes of the file, which are a surplus if the size has reached the expected one."""
+    """Return the decompressed size of the rest of a file in bytes, plus what is behind it once known is reached."""
+    size = sum(map(len, decompressed(file)))
     return size if size < known else size + remaining(file)
 
 

@@ -53,35 +53,6 @@ def dataFileIn(file: BinaryIO) -> str:
     return "" if name == "LOCAL" else name
 
 
-def check(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Return remarks on the header of a MetaImage file for readers of the results; raises as nrrd.check()."""
-    requireDataFile(fields.get("ElementDataFile", ""))
-    requireMillimeters(fields.get("DistanceUnits", ""))
-    dimension = int(fields.get("NDims", "0"))
-    if not 2 <= dimension <= 4:
-        raise InputError(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
-    sizes = sizesOf(fields)
-    if len(sizes) != dimension:
-        raise ValueError("There are more or fewer sizes than axes.")
-    if min(sizes) < 1:
-        raise InputError(f"An image grid needs at least one voxel along each axis, not {tuple(sizes)}.")
-    spacing = _field(fields, "ElementSpacing", "ElementSize")
-    origin = _field(fields, "Offset", "Position", "Origin")
-    matrix = _field(fields, "TransformMatrix", "Orientation", "Rotation")
-    for given, count in ((spacing, dimension), (origin, dimension), (matrix, dimension**2)):
-        if given and len(given) < count:
-            raise InputError(NO_NUMBER)
-    requirePlace([*spacing, *origin, *matrix], [abs(length) for length in spacing])
-    if matrix:
-        requireVolume(np.reshape(matrix[: dimension**2], (dimension, dimension)))
-    return unsaid(bool(spacing), bool(origin))
-
-
-def sizesOf(fields: Mapping[str, str]) -> list[int]:
-    """Return the number of voxels along each axis of a MetaImage."""
-    return [int(size) for size in fields.get("DimSize", "").split()]
-
-
 def _field(fields: Mapping[str, str], *names: str) -> list[float]:
     """Return the numbers in the first of these fields that exists, or [] if none does."""
     return next((numbers(fields[name]) for name in names if name in fields), [])
@@ -96,13 +67,37 @@ def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
             if b"NDims" in file.read(CHUNK):  # the reader takes this for a MetaImage, and crashes on some
                 raise ValueError("The header is incomplete.")
             return (), 0, 0
-        remarks = check(path, fields)
+        sizes, remarks = _sizesAndRemarks(fields)
         if not withVoxels or fields["ElementDataFile"] != "LOCAL":
             return remarks, 0, 0
-        values = math.prod(sizesOf(fields)) * int(fields.get("ElementNumberOfChannels", "1"))
+        values = math.prod(sizes) * int(fields.get("ElementNumberOfChannels", "1"))
         known = values * TYPES.get(fields.get("ElementType", ""), 0)
         if fields.get("CompressedData", "").lower() == "true":
             return remarks, known, decompressedSize(file, known)
         if fields.get("BinaryData", "True").lower() != "true" or "HeaderSize" in fields:
             return remarks, 0, 0
         return remarks, known, remaining(file)
+
+
+def _sizesAndRemarks(fields: Mapping[str, str]) -> tuple[list[int], tuple[str, ...]]:
+    """Return the number of voxels along each axis, and remarks on a header. Raises InputError for an invalid one."""
+    requireDataFile(fields.get("ElementDataFile", ""))
+    requireMillimeters(fields.get("DistanceUnits", ""))
+    dimension = int(fields.get("NDims", "0"))
+    if not 2 <= dimension <= 4:
+        raise InputError(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
+    sizes = [int(size) for size in fields.get("DimSize", "").split()]
+    if len(sizes) != dimension:
+        raise ValueError("There are more or fewer sizes than axes.")
+    if min(sizes) < 1:
+        raise InputError(f"An image grid needs at least one voxel along each axis, not {tuple(sizes)}.")
+    spacing = _field(fields, "ElementSpacing", "ElementSize")
+    origin = _field(fields, "Offset", "Position", "Origin")
+    matrix = _field(fields, "TransformMatrix", "Orientation", "Rotation")
+    for given, count in ((spacing, dimension), (origin, dimension), (matrix, dimension**2)):
+        if given and len(given) < count:
+            raise InputError(NO_NUMBER)
+    requirePlace([*spacing, *origin, *matrix], [abs(length) for length in spacing])
+    if matrix:
+        requireVolume(np.reshape(matrix[: dimension**2], (dimension, dimension)))
+    return sizes, unsaid(bool(spacing), bool(origin))

@@ -9,16 +9,15 @@ from __future__ import annotations
 import gzip
 import math
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ...base.errors import InputError, NoSegmentation
+from ...base.errors import InputError
 from ...geometry.grids import RAS_FROM_LPS, Grid
-from ...model.inputs import NO_NUMBERS
-from .bytecounts import GZIP, blocksOf, decompressed, withRest
+from .bytecounts import GZIP, decompressedSize, remaining
 from .headers import NO_PLACE, normal
 
 LENGTH = 348
@@ -35,10 +34,6 @@ ROUNDING, TRUNCATION = 0.1, 0.01
 FLOATING = {16: "f4", 64: "f8"}
 # Meters and micrometers in mm by their codes.
 UNITS = {1: 1e3, 3: 1e-3}
-
-
-class NotFinite(NoSegmentation):
-    """An image of floating-point numbers some of which are not finite: ITK would make them 0."""
 
 
 @dataclass(frozen=True)
@@ -132,15 +127,20 @@ def parsed(data: bytes) -> Header | None:
     return None
 
 
+def _beginning(path: Path, count: int = -1) -> tuple[bool, bytes]:
+    """Return whether a file is compressed, and its first bytes, or all of them, unpacked."""
+    with path.open("rb") as file:
+        isCompressed = file.read(2) == GZIP
+        file.seek(0)
+        return isCompressed, (gzip.GzipFile(fileobj=file) if isCompressed else file).read(count)
+
+
 def check(path: Path) -> Header | None:
     """Return the header of a file, or None if it is not NIfTI-1.
 
     Raises InputError for invalid headers that readers would silently replace by made-up values.
     """
-    with path.open("rb") as file:
-        isCompressed = file.read(2) == GZIP
-        file.seek(0)
-        data = (gzip.GzipFile(fileobj=file) if isCompressed else file).read(LENGTH)
+    isCompressed, data = _beginning(path, LENGTH)
     if isCompressed and path.suffix.lower() != ".gz":
         raise InputError("it is compressed; rename it so that it ends in .nii.gz.")
     header = parsed(data)
@@ -156,7 +156,10 @@ def check(path: Path) -> Header | None:
     if not all(math.isfinite(length) and length > 0 for length in lengths):
         shown = " x ".join(f"{length:g}" for length in lengths)
         raise InputError(f"its header has a voxel size of {shown} mm.")
-    if header.sform > 0 and not spansSpace(_inSpace(header)):
+    rows = np.reshape(header.rows, (3, 4)).astype(float)
+    if len(header.sizes) == 2:  # whatever the header has for the direction across a flat image
+        rows[:, 2] = np.cross(rows[:, 0], rows[:, 1])
+    if header.sform > 0 and not spansSpace(rows):
         raise InputError("the axes in its header do not span space.")
     isDecisive = header.qform > 0 and header.sform <= 0
     given = np.array([*header.quaternion, *header.shift])
@@ -171,10 +174,7 @@ def labelTable(path: Path, header: Header) -> tuple[dict[int, str], tuple[str, .
     Programs write them as the label table of Connectome Workbench, which is XML: <Label Key="1">liver</Label>. A table
     that cannot be understood is not taken, and a remark says so.
     """
-    with path.open("rb") as file:
-        isCompressed = file.read(2) == GZIP
-        file.seek(0)
-        data = (gzip.GzipFile(fileobj=file) if isCompressed else file).read(min(header.start, MOST_EXTENSIONS))
+    _, data = _beginning(path, min(header.start, MOST_EXTENSIONS))
     for text in _extensions(data):
         if LABEL_TABLE in text:
             try:
@@ -216,14 +216,6 @@ def _labelsIn(text: bytes) -> dict[int, str]:
     if len(set(found.values())) < len(found):
         raise InputError("several labels have the same one")
     return found
-
-
-def _inSpace(header: Header) -> np.ndarray:
-    """Return the rows (3, 4) of the sform; those of a flat image with the direction across it in place of any other."""
-    rows = np.reshape(header.rows, (3, 4)).astype(float)
-    if len(header.sizes) == 2:
-        rows[:, 2] = np.cross(rows[:, 0], rows[:, 1])
-    return rows
 
 
 def spansSpace(rows: np.ndarray) -> bool:
@@ -295,50 +287,20 @@ def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
 
 
 def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
-    """Return no remarks, and how many bytes the header promises and the file holds; see table.ImageFormat.
-
-    Raises NotFinite for values that are not finite.
-    """
+    """Return no remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
     header = check(path)
-    if not withVoxels:
+    if header is None or not withVoxels:
         return (), 0, 0
     with path.open("rb") as file:
         isCompressed = file.read(2) == GZIP
         file.seek(0)
-        if isCompressed:
-            size = _sizeOf(decompressed(file), header)
-        elif header is not None and header.kind:
-            size = _sizeOf(blocksOf(file), header)
-        else:
-            size = file.seek(0, 2)
-        known = header.wholeSize if header else 0
-        return (), known, withRest(size, known, file)
-
-
-def _sizeOf(blocks: Iterable[bytes], header: Header | None) -> int:
-    """Return the total size of the blocks of a NIfTI file in bytes.
-
-    Raises NotFinite for voxels that are not finite numbers: the reader would treat them as background.
-    """
-    size, rest, isFinite = 0, b"", True
-    for block in blocks:
-        if header is not None and header.kind:
-            kind = np.dtype(header.kind)
-            first, last = (max(end - size, 0) for end in (header.start, header.wholeSize))
-            rest += block[first:last]
-            whole = len(rest) - len(rest) % kind.itemsize
-            isFinite = isFinite and bool(np.isfinite(np.frombuffer(rest[:whole], kind)).all())
-            rest = rest[whole:]
-        size += len(block)
-    if header is not None and not isFinite and size >= header.wholeSize:
-        raise NotFinite(NO_NUMBERS)
-    return size
+        size = decompressedSize(file, header.wholeSize) if isCompressed else remaining(file)
+    return (), header.wholeSize, size
 
 
 def areFinite(path: Path, header: Header) -> np.ndarray:
     """Return whether each value (n,) of an inspected file of floating-point numbers is finite, in the stored order."""
-    content = path.read_bytes()
-    data = gzip.decompress(content) if content.startswith(GZIP) else content
+    _, data = _beginning(path)
     values = math.prod(max(size, 1) for size in header.sizes)
     return np.isfinite(np.frombuffer(data, header.kind, values, header.start))
 
@@ -355,26 +317,20 @@ def mended(path: Path) -> bytes | None:
     isFlat, isMoved = len(header.sizes) == 2, not header.isScaled and header.intercept != 0
     if not isFlat and not isMoved:
         return None
-    content = path.read_bytes()
-    data = bytearray(gzip.decompress(content) if content.startswith(GZIP) else content)
+    data = bytearray(_beginning(path)[1])
     order = "<" if struct.unpack_from("<i", data)[0] == LENGTH else ">"
     if isMoved:
         struct.pack_into(f"{order}2f", data, SCALING, 0.0, 0.0)
     if isFlat:
-        _deepen(data, order, header)
+        struct.pack_into(f"{order}4h", data, 40, 3, *header.sizes, 1)
+        thickness = header.pixdim[3]
+        if not (np.isfinite(thickness) and thickness > 0):
+            struct.pack_into(f"{order}f", data, 88, 1.0)
+        rows = np.reshape(header.rows, (3, 4)).astype(float)
+        if header.sform > 0 and not spansSpace(rows):
+            rows[:, 2] = normal(rows[:, 0], rows[:, 1])
+            struct.pack_into(f"{order}12f", data, 280, *rows.ravel())
     return bytes(data)
-
-
-def _deepen(data: bytearray, order: str, header: Header) -> None:
-    """Make a volume of one slice of the flat image in a file. data: its content. order: of bytes, "<" or ">"."""
-    struct.pack_into(f"{order}4h", data, 40, 3, *header.sizes, 1)
-    thickness = header.pixdim[3]
-    if not (np.isfinite(thickness) and thickness > 0):
-        struct.pack_into(f"{order}f", data, 88, 1.0)
-    rows = np.reshape(header.rows, (3, 4)).astype(float)
-    if header.sform > 0 and not spansSpace(rows):
-        rows[:, 2] = normal(rows[:, 0], rows[:, 1])
-        struct.pack_into(f"{order}12f", data, 280, *rows.ravel())
 
 
 def isTakenForAnother(path: Path) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -33,8 +32,6 @@ FIELD = re.compile(
 )
 # The readers fail on longer values.
 LONGEST_VALUE = 500
-# Names of gzip compression in NRRD files.
-GZIP_NAMES = ("gz", "gzip")
 # Sizes in bytes of the types in NRRD files, whose names may also contain "signed", "unsigned", "int" and "_t".
 TYPES = {
     **dict.fromkeys(("char", "uchar", "int8", "uint8"), 1),
@@ -69,14 +66,45 @@ def dataFileIn(file: BinaryIO) -> str:
     return fieldsOf(file).get("datafile", "")
 
 
-def check(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
-    """Return remarks on the header of an NRRD file for readers of the results.
+def vectorsOf(text: str) -> list[list[float]]:
+    """Return the vectors in an entry of an NRRD header. Raises InputError for what is no number."""
+    return [numbers(part) for part in re.findall(r"\(([^)]*)\)", text)]
 
-    Raises InputError for lengths in units other than mm, and for invalid positions and voxel sizes.
-    """
-    requireDataFile(fields.get("datafile", ""))
-    if fields.get("encoding") in ("ascii", "text", "txt"):
-        _requireShortWords(path, fields)
+
+def _requireShortWords(file: BinaryIO, fields: Mapping[str, str]) -> None:
+    """Raise if voxels are written as text with a word that is longer than any number, or as text in a separate file."""
+    if "datafile" in fields:
+        raise InputError("its voxels are written as text in a file of its own; save it in binary.")
+    if any(len(word) > 100 for word in file.read().split()):
+        raise ValueError("No number is that long.")
+
+
+def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
+    """Return remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
+    with path.open("rb") as file:
+        if file.read(4) != b"NRRD":
+            return (), 0, 0
+        fields = fieldsOf(file)
+        encoding = fields.get("encoding")
+        requireDataFile(fields.get("datafile", ""))
+        if encoding in ("ascii", "text", "txt"):
+            _requireShortWords(file, fields)
+        remarks = _remarks(fields)
+        if withVoxels and encoding in ("bz2", "bzip2"):
+            raise InputError("its voxels are compressed with bzip2, which is not supported; save it with gzip.")
+        if not withVoxels or fields.keys() & {"datafile", "lineskip", "byteskip"}:
+            return remarks, 0, 0
+        known = math.prod(int(size) for size in fields.get("sizes", "0").split()) * typeSize(fields)
+        if encoding == "raw":
+            # too few are detected by the reader
+            return remarks, known, max(remaining(file), known)
+        if encoding in ("gz", "gzip"):
+            return remarks, known, decompressedSize(file, known)
+    return remarks, 0, 0
+
+
+def _remarks(fields: Mapping[str, str]) -> tuple[str, ...]:
+    """Return remarks on a header. Raises InputError for lengths in other units than mm, and for an invalid place."""
     for unit in re.findall(r'"([^"]*)"', f"{fields.get('spaceunits', '')} {fields.get('units', '')}"):
         requireMillimeters(unit)
     sizes = [int(size) for size in fields.get("sizes", "").split()]
@@ -94,70 +122,6 @@ def check(path: Path, fields: Mapping[str, str]) -> tuple[str, ...]:
         requireVolume(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)]))
     # without the length of voxels, ITK ignores the ends of axes
     return unsaid(bool(lengths), bool(origin) or (bool(lengths) and "axismins" in fields))
-
-
-def vectorsOf(text: str) -> list[list[float]]:
-    """Return the vectors in an entry of an NRRD header. Raises InputError for what is no number."""
-    return [numbers(part) for part in re.findall(r"\(([^)]*)\)", text)]
-
-
-def _requireShortWords(path: Path, fields: Mapping[str, str]) -> None:
-    """Raise if voxels are written as text with a word that is longer than any number, or as text in a separate file."""
-    if "datafile" in fields:
-        raise InputError("its voxels are written as text in a file of its own; save it in binary.")
-    with path.open("rb") as file:
-        while file.readline(LONGEST_HEADER).strip():
-            pass
-        rest = b""
-        while block := file.read(1 << 20):
-            words = (rest + block).split()
-            if any(len(word) > 100 for word in words):
-                raise ValueError("No number is that long.")
-            rest = words[-1] if words and not block[-1:].isspace() else b""
-
-
-def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
-    """Return remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
-    with path.open("rb") as file:
-        if file.read(4) != b"NRRD":
-            return (), 0, 0
-        fields = fieldsOf(file)
-        remarks = check(path, fields)
-        if withVoxels and fields.get("encoding") in ("bz2", "bzip2"):
-            raise InputError("its voxels are compressed with bzip2, which is not supported; save it with gzip.")
-        if not withVoxels or fields.keys() & {"datafile", "lineskip", "byteskip"}:
-            return remarks, 0, 0
-        known = _sizeOf(fields)
-        if fields.get("encoding") == "raw":
-            # too few are detected by the reader
-            return remarks, known, max(remaining(file), known)
-        if fields.get("encoding") in GZIP_NAMES:
-            return remarks, known, decompressedSize(file, known)
-    return remarks, 0, 0
-
-
-def promisedSum(path: Path) -> int | None:
-    """Return the CRC-32 of the voxels at the end of a gzip-compressed NRRD file whose header has been inspected.
-
-    Voxels with this checksum are complete and undamaged. Returns None if there is no such checksum: for other files,
-    and if the length at the end of the file differs from that expected from the header.
-    """
-    with path.open("rb") as file:
-        if file.read(4) != b"NRRD":
-            return None
-        fields = fieldsOf(file)
-        if fields.get("encoding") not in GZIP_NAMES or fields.keys() & {"datafile", "lineskip", "byteskip"}:
-            return None
-        if remaining(file) < 8:
-            return None
-        file.seek(-8, 2)
-        found, size = struct.unpack("<II", file.read())
-    return found if size == _sizeOf(fields) % 2**32 else None
-
-
-def _sizeOf(fields: Mapping[str, str]) -> int:
-    """Return the size of the voxels in bytes according to an NRRD header, 0 if unknown."""
-    return math.prod(int(size) for size in fields.get("sizes", "0").split()) * typeSize(fields)
 
 
 def typeSize(fields: Mapping[str, str]) -> int:

@@ -8,13 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
-from vtkmodules.vtkCommonCore import VTK_ID_TYPE
-from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError
-from ...geometry.surfaces import doublePoints
-from .polydata import NO_MESH
+from .polydata import NO_MESH, Cells, polyDataOf
 
 # Keywords of surfaces that are not made of polygons.
 CURVED = frozenset((b"curv", b"curv2", b"surf", b"bzp", b"bsp", b"cdc", b"cdp", b"res"))
@@ -57,11 +54,8 @@ def _read(data: bytes) -> tuple[vtkPolyData, str]:
             raise InputError("the file holds curved surfaces, which are not supported; save it as triangles.")
         elif not keyword.isalnum() or (len(keyword) == 1 and keyword not in LETTERS):
             raise ValueError("There is no such keyword.")
-    polyData = vtkPolyData()
-    polyData.SetPoints(doublePoints(np.array(points, float).reshape(-1, 3)))
-    polyData.SetPolys(_cellArray(cells[b"f"]))
-    polyData.SetLines(_cellArray(cells[b"l"]))
-    return polyData, "\n".join(comments)
+    found = polyDataOf(np.array(points, float).reshape(-1, 3), *(_cellsOf(cells[key]) for key in (b"f", b"l")))
+    return found, "\n".join(comments)
 
 
 def _lines(data: bytes, comments: list[str]) -> Iterator[list[bytes]]:
@@ -89,10 +83,7 @@ def _pointNumber(word: bytes, count: int) -> int:
     return found - 1 if found > 0 else count + found
 
 
-def _cellArray(cells: Sequence[Sequence[int]]) -> vtkCellArray:
-    """Return cells as VTK keeps them; numbers beyond the last point are left as they are, unless they are too large."""
+def _cellsOf(cells: Sequence[Sequence[int]]) -> Cells:
+    """Return cells; numbers beyond the last point are left as they are, unless they are too large."""
     offsets = np.concatenate([[0], np.cumsum([len(cell) for cell in cells], dtype=np.int64)])
-    corners = np.array([number for cell in cells for number in cell], np.int64)
-    result = vtkCellArray()
-    result.SetData(*(numpy_to_vtk(a.astype(np.int64), deep=True, array_type=VTK_ID_TYPE) for a in (offsets, corners)))
-    return result
+    return offsets, np.array([number for cell in cells for number in cell], np.int64)

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
-from vtkmodules.vtkCommonCore import VTK_ID_TYPE
-from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError
-from ...geometry.surfaces import doublePoints
+from .polydata import NO_CELLS, Cells, polyDataOf
 
 TYPES = {
     **{"char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4"},
@@ -65,20 +63,14 @@ def _read(data: bytes) -> tuple[vtkPolyData, str]:
         for element in elements:
             element.properties = [(name, *["=f8"] * len(kinds)) for name, *kinds in element.properties]
 
-    points, offsets, corners = np.zeros((0, 3)), np.zeros(1, np.int64), np.zeros(0, np.int64)
-    start = 0
+    points, polygons, start = np.zeros((0, 3)), NO_CELLS, 0
     for element in elements:
         blocks, start = _rows(element, body, start)
         if element.name == "vertex":
             points = np.concatenate([np.stack([block[axis] for axis in "xyz"], axis=1) for block in blocks])
         elif element.name == "face":
-            offsets, corners = _polygons(element, blocks)
-    polyData = vtkPolyData()
-    polyData.SetPoints(doublePoints(points))
-    cells = vtkCellArray()
-    cells.SetData(*(numpy_to_vtk(a.astype(np.int64), deep=True, array_type=VTK_ID_TYPE) for a in (offsets, corners)))
-    polyData.SetPolys(cells)
-    return polyData, "\n".join(comments)
+            polygons = _polygons(element, blocks)
+    return polyDataOf(points, polygons), "\n".join(comments)
 
 
 def _headerOf(data: bytes) -> tuple[list[Element], list[str], bool, int]:
@@ -108,11 +100,8 @@ def _headerOf(data: bytes) -> tuple[list[Element], list[str], bool, int]:
     return elements, comments, isText, end.end()
 
 
-def _polygons(element: Element, blocks: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Return where each polygon begins in the list of corners, with the end of the last, and the corners.
-
-    Raises ValueError for a corner that no point can be.
-    """
+def _polygons(element: Element, blocks: Sequence[np.ndarray]) -> Cells:
+    """Return the polygons. Raises ValueError for a corner that no point can be."""
     name = [name for name, *_ in element.properties if name in CORNERS][0]  # noqa: RUF015
     lengths = np.concatenate([np.full(len(block), block[name].shape[1]) for block in blocks])
     corners = np.concatenate([block[name].ravel() for block in blocks])

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vtkmodules.vtkCommonDataModel import vtkPolyData
+import numpy as np
+from vtkmodules.util.numpy_support import numpy_to_vtk
+from vtkmodules.vtkCommonCore import VTK_ID_TYPE
+from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 
 from ...base.errors import InputError
+from ...geometry.surfaces import doublePoints
 from ..messages import quiet
 
+# Where each cell begins in the list of their corners and where the last one ends, and the corners.
+Cells = tuple[np.ndarray, np.ndarray]
+NO_CELLS: Cells = (np.zeros(1, np.int64), np.zeros(0, np.int64))
 NO_MESH = "the file cannot be read as a mesh: it is damaged, or of a different kind than its name says."
 
 
@@ -20,4 +27,15 @@ def readBy(reader, path: Path) -> vtkPolyData:
     polyData = reader.GetOutput()
     if polyData is None or "ERROR:" in messages.GetOutput():
         raise InputError(NO_MESH)
+    return polyData
+
+
+def polyDataOf(points: np.ndarray, polygons: Cells, lines: Cells = NO_CELLS) -> vtkPolyData:
+    """Return a mesh. points: (n, 3). polygons, lines: where each begins among their corners and where the last ends."""
+    polyData = vtkPolyData()
+    polyData.SetPoints(doublePoints(points))
+    for give, cells in ((polyData.SetPolys, polygons), (polyData.SetLines, lines)):
+        array = vtkCellArray()
+        array.SetData(*(numpy_to_vtk(a.astype(np.int64), deep=True, array_type=VTK_ID_TYPE) for a in cells))
+        give(array)
     return polyData

@@ -16,25 +16,20 @@ HEADER, COUNT, TRIANGLE = 80, struct.Struct("<I"), 50
 WORDS, FIRST_WORD = (b"facet", b"endsolid"), 4096
 
 
-def check(path: Path) -> None:
-    """Raise InputError if a binary STL file holds fewer triangles than its header says; text files are not checked."""
+def read(path: Path) -> tuple[vtkPolyData, str]:
+    """Return a mesh, and the note on its coordinate system in the header.
+
+    Raises InputError for a binary file that holds fewer triangles than its header says.
+    """
+    from vtkmodules.vtkIOGeometry import vtkSTLReader
+
     with path.open("rb") as file:
         head, size = file.read(FIRST_WORD), path.stat().st_size
     # binary files of some programs also begin with "solid"
-    if head.lstrip()[:5].lower() == b"solid" and any(word in head.lower() for word in WORDS):
-        return
-    if size < HEADER + COUNT.size:
+    isText = head.lstrip()[:5].lower() == b"solid" and any(word in head.lower() for word in WORDS)
+    whole = HEADER + COUNT.size
+    if not isText and (size < whole or size < whole + TRIANGLE * COUNT.unpack_from(head, HEADER)[0]):
         raise InputError(NO_MESH)
-    (count,) = COUNT.unpack_from(head, HEADER)
-    if size < HEADER + COUNT.size + TRIANGLE * count:
-        raise InputError(NO_MESH)
-
-
-def read(path: Path) -> tuple[vtkPolyData, str]:
-    """Return a mesh, and the note on its coordinate system in the header. Raises InputError as check() does."""
-    from vtkmodules.vtkIOGeometry import vtkSTLReader
-
-    check(path)
     reader = vtkSTLReader()
     polyData = readBy(reader, path)
     note = reader.GetHeader() or ""

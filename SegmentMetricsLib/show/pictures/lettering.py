@@ -118,7 +118,8 @@ def _byPillow(text: str, size: int) -> tuple[np.ndarray, int] | None:
     except ImportError:
         return None
     # without this library, letters that are written from right to left or joined would be in wrong order and shape
-    if not features.check("raqm") and any(map(_isArranged, text)):
+    isArranged = any(unicodedata.bidirectional(c) in ("R", "AL") or unicodedata.category(c)[0] == "M" for c in text)
+    if isArranged and not features.check("raqm"):
         return None
     for name in FONT_FILES:
         try:
@@ -132,8 +133,3 @@ def _byPillow(text: str, size: int) -> tuple[np.ndarray, int] | None:
         letters = np.array(mask, np.uint8).reshape(mask.size[::-1]) / 255
         return np.pad(letters, ((0, 0), (max(left, 0), 0))), -top
     return None
-
-
-def _isArranged(character: str) -> bool:
-    """Return whether a character is of a script whose letters have to be arranged."""
-    return unicodedata.bidirectional(character) in ("R", "AL") or unicodedata.category(character).startswith("M")

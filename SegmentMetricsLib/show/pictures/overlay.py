@@ -59,7 +59,7 @@ LINE = (0.86, 0.88, 0.90)
 CUBE, LETTERS = "#d6dde5", "#29303f"
 # The area of a picture that the structure fills: left, top, right, bottom as fractions.
 AREA = (0.06, 0.1, 0.94, 0.91)
-SMALLEST = (640, 400)
+SIZE, SMALLEST = (1200, 700), (640, 400)
 # Size of a contour's line as a fraction of its extent, and of the outline of the other one as a part of that.
 LINE_WIDTH, THIN = 0.012, 0.2
 
@@ -68,24 +68,22 @@ def drawOverlay(
     comparison,
     path: str | PathLike,
     *,
-    size: tuple[int, int] = (1200, 700),
+    size: tuple[int, int] = SIZE,
     kind: str = "signed",
-    range: float | None = None,
-    tolerance: float | None = None,
     image: GrayImage | None = None,
 ) -> Path:
     """Draw the picture of a comparison, write it as PNG and return the path.
 
     The reference's measured surface is on the left, the test's on the right. Both are colored by the distance to the
     other one, seen from the direction that shows the differences best, and overlaid with the outline of the other one.
-    size: width and height in pixels, at least 640 x 400. kind, range, tolerance: as for maps.checkedLimits. image: what
-    the contours were drawn on, to add slices of it with the contours below, or None. Raises ValueError for wrong
-    arguments and if there are no distances, and OSError if the file cannot be written.
+    size: width and height in pixels, at least 640 x 400. kind: one of maps.KINDS. image: what the contours were drawn
+    on, to add slices of it with the contours below, or None. Raises ValueError for wrong arguments and if there are no
+    distances, and OSError if the file cannot be written.
     """
     path = asPath(path)
     if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
         raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
-    limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
+    limit, tolerance = checkedLimits(comparison, kind, None, None)
     coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
     surfaces = [direction.surface for direction in comparison.distances.directions]
     shapes = []
@@ -101,17 +99,18 @@ def drawOverlay(
                            mainNumbers(comparison, tolerance, kind))  # fmt: skip
     _drawShapes(canvas, shapes, 2 * [direction], coloring)
     _writeSides(canvas, middle, coloring.kind)
-    _writeDirection(canvas, f"The measured {_what(comparison)}, seen from {seenFrom}", 0)
+    what = "contours" if comparison.dimension == 2 else "surfaces"
+    _writeDirection(canvas, f"The measured {what}, seen from {seenFrom}", 0)
     if image is not None:
         strip = sliceStrip(comparison, image, size[0], _scaleOf(canvas), _bytes(BACKGROUND))
         canvas = canvas if strip is None else np.concatenate([canvas, strip])
     return writePng(canvas, path)
 
 
-def drawVariation(found, path: str | PathLike, *, size: tuple[int, int] = (1200, 700)) -> Path:
+def drawVariation(found, path: str | PathLike) -> Path:
     """Draw where observers differ: their consensus from two sides, colored by the local SD; return the path.
 
-    found: an ObservedStructure with a variation. size: as for drawOverlay. Raises OSError.
+    found: an ObservedStructure with a variation. Raises OSError.
     """
     surface: Surface = found.variation.surface
     shape = Shape(surface.points, surface.cells, found.variation.localSD, surface.isClosed)
@@ -126,17 +125,14 @@ def drawVariation(found, path: str | PathLike, *, size: tuple[int, int] = (1200,
         ("local SD", f"{found.variation.rootMeanSquareSD:.2f} mm"),
         ("95 % within", f"{found.variation.percentile95SD:.2f} mm"),
     ]
-    canvas, _ = _page(size, found.name, numbers)
+    canvas, _ = _page(SIZE, found.name, numbers)
     _drawShapes(canvas, [shape] * len(views), list(views.values()), coloring, hasOutlines=False)
-    half = (size[0] - _strip(canvas)) // len(views)
+    half = (SIZE[0] - _strip(canvas)) // len(views)
     for number, name in enumerate(views):
-        text = f"Seen from {name}" if number else f"The measured {_what(found.consensus)}, seen from {name}"
+        what = "contours" if found.consensus.dimension == 2 else "surfaces"
+        text = f"Seen from {name}" if number else f"The measured {what}, seen from {name}"
         _writeDirection(canvas, text, number * half)
     return writePng(canvas, asPath(path))
-
-
-def _what(one) -> str:
-    return "contours" if one.dimension == 2 else "surfaces"
 
 
 def bestDirection(shapes: Sequence[Shape], limit: float, names: Iterable[str] = DIRECTIONS) -> tuple[str, Direction]:
@@ -177,7 +173,6 @@ def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tupl
 
 
 def _scaleOf(canvas: np.ndarray) -> float:
-    """Return the scale of text and lines in a picture."""
     return min(canvas.shape[1] / 1200, canvas.shape[0] / 700)
 
 
@@ -331,5 +326,4 @@ def _writeSides(canvas: np.ndarray, middle: int, kind: str) -> None:
 
 
 def _bytes(color: tuple[float, float, float]) -> np.ndarray:
-    """Return a color with components in [0, 1] as bytes."""
     return np.rint(255 * np.array(color)).astype(np.uint8)

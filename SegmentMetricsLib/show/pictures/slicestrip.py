@@ -8,7 +8,7 @@ from ...base.palettes import rgb
 from ...model.grayimages import GrayImage
 from ..rendering import Camera, draw, linesOf, plain
 from ..report.gray import PRESETS, Gray
-from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, STEP, Window, drawn, windowsOf
+from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, Window, contoursOf, towardText, windowsOf
 from ..report.sliceviews import largestOf, picturesOf
 from .lettering import INK, PALE_INK, textWidth, writeText
 
@@ -37,18 +37,17 @@ def sliceStrip(comparison, image: GrayImage, width: int, scale: float, backgroun
     strip = np.tile(background.astype(np.uint8), (head + down + round(FOOT * scale), width, 1))
     gray = Gray(image)
     left = (width - len(found) * across - (len(found) - 1) * margin) // 2
-    for number, (picture, window, sides) in enumerate(zip(found, windows, drawn(found, windows), strict=True)):
+    for number, (picture, window, sides) in enumerate(zip(found, windows, contoursOf(found, windows), strict=True)):
         start = left + number * (across + margin)
         field = strip[head : head + down, start : start + across]
         field[:] = _gray(gray, picture, window, (down, across))
         for lines, color in zip(sides, ON_IMAGE, strict=True):
             for line in lines:
-                points = np.pad(line.points * STEP * zoom, ((0, 0), (0, 1)))
+                points = np.pad(line.points * zoom, ((0, 0), (0, 1)))
                 cells = np.stack([np.arange(len(points)), np.roll(np.arange(len(points)), -1)], axis=1)
                 band = linesOf(points, cells, np.zeros(len(points)), np.array([0.0, 0.0, 1.0]), LINE * scale / 2)
                 draw(field, band, FLAT, plain(color), isLit=False)
-        toward = "LPS"[picture.view.axis] if picture.at > 0 else "RAI"[picture.view.axis]
-        caption = f"{picture.view.name.capitalize()}, {toward} {abs(picture.at):.1f} mm"
+        caption = f"{picture.view.name.capitalize()}, {towardText(picture.view, picture.at)}"
         writeText(strip, caption, (start, round(46 * scale)), max(round(14 * scale), 9), INK)
     size, x = max(round(14 * scale), 9), left
     for text, color in zip(("reference", "test"), ON_IMAGE, strict=True):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from importlib import resources
 
@@ -52,6 +54,16 @@ def page(title: str, body: Markup, scripts: Markup = NOTHING, running: str = "",
     return fromFile("page", title=title, style=style, scripts=scripts, body=body) + "\n"
 
 
+def now() -> str:
+    """Return the date and time as pages show it."""
+    return f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
+
+
+def data(values: object) -> Markup:
+    """Return plain values as JSON for a script element, which nothing in them can end."""
+    return Markup(json.dumps(values, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"))
+
+
 def _inStyle(text: str) -> Markup:
     """Return a text as a string of a style sheet, in which nothing ends the string or the style element."""
     short = text if len(text) <= MOST_RUNNING else f"{text[: MOST_RUNNING - 1]}…"
@@ -83,17 +95,25 @@ def linkTo(number: int | None, name: str) -> Markup:
     return cell if number is None else filled('<a href="#structure$number">$cell</a>', number=number, cell=cell)
 
 
-def table(content: Table, isProse: bool = False, groups: Sequence[str] = (), kind: str = "") -> Markup:
+def table(
+    content: Table, isProse: bool = False, groups: Sequence[str] = (), kind: str = "", most: int | None = None
+) -> Markup:
     """Return a table; cells of Markup are shown as they are, all others are escaped.
 
     isProse: whether the last column has sentences, which get more room; in a narrow window they are on their own line,
     below the other cells, which are then labeled with their headings. groups: name of the group of every row, which is
-    shown above its first row. kind: another CSS class of the frame.
+    shown above its first row. kind: another CSS class of the frame. most: rows that are shown, with a note on how many
+    more there are; None for all.
     """
-    columns = content.columns
+    columns, more = content.columns, len(content.rows) - (most or len(content.rows))
+    content = Table(columns, content.rows[:most])
     heads = _row([(column, column.heading) for column in columns], "th")
-    rows, before = [], ""
-    for group, values in zip(groups or [""] * len(content.rows), _cellsOf(content), strict=True):
+    rows, before, cells = [], "", []
+    for column, values in content.byColumn():
+        # Markup is shown as it is, and all others as people read them
+        texts = zip(values, column.texts(values), strict=True)
+        cells.append([value if isinstance(value, str) else typeset(text) for value, text in texts])
+    for group, values in zip(groups or [""] * len(content.rows), zip(*cells, strict=True)):
         if group != before:
             family = '<tr class="family"><th colspan="$count">$name</th></tr>'
             rows.append(filled(family, count=len(columns), name=group))
@@ -101,25 +121,17 @@ def table(content: Table, isProse: bool = False, groups: Sequence[str] = (), kin
         before = group
     classes = " ".join(name for name, isSo in (("wide", len(columns) > MANY_COLUMNS), ("prose", isProse)) if isSo)
     return filled(
-        '<div class="$frame"><table$classes><thead>$heads</thead><tbody>$rows</tbody></table></div>',
+        '<div class="$frame"><table$classes><thead>$heads</thead><tbody>$rows</tbody></table></div>$note',
         frame=f"scroll {kind}".strip(),
         classes=filled(' class="$classes"', classes=classes) if classes else "",
         heads=heads,
         rows=joined(rows),
+        note=filled('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING,
     )
 
 
-def _cellsOf(content: Table) -> Iterator[tuple[str, ...]]:
-    """Yield the cells of each row, Markup as it is and all others as people read them."""
-    columns = []
-    for column, values in content.byColumn():
-        texts = column.texts(values)
-        columns.append([v if isinstance(v, str) else typeset(text) for v, text in zip(values, texts, strict=True)])
-    yield from zip(*columns, strict=True)
-
-
 def _row(cells: Sequence[tuple[Column, str]], tag: str, isLabeled: bool = False) -> Markup:
-    """Return the row of a table. isLabeled: whether cells have their headings, for narrow windows."""
+    # isLabeled: whether cells have their headings, for narrow windows
     found = []
     for number, (column, text) in enumerate(cells):
         # the first cell is the subject of the row, and sentences need no heading

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 from ...base.coordinates import positionText
 from ...base.errors import InputError, asPath, installing, requireKind
 from ...base.markup import Markup, filled, joined
-from ...base.palettes import DOSE
 from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.findings import repeated
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
-from ...case.protocol.protocol import Rule
 from ...metrics.findings import Finding, Kind, split
 from ...metrics.measurement import Measurement, typeset
 from ...metrics.registry import PURPOSES
@@ -42,12 +38,11 @@ from ..resulttables import (
 from ..tablemodel import Column, Table
 from ..tables import byFamily, withCommonUnit
 from . import figures
-from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, page, resource, soft, table
-from .flatmap import flatMap
+from .blocks import NO_DEVICE, NOTHING, badge, data, fromFile, linkTo, now, page, resource, soft, table
 from .gray import Gray
 from .lesions import gapsAndSpurs, lesions
-from .notices import alarms, common, failed, isSmall, sentences, small
-from .provenance import FileSource, provenance, sourceOf
+from .notices import alarms, common, isSmall, notCompared, sentences, small
+from .provenance import Origin, originOf, provenance
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
 from .sliceviews import largestOf
@@ -57,7 +52,6 @@ MOST_PLACES = 10
 DOSE_VOLUME = '<h3>Dose-volume histograms</h3>$chart<p class="soft">$caveat</p>'
 # Volumes of surface and voxels are alike if they differ by less than this fraction.
 ALIKE = 0.05
-SOLID = "\N{NO-BREAK SPACE}"
 SURFACE_NOTE = (
     "Volumes are those within the measured surfaces; where those of the voxels differ clearly, the structure has both."
 )
@@ -105,7 +99,7 @@ class Part(NamedTuple):
     """
 
     record: Comparison
-    sources: tuple[FileSource, FileSource]
+    sources: tuple[Origin, Origin]
     section: Markup
     dose: str = ""
 
@@ -120,7 +114,7 @@ class Report:
     image: what is shown under the contours, None for nothing. script: name of a file beside the page with plotly.js, ""
     to put it into the page.
 
-    Without plotly, isFlat is true: no map can be turned, and its pictures, which paper has anyway, are shown instead.
+    Without plotly no map can be turned, and its pictures, which paper has anyway, are shown instead.
     """
 
     def __init__(
@@ -145,29 +139,28 @@ class Report:
         self.gray = None if image is None else Gray(image)
         # reports also show every pair's per-slice profile
         self.settings = replace(settings, families=(*settings.families, "slices"))
-        self.records: list[Comparison] = []
-        self._sections: list[Markup] = []
-        self._sources: list[tuple[FileSource, FileSource]] = []
-        self._dose = ""
+        self._parts: list[Part] = []
+
+    @property
+    def records(self) -> list[Comparison]:
+        """The numbers of the pairs so far."""
+        return [part.record for part in self._parts]
 
     def add(self, comparison: Comparison) -> None:
         """Add a pair. Raises InputError for anything but a comparison."""
         requireKind(comparison, Comparison, "The input of a report", "a Comparison")
-        self.include(self.part(comparison, len(self._sections)))
+        self.include(self.part(comparison, len(self._parts)))
 
     def part(self, comparison: Comparison, number: int) -> Part:
         """Return the part of the report about a pair, for include(); it holds no geometry. number: from 0."""
         record = comparison.record()
-        sources = sourceOf(comparison.reference), sourceOf(comparison.test)
+        sources = originOf(comparison.reference), originOf(comparison.test)
         dose = "" if comparison.dose is None else comparison.dose.file
         return Part(record, sources, self._section(comparison, record, number), dose)
 
     def include(self, part: Part) -> None:
         """Add the part() of the next pair, which may have been created in another process."""
-        self.records.append(part.record)
-        self._sources.append(part.sources)
-        self._sections.append(part.section)
-        self._dose = self._dose or part.dose
+        self._parts.append(part)
 
     def write(
         self,
@@ -191,91 +184,71 @@ class Report:
         self, judgment, unmatched: Mapping[str, Sequence[str]], failures: Mapping[str, str], findings: Sequence[str]
     ) -> str:
         """Return the whole page; arguments as for write()."""
-        ranking = Ranking(self.records, judgment)
+        records = self.records
+        dose = next((part.dose for part in self._parts if part.dose), "")
+        ranking = Ranking(records, judgment)
         # a structure that the other side has, but damaged, is among the failures
-        unmatched = {side: notAmong(names, failures) for side, names in unmatched.items()}
-        areSmall = [(n, one) for n, record in enumerate(self.records) for one in record.findings if isSmall(one)]
+        missing = onlyIn({side: notAmong(names, failures) for side, names in unmatched.items()})
+        areSmall = [(n, one) for n, record in enumerate(records) for one in record.findings if isSmall(one)]
         isOnce = len(areSmall) > 1
-        found = [[one for one in record.findings if not (isOnce and isSmall(one))] for record in self.records]
+        found = [[one for one in record.findings if not (isOnce and isSmall(one))] for record in records]
         shared, own = repeated.sortOut(found)
+        date = now()
+        framed = (
+            fromFile(
+                "structure",
+                brief=" brief" if ranking.isBrief(n) else "",
+                number=n,
+                open=" open" if n == ranking.worst else "",
+                name=records[n].name,
+                verdict=badge(ranking.verdicts[n]),
+                summary=typeset(records[n].summary),
+                findings=sentences(own[n]),
+                contents=self._parts[n].section,
+            )
+            for n in ranking.order
+        )
         body = fromFile(
             "report",
-            head=self._head(ranking, len(failures)),
-            failed=failed(failures),
-            alarms=alarms(self.records, findings),
+            head=self._head(ranking, len(failures), dose, date),
+            failed=notCompared(failures),
+            alarms=alarms(records, findings),
             judged=_judged(ranking, judgment) if judgment is not None else "",
             filters=self.gray.filters() if self.gray else "",
-            overview=self._overview(unmatched, findings, ranking, bool(failures)),
-            common=joined((common(shared, self.records), small(areSmall if isOnce else (), self.records))),
+            overview=_overview(missing, findings, ranking, bool(failures)),
+            common=joined((common(shared, records), small(areSmall if isOnce else (), records))),
             review=resource("review.html"),
             structuresHead=_structuresHead(ranking),
-            structures=joined((self._framed(n, ranking, own[n]) for n in ranking.order), "\n"),
-            provenance=provenance(self.settings, self.records, self._sources, judgment, self._dose),
+            structures=joined(framed, "\n"),
+            provenance=provenance(self.settings, records, [part.sources for part in self._parts], judgment, dose),
             noDevice=NO_DEVICE,
         )
-        script = filled("<script>$script</script>", script=resource("report.js"))
+        scripts = [filled("<script>$script</script>", script=resource("report.js"))]
+        if not self.isFlat and self.script:
+            scripts.insert(0, filled('<script src="$file"></script>', file=self.script))
+        elif not self.isFlat:
+            scripts.insert(0, filled("<script>$script</script>", script=plotlyScript()))
         # whose page it is, if it lies beside others on a desk
         running = " · ".join(filter(None, (self.patient and f"Patient: {self.patient}", self.title)))
-        return page(self.title, body, joined((self._plotly(), script), "\n"), running, self._date())
+        return page(self.title, body, joined(scripts, "\n"), running, date)
 
-    def _date(self) -> str:
-        return f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}"
-
-    def _plotly(self) -> Markup:
-        """Return the script that draws the maps, nothing without plotly."""
-        if self.isFlat:
-            return NOTHING
-        if self.script:
-            return filled('<script src="$file"></script>', file=self.script)
-        return filled("<script>$script</script>", script=plotlyScript())
-
-    def _head(self, ranking: Ranking, failures: int) -> Markup:
-        of = f"{len(self.records)} of " if failures else ""
+    def _head(self, ranking: Ranking, failures: int, dose: str, date: str) -> Markup:
+        named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
+        named += [("Image", self.gray.image.name)] if self.gray else []
+        named.append(("Dose", Path(dose).name if Path(dose).is_file() else dose))
+        origins = [filled("<span>$what: <b>$name</b></span>", what=what, name=name) for what, name in named if name]
+        of = f"{len(ranking.records)} of " if failures else ""
         return fromFile(
             "head",
             title=self.title,
             headline=ranking.headline(),
             patient=filled("<p>Patient: $patient</p>", patient=self.patient) if self.patient else "",
-            origins=self._origins(),
-            count=f"{of}{counted(len(self.records) + failures, 'structure')} compared",
-            date=self._date(),
+            origins=filled('<p class="origins">$origins</p>', origins=joined(origins, " ")) if origins else "",
+            count=f"{of}{counted(len(ranking.records) + failures, 'structure')} compared",
+            date=date,
             convention=self.settings.convention,
             noDevice=NO_DEVICE,
         )
-
-    def _origins(self) -> Markup:
-        """Return a line that says where the reference and the test are from, nothing if unknown."""
-        named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
-        named += [("Image", self.gray.image.name)] if self.gray else []
-        named.append(("Dose", Path(self._dose).name if Path(self._dose).is_file() else self._dose))
-        found = [filled("<span>$what: <b>$name</b></span>", what=what, name=name) for what, name in named if name]
-        return filled('<p class="origins">$origins</p>', origins=joined(found, " ")) if found else NOTHING
-
-    def _overview(
-        self, unmatched: Mapping[str, Sequence[str]], findings: Sequence[str], ranking: Ranking, isFailed: bool
-    ) -> Markup:
-        """Return one line per structure, the structures without a counterpart, and the findings of the whole case.
-
-        isFailed: whether there are structures that could not be compared, which are listed elsewhere.
-        """
-        missing = [filled("<p>$sentence</p>", sentence=sentence) for sentence in onlyIn(unmatched)]
-        missing.append(sentences(split(findings).advice))  # alarms are above
-        if not self.records:
-            return joined((NOTHING if isFailed else Markup('<p class="notice">No structure is in both.</p>'), *missing))
-        shown, more = _chosen([column for definition in OVERVIEW for column in _columns(self.records, definition)])
-        if more:
-            also = '<p class="soft">Also measured, in the sections below: $more</p>'
-            missing.insert(0, filled(also, more=", ".join(more)))
-        links = [linkTo(n, record.name) for n, record in enumerate(self.records)]
-        columns: list[tuple[Column, Sequence[str]]] = [(Column("Structure", isText=True), links)]
-        if ranking.judgment is not None:
-            columns.append((Column("Verdict", isText=True), list(map(badge, ranking.verdicts))))
-        columns += [(Column(column.head), column.cells) for column in shown]
-        ranked = [(column, [cells[n] for n in ranking.order]) for column, cells in columns]
-        overview = table(Table.ofColumns(ranked))
-        if any(column.head.startswith(("Volume", "Area")) for column in shown):
-            missing.insert(0, filled('<p class="soft">$note</p>', note=SURFACE_NOTE))
-        return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(missing))
 
     def _section(self, comparison: Comparison, record: Comparison, n: int) -> Markup:
         """Return the contents of a pair's section below its summary and findings."""
@@ -284,19 +257,19 @@ class Report:
         steps = stepPictures(comparison, f"step{n}", self.gray) if comparison.distances is not None else NOTHING
         beside = [_div(_places(record, n if steps else None), "places"), _div(gapsAndSpurs(record))]
         if comparison.slices:
+            none = "<p>No slice has both contours, so there are no distances within slices.</p>"
+            note = Markup(none if all(row.only for row in comparison.slices) else "")
             profile = charts.profile(comparison.slices)
-            found = filled("<h3>Profile</h3>$profile$note", profile=profile, note=_profileNote(comparison))
-            beside.append(_div(found, "profile"))
+            beside.append(_div(filled("<h3>Profile</h3>$profile$note", profile=profile, note=note), "profile"))
         if comparison.doseCurves is not None:
             curves = charts.doseVolume(comparison.doseCurves)
             beside.append(_div(filled(DOSE_VOLUME, chart=curves, caveat=Finding.of(Kind.PLAN_OF_ONE)), "profile"))
-        where = (_div(steps), _div(joined(beside), "besides"))
         # in print, only the pictures are left of structures that are brief
         return fromFile(
             "contents",
             volumes=_volumes(record),
             pictures=self._pictures(comparison, n) if comparison.distances is not None else "",
-            where=joined(where),
+            where=joined((_div(steps), _div(joined(beside), "besides"))),
             lesions=lesions(record),
             measurements=_measurements(record),
             conventions=otherTools(comparison) if self.withConventions else "",
@@ -308,43 +281,49 @@ class Report:
         switches = NOTHING
         if comparison.dimension == 3:
             surfaces = figures.mapSurfaces(comparison)
-            still = flatMap(surfaces, *figures.colorRange(comparison))
+            still = figures.flatMap(comparison, surfaces)
             if self.isFlat:
                 found.insert(0, still)
             else:
                 figure = figures.distanceMap(comparison, surfaces)
-                found.insert(0, _map(f"map{n}", figure, still))
+                # beside the map that is drawn, what stands there until then and on paper
+                found.insert(0, fromFile("map", name=f"map{n}", still=still, data=data(figure)))
                 switches = _switches(n, figure["signed"], figure["first"])
             if comparison.dose is not None:
-                dose = flatMap(*figures.doseMap(comparison, surfaces), palette=DOSE, what="Dose (Gy)")
+                dose = figures.flatMap(comparison, surfaces, isOfDose=True)
                 found.append(filled("<h3>Dose on the surfaces</h3>$dose", dose=dose))
         largest = largestOf(comparison)
         said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
         pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(map(_div, found)))
         return joined((said, switches, pictures, slicePictures(comparison, f"cut{n}", self.gray)))
 
-    def _framed(self, n: int, ranking: Ranking, findings: Sequence[str]) -> Markup:
-        """Return the section of a pair with its summary; the worst pair's is open. findings: of this pair only."""
-        return fromFile(
-            "structure",
-            brief=" brief" if ranking.isBrief(n) else "",
-            number=n,
-            open=" open" if n == ranking.worst else "",
-            name=self.records[n].name,
-            verdict=badge(ranking.verdicts[n]),
-            summary=typeset(self.records[n].summary),
-            findings=sentences(findings),
-            contents=self._sections[n],
-        )
 
+def _overview(missing: Sequence[str], findings: Sequence[str], ranking: Ranking, isFailed: bool) -> Markup:
+    """Return one line per structure, the structures without a counterpart, and the findings of the whole case.
 
-def _chosen(columns: Sequence[Shown]) -> tuple[list[Shown], list[str]]:
-    """Return the columns for which an overview has room, and the headings of the others."""
-    if len(columns) <= MOST_MEASUREMENTS:
-        return list(columns), []
+    missing: sentences on the former. isFailed: whether there are structures that could not be compared, which are
+    listed elsewhere.
+    """
+    notes = [filled("<p>$sentence</p>", sentence=sentence) for sentence in missing]
+    notes.append(sentences(split(findings).advice))  # alarms are above
+    records = ranking.records
+    if not records:
+        return joined((NOTHING if isFailed else Markup('<p class="notice">No structure is in both.</p>'), *notes))
+    every = [column for definition in OVERVIEW for column in _columns(records, definition)]
     # those without any value, such as of the hazard without critical structures, have the least to say
-    first = [column for column in columns if column.hasValues][:MOST_MEASUREMENTS]
-    return first, [column.head for column in columns if column not in first]
+    shown = [column for column in every if column.hasValues or len(every) <= MOST_MEASUREMENTS][:MOST_MEASUREMENTS]
+    if more := [column.head for column in every if column not in shown]:
+        also = '<p class="soft">Also measured, in the sections below: $more</p>'
+        notes.insert(0, filled(also, more=", ".join(more)))
+    links = [linkTo(n, record.name) for n, record in enumerate(records)]
+    columns: list[tuple[Column, Sequence[str]]] = [(Column("Structure", isText=True), links)]
+    if ranking.judgment is not None:
+        columns.append((Column("Verdict", isText=True), list(map(badge, ranking.verdicts))))
+    columns += [(Column(column.head), column.cells) for column in shown]
+    overview = table(Table.ofColumns([(column, [cells[n] for n in ranking.order]) for column, cells in columns]))
+    if any(column.head.startswith(("Volume", "Area")) for column in shown):
+        notes.insert(0, filled('<p class="soft">$note</p>', note=SURFACE_NOTE))
+    return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(notes))
 
 
 def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
@@ -374,13 +353,6 @@ def _column(head: str, found: Sequence[Measurement | None]) -> Shown:
     hasValues = any(measurement is not None and measurement.status != "undefined" for measurement in found)
     head, texts = withCommonUnit(head, found)
     return Shown(head, list(map(_solid, texts)), hasValues)
-
-
-def _map(name: str, figure: Mapping, still: Markup) -> Markup:
-    """Return the place of a map that can be turned, its data, and what stands there until it is drawn and on paper."""
-    # escape "<", so that no data can end the script element
-    data = Markup(json.dumps(figure, allow_nan=False).replace("<", "\\u003c"))
-    return fromFile("map", name=name, still=still, data=data)
 
 
 def _switches(n: int, signed: bool, side: str) -> Markup:
@@ -425,18 +397,10 @@ def _volumes(record: Comparison) -> Markup:
     return filled("<p>$sentence</p>", sentence=sentence)
 
 
-def _profileNote(comparison: Comparison) -> Markup:
-    """Return a note if no slice has both contours, so that nothing but DSC can be drawn; else nothing."""
-    if any(not row.only for row in comparison.slices):
-        return NOTHING
-    return Markup("<p>No slice has both contours, so there are no distances within slices.</p>")
-
-
 def _places(record: Comparison, steps: int | None = None) -> Markup:
     """Return the list of worst places. steps: number of the slices in which they can be shown, None without any."""
     if not record.worstPlaces:
         return NOTHING
-    hasDose = any(place.dose is not None for place in record.worstPlaces)
     goTo = '<a href="#step$steps" data-place="$rank">$rank</a>'
     rows = [
         [
@@ -445,16 +409,15 @@ def _places(record: Comparison, steps: int | None = None) -> Markup:
             SIDES[place.direction],
             _patchSize(place.area, record.dimension),
             positionText(place.position),
-            *(["" if place.dose is None else f"{place.dose:.2f} Gy"] if hasDose else []),
+            "" if place.dose is None else f"{place.dose:.2f} Gy",
         ]
-        for place in record.worstPlaces[:MOST_PLACES]
+        for place in record.worstPlaces
     ]
-    ofDose = ["Dose"] if hasDose else []
-    heads = ("Place" if steps is not None else "", "Distance", "Side", "Size", "Position (mm)", *ofDose)
-    columns = [Column(head, isText=head in ("", "Place", "Side")) for head in heads]
-    more = len(record.worstPlaces) - MOST_PLACES
-    note = filled('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING
-    return filled("<h3>Worst places</h3>$places$note", places=table(Table(columns, rows)), note=note)
+    heads = ("Place" if steps is not None else "", "Distance", "Side", "Size", "Position (mm)", "Dose")
+    places = Table([Column(head, isText=head in ("", "Place", "Side")) for head in heads], rows)
+    if all(place.dose is None for place in record.worstPlaces):
+        places = places.only({head: head for head in heads[:-1]})
+    return filled("<h3>Worst places</h3>$places", places=table(places, most=MOST_PLACES))
 
 
 def _patchSize(size: float, dimension: int) -> str:
@@ -500,7 +463,6 @@ def _measurements(record: Comparison) -> Markup:
 
 
 def _turned(content: Table) -> Table:
-    """Return a table with its rows as columns."""
     names, *rows = ([row[n] for row in content.rows] for n in range(len(content.columns)))
     heads = [column.heading for column in content.columns]
     return Table.headed([heads[0], *names], [[head, *row] for head, row in zip(heads[1:], rows, strict=True)])
@@ -508,7 +470,7 @@ def _turned(content: Table) -> Table:
 
 def _solid(text: str) -> str:
     """Return a text that is not broken into lines."""
-    return text.replace(" ", SOLID)
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
@@ -518,11 +480,12 @@ def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
     scores = {name: scoreText(verdicts) for name, verdicts in judgment.byStructure().items()}
     rows = []
     for verdict in ranking.rules():
+        tool = verdict.rule.convention
         rows.append(
             [
                 linkTo(ranking.numbers.get(verdict.structure), verdict.structure),
                 scores[verdict.structure],
-                joined((heading(verdict.rule.measurement), _tool(verdict.rule))),
+                joined((heading(verdict.rule.measurement), soft(tool and f"as by {tool}"))),
                 shortest(verdict.rule.weight),
                 typeset(verdict.valueText),
                 _solid(typeset(verdict.limitsText)),
@@ -539,21 +502,11 @@ def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
     return fromFile(
         "protocol",
         name=judgment.protocol.name,
-        source=_source(*sources) if len(sources) == 1 else "",
+        source=soft(f"Source: {sources[0]}") if len(sources) == 1 and sources[0] else "",
         sources=soft(f"Sources: {'; '.join(f'{note} {source}' for source, note in notes.items())}") if notes else "",
         note=filled('<p class="soft">$note</p>', note=SCORE_NOTE) if judgment.isWeighted else "",
         rules=table(rules, isProse=True),
     )
-
-
-def _tool(rule: Rule) -> Markup:
-    """Return the tool whose number a rule judges, nothing if the rule names none."""
-    return soft(f"as by {rule.convention}") if rule.convention else NOTHING
-
-
-def _source(text: str) -> Markup:
-    """Return the source of limits, nothing if there is none."""
-    return soft(f"Source: {text}") if text else NOTHING
 
 
 def _structuresHead(ranking: Ranking) -> Markup:

@@ -1,4 +1,4 @@
-"""The map of a report that can be turned as data for plotly.js, with arrays in binary form."""
+"""The distance map of a report: as data for plotly.js, which turns it, and as plain pictures."""
 
 from __future__ import annotations
 
@@ -10,13 +10,17 @@ from typing import cast
 
 import numpy as np
 
-from ...base.palettes import ABSOLUTE, SIGNED
+from ...base.markup import Markup, filled, joined
+from ...base.palettes import ABSOLUTE, DOSE, SIGNED
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...model.dose import Dose
+from ...model.structures import REFERENCE_AND_TEST
 from ..distributions import doseRange, mapRange
-from .reduction import ReducedSurface, reduced
+from ..rendering import Shape, draw, fit, interpolate
+from .gray import jpeg
+from .reduction import ReducedSurface, reduce
 
 # Distance of the camera from the center of a distance map whose longest side is 1.
 CAMERA = 1.42
@@ -28,12 +32,18 @@ EYE = (0.0, -CAMERA, 0.19 * CAMERA)
 LIGHTING = {"ambient": 0.75, "diffuse": 0.3, "specular": 0.0, "fresnel": 0.0, "roughness": 0.9}
 # in the coordinates of the scene: in front of and above it, independent of the camera
 LIGHT = {"x": 0, "y": -100_000, "z": 50_000}
+# The sides from which a map is shown, by directions toward the viewer, LPS.
+VIEWS = {"front": (0, -1, 0), "left": (1, 0, 0), "back": (0, 1, 0), "right": (-1, 0, 0)}
+# Width and height of a view in pixels, and the part of it that both surfaces fill: left, top, right, bottom.
+SIZE, AREA = (200, 182), (0.04, 0.04, 0.96, 0.96)
+# Pixels that are left above and below what is drawn.
+MARGIN = 4
 # Letters of the sides of the patient. A letter is hidden if the cosine between its axis and the camera exceeds this.
 SIDES, MOST_FACING = "RLAPIS", 0.8
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
 
-def packed(array: np.ndarray) -> dict:
+def pack(array: np.ndarray) -> dict:
     """Return an array in the binary form of plotly.js."""
     kinds = {"float32": "f4", "int32": "i4", "uint16": "u2"}
     return {"dtype": kinds[array.dtype.name], "bdata": base64.b64encode(np.ascontiguousarray(array).data).decode()}
@@ -44,11 +54,6 @@ def scale(colors: Sequence[str]) -> list[list]:
     return [[number / (len(colors) - 1), color] for number, color in enumerate(colors)]
 
 
-def firstTolerance(comparison: Comparison) -> float | None:
-    """Return the tolerance in mm that figures show, or None without one."""
-    return next(iter(comparison.settings.tolerances), None)
-
-
 def worseSide(comparison: Comparison) -> str:
     """Return the side whose boundary has the largest distance, "reference" or "test"; "reference" for equal ones."""
     reference, test = (direction.largest for direction in comparison.knownDistances.directions)
@@ -56,25 +61,78 @@ def worseSide(comparison: Comparison) -> str:
 
 
 def mapSurfaces(comparison: Comparison) -> dict[str, ReducedSurface]:
-    """Return both surfaces of a comparison for the distance map, by side."""
-    return _centered(*(reduced(direction, comparison.dose) for direction in comparison.knownDistances.directions))
+    """Return both surfaces of a comparison for the distance map, by side.
 
-
-def doseMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface]) -> tuple[dict, float, bool, dict]:
-    """Return the surfaces of mapSurfaces() with their doses in Gy for distances, and what colorRange() says of those.
-
-    The comparison has a dose.
+    They are moved together so that the origin is in their middle: plotly.js shades a surface that is far from the
+    origin as if it were flat.
     """
-    limit = doseRange(cast(Dose, comparison.dose), comparison.knownDistances)
-    shown = {side: replace(surface, signed=cast(np.ndarray, surface.dose)) for side, surface in surfaces.items()}
-    return shown, limit, False, colorTicks(limit, None, False)
+    surfaces = [reduce(direction, comparison.dose) for direction in comparison.knownDistances.directions]
+    points = np.concatenate([surface.points for surface in surfaces])
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    moved = (replace(surface, points=surface.points - middle) for surface in surfaces)
+    return dict(zip(REFERENCE_AND_TEST, moved, strict=True))
 
 
 def colorRange(comparison: Comparison) -> tuple[float, bool, dict]:
     """Return the end of the color range in mm, whether distances have signs, and the labels of the color bar."""
     signed = comparison.knownDistances.hasSides
-    limit = mapRange(comparison.knownDistances, firstTolerance(comparison) or 0.0)
-    return limit, signed, colorTicks(limit, *clipped(comparison, limit)["signed" if signed else "absolute"])
+    limit = mapRange(comparison.knownDistances, next(iter(comparison.settings.tolerances), 0.0))
+    return limit, signed, colorTicks(limit, *beyondEnds(comparison, limit)["signed" if signed else "absolute"])
+
+
+def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOfDose: bool = False) -> Markup:
+    """Return the map as plain pictures of both surfaces from four sides, and the scale of their colors.
+
+    It is for paper and wherever a map cannot be turned. surfaces: as of mapSurfaces(). isOfDose: whether it shows the
+    dose, which the comparison has, instead of distances.
+    """
+    palette: tuple[str, ...]
+    if isOfDose:
+        limit, isSigned = doseRange(cast(Dose, comparison.dose), comparison.knownDistances), False
+        ticks, palette, what = colorTicks(limit, None, False), DOSE, "Dose (Gy)"
+    else:
+        limit, isSigned, ticks = colorRange(comparison)
+        palette = SIGNED if isSigned else ABSOLUTE
+        what = "Signed distance, + outside (mm)" if isSigned else "Distance (mm)"
+    points = np.concatenate([surface.points for surface in surfaces.values()])
+    cameras = [fit(points, toward, SIZE, AREA) for toward in VIEWS.values()]
+    scale = min(camera.scale for camera in cameras)
+    rows = np.full((len(surfaces), SIZE[1], len(cameras) * SIZE[0], 3), 255, np.uint8)
+
+    def color(values: np.ndarray) -> np.ndarray:
+        return interpolate(values if isSigned else np.abs(values), -limit if isSigned else 0.0, limit, palette)
+
+    for row, surface in zip(rows, surfaces.values(), strict=True):
+        values = cast(np.ndarray, surface.dose) if isOfDose else surface.signed
+        shape = Shape(surface.points, surface.triangles, values, isClosed=isSigned)
+        for number, camera in enumerate(cameras):
+            draw(row[:, number * SIZE[0] : (number + 1) * SIZE[0]], shape, camera._replace(scale=scale), color)
+    used = np.flatnonzero((rows < 255).any(axis=(0, 2, 3)))
+    rows = rows[:, max(used.min() - MARGIN, 0) : used.max() + 1 + MARGIN] if len(used) else rows
+    told, low = f"from the {', '.join(VIEWS)}", -limit if isSigned else 0.0
+    labels = joined(
+        filled('<span style="left:$place%">$text</span>', place=f"{100 * (value - low) / (limit - low):.4g}", text=text)
+        for value, text in zip(ticks["tickvals"], ticks["ticktext"], strict=True)
+    )
+    shown = joined(
+        filled(
+            '<figure><img alt="$side $told" src="data:image/jpeg;base64,$data"><figcaption><b>$side</b> $told'
+            "</figcaption></figure>",
+            side=side.capitalize(),
+            told=told,
+            data=jpeg(row),
+        )
+        for side, row in zip(surfaces, rows, strict=True)
+    )
+    return filled(
+        '<div class="views">$shown</div>'
+        '<div class="colors"><div style="background:linear-gradient(to right,$colors)"></div>$labels</div>'
+        '<p class="soft">$what</p>',
+        shown=shown,
+        colors=",".join(palette),
+        labels=labels,
+        what=what,
+    )
 
 
 def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] | None = None) -> dict:
@@ -87,12 +145,25 @@ def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] |
     limit, signed, shown = colorRange(comparison)
     surfaces = surfaces or mapSurfaces(comparison)
     first = worseSide(comparison)
-    ticks = {kind: colorTicks(limit, *ends) for kind, ends in clipped(comparison, limit).items()}
+    ticks = {kind: colorTicks(limit, *ends) for kind, ends in beyondEnds(comparison, limit).items()}
     meshes = [_mesh(surface, name, name == first, signed, limit, shown) for name, surface in surfaces.items()]
     points = np.concatenate([surface.points for surface in surfaces.values()])
-    places = _sidePlaces(points)
+    # the letters of the sides of the patient around both
+    low, high = points.min(axis=0), points.max(axis=0)
+    reach = (high - low) / 2 + 0.12 * (high - low).max()
+    places = (low + high) / 2 + np.repeat(np.diag(reach), 2, axis=0) * np.tile([[-1], [1]], (3, 1))
+    letters = {
+        "type": "scatter3d",
+        "mode": "text",
+        "name": "sides",
+        "text": lettersFrom(EYE),
+        **{axis: [round(float(place[number]), 2) for place in places] for number, axis in enumerate("xyz")},
+        "textfont": {"size": 14, "color": "#666"},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
     return {
-        "data": [*meshes, _sides(places)],
+        "data": [*meshes, letters],
         "layout": {
             "margin": {"l": 0, "r": 0, "t": 0, "b": 0},
             "font": FONT,
@@ -107,18 +178,7 @@ def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] |
     }
 
 
-def _centered(reference: ReducedSurface, test: ReducedSurface) -> dict[str, ReducedSurface]:
-    """Return two surfaces by side, moved together so that the origin is in their middle.
-
-    plotly.js shades a surface that is far from the origin as if it were flat.
-    """
-    surfaces = {"reference": reference, "test": test}
-    points = np.concatenate([surface.points for surface in surfaces.values()])
-    middle = (points.min(axis=0) + points.max(axis=0)) / 2
-    return {name: replace(surface, points=surface.points - middle) for name, surface in surfaces.items()}
-
-
-def clipped(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
+def beyondEnds(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
     """Return, by kind of distance, whether any distances are below and above the color range, which ends at a limit.
 
     "Below" is None if the range starts at 0. limit: in mm.
@@ -168,13 +228,6 @@ def _frame(points: np.ndarray) -> dict:
     }
 
 
-def _sidePlaces(points: np.ndarray) -> np.ndarray:
-    """Return the positions (6, 3) of the letters R, L, A, P, I, S around points (n, 3), LPS in mm."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    center, reach = (low + high) / 2, (high - low) / 2 + 0.12 * (high - low).max()
-    return np.array([center + sign * reach[axis] * np.eye(3)[axis] for axis in range(3) for sign in (-1, 1)])
-
-
 def lettersFrom(eye: Sequence[float]) -> list[str]:
     """Return the letters of the sides of the patient for a camera position (3,), LPS relative to the center.
 
@@ -185,20 +238,6 @@ def lettersFrom(eye: Sequence[float]) -> list[str]:
     return [letter if abs(eye[n // 2]) <= MOST_FACING * distance else "" for n, letter in enumerate(SIDES)]
 
 
-def _sides(places: np.ndarray) -> dict:
-    """Return the trace of the letters that mark the sides of the patient, at positions (6, 3)."""
-    return {
-        "type": "scatter3d",
-        "mode": "text",
-        "name": "sides",
-        "text": lettersFrom(EYE),
-        **{axis: [round(float(place[number]), 2) for place in places] for number, axis in enumerate("xyz")},
-        "textfont": {"size": 14, "color": "#666"},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
-
-
 def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit: float, ticks: dict) -> dict:
     corners = surface.triangles
     if len(surface.points) <= np.iinfo(np.uint16).max:  # half the size
@@ -207,9 +246,9 @@ def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit
         "type": "mesh3d",
         "name": name,
         "visible": visible,
-        **{axis: packed(surface.points[:, number]) for number, axis in enumerate("xyz")},
-        **{axis: packed(corners[:, number]) for number, axis in enumerate("ijk")},
-        "intensity": packed(surface.signed if signed else np.abs(surface.signed)),
+        **{axis: pack(surface.points[:, number]) for number, axis in enumerate("xyz")},
+        **{axis: pack(corners[:, number]) for number, axis in enumerate("ijk")},
+        "intensity": pack(surface.signed if signed else np.abs(surface.signed)),
         "colorscale": scale(SIGNED if signed else ABSOLUTE),
         "cmin": -limit if signed else 0,
         "cmax": limit,

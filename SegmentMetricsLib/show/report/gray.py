@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkImageData
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOImage import vtkJPEGWriter
 
 from ...base.markup import Markup, filled, joined
 from ...model.grayimages import GrayImage
+from ..rendering import imageOf
 from .blocks import NOTHING
 
 
@@ -150,13 +150,8 @@ def idOf(window: str, name: str = "") -> str:
 
 def jpeg(pixels: np.ndarray) -> str:
     """Return a picture of bytes, (rows, columns) of grays or (rows, columns, 3) of colors, as JPEG in base64."""
-    rows, columns = pixels.shape[:2]
-    image = vtkImageData()
-    image.SetDimensions(columns, rows, 1)
-    scalars = np.ascontiguousarray(pixels[::-1]).reshape(rows * columns, -1)
-    image.GetPointData().SetScalars(numpy_to_vtk(scalars, deep=True))
     writer = vtkJPEGWriter()
-    writer.SetInputData(image)
+    writer.SetInputData(imageOf(pixels))
     writer.SetQuality(QUALITY)
     writer.WriteToMemoryOn()
     writer.Write()

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from ...base.errors import asPath
-from ...base.markup import Markup, filled, joined
+from ...base.markup import filled, joined
 from ...base.texts import counted
 from ...case.protocol.judgment import FAIL, VERDICTS
 from ...metrics.measurement import typeset
 from ..tablemodel import Table
-from .blocks import CHECK_FIRST, NO_DEVICE, NOTHING, badge, fromFile, nameCell, page, resource, table
+from .blocks import CHECK_FIRST, NO_DEVICE, NOTHING, badge, data, fromFile, nameCell, now, page, resource, table
 
 INDEX = "index.html"
 FAILED = "failed"
@@ -48,17 +44,6 @@ def worstFirst(lines: Iterable[CaseLine]) -> list[CaseLine]:
     return sorted(lines, key=lambda line: (line.state != FAILED, not line.alarms, STATES.index(line.state)))
 
 
-def writeIndex(
-    lines: Sequence[CaseLine],
-    title: str,
-    path: str | Path,
-    cohort: Mapping | None = None,
-    remarks: Sequence[str] = (),
-) -> None:
-    """Write the index page of the cases in these lines. title: of the page. Others: see indexOf(). Raises OSError."""
-    asPath(path).write_text(indexOf(lines, title, cohort, remarks), encoding="utf-8", errors="backslashreplace")
-
-
 def indexOf(lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None, remarks: Sequence[str] = ()) -> str:
     """Return the index page. lines: in the order of the cases; the page sorts them.
 
@@ -67,27 +52,28 @@ def indexOf(lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None
     isJudged = any(line.state not in ("", FAILED) for line in lines)
     heads = ["Case", "Verdict" if isJudged else "State", "Structures compared", "Worst"]
     content = Table.headed(heads, list(map(_cells, worstFirst(lines))), left=len(heads))
+    found = [(state, sum(line.state == state for line in lines)) for state in STATES]
+    states = joined((joined((f"{number} ", _state(state))) for state, number in found if number), ", ")
+    if alarmed := sum(bool(line.alarms) for line in lines):
+        check = "$states · <b>$cases to check first</b>"
+        states = filled(check, states=states, cases=counted(alarmed, "case"))
+    overview, date = NOTHING, now()
+    if cohort is not None:  # which a script draws from the numbers in it
+        overview = fromFile("cohort", style=resource("cohort.css"), data=data(cohort))
     body = fromFile(
         "index",
         title=title,
         count=counted(len(lines), "case"),
-        date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
-        states=_counts(lines),
+        date=date,
+        states=states,
         noDevice=NO_DEVICE,
         remarks=filled('<p class="notice">$remarks</p>', remarks=" ".join(remarks)) if remarks else NOTHING,
-        cohort=NOTHING if cohort is None else _overview(cohort),
+        cohort=overview,
         cases=table(content, isProse=True),
     )
     if cohort is not None:
         body = joined((body, filled("<script>$script</script>", script=resource("cohort.js"))), "\n")
-    return page(title, body, date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}")
-
-
-def _overview(cohort: Mapping) -> Markup:
-    """Return the part of the page about all cases together; its script draws it from the numbers in it."""
-    # "<" could end the element that holds the numbers
-    data = json.dumps(cohort, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    return fromFile("cohort", style=resource("cohort.css"), data=Markup(data))
+    return page(title, body, date=date)
 
 
 def _cells(line: CaseLine) -> list[str]:
@@ -102,13 +88,3 @@ def _cells(line: CaseLine) -> list[str]:
 def _state(state: str) -> str:
     # a failed case is different from one with the verdict "fail"
     return badge(FAIL, "failed to compare") if state == FAILED else badge(state) or "compared"
-
-
-def _counts(lines: Sequence[CaseLine]) -> Markup:
-    """Return the number of cases in each state, worst first, and the number of cases with alarms."""
-    found = [(state, sum(line.state == state for line in lines)) for state in STATES]
-    states = joined((joined((f"{number} ", _state(state))) for state, number in found if number), ", ")
-    alarmed = sum(bool(line.alarms) for line in lines)
-    if not alarmed:
-        return states
-    return filled("$states · <b>$cases to check first</b>", states=states, cases=counted(alarmed, "case"))

@@ -14,7 +14,6 @@ from ...base.palettes import EVENTS
 from ...case.comparison import Comparison
 from ...metrics.instances import Lesion
 from ..resulttables import lesionsSentence, lesionsTable, runsTable
-from ..tablemodel import Table
 from .blocks import NOTHING, fromFile, table
 
 # Pixels of a picture, and of the room around the lesions for letters and large ones.
@@ -25,7 +24,7 @@ LEAST = 2.5
 MOST = 100
 
 
-class LesionView(NamedTuple):
+class Look(NamedTuple):
     """A look along an axis. across, down: the LPS axes of the picture; signs: the directions to the right, and down."""
 
     name: str
@@ -34,45 +33,33 @@ class LesionView(NamedTuple):
     signs: tuple[int, int]
 
 
-VIEWS = (
-    LesionView("From the front", 0, 2, (1, -1)),
-    LesionView("From the left", 1, 2, (1, -1)),
-    LesionView("From below", 0, 1, (1, 1)),
+LOOKS = (
+    Look("From the front", 0, 2, (1, -1)),
+    Look("From the left", 1, 2, (1, -1)),
+    Look("From below", 0, 1, (1, 1)),
 )
 
 
 def lesions(record: Comparison) -> Markup:
     """Return the section about the lesions of a pair, nothing if it has none."""
-    if not record.lesions:
+    found = lesionsTable(record)
+    if found is None or not record.lesions:
         return NOTHING
+    events = [event for event in EVENTS if any(lesion.event == event for lesion in record.lesions)]
+    named = '<span><svg width="14" height="14">$mark</svg> $event</span>'
     return fromFile(
         "lesions",
         sentence=lesionsSentence(record.lesions),
-        legend=_legend(record.lesions),
-        views=joined(_picture(record.lesions, view) for view in VIEWS[:: 1 if record.dimension == 3 else -1]),
-        lesions=_list(lesionsTable(record)),
+        legend=joined((filled(named, mark=_mark(event, 7, 7, 5), event=event) for event in events), " "),
+        views=joined(_picture(record.lesions, view) for view in LOOKS[:: 1 if record.dimension == 3 else -1]),
+        lesions=table(found, most=MOST),
     )
 
 
 def gapsAndSpurs(record: Comparison) -> Markup:
     """Return the section about the gaps and spurs of center lines, nothing if there are none."""
     found = runsTable(record)
-    return filled("<h3>Gaps and spurs</h3>$runs", runs=_list(found)) if found else NOTHING
-
-
-def _list(found: Table | None) -> Markup:
-    if found is None:
-        return NOTHING
-    more = len(found.rows) - MOST
-    note = filled('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING
-    return joined((table(Table(found.columns, found.rows[:MOST])), note))
-
-
-def _legend(found: Sequence[Lesion]) -> Markup:
-    """Return what the colors stand for, of what happened only."""
-    events = [event for event in EVENTS if any(lesion.event == event for lesion in found)]
-    template = '<span><svg width="14" height="14">$mark</svg> $event</span>'
-    return joined((filled(template, mark=_mark(event, 7, 7, 5), event=event) for event in events), " ")
+    return filled("<h3>Gaps and spurs</h3>$runs", runs=table(found, most=MOST)) if found else NOTHING
 
 
 def _mark(event: str, x: float, y: float, radius: float, title: str = "") -> Markup:
@@ -89,17 +76,13 @@ def _mark(event: str, x: float, y: float, radius: float, title: str = "") -> Mar
     return filled(shape, color=EVENTS[event], told=told, **places)
 
 
-def _radius(lesion: Lesion) -> float:
-    """Return the radius in mm of a ball with the volume of a lesion."""
-    return (3 * max(lesion.volumeReference, lesion.volumeTest) / (4 * math.pi)) ** (1 / 3)
-
-
-def _picture(found: Sequence[Lesion], view: LesionView) -> Markup:
-    axes = [view.across, view.down]
-    places = np.array([lesion.position for lesion in found])[:, axes] * view.signs
-    radii = np.array([_radius(lesion) for lesion in found])
-    # the same scale in all views
+def _picture(found: Sequence[Lesion], view: Look) -> Markup:
     everything = np.array([lesion.position for lesion in found])
+    places = everything[:, [view.across, view.down]] * view.signs
+    # of balls with the volumes of the lesions, mm
+    volumes = np.array([max(lesion.volumeReference, lesion.volumeTest) for lesion in found])
+    radii = (3 * volumes / (4 * math.pi)) ** (1 / 3)
+    # the same scale in all views
     extent = float(((everything + radii[:, None]).max(axis=0) - (everything - radii[:, None]).min(axis=0)).max())
     scale = (SIZE - 2 * ROOM) / max(extent, 1e-9)
     low, high = (places - radii[:, None]).min(axis=0), (places + radii[:, None]).max(axis=0)

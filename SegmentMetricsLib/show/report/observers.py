@@ -6,7 +6,6 @@ import base64
 import json
 import math
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +17,16 @@ from ...case.findings import repeated
 from ...case.observers.observed import ObservedStructure
 from ...case.observers.study import ObserverStudy
 from ...case.observers.withinrange import meansAsTest
+from ...case.protocol.judgment import FAIL, PASS
 from ...case.summary import ADVERBS
-from ...metrics.findings import asFinding
-from ...metrics.measurement import Measurement, fixDecimals, infiniteText, typeset, withUnit
+from ...metrics.measurement import fixDecimals, typeset
 from .. import observers as observerfiles
+from ..rendering import interpolate
 from ..resulttables import heading, overviewKeys
 from ..tablemodel import Column, Table
 from ..writing import REPORT_FILE, versions
-from .blocks import NO_DEVICE, NOTHING, fromFile, linkTo, nameCell, page, table
+from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, nameCell, now, page, table
+from .notices import sentences
 
 # Most matrices of a structure, and most measurements in the table of tests.
 MOST_MATRICES, MOST_MEASUREMENTS = 2, 6
@@ -54,6 +55,8 @@ def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "
     tests = filled("<span><b>Tests</b> $names</span>", names=commaSeparated(study.testNames, 20))
     methods = dict.fromkeys(found.method for found in study if found.consensus is not None)
     names = [found.name for found in study]
+    overview = observerfiles.table(study)
+    linked = [[linkTo(number, row[0]), *row[1:]] for number, row in enumerate(overview.rows)]
     common, own = repeated.sortOut([found.remarks for found in study])
     shared = [f"{repeated.phraseFor(members, names)}: {text}" for text, members in common]
     body = fromFile(
@@ -62,30 +65,16 @@ def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "
         observers=commaSeparated(study.observers, 20),
         tests=tests if study.testNames else NOTHING,
         count=counted(len(study), "structure"),
-        date=f"{datetime.now().astimezone():%Y-%m-%d %H:%M %Z}",
+        date=now(),
         method=commaSeparated(methods),
         noDevice=NO_DEVICE,
-        overview=_overview(study),
-        remarks=_list([*shared, *study.remarks]),
+        overview=table(Table(overview.columns, linked)),
+        remarks=sentences([*shared, *study.remarks]),
         structures=joined(_section(n, *each) for n, each in enumerate(zip(study, own, pictures, strict=True))),
         software=table(Table.headed(["Name", "Version"], [list(pair) for pair in versions().items()], left=2)),
         settings=json.dumps(study.settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False),
     )
     return page(title, body)
-
-
-def _overview(study: ObserverStudy) -> Markup:
-    content = observerfiles.table(study)
-    rows = [[linkTo(number, row[0]), *row[1:]] for number, row in enumerate(content.rows)]
-    return table(Table(content.columns, rows))
-
-
-def _list(sentences: Sequence[str]) -> Markup:
-    if not sentences:
-        return NOTHING
-    return filled(
-        "<ul>$all</ul>", all=joined(filled("<li>$one</li>", one=typeset(asFinding(one).onPaper)) for one in sentences)
-    )
 
 
 def _section(number: int, found: ObservedStructure, remarks: Sequence[str], picture: str) -> Markup:
@@ -105,7 +94,7 @@ def _section(number: int, found: ObservedStructure, remarks: Sequence[str], pict
         number=number,
         name=found.name,
         sentence=found.sentence,
-        remarks=_list(remarks),
+        remarks=sentences(remarks),
         picture=shown if picture else NOTHING,
         matrices=joined(_matrix(found, key) for key in chosen),
         leaveOneOut=_leaveOneOut(found, _preferred(keys)),
@@ -117,18 +106,6 @@ def _preferred(keys: Sequence[str]) -> list[str]:
     """Return keys with those first that most people report: a percentile of distances, Dice, NSD."""
     order = ("HD9", "DSC", "NSD", "MASD")
     return sorted(keys, key=lambda key: next((n for n, begin in enumerate(order) if key.startswith(begin)), len(order)))
-
-
-def _text(value: float, measurement: Measurement) -> str:
-    """Return a value of a measurement as people read it."""
-    if math.isnan(value):
-        return "undefined"
-    return infiniteText(value) if math.isinf(value) else withUnit(value, measurement.unit)
-
-
-def _plain(value: float, measurement: Measurement) -> str:
-    """Return a value of a measurement without its unit."""
-    return fixDecimals(value, measurement.unit) if math.isfinite(value) else _text(value, measurement)
 
 
 def _matrix(found: ObservedStructure, key: str) -> Markup:
@@ -147,7 +124,11 @@ def _matrix(found: ObservedStructure, key: str) -> Markup:
             share = (value - low) / (high - low) if high > low and math.isfinite(value) else float(math.isinf(value))
             if one.better == "higher" and high > low:
                 share = 1 - share
-            cells.append(_colored(_plain(value, one), share))
+            red, green, blue = np.rint(interpolate(np.array([share]), 0.0, 1.0, ABSOLUTE)[0]).astype(int).tolist()
+            ink = "#fff" if share >= DARK else "#222"
+            style = f"background:#{red:02x}{green:02x}{blue:02x};color:{ink}"
+            text = fixDecimals(value, one.unit) if math.isfinite(value) else Column(key).text(value)
+            cells.append(filled('<span class="cell" style="$style">$text</span>', style=style, text=typeset(text)))
         rows.append(cells)
     columns = [Column("", isText=True), *map(Column, found.everyone)]
     return filled(
@@ -157,18 +138,6 @@ def _matrix(found: ObservedStructure, key: str) -> Markup:
         unit=f" ({typeset(one.unit)})" if one.unit else "",
         table=table(Table(columns, rows), kind="heat"),
     )
-
-
-def _colored(text: str, share: float) -> Markup:
-    """Return the text of a cell on a color between light (0) and dark (1)."""
-    share = min(max(share, 0.0), 1.0)
-    place = share * (len(ABSOLUTE) - 1)
-    first = min(int(place), len(ABSOLUTE) - 2)
-    ends = ([int(color[n : n + 2], 16) for n in (1, 3, 5)] for color in ABSOLUTE[first : first + 2])
-    color = "#" + "".join(f"{round(a + (b - a) * (place - first)):02x}" for a, b in zip(*ends, strict=True))
-    ink = "#fff" if share >= DARK else "#222"
-    style = f"background:{color};color:{ink}"
-    return filled('<span class="cell" style="$style">$text</span>', style=style, text=typeset(text))
 
 
 def _leaveOneOut(found: ObservedStructure, keys: Sequence[str]) -> Markup:
@@ -199,26 +168,20 @@ def _tests(found: ObservedStructure, keys: Sequence[str]) -> Markup:
     for test in found.tests:
         for key in [key for key in keys if key in test.mean][:MOST_MEASUREMENTS]:
             one, values = found.pairs.any(key), found.pairs.values(key)
+            texts = Column(key, unit=one.unit).text
             own = [meansAsTest(values, n, found.members)[0] for n in found.members]
             own = [value for value in own if not math.isnan(value)]
             best, worst = (min, max) if one.better == "lower" else (max, min)
-            reach = f"{_text(best(own), one)} to {_text(worst(own), one)}" if own else ""
+            reach = f"{texts(best(own))} to {texts(worst(own))}" if own else ""
             isWithin = None if found.isAnyWithin else test.isWithin.get(key)
-            verdict = "" if isWithin is None else "within" if isWithin else "outside"
-            badge = NOTHING
-            if verdict:
-                kind = "pass" if isWithin else "fail"
-                badge = filled('<span class="verdict $kind">$verdict</span>', kind=kind, verdict=verdict)
+            verdict = badge(PASS, "within") if isWithin else NOTHING if isWithin is None else badge(FAIL, "outside")
             rank = f"{test.rank[key]} of {len(own) + 1}" if key in test.rank else ""
-            rows.append(
-                [nameCell(test.name), heading(key), typeset(_text(test.mean[key], one)), typeset(reach), rank, badge]
-            )
+            mean = typeset(texts(test.mean[key]))
+            rows.append([nameCell(test.name), heading(key), mean, typeset(reach), rank, verdict])
     heads = ["Test", "Measurement", "Mean against the observers", "Observers, best to worst", "Rank", "Verdict"]
     return joined((Markup("<h3>Are the tests within the observers' range?</h3>"), table(Table.headed(heads, rows, 6))))
 
 
 def pictureOf(path: Path) -> str:
     """Return a PNG file as the address of an image in a page, "" if there is none."""
-    if not path.exists():
-        return ""
-    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}" if path.exists() else ""

@@ -22,7 +22,7 @@ from ...geometry.triangles import closestPoints
 BESIDE = 1e-4
 
 
-class CutLine(NamedTuple):
+class Polyline(NamedTuple):
     """A line through points (n, 2). isClosed: whether it goes back to the first one from the last."""
 
     points: np.ndarray
@@ -106,9 +106,16 @@ def distanceFrom(segments: Cut) -> float:
     return float(np.linalg.norm(nearestOnSegments(segments))) if len(segments.start) else float("inf")
 
 
-def joined(segments: Cut) -> list[CutLine]:
+def join(segments: Cut) -> list[Polyline]:
     """Return segments joined to lines, as long as possible."""
-    following = _following(segments.starts, segments.ends)
+    order, byEnd = np.argsort(segments.starts, kind="stable"), np.argsort(segments.ends, kind="stable")
+    starts, ends = segments.starts[order], segments.ends[byEnd]
+    # of several that start at one place, each continues another
+    places = np.searchsorted(starts, ends) + np.arange(len(ends)) - np.searchsorted(ends, ends)
+    isThere = places < len(starts)
+    isThere[isThere] = starts[places[isThere]] == ends[isThere]
+    following = np.full(len(ends), -1)
+    following[byEnd[isThere]] = order[places[isThere]]
     isFollowing = np.zeros(len(following), bool)
     isFollowing[following[following >= 0]] = True
     # lines that have a beginning come first
@@ -123,50 +130,11 @@ def joined(segments: Cut) -> list[CutLine]:
         if rows:
             isClosed = row == head
             last = segments.end[rows[-1:]][: 0 if isClosed else 1]
-            lines.append(CutLine(np.concatenate([segments.start[rows], last]), isClosed))
+            lines.append(Polyline(np.concatenate([segments.start[rows], last]), isClosed))
     return lines
 
 
-def _following(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the segment (m,) that continues each, -1 for none.
-
-    Of several that start at one place, each is used once.
-    """
-    order, byEnd = np.argsort(starts, kind="stable"), np.argsort(ends, kind="stable")
-    starts, ends = starts[order], ends[byEnd]
-    number = np.arange(len(ends)) - np.searchsorted(ends, ends)
-    places = np.searchsorted(starts, ends) + number
-    isThere = places < len(starts)
-    isThere[isThere] = starts[places[isThere]] == ends[isThere]
-    following = np.full(len(ends), -1)
-    following[byEnd[isThere]] = order[places[isThere]]
-    return following
-
-
-def clipped(line: CutLine, low: np.ndarray, high: np.ndarray) -> CutLine:
-    """Return the part of a line in a box from low (2,) to high (2,).
-
-    Where the line leaves the box, the part runs along the box's side.
-    """
-    points = line.points
-    for axis in (0, 1):
-        for sign, limit in ((1, high[axis]), (-1, -low[axis])):
-            beyond = sign * points[:, axis] - limit
-            isIn = beyond <= 0
-            if isIn.all():
-                continue
-            after = np.roll(points, -1, axis=0)
-            crossed = np.flatnonzero(isIn != np.roll(isIn, -1))
-            if not line.isClosed:
-                crossed = crossed[crossed < len(points) - 1]
-            share = beyond[crossed] / (beyond[crossed] - np.roll(beyond, -1)[crossed])
-            places = points[crossed] + share[:, None] * (after[crossed] - points[crossed])
-            order = np.argsort(np.concatenate([np.flatnonzero(isIn), crossed + 0.5]))
-            points = np.concatenate([points[isIn], places])[order]
-    return CutLine(points, line.isClosed)
-
-
-def thinned(lines: Sequence[CutLine], tolerance: float) -> list[CutLine]:
+def thin(lines: Sequence[Polyline], tolerance: float) -> list[Polyline]:
     """Return lines through a subset of their points that the other points are within a tolerance of.
 
     Lines without points stay as they are.
@@ -202,5 +170,20 @@ def thinned(lines: Sequence[CutLine], tolerance: float) -> list[CutLine]:
         isKept[rows[np.diff(span[rows], prepend=-1) > 0]] = True
     parts = [some[chosen] for some, chosen in zip(whole, np.split(isKept, ends[:-1]), strict=True)]
     return [
-        CutLine(part[: len(part) - int(line.isClosed)], line.isClosed) for line, part in zip(lines, parts, strict=True)
+        Polyline(part[: len(part) - int(line.isClosed)], line.isClosed) for line, part in zip(lines, parts, strict=True)
     ]
+
+
+def thinToFew(lines: Sequence[Polyline], tolerance: float, most: int) -> list[Polyline]:
+    """Return thinned lines with at most so many points in all; lines too small to be visible may become empty.
+
+    tolerance: to begin with; it is doubled until there are few enough points.
+    """
+    result = thin(lines, tolerance)
+    while sum(len(line.points) for line in result) > most:
+        tolerance *= 2
+        for number, line in enumerate(result):
+            if not len(line.points) or np.ptp(line.points, axis=0).max() <= tolerance:
+                result[number] = line._replace(points=line.points[:0])
+        result = thin(result, tolerance)
+    return result

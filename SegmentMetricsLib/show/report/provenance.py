@@ -9,19 +9,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...base.markup import Markup, filled
-from ...base.texts import counted, tellingApart
+from ...base.texts import counted, shortest, tellingApart
 from ...case.comparison import Comparison
+from ...metrics.registry import findMetric
 from ...model.structure import Structure
 from ...model.structures import REFERENCE_AND_TEST
-from ...settings.settings import Settings
+from ...settings.settings import DECLARED, Settings, isInEffect
+from ..explanations import isRelevant
 from ..fingerprints import contentHash
 from ..tablemodel import Table
 from ..writing import versions
 from .blocks import NOTHING, fromFile, nameCell, table
-from .usedsettings import usedSettings
+
+# Settings that are listed first.
+FIRST = ("convention", "families")
 
 
-class FileSource(NamedTuple):
+class Origin(NamedTuple):
     """The origin of a structure: its file, or its size and digest if it was not read from one.
 
     file: "" without one. size: number of voxels, triangles or segments, as text. digest: hash of the contents.
@@ -32,24 +36,20 @@ class FileSource(NamedTuple):
     digest: str = ""
 
 
-def sourceOf(structure: Structure) -> FileSource:
+def originOf(structure: Structure) -> Origin:
     """Return the origin of a structure."""
     if structure.file or structure.isEmpty:
-        return FileSource(structure.file)
+        return Origin(structure.file)
     mask = structure.mask
     if mask is None:
         size = counted(len(structure.surface.cells), "triangle" if structure.dimension == 3 else "segment")
     else:
         size = f"{counted(mask.count, 'voxel')} of {' x '.join(f'{step:.6g}' for step in mask.grid.spacing)} mm"
-    return FileSource("", size, contentHash(structure).hexdigest())
+    return Origin("", size, contentHash(structure).hexdigest())
 
 
 def provenance(
-    settings: Settings,
-    records: Sequence[Comparison],
-    sources: Sequence[tuple[FileSource, FileSource]],
-    judgment=None,
-    dose="",
+    settings: Settings, records: Sequence[Comparison], sources: Sequence[tuple[Origin, Origin]], judgment=None, dose=""
 ) -> Markup:
     """Return the last part of a report. sources: of the reference and the test of every record. dose: its file."""
     protocol = NOTHING
@@ -69,11 +69,10 @@ def provenance(
 
 
 def _texts(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
-    """Return a table of texts."""
     return table(Table.headed(heads, rows, left=len(heads)))
 
 
-def _files(sources: Sequence[tuple[FileSource, FileSource]], dose: str) -> Markup:
+def _files(sources: Sequence[tuple[Origin, Origin]], dose: str) -> Markup:
     sidesOf: dict[str, dict[str, None]] = {}
     for side, of in zip(REFERENCE_AND_TEST, zip(*sources)):
         for file in dict.fromkeys(source.file for source in of if source.file):
@@ -90,12 +89,12 @@ def _files(sources: Sequence[tuple[FileSource, FileSource]], dose: str) -> Marku
     return filled("<h3>Input files</h3>$files", files=_texts(["File", "Of the", "SHA-256"], rows))
 
 
-def _contents(records: Sequence[Comparison], sources: Sequence[tuple[FileSource, FileSource]]) -> Markup:
+def _contents(records: Sequence[Comparison], sources: Sequence[tuple[Origin, Origin]]) -> Markup:
     """Return a table of the compared structures, nothing if all were read from files (unlike segments of a scene)."""
     if not any(source.digest for pair in sources for source in pair):
         return NOTHING
 
-    def cell(source: FileSource) -> str:
+    def cell(source: Origin) -> str:
         if source.digest:
             return filled("$size<br><code>$digest</code>", size=source.size, digest=source.digest)
         return nameCell(Path(source.file).name) if source.file else "empty"
@@ -112,8 +111,41 @@ def checksum(path: Path) -> str:
     """Return the SHA-256 of a file, or "not a file" if it does not exist (anymore) or is a folder."""
     if not path.is_file():
         return "not a file"
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def usedSettings(settings: Settings, records: Sequence[Comparison]) -> list[tuple[str, str]]:
+    """Return labels and values of the settings that affected a number or differ from the defaults.
+
+    Rare ones, which the panel does not offer, are listed only if they differ. records: of the report; measurements
+    required by a protocol may have parameters of their own, which are included.
+    """
+    usual = Settings()
+    families = {measurement.family for record in records for measurement in record.measurements.values()}
+    asked = [findMetric(key) for key in dict.fromkeys(key for record in records for key in record.measurements)]
+    rows = []
+    for name in sorted(DECLARED, key=lambda name: (*FIRST, name).index(name)):
+        declaration, value = DECLARED[name], getattr(settings, name)
+        if declaration.parameter is not None:  # first the values in the settings, then others that were measured
+            parameter = declaration.parameter.name
+            measured = sorted({float(one.words[parameter]) for one in asked if one and parameter in one.words})
+            value = tuple(dict.fromkeys((*value, *measured)))
+        isUsual = value == getattr(usual, name)
+        isMain = declaration.isAlwaysTold or (declaration.panel is not None and isRelevant(name, families))
+        if isInEffect(name, settings) and (isMain or not isUsual):
+            rows.append((declaration.label, _text(value, declaration.unit)))
+    return [(label, text) for label, text in rows if text]
+
+
+def _text(value, unit: str) -> str:
+    """Return a value as readable text; "" for an automatic (None) or empty value."""
+    if isinstance(value, tuple):
+        return ", ".join(
+            f"{part[0]} ({shortest(part[1])})" if isinstance(part, tuple) else _text(part, unit) for part in value
+        )
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{shortest(value)} {unit}".rstrip() if isinstance(value, (int, float)) else str(value)

@@ -30,7 +30,8 @@ class Ranking:
         self.records, self.judgment = records, judgment
         self._ofNames = {} if judgment is None else judgment.byStructure()
         self.verdicts = ["" if judgment is None else self._verdict(record.name) for record in records]
-        ranked = worstFirst(records, self.verdicts)
+        # by verdict, then by agreement of the contours
+        ranked = sorted(range(len(records)), key=lambda n: (severity(self.verdicts[n]), _agreement(records[n])))
         self.worst = ranked[0] if ranked else None
         self.order = ranked if judgment is not None else list(range(len(records)))
         self.numbers = {record.name: n for n, record in reversed(list(enumerate(records)))}
@@ -59,7 +60,8 @@ class Ranking:
         """Return a one-line summary, nothing without structures."""
         if self.judgment is not None:
             verdicts = [self._verdict(name) for name in self._ofNames]
-            counts = ", ".join(filter(None, [summary(verdicts), *self._unjudged()]))
+            unjudged = self.verdicts.count(UNJUDGED)
+            counts = ", ".join(filter(None, [summary(verdicts), f"{unjudged} without limits" if unjudged else ""]))
             return filled(
                 '<p class="headline">$verdict: $counts</p>', verdict=badge(self.judgment.verdict), counts=counts
             )
@@ -78,19 +80,10 @@ class Ranking:
             )
         return filled('<p class="headline">No protocol was applied.$lowest</p>', lowest=lowest)
 
-    def _unjudged(self) -> list[str]:
-        count = self.verdicts.count(UNJUDGED)
-        return [f"{count} without limits"] if count else []
-
 
 def severity(verdict: str) -> int:
     """Return the rank of a verdict ("" for none), 0 for the worst."""
     return SEVERITY.index(verdict or UNJUDGED)
-
-
-def worstFirst(records: Sequence[Comparison], verdicts: Sequence[str]) -> list[int]:
-    """Return the indices of records, worst first: by verdict, then by agreement of the contours."""
-    return sorted(range(len(records)), key=lambda n: (severity(verdicts[n]), _agreement(records[n])))
 
 
 def _agreementKey(record: Comparison) -> str:

@@ -13,7 +13,7 @@ from vtkmodules.vtkFiltersCore import vtkFlyingEdges3D, vtkQuadricDecimation, vt
 from ...base.parallel import threads
 from ...distances.surfacedistances import DirectedDistances
 from ...geometry.masks import Mask
-from ...geometry.surfaces import Surface, doublePoints, toPolyData, triangleIndices
+from ...geometry.surfaces import doublePoints, toPolyData, triangleIndices
 from ...model.dose import Dose
 
 # Approximate maximum of triangles per surface in a page: more make no visible difference at that size.
@@ -36,12 +36,18 @@ class ReducedSurface:
     dose: np.ndarray | None = None
 
 
-def reduced(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSurface:
+def reduce(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSurface:
     """Return the boundary measured from, smoothed and simplified, with the distances that were measured on it."""
     from scipy.spatial import cKDTree
 
-    surface = direction.surface
-    polyData = _fewTriangles(surface)
+    surface, few = direction.surface, None
+    factor = math.floor(math.sqrt(len(surface.cells) / MOST_TRIANGLES))
+    if surface.mask is not None and factor >= 2:
+        # much faster than removing triangles one by one; thin parts that it loses would hardly be visible anyway
+        few = fromBlocks(surface.mask, factor)
+    if few is None or not few.GetNumberOfCells():
+        few = toPolyData(surface)
+    polyData = decimate(few if surface.mask is None else smooth(few))
     points = vtk_to_numpy(polyData.GetPoints().GetData())
     nearest = cKDTree(surface.points).query(points, workers=threads())[1]
     return ReducedSurface(
@@ -50,16 +56,6 @@ def reduced(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSu
         direction.atPoints[nearest].astype(np.float32),
         None if dose is None else dose.knownAt(surface.points[nearest], 0.0).astype(np.float32),
     )
-
-
-def _fewTriangles(surface: Surface) -> vtkPolyData:
-    factor = math.floor(math.sqrt(len(surface.cells) / MOST_TRIANGLES))
-    if surface.mask is not None and factor >= 2:
-        # much faster than removing triangles one by one; thin parts that it loses would hardly be visible anyway
-        polyData = fromBlocks(surface.mask, factor)
-        if polyData.GetNumberOfCells():
-            return decimated(smoothed(polyData))
-    return decimated(toPolyData(surface) if surface.mask is None else smoothed(toPolyData(surface)))
 
 
 def fromBlocks(mask: Mask, factor: int) -> vtkPolyData:
@@ -89,7 +85,7 @@ def fromBlocks(mask: Mask, factor: int) -> vtkPolyData:
     return polyData
 
 
-def smoothed(polyData: vtkPolyData) -> vtkPolyData:
+def smooth(polyData: vtkPolyData) -> vtkPolyData:
     """Return a surface without the steps between voxels."""
     smooth = vtkWindowedSincPolyDataFilter()
     smooth.SetInputData(polyData)
@@ -102,7 +98,7 @@ def smoothed(polyData: vtkPolyData) -> vtkPolyData:
     return smooth.GetOutput()
 
 
-def decimated(polyData: vtkPolyData) -> vtkPolyData:
+def decimate(polyData: vtkPolyData) -> vtkPolyData:
     """Return a surface of about MOST_TRIANGLES or fewer triangles."""
     if polyData.GetNumberOfCells() <= MOST_TRIANGLES:
         return polyData

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,16 +17,17 @@ from ...model.structures import REFERENCE_AND_TEST
 from ..charts import INSIDE, OUTSIDE
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
-from .planecuts import CutLine, clipped, thinned
-from .sliceviews import Largest, Picture, SliceView, largestOf, picturesOf
+from .planecuts import BESIDE, Polyline, cutBeside, join, thin, thinToFew
+from .sliceviews import VIEWS, Largest, Picture, SliceView, largestOf, picturesOf, viewAcross
 
-# Size of a picture and position and size of its window in pixels; letters surround it, the scale bar is below.
-WIDTH, HEIGHT = 300, 292
-LEFT, TOP, ACROSS, DOWN = 18, 21, 264, 244
-# Pixels between contours and the edge of the window, and pixels beyond it up to which continuing contours are drawn.
-ROOM, BEYOND = 14, 8
+# Position and size of the window of a picture in pixels; letters surround it, and the scale bar is below.
+LEFT, TOP, ACROSS, DOWN, BELOW = 18, 21, 264, 244, 27
+# Pixels between contours and the edge of the window.
+ROOM = 14
 # Tolerance for thinning lines and resolution of coordinates, in pixels; together the error is less than 0.2.
 THINNED, STEP = 0.12, 0.1
+# The same for thumbnails, on pages about many cases.
+SMALL_THINNED = 1.2
 # Maximum points of all lines in a set of pictures; if there are more, for example for noise, lines are thinned further.
 MOST_POINTS = 2500
 # If the contours' extent exceeds MOST_DISTANCES times the largest distance, which would be too small to see, only a
@@ -59,6 +60,22 @@ class Window(NamedTuple):
         """Convert points (n, 2) of the plane to pixels of the window."""
         return (points - self.center) * self.scale + np.array(self.size) / 2
 
+    def frame(self, view: SliceView) -> dict[str, Any]:
+        """Return what surrounds the window in a picture, by the placeholders of its template."""
+        across, down = self.size
+        return {
+            "width": across + 2 * LEFT,
+            "height": TOP + down + BELOW,
+            "left": LEFT,
+            "top": TOP,
+            "across": across,
+            "down": down,
+            "columns": round(across / STEP),
+            "rows": round(down / STEP),
+            "letters": letters(view, self.size),
+            "bar": barOf(self.scale, down),
+        }
+
     def planeOf(self, view: SliceView, place: np.ndarray, at: float) -> Plane:
         """Return the rectangle in the patient that the window shows. place: (3,) LPS mm. at: LPS of the plane, mm."""
         width, height = np.array(self.size) / self.scale
@@ -80,10 +97,17 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
         return NOTHING
     boxes = np.array([surface.box for surface in surfaces])
     windows = windowsOf(found, largest.distance, float((boxes[:, 1] - boxes[:, 0]).max()))
-    images, automatic = _imagesOf(found, windows, boxes, gray, name)
+    images, automatic = [NOTHING] * len(found), NOTHING
+    if gray is not None:
+        codes = [
+            gray.codes(window.planeOf(picture.view, picture.place, picture.at), 0.5 / window.scale)
+            for picture, window in zip(found, windows, strict=True)
+        ]
+        first = gray.firstWindow(boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0))
+        images, automatic = [underlay(one, first, name) for one in codes], gray.automatic(codes, name)
     texts = [
         _figure(picture, sides, window, largest, f"{name}{picture.view.name[0]}", image)
-        for picture, sides, window, image in zip(found, drawn(found, windows), windows, images, strict=True)
+        for picture, sides, window, image in zip(found, contoursOf(found, windows), windows, images, strict=True)
     ]
     title = "through the place of the largest distance" if largest.isAny else "through the middle"
     return fromFile(
@@ -95,23 +119,6 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
         legend=legend(largest, gray is not None),
         slices=joined(texts),
     )
-
-
-def _imagesOf(
-    pictures: Sequence[Picture], windows: Sequence[Window], boxes: np.ndarray, gray: Gray | None, name: str
-) -> tuple[list[Markup], Markup]:
-    """Return what lies under the contours of pictures, nothing without an image, and the filter that it needs.
-
-    boxes: (2, 2, 3) lowest and highest coordinates of both boundaries, LPS mm.
-    """
-    if gray is None:
-        return [NOTHING] * len(pictures), NOTHING
-    found = [
-        gray.codes(window.planeOf(picture.view, picture.place, picture.at), 0.5 / window.scale)
-        for picture, window in zip(pictures, windows, strict=True)
-    ]
-    first = gray.firstWindow(boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0))
-    return [underlay(codes, first, name) for codes in found], gray.automatic(found, name)
 
 
 def underlay(codes: np.ndarray, gray: str, name: str, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
@@ -143,12 +150,19 @@ def windowsOf(pictures: Sequence[Picture], distance: float, extent: float) -> li
 
     distance: the largest, in mm. extent: longest side of the boundaries, in mm.
     """
-    boxes = list(map(_boxOf, pictures))
+    boxes, scale, windows = [], np.inf, []
     room = np.array([ACROSS, DOWN]) - 2 * ROOM
-    scale = min(
-        float((room / np.maximum(_shown(low, high, distance), LEAST_EXTENT * extent)).min()) for low, high in boxes
-    )
-    windows = []
+    for picture in pictures:
+        # all that it shows, mm from the place
+        places = [np.zeros((1, 2)), *(line.points for lines in picture.contours for line in lines)]
+        points = np.concatenate(places if picture.end is None else [*places, picture.end[None]])
+        low, high = points.min(axis=0), points.max(axis=0)
+        boxes.append((low, high))
+        whole, most = float((high - low).max()), np.inf
+        if distance > TIE_TOLERANCE and whole > MOST_DISTANCES * distance:
+            most = max(SHOWN_DISTANCES * distance, LEAST_PART * whole)
+        shown = np.maximum(np.minimum(high - low, most), LEAST_EXTENT * extent)
+        scale = min(scale, float((room / shown).min()))
     for picture, (low, high) in zip(pictures, boxes, strict=True):
         # use the whole window, even if it is larger than the chosen part
         shown = np.minimum(high - low, room / scale)
@@ -158,83 +172,36 @@ def windowsOf(pictures: Sequence[Picture], distance: float, extent: float) -> li
     return windows
 
 
-def _boxOf(picture: Picture) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest and the highest coordinates (2,) of all that a picture shows, mm from the place."""
-    places = [np.zeros((1, 2)), *(line.points for lines in picture.contours for line in lines)]
-    if picture.end is not None:
-        places.append(picture.end[None])
-    points = np.concatenate(places)
-    return points.min(axis=0), points.max(axis=0)
-
-
-def _shown(low: np.ndarray, high: np.ndarray, distance: float) -> np.ndarray:
-    """Return the size (2,) in mm of the part of a box that is worth showing. distance: the largest, in mm."""
-    sides = high - low
-    whole, most = float(sides.max()), np.inf
-    if distance > TIE_TOLERANCE and whole > MOST_DISTANCES * distance:
-        most = max(SHOWN_DISTANCES * distance, LEAST_PART * whole)
-    return np.minimum(sides, most)
-
-
-def drawn(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[CutLine]]]:
-    """Return both contours of pictures as lines, clipped to the windows, thinned, and in units of STEP pixels."""
-    low, high = np.full(2, -BEYOND), np.array([ACROSS, DOWN]) + BEYOND
+def contoursOf(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Polyline]]]:
+    """Return both contours of pictures as thinned lines in pixels of their windows."""
     inPixels = [
-        [
-            [clipped(CutLine(window.pixels(line.points), line.isClosed), low, high) for line in lines]
-            for lines in p.contours
-        ]
-        for p, window in zip(pictures, windows, strict=True)
+        [[Polyline(window.pixels(line.points), line.isClosed) for line in lines] for lines in picture.contours]
+        for picture, window in zip(pictures, windows, strict=True)
     ]
     # thin the lines of all pictures at once, which takes no longer than for one
-    thin = iter(_thinnedToFew([line for sides in inPixels for lines in sides for line in lines]))
-    whole = [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
-    return [
-        [[CutLine(np.rint(p / STEP).astype(int), isClosed) for p, isClosed in lines if len(p)] for lines in sides]
-        for sides in whole
-    ]
+    every = [line for sides in inPixels for lines in sides for line in lines]
+    thin = iter(thinToFew(every, THINNED, MOST_POINTS))
+    return [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
 
 
-def _thinnedToFew(lines: Sequence[CutLine]) -> list[CutLine]:
-    """Return thinned lines with at most MOST_POINTS points in all; lines too small to be visible may become empty."""
-    tolerance = THINNED
-    result = thinned(lines, tolerance)
-    while sum(len(line.points) for line in result) > MOST_POINTS:
-        tolerance *= 2
-        isSeen = [len(points) > 0 and float(np.ptp(points, axis=0).max()) > tolerance for points, _ in result]
-        result = thinned(
-            [
-                line if seen else CutLine(line.points[:0], line.isClosed)
-                for line, seen in zip(result, isSeen, strict=True)
-            ],
-            tolerance,
-        )
-    return result
-
-
-def pathOf(lines: Sequence[CutLine]) -> str:
-    """Return lines with integer coordinates (n, 2) as the data of an SVG path."""
+def pathOf(lines: Sequence[Polyline]) -> str:
+    """Return lines in pixels as the data of an SVG path, in units of STEP pixels."""
     parts = []
-    for line in lines:
-        moves = np.diff(line.points, axis=0)
+    for points, isClosed in lines:
+        if not len(points):
+            continue
+        places = np.rint(points / STEP).astype(int)
+        moves = np.diff(places, axis=0)
         steps = moves[moves.any(axis=1)].ravel().tolist() or [0, 0]  # a single point is drawn as a dot
-        start = " ".join(map(str, line.points[0].tolist()))
-        text = f"M{start}l{' '.join(map(str, steps))}{'z' if line.isClosed else ''}"
+        start = " ".join(map(str, places[0].tolist()))
+        text = f"M{start}l{' '.join(map(str, steps))}{'z' if isClosed else ''}"
         parts.append(text.replace(" -", "-"))
     return "".join(parts)
 
 
-def barLength(scale: float) -> float:
-    """Return the length of the scale bar in mm: 1, 2 or 5 times a power of ten. scale: pixels per mm."""
-    longest = LONGEST_BAR / scale
-    decade = 10.0 ** np.floor(np.log10(longest))
-    factor = max(factor for factor in (1, 2, 5) if factor * decade <= longest * (1 + 1e-9))
-    return float(f"{factor * decade:.1g}")
-
-
 def _figure(
     picture: Picture,
-    sides: Sequence[Sequence[CutLine]],
+    sides: Sequence[Sequence[Polyline]],
     window: Window,
     largest: Largest,
     name: str,
@@ -244,41 +211,31 @@ def _figure(
 
     sides: lines to draw, by side. name: prefix of the IDs in it. image: what lies under the lines.
     """
-    caption = f"{picture.view.name.capitalize()}, {_heightText(picture)}"
+    caption = f"{picture.view.name.capitalize()}, {towardText(picture.view, picture.at)}"
     notes = _notes(picture, largest, window)
     told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
     return fromFile(
         "slice",
-        width=WIDTH,
-        height=HEIGHT,
+        **window.frame(picture.view),
         title=f"{caption}. {largest.sentence() if largest.isAny else 'The contours are equal.'}{told}",
-        left=LEFT,
-        top=TOP,
-        across=ACROSS,
-        down=DOWN,
-        columns=round(ACROSS / STEP),
-        rows=round(DOWN / STEP),
         contours=joined((image, _contours(sides, name))),
         mark=_mark(picture, window) if largest.isAny else "",
-        letters=letters(picture.view),
-        bar=barOf(window.scale),
         caption=caption,
         notes=filled(" <small>$notes</small>", notes="; ".join(notes)) if notes else "",
     )
 
 
-def _heightText(picture: Picture) -> str:
-    """Return the position of a plane, in the usual form but rounded to 0.1 mm, for finding the plane in a viewer."""
-    return towardText(picture.view, picture.at)
-
-
 def towardText(view: SliceView, at: float) -> str:
-    """Return an LPS coordinate along the normal of a plane as the letter of the patient's side and mm."""
-    return f"{LETTERS_OF_AXES[view.axis][int(at > 0)]} {roundText(abs(at), 1)} mm"
+    """Return an LPS coordinate of a plane as the letter of the patient's side and mm, for finding it in a viewer."""
+    return f"{letterToward(view, at)} {roundText(abs(at), 1)} mm"
+
+
+def letterToward(view: SliceView, value: float) -> str:
+    """Return the letter of the patient's side for the sign of an LPS coordinate along the normal of a plane."""
+    return LETTERS_OF_AXES[view.axis][int(value > 0)]
 
 
 def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
-    """Return notes for the caption of a picture."""
     notes = ["a part of the contours"] if window.isPart else []
     other = REFERENCE_AND_TEST[1 - REFERENCE_AND_TEST.index(largest.side)]
     notes += [
@@ -287,24 +244,19 @@ def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
         if not lines
     ]
     if picture.moved:
-        off = f"{roundText(abs(picture.moved), 1)} mm toward {_toward(picture, picture.moved)}"
+        off = f"{roundText(abs(picture.moved), 1)} mm toward {letterToward(picture.view, picture.moved)}"
         notes.append(f"moved {off}, as the place itself lies at a tip")
     if largest.isAny and picture.end is None:
-        away = f"{roundText(abs(picture.behind), 1)} mm toward {_toward(picture, picture.behind)}"
+        away = f"{roundText(abs(picture.behind), 1)} mm toward {letterToward(picture.view, picture.behind)}"
         notes.append(f"nearest {other} point {away}")
     return notes
 
 
-def _toward(picture: Picture, value: float) -> str:
-    """Return the letter of the patient's side for the sign of an LPS coordinate along the normal of a plane."""
-    return LETTERS_OF_AXES[picture.view.axis][int(value > 0)]
-
-
-def _contours(sides: Sequence[Sequence[CutLine]], name: str) -> Markup:
+def _contours(sides: Sequence[Sequence[Polyline]], name: str) -> Markup:
     """Return both contours as SVG; the area enclosed by only one of them is filled with its color."""
     used, lines, areas = [], [], []
     for side, own in zip(REFERENCE_AND_TEST, sides, strict=True):
-        if own:
+        if any(len(line.points) for line in own):
             words = {"id": f"{name}{side[0]}", "side": side}
             used.append(filled('<path id="$id" d="$path"/>', **words, path=pathOf(own)))
             lines.append(filled('<use href="#$id" class="$side"/>', **words))
@@ -329,7 +281,7 @@ def _mark(picture: Picture, window: Window) -> Markup:
     return filled('<g class="halo">$mark</g><g class="mark">$mark</g>', mark=mark)
 
 
-def letters(view: SliceView, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
+def letters(view: SliceView, size: tuple[int, int]) -> Markup:
     """Return the letters of the patient's sides around a window as SVG. size: of the window in pixels."""
     across, down = size
     middle, height = LEFT + across / 2, TOP + down / 2
@@ -342,7 +294,11 @@ def letters(view: SliceView, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
 
 def barOf(scale: float, down: int = DOWN) -> Markup:
     """Return the scale bar below a window as SVG. down: height of the window in pixels."""
-    length, y = barLength(scale), TOP + down + 12
+    # 1, 2 or 5 times a power of ten
+    longest = LONGEST_BAR / scale
+    decade = 10.0 ** np.floor(np.log10(longest))
+    length = float(f"{max(f for f in (1, 2, 5) if f * decade <= longest * (1 + 1e-9)) * decade:.1g}")
+    y = TOP + down + 12
     width = round(length * scale, 1)
     return filled(
         '<path class="bar" d="$path"/><text class="scale" x="$x" y="$y">$length mm</text>',
@@ -371,3 +327,50 @@ def legend(largest: Largest, isImaged: bool = False) -> Markup:
         )
         for drawing, width, text in samples
     )
+
+
+def thumbnail(comparison: Comparison) -> dict | None:
+    """Return both contours in a slice through the largest distance, None if there is none.
+
+    They are data of SVG paths, as of pathOf(), with the name of the plane.
+    """
+    if comparison.distances is None:
+        return None
+    surfaces = [direction.surface for direction in comparison.distances.directions]
+    largest = largestOf(comparison)
+    pictures = picturesOf(surfaces, largest)
+    if not pictures:
+        return None
+    # at the upper or lower end, the axial slice has only one of the two
+    found = [next((one for one in pictures if all(one.contours)), pictures[0])]
+    extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
+    return _drawn(found, largest.distance, extent)
+
+
+def typical(comparison: Comparison) -> dict | None:
+    """Return both contours in a typical slice, as thumbnail() does: the one whose mean distance is the median.
+
+    Without slices it is the one in the middle. None for contours in a plane, which have only one.
+    """
+    if comparison.distances is None or comparison.dimension == 2:
+        return None
+    surfaces = [direction.surface for direction in comparison.distances.directions]
+    boxes = np.array([surface.box for surface in surfaces])
+    view, place = VIEWS[0], boxes.mean(axis=(0, 1))
+    shared = sorted((row for row in comparison.slices if not row.only), key=lambda row: row.meanDistance)
+    if shared:
+        view, _ = viewAcross(comparison)
+        place[view.axis] = shared[len(shared) // 2].place[view.axis]
+    extent = float(np.ptp(boxes, axis=(0, 1)).max())
+    before, _ = zip(*(cutBeside(surface, place, view.axes, BESIDE * extent) for surface in surfaces), strict=True)
+    contours = join(before[0]), join(before[1])
+    if not all(contours):
+        return None
+    return _drawn([Picture(view, place, float(place[view.axis]), contours, None, 0.0)], 0.0, extent)
+
+
+def _drawn(found: Sequence[Picture], distance: float, extent: float) -> dict:
+    """Return the contours of a picture as data of SVG paths. distance, extent: as of windowsOf()."""
+    (sides,) = contoursOf(found, windowsOf(found, distance, extent))
+    reference, test = (pathOf(thin(lines, SMALL_THINNED)) for lines in sides)
+    return {"view": found[0].view.name, "reference": reference, "test": test}

@@ -10,11 +10,12 @@ import numpy as np
 from ...base.coordinates import positionText
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
+from ...geometry.grids import Grid
 from ...geometry.surfaces import Surface
 from ...metrics.measurement import roundText
 from ...model.structures import REFERENCE_AND_TEST
 from .figures import worseSide
-from .planecuts import BESIDE, Cut, CutLine, cutBeside, distanceFrom, joined, nearestOnSegments, nearestPlace
+from .planecuts import BESIDE, Cut, Polyline, cutBeside, distanceFrom, join, nearestOnSegments, nearestPlace
 
 # The line to the nearest place is drawn in a plane if its projection is at least this fraction of its length (less than
 # 20 degrees out of plane), and if it ends within this fraction of its length from the contour.
@@ -48,6 +49,16 @@ VIEWS = (
 )
 
 
+def viewAcross(comparison: Comparison) -> tuple[SliceView, Grid | None]:
+    """Return the plane of the slices of a pair's image, and its grid with the slices along k; axial without one."""
+    mask = comparison.reference.mask or comparison.test.mask
+    if mask is None:
+        return VIEWS[0], None
+    grid = mask.grid.slicesLast()
+    axis = int(np.abs(grid.direction[:, 2]).argmax())
+    return next(view for view in VIEWS if view.axis == axis), grid
+
+
 class Largest(NamedTuple):
     """The largest distance in mm, the side ("reference" or "test") it was measured from, and its place (3,), LPS mm."""
 
@@ -79,7 +90,7 @@ class Picture(NamedTuple):
     view: SliceView
     place: np.ndarray
     at: float
-    contours: tuple[list[CutLine], list[CutLine]]
+    contours: tuple[list[Polyline], list[Polyline]]
     end: np.ndarray | None
     behind: float
     moved: float = 0.0
@@ -99,9 +110,19 @@ def largestOf(comparison: Comparison) -> Largest:
 def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
     """Return the slices of the reference's and the test's boundary: three for surfaces, one or none for contours."""
     place = largest.position if largest.isAny else np.mean(surfaces[0].box, axis=0)
-    if surfaces[0].dimension == 2:
-        return _inPlane(surfaces, largest, place)
     own = REFERENCE_AND_TEST.index(largest.side)
+    if surfaces[0].dimension == 2:
+        # the one in the plane of the contours, which is normal to an anatomical axis unless it is oblique
+        normal, found = np.abs(cast(np.ndarray, surfaces[0].normal)), []
+        for view in (view for view in VIEWS if normal[view.axis] >= STRAIGHT):
+            flat = [(surface.points - place) @ view.axes[:, :2] for surface in surfaces]
+            cuts = [
+                Cut(*(points[column] for column in surface.cells.T), *surface.cells.T)
+                for points, surface in zip(flat, surfaces, strict=True)
+            ]
+            way = view.axes[:, :2] @ nearestOnSegments(cuts[1 - own]) if largest.isAny else None
+            found.append(_picture(view, place, cuts, way, own))
+        return found
     way = nearestPlace(surfaces[1 - own].target, place, largest.distance) - place if largest.isAny else None
     corners = np.array([surface.box for surface in surfaces])
     beside = BESIDE * float(np.ptp(corners, axis=(0, 1)).max())
@@ -138,22 +159,6 @@ def _cutsToSee(
     return first, 0.0
 
 
-def _inPlane(surfaces: Sequence[Surface], largest: Largest, place: np.ndarray) -> list[Picture]:
-    """Return the picture of contours in a plane normal to an anatomical axis, or [] for oblique planes."""
-    normal = np.abs(cast(np.ndarray, surfaces[0].normal))
-    own, pictures = REFERENCE_AND_TEST.index(largest.side), []
-    for view in VIEWS:
-        if normal[view.axis] >= STRAIGHT:
-            flat = [(surface.points - place) @ view.axes[:, :2] for surface in surfaces]
-            cuts = [
-                Cut(*(points[column] for column in surface.cells.T), *surface.cells.T)
-                for points, surface in zip(flat, surfaces, strict=True)
-            ]
-            way = view.axes[:, :2] @ nearestOnSegments(cuts[1 - own]) if largest.isAny else None
-            pictures.append(_picture(view, place, cuts, way, own))
-    return pictures
-
-
 def _picture(
     view: SliceView, place: np.ndarray, cuts: Sequence[Cut], way: np.ndarray | None, own: int, moved: float = 0.0
 ) -> Picture:
@@ -162,7 +167,7 @@ def _picture(
     place: (3,) LPS in mm. way: (3,) from there to the nearest place on the other boundary, mm, None to show none. own:
     0 if the place is on the reference, 1 if it is on the test. moved: of the plane from the place, mm.
     """
-    contours = (joined(cuts[0]), joined(cuts[1]))
+    contours = (join(cuts[0]), join(cuts[1]))
     at = float(place[view.axis]) + moved
     if way is None:
         return Picture(view, place, at, contours, None, 0.0, moved)

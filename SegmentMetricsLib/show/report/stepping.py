@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import itertools
-import json
 
 import numpy as np
 
-from ...base.markup import Markup, filled
-from ...base.markup import joined as together
+from ...base.markup import Markup, filled, joined
 from ...case.comparison import Comparison
 from ...geometry.crosssections import cut
 from ...geometry.grids import Grid
 from ...geometry.surfaces import Surface
 from ...metrics.measurement import roundText
-from .blocks import NOTHING, fromFile
+from .blocks import NOTHING, data, fromFile
 from .gray import Gray, jpeg
-from .planecuts import Cut, CutLine, joined, thinned
+from .planecuts import Cut, Polyline, join, thinToFew
 from .slicepictures import (
     LEFT,
-    STEP,
     TOP,
     Window,
-    barOf,
     colors,
     legend,
-    letters,
     pathOf,
     towardText,
     underlay,
 )
-from .sliceviews import STRAIGHT, VIEWS, Largest, SliceView, largestOf
+from .sliceviews import STRAIGHT, Largest, SliceView, largestOf, viewAcross
 
 # Size of the window of a slice in pixels, and mm around the structure that it shows at least.
 ACROSS, DOWN, AROUND = 400, 360, 12.0
@@ -57,19 +52,30 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
     low, high = boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
     view, heights = _heights(comparison, gray, low, high)
     middle = (low + high) / 2
-    window = _window(view, low, high)
+    # of all slices, around the box
+    sides = (high - low) @ np.abs(view.axes[:, :2])
+    room = np.maximum(sides + 2 * AROUND, 1.2 * sides)
+    window = Window(np.zeros(2), float((np.array([ACROSS, DOWN]) / room).min()), False, (ACROSS, DOWN))
     contours = [_contours(surface, view, middle, heights, window) for surface in surfaces]
     images, automatic, choices, underneath = [""] * len(heights), NOTHING, NOTHING, NOTHING
     if gray is not None:
-        finest = max(0.5 / window.scale, _finest(window, len(heights)))
+        # so that all slices together have no more than MOST_PIXELS
+        finest = float(np.sqrt(ACROSS * DOWN / window.scale**2 * len(heights) / MOST_PIXELS))
+        finest = max(0.5 / window.scale, finest)
         codes = [gray.codes(window.planeOf(view, middle, height), finest) for height in heights.tolist()]
         images, automatic = list(map(jpeg, codes)), gray.automatic(codes, name)
         first = gray.firstWindow(low, high)
-        choices = _choices(gray, first)
+        selected = {first: Markup(' selected=""')}
+        options = joined(
+            filled("<option$selected>$name</option>", selected=selected.get(name, NOTHING), name=name)
+            for name in gray.windows
+        )
+        switch = '<label>Window <select data-windows="" autocomplete="off">$options</select></label>'
+        choices = filled(switch, options=options)
         underneath = underlay(np.zeros((0, 0), np.uint8), first, name, (ACROSS, DOWN))
     largest = largestOf(comparison)
     marks = _marks(comparison, largest, view, middle, heights, window)
-    data = {
+    content = {
         "at": [f"{view.name.capitalize()}, {towardText(view, height)}" for height in heights.tolist()],
         "reference": contours[0],
         "test": contours[1],
@@ -85,21 +91,11 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
         filters=automatic,
         legend=legend(largest, True),
         windows=choices,
-        width=ACROSS + 2 * LEFT,
-        height=TOP + DOWN + 27,
-        left=LEFT,
-        top=TOP,
-        across=ACROSS,
-        down=DOWN,
-        columns=round(ACROSS / STEP),
-        rows=round(DOWN / STEP),
+        **window.frame(view),
         image=underneath,
-        letters=letters(view, (ACROSS, DOWN)),
-        bar=barOf(window.scale, DOWN),
         last=len(heights) - 1,
-        first=data["first"],
-        # escape "<", so that no data can end the script element
-        data=Markup(json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")),
+        first=content["first"],
+        data=data(content),
     )
 
 
@@ -107,16 +103,10 @@ def _heights(
     comparison: Comparison, gray: Gray | None, low: np.ndarray, high: np.ndarray
 ) -> tuple[SliceView, np.ndarray]:
     """Return the plane of the slices, and the ascending LPS coordinates (n,) of those that cut a box, mm."""
-    view, grid = VIEWS[0], None
-    mask = comparison.reference.mask or comparison.test.mask
-    if mask is not None:
-        grid = mask.grid.slicesLast()
-        along = np.abs(grid.direction[:, 2])
-        view = next(one for one in VIEWS if one.axis == int(along.argmax()))
-        if along[view.axis] < STRAIGHT:
-            step, start = float(grid.spacing[2]), float(low[view.axis])
-        else:
-            step, start = float(grid.spacing[2]), float(grid.origin[view.axis])
+    view, grid = viewAcross(comparison)
+    if grid is not None:
+        isStraight = abs(grid.direction[view.axis, 2]) >= STRAIGHT
+        step, start = float(grid.spacing[2]), float((grid.origin if isStraight else low)[view.axis])
     else:
         step = max(CLOSEST, float(high[2] - low[2]) / SLICES_OF_MESH)
         if gray is not None:
@@ -129,20 +119,7 @@ def _heights(
     return view, start + step * np.arange(first, last + 1)
 
 
-def _window(view: SliceView, low: np.ndarray, high: np.ndarray) -> Window:
-    """Return the window that shows a box in every slice; its center is that of the box."""
-    sides = (high - low) @ np.abs(view.axes[:, :2])
-    room = np.maximum(sides + 2 * AROUND, 1.2 * sides)
-    return Window(np.zeros(2), float((np.array([ACROSS, DOWN]) / room).min()), False, (ACROSS, DOWN))
-
-
-def _finest(window: Window, count: int) -> float:
-    """Return the size of pixels in mm at which all slices together have no more than MOST_PIXELS."""
-    return float(np.sqrt(ACROSS * DOWN / window.scale**2 * count / MOST_PIXELS))
-
-
 def _contours(surface: Surface, view: SliceView, middle: np.ndarray, heights: np.ndarray, window: Window) -> list[str]:
-    """Return the contours of a boundary in each slice as data of SVG paths."""
     count = len(heights)
     step = float(heights[1] - heights[0]) if count > 1 else 1.0
     matrix = np.eye(4)
@@ -154,21 +131,10 @@ def _contours(surface: Surface, view: SliceView, middle: np.ndarray, heights: np
     lines = []
     for first, end in itertools.pairwise(rows):
         part = slice(first, end)
-        pieces = joined(Cut(found.start[part], found.end[part], found.starts[part], found.ends[part]))
-        lines.append([CutLine(window.pixels(line.points), line.isClosed) for line in pieces])
-    tolerance = THINNED
-    thin = thinned([line for ofSlice in lines for line in ofSlice], tolerance)
-    while sum(len(line.points) for line in thin) > MOST_POINTS and tolerance < 2:
-        tolerance *= 2
-        thin = thinned(thin, tolerance)
-    left = iter(thin)
-    inSteps = [[next(left) for _ in ofSlice] for ofSlice in lines]
-    return [
-        pathOf(
-            [CutLine(np.rint(line.points / STEP).astype(int), line.isClosed) for line in ofSlice if len(line.points)]
-        )
-        for ofSlice in inSteps
-    ]
+        pieces = join(Cut(found.start[part], found.end[part], found.starts[part], found.ends[part]))
+        lines.append([Polyline(window.pixels(line.points), line.isClosed) for line in pieces])
+    thin = iter(thinToFew([line for ofSlice in lines for line in ofSlice], THINNED, MOST_POINTS))
+    return [pathOf([next(thin) for _ in ofSlice]) for ofSlice in lines]
 
 
 def _marks(
@@ -191,15 +157,3 @@ def _marks(
             {"slice": number, "x": round(x + LEFT, 1), "y": round(y + TOP, 1), "rank": rank, "mm": roundText(value, 2)}
         )
     return marks
-
-
-def _choices(gray: Gray, first: str) -> Markup:
-    """Return the switch of the windows. first: the one that is shown."""
-    selected = {first: Markup(' selected=""')}
-    options = [
-        filled("<option$selected>$name</option>", selected=selected.get(name, NOTHING), name=name)
-        for name in gray.windows
-    ]
-    return filled(
-        '<label>Window <select data-windows="" autocomplete="off">$options</select></label>', options=together(options)
-    )

@@ -14,7 +14,6 @@ STANDINS = {
     kind.__name__: kind
     for kind in (
         checkable.ctkCheckableComboBox,
-        widgets.ctkCollapsibleButton,
         widgets.ctkCollapsibleGroupBox,
         widgets.ctkMessageBox,
         widgets.ctkSliderWidget,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -15,28 +14,19 @@ import numpy as np
 # the patient's left and from above.
 ANTERIOR_LEFT = (-0.5, 0.8, 0.3)
 
-# Run in a child process, because a missing or broken OpenGL driver causes a crash, not an exception. The exit code
-# identifies the first of the window classes in its arguments that draws; without EGL, SupportsOpenGL() of
-# vtkEGLRenderWindow is false.
+# Run in a child process, because a missing or broken OpenGL driver causes a crash, not an exception.
 _DRAW_ONE_COLOR = """
-import sys
-import vtkmodules.vtkRenderingOpenGL2 as backend
-from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+import vtkmodules.vtkRenderingOpenGL2
 from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
-for number, name in enumerate(sys.argv[1:]):
-    window = getattr(backend, name, vtkRenderWindow)()
-    window.SetOffScreenRendering(1)
-    if not window.SupportsOpenGL():
-        continue
-    window.SetSize(8, 8)
-    renderer = vtkRenderer()
-    renderer.SetBackground(0, 1, 0)
-    window.AddRenderer(renderer)
-    window.Render()
-    pixels = vtkUnsignedCharArray()
-    window.GetPixelData(0, 0, 7, 7, 0, pixels, 0)
-    if [pixels.GetValue(i) for i in range(3)] == [0, 255, 0]:
-        sys.exit(10 + number)
+from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
+window, renderer, pixels = vtkRenderWindow(), vtkRenderer(), vtkUnsignedCharArray()
+window.SetOffScreenRendering(1)
+window.SetSize(8, 8)
+renderer.SetBackground(0, 1, 0)
+window.AddRenderer(renderer)
+window.Render()
+window.GetPixelData(0, 0, 7, 7, 0, pixels, 0)
+raise SystemExit([pixels.GetValue(i) for i in range(3)] != [0, 255, 0])
 """
 
 
@@ -44,67 +34,12 @@ class NoOpenGLError(RuntimeError):
     """Pictures cannot be drawn because this machine has no working OpenGL."""
 
 
-def _windowClasses() -> list[str]:
-    """Return the window classes to try: one that needs no display, then VTK's default.
-
-    VTK's default alone is returned if the user has configured it.
-    """
-    if sys.platform.startswith("linux") and not os.environ.get("VTK_DEFAULT_OPENGL_WINDOW"):
-        return ["vtkEGLRenderWindow", "vtkRenderWindow"]
-    return ["vtkRenderWindow"]
-
-
 @functools.cache
-def _openGLCheck() -> subprocess.Popen | OSError:
-    """Return the process that checks for OpenGL, or the error if the system refuses to start one."""
-    command, quiet = [sys.executable, "-c", _DRAW_ONE_COLOR, *_windowClasses()], subprocess.DEVNULL
-    try:
-        return subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)
-    except OSError as error:
-        return error
-
-
-def _isInApplication() -> bool:
-    # the application has always imported slicer; importing it here would take a second
-    return hasattr(sys.modules.get("slicer"), "app")
-
-
-def requireOpenGL() -> str:
-    """Return the name of the VTK window class that draws on this machine; the first call takes about half a second.
-
-    Raises NoOpenGLError if there is none. Inside Slicer's application no check is needed.
-    """
-    if _isInApplication():
-        return "vtkRenderWindow"
-    check = _openGLCheck()
-    if isinstance(check, OSError):
-        why = check.strerror or check
-        raise NoOpenGLError(
-            f"Pictures cannot be drawn because the process that checks for OpenGL did not start ({why})."
-        )
-    try:
-        code = check.wait(timeout=60)
-    except subprocess.TimeoutExpired:
-        check.kill()
-        code = check.wait()
-    if code < 10:
-        raise NoOpenGLError(
-            "Pictures cannot be drawn because this machine has no working OpenGL; "
-            "on a Linux server install the packages libegl1 and libgl1-mesa-dri."
-        )
-    return _windowClasses()[code - 10]
-
-
-def _makeWindow(size: tuple[int, int], samples: int):
-    import vtkmodules.vtkRenderingOpenGL2 as backend
-    from vtkmodules.vtkRenderingCore import vtkRenderWindow
-
-    window = getattr(backend, requireOpenGL(), vtkRenderWindow)()
-    window.SetShowWindow(False)
-    window.SetOffScreenRendering(1)
-    window.SetMultiSamples(samples)
-    window.SetSize(*size)
-    return window
+def requireOpenGL() -> None:
+    """Raise NoOpenGLError if nothing can be drawn; the first call takes about half a second."""
+    done = subprocess.run([sys.executable, "-c", _DRAW_ONE_COLOR], capture_output=True, timeout=60, check=False)
+    if done.returncode:
+        raise NoOpenGLError("this machine has no working OpenGL; on a Linux server install libegl1 and libgl1-mesa-dri")
 
 
 def privateScene():
@@ -123,8 +58,8 @@ class ThreeDView:
     """Slicer's 3D view of a scene, rendered offscreen; close it, or use it in a with statement.
 
     scene: the scene to show; a display node's view node IDs apply as in Slicer. size: width and height in pixels.
-    background: RGB colors, in [0, 1], of the lower and the upper edge. samples: number per pixel; multisampling draws
-    thin lines evenly but is fast only on graphics cards; with 0, edges are smoothed after rendering (FXAA).
+    background: RGB colors, in [0, 1], of the lower and the upper edge.
+
     Attributes: viewNode, cameraNode, renderer, window.
     Raises NoOpenGLError on a machine without OpenGL.
     """
@@ -142,13 +77,17 @@ class ThreeDView:
         scene,
         size: tuple[int, int] = (800, 600),
         background: tuple[Sequence[float], Sequence[float]] = ((1, 1, 1), (1, 1, 1)),
-        samples: int = 0,
     ) -> None:
         import slicer
-        from vtkmodules.vtkRenderingCore import vtkLightKit, vtkRenderer
+        import vtkmodules.vtkRenderingOpenGL2  # noqa: F401 - draws
+        from vtkmodules.vtkRenderingCore import vtkLightKit, vtkRenderer, vtkRenderWindow
         from vtkmodules.vtkRenderingUI import vtkGenericRenderWindowInteractor
 
-        self.window = _makeWindow(size, samples)
+        self.window = vtkRenderWindow()
+        self.window.SetShowWindow(False)
+        self.window.SetOffScreenRendering(1)
+        self.window.SetMultiSamples(0)  # which is slow without a graphics card
+        self.window.SetSize(*size)
         self.scene = scene
         self._ownNodes = []
         self.renderer = vtkRenderer()
@@ -156,8 +95,21 @@ class ThreeDView:
         # Slicer's displayable managers need an interactor; this one needs no display
         self._interactor: Any = vtkGenericRenderWindowInteractor()
         self._interactor.SetRenderWindow(self.window)
-        self._lights = _softLights(vtkLightKit())
-        self._lights.AddLightsToRenderer(self.renderer)
+        # neutral light from above with a bright fill: shapes are recognizable, and colors match the legend
+        kit = self._lights = vtkLightKit()
+        kit.SetKeyLightIntensity(0.72)
+        kit.SetKeyLightAngle(35, -20)
+        kit.SetKeyToFillRatio(2.2)
+        kit.SetKeyToHeadRatio(2.6)
+        kit.SetKeyToBackRatio(3.5)
+        for setWarmth in (
+            kit.SetKeyLightWarmth,
+            kit.SetFillLightWarmth,
+            kit.SetHeadLightWarmth,
+            kit.SetBackLightWarmth,
+        ):
+            setWarmth(0.5)
+        kit.AddLightsToRenderer(self.renderer)
 
         self._applicationLogic = slicer.vtkMRMLApplicationLogic()
         self._applicationLogic.SetMRMLScene(scene)
@@ -209,7 +161,11 @@ class ThreeDView:
             if bounds[0, 0] > bounds[0, 1]:  # nothing is shown
                 bounds = np.array([[-1, 1]] * 3)
             points = np.stack(np.meshgrid(*bounds), axis=-1).reshape(-1, 3)
-        axes = viewAxes(direction)
+        # right, up, which is toward the head or, seen from there, the front, and toward the viewer
+        toward = np.asarray(direction, float) / np.linalg.norm(direction)
+        right = np.cross((0, 0, 1) if abs(toward[2]) < 0.99 else (0, 1, 0), toward)
+        right /= np.linalg.norm(right)
+        axes = np.array([right, np.cross(toward, right), toward])
         # for large surfaces, a subset of the points is accurate to a fraction of a pixel
         projected = np.asarray(points[:: 1 + len(points) // 50000], float) @ axes.T
         low, high = projected.min(axis=0), projected.max(axis=0)
@@ -243,8 +199,8 @@ class ThreeDView:
 
         self.renderer.ResetCameraClippingRange()
         for renderer in self.window.GetRenderers():
-            # FXAA takes time even if there is nothing to smooth
-            renderer.SetUseFXAA(not self.window.GetMultiSamples() and renderer.VisibleActorCount() > 0)
+            # it takes time even if there is nothing to smooth
+            renderer.SetUseFXAA(renderer.VisibleActorCount() > 0)
         self.window.Render()
         width, height = self.window.GetSize()
         pixels = vtkUnsignedCharArray()
@@ -281,27 +237,3 @@ def _announceLegends(scene) -> None:
             displayable.AddAndObserveDisplayNodeID(legend.GetID())
             legend.SetAndObservePrimaryDisplayNode(primary)
             legend.Modified()  # update the view now that the legend is complete
-
-
-def viewAxes(direction) -> np.ndarray:
-    """Return the axes right, up and toward the viewer as rows (3, 3), unit vectors in RAS, for a viewing direction.
-
-    Up is toward the patient's head, or toward the front if seen from the head or the feet.
-    """
-    toward = np.asarray(direction, float) / np.linalg.norm(direction)
-    up = np.array([0.0, 0.0, 1.0]) if abs(toward[2]) < 0.99 else np.array([0.0, 1.0, 0.0])
-    right = np.cross(up, toward)
-    right /= np.linalg.norm(right)
-    return np.array([right, np.cross(toward, right), toward])
-
-
-def _softLights(kit):
-    """Set neutral light from above with a bright fill: shapes are recognizable, and colors match the legend."""
-    kit.SetKeyLightIntensity(0.72)
-    kit.SetKeyLightAngle(35, -20)
-    kit.SetKeyToFillRatio(2.2)
-    kit.SetKeyToHeadRatio(2.6)
-    kit.SetKeyToBackRatio(3.5)
-    for setWarmth in (kit.SetKeyLightWarmth, kit.SetFillLightWarmth, kit.SetHeadLightWarmth, kit.SetBackLightWarmth):
-        setWarmth(0.5)
-    return kit

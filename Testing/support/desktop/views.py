@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from PySide6.QtCore import Property, QObject, Signal
 from PySide6.QtWidgets import QWidget
 from vtkmodules.vtkCommonCore import vtkCollection
@@ -15,7 +14,7 @@ from .selectors import observe, unobserve
 class qMRMLThreeDView(QWidget):
     """The real 3D view of a view node, drawn into memory from the first time that somebody looks at it."""
 
-    exposed = frozenset({"cameraNode", "scheduleRender", "mrmlViewNode", "resetFocalPoint", "cornerAnnotation"})
+    exposed = frozenset({"cameraNode", "scheduleRender", "mrmlViewNode", "cornerAnnotation"})
 
     def __init__(self, desktop, viewNode):
         super().__init__()
@@ -54,26 +53,6 @@ class qMRMLThreeDView(QWidget):
     def scheduleRender(self):
         if self._view is not None:
             self._view.window.Render()
-
-    def resetFocalPoint(self):
-        bounds = self._contentBounds()
-        if bounds is not None:
-            self.cameraNode().SetFocalPoint(*bounds.mean(axis=1))
-
-    def _contentBounds(self):
-        """Return (3, 2) RAS bounds of the nodes that are shown in 3D, None when there is nothing."""
-        found = []
-        for node in self._desktop.scene.GetNodesByClass("vtkMRMLDisplayableNode"):
-            display = node.GetDisplayNode()
-            if display is None or not display.GetVisibility() or node.IsA("vtkMRMLSliceNode"):
-                continue
-            bounds = [0.0] * 6
-            node.GetRASBounds(bounds)
-            if bounds[0] <= bounds[1]:
-                found.append(np.reshape(bounds, (3, 2)))
-        if not found:
-            return None
-        return np.stack([np.min(found, axis=0)[:, 0], np.max(found, axis=0)[:, 1]], axis=1)
 
 
 class qMRMLThreeDWidget(QWidget):
@@ -192,7 +171,7 @@ class ViewFactory:
 class qSlicerLayoutManager(QObject):
     layoutChanged = Signal(int)
     exposed = frozenset({"layoutChanged", "setLayout", "layoutLogic", "threeDWidget", "sliceWidget", "sliceViewNames"})
-    exposed |= {"resetThreeDViews", "mrmlScene", "plotWidget", "mrmlSliceLogics"}
+    exposed |= {"mrmlScene", "plotWidget", "mrmlSliceLogics"}
 
     def __init__(self, desktop):
         super().__init__()
@@ -243,10 +222,6 @@ class qSlicerLayoutManager(QObject):
         for widget in self._sliceWidgets.values():
             logics.AddItem(widget.sliceLogic())
         return logics
-
-    def resetThreeDViews(self):
-        for widget in self._threeD.widgets():
-            widget.threeDView().resetFocalPoint()
 
     def close(self) -> None:
         for factory in (self._threeD, self._plots, self._tables):

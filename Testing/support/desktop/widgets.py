@@ -8,36 +8,34 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from PySide6.QtCore import Property, QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import Property, QEvent, Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QDoubleSpinBox,
     QGroupBox,
     QHBoxLayout,
     QMessageBox,
-    QSizePolicy,
     QSlider,
-    QStyle,
-    QStyleOption,
-    QStyleOptionButton,
     QWidget,
 )
 
 
-class _Collapsing:
-    """Children that disappear with their parent's contents, and stay hidden later if somebody hid them meanwhile."""
+class ctkCollapsibleGroupBox(QGroupBox):
+    """Its children disappear with its contents, and stay hidden later if somebody hid them meanwhile."""
 
+    exposed = frozenset()
     _forcing = False
 
-    def _isContentsHidden(self) -> bool:
-        raise NotImplementedError
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self._collapsedHeight, self._maximumHeight = 14, self.maximumHeight()
+        self.setCheckable(True)
+        self.toggled.connect(self._expand)
 
     def _setChildVisibility(self, child) -> None:
         if not self.testAttribute(Qt.WidgetAttribute.WA_WState_Created):
             return
         hiddenByUser = child.property("visibilityToParent") is False
-        visible = not self._isContentsHidden() and not hiddenByUser
+        visible = self.isChecked() and not hiddenByUser
         self._forcing = True
         if child.testAttribute(Qt.WidgetAttribute.WA_WState_Created) or not visible:
             child.setVisible(visible)
@@ -75,123 +73,6 @@ class _Collapsing:
         self._forcing = False
         if not wasCreated and self.testAttribute(Qt.WidgetAttribute.WA_WState_Created):
             self._setChildrenVisibility()
-
-
-class ctkCollapsibleButton(_Collapsing, QAbstractButton):
-    contentsCollapsed = Signal(bool)
-    exposed = frozenset({"contentsCollapsed"})
-
-    def __init__(self, *arguments):
-        title = arguments[0] if arguments and isinstance(arguments[0], str) else ""
-        super().__init__(*[argument for argument in arguments if isinstance(argument, QWidget)])
-        self._collapsed, self._flat, self._collapsedHeight = False, False, 14
-        self._maximumHeight = self.maximumHeight()
-        self.setText(title)
-        self.setCheckable(True)
-        self.setChecked(True)
-        self.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)
-        self.setContentsMargins(0, self._headerSize().height(), 0, 0)
-        self.setBackgroundRole(self.palette().ColorRole.Window)
-        self.toggled.connect(lambda checked: self._collapse(not checked))
-
-    def _isContentsHidden(self):
-        return self._collapsed
-
-    def _collapse(self, collapsed) -> None:
-        if collapsed == self._collapsed:
-            return
-        self._collapsed = collapsed
-        if collapsed:
-            self._maximumHeight = self.maximumHeight()
-            self.setMaximumHeight(self.sizeHint().height())
-        else:
-            self.setMaximumHeight(self._maximumHeight)
-        self._setChildrenVisibility()
-        self.updateGeometry()
-        self.contentsCollapsed.emit(collapsed)
-
-    def _setFlat(self, flat) -> None:
-        self._flat = flat
-        self.update()
-
-    def _setCollapsedHeight(self, height) -> None:
-        self._collapsedHeight = height
-        self.updateGeometry()
-
-    collapsed = Property(bool, lambda self: self._collapsed, lambda self, value: self.setChecked(not value))
-    flat = Property(bool, lambda self: self._flat, _setFlat)
-    collapsedHeight = Property(int, lambda self: self._collapsedHeight, _setCollapsedHeight)
-
-    def _option(self) -> QStyleOptionButton:
-        option = QStyleOptionButton()
-        option.initFrom(self)
-        option.state |= QStyle.StateFlag.State_Sunken if self.isDown() else QStyle.StateFlag.State_Raised
-        if self._flat:
-            option.features |= QStyleOptionButton.ButtonFeature.Flat
-        option.rect.setHeight(self._headerSize().height())
-        return option
-
-    def _indicatorSize(self) -> QSize:
-        metric = QStyle.PixelMetric
-        style = self.style()
-        return QSize(style.pixelMetric(metric.PM_IndicatorWidth), style.pixelMetric(metric.PM_IndicatorHeight))
-
-    def _headerSize(self) -> QSize:
-        indicator, style = self._indicatorSize(), self.style()
-        text = self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, self.text() or "XXXX")
-        width = indicator.width() + style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing) + text.width()
-        contents = QSize(width, max(indicator.height(), text.height()))
-        option = QStyleOptionButton()
-        option.initFrom(self)
-        return style.sizeFromContents(QStyle.ContentsType.CT_PushButton, option, contents, self)
-
-    def sizeHint(self):
-        header = self._headerSize() + QSize(0, self._collapsedHeight)
-        return header if self._collapsed or self.layout() is None else QWidget.sizeHint(self).expandedTo(header)
-
-    def minimumSizeHint(self):
-        header = self._headerSize()
-        if self._collapsed:
-            return header + QSize(0, self._collapsedHeight)
-        return header if self.layout() is None else QWidget.minimumSizeHint(self).expandedTo(header)
-
-    def hitButton(self, position):
-        return self._option().rect.contains(position)
-
-    def changeEvent(self, event):
-        if event.type() == QEvent.Type.FontChange:  # for pictures at another font size
-            self.setContentsMargins(0, self._headerSize().height(), 0, 0)
-        super().changeEvent(event)
-
-    def paintEvent(self, event):
-        painter, option, style = QPainter(self), self._option(), self.style()
-        style.drawControl(QStyle.ControlElement.CE_PushButtonBevel, option, painter, self)
-        height, size = option.rect.height(), self._indicatorSize()
-        indicator = QStyleOption()
-        indicator.initFrom(self)
-        corner = QPoint((height - size.width()) // 2, (height - size.height()) // 2)
-        indicator.rect = QRect(corner, size)
-        element = QStyle.PrimitiveElement
-        arrow = element.PE_IndicatorArrowRight if self._collapsed else element.PE_IndicatorArrowDown
-        style.drawPrimitive(arrow, indicator, painter, self)
-        left = indicator.rect.right() + style.pixelMetric(QStyle.PixelMetric.PM_CheckBoxLabelSpacing)
-        area = option.rect.adjusted(left, 0, 0, 0)
-        flags = int(Qt.AlignmentFlag.AlignVCenter.value) | int(Qt.TextFlag.TextShowMnemonic.value)
-        style.drawItemText(painter, area, flags, option.palette, self.isEnabled(), self.text())
-        painter.end()
-
-
-class ctkCollapsibleGroupBox(_Collapsing, QGroupBox):
-    exposed = frozenset()
-
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self._collapsedHeight, self._maximumHeight = 14, self.maximumHeight()
-        self.setCheckable(True)
-        self.toggled.connect(self._expand)
-
-    def _isContentsHidden(self):
-        return not self.isChecked()
 
     def _expand(self, expanded) -> None:
         self._setChildrenVisibility()
