@@ -421,7 +421,7 @@ def ask(pair: Pair) -> tuple[Asked, ...]:
 
     The pair then knows what that needs, and what their convention computes in another way.
     """
-    asked, needs = _ask(pair.settings)
+    asked, needs, _ = _ask(pair.settings)
     pair.replaced = QUANTITIES.get(pair.settings.convention, {})
     pair.needed |= needs
     return asked
@@ -429,10 +429,11 @@ def ask(pair: Pair) -> tuple[Asked, ...]:
 
 # the pairs of a case have the same settings
 @lru_cache
-def _ask(settings: Settings) -> tuple[tuple[Asked, ...], frozenset[str]]:
-    """Return what settings ask for, and what that needs."""
+def _ask(settings: Settings) -> tuple[tuple[Asked, ...], frozenset[str], bool]:
+    """Return what settings ask for, what that needs, and whether they ask for numbers of all labels together."""
     asked = tuple(select(settings, metricsOf(settings.convention).values()))
-    return asked, frozenset().union(*(one.metric.needs for one in asked))
+    needs: frozenset[str] = frozenset().union(*(one.metric.needs for one in asked))
+    return asked, needs, bool(select(settings, MULTI_LABEL))
 
 
 def measureTogether(pairs: Iterable[Pair]) -> None:
@@ -478,7 +479,7 @@ def comparePair(pair: Pair) -> Comparison:
         similarity=pair.known("sliceSimilarity"),
         slices=rows,
         extent=pair.extent.description,
-        share=multilabel.shareOf(pair) if select(pair.settings, MULTI_LABEL) else None,
+        share=multilabel.shareOf(pair) if _ask(pair.settings)[2] else None,
         criticals=tuple(structure for structure, _ in pair.criticals),
         lesions=lesions,
         gaps=pair.known("gaps"),

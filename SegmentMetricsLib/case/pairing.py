@@ -10,8 +10,7 @@ import numpy as np
 
 from ..base.errors import InputError, PairError, Undefined, requireKind
 from ..base.progress import checkpoint
-from ..base.statements import SettingPlace
-from ..base.texts import commaSeparated, cutShort
+from ..base.texts import SettingPlace, commaSeparated, cutShort
 from ..metrics import overlap
 from ..metrics.findings import ALIKE, Finding, Kind, alarmsFirst, asFinding, shareOfBoxes
 from ..metrics.pair import Pair

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..base.errors import Cause, Reason, Undefined, causeOf
 from ..base.progress import checkpoint
-from ..base.statements import kindNamed, nameOf
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated, didYouMean, kindNamed, nameOf
 from ..model.structures import BOTH_EMPTY
 from .metric import AREA, Asked, Empty
 

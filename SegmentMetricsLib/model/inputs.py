@@ -13,8 +13,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError, NoSegmentation
-from ..base.statements import SettingPlace
-from ..base.texts import commaSeparated, shortest
+from ..base.texts import SettingPlace, commaSeparated, shortest
 from ..geometry import masks, meshing
 from ..geometry.grids import Grid
 from .structure import Structure

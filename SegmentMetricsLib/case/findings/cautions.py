@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...base.coordinates import positionText
-from ...base.statements import SettingPlace
-from ...base.texts import commaSeparated, counted, shortest
+from ...base.texts import SettingPlace, commaSeparated, counted, shortest
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...geometry.parts import partSizes, partsOutside
