@@ -23,8 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.statements import SettingPlace
-from ..base.texts import counted
+from ..base.texts import SettingPlace, counted
 from ..geometry.grids import Grid
 from ..geometry.lateral import lateralOfMask, lateralOfSurface, maskWithin
 from ..geometry.parts import components
