@@ -194,6 +194,12 @@ class Report:
         found = [[one for one in record.findings if not (isOnce and isSmall(one))] for record in records]
         shared, own = repeated.sortOut(found)
         date = now()
+        structuresHead = Markup('<h2 class="structures">Structures</h2>')
+        if any(map(ranking.isBrief, ranking.order)):  # and what is left out in print, with a switch for it
+            which = "structures that agree better"
+            if judgment is not None:
+                which = f"structures that pass{' or have no limits' if UNJUDGED in ranking.verdicts else ''}"
+            structuresHead = fromFile("briefly", which=which)
         framed = (
             fromFile(
                 "structure",
@@ -218,7 +224,7 @@ class Report:
             overview=_overview(missing, findings, ranking, bool(failures)),
             common=joined((common(shared, records), small(areSmall if isOnce else (), records))),
             review=resource("review.html"),
-            structuresHead=_structuresHead(ranking),
+            structuresHead=structuresHead,
             structures=joined(framed, "\n"),
             provenance=provenance(self.settings, records, [part.sources for part in self._parts], judgment, dose),
             noDevice=NO_DEVICE,
@@ -507,13 +513,3 @@ def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
         note=filled('<p class="soft">$note</p>', note=SCORE_NOTE) if judgment.isWeighted else "",
         rules=table(rules, isProse=True),
     )
-
-
-def _structuresHead(ranking: Ranking) -> Markup:
-    """Return the heading of the sections, with a note on what is left out in print and a switch for it."""
-    if not any(map(ranking.isBrief, ranking.order)):
-        return Markup('<h2 class="structures">Structures</h2>')
-    which = "structures that agree better"
-    if ranking.judgment is not None:
-        which = f"structures that pass{' or have no limits' if UNJUDGED in ranking.verdicts else ''}"
-    return fromFile("briefly", which=which)
