@@ -15,11 +15,13 @@ estimate. Halving the sides reduces the error to a quarter if the function is sm
 number is about a third of the *difference* between the two. Adding this third removes most of it (Richardson
 extrapolation; for a mean of one sign this is Simpson's rule). What error remains after that? Over thousands of elements
 most differences cancel, as they have either sign. A part of their sum remains, and a random error proportional to the
-root of the sum of their squares.
+root of the sum of squares. Elements with the same difference count as one there: on a lattice many lie in the same
+way to the other boundary, as where a structure is shifted by a voxel, and then all of them have the same error.
 
-Where that is more than is wanted, there is one *second pass*: the elements that a limit passes through with a large
+Where that is more than is wanted, there is a *second pass*: the elements that a limit passes through with a large
 difference are cut, and their pieces become elements with nodes of their own; of small boundaries all elements are. For
-the mean, a sample of elements is cut, too, and shows how far the extrapolation is off for all of them.
+the mean, a sample of elements is cut, too, and shows how far the extrapolation is off for all of them. Further passes
+are for meshes, whose triangles may be large, and for the rare pair whose error is still many times what is wanted.
 
 A field holds several boundaries, its *segments*: both directions of a pair, or those of many pairs of small structures.
 Every step is taken for all of them at once, as most of the time of small structures is the number of steps. Numbers are
@@ -53,13 +55,14 @@ MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR, SHORT = 0.0005, 0.0015, 0.006, 0.3
 FEWEST = 300
 # Fractions that remain as error after extrapolation: of the sum of differences, and of its random part, the root of the
 # sum of squares. Means are smoother than sizes up to a limit, whose line jumps from one side of a kink to the other.
-LEFT_OF_MEAN, LEFT_OF_SIZE = (0.15, 0.3), (0.2, 1.0)
-# The same after the second pass, for a mean.
-LEFT_OF_FINE_MEAN = (0.12, 0.4)
+LEFT_OF_MEAN, LEFT_OF_SIZE = (0.12, 0.4), (0.2, 0.7)
+# Differences of less than this, mm2 or mm3, are the same.
+SAME = 1e-9
 # In one of twenty pairs an error may reach this multiple of its estimate.
-BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_SIZE = 2.4, 3.5, 0.9
-# Passes after the second one where places are searched, and elements of a segment that are cut in each.
-MORE_PASSES, MOST_CUT = 4, 20_000
+BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_DOUBTS = 1.6, 3.0, 0.5
+# Passes after the second one, elements of a segment that are cut in each, and how many times too large errors are that
+# need them, except for segments that always do.
+MORE_PASSES, MOST_CUT, TOO_LARGE = 4, 20_000, 4
 # Smallest error of a share: estimates from few elements are not more precise than this.
 LEAST_SHARE_ERROR = 0.0003
 # Rounding error of any distance, mm.
@@ -129,8 +132,7 @@ class Field:
             # the sample must not depend on what else is asked
             _, differences = self._means(self.base, isSigned=False)
             wanted, chances = MEAN_ERROR * self.scales * self.totals, np.zeros(len(differences))
-            isRough = self._errorOf(self.base.segment, differences, LEFT_OF_MEAN) > wanted
-            for number in np.flatnonzero(isRough & ~self.sampler.areFew).tolist():
+            for number in np.flatnonzero(~self.sampler.areFew).tolist():
                 own = self.base.rowsOf(number)
                 chances[own] = drawn(np.abs(differences[own]), float(wanted[number]))
             self._drawn = np.flatnonzero(chances)
@@ -143,10 +145,8 @@ class Field:
             ofDrawn = np.searchsorted(rows, self._drawn)[:, None] * count + np.arange(count)
             self._piecesOfDrawn = pieces.chosen(ofDrawn.ravel())
             self._replace(rows, pieces)
-        # the smallest structures, and meshes, whose triangles may be large
-        isDeep = self.sampler.areDeep
-        for _ in range(MORE_PASSES if isDeep.any() else 0):
-            flags = self._vague(limits, percentiles, areMeans=True) & isDeep.take(self.leaves.segment)
+        for _ in range(MORE_PASSES):
+            flags = self._vague(limits, percentiles, isAgain=True)
             rows = np.concatenate(
                 [
                     own.start + np.flatnonzero(flags[own])[:MOST_CUT]
@@ -172,24 +172,28 @@ class Field:
         self.leafRows, self.halvings = leafRows.take(order), halvings.take(order)
         self.known.clear()
 
-    def _vague(self, limits: Sequence[float], percentiles: Sequence[float], areMeans: bool = False) -> np.ndarray:
-        """Return which leaves (k,) make sizes within limits in mm, percentiles, or means too imprecise."""
+    def _vague(self, limits: Sequence[float], percentiles: Sequence[float], isAgain: bool = False) -> np.ndarray:
+        """Return which leaves (k,) make sizes within limits in mm or percentiles too imprecise.
+
+        isAgain: after the second pass; also means, where elements may be large.
+        """
         leaves, wanted = self.leaves, SHARE_ERROR * self.totals
         asked = [(np.full(self.count, limit), wanted) for limit in limits]
         for percent in percentiles:
             value, density = self._guessed(percent)
             asked.append((value, np.maximum(density * PERCENTILE_ERROR * self.scales, 2e-5 * self.totals)))
-        flags = np.zeros(len(leaves.sizes), bool)
+        flags, factor = np.zeros(len(leaves.sizes), bool), np.where(self.sampler.areDeep | (not isAgain), 1, TOO_LARGE)
         for limit, error in asked:
             chosen, _, differences, doubts = self._passed(limit)
-            self._mark(flags, chosen, differences, error, LEFT_OF_SIZE)
-            self._mark(flags, chosen, doubts, error, (1.0, 0.0))
-        if areMeans:
+            self._mark(flags, chosen, differences, factor * error, LEFT_OF_SIZE)
+            self._mark(flags, chosen, doubts, factor * error, (1.0, 0.0))
+        if isAgain and self.sampler.areDeep.any():
             _, differences = self._means(leaves, isSigned=False)
             # those of very few elements may vanish by chance
-            flags |= (np.bincount(leaves.segment, minlength=self.count) <= FEWEST).take(leaves.segment)
-            wanted = MEAN_ERROR * self.scales * self.totals
-            self._mark(flags, np.arange(len(flags)), differences, wanted, LEFT_OF_FINE_MEAN)
+            isDeep = self.sampler.areDeep.take(leaves.segment)
+            flags |= isDeep & (np.bincount(leaves.segment, minlength=self.count) <= FEWEST).take(leaves.segment)
+            wanted = np.where(self.sampler.areDeep, MEAN_ERROR * self.scales * self.totals, np.inf)
+            self._mark(flags, np.arange(len(flags)), differences, wanted, LEFT_OF_MEAN)
         return flags
 
     def _mark(
@@ -197,24 +201,18 @@ class Field:
     ) -> None:
         """Flag the elements with the largest amounts (c,), so that the error of the others is at most half of `wanted`.
 
-        Only in segments whose error exceeds the wanted one (s,). left: as for _errorOf().
+        Only in segments whose error exceeds the wanted one (s,). left: as for errorsLeft().
         """
-        segment = self.leaves.segment.take(chosen)
-        isVague = self._errorOf(segment, amounts, left) > wanted
-        for number in np.flatnonzero(isVague).tolist():
-            own = np.flatnonzero(segment == number)
-            own = own[np.argsort(np.abs(amounts[own]))]
-            sums, squares = np.cumsum(amounts[own]), np.cumsum(amounts[own] ** 2)
-            isKept = left[0] * np.abs(sums) + left[1] * np.sqrt(squares) <= wanted[number] / 2
-            flags[chosen[own[np.flatnonzero(isKept).max(initial=-1) + 1 :]]] = True
+        starts = np.searchsorted(self.leaves.segment.take(chosen), np.arange(self.count))
+        for rows, some, error in zip(np.split(chosen, starts[1:]), np.split(amounts, starts[1:]), wanted.tolist()):
+            order, ends, errors = errorsLeft(some, left)
+            if errors[-1] > error:
+                flags[rows[order[ends[np.flatnonzero(errors <= error / 2).max()] :]]] = True
 
     def _errorOf(self, segment: np.ndarray, differences: np.ndarray, left: tuple[float, float]) -> np.ndarray:
-        """Return the estimated errors (s,) of extrapolated sums.
-
-        differences: (n,) finer minus coarser summands. left: remaining fractions of their sum and of its random part.
-        """
-        sums, squares = (np.bincount(segment, values, self.count) for values in (differences, differences**2))
-        return left[0] * np.abs(sums) + left[1] * np.sqrt(squares)
+        """Return the estimated errors (s,) of extrapolated sums; see errorsLeft(). segment: (n,) ascending."""
+        parts = np.split(differences, np.searchsorted(segment, np.arange(1, self.count)))
+        return np.array([errorsLeft(part, left)[2][-1] for part in parts])
 
     # Means
 
@@ -238,25 +236,21 @@ class Field:
         # of small boundaries the leaves; of others the base and the sample, as leaves depend on what else is asked
         fine, differences = self._means(self.leaves, isSigned)
         value: Any = np.bincount(self.leaves.segment, fine + differences / 3, self.count)
-        error = self._errorOf(self.leaves.segment, differences, LEFT_OF_FINE_MEAN)
+        error = self._errorOf(self.leaves.segment, differences, LEFT_OF_MEAN)
         if not areFew.all():
             segment, own = self.base.segment, self.base.segment.take(self._drawn)
             fine, differences = self._means(self.base, isSigned)
-            ofBase: Any = np.bincount(segment, fine + differences / 3, self.count)
-            errorOfBase = self._errorOf(segment, differences, LEFT_OF_MEAN)
-            if len(own):
-                _, ofPieces = self._means(self._piecesOfDrawn, isSigned)
-                ofPieces = ofPieces.reshape(len(own), -1)
-                beyond = (ofPieces.sum(axis=1) - EXPECTED * differences.take(self._drawn)) / self._chances
-                # those that were not drawn are represented by those that were
-                ofBase = ofBase + np.bincount(own, beyond, self.count) / (1 - EXPECTED)
-                sums = EXPECTED * np.bincount(segment, differences, self.count)
-                scale = np.maximum(np.abs(sums + np.bincount(own, beyond, self.count)), np.abs(sums))
-                variance = np.bincount(own, (1 - self._chances) * beyond**2, self.count) / (1 - EXPECTED) ** 2
-                # differences that cancel, as on two faces of a box, need not cancel after the pieces are cut
-                squares = variance + np.bincount(own, (ofPieces**2).sum(axis=1) / self._chances, self.count)
-                ofSample = LEFT_OF_FINE_MEAN[0] * scale + LEFT_OF_FINE_MEAN[1] * np.sqrt(squares)
-                errorOfBase = np.where(np.bincount(own, minlength=self.count) > 0, ofSample, errorOfBase)
+            _, ofPieces = self._means(self._piecesOfDrawn, isSigned)
+            ofPieces = ofPieces.reshape(len(own), -1)
+            beyond = (ofPieces.sum(axis=1) - EXPECTED * differences.take(self._drawn)) / self._chances
+            # those that were not drawn are represented by those that were
+            sums, ofDrawn = np.bincount(segment, differences, self.count), np.bincount(own, beyond, self.count)
+            ofBase: Any = np.bincount(segment, fine + differences / 3, self.count) + ofDrawn / (1 - EXPECTED)
+            sums = np.maximum(np.abs(EXPECTED * sums + ofDrawn), np.abs(EXPECTED * sums))
+            variance = np.bincount(own, (1 - self._chances) * beyond**2, self.count) / (1 - EXPECTED) ** 2
+            # differences that cancel, as on two faces of a box, need not cancel after the pieces are cut
+            squares = np.bincount(own, (ofPieces**2).sum(axis=1) / self._chances, self.count)
+            errorOfBase = LEFT_OF_MEAN[0] * sums + np.sqrt(LEFT_OF_MEAN[1] ** 2 * squares + variance)
             value, error = np.where(areFew, value, ofBase), np.where(areFew, error, errorOfBase)
         least = -np.inf if isSigned else 0.0
         value, error = value / self.totals, BOUNDS_OF_MEAN * error / self.totals + ROUNDING
@@ -272,9 +266,9 @@ class Field:
         sizes = base.sizes.take(rows)
         fine = base.fine.take(rows) * sizes
         differences = fine - base.coarse.take(rows) * sizes
-        sums, squares, size = float(differences.sum()), float((differences**2).sum()), float(sizes.sum()) + more
-        error = BOUNDS_OF_MEAN * (LEFT_OF_MEAN[0] * abs(sums) + LEFT_OF_MEAN[1] * squares**0.5) / size + ROUNDING
-        return Bounded.within((float(fine.sum()) + sums / 3) / size, error, -np.inf, np.inf)
+        size, mean = float(sizes.sum()) + more, float((fine + differences / 3).sum())
+        error = BOUNDS_OF_MEAN * errorsLeft(differences, LEFT_OF_MEAN)[2][-1] / size + ROUNDING
+        return Bounded.within(mean / size, error, -np.inf, np.inf)
 
     # Sizes up to a limit
 
@@ -295,8 +289,8 @@ class Field:
         sizes = np.where(np.abs(sizes - self.totals) <= SIZE_ROUNDING * self.totals, self.totals, sizes)
         sizes = np.where(sizes <= SIZE_ROUNDING * self.totals, 0.0, sizes)
         sizes = sizes + np.bincount(segment, differences, self.count) / 3
-        errors = BOUNDS_OF_SIZE * self._errorOf(segment, differences, LEFT_OF_SIZE)
-        errors = errors + np.bincount(segment, doubts, self.count) / 2
+        errors = self._errorOf(segment, differences, LEFT_OF_SIZE)
+        errors = errors + BOUNDS_OF_DOUBTS * np.bincount(segment, doubts, self.count)
         isPassed = np.bincount(segment, minlength=self.count) > 0
         errors = np.where(isPassed, np.maximum(errors, LEAST_SHARE_ERROR * self.totals), errors)
         _, high = self.base.range if side == 0 else self.base.signedRange(side)
@@ -402,8 +396,7 @@ class Field:
                 pieces = withPieces(turned(values))
                 coarse, fine = ofWholeAndPieces(shareWithin(pieces, np.full(pieces.shape[1], value)), leaves.corners)
                 differences = (fine - coarse) * sizes
-                sums, squares = abs(float(differences.sum())), float((differences**2).sum())
-                error = BOUNDS_OF_PERCENTILE * (LEFT_OF_SIZE[0] * sums + LEFT_OF_SIZE[1] * squares**0.5)
+                error = BOUNDS_OF_PERCENTILE * float(errorsLeft(differences, LEFT_OF_SIZE)[2][-1])
                 limits, isFound = curve.find(np.array([wanted - error, min(wanted + error, total)]))
                 if isFound.all() or isAll:
                     break
@@ -429,6 +422,23 @@ class Field:
     @once
     def _farthest(self, numbers: Sequence[int], side: int, known: float) -> list[tuple[Bounded, np.ndarray]]:
         return farthest(self, numbers, side, known)
+
+
+def errorsLeft(differences: np.ndarray, left: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the estimated error of the extrapolated sum of the elements with the smallest differences, for any number.
+
+    Returns the order (n,) of elements by magnitude of difference, numbers (g,) of elements, from 0 to all of them, and
+    the errors (g,) of the first so many; elements with the same difference are not torn apart.
+
+    differences: (n,) finer minus coarser summands. left: remaining fractions of their sum and of its random part.
+    """
+    order = np.argsort(np.abs(differences))
+    ascending = differences.take(order)
+    isEnd = np.diff(np.abs(ascending), append=np.inf) > SAME
+    sums = np.concatenate([[0.0], np.cumsum(ascending)[isEnd]])
+    squares = np.cumsum(np.diff(sums, prepend=0.0) ** 2)
+    ends = np.concatenate([[0], np.flatnonzero(isEnd) + 1])
+    return order, ends, left[0] * np.abs(sums) + left[1] * np.sqrt(squares)
 
 
 def drawn(differences: np.ndarray, error: float) -> np.ndarray:

@@ -84,7 +84,7 @@ def openCase(
     Cancelled
         If it is stopped.
     """
-    settings, plan = adapt(settings, dose=asDose(dose))
+    settings, plan = adapt(settings, dose=dose if dose is None or isinstance(dose, Dose) else doseOf(dose))
     protocol = asProtocol(protocol)
     if isinstance(reference, (tuple, list)) and isinstance(test, (tuple, list)):
         pair = [
@@ -172,11 +172,6 @@ def _shownAgain(structures: Iterable[Structure], settings: Settings) -> list[Str
     """Return structures with the surface that the settings ask for, also those that have lost it with their voxels."""
     isLost = settings.surface == "displayed"
     return [displayed(one) if isLost and one.givenSurface is None and not one.isEmpty else one for one in structures]
-
-
-def asDose(given) -> Dose | None:
-    """Return a dose that is given as a volume node or as such, None for none."""
-    return given if given is None or isinstance(given, Dose) else doseOf(given)
 
 
 def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:

@@ -121,11 +121,11 @@ def withoutBands() -> Measure:
         structures = (inputs.structureFromImage(image, "", None, settings.threshold) for image in pair.images)
         distances = Pair(*structures, settings).distances
         return {
-            "HD": boundary.hausdorff(distances).value,
-            "HD95": boundary.percentileHausdorff(distances, PERCENTILE).value,
-            "MASD": boundary.meanAverageSurfaceDistance(distances).value,
-            "ASSD": boundary.averageSymmetricSurfaceDistance(distances).value,
-            "NSD_2mm": boundary.normalizedSurfaceDistance(distances, TOLERANCE).value,
+            "HD": float(boundary.hausdorff(distances)),
+            "HD95": float(boundary.percentileHausdorff(distances, PERCENTILE)),
+            "MASD": float(boundary.meanAverageSurfaceDistance(distances)),
+            "ASSD": float(boundary.averageSymmetricSurfaceDistance(distances)),
+            "NSD_2mm": float(boundary.normalizedSurfaceDistance(distances, TOLERANCE)),
         }
 
     return measure

@@ -6,8 +6,7 @@ import json
 
 import pytest
 import shapes
-import SimpleITK
-from commandruns import LABELS, OTHERS
+from commandruns import files as files  # the fixture
 
 from SegmentMetricsLib import Settings, Structure, compare, compareCase, readStructures
 from SegmentMetricsLib.__main__ import main
@@ -20,15 +19,6 @@ from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.model.inputs import labelMasks
 
 OVERLAP = Settings(families="overlap")
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    """Two label maps with three structures in both, and one in each alone, in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    for name, labels in (("ref.nrrd", LABELS), ("test.nrrd", OTHERS)):
-        SimpleITK.WriteImage(shapes.labelImage(labels), name, True)
-    return "ref.nrrd", "test.nrrd"
 
 
 def named(*names: str) -> list[Structure]:

@@ -13,6 +13,7 @@ from SegmentMetricsLib.case.findings.cautions import shareMissingInside
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.metrics.findings import Kind
 from SegmentMetricsLib.model import inputs
 
 
@@ -35,13 +36,13 @@ def testMembershipsThatCountInPart():
     assert found(compare(mask, image), "Voxels of the test count")
     assert found(compare(image, image), "Voxels of the reference and the test count")
     for settings in (Settings(threshold=0.5), Settings(families="boundary")):
-        assert not found(compare(image, mask, settings), "membership")
-    assert not found(compare(mask, mask), "membership")
+        assert not found(compare(image, mask, settings), Kind.COUNTED_IN_PART)
+    assert not found(compare(mask, mask), Kind.COUNTED_IN_PART)
     # below 0.5 everywhere is not the same as not drawn
     faint, nothing = shapes.imageOf(0.3 * soft), shapes.imageOf(0 * soft)
     assert found(compare(faint, faint), "No voxel of the reference and the test has a membership of 0.5")
-    assert not found(compare(faint, faint), "Absent") and not found(compare(mask, faint), "Only one")
-    assert found(compare(mask, nothing), "Only one contour exists") and found(compare(nothing, nothing), "Absent")
+    assert not found(compare(faint, faint), "Absent") and not found(compare(mask, faint), Kind.ONE_EMPTY)
+    assert found(compare(mask, nothing), Kind.ONE_EMPTY) and found(compare(nothing, nothing), "Absent")
 
 
 def testAnOutlierThatDecidesHd():
@@ -97,35 +98,35 @@ def testSeparateParts():
     # voxels that touch at a corner belong together
     array[2, 2, 2] = 1
     assert found(compare(BOX, shapes.imageOf(array)), "The test has 3 separate parts")
-    assert not found(compare(BOX, BOX), "separate parts")
+    assert not found(compare(BOX, BOX), Kind.SEVERAL_PARTS)
     # how many parts a mesh has is not known
     mesh = toPolyData(inputs.structureFromImage(two, "", None, 0.5).surface)
-    assert not found(compare(mesh, two), "separate parts") and not found(compare(two, mesh), "separate parts")
+    assert not found(compare(mesh, two), Kind.SEVERAL_PARTS) and not found(compare(two, mesh), "separate parts")
 
 
 def testStructuresThatAreSmallInTheirImage():
     """Along any one axis, however many voxels they have; a hint where the overlap is measured, whatever else is."""
     size = (100, 60, 60)
     small = [shapes.box((20, 20, 20), (23, 30 + n, 30), size) for n in (0, 1)]
-    (finding,) = found(compare(*small), "reference is small")
+    (finding,) = found(compare(*small), Kind.SMALL)
     assert "484 voxels, 4 of the image's 100 along one axis" in finding and "prefer distances" in finding
-    assert not found(compare(*small, Settings(families="boundary")), "reference is small")
+    assert not found(compare(*small, Settings(families="boundary")), Kind.SMALL)
     for metrics in (("VolumeTest", "TP"), "VS"):
-        assert not found(compare(*small, Settings(metrics=metrics)), "reference is small")
-    assert found(compare(*small, Settings(metrics="KAP")), "reference is small")
+        assert not found(compare(*small, Settings(metrics=metrics)), Kind.SMALL)
+    assert found(compare(*small, Settings(metrics="KAP")), Kind.SMALL)
     plate = [shapes.box((20, 2, 2), (23, 56 + n, 57), size) for n in (0, 1)]
-    (finding,) = found(compare(*plate), "reference is small")
+    (finding,) = found(compare(*plate), Kind.SMALL)
     assert "12320 voxels, 4 of the image's 100" in finding
     line = [shapes.box((20, 2, 30), (60, 3 + n, 31), (100, 60, 60)) for n in (0, 1)]
-    assert "2 of the image's 60" in found(compare(*line), "reference is small")[0]
+    assert "2 of the image's 60" in found(compare(*line), Kind.SMALL)[0]
     enough = [shapes.box((20, 20, 20), (24, 30 + n, 30), size) for n in (0, 1)]
-    assert not found(compare(*enough), "reference is small")
+    assert not found(compare(*enough), Kind.SMALL)
     # an image of one slice has no axis across it
     flat = [shapes.imageOf(np.pad(np.ones((1, 20, 20 + n)), ((0, 0), (5, 5), (5, 10 - n)))) for n in (0, 1)]
-    assert not found(compare(*flat), "reference is small")
+    assert not found(compare(*flat), Kind.SMALL)
     # for a mesh the image is that of the test
     assert "2 of the image's 100" in found(compare(shapes.boxMesh((0, 0, 0), (2, 9, 9)), small[0]), "is small")[0]
-    assert not found(compare(*[shapes.boxMesh((0, 0, 0), (1, 9, 9 + n)) for n in (0, 1)]), "reference is small")
+    assert not found(compare(*[shapes.boxMesh((0, 0, 0), (1, 9, 9 + n)) for n in (0, 1)]), Kind.SMALL)
 
 
 def testImagesThatAreMostlyBackground():

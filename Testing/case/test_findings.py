@@ -41,8 +41,8 @@ def testHardlyAnyOverlap():
     reference = shapes.box((2, 2, 2), (11, 11, 11))
     alarm = "hardly overlap (Dice 0.02): check that they are the same structure"
     assert found(compare(reference, shapes.box((11, 2, 10), (20, 11, 19))), alarm)
-    assert not found(compare(reference, shapes.box((10, 2, 2), (19, 11, 11))), "hardly overlap")
-    assert not found(compare(reference, shapes.box((12, 2, 2), (20, 11, 11))), "hardly overlap")
+    assert not found(compare(reference, shapes.box((10, 2, 2), (19, 11, 11))), Kind.HARDLY_OVERLAP)
+    assert not found(compare(reference, shapes.box((12, 2, 2), (20, 11, 11))), Kind.HARDLY_OVERLAP)
 
 
 @pytest.mark.parametrize("families", ["all", "boundary", "overlap"])
@@ -50,19 +50,19 @@ def testNoOverlap(families):
     """Also without counted voxels, from the boxes around both."""
     settings = Settings(families=families)
     far = compare(BOX, shapes.box((18, 17, 17), (21, 21, 21)), settings)
-    assert found(far, "do not overlap at all") and far.findings[0].startswith("The two contours do not overlap at all")
+    assert found(far, Kind.NO_OVERLAP) and far.findings[0].startswith("The two contours do not overlap at all")
     near = compare(BOX, shapes.box((15, 14, 13), (19, 19, 19)), settings)  # one voxel in common
-    assert not found(near, "do not overlap at all")
+    assert not found(near, Kind.NO_OVERLAP)
 
 
 def testMeshesWithoutOverlap():
     box = shapes.boxMesh((0, 0, 0), (10, 10, 10))
     for families in ("overlap", "signed"):
         settings = Settings(families=families)
-        assert found(compare(box, shapes.boxMesh((20, 0, 0), (30, 10, 10)), settings), "do not overlap at all")
-        assert not found(compare(box, shapes.boxMesh((9, 0, 0), (19, 10, 10)), settings), "do not overlap at all")
+        assert found(compare(box, shapes.boxMesh((20, 0, 0), (30, 10, 10)), settings), Kind.NO_OVERLAP)
+        assert not found(compare(box, shapes.boxMesh((9, 0, 0), (19, 10, 10)), settings), Kind.NO_OVERLAP)
     # so far away that the voxels of a common grid are larger than either
-    assert found(compare(box, shapes.boxMesh((1e6, 0, 0), (1e6 + 10, 10, 10))), "do not overlap at all")
+    assert found(compare(box, shapes.boxMesh((1e6, 0, 0), (1e6 + 10, 10, 10))), Kind.NO_OVERLAP)
 
 
 def testAlarmsComeFirst():
@@ -120,7 +120,7 @@ def testAStructureComparedWithItself(tmp_path):
     for name in ("one.nrrd", "two.nrrd"):
         SimpleITK.WriteImage(BOX, str(tmp_path / name))
     (one,), (again,), (two,) = (readStructures(tmp_path / name) for name in ("one.nrrd", "one.nrrd", "two.nrrd"))
-    assert found(compare(one, again), "are the same structure of the same file")
+    assert found(compare(one, again), Kind.SAME)
     assert compare(one, two).findings == () and compare(BOX, BOX).findings == ()
 
 
@@ -133,11 +133,11 @@ def testOtherUnitsAndAxes(families):
     for which, pair in (("test", (inMillimeters, inMeters)), ("reference", (inMeters, inMillimeters))):
         result = compare(*pair, settings)
         assert found(result, f"Scaled by 1000, the {which} would match the other contour")
-        assert not found(result, "in RAS coordinates")
+        assert not found(result, Kind.OTHER_AXES)
     turned = compare(inMillimeters, shapes.boxMesh((-10, -45, 40), (30, -15, 90)), settings)
-    assert found(turned, "one of the files may be in RAS coordinates") and not found(turned, "Scaled by")
+    assert found(turned, Kind.OTHER_AXES) and not found(turned, Kind.OTHER_UNITS)
     elsewhere = compare(inMillimeters, shapes.boxMesh((-10, -45, -90), (30, -15, -40)), settings)
-    assert not found(elsewhere, "in RAS coordinates") and not found(elsewhere, "Scaled by")
+    assert not found(elsewhere, Kind.OTHER_AXES) and not found(elsewhere, Kind.OTHER_UNITS)
 
 
 def testPercentilesThatLookLikeShares():
@@ -147,8 +147,8 @@ def testPercentilesThatLookLikeShares():
         "HD0.95 is the distance within which 0.95 % of the boundary lies; the percentile that leaves out the farthest "
         "5 % is 95 (--percentile 95; in Python percentiles=95; in Slicer Percentile)."
     ]
-    assert not found(compare(*pair, Settings(percentiles=(1, 95))), "leaves out")
-    assert not found(compare(*pair, Settings(families="overlap", percentiles=(0.95,))), "leaves out")
+    assert not found(compare(*pair, Settings(percentiles=(1, 95))), Kind.LOW_PERCENTILE)
+    assert not found(compare(*pair, Settings(families="overlap", percentiles=(0.95,))), Kind.LOW_PERCENTILE)
 
 
 def testToleranceLargerThanTheStructures():
@@ -162,39 +162,39 @@ LEFT, RIGHT = ((2, 6, 6), (8, 14, 13)), ((15, 6, 6), (21, 14, 13))
 
 def testMirroredLeftRight():
     mirrored = compare(shapes.box(*LEFT), shapes.box(*RIGHT))
-    (finding,) = found(mirrored, "mirrored left-right")
+    (finding,) = found(mirrored, Kind.MIRRORED)
     assert "(Dice 1.00 instead of 0.00)" in finding
     # turned axes: the same patient, stored from left to right and upside down
     turned = [shapes.imageOf(SimpleITK.GetArrayFromImage(shapes.box(*sides)), origin=(23, 0, 23), direction=d)
               for sides, d in ((LEFT, np.diag([-1, 1, -1])), (RIGHT, np.diag([-1, 1, -1])))]  # fmt: skip
-    assert found(compare(*turned), "mirrored left-right")
+    assert found(compare(*turned), Kind.MIRRORED)
 
 
 def testNotMirrored():
     same = compare(shapes.box(*LEFT), shapes.box((3, 6, 6), (8, 14, 13)))
-    assert not found(same, "mirrored")
+    assert not found(same, Kind.MIRRORED)
     # mirrored front to back is something else
     frontToBack = compare(shapes.box((6, 2, 6), (14, 8, 13)), shapes.box((6, 15, 6), (14, 21, 13)))
-    assert found(frontToBack, "do not overlap") and not found(frontToBack, "mirrored")
+    assert found(frontToBack, "do not overlap") and not found(frontToBack, Kind.MIRRORED)
     # apart, but not at the mirrored place either
     elsewhere = compare(shapes.box(*LEFT), shapes.box((15, 16, 16), (21, 21, 21)))
-    assert found(elsewhere, "do not overlap") and not found(elsewhere, "mirrored")
+    assert found(elsewhere, "do not overlap") and not found(elsewhere, Kind.MIRRORED)
     # a slight gain is no reason to doubt the sides
     settings = Settings(families="overlap")
     for low, high in (((9, 6, 6), (16, 14, 13)), ((7, 6, 6), (17, 14, 13))):
-        assert not found(compare(BOX, shapes.box(low, high), settings), "mirrored")
+        assert not found(compare(BOX, shapes.box(low, high), settings), Kind.MIRRORED)
 
 
 def testASmallStructureInTheMiddleIsNotMirrored():
     """A mirror at the middle moves it by little: an ordinary disagreement explains the difference as well."""
     for radius in (3, 6):
         pair = [shapes.ball(radius, (x, 0, 0), origin=(-29.5, -30, -30)) for x in (-1.5, 1.5)]
-        assert not found(compare(*pair, Settings(families="overlap")), "mirrored")
+        assert not found(compare(*pair, Settings(families="overlap")), Kind.MIRRORED)
 
 
 def testMirroredAtTheOriginOfAnImageThatIsNotCentered():
     pair = [shapes.ball(6, (x, 0, 0), origin=(-30, -30, -30), size=(90, 60, 60)) for x in (-18, 18)]
-    (finding,) = found(compare(*pair, Settings(families="overlap")), "mirrored left-right")
+    (finding,) = found(compare(*pair, Settings(families="overlap")), Kind.MIRRORED)
     assert "(Dice 1.00 instead of 0.00)" in finding
 
 
@@ -268,9 +268,9 @@ def testAnImageThatDoesNotHoldItsStructureIsNotItsPlace():
     far = whole.mask.grid.resized((30, 0, 0), (35, 19, 19))
     elsewhere = replace(whole, mask=whole.mask.on(far))
     assert elsewhere.mask.grid.corners()[:, 0].min() > whole.box[1][0]
-    assert not found(compare(whole, elsewhere), "not overlap in space")
+    assert not found(compare(whole, elsewhere), Kind.IMAGES_APART)
     beside = whole.mask.grid.resized((-35, 0, 0), (-30, 19, 19))
-    assert not found(compare(replace(whole, mask=whole.mask.on(beside)), elsewhere), "not overlap in space")
+    assert not found(compare(replace(whole, mask=whole.mask.on(beside)), elsewhere), Kind.IMAGES_APART)
 
 
 # Absence

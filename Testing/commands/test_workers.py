@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
-from commandruns import LABELS, OTHERS, contents
+from commandruns import LABELS, contents
+from commandruns import files as files  # the fixture
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.base import parallel
@@ -23,15 +24,6 @@ from SegmentMetricsLib.case import casework
 from SegmentMetricsLib.commands import pairwork
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    """Two label maps with three structures in both, in the current folder."""
-    monkeypatch.chdir(tmp_path)
-    for name, labels in (("ref.nrrd", LABELS), ("test.nrrd", OTHERS)):
-        SimpleITK.WriteImage(shapes.labelImage(labels), name, True)
-    return "ref.nrrd", "test.nrrd"
 
 
 @pytest.mark.nightly

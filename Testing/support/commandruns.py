@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import shapes
+import SimpleITK
 from imagefiles import save
 
 from SegmentMetricsLib import __main__
@@ -36,6 +37,15 @@ def run(withoutPictures, capfd, monkeypatch, tmp_path):
         return status, *capfd.readouterr()
 
     return runMain
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Two label maps with three structures in both, and one in each alone, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    for name, labels in (("ref.nrrd", LABELS), ("test.nrrd", OTHERS)):
+        SimpleITK.WriteImage(shapes.labelImage(labels), name, True)
+    return "ref.nrrd", "test.nrrd"
 
 
 @pytest.fixture

@@ -304,6 +304,26 @@ class TestSecondPass:
             assert found.sizeWithin(1.0001)[0] == pytest.approx(truth.sizeWithin(1.0001)[0], rel=0.01)
         assert errors[1.0,] < errors[()]
 
+    @pytest.mark.parametrize("limit", [2.2, 2.35])
+    def testElementsThatAreAlikeDoNotCancelOut(self, limit):
+        """Where all elements lie in the same way to the other boundary, their errors add up, and another pass follows.
+
+        As where a structure is moved by a voxel. The truth is that of a fine grid over one of the equal squares.
+        """
+        at = np.indices((24, 24)).reshape(2, -1).T[:, None] + np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+        cells = (4 * np.arange(24 * 24)[:, None, None] + np.array([[0, 1, 2], [1, 3, 2]])).reshape(-1, 3)
+        squares = Surface(np.pad(at.reshape(-1, 2), [(0, 0), (0, 1)]).astype(float), cells)
+
+        def roofs(points):
+            return 2 + np.abs(points[:, 0] % 1 - 0.3) + 0.7 * np.abs(points[:, 1] % 1 - 0.6)
+
+        sampler = Directions([squares], [roofs])
+        sampler.areDeep = np.zeros(1, bool)
+        found = Field(sampler, [limit]).sizeWithin(limit)[0]
+        expected = squares.sizes.sum() * (roofs((np.indices((500, 500)).reshape(2, -1).T + 0.5) / 500) <= limit).mean()
+        assert found == pytest.approx(expected, abs=0.006 * squares.sizes.sum())
+        assert found.lower <= expected <= found.upper
+
     def testSampledElementsStandForAll(self):
         differences = np.random.default_rng(0).lognormal(sigma=1.5, size=20_000)
         counts = []
