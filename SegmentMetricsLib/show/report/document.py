@@ -219,7 +219,7 @@ class Report:
             head=self._head(ranking, len(failures), dose, date),
             failed=notCompared(failures),
             alarms=alarms(records, findings),
-            judged=_judged(ranking, judgment) if judgment is not None else "",
+            judged=_protocolOf(ranking, judgment) if judgment is not None else "",
             filters=self.gray.filters() if self.gray else "",
             overview=_overview(missing, findings, ranking, bool(failures)),
             common=joined((common(shared, records), small(areSmall if isOnce else (), records))),
@@ -463,12 +463,12 @@ def _measurements(record: Comparison) -> Markup:
             Table(values.columns, rows), groups=families, kind="measured spread" if spread else "measured"
         ),
         note=filled('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
-        sides=filled(toward, sides=table(_turned(sides))) if sides else "",
+        sides=filled(toward, sides=table(_turn(sides))) if sides else "",
         dose=filled("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",
     )
 
 
-def _turned(content: Table) -> Table:
+def _turn(content: Table) -> Table:
     names, *rows = ([row[n] for row in content.rows] for n in range(len(content.columns)))
     heads = [column.heading for column in content.columns]
     return Table.headed([heads[0], *names], [[head, *row] for head, row in zip(heads[1:], rows, strict=True)])
@@ -479,7 +479,7 @@ def _solid(text: str) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
+def _protocolOf(ranking: Ranking, judgment: Judgment) -> Markup:
     """Return the verdicts of the protocol, rule by rule, the worst structure first."""
     sources = list(dict.fromkeys(verdict.rule.source for verdict in judgment.verdicts))
     notes = {source: f"[{n}]" for n, source in enumerate(filter(None, sources), 1)} if len(sources) > 1 else {}
