@@ -56,7 +56,6 @@ class FollowedRun:
 
     @property
     def isPossible(self) -> bool:
-        """Whether its segments are still there."""
         for node, segment in zip(self.nodes, self.segments):
             if node.GetScene() is not slicer.mrmlScene or node.GetSegmentation().GetSegment(segment) is None:
                 return False
@@ -88,7 +87,6 @@ class Follower:
 
     @property
     def isBusy(self) -> bool:
-        """Whether a measurement is on its way."""
         return self.run is not None
 
     def request(self, isEdit: bool = True) -> None:

@@ -33,7 +33,7 @@ from .views.inputs import InputsView
 from .views.layouts import LayoutView
 from .views.lesions import LesionsView
 from .views.maps import MapView
-from .views.observers import ObserverChoiceView, ObserverFilesView, ObserversView
+from .views.observers import ObserverChoiceView, ObserversView
 from .views.pages import PagesView
 from .views.pairs import PairsView
 from .views.places import PlacesView
@@ -67,10 +67,13 @@ class Panel(VTKObservationMixin):
         self.ahead = None  # the drawing that was computed last
         self.leftovers = Leftovers()
         self.model = model = PanelModel(SlicerScene())
-        self.attempts = Attempts(model, logic, self)
+        self.attempts = attempts = Attempts(model, logic, self)
+        # for scripts
+        self.apply, self.compareTools, self.report = attempts.apply, attempts.compareTools, attempts.report
+        self.staleness = model.staleness
         self.inputs = InputsView(ui, model)
         self.observerChoice = ObserverChoiceView(ui, model)
-        self.pairs = PairsView(ui, model, self.attempts.propose)
+        self.pairs = PairsView(ui, model, attempts.propose)
         self.settings = SettingsView(ui, model)
         self.protocols = ProtocolsView(ui, model, self.onNews)
         self.doseChoice = DoseChoiceView(ui, model)
@@ -88,19 +91,18 @@ class Panel(VTKObservationMixin):
         self.lesions = LesionsView(ui, model)
         self.slices = SlicesView(ui, model)
         self.doses = DoseView(ui, model)
-        self.conventions = ConventionsView(ui, model, self.attempts.compareTools, self.attempts.which, self.onWritten)
-        self.follower = Follower(model, self.onFollowed, self.onFollowFailed)
+        self.conventions = ConventionsView(ui, model, attempts.compareTools, attempts.which, self.onWritten)
+        self.follower = Follower(model, self.onFollowed, self.say)
         self.corners = CornersView(ui, model)
         self.practice = PracticeView(ui, model, self.follower, self.forgetResults, self.apply, self.onWritten)
-        self.reports = ReportsView(ui, model, self.attempts.report)
-        self.observerFiles = ObserverFilesView(ui, model, self.attempts.reportObservers)
+        self.reports = ReportsView(ui, model, attempts)
         self.heights = HeightsView(ui, model, [self.conventions.answerLabel])
         # in the order in which they are shown: focus needs the maps
         self.views = (
             *(self.inputs, self.observerChoice, self.pairs, self.settings, self.protocols, self.doseChoice),
             *(self.results, self.verdicts, self.places, self.lesions, self.pages, self.observers),
             *(self.map, self.variation, self.focus, self.hazard, self.plot, self.layout, self.slices, self.doses),
-            *(self.conventions, self.practice, self.corners, self.reports, self.observerFiles),
+            *(self.conventions, self.practice, self.corners, self.reports),
         )
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
@@ -123,34 +125,12 @@ class Panel(VTKObservationMixin):
 
     @property
     def outcome(self):
-        """The shown results, or None."""
         return self.model.outcome
-
-    def staleness(self) -> str:
-        """Return the reason why the shown results are out of date, or "" if they are not."""
-        return self.model.staleness()
-
-    def apply(self) -> bool:
-        """Run the chosen comparison and show its outcome. Returns True on success, else the panel shows the reason."""
-        with self.model.steady():
-            return self.attempts.apply()
-
-    def compareTools(self) -> bool:
-        """Compute the values that other tools would report for the shown pair. Returns True on success."""
-        return self.attempts.compareTools()
-
-    def report(self, path) -> bool:
-        """Write a report on the results to a path: as a page, or as DICOM if it ends with .dcm.
-
-        Returns True on success, else the panel shows the reason.
-        """
-        return self.attempts.report(path)
 
     # Following the scene
 
     @property
     def isActive(self) -> bool:
-        """Whether the panel follows its parameter node."""
         return self.connection is not None
 
     def useNode(self, node) -> None:
@@ -204,24 +184,20 @@ class Panel(VTKObservationMixin):
 
     def releaseScene(self) -> None:
         """Release the scene before it is closed or nodes are imported; results are kept during an import."""
-        kept = None if slicer.mrmlScene.IsClosing() else self.outcome or self.model.kept
-        self.model.scene.noteChange(isClosed=bool(slicer.mrmlScene.IsClosing()))
-        self._release()
+        isClosing = bool(slicer.mrmlScene.IsClosing())
+        kept = None if isClosing else self.outcome or self.model.kept
+        self.model.scene.noteChange(isClosed=isClosing)
+        self.setParameters(None)
+        self.leftovers.forget()
         self.model.kept = kept
-        if slicer.mrmlScene.IsClosing():
+        if isClosing:
             self.model.framed = None
             releaseAllCharts()
 
     def close(self) -> None:
         """Release everything before the panel is deleted."""
-        self._release()
-        self.places.close()
-
-    def _release(self) -> None:
-        """Release the scene and its nodes."""
         self.setParameters(None)
-        self.model.kept = None
-        self.leftovers.forget()
+        self.places.close()
 
     # Reacting to changes
 
@@ -262,7 +238,10 @@ class Panel(VTKObservationMixin):
         if slicer.mrmlScene.IsClosing() or slicer.mrmlScene.IsImporting():
             return
         if node is self.parameters.parameterNode:
-            self.onParametersRemoved()
+            wasActive = self.isActive
+            self.setParameters(None)
+            if wasActive:
+                qt.QTimer.singleShot(0, self.onLost)
             return
         self.inputs.onRemoved(node)
         if node.GetAttribute(folders.ROLE_ATTRIBUTE):
@@ -278,33 +257,24 @@ class Panel(VTKObservationMixin):
         self.onNews()
 
     def onMapRange(self, range: float) -> None:
-        """Store the color range (mm) that the user chose for the distance map."""
         if self.isActive:
             self.parameters.range = range
-
-    def onParametersRemoved(self) -> None:
-        """Switch to a new parameter node when the current one is deleted."""
-        wasActive = self.isActive
-        self.setParameters(None)
-        if wasActive:
-            qt.QTimer.singleShot(0, self.onLost)
 
     def onEvent(self) -> None:
         """Let nothing leave the panel until it is known whether the compared segments really changed."""
         if self._hasResults() and not self.model.isBusy:
             self.model.isUnchecked = True
-            self._enableActions()
+            for view in self.views:
+                view.enable()
 
     def onWritten(self, path) -> None:
-        """Say where a table was written."""
-        self.model.notice = _("The table was written to {path}.").format(path=path)
+        self.say(_("The table was written to {path}.").format(path=path))
+
+    def say(self, notice: str) -> None:
+        self.model.notice = notice
         self._showMessage()
 
     def onSuspect(self, suspects) -> None:
-        """Check whether the compared segments really changed.
-
-        suspects: IDs of the segments that may have changed, None for all.
-        """
         isFollowing = self.model.isFollowing()
         if self._hasResults():
             with nullcontext() if isFollowing else waiting():  # the cursor must not flicker while somebody draws
@@ -323,7 +293,9 @@ class Panel(VTKObservationMixin):
         if model.isPracticing():
             self.practice.note(found["comparison"])
             return
-        self._take(self.logic.keep(run.request, found["result"]), isRepeated=True)
+        outcome = self.logic.keep(run.request, found["result"])
+        self.conventions.forget(outcome)
+        model.take(outcome, isRepeated=True)
         edit = model.edit()
         if edit is not None:
             model.setEdit(advanced(edit, found["places"]))
@@ -338,14 +310,8 @@ class Panel(VTKObservationMixin):
             self.map.prepared = {}
 
     def forgetResults(self) -> None:
-        """Show no results any more; their nodes stay in the scene."""
         self.model.forgetResults()
         self._show()
-
-    def onFollowFailed(self, reason: str) -> None:
-        """Say why an edit could not be measured."""
-        self.model.notice = reason
-        self._showMessage()
 
     def _watch(self) -> None:
         """Let the watcher report changes while the panel is open or follows edits, then sooner."""
@@ -395,7 +361,6 @@ class Panel(VTKObservationMixin):
                 self.attempts.apply(isRepeated=True)
 
     def _show(self) -> None:
-        """Update all views."""
         model = self.model
         self.leftovers.remove(slicer.mrmlScene)
         if model.isPracticing() and (self.outcome is not None or self.parameters.result is not None):
@@ -417,7 +382,8 @@ class Panel(VTKObservationMixin):
         for view in self.views:
             view.show()
         self.map.prepared = {}
-        self._enableActions()
+        for view in self.views:
+            view.enable()
         self._showMessage()
 
     def _drawing(self) -> tuple:
@@ -447,11 +413,6 @@ class Panel(VTKObservationMixin):
             if self.refreshTimer.isActive():  # somebody chose something else meanwhile
                 self.model.forget()
 
-    def _enableActions(self) -> None:
-        """Enable what takes results out of the panel, or disable it."""
-        for view in self.views:
-            view.enable()
-
     def _showMessage(self) -> None:
         message = self.model.message(*[view.problem for view in self.views])
         self.ui.messageLabel.text, self.ui.messageLabel.visible = message, bool(message)
@@ -472,11 +433,9 @@ class Panel(VTKObservationMixin):
     # As the Host of attempts
 
     def longWork(self, isWanted, keepsPart: bool) -> LongWork:
-        """Return the LongWork in which an attempt runs."""
         return LongWork(_("Segment Metrics"), isWanted, keepsPart)
 
     def freeze(self, isFrozen: bool) -> None:
-        """Freeze the panel while an attempt is running, then resume."""
         if isFrozen:  # changes made meanwhile are checked against the new outcome, not the old one
             self.watcher.setActive(False)
             self.ui.applyButton.enabled = False
@@ -485,27 +444,20 @@ class Panel(VTKObservationMixin):
         self._enableApply()
 
     def take(self, outcome, isRepeated: bool) -> None:
-        """Set a new outcome. isRepeated: whether it comes from an automatic update."""
         self.follower.stop()  # what it measures now may be of other settings
-        self._take(outcome, isRepeated)
-
-    def _take(self, outcome, isRepeated: bool) -> None:
         self.conventions.forget(outcome)
         self.model.take(outcome, isRepeated)
 
     def takeObserved(self, outcome) -> None:
-        """Set what was found of several observers, and open its page."""
         self.model.observers.take(outcome)
         self.model.setOutcome(None)
         self.variation.take()
         self.pages.current = "observers"
 
     def takeTools(self, outcome, number: int, found) -> None:
-        """Store what other tools would report for a pair of an outcome."""
         outcome.mark(showConventionsTable(outcome.comparisons[number], conventions=found))
 
     def showOutcome(self) -> None:
-        """Show the result of an attempt, including one by a script while another module is open."""
         self.model.isNews = False
         if self.isActive:
             self.refresh()

@@ -66,8 +66,8 @@ def _missing(result) -> list[str]:
     return [text.format(name=name, reason=reason) for name, reason in result.failures.items()]
 
 
-def writeObservers(path: Path, study, work) -> None:
-    """Write a report on several observers. study: an ObserverStudy. work: a LongWork. Raises OSError."""
+def writeObservers(path: Path, study, work) -> list[str]:
+    """Write a report on several observers; nothing is missing from it. study: an ObserverStudy. Raises OSError."""
     from SegmentMetricsLib.show.pictures.overlay import drawVariation
     from SegmentMetricsLib.show.report.observers import pageOf, pictureOf
 
@@ -80,3 +80,4 @@ def writeObservers(path: Path, study, work) -> None:
                 drawVariation(found, file)
             pictures.append(pictureOf(file))
     path.write_text(pageOf(study, pictures, path.stem), encoding="utf-8", errors="backslashreplace")
+    return []

@@ -54,13 +54,11 @@ class SegmentWatcher(VTKObservationMixin):
                 self.addObserver(node, event, self.onNodeEvent)
 
     def stop(self) -> None:
-        """Watch nothing."""
         self.watch([])
         self.timer.stop()
         self.suspects = set()
 
     def setDelay(self, milliseconds: int) -> None:
-        """Wait this long after the last event."""
         self.timer.setInterval(milliseconds)
 
     def setActive(self, isActive: bool) -> None:

@@ -86,7 +86,6 @@ class LongWork:
             self.dialog = None
 
     def isPartWanted(self) -> bool:
-        """Return whether what is finished is a result when the work is stopped."""
         return self.keepsPart and self.isWanted()
 
     @property

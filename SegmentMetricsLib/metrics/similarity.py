@@ -340,12 +340,10 @@ def contourScores(
     """
     if not pairs:
         return []
-    points, others, shifts = _sample(pairs, step)
-    local = _pairDistances(points, others, shifts, step)
+    points, others, local = _pairPoints(pairs, step)
     parts, scored, distances = levels.partsOf(step), points, local
     if parts > 1:
-        scored, finer, _ = _sample(pairs, step / parts)
-        distances = _pairDistances(scored, finer, shifts, step / parts)
+        scored, _, distances = _pairPoints(pairs, step / parts)
     sides = np.zeros(len(distances), int)
     if levels.inside != levels.outside:
         slices = np.repeat([index for index, _ in pairs], [len(p) for p in scored])
@@ -360,26 +358,23 @@ def contourScores(
     ]
 
 
-def _sample(
+def _pairPoints(
     pairs: list[tuple[int, ContourPair]], step: float
-) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Return points (n, 2) of the tests and of the references, and the shifts (2,) that align their centers."""
+) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
+    """Return points (n, 2) along every test, along every reference, and distances for those of all tests in a row.
+
+    They are the distances of the pairs that localDistances() finds when the centers of both contours coincide.
+    """
     points, others, shifts = [], [], []
     for _, (reference, test) in pairs:
         shift = reference.center - test.center
         others.append(reference.resampled(step, reference.startToward(-shift, test)))
         points.append(test.resampled(step, test.startToward(-shift, reference)))
         shifts.append(shift)
-    return points, others, shifts
-
-
-def _pairDistances(
-    points: list[np.ndarray], others: list[np.ndarray], shifts: list[np.ndarray], step: float
-) -> np.ndarray:
-    """Return the distances of the pairs that localDistances() finds, for the points of all contours in a row."""
     moves = np.repeat(np.column_stack([shifts, np.zeros(len(shifts))]), [len(p) for p in points], axis=0)
     layered, targets = _layer((points, others), shifts)
-    return localDistances(layered, targets, moves, SAME * step)[1]
+    _, distances = localDistances(layered, targets, moves, SAME * step)
+    return points, others, distances
 
 
 def _meanOf(values: np.ndarray, points: list[np.ndarray]) -> np.ndarray:

@@ -28,6 +28,7 @@ from ..show.distributions import (
     roundRange,
 )
 from ..show.maps import requireDistances, shownTolerance
+from ..show.resulttables import heading
 from ..show.tablemodel import Column, Table
 from ..show.tables import shorten
 from . import folders, practice
@@ -156,8 +157,8 @@ def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float 
     for number, pair in enumerate(pairs, start=1):
         shares = cumulativeShares(pair.distances, positions)
         # line breaks, tabs and quotes would not survive saving
-        heading = " ".join(pairName(pair).replace('"', "'").split())
-        columns.append((Column(f"Share{number}", heading, "%", f"Share of both {what} within the distance"), shares))
+        title = " ".join(pairName(pair).replace('"', "'").split())
+        columns.append((Column(f"Share{number}", title, "%", f"Share of both {what} within the distance"), shares))
     table = chart.table("curves", f"{name}: cumulative", columns)
     for number, (pair, color) in enumerate(zip(pairs, _curveColors(pairs), strict=True), start=1):
         chart.series(f"curve {number}", pairName(pair), table, "Distance", f"Share{number}", color)
@@ -256,7 +257,8 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
         ),
     ]
     for key in rows[0].values:
-        columns.append((Column(key, *columnOf(key)), [_finite(row.values[key]) for row in rows]))
+        values = [value if math.isfinite(value := row.values[key]) else math.nan for row in rows]  # plots leave out NaN
+        columns.append((Column(key, *columnOf(key)), values))
     places = [RAS_FROM_LPS[:3, :3] @ row.place for row in rows]
     for axis, key in enumerate(PLACE_COLUMNS):
         column = Column(key, unit="mm", description="Where the two differ most in the slice")
@@ -272,7 +274,8 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     room = 0.02 * (ends[1] - ends[0]) or 1.0
     along = axisOfRows(rows)
     toward = "" if along is None else f", + {SIDES[LETTERS_OF_AXES[along][1]]}"
-    axes = (f"Position of the slice (mm){toward}", label)
+    # in short, because the plot in the panel is low
+    axes = (f"Position of the slice (mm){toward}", f"{heading(quantity)} ({unit})" if unit else heading(quantity))
     # VTK labels the ends and the middle of an axis
     xRange = roundRange(ends[0] - room, ends[1] + room)
     yRange = (0.0, 1.0) if quantity == "DSC" else roundRange(low - margin * (low < 0), high + margin)
@@ -306,13 +309,13 @@ def isDrawn(chartNode) -> bool:
     if chartNode is None:
         return False
     series = [chartNode.GetNthPlotSeriesNode(n) for n in range(chartNode.GetNumberOfPlotSeriesNodes())]
-    return bool(series) and all(node is not None and _hasValues(node) for node in series)
-
-
-def _hasValues(series) -> bool:
-    table = series.GetTableNode().GetTable() if series.GetTableNode() is not None else None
-    columns = [table and table.GetColumnByName(name) for name in (series.GetXColumnName(), series.GetYColumnName())]
-    return all(column is not None and column.GetNumberOfValues() for column in columns)
+    for one in series:
+        table = one.GetTableNode().GetTable() if one is not None and one.GetTableNode() is not None else None
+        names = (one.GetXColumnName(), one.GetYColumnName()) if table is not None else ("",)
+        columns = [table and table.GetColumnByName(name) for name in names]
+        if not all(column is not None and column.GetNumberOfValues() for column in columns):
+            return False
+    return bool(series)
 
 
 class _Chart:
@@ -336,7 +339,6 @@ class _Chart:
         return node
 
     def table(self, part: str, name: str, columns: Sequence[tuple[Column, Sequence | np.ndarray]]):
-        """Return a table node with these columns and their values."""
         node = self._node(f"{self.role} {part} table", "vtkMRMLTableNode")
         wasModifying = node.StartModify()
         nameResult(node, f"{name} ({part})")
@@ -410,11 +412,6 @@ def _checkedTolerance(comparison, tolerance: float | None) -> float:
     if not 0 < tolerance < float("inf"):
         raise InputError(f"The tolerance of a chart is a positive number of millimeters, not {tolerance}.")
     return float(tolerance)
-
-
-def _finite(value: float) -> float:
-    """Return a value with infinity replaced by NaN, which plots leave out."""
-    return value if math.isfinite(value) else math.nan
 
 
 def _curveColors(pairs: Sequence) -> list[tuple[float, float, float]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from vtkmodules.vtkCommonDataModel import vtkDataObject
 
 from ..base.palettes import rgb
 from ..show.maps import Coloring
 
-# Size of a legend with numbers and of one with words, as fractions of the view's width and height: large enough to be
-# read in a view of 400 x 240 pixels. Positions are fractions of what is left beside the legend.
-SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.09, 0.4), (0.28, 0.45)
+# Size of a legend with numbers and of one with words, as fractions of the view's width and height: the letters of both
+# are alike, and can be read in a view of 400 x 240 pixels. Positions are fractions of what is left beside the legend.
+SIZE_OF_NUMBERS, SIZE_OF_WORDS = (0.09, 0.4), (0.24, 0.4)
 POSITION = (0.98, 0.3)
 
 COLORS_ATTRIBUTE = "SegmentMetrics.Colors"
@@ -37,6 +38,22 @@ def fillColorNode(colorNode, coloring: Coloring) -> None:
             function.AddRGBPoint(value, *color)
         colorNode.SetAndObserveColorTransferFunction(function)
     colorNode.SetAttribute(COLORS_ATTRIBUTE, coloring.kind)
+
+
+def showColors(display, colorNode, array: str, ends: tuple[float, float], isNew: bool) -> None:
+    """Color a model by a point array. isNew: whether to set what users may change, too."""
+    if isNew:
+        display.SetVisibility2D(True)
+        display.SetSliceIntersectionThickness(4)
+        # little shading, so that the colors on the surface match the legend
+        display.SetAmbient(0.3)
+        display.SetDiffuse(0.8)
+        display.SetSpecular(0.0)
+    display.SetAndObserveColorNodeID(colorNode.GetID())
+    display.SetActiveScalar(array, vtkDataObject.POINT)
+    display.SetScalarRangeFlag(display.UseManualScalarRange)
+    display.SetScalarRange(*ends)
+    display.SetScalarVisibility(True)
 
 
 def showLegend(modelNode, coloring: Coloring):

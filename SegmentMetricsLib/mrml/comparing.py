@@ -17,7 +17,6 @@ from ..case.protocol.protocol import Protocol, asProtocol
 from ..face import CaseResult, Comparison
 from ..model.dose import Dose
 from ..model.ignored import leaveOut, separateIgnored
-from ..model.instances import joinLesions
 from ..model.naming import pairTitle
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing, nameMeant
@@ -84,7 +83,7 @@ def openCase(
     Cancelled
         If it is stopped.
     """
-    settings, plan = adapt(settings, dose=asDose(dose))
+    settings, plan = adapt(settings, dose=dose if dose is None or isinstance(dose, Dose) else doseOf(dose))
     protocol = asProtocol(protocol)
     if isinstance(reference, (tuple, list)) and isinstance(test, (tuple, list)):
         pair = [
@@ -102,8 +101,7 @@ def openCase(
     read, problems = _readAll((reference, test), settings.surface, progress)
     everything = [structures.values() for structures in read]
     if settings.instanceMaps:  # every segment is a lesion
-        classes = dict(settings.instanceClasses)
-        sides = separateIgnored(everything, settings.ignore, join=lambda own: own.having(joinLesions(own, classes)))
+        sides = separateIgnored(everything, settings.ignore, classes=dict(settings.instanceClasses))
         lost = {name: why for reasons in problems for name, why in reasons.items()}
         return Case(pairStructures(*sides, choices=choices), settings, protocol, criticals, plan, unusable=lost)
     if settings.ignore is not None:
@@ -172,11 +170,6 @@ def _shownAgain(structures: Iterable[Structure], settings: Settings) -> list[Str
     """Return structures with the surface that the settings ask for, also those that have lost it with their voxels."""
     isLost = settings.surface == "displayed"
     return [displayed(one) if isLost and one.givenSurface is None and not one.isEmpty else one for one in structures]
-
-
-def asDose(given) -> Dose | None:
-    """Return a dose that is given as a volume node or as such, None for none."""
-    return given if given is None or isinstance(given, Dose) else doseOf(given)
 
 
 def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:

@@ -113,7 +113,7 @@ def displayedSurface(structure) -> vtkPolyData:
             raise InputError(f"{structure.name} is empty, so there is nothing to show.")
         mask = None if structure.dimension == 2 or structure.surfaceKind == "displayed" else structure.mask
     if mask is None:
-        return measuredSurface(structure)
+        return withNormals(toRas(toPolyData(structure.surface)))
     if mask not in _surfaceOfMask:
         _surfaceOfMask[mask] = outward(closedSurface(orientedImage(mask)))
     return _surfaceOfMask[mask]
@@ -174,11 +174,6 @@ def outward(polyData: vtkPolyData) -> vtkPolyData:
     turned.ReverseNormalsOn()
     turned.Update()
     return turned.GetOutput()
-
-
-def measuredSurface(structure) -> vtkPolyData:
-    """Return the surface of a Structure as measured, as vtkPolyData in RAS mm with normals."""
-    return withNormals(toRas(toPolyData(structure.surface)))
 
 
 def pointsOf(polyData: vtkPolyData) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .images import shownVolumes
+
 
 def chooseInEditor(segmentationNode, segment: str, scene) -> None:
     """Let Segment Editor edit a segment, given by ID, on the image that the slice views show, when it is opened.
@@ -18,13 +20,6 @@ def chooseInEditor(segmentationNode, segment: str, scene) -> None:
     wasModifying = node.StartModify()
     node.SetAndObserveSegmentationNode(segmentationNode)
     node.SetSelectedSegmentID(segment)
-    image = shownImageNode(scene)
-    if image is not None:
+    for image in shownVolumes(scene)[:1]:
         node.SetAndObserveSourceVolumeNode(image)
     node.EndModify(wasModifying)
-
-
-def shownImageNode(scene):
-    """Return the volume node in the background of the first slice view that has one, or None."""
-    identifiers = [n.GetBackgroundVolumeID() for n in scene.GetNodes() if n.IsA("vtkMRMLSliceCompositeNode")]
-    return next((scene.GetNodeByID(each) for each in identifiers if each), None)

@@ -23,7 +23,7 @@ HIDDEN_ALONE = "1"
 COVERED_ATTRIBUTE = "SegmentMetrics.CoveredByObservers"
 # What an outline changes of a segmentation's display node.
 LOOK = ("Visibility", "Visibility3D", "Visibility2DFill", "Visibility2DOutline", "SliceIntersectionThickness")
-# On the models of the lines: the side that they show.
+# On the hidden nodes that are drawn here: the side that a line shows, or one of the next two.
 SIDE_ATTRIBUTE = "SegmentMetrics.FocusSide"
 # The attribute's value on the mark of the farthest point, and its color.
 POINT, POINT_COLOR = "farthest point", "#ffff00"
@@ -130,16 +130,20 @@ def _setLook(display, look: Mapping) -> None:
 def showLines(surfaces: Mapping[str, vtkPolyData], scene, in2D=REFERENCE_AND_TEST, in3D: bool = False) -> None:
     """Show surfaces, by side, as lines in the slice views; remove those of a side that has none.
 
-    They have hidden models that are never saved. surfaces: RAS mm. in2D: the sides whose line is shown. in3D: whether
-    the surfaces are shown in the 3D views, too.
+    surfaces: RAS mm. in2D: the sides whose line is shown. in3D: whether the surfaces are shown in the 3D views, too.
     """
-    found = _lines(scene)
+    found = _ours(scene)
     for side in REFERENCE_AND_TEST:
+        model = found.get(side)
         if side not in surfaces:
-            if side in found:
-                _remove(found[side], scene)
+            _remove(model, scene)
             continue
-        model = found.get(side) or _makeLine(side, scene)
+        if model is None:
+            model = _hiddenNode("vtkMRMLModelNode", side, scene)
+            display = model.GetDisplayNode()
+            display.SetColor(*rgb(COMPARED[side]))
+            display.SetOpacity(OPACITY[side])
+            display.SetSliceIntersectionThickness(THICKNESS)
         if model.GetPolyData() is not surfaces[side]:
             model.SetAndObservePolyData(surfaces[side])
         display = model.GetDisplayNode()
@@ -151,25 +155,15 @@ def showLines(surfaces: Mapping[str, vtkPolyData], scene, in2D=REFERENCE_AND_TES
 
 
 def showPoint(position, scene) -> None:
-    """Mark a place, LPS mm, in all views, by a hidden node that is never saved; None removes the mark."""
-    import slicer
-
-    (node,) = [n for n in scene.GetNodes() if n.GetAttribute(SIDE_ATTRIBUTE) == POINT] or [None]
+    """Mark a place, LPS mm, in all views; None removes the mark."""
+    node = _ours(scene).get(POINT)
     if position is None:
-        if node is not None:
-            _remove(node, scene)
+        _remove(node, scene)
         return
     if node is None:
-        node = slicer.vtkMRMLMarkupsFiducialNode()
-        node.SetName("Segment Metrics: farthest point")
-        node.SetHideFromEditors(True)
-        node.SetSaveWithScene(False)
-        node.SetAttribute(SIDE_ATTRIBUTE, POINT)
         with placingKept(scene):
-            node = scene.AddNode(node)
-            node.CreateDefaultDisplayNodes()
+            node = _hiddenNode("vtkMRMLMarkupsFiducialNode", POINT, scene)
         display = node.GetDisplayNode()
-        display.SetSaveWithScene(False)
         display.SetSelectedColor(*rgb(POINT_COLOR))
         display.SetGlyphTypeFromString("CrossDot2D")
         display.SetPointLabelsVisibility(False)
@@ -184,29 +178,18 @@ def showPoint(position, scene) -> None:
 def showExtent(low, high, scene) -> None:
     """Give slice views without an image an empty label map from a lowest to a highest corner, LPS mm.
 
-    Without any volume, the sliders of their positions are wrong. It is hidden and never saved.
+    Without any volume, the sliders of their positions are wrong.
     """
-    import slicer
-
-    bare = [
-        node
-        for node in scene.GetNodes()
-        if node.IsA("vtkMRMLSliceCompositeNode") and not node.GetBackgroundVolumeID() and not _others(node)
-    ]
+    bare, node = [], _ours(scene).get(EXTENT)
+    for composite in (one for one in scene.GetNodes() if one.IsA("vtkMRMLSliceCompositeNode")):
+        labels = scene.GetNodeByID(composite.GetLabelVolumeID() or "")
+        if not composite.GetBackgroundVolumeID() and labels in (None, node):
+            bare.append(composite)
     if not bare:
         return
     size = np.maximum(np.asarray(high) - low, 1.0)
     spacing = np.maximum(size / MOST_VOXELS, 1.0)
-    node = _extentOf(scene)
-    if node is None:
-        node = slicer.vtkMRMLLabelMapVolumeNode()
-        node.SetName("Segment Metrics: extent")
-        node.SetHideFromEditors(True)
-        node.SetSaveWithScene(False)
-        node.SetAttribute(SIDE_ATTRIBUTE, EXTENT)
-        node = scene.AddNode(node)
-        node.CreateDefaultDisplayNodes()
-        node.GetDisplayNode().SetSaveWithScene(False)
+    node = node or _hiddenNode("vtkMRMLLabelMapVolumeNode", EXTENT, scene)
     image = vtkImageData()
     image.SetDimensions(*(np.ceil(size / spacing).astype(int) + 1).tolist())
     image.AllocateScalars(VTK_UNSIGNED_CHAR, 1)
@@ -215,66 +198,46 @@ def showExtent(low, high, scene) -> None:
     node.SetSpacing(*spacing.tolist())
     node.SetIJKToRASDirections(-1, 0, 0, 0, -1, 0, 0, 0, 1)
     node.SetOrigin(*(RAS_FROM_LPS[:3, :3] @ np.asarray(low, float)).tolist())
-    for each in bare:
-        each.SetLabelVolumeID(node.GetID())
-
-
-def _others(composite) -> bool:
-    """Return whether a slice view has a label map of somebody else."""
-    node = composite.GetScene().GetNodeByID(composite.GetLabelVolumeID() or "")
-    return node is not None and node.GetAttribute(SIDE_ATTRIBUTE) != EXTENT
-
-
-def _extentOf(scene):
-    return next((node for node in scene.GetNodes() if node.GetAttribute(SIDE_ATTRIBUTE) == EXTENT), None)
-
-
-def _removeExtent(scene) -> None:
-    node = _extentOf(scene)
-    if node is not None:
-        for composite in scene.GetNodes():
-            if composite.IsA("vtkMRMLSliceCompositeNode") and composite.GetLabelVolumeID() == node.GetID():
-                composite.SetLabelVolumeID(None)
-        _remove(node, scene)
+    for composite in bare:
+        composite.SetLabelVolumeID(node.GetID())
 
 
 def removeLines(scene) -> None:
     """Remove the lines, the mark and the empty label map from the scene."""
-    for model in _lines(scene).values():
-        _remove(model, scene)
-    showPoint(None, scene)
-    _removeExtent(scene)
+    found = _ours(scene)
+    for composite in scene.GetNodes() if EXTENT in found else ():
+        if composite.IsA("vtkMRMLSliceCompositeNode") and composite.GetLabelVolumeID() == found[EXTENT].GetID():
+            composite.SetLabelVolumeID(None)
+    for node in found.values():
+        _remove(node, scene)
 
 
-def _lines(scene) -> dict:
-    models = [node for node in scene.GetNodes() if node.IsA("vtkMRMLModelNode") and node.GetAttribute(SIDE_ATTRIBUTE)]
-    return {model.GetAttribute(SIDE_ATTRIBUTE): model for model in models}
+def _ours(scene) -> dict:
+    """Return the nodes that are drawn here, by what they show."""
+    return {what: node for node in scene.GetNodes() if (what := node.GetAttribute(SIDE_ATTRIBUTE))}
 
 
-def _makeLine(side: str, scene):
+def _hiddenNode(className: str, what: str, scene):
+    """Return a new node that nobody sees in lists of nodes and that is never saved."""
     import slicer
 
-    model = slicer.vtkMRMLModelNode()
-    model.SetName(f"Segment Metrics: line of the {side}")
-    model.SetHideFromEditors(True)  # before it is added, otherwise it gets an item in the Data module
-    model.SetSaveWithScene(False)
-    model.SetAttribute(SIDE_ATTRIBUTE, side)
-    display = slicer.vtkMRMLModelDisplayNode()
-    display.SetSaveWithScene(False)
-    display.SetColor(*rgb(COMPARED[side]))
-    display.SetOpacity(OPACITY[side])
-    display.SetSliceIntersectionThickness(THICKNESS)
-    display = scene.AddNode(display)
-    model = scene.AddNode(model)
-    model.SetAndObserveDisplayNodeID(display.GetID())
-    return model
+    node = getattr(slicer, className)()
+    node.SetName(f"Segment Metrics: {what}")
+    node.SetHideFromEditors(True)  # before it is added, otherwise it gets an item in the Data module
+    node.SetSaveWithScene(False)
+    node.SetAttribute(SIDE_ATTRIBUTE, what)
+    node = scene.AddNode(node)
+    node.CreateDefaultDisplayNodes()
+    node.GetDisplayNode().SetSaveWithScene(False)
+    return node
 
 
-def _remove(model, scene) -> None:
-    display = model.GetDisplayNode()
-    scene.RemoveNode(model)
-    if display is not None:
-        scene.RemoveNode(display)
+def _remove(node, scene) -> None:
+    if node is not None:
+        display = node.GetDisplayNode()
+        scene.RemoveNode(node)
+        if display is not None:
+            scene.RemoveNode(display)
 
 
 def _displayNodes(scene) -> list:

@@ -211,7 +211,6 @@ def _nodesOf(scene, className: str) -> list:
 
 
 def _results(comparison, scene) -> list:
-    """Return all result nodes of a pair in the scene."""
     key = _pairKey(comparison)
     nodeIDs = [_nodeID(structure, scene) for structure in _structures(comparison)]
     found = [

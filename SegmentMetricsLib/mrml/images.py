@@ -23,11 +23,9 @@ def shownImage(scene=None) -> GrayImage | None:
 
     If the views show several volumes, it is that of the first view. scene: None is Slicer's. The values are not copied.
     """
-    scene = asScene(scene)
-    for number in range(scene.GetNumberOfNodesByClass("vtkMRMLSliceCompositeNode")):
-        composite = scene.GetNthNodeByClass(number, "vtkMRMLSliceCompositeNode")
-        volume = scene.GetNodeByID(composite.GetBackgroundVolumeID() or "")
-        if volume is not None and _isGray(volume):
+    for volume in shownVolumes(asScene(scene)):
+        isScalar = volume.IsA("vtkMRMLScalarVolumeNode") and not volume.IsA("vtkMRMLLabelMapVolumeNode")
+        if isScalar and volume.GetImageData() and volume.GetImageData().GetNumberOfScalarComponents() == 1:
             try:
                 return imageOf(volume)
             except InputError:  # bent by a transform, so that it has no grid, or without any number
@@ -35,13 +33,11 @@ def shownImage(scene=None) -> GrayImage | None:
     return None
 
 
-def _isGray(volume) -> bool:
-    return (
-        volume.IsA("vtkMRMLScalarVolumeNode")
-        and not volume.IsA("vtkMRMLLabelMapVolumeNode")
-        and volume.GetImageData() is not None
-        and volume.GetImageData().GetNumberOfScalarComponents() == 1
-    )
+def shownVolumes(scene) -> list:
+    """Return the volume nodes in the background of the slice views, the first view first."""
+    composites = [node for node in scene.GetNodes() if node.IsA("vtkMRMLSliceCompositeNode")]
+    found = [scene.GetNodeByID(one.GetBackgroundVolumeID() or "") for one in composites]
+    return [volume for volume in found if volume is not None]
 
 
 def imageOf(volume) -> GrayImage:

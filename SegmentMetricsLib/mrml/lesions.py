@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk
-from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from ..base.errors import InputError
@@ -143,13 +143,9 @@ def _colorByEvents(model, events: list[str]) -> None:
     model.CreateDefaultDisplayNodes()
     display = model.GetDisplayNode()
     colorNode = display.GetColorNode()
-    if colorNode is None or colorNode.GetAttribute(colors.COLORS_ATTRIBUTE) != "lesions":
+    isNew = colorNode is None or colorNode.GetAttribute(colors.COLORS_ATTRIBUTE) != "lesions"
+    if isNew:
         colorNode = scene.AddNewNodeByClass("vtkMRMLColorTableNode")
-        display.SetVisibility2D(True)
-        display.SetSliceIntersectionThickness(4)
-        display.SetAmbient(0.3)
-        display.SetDiffuse(0.8)
-        display.SetSpecular(0.0)
     names = {Event.INVENTED.value: "invented (test)"}
     colorNode.SetTypeToUser()
     colorNode.SetNumberOfColors(len(events))
@@ -159,11 +155,7 @@ def _colorByEvents(model, events: list[str]) -> None:
     colorNode.GetLookupTable().SetTableRange(low, high)
     colorNode.SetAttribute(colors.COLORS_ATTRIBUTE, "lesions")
     nameResult(colorNode, f"{model.GetName()} (colors)")
-    display.SetAndObserveColorNodeID(colorNode.GetID())
-    display.SetActiveScalar(EVENT, vtkDataObject.POINT)
-    display.SetScalarRangeFlag(display.UseManualScalarRange)
-    display.SetScalarRange(low, high)
-    display.SetScalarVisibility(True)
+    colors.showColors(display, colorNode, EVENT, (low, high), isNew)
     legend = colors.showLegend(model, Coloring("lesions", 0.0, 0.0, True))
     legend.SetMaxNumberOfColors(len(events))
     legend.SetNumberOfLabels(len(events))

@@ -71,30 +71,25 @@ def showMarkers(
         node.SetLocked(True)
     display = node.GetDisplayNode()
     wasModifying = display.StartModify()
-    if isNew:
-        _style(display)
+    if isNew:  # readable on surfaces and on images, light or dark
+        display.SetColor(*rgb(UNDER_COLOR))
+        display.SetSelectedColor(*rgb(OVER_COLOR))
+        display.SetActiveColor(*rgb(OVER_COLOR))
+        display.SetUseGlyphScale(True)
+        display.SetGlyphScale(1.3)  # % of the view: a small structure is still seen between them
+        display.SetTextScale(3.0)
+        display.SetPointLabelsVisibility(True)
+        display.SetPropertiesLabelVisibility(False)
+        # a place at the back of the structure shines through
+        display.SetOccludedVisibility(True)
+        display.SetOccludedOpacity(0.3)
+        text = display.GetTextProperty()
+        text.SetBold(True)
+        text.SetBackgroundColor(1, 1, 1)
+        text.SetBackgroundOpacity(0.5)
     display.SetVisibility(bool(places))
     display.EndModify(wasModifying)
     return node
-
-
-def _style(display) -> None:
-    """Make markers readable on surfaces and on images, light or dark."""
-    display.SetColor(*rgb(UNDER_COLOR))
-    display.SetSelectedColor(*rgb(OVER_COLOR))
-    display.SetActiveColor(*rgb(OVER_COLOR))
-    display.SetUseGlyphScale(True)
-    display.SetGlyphScale(1.3)  # % of the view: a small structure is still seen between them
-    display.SetTextScale(3.0)
-    display.SetPointLabelsVisibility(True)
-    display.SetPropertiesLabelVisibility(False)
-    # a place at the back of the structure shines through
-    display.SetOccludedVisibility(True)
-    display.SetOccludedOpacity(0.3)
-    text = display.GetTextProperty()
-    text.SetBold(True)
-    text.SetBackgroundColor(1, 1, 1)
-    text.SetBackgroundOpacity(0.5)
 
 
 @contextmanager

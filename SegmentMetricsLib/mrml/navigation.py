@@ -11,6 +11,7 @@ from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from ..show.rendering import axesToward
 from .arguments import asScene
+from .voxels import matrixArray
 
 # Limits of a camera's distance from the place in mm; the user's zoom is kept within them.
 NEAREST = 40.0
@@ -94,7 +95,7 @@ def _frameInSlice(node, corners: np.ndarray, point: np.ndarray, drawn: np.ndarra
 
     drawn: in LPS.
     """
-    toRas = _sliceToRas(node)[:3, :3]
+    toRas = matrixArray(node.GetSliceToRAS())[:3, :3]
     axes = toRas / np.linalg.norm(toRas, axis=0)  # columns: right, up and normal of the slice
     middle = corners.mean(axis=0)
     position = float(axes[:, 2] @ point)
@@ -117,13 +118,8 @@ def _frameInSlice(node, corners: np.ndarray, point: np.ndarray, drawn: np.ndarra
 
 def _isInSight(node, point: np.ndarray) -> bool:
     """Return whether a point (3,) of the plane of a slice node is within what its view shows."""
-    offset = np.linalg.solve(_sliceToRas(node), [*point, 1])[:2] - node.GetXYZOrigin()[:2]
+    offset = np.linalg.solve(matrixArray(node.GetSliceToRAS()), [*point, 1])[:2] - node.GetXYZOrigin()[:2]
     return bool((np.abs(offset) <= np.array(node.GetFieldOfView()[:2]) / 2).all())
-
-
-def _sliceToRas(node) -> np.ndarray:
-    matrix = node.GetSliceToRAS()
-    return np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
 
 
 def sliceNodesOf(scene) -> list:
@@ -136,7 +132,7 @@ def viewState(scene, cameras: Iterable | None = None) -> dict:
     """Return where all slice views and cameras look, by node ID, for isSameView() and setViewState()."""
     state = {}
     for node in sliceNodesOf(scene):
-        toRas = tuple(_sliceToRas(node).ravel().tolist())
+        toRas = tuple(matrixArray(node.GetSliceToRAS()).ravel().tolist())
         looks = toRas, tuple(node.GetXYZOrigin())
         state[node.GetID()] = *looks, tuple(node.GetFieldOfView()), tuple(node.GetDimensions()[:2])
     for camera in camerasOf(scene) if cameras is None else cameras:

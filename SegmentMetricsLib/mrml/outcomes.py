@@ -29,7 +29,7 @@ from .comparing import openCase
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
 from .focus import COVERED_ATTRIBUTE
 from .inputs import nameOf
-from .observers import compareObservers
+from .observers import compareObservers, owner
 from .outputs import (
     COMPARISON_ATTRIBUTE,
     COMPARISONS_ATTRIBUTE,
@@ -69,7 +69,6 @@ class Kept:
 
     @property
     def names(self) -> Sequence[str]:
-        """What the compared are called in sentences."""
         return [f"the {side}" for side in REFERENCE_AND_TEST]
 
     @property
@@ -156,7 +155,6 @@ class Outcome(Kept):
 
     @property
     def isOfAll(self) -> bool:
-        """Whether all structures were compared."""
         return not any(self.given)
 
     @property
@@ -219,7 +217,6 @@ class ObservedOutcome(Kept):
 
     @property
     def names(self) -> list[str]:
-        """The names of all observers, and then of all tests."""
         return [*self.content["observers"], *self.content["tests"]]
 
     @property
@@ -360,9 +357,8 @@ def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> O
     )
     if study.wasStopped and not isPartWanted():
         raise Cancelled
-    owner = folders.ComparedObservers((*study.observers, *study.testNames))
     name = f"{len(study.observers)} observers"
-    with resultNode("vtkMRMLTableNode", owner, OBSERVERS_ROLE, name, scene=scene) as table:
+    with resultNode("vtkMRMLTableNode", owner(study), OBSERVERS_ROLE, name, scene=scene) as table:
         fillTable(table, overview(study))
     outcome = ObservedOutcome(
         table=table,

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
-from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
+from vtkmodules.vtkCommonDataModel import vtkPolyData, vtkTable
 
 from ..base.errors import requireKind
 from ..conventions.convention import OWN_CONVENTION
+from ..metrics.measurement import typeset
 from ..model.structures import REFERENCE_AND_TEST
 from ..show.distributions import doseRange, mapRange
 from ..show.maps import Coloring, checkedLimits, requireChoice, requireDistances, valuesOn
@@ -58,9 +59,10 @@ def showTable(comparison, *, tableNode=None, scene=None):
     """
     requireComparison(comparison, "showComparisonsTable shows many")
     scene = asScene(scene)
-    name = f"{pairName(comparison)}: measurements{_ofConvention(comparison)}"
+    convention = comparison.convention if hasattr(comparison, "convention") else comparison.settings.convention
+    name = f"{pairName(comparison)}: measurements{'' if convention == OWN_CONVENTION else f' ({convention})'}"
     with resultNode("vtkMRMLTableNode", comparison, "table", name, scene=scene, given=tableNode) as node:
-        fillTable(node, measurementsTable(comparison.measurements.values()))
+        fillTable(node, allNumbers([comparison], isOfAll=False))
         node.SetAttribute(COMPARISON_ATTRIBUTE, json.dumps(comparison.toDictionary(), allow_nan=False))
     return node
 
@@ -89,20 +91,37 @@ def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
     for comparison in comparisons:
         requireComparison(comparison)
     records = [pair.record() for pair in comparisons]
+    owner = folders.allPairs(comparisons, scene)
+    name = folders.folderName(owner, scene)
+    with resultNode("vtkMRMLTableNode", owner, "table", name, scene=scene, given=tableNode) as node:
+        fillTable(node, allNumbers(records, isOfAll=True))
+        everything = [record.toDictionary() for record in records]
+        node.SetAttribute(COMPARISONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
+    return node
+
+
+def allNumbers(records: Sequence, isOfAll: bool) -> Table:
+    """Return the table of all measurements of a pair, one per row, or of many pairs, one pair per row."""
+    if not isOfAll:
+        return measurementsTable(records[0].measurements.values())
     table = pairsTable(records)
     titles = {column.key: column.heading for column in table.columns} | FILE_TITLES
     if CONVENTION.key in titles:  # which all other columns depend on
         titles = {CONVENTION.key: CONVENTION.heading} | titles
-    table = table.only(titles)
+    table, rows = table.only(titles), []
+    for row, record in zip(table.rows, records, strict=True):
+        reasons = [f"{m.key}: {m.reason or m.status}" for m in record.measurements.values() if m.status != "ok"]
+        rows.append([*row, "; ".join(reasons)])
     remarks = Column("Remarks", description="Why values are not finite numbers", isText=True)
-    rows = [[*row, _remarks(record)] for row, record in zip(table.rows, records, strict=True)]
-    owner = folders.allPairs(comparisons, scene)
-    name = folders.folderName(owner, scene)
-    with resultNode("vtkMRMLTableNode", owner, "table", name, scene=scene, given=tableNode) as node:
-        fillTable(node, Table([*table.columns, remarks], rows))
-        everything = [record.toDictionary() for record in records]
-        node.SetAttribute(COMPARISONS_ATTRIBUTE, json.dumps(everything, allow_nan=False))
-    return node
+    return Table([*table.columns, remarks], rows)
+
+
+def withTexts(table: Table) -> Table:
+    """Return a table with what people read in place of numbers: views of table nodes show nan where there is none."""
+    texts = table.texts()[1:]
+    return Table(
+        [column._replace(unit="", isText=True) for column in table.columns], [list(map(typeset, row)) for row in texts]
+    )
 
 
 def showDistanceMap(
@@ -225,24 +244,13 @@ def colorMap(model, coloring: Coloring) -> None:
     colorNode = before if isKept else scene.AddNewNodeByClass(colors.colorNodeClass(coloring.kind))
     colors.fillColorNode(colorNode, coloring)
     wasModifying = display.StartModify()
-    if isNew:
-        display.SetVisibility2D(True)
-        display.SetSliceIntersectionThickness(4)
-        # little shading, so that the colors on the surface match the legend
-        display.SetAmbient(0.3)
-        display.SetDiffuse(0.8)
-        display.SetSpecular(0.0)
     if model.GetPolyData().GetNumberOfPolys() == 0:  # contours
         display.SetLineWidth(5)
         display.SetLighting(False)
-    display.SetAndObserveColorNodeID(colorNode.GetID())
+    colors.showColors(display, colorNode, coloring.array, coloring.ends, isNew)
     if not (isNew or isKept):
         scene.RemoveNode(before)
     nameResult(colorNode, f"{model.GetName()} (colors)")
-    display.SetActiveScalar(coloring.array, vtkDataObject.POINT)
-    display.SetScalarRangeFlag(display.UseManualScalarRange)
-    display.SetScalarRange(*coloring.ends)
-    display.SetScalarVisibility(True)
     display.EndModify(wasModifying)
     model.SetDescription(noteOf(model.GetPolyData()))
     colors.showLegend(model, coloring)
@@ -265,17 +273,6 @@ def fillTable(node, table: Table) -> None:
             node.SetColumnUnitLabel(column.key, column.unit)
     node.SetUseColumnTitleAsColumnHeader(True)
     node.SetLocked(True)  # results are not to be edited
-
-
-def _remarks(record) -> str:
-    reasons = [f"{m.key}: {m.reason or m.status}" for m in record.measurements.values() if m.status != "ok"]
-    return "; ".join(reasons)
-
-
-def _ofConvention(comparison) -> str:
-    """Return a suffix for node names with the tool whose convention the measurements follow, or ""."""
-    convention = comparison.convention if hasattr(comparison, "convention") else comparison.settings.convention
-    return "" if convention == OWN_CONVENTION else f" ({convention})"
 
 
 def pairName(comparison) -> str:

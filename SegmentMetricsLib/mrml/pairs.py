@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import cast
+from contextlib import suppress
 
 from ..base.errors import InputError, requireFunction
 from ..case.pairing import pairStructures, propose
-from ..model.structure import Identity, Structure
+from ..model.structure import Identity
 from ..model.structures import Match, Pairing, nameMeant
 from ..settings.settings import DECLARED
 from .inputs import SegmentReader, nameOf, segmentationOf, tagOf
@@ -45,7 +45,15 @@ def pairSegments(
         For nodes that are not segmentations, for a chosen name that does not exist, and if no pair remains because of
         names that occur more than once.
     """
-    both = (cast(list[Structure], _named(node)) for node in (referenceNode, testNode))
+    both: list[list] = []
+    for node in (referenceNode, testNode):
+        segmentation = segmentationOf(node)
+        both.append([])
+        for identifier in segmentation.GetSegmentIDs():
+            segment = segmentation.GetSegment(identifier)
+            code = tagOf(segment, segment.GetTerminologyEntryTagName())
+            name = nameOf(segmentation, identifier)
+            both[-1].append(Identity(name, terminology=code, nodeID=node.GetID(), segmentID=identifier))
     return pairStructures(*both, choices=choices, proposed=proposed, isProposing=False)
 
 
@@ -89,37 +97,12 @@ def proposePairs(
     pairing = pairSegments(referenceNode, testNode, choices=choices)
     left = pairing.unmatchedReference
     alone = [nameMeant(name, left) for name, counterpart in (choices or {}).items() if counterpart is None]
-    sides = (
-        (referenceNode, [s for s in left if s.name not in alone]),
-        (testNode, pairing.unmatchedTest),
-    )
-    structures = [_measurable(node, segments, surface) for node, segments in sides]
+    structures: list[list] = []
+    ours = [segment for segment in left if segment.name not in alone]
+    for node, segments in ((referenceNode, ours), (testNode, pairing.unmatchedTest)):
+        reader = SegmentReader(node)
+        structures.append([])
+        for segment in segments:
+            with suppress(InputError):  # what cannot be measured a comparison will report
+                structures[-1].append(reader.structure(segment.segmentID, surface, by="ID"))
     return run(lambda: propose(*structures))
-
-
-def _named(node) -> list[Identity]:
-    """Return the names, codes and IDs of a node's segments as stand-ins for structures."""
-    segmentation = segmentationOf(node)
-    found = []
-    for identifier in segmentation.GetSegmentIDs():
-        segment = segmentation.GetSegment(identifier)
-        found.append(
-            Identity(
-                nameOf(segmentation, identifier),
-                terminology=tagOf(segment, segment.GetTerminologyEntryTagName()),
-                nodeID=node.GetID(),
-                segmentID=identifier,
-            )
-        )
-    return found
-
-
-def _measurable(node, segments, surface: str) -> list:
-    """Return the structures of segments, without those that cannot be measured, which a comparison will report."""
-    structures, reader = [], SegmentReader(node)
-    for segment in segments:
-        try:
-            structures.append(reader.structure(segment.segmentID, surface, by="ID"))
-        except InputError:
-            continue
-    return structures

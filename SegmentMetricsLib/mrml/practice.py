@@ -27,53 +27,16 @@ COLUMNS = (
 )
 
 
-def hideReference(segmentationNode) -> None:
-    """Mark a segmentation as a reference for practicing, and hide it until it is revealed.
+def setPractice(segmentationNode, state: str) -> None:
+    """Make a segmentation a reference for practicing, HIDDEN or REVEALED, or for "" an ordinary one again.
 
-    Parameters
-    ----------
-    segmentationNode
-        The vtkMRMLSegmentationNode of the reference.
-
-    Raises
-    ------
-    ValueError
-        For a node that is not a segmentation.
+    All its segments are shown at once, or hidden. Raises ValueError for a node that is not a segmentation.
     """
     segmentationOf(segmentationNode)
-    segmentationNode.SetAttribute(PRACTICE_ATTRIBUTE, HIDDEN)
-    showReference(segmentationNode, False)
-
-
-def revealReference(segmentationNode) -> None:
-    """Show a reference for practicing; it stays marked.
-
-    Parameters
-    ----------
-    segmentationNode
-        The vtkMRMLSegmentationNode of the reference.
-
-    Raises
-    ------
-    ValueError
-        For a node that is not a segmentation.
-    """
-    segmentationOf(segmentationNode)
-    segmentationNode.SetAttribute(PRACTICE_ATTRIBUTE, REVEALED)
-    showReference(segmentationNode, True)
-
-
-def stopPractice(segmentationNode) -> None:
-    """Make a reference for practicing an ordinary segmentation again, and show it."""
-    segmentationNode.RemoveAttribute(PRACTICE_ATTRIBUTE)
-    showReference(segmentationNode, True)
-
-
-def showReference(segmentationNode, isShown: bool) -> None:
-    """Show or hide all segments of a reference at once."""
+    segmentationNode.SetAttribute(PRACTICE_ATTRIBUTE, state or None)
     display = segmentationNode.GetDisplayNode()
     if display is not None:
-        display.SetVisibility(isShown)
+        display.SetVisibility(state != HIDDEN)
 
 
 def practiceState(segmentationNode) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..base.errors import InputError
 from ..io.samples import FOLDER, HEAD_AND_NECK, IMAGE, SAMPLES
 from .arguments import asScene
-from .practice import hideReference
+from .practice import HIDDEN, setPractice
 
 # Window and level in HU.
 SOFT_TISSUE = (350, 40)
@@ -46,7 +46,7 @@ def loadPractice(*, scene=None) -> list:
     trainee = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Trainee")
     trainee.CreateDefaultDisplayNodes()
     trainee.GetSegmentation().AddEmptySegment("", TASK)
-    hideReference(reference)
+    setPractice(reference, HIDDEN)
     return [reference, trainee]
 
 

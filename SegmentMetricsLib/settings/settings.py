@@ -100,7 +100,7 @@ class Settings:
         option=Option("--surface", DISTANCES,
                       "surface to measure: around the voxels, or the smooth one that Slicer shows"),
         panel=InPanel(label="Surface", section="", control="ComboBox",
-                      words={"unsmoothed": _("Unsmoothed (as segmented)"), "displayed": _("As displayed (smoothed)")}),
+                      words={"unsmoothed": _("Unsmoothed"), "displayed": _("As displayed")}),
         isDecidedByTools=True,
     )
     families: tuple[str, ...] = setting(

@@ -45,6 +45,11 @@ def outcomeWith(comparisons, **options):
     return shown(comparisons, **options).outcome
 
 
+def knowing(record, **kept):
+    """Return a comparison without its geometry of which something else is known."""
+    return replace(record, kept={**record.kept, **kept})
+
+
 # Whether results are out of date
 
 CHANGES = {
@@ -450,9 +455,9 @@ def test_numbers_of_another_tool_are_called_so():
 
 
 def test_files_of_several_observers_have_names_of_their_own(box, three):
-    source = {"segmentation": "Dr. =A/B"}
     record = box.record()
-    named = replace(record, **{side: {**getattr(record, side), **source} for side in ("reference", "test")})
+    sides = {side: replace(getattr(record, side), segmentation="Dr. =A/B") for side in ("reference", "test")}
+    named = replace(record, **sides)
     one = replace(outcomeWith([box]), records=[named])
     assert results.suggestedFile("metrics", one) == "metrics_Box_Dr._A_B.csv"
     assert results.compared(one) == ["Reference: Box, Dr. =A/B", "Test: Box, Dr. =A/B"]
@@ -460,7 +465,8 @@ def test_files_of_several_observers_have_names_of_their_own(box, three):
     assert results.suggestedFile("metrics", several) == "metrics_Dr._A_B.csv"
     assert results.suggestedFile("conventions", several, 0) == "conventions_Box_Dr._A_B.csv"
     assert results.compared(several) == ["Reference: Dr. =A/B", "Test: Dr. =A/B"]
-    assert [results.suggestedReport(each) for each in (one, several)] == ["Box_Dr._A_B.html", "Dr._A_B.html"]
+    names = [results.suggestedFile("", each, suffix=".html") for each in (one, several)]
+    assert names == ["Box_Dr._A_B.html", "Dr._A_B.html"]
 
 
 # Verdicts
@@ -590,7 +596,7 @@ def test_controls_of_the_map(box):
     p.mapKind = MapKind.hazard
     assert maps.kindOf(p, model.outcome) == ("signed", "Hazard was not measured: the map shows signed distances.")
     assert not maps.controls(p, record).hasRange and not maps.controls(p, record).remark
-    without = maps.controls(p, replace(record, method=""))
+    without = maps.controls(p, knowing(record, method=""))
     assert without.problem == "No distances were measured." and without.hasOptions, "for the next structure"
 
 
@@ -602,9 +608,9 @@ def test_the_list_of_places(box):
     first = record.worstPlaces[0]
     assert texts(table)[0][:2] == ["1", f"{first.value:+.1f}"] and len(table.rows) == len(record.worstPlaces)
     assert places.about(outcome, 0) == "Where the contours lie more than 1 mm apart. Click to go there."
-    outcome.records = [replace(record, worstPlaces=())]
+    outcome.records = [knowing(record, worstPlaces=())]
     assert places.about(outcome, 0).startswith("The contours are nowhere more") and places.places(outcome, 0).rows == []
-    outcome.records = [replace(record, worstPlaces=(), method="")]
+    outcome.records = [knowing(record, worstPlaces=(), method="")]
     assert places.about(outcome, 0) == "No distances were measured."
     assert "tolerance" in places.about(None, 0)
 
@@ -627,7 +633,7 @@ def test_tools_have_numbers_of_their_own_for_empty_masks():
 
     comparison = comparisonOf("Box", BOX, 0 * BOX)
     source = comparison.record()
-    record = ConventionsRecord(source.reference, source.test, comparison.conventions(["MONAI"]))
+    record = ConventionsRecord(*source.sides, comparison.conventions(["MONAI"]))
     first, second = texts(conventions.values(record, "HD95"))
     assert first == ["SegmentMetrics", "inf", ""] and second[0] == "MONAI" and second[2] == ""
 
@@ -636,7 +642,7 @@ def test_values_of_other_tools(box):
     from SegmentMetricsLib.show.conventions import ConventionsRecord
 
     source = box.record()
-    record = ConventionsRecord(source.reference, source.test, box.conventions(["MedPy", "MONAI"]))
+    record = ConventionsRecord(*source.sides, box.conventions(["MedPy", "MONAI"]))
     keys = list(record.referenceValues())
     assert conventions.firstKey(keys) == "HD95" and conventions.choices(keys)[""] == "All metrics"
     rows = texts(conventions.values(record, "HD95"))

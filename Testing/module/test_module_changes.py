@@ -99,65 +99,6 @@ def testEventsThatMayBringAnObjectAreNotReadAsText(session):
     assert watcher.suspects is None and isStale(session)
 
 
-def testADeletedSegmentIsNotReplacedSilently(session):
-    first, second = twoBoxes()
-    other = second.GetSegmentation().AddEmptySegment("Other")
-    choose(session, first, second, "Box")
-    session.apply()
-    session.ui.followCheckBox.click()
-    segment = session.parameters.testSegment
-    second.GetSegmentation().RemoveSegment(segment)
-    session.settle(0.6)
-    assert session.parameters.test is second and session.parameters.testSegment == ""
-    assert session.ui.testSelector.currentNode() is second and session.ui.testSelector.currentSegmentID() != other
-    assert session.ui.applyButton.accessibleDescription == "Choose a segment of the test."
-    assert "removed" in session.ui.staleLabel.text and "Apply" not in session.ui.staleLabel.text
-    session.ui.followCheckBox.click()
-
-
-def testNothingLeavesThePanelBeforeAChangeWasLookedAt(session):
-    """A transform has moved: what it changes is known a moment later, but nobody copies the old numbers until then."""
-    ui, nodes = session.ui, twoBoxes()
-    transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
-    nodes[1].SetAndObserveTransformNodeID(transform.GetID())
-    choose(session, *nodes, "Box")
-    session.apply()
-    buttons = (ui.copyButton, ui.exportButton, ui.reportButton)
-    assert all(button.enabled for button in buttons) and not isStale(session)
-    matrix = transform.GetMatrixTransformToParent()
-    matrix.SetElement(0, 3, 2.0)
-    transform.SetMatrixTransformToParent(matrix)
-    assert [button.accessibleDescription for button in buttons] == 3 * ["The segments may have changed."]
-    assert not any(button.enabled for button in buttons)
-    assert isStale(session) and "out of date" in ui.copyButton.accessibleDescription
-    matrix.SetElement(0, 3, 0.0)
-    transform.SetMatrixTransformToParent(matrix)
-    assert not isStale(session) and all(button.enabled for button in buttons)
-    nodes[1].GetSegmentation().GetNthSegment(0).SetColor(0.1, 0.2, 0.3)
-    assert not ui.reportButton.enabled
-    assert not isStale(session) and ui.reportButton.enabled, "a color changes no number"
-
-
-def testAutoUpdateDoesNotInsist(desktop, session, monkeypatch):
-    """An error that nobody expected is shown once, and not again until something else changes."""
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    attempts = []
-
-    def fail(request, work):
-        attempts.append(1)
-        raise RuntimeError("No.")
-
-    monkeypatch.setattr(session.panel.logic, "measure", fail)
-    session.ui.followCheckBox.click()
-    session.ui.toleranceSpinBox.value = 3
-    session.settle(0.5)
-    assert len(attempts) == 1 and session.ui.followCheckBox.checked
-    assert [shown[0] for shown in desktop.shown] == ["Critical"]
-    desktop.forget()
-    session.parameters.follow = False
-
-
 def testTheModelsFakesAreLikeTheRealThing(session):
     """What the model is tested with has the parameters, defaults and functions that it meets in Slicer."""
     import panelfakes
@@ -174,12 +115,6 @@ def testTheModelsFakesAreLikeTheRealThing(session):
     asked = {name for name in vars(model.Scene) if not name.startswith("_")}
     for scene in (panelfakes.Scene, SlicerScene):
         assert asked <= set(dir(scene))
-
-
-def testSegmentationsThatComeLaterAreChosen(session):
-    nodes = twoBoxes()
-    session.settle(0.1)
-    assert session.nodes == nodes and session.ui.applyButton.enabled
 
 
 def testAChoiceOfAnotherVersion(session):
@@ -203,18 +138,6 @@ def testAnotherSelectorIsWarnedAboutOnce(session, monkeypatch, caplog):
     assert [record.levelname for record in caplog.records if "frame_Other" in record.message] == ["WARNING"]
 
 
-def testTheSelectorShowsThatNothingIsChosen(session):
-    first, second = twoBoxes()
-    choose(session, first, second, "Box")
-    session.parameters.testSegment = ""
-    session.settle(0.1)
-    assert session.ui.testSelector.currentSegmentID() == "" and not session.ui.applyButton.enabled
-    session.ui.swapButton.click()
-    session.settle(0.1)
-    assert [session.ui.referenceSelector.currentSegmentID(), session.parameters.referenceSegment] == ["", ""]
-    assert session.ui.testSelector.currentSegmentID() == session.parameters.testSegment != ""
-
-
 def testScriptsNeedNotWait(session):
     first, second = twoBoxes()
     third = segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9)))
@@ -230,24 +153,6 @@ def testScriptsNeedNotWait(session):
     session.ui.applyButton.click()
     assert session.panel.outcome.node("test") is third
     assert session.panel.outcome.records[0].measurements["HD"].value != before
-
-
-def testRemovedInABatch(session):
-    first, second = twoBoxes()
-    choose(session, first, second, "Box")
-    session.apply()
-    slicer.mrmlScene.StartState(slicer.mrmlScene.BatchProcessState)
-    slicer.mrmlScene.RemoveNode(second)
-    slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
-    session.settle(0.1)
-    assert "removed" in session.ui.staleLabel.text and not session.ui.applyButton.enabled
-    slicer.mrmlScene.StartState(slicer.mrmlScene.BatchProcessState)
-    table, others = session.parameters.result, session.results()
-    others.remove(table)
-    slicer.mrmlScene.RemoveNode(table)
-    slicer.mrmlScene.EndState(slicer.mrmlScene.BatchProcessState)
-    session.settle(0.1)
-    assert session.results() == others != [] and session.panel.outcome is None and session.ui.mainTable.rowCount == 0
 
 
 @pytest.mark.parametrize("isVisited", [False, True])

@@ -13,7 +13,7 @@ import slicer
 from panel_checks.views import drawn, shownIn
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
-from scenework import applyAll, choose, segmentation, twoBoxes
+from scenework import choose, segmentation
 
 from SegmentMetricsLib.model.inputs import structureFromImage
 from SegmentMetricsLib.mrml import navigation
@@ -45,23 +45,6 @@ def look(at: float) -> dict:
     return navigation.viewState(slicer.mrmlScene)
 
 
-def testAClickedRowIsLookedAt(session):
-    """Also one that is shown already, as the user may have looked elsewhere; another run moves nothing."""
-    session.parameters.reference, session.parameters.test = structures("First"), structures("Second")
-    applyAll(session)
-    for number, name, box in ((1, "Far", FAR), (0, "Near", NEAR), (0, "Near", NEAR)):
-        look(at=77)
-        session.panel.model.showPair(number)  # as the tables do
-        session.settle(0.05)
-        assert session.panel.model.record().name == name
-        assert all(np.allclose(center, middleOf(box)) for center in centers()), name
-    before = look(at=77)
-    session.apply()
-    session.settle(0.05)
-    assert navigation.viewState(slicer.mrmlScene) == before
-    session.ui.modeComboBox.currentIndex = 0
-
-
 @pytest.mark.parametrize("which", ["identical", "empty test", "one segmentation"])
 def testPairsWithoutAWorstPlace(session, which):
     """The views go to the structure all the same, and what there is of the pair is drawn."""
@@ -82,89 +65,3 @@ def testPairsWithoutAWorstPlace(session, which):
     found = {("line", "reference")} if which == "empty test" else {("map", "reference"), ("line", "test")}
     assert set(drawn(session)) == found
     assert not first.GetDisplayNode().GetVisibility()
-
-
-def testWhatIsShownBesideThePairStays(session):
-    """What comes later, or is shown in spite of the focus, until another pair is compared."""
-    choose(session, *twoBoxes())
-    session.apply()
-    third = structures("Third")
-    session.nodes[0].GetDisplayNode().SetVisibility(True)
-    session.ui.toleranceSpinBox.value = 1
-    session.settle(0.1)
-    session.apply()
-    shown = [session.nodes[0], third]
-    assert all(node.GetDisplayNode().GetVisibility() for node in shown)
-    choose(session, structures("Fourth"), third, "Near")
-    session.apply()
-    assert not any(node.GetDisplayNode().GetVisibility() for node in [*shown, *session.nodes])
-    session.ui.toleranceSpinBox.value = 2
-
-
-def testViewsThatTheUserMovedAreNotMovedBack(session):
-    choose(session, *twoBoxes())
-    session.apply()
-    session.panel.places.table.onCell(0, 0)
-    before = look(at=5)
-    session.ui.focusCheckBox.click()
-    session.settle(0.05)
-    assert navigation.viewState(slicer.mrmlScene) == before
-    session.ui.focusCheckBox.click()
-    session.settle(0.05)
-    assert navigation.viewState(slicer.mrmlScene) == before
-
-
-def testARunOfAScriptMovesAndHidesNothing(session):
-    """While another module is open the views belong to that; they go to the pair when the user comes back."""
-    choose(session, *twoBoxes())
-    before = look(at=77)
-    session.widget.exit()
-    assert session.panel.apply()
-    assert navigation.viewState(slicer.mrmlScene) == before and set(drawn(session)) == {("map", "reference")}
-    assert all(node.GetDisplayNode().GetVisibility() for node in session.nodes)
-    session.widget.enter()
-    session.settle(0.05)
-    assert navigation.viewState(slicer.mrmlScene) != before
-    assert not any(node.GetDisplayNode().GetVisibility() for node in session.nodes)
-
-
-def testOneScaleForAllStructures(session):
-    """The range that the user set holds for the next structure; the automatic one is that of each."""
-    first, second = (
-        structures("First"),
-        segmentation("Second", Near=shapes.box(*NEAR), Far=shapes.box((20, 18, 22), (21, 20, 23))),
-    )
-    session.parameters.reference, session.parameters.test = first, second
-    applyAll(session)
-
-    def ranges() -> set:
-        found = set()
-        for number in (0, 1):
-            session.panel.model.showPair(number)
-            session.settle(0.05)
-            (model,) = session.maps().values()
-            found.add(model.GetDisplayNode().GetScalarRange())
-        return found
-
-    assert len(ranges()) == 2
-    session.ui.automaticRangeCheckBox.click()
-    session.ui.rangeSpinBox.value = 7
-    session.settle(0.05)
-    assert ranges() == {(-7, 7)}
-    session.ui.automaticRangeCheckBox.click()
-    session.ui.modeComboBox.currentIndex = 0
-
-
-def testOneLegendForBothSidesAlsoWhenOneIsHiddenElsewhere(session):
-    from SegmentMetricsLib.mrml.colors import legendOf
-
-    choose(session, *twoBoxes())
-    session.ui.mapSideComboBox.currentIndex = 2
-    session.apply()
-    models = session.maps()
-    assert [side for side, model in models.items() if legendOf(model).GetVisibility()] == ["reference"]
-    models["reference"].GetDisplayNode().SetVisibility(False)
-    assert [side for side, model in models.items() if legendOf(model).GetVisibility()] == ["test"]
-    models["reference"].GetDisplayNode().SetVisibility(True)
-    assert sum(bool(legendOf(model).GetVisibility()) for model in models.values()) == 1
-    session.ui.mapSideComboBox.currentIndex = 0

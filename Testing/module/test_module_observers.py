@@ -9,13 +9,11 @@ pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
 import shapes
 import slicer
-from panel_checks.session import edit
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from scenework import segmentation
 
 from SegmentMetricsLib.case.protocol.protocol import readProtocol
-from SegmentMetricsLib.mrml import navigation
 from SegmentMetricsLib.mrml.outcomes import variationMaps
 
 
@@ -47,72 +45,6 @@ def shownMaps() -> list[str]:
 
 def inThreeD(node) -> bool:
     return bool(node.GetDisplayNode().GetVisibility3D())
-
-
-def testOneOfSeveralStructures(session):
-    """The one with the largest disagreement is shown first; views go to another one; one alone can be compared."""
-    ui = session.ui
-    for name, x in (("Ann", 0), ("Ben", 1), ("Chris", 2)):
-        segmentation(name, Near=box(x), Far=box(4 * x))
-    session.settle(0.1)
-    ui.modeComboBox.currentIndex = 2
-    session.settle(0.1)
-    session.chooseFamilies("boundary", "overlap")
-    session.apply()
-    assert "<b>Far</b>" in ui.summaryLabel.text
-    before = navigation.viewState(slicer.mrmlScene)
-    ui.observedStructureComboBox.currentIndex = ui.observedStructureComboBox.findText("Near")
-    session.settle(0.1)
-    assert "<b>Near</b>" in ui.summaryLabel.text
-    assert not navigation.isSameView(navigation.viewState(slicer.mrmlScene), before, slicer.mrmlScene)
-    only = ui.observedOnlyComboBox
-    assert [only.itemText(n) for n in range(only.count)] == ["All structures", "Near", "Far"]
-    only.currentIndex = 1
-    session.settle(0.1)
-    assert session.panel.staleness() == "The selection has changed."
-    session.apply()
-    content = session.panel.model.observers.outcome.content
-    assert [one["name"] for one in content["structures"]] == ["Near"] and content["observers"] == [
-        "Ann",
-        "Ben",
-        "Chris",
-    ]
-    only.currentIndex = 0
-    ui.modeComboBox.currentIndex = 0
-    session.settle(0.1)
-
-
-def testFiveClicksLeadToTheSentenceAndTheMap(session):
-    ui = session.ui
-    nodes = load(session)
-    check(session, 3, 1, True)
-    session.apply()
-    assert ui.summaryLabel.text.startswith("<b>Box</b>: Three observers agree within 1.6 mm SD")
-    assert "Chris differs most" in ui.summaryLabel.text and "AI is within their range" in ui.summaryLabel.text
-    assert session.texts(ui.matrixTable)[0] == ["", "2.00", "6.00", "1.00"], "HD95 of pairs, in the given order"
-    assert ui.observersLabel.text.startswith("Conformity index 0.250, generalized 0.429.")
-    assert "AI: rank 1 in HD95" in ui.observersLabel.text
-    assert session.texts(ui.outlierTable)[0][1] == "+5.2"
-    assert shownMaps() == ["Box: local SD of 3 observers"]
-    consensus = slicer.mrmlScene.GetFirstNodeByName("Consensus of 3 observers (majority)")
-    assert consensus.GetSegmentation().GetNumberOfSegments() == 1
-    assert not consensus.GetDisplayNode().GetVisibility2DFill(), "only a line over what was drawn"
-    assert "Consensus" not in str(session.texts(ui.observersTable)), "it is no observer"
-    assert not any(inThreeD(node) for node in [*nodes, consensus]), "they would cover the map"
-    (model,) = variationMaps(slicer.mrmlScene)
-    for hide in (ui.showVariationCheckBox.click, lambda: model.GetDisplayNode().SetVisibility(False)):
-        hide()
-        session.settle(0.1)
-        assert shownMaps() == [] and all(inThreeD(node) for node in nodes) and not ui.showVariationCheckBox.checked
-        ui.showVariationCheckBox.click()
-        session.settle(0.1)
-        assert shownMaps() and not inThreeD(nodes[0])
-    slicer.mrmlScene.RemoveNode(model)
-    session.settle(0.1)
-    assert all(inThreeD(node) for node in nodes) and not ui.showVariationCheckBox.checked
-    segmentation("Later", Box=box(3))
-    session.settle(0.1)
-    assert session.texts(ui.observersTable)[-1][0] == "Later" and session.panel.staleness() == ""
 
 
 def testACellShowsItsPairAndTheButtonLeavesIt(session):
@@ -158,51 +90,6 @@ def testSavedAndLoaded(session, tmp_path):
     assert session.panel.outcome.records[0].measurements["HD95"].value == 2.0
 
 
-def testWhatChangesIsSaidAndNothingIsLost(session):
-    ui, observers = session.ui, session.panel.model.observers
-    nodes = load(session)
-    session.apply()
-    node, image = nodes[1], slicer.vtkOrientedImageData()
-    segment = node.GetSegmentation().GetNthSegmentID(0)
-    node.GetBinaryLabelmapRepresentation(segment, image)
-    edit(node, segment, image, lambda voxels: voxels.__setitem__(slice(0, 200), 0))
-    session.settle(0.6)
-    assert session.panel.staleness() == "Box of Ben has changed." and "Out of date" in ui.staleLabel.text
-    session.apply()
-    assert session.panel.staleness() == ""
-    check(session, 0, 0, False)
-    assert session.panel.staleness() == "The selection has changed."
-    check(session, 0, 0, True)
-    slicer.mrmlScene.RemoveNode(nodes[3])
-    session.settle(0.6)
-    assert session.panel.staleness() and observers.outcome is not None, "the numbers stay"
-    for row in (0, 1):
-        check(session, row, 0, False)
-    assert ui.applyButton.accessibleDescription == "Check at least two observers." and not ui.applyButton.enabled
-    ui.modeComboBox.currentIndex = 0
-    session.settle(0.1)
-    assert session.isShown(ui.referenceSelector) and not session.isShown(ui.observersTable) and shownMaps() == []
-
-
-def testSegmentsOfOneSegmentation(session):
-    ui = session.ui
-    segmentation("All", Anna=box(0), Ben=box(2), Empty=shapes.box((0, 0, 0), (0, 0, 0), (40, 26, 26)), Model=box(1))
-    session.settle(0.1)
-    ui.modeComboBox.currentIndex = 2
-    session.settle(0.1)
-    ui.observersOfComboBox.currentIndex = 1
-    session.settle(0.1)
-    assert [line[0] for line in session.texts(ui.observersTable)] == ["Anna", "Ben", "Empty", "Model"]
-    assert not ui.applyButton.enabled
-    for row in (0, 1):
-        check(session, row, 0, True)
-    check(session, 3, 1, True)
-    session.apply()
-    assert "Two observers agree with DSC 0.8" in ui.summaryLabel.text
-    assert "With two observers there is no consensus" in ui.observersRemarksLabel.text
-    assert session.texts(ui.matrixTable)[0] == ["", "2.00", "1.00"] and shownMaps() == []
-
-
 def testReportAndProtocol(session, tmp_path, monkeypatch):
     """They are what the command writes; a scene that was loaded has to be measured again first."""
     ui = session.ui
@@ -212,7 +99,7 @@ def testReportAndProtocol(session, tmp_path, monkeypatch):
     session.apply()
     for button, name in ((ui.observersReportButton, "page.html"), (ui.observersProtocolButton, "limits.csv")):
         assert button.enabled
-        monkeypatch.setattr("SegmentMetricsPanel.views.observers.askForPath", lambda *_, name=name: tmp_path / name)
+        monkeypatch.setattr("SegmentMetricsPanel.views.buttons.askForPath", lambda *_, name=name: tmp_path / name)
         button.click()
         session.settle(0.1)
     page = (tmp_path / "page.html").read_text("utf-8")

@@ -91,22 +91,6 @@ def testNamesAreNoMarkup(session):
     ui.modeComboBox.currentIndex = 0
 
 
-def testLongNamesLeaveRoomForTheNumbers(session):
-    from desktop import photographs
-
-    name = "a name that somebody has written as a whole sentence " * 4
-    session.parameters.reference, session.parameters.test = twoMarked(name)
-    session.ui.modeComboBox.currentIndex = 1
-    session.settle(0.05)
-    session.apply()
-    with photographs.fontScale():
-        photographs.photograph(session.ui.inputsSection.parent(), width=400)
-        table = session.ui.mainTable
-        assert table.columnWidth(0) < 220
-    assert any(name in tip for tip in tips(table))
-    session.ui.modeComboBox.currentIndex = 0
-
-
 def testEveryControlHasAName(session):
     """A screen reader says it; the segment selectors' own boxes are Slicer's."""
     ui = session.ui
@@ -151,28 +135,3 @@ def testSegmentsWithoutNamesAreCalledByTheirID(session, name):
     names = [session.ui.mainTable.item(row, 0).text() for row in range(2)]
     assert names == ["Other", "plan"] and not session.panel.staleness()
     session.ui.modeComboBox.currentIndex = 0
-
-
-def testNamesOfManySegmentsTakeOneLookEach(session):
-    """The panel asks for all names whenever a parameter changes, as when a slider is dragged."""
-    from SegmentMetricsPanel.scene import SlicerScene
-
-    asked = []
-
-    class Many:
-        def GetSegmentation(self):
-            return self
-
-        def GetSegmentIDs(self):
-            asked.append("IDs")
-            return tuple(f"ID {n}" for n in range(200))
-
-        def GetSegment(self, identifier):
-            asked.append(identifier)
-            return self
-
-        def GetName(self):
-            return asked[-1].removeprefix("ID ")
-
-    assert SlicerScene.segments(Many())["ID 199"] == "199"
-    assert asked.count("IDs") == 1 and len(asked) == 201

@@ -159,20 +159,6 @@ def testFinishedStructuresAreKept(session, monkeypatch):
     assert set(counts) == {1, 2}
 
 
-def testAnUpdateThatIsStoppedKeepsWhatWasComplete(session, monkeypatch):
-    session.parameters.reference, session.parameters.test = scenework.observers()
-    action, stopper = applyAll(session), Stopper(monkeypatch)
-    assert stopper.stop(action, 0)
-    before, stopped = session.panel.outcome, 0
-    for at in range(1, stopper.count, 1 + stopper.count // 8):
-        if not stopper.stop(lambda: session.panel.attempts.apply(isRepeated=True), at):
-            assert session.panel.outcome is before
-            stopped += 1
-        before = session.panel.outcome
-        assert not before.comparisons.wasStopped
-    assert stopped > 4
-
-
 def assertUsable(panel) -> None:
     """All parts of the panel work with the scene's parameters."""
     assert panel.model.inputs.parameters is panel.parameters

@@ -14,7 +14,7 @@ from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QMessageBox
 from scenework import applyAll, choose, observers, twoBoxes
 
 
@@ -68,31 +68,6 @@ def testGoingToPlacesWithTheKeyboard(session, monkeypatch):
     assert visited[3:] == [tuple(slices.rows[3].place)], "a click on the highlighted row goes there again"
     session.ui.toleranceSpinBox.value = 2
     session.chooseFamilies("boundary", "signed", "overlap")
-
-
-def testTheTabulatorLeavesTheTables(session):
-    ui = session.ui
-    for table in (ui.mainTable, ui.mainTable, ui.placesTable, ui.slicesTable, ui.conventionsTable, ui.sidesTable):
-        assert not table.tabKeyNavigation
-
-
-def testTheTabulatorLeavesThePairs(session):
-    session.parameters.reference, session.parameters.test = observers()
-    session.ui.modeComboBox.currentIndex = 1
-    session.ui.pairsGroupBox.collapsed = False
-    session.settle(0.1)
-    boxes = [box._native for box in session.panel.pairs.boxes]
-    assert len(boxes) > 1
-    boxes[0].activateWindow()  # a busy computer may have shown the progress dialog before
-    session.settle(0.05)
-    boxes[0].setFocus()
-    visited = []
-    while QApplication.focusWidget() in boxes and len(visited) <= len(boxes):
-        visited.append(QApplication.focusWidget())
-        QTest.keyClick(visited[-1], Qt.Key.Key_Tab)
-    assert visited == boxes
-    session.ui.pairsGroupBox.collapsed = True
-    session.ui.modeComboBox.currentIndex = 0
 
 
 def exportedTo(desktop, session, path) -> None:
@@ -152,17 +127,6 @@ def testProtocolsAreLookedForWhereFilesWere(desktop, session, tmp_path):
     begun = [Path(start) for dialog, start in (shown[:2] for shown in desktop.shown) if dialog.startswith("get")]
     assert begun == [folders[0], folders[0], folders[1], folders[1] / "metrics_Box_First_Second.csv"]
     desktop.messages.clear()
-
-
-def testSidesAreCopiedWithTheStructureWhoseTheyAre(session):
-    """What is copied says which segmentations were compared, and of which structure the sides are."""
-    session.parameters.reference, session.parameters.test = observers("Dr. =A/B", "Dr. =A/B")
-    applyAll(session)
-    session.ui.copyButton.click()
-    lines = QApplication.clipboard().text().split("\n")
-    assert lines[:2] == ["Reference: Dr. =A/B", "Test: Dr. =A/B"] and lines[2].startswith("Structure\t")
-    assert [lines.index("Box"), lines[-4]] == [4, "mm\tR\tL\tA\tP\tS\tI"] and lines[5].startswith("Metric\tValue")
-    session.ui.modeComboBox.currentIndex = 0
 
 
 def testAFileThatTheDialogDidNotAskAbout(desktop, session, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -52,34 +51,6 @@ def testToolsOfEveryStructure(session):
     assert session.texts(session.ui.conventionsTable) == shown[0]
     session.apply()
     assert conventionNodes(session) == []
-
-
-def testToolsOfALoadedScene(session, tmp_path):
-    """What was computed comes back; what was not needs measuring again, and the panel says so."""
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    path = str(tmp_path / "scene.mrb")
-    assert slicer.util.saveScene(path)
-    slicer.util.loadScene(path, {"clear": True})
-    session.settle(0.3)
-    assert session.panel.outcome is not None and session.ui.conventionsTable.rowCount == 0
-    assert not session.ui.conventionsButton.enabled and "Apply again" in session.ui.conventionsLabel.text
-    assert session.ui.reportButton.enabled
-    session.apply()
-    session.askTools()
-    (node,) = conventionNodes(session)
-    kept = node.GetAttribute("SegmentMetrics.Conventions")
-    node.SetAttribute("SegmentMetrics.Conventions", json.dumps({"MedPy": {"HD": {}}}))
-    session.panel.onNews()
-    session.settle(0.1)
-    assert session.ui.conventionsTable.rowCount == 0
-    node.SetAttribute("SegmentMetrics.Conventions", kept)
-    session.panel.onNews()
-    session.settle(0.1)
-    assert session.ui.conventionsTable.rowCount > 10
-    slicer.mrmlScene.RemoveNode(node)
-    session.settle(0.1)
-    assert session.ui.conventionsTable.rowCount == 0 and session.ui.conventionsButton.enabled
 
 
 def testAConventionOfAnotherVersion(session):
@@ -159,6 +130,22 @@ def testReportsAskForNothingButTheirPlace(desktop, session, monkeypatch):
     session.ui.reportButton.click()
     ((dialog, path),) = desktop.shown
     assert dialog == "getSaveFileName" and Path(path).name == "Box_First_Second.html"
+
+
+def testMissingPackageIsOffered(desktop, session, monkeypatch):
+    """Center lines need a package: it is offered once, and never as a command for a shell."""
+    monkeypatch.setitem(sys.modules, "skimage", None)
+    monkeypatch.setitem(sys.modules, "skimage.morphology", None)
+    nodes = twoStructures()
+    choose(session, *nodes, "A")
+    session.chooseFamilies("overlap", "topology")
+    for _time in range(2):
+        session.apply()
+    assert desktop.shown == [("pip_ensure", "scikit-image>=0.22")]
+    reasons = [one.reason for one in session.panel.outcome.records[0].measurements.values() if one.reason]
+    assert any("slicer.util.pip_install" in reason for reason in reasons)
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.apply()
 
 
 def testReportsDoNotNameASceneThatWasClosed(session, tmp_path):
@@ -263,48 +250,3 @@ def testAProtocolThatIsDeleted(session):
     assert session.panel.staleness() and session.isShown(session.ui.protocolTable)
     session.apply()
     assert not session.isShown(session.ui.protocolTable) and not session.panel.staleness()
-
-
-def testNothingLeavesThePanelOutOfDate(session):
-    """Numbers, verdicts, other tools and reports alike: there they would not be marked as out of date."""
-    from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-    from SegmentMetricsLib.mrml import tableFromProtocol
-
-    ui = session.ui
-    session.parameters.reference, session.parameters.test = twoStructures()
-    choose(session, *session.nodes, "A")
-    session.parameters.protocol = tableFromProtocol(parseProtocol(PROTOCOL.replace("Box", "A"), "Limits"))
-    session.settle(0.05)
-    session.apply()
-    session.askTools()
-    names = ("copy", "export", "report", "verdicts", "conventionsExport")
-    buttons = [getattr(ui, f"{name}Button") for name in names]
-    tips = [button.accessibleDescription for button in buttons]
-    assert all(button.enabled for button in buttons) and all(tips)
-    second = session.nodes[1].GetSegmentation()
-    ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("B"))
-    session.settle(0.1)
-    assert session.isShown(ui.staleLabel)
-    assert [name for name, button in zip(names, buttons) if button.enabled] == []
-    assert {button.accessibleDescription for button in buttons} == {"The results are out of date. Press Apply again."}
-    ui.testSelector.setCurrentSegmentID(second.GetSegmentIdBySegmentName("A"))
-    session.settle(0.1)
-    assert all(button.enabled for button in buttons) and [button.accessibleDescription for button in buttons] == tips
-
-
-def testWhichToolGivesANumber(session):
-    """The answer is about the shown pair only, and a text that is no number is told."""
-    choose(session, *twoBoxes(), "Box")
-    view = session.panel.conventions
-    session.settle(0.05)
-    assert not view.numberEdit.enabled
-    session.apply()
-    session.settle(0.05)
-    assert view.numberEdit.enabled
-    view.numberEdit.text = f"{session.panel.outcome.comparisons[0]['DSC'].value:.4f}"
-    view.onNumber()
-    assert " is DSC of SegmentMetrics" in view.answerLabel.text and not view.answerLabel.isHidden()
-    view.numberEdit.text = "x"
-    view.onNumber()
-    assert view.answerLabel.text == "" and "is given in digits" in session.panel.model.notice
-    assert view.answerLabel.isHidden()

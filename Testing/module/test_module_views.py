@@ -7,53 +7,10 @@ import pytest
 pytest.importorskip("slicer", reason="slicer-core is not installed")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
 
-import shapes
 import slicer
 from panelfixtures import desktop as desktop  # the fixtures
 from panelfixtures import session as session
-from scenework import choose, observers, saveToFolder, segmentation, twoBoxes
-
-
-def testHiddenSegmentsComeBackWhenTheMapIsDeleted(session):
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    assert session.visibleInThreeD() == [False, False]
-    (model,) = session.maps().values()
-    slicer.mrmlScene.RemoveNode(model)
-    session.settle(0.2)
-    assert session.visibleInThreeD() == [True, True] and not session.ui.showMapCheckBox.checked
-
-
-def testTheEyeOfTheMap(session):
-    """Who hides or shows the map elsewhere, also while another module is open, gets the segments back or hides them."""
-    from SegmentMetricsLib.mrml.colors import legendOf
-
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    (model,) = session.maps().values()
-    session.settle(0.1)
-    for isOpen in (True, False):
-        if not isOpen:
-            session.widget.exit()
-        for isVisible in (False, True):
-            model.GetDisplayNode().SetVisibility(isVisible)
-            assert session.visibleInThreeD() == [not isVisible] * 2
-            assert session.parameters.showMap == isVisible
-            session.settle(0.1)
-            assert model.GetDisplayNode().GetVisibility() == isVisible
-        session.widget.enter()
-        session.settle(0.1)
-        assert session.ui.showMapCheckBox.checked and len(session.maps()) == 1 and legendOf(model).GetVisibility()
-    # what is shown of another map is none of this pair's
-    model.GetDisplayNode().SetOpacity(0.5)
-    session.ui.showMapCheckBox.click()
-    session.settle(0.1)
-    choose(session, session.nodes[0], segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9))))
-    session.apply()
-    model.GetDisplayNode().SetVisibility(True)
-    session.settle(0.1)
-    assert not session.parameters.showMap and session.maps() == {"reference": model}
-    assert session.visibleInThreeD() == [False, True]
+from scenework import choose, observers, saveToFolder, twoBoxes
 
 
 def testChartsOfOthersStayWhenASceneIsAdded(session, tmp_path):
@@ -104,23 +61,6 @@ def removeChartTables() -> None:
     for node in slicer.util.getNodesByClass("vtkMRMLPlotSeriesNode"):
         if node.GetTableNode() is not None:
             slicer.mrmlScene.RemoveNode(node.GetTableNode())
-
-
-def testChartsWhoseTablesWereDeletedAreDrawnAgain(session):
-    session.chooseFamilies("boundary", "overlap", "slices")
-    choose(session, *twoBoxes())
-    session.apply()
-    plots = [session.panel.plot.plot, session.panel.slices.plot]
-    own = [plot.chart for plot in plots]
-    before = [drawn(chart) for chart in own]
-    removeChartTables()
-    session.settle(0.1)
-    assert [plot.chart for plot in plots] == own and [drawn(chart) for chart in own] == before
-    own[0].RemoveAllPlotSeriesNodeIDs()
-    removeChartTables()
-    session.settle(0.1)
-    assert [drawn(plot.chart) for plot in plots] == before and not session.ui.messageLabel.text
-    session.chooseFamilies("boundary", "signed", "overlap")
 
 
 @pytest.mark.parametrize("how", ["files missing", "deleted before", "deleted after"])
@@ -250,21 +190,3 @@ def testTheCursorSaysThatItTakesLong(session, monkeypatch):
     session.parameters.showHazard = False
     session.checkCriticals()
     session.chooseFamilies("boundary", "signed", "overlap")
-
-
-def testTheCursorSaysThatSegmentsAreLookedAtAgain(session, monkeypatch):
-    """When they may have changed, and when their results come back with a scene."""
-    from PySide6.QtGui import QGuiApplication
-
-    from SegmentMetricsLib.mrml.outcomes import Outcome
-
-    choose(session, *twoBoxes())
-    session.apply()
-    seen = []
-    monkeypatch.setattr(Outcome, "change", cursorSeen(seen, "change", Outcome.change))
-    session.panel.onSuspect(None)
-    assert seen == [("change", True)] and QGuiApplication.overrideCursor() is None
-    session.panel.model.setOutcome(None)
-    session.panel.refresh()
-    assert seen == 2 * [("change", True)] and QGuiApplication.overrideCursor() is None
-    assert session.panel.outcome is not None and not session.panel.staleness()

@@ -155,31 +155,6 @@ def testAHiddenPanelLeavesTheParametersAlone(session):
     assert session.nodes == [None, nodes[1]] and session.ui.referenceSelector.currentNode() is None
 
 
-def testASegmentationThatCameJustBeforeTheModuleWasLeft(session):
-    twoBoxes()
-    session.widget.exit()
-    session.settle(0.1)
-    assert session.nodes == [None, None]
-
-
-def testATableThatIsDeletedElsewhereGoesAlone(session):
-    """What a script makes of the same pair later, while the module is still left, is there when it is opened."""
-    from SegmentMetricsLib import mrml
-
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    others = [node.GetID() for node in session.results() if node is not session.parameters.result]
-    session.widget.exit()
-    slicer.mrmlScene.RemoveNode(session.parameters.result)
-    comparison = mrml.compareSegments(session.nodes[0], "Box", session.nodes[1], "Box")
-    table, model = mrml.showTable(comparison), mrml.showDistanceMap(comparison, side="test")
-    made = {*others, table.GetID(), model.GetID()}
-    session.widget.enter()
-    session.settle(0.1)
-    assert made <= {node.GetID() for node in session.results()}
-    assert session.panel.outcome is None and session.ui.mainTable.rowCount == 0
-
-
 def testMeasuredAgainAfterTheTableWasDeletedElsewhere(session):
     """The results of a script that measures the same pair right afterwards are those that stay."""
     choose(session, *twoBoxes(), "Box")

@@ -75,6 +75,6 @@ def testOneLegendForBothSidesIsLegible(comparison, kind, size):
         drawn = (view.image() > 100).any(axis=2)
     rows, columns = np.flatnonzero(drawn.any(axis=1)), np.flatnonzero(drawn.any(axis=0))
     assert rows[0] > 0 and rows[-1] < size[1] - 1 and columns[-1] < size[0] - 1
-    assert columns[0] > 0.6 * size[0] and np.ptp(rows) > 0.4 * size[1]
+    assert columns[0] > 0.6 * size[0] and np.ptp(rows) > 0.37 * size[1]
     title = np.flatnonzero(~drawn.any(axis=1)[rows[0] :])[0]  # pixel rows of its letters
-    assert 8 <= title <= 0.09 * size[1]
+    assert 7 <= title <= 0.06 * size[1]

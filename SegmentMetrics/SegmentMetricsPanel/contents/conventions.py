@@ -66,59 +66,50 @@ def answer(number: str, candidates) -> str:
 def ofMetric(record, key: str) -> tuple:
     """Return headings, rows and heading tips of the table of one metric: our own row first, then one per tool."""
     first = record.referenceValues()[key]
-    unit = f" ({unitOf(first)})" if unitOf(first) else ""
     difference = _("± mm") if first.better == "lower" else _("± %pt")
-    headings = [_("Tool"), f"{tables.heading(key)}{unit}", difference]
     tips = [
         _("Hover over a tool for its version."),
         _("What the tool would report."),
         _("The tool's value minus that of the definition, in mm or percentage points."),
     ]
     own = _("{title} as it is defined.").format(title=first.title)
-    value = ownNumber(first)
-    rows = [[(OWN_CONVENTION, "", own), (written(value, first), sortable(value.value), own), ("", None, own)]]
+    rows = [[(OWN_CONVENTION, "", own), _ownCell(first, own), ("", None, own)]]
     for tool, numbers in record.conventions.items():
-        number, label = numbers.get(key), known()[tool].label
-        if number is None:
-            tip = _("{tool} does not report it.").format(tool=label)
-            rows.append([(tool, tool.lower(), tip), (NONE, None, tip), ("", None, tip)])
-            continue
-        tip = explained(number, label)
-        color = COLORS.get(number.leaning, "")
-        rows.append(
-            [
-                (tool, tool.lower(), tip),
-                (written(number, first), sortable(number.value), tip, color),
-                (number.differenceText().partition(" ")[0], sortable(number.difference), tip, color),
-            ]
-        )
-    return headings, rows, tips
+        number = numbers.get(key)
+        cell = _cell(tool, number, first)
+        text, value = ("", None) if number is None else (number.differenceText(), sortable(number.difference))
+        rows.append([(tool, tool.lower(), cell[2]), cell, (text.partition(" ")[0], value, *cell[2:])])
+    return [_("Tool"), _heading(key, first), difference], rows, tips
 
 
 def ofAllMetrics(record) -> tuple:
     """Return headings, rows and heading tips of the table of all metrics: our own row first, then one per tool."""
     first = record.referenceValues()
-    headings, tips = [_("Tool")], [_("Hover over a tool for its version.")]
-    own = [(OWN_CONVENTION, "", _("Reference definition."))]
-    for key, number in first.items():
-        unit = unitOf(number)
-        headings.append(f"{tables.heading(key)} ({unit})" if unit else tables.heading(key))
-        tips.append(number.title)
-        value = ownNumber(number)
-        own.append((written(value, number), sortable(value.value), number.title))
-    rows = [own]
+    headings = [_("Tool"), *(_heading(key, number) for key, number in first.items())]
+    tips = [_("Hover over a tool for its version."), *(number.title for number in first.values())]
+    own = (_ownCell(number, number.title) for number in first.values())
+    rows = [[(OWN_CONVENTION, "", _("Reference definition.")), *own]]
     for tool, numbers in record.conventions.items():
-        label = known()[tool].label
-        row = [(tool, tool.lower(), label)]
-        for key in first:
-            number = numbers.get(key)
-            if number is None:
-                row.append((NONE, None, _("{tool} does not report it.").format(tool=label)))
-            else:
-                color = COLORS.get(number.leaning, "")
-                row.append((written(number, first[key]), sortable(number.value), explained(number, label), color))
-        rows.append(row)
+        cells = (_cell(tool, numbers.get(key), number) for key, number in first.items())
+        rows.append([(tool, tool.lower(), known()[tool].label), *cells])
     return headings, rows, tips
+
+
+def _heading(key: str, number) -> str:
+    return f"{tables.heading(key)} ({unitOf(number)})" if unitOf(number) else tables.heading(key)
+
+
+def _ownCell(number, tip: str) -> tuple:
+    value = ownNumber(number)
+    return written(value, number), sortable(value.value), tip
+
+
+def _cell(tool: str, number, first) -> tuple:
+    """Return the cell of a tool's number, None for one that it does not report. first: our own."""
+    label = known()[tool].label
+    if number is None:
+        return NONE, None, _("{tool} does not report it.").format(tool=label)
+    return written(number, first), sortable(number.value), explained(number, label), COLORS.get(number.leaning, "")
 
 
 def ownNumber(number):

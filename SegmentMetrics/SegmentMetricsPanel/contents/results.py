@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from SegmentMetricsLib.base.statements import Statement
-from SegmentMetricsLib.base.texts import commaSeparated
+from SegmentMetricsLib.base.texts import Statement, commaSeparated
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.metrics.measurement import fixDecimals, typeset
-from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, SEGMENTATION
 from SegmentMetricsLib.show import explanations, resulttables, tables
 from SegmentMetricsLib.show.writing import fileNames
 
@@ -102,26 +100,17 @@ def sidesOf(outcome, number: int) -> TableContents:
     return TableContents.of(*found, stretched=range(1, len(found[0]))) if found else TableContents()
 
 
-def suggestedFile(kind: str, outcome, number: int | None = None) -> str:
-    """Return a name for a CSV file with results of an outcome, so that files of several observers can be told apart.
+def suggestedFile(kind: str, outcome, number: int | None = None, suffix: str = ".csv") -> str:
+    """Return a name for a file with results of an outcome, so that files of several observers can be told apart.
 
-    kind: of the results. number: index of the pair that they are of, None for all of a comparison of all structures.
+    kind: of the results, "" for a report. number: index of the pair that they are of, None for all of a comparison of
+    all structures.
     """
-    return f"{_named(kind, outcome, number)}.csv"
-
-
-def suggestedReport(outcome, suffix: str = ".html") -> str:
-    """Return a name for the file of a report on an outcome: that of the pair."""
-    return f"{_named('', outcome) or 'report'}{suffix}"
-
-
-def _named(kind: str, outcome, number: int | None = None) -> str:
-    """Return the name of a file without its suffix; arguments as for suggestedFile()."""
     record = outcome.records[number or 0]
     whole = outcome.isOfAll and number is None
-    nodes = [getattr(record, side).get(SEGMENTATION, "") for side in REFERENCE_AND_TEST]
-    text = " ".join(filter(None, (kind, "" if whole else record.name, *dict.fromkeys(nodes))))
-    return fileNames([text])[0] if text else ""
+    nodes = [record.reference.segmentation, record.test.segmentation]
+    text = " ".join(filter(None, (kind, "" if whole else record.name, *dict.fromkeys(nodes)))) or "report"
+    return fileNames([text])[0] + suffix
 
 
 def compared(outcome) -> list[str]:
@@ -130,8 +119,7 @@ def compared(outcome) -> list[str]:
     lines = []
     for side, title in (("reference", _("Reference: {name}")), ("test", _("Test: {name}"))):
         structure = getattr(record, side)
-        node = structure.get(SEGMENTATION, "")
-        names = [node] if outcome.isOfAll else [structure["name"], node]
+        names = [structure.segmentation] if outcome.isOfAll else [structure.name, structure.segmentation]
         lines.append(title.format(name=", ".join(filter(None, names))))
     return lines
 

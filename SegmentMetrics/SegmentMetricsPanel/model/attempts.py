@@ -43,28 +43,33 @@ class Attempts:
         stops the comparison, the structures that are finished are shown, or after an automatic update those before.
         """
         model = self.model
-        self.host.settleChoices()
-        if model.whyNot():
-            return False
-        (model.observers if model.observers.isChosen else model.inputs).accept()
-        return self._measure(model.request(), isRepeated)
+        with model.steady():
+            self.host.settleChoices()
+            if model.whyNot():
+                return False
+            (model.observers if model.observers.isChosen else model.inputs).accept()
+            return self._measure(model.request(), isRepeated)
 
     def _measure(self, request, isRepeated: bool = False) -> bool:
-        model, parameters = self.model, self.model.parameters
-        stopped = _("The comparison was stopped.")
-        outcome = self._attempt(lambda work: self.logic.measure(request, work), stopped, isPartWanted=not isRepeated)
-        if model.parameters is not parameters:  # the scene was closed meanwhile
-            return False
-        if outcome is not None and outcome.wasStopped:
-            model.notice = stopped
-        if model.notice == stopped:
-            parameters.follow = False
-        if outcome is not None and request.observers:
-            self.host.takeObserved(outcome)
-        elif outcome is not None:
-            self.host.take(outcome, isRepeated)
-        self.host.showOutcome()
-        return outcome is not None
+        model, parameters, stopped = self.model, self.model.parameters, _("The comparison was stopped.")
+
+        def measure(work):
+            try:
+                return self.logic.measure(request, work)
+            except Cancelled:
+                if model.parameters is parameters:
+                    parameters.follow = False
+                raise
+
+        def take(outcome) -> None:
+            if outcome.wasStopped:
+                model.notice, parameters.follow = stopped, False
+            if request.observers:
+                self.host.takeObserved(outcome)
+            else:
+                self.host.take(outcome, isRepeated)
+
+        return self._attempt(measure, stopped, take, isPartWanted=not isRepeated) is not None
 
     def showObservedPair(self, row: int, column: int) -> bool:
         """Compare the pair in a cell of the observers' matrix, to be shown in detail. Returns True on success."""
@@ -77,18 +82,13 @@ class Attempts:
 
     def compareTools(self) -> bool:
         """Compute the values that other tools would report for the shown pair. Returns True on success."""
-        model = self.model
-        if not model.isBusy:
-            self.host.settleEdits()
-        if model.isBusy or model.whyNotTools():
+        if not self._canBegin(self.model.whyNotTools):
             return False
-        outcome, number = model.outcome, model.number()
+        outcome, number = self.model.outcome, self.model.number()
         stopped = _("The calculation of other tools' results was stopped.")
-        found = self._attempt(lambda work: work.run(outcome.comparisons[number].conventions), stopped)
-        if found is not None:
-            self.host.takeTools(outcome, number, found)
-        self.host.showOutcome()
-        return found is not None
+        compute = outcome.comparisons[number].conventions
+        take = lambda found: self.host.takeTools(outcome, number, found)  # noqa: E731
+        return self._attempt(lambda work: work.run(compute), stopped, take) is not None
 
     def which(self, text: str) -> list | None:
         """Return what gives a number of the shown pair, the nearest first; None if it was stopped or failed."""
@@ -96,62 +96,52 @@ class Attempts:
         if model.isBusy or model.whyNotTools():
             return None
         comparison = Comparison.of(model.outcome.comparisons[model.number()])
-        found = self._attempt(lambda work: work.run(lambda: comparison.which(text)), _("The search was stopped."))
-        self.host.showOutcome()
-        return found
+        return self._attempt(lambda work: work.run(lambda: comparison.which(text)), _("The search was stopped."))
 
     def propose(self, task) -> list | None:
         """Return the pairs proposed by a task, or None if it did not finish. task: called with a LongWork."""
         if self.model.isBusy:
             return None
-        found = self._attempt(task, _("The search for pairs was stopped."))
-        if found == []:
-            self.model.notice = _("None of the unpaired structures overlap.")
-        self.host.showOutcome()
-        return found
+
+        def take(found) -> None:
+            self.model.notice = "" if found else _("None of the unpaired structures overlap.")
+
+        return self._attempt(task, _("The search for pairs was stopped."), take)
 
     def report(self, path) -> bool:
         """Write a report on the results to a path: as a page, or as DICOM if it ends with .dcm.
 
         Returns True on success, else the panel shows the reason.
         """
-        model = self.model
-        if not model.isBusy:
-            self.host.settleEdits()
-        if model.whyNotReport():
-            return False
-        stopped = _("Writing the report was stopped.")
-        write = reports.writeDicom if Path(path).suffix.lower() == ".dcm" else reports.write
-        missing = self._attempt(lambda work: write(Path(path), model, self.logic, work), stopped)
-        if missing is not None:
-            model.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
-        self.host.showOutcome()
-        return missing is not None
+        form = reports.writeDicom if Path(path).suffix.lower() == ".dcm" else reports.write
+        write = lambda work: form(Path(path), self.model, self.logic, work)  # noqa: E731
+        return self._canBegin(self.model.whyNotReport) and self._write(path, write)
 
     def reportObservers(self, path) -> bool:
         """Write a report on several observers to a path. Returns True on success, else the panel shows the reason."""
-        model = self.model
-        if not model.isBusy:
-            self.host.settleEdits()
-        if model.isBusy or model.whyNotObserverFiles():
+        write = lambda work: reports.writeObservers(Path(path), self.model.observers.outcome.study, work)  # noqa: E731
+        return self._canBegin(self.model.whyNotObserverFiles) and self._write(path, write)
+
+    def _write(self, path, write) -> bool:
+        """Write a report; write: called with a LongWork, returns sentences about what is missing from it."""
+
+        def take(missing) -> None:
+            self.model.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
+
+        return self._attempt(write, _("Writing the report was stopped."), take) is not None
+
+    def _canBegin(self, whyNot) -> bool:
+        """Notice what was edited a moment ago, and return whether a task is possible. whyNot: returns the reason."""
+        if self.model.isBusy:
             return False
-        study = model.observers.outcome.study
+        self.host.settleEdits()
+        return not whyNot()
 
-        def write(work) -> bool:
-            reports.writeObservers(Path(path), study, work)
-            return True
+    def _attempt(self, task, stopped: str, take=lambda result: None, isPartWanted: bool = False):
+        """Return the result of a task, or None if it was stopped or failed; the panel then shows the reason.
 
-        written = self._attempt(write, _("Writing the report was stopped."))
-        if written:
-            model.notice = _("The report was written to {path}.").format(path=path)
-        self.host.showOutcome()
-        return bool(written)
-
-    def _attempt(self, task, stopped: str, isPartWanted: bool = False):
-        """Return the result of a task, or None if it was stopped or failed; the panel will then show the reason.
-
-        task: called with a LongWork. stopped: the message to show if it was stopped. isPartWanted: whether what is
-        finished then is a result.
+        task: called with a LongWork. stopped: the message to show if it was stopped. take: called with a result before
+        the panel shows it. isPartWanted: whether what is finished when it is stopped is a result.
         """
         model, parameters, result = self.model, self.model.parameters, None
         model.isBusy, model.isNews = True, False
@@ -172,4 +162,9 @@ class Attempts:
             self.host.freeze(False)
             if model.parameters is not parameters:
                 self.host.refresh()  # show the new scene, which was not possible during the attempt
+        if model.parameters is not parameters:
+            return None
+        if result is not None:
+            take(result)
+        self.host.showOutcome()
         return result

@@ -55,11 +55,6 @@ def valueOf(name: str, parameters):
     return value.name if panel.words else value
 
 
-def isOffered(name: str, parameters) -> bool:
-    """Return whether a setting has an effect with the other choices; otherwise the panel does not show it."""
-    return _isOffered(name, parameters, conventionOf(parameters), list(parameters.families))
-
-
 def _isOffered(name: str, parameters, convention: str, families: list[str]) -> bool:
     declaration = DECLARED[name]
     if name in PRESETS.get(convention, {}) or (declaration.isDecidedByTools and convention != OWN_CONVENTION):
@@ -105,9 +100,10 @@ def inOneLine(parameters, protocol: str) -> str:
     named = ", ".join(familyTitle(family).lower() for family in families) if families else _("no metrics")
     if len(families) > NAMED_FAMILIES:
         named = _("{count} families").format(count=len(families))
+    isShown = shownSettings(parameters)
     texts = [
-        f"τ {parameters.tolerance:g} mm" if isOffered("tolerances", parameters) else "",
-        f"{parameters.percentile:g} %" if isOffered("percentiles", parameters) else "",
+        f"τ {parameters.tolerance:g} mm" if isShown["tolerance"] else "",
+        f"{parameters.percentile:g} %" if isShown["percentile"] else "",
         named,
         protocol,
     ]

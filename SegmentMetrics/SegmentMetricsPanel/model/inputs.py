@@ -28,12 +28,10 @@ class Inputs:
         return getattr(self.parameters, side), getattr(self.parameters, f"{side}Segment")
 
     def segmentName(self, side: str) -> str:
-        """Return the name of the chosen segment, "" if there is none."""
         node, segment = self.chosen(side)
         return self.scene.segments(node).get(segment, "")
 
     def title(self, side: str) -> str:
-        """Return the name of what is chosen, for a tool tip."""
         node, name = getattr(self.parameters, side), self.segmentName(side)
         return ": ".join(filter(None, (self.scene.name(node), name))) if node else ""
 
@@ -135,7 +133,6 @@ class Inputs:
         self.isGuess = False
 
     def swap(self) -> None:
-        """Exchange reference and test."""
         p = self.parameters
         if not p:
             return

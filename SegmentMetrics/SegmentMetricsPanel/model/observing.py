@@ -45,22 +45,18 @@ class Observers:
 
     @property
     def isChosen(self) -> bool:
-        """Whether several observers are to be compared."""
         return self.parameters is not None and self.parameters.mode == Mode.severalObservers
 
     @property
     def isShown(self) -> bool:
-        """Whether there are results of several observers to show."""
         return self.isChosen and self.outcome is not None
 
     def setParameters(self, parameters) -> None:
-        """Use other parameters, or None while there is no scene."""
         self.parameters = parameters
         if parameters is None:
             self.setOutcome(None)
 
     def setOutcome(self, outcome) -> None:
-        """Set the results to show, or None."""
         self.outcome, self.change = outcome, ""
 
     # Who is an observer
@@ -145,7 +141,6 @@ class Observers:
         return [one.node for one in self.candidates()] + (self.outcome.nodes if self.outcome is not None else [])
 
     def whyNot(self) -> str:
-        """Return the reason why the observers cannot be compared, or "" if they can."""
         if self.parameters is None or self.scene.isChanging():
             return _("The scene is being opened or closed.")
         if len(self.given("observer")) < LEAST:
@@ -186,7 +181,6 @@ class Observers:
             self.change = self.outcome.change(None if self.change else segments)
 
     def isSameChoice(self) -> bool:
-        """Return whether the results belong to the chosen observers and tests."""
         count, given = len(self.outcome.content["observers"]), list(zip(self.outcome.nodes, self.outcome.given))
         measured = {"observer": set(given[:count]), "test": set(given[count:])}
         return all(set(self.given(role)) == some for role, some in measured.items())

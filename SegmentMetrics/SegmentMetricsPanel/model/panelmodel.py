@@ -99,7 +99,6 @@ class PanelModel:
         self._stale: str | None = None
 
     def setParameters(self, parameters) -> None:
-        """Use other parameters, or None while there is no scene."""
         self.parameters = parameters
         self.forget()
         self.inputs.setParameters(parameters)
@@ -205,7 +204,6 @@ class PanelModel:
     # Results
 
     def setOutcome(self, outcome) -> None:
-        """Set the results to show, or None."""
         self.outcome = outcome
         self.change, self.isUnchecked, self._stale = "", False, None
 
@@ -250,7 +248,6 @@ class PanelModel:
         return self.outcome.records[self.number()] if self.outcome is not None and self.outcome.records else None
 
     def areLesionsShown(self) -> bool:
-        """Return whether the lesions of the shown pair are colored, in place of the map."""
         p, record = self.parameters, self.record()
         return record is not None and bool(record.lesions) and p.showLesions and not p.showMap
 
@@ -295,7 +292,6 @@ class PanelModel:
         self.isUnchecked, self._stale = False, None
 
     def stale(self) -> str:
-        """Return the reason why the shown results are out of date, or "" if they are not."""
         found = self.staleness() if self._stale is None else self._stale
         self._stale = found if self.isSteady else None
         return found
@@ -381,7 +377,6 @@ class PanelModel:
         return (p.test, segment) if segment in self.scene.segments(p.test) else None
 
     def isOnePair(self) -> bool:
-        """Return whether one pair is chosen, not all structures."""
         return self.parameters.mode == Mode.onePair
 
     def edit(self) -> Edit | None:
@@ -396,7 +391,6 @@ class PanelModel:
         self.parameters.edit = begun(self.pairKey(), self.record().measurements, places).toText()
 
     def setEdit(self, edit: Edit) -> None:
-        """Replace the Edit of the pair that is followed."""
         self.parameters.edit = edit.toText()
 
     def forgetResults(self) -> None:
@@ -410,7 +404,6 @@ class PanelModel:
         return self.parameters is not None and self.scene.practiceState(self.parameters.reference) == "hidden"
 
     def practiceState(self) -> str:
-        """Return "hidden" or "revealed" if the chosen reference is one to practice on, otherwise ""."""
         return self.scene.practiceState(self.parameters.reference)
 
     # What is possible, and why not
@@ -434,7 +427,6 @@ class PanelModel:
         return self.outOfDate() or self.whyNot()
 
     def whyNotTools(self) -> str:
-        """Return the reason why other tools' values cannot be computed, or "" if they can."""
         if self.outcome is None or not self.outcome.records:
             return _("Press Apply first.")
         if stale := self.outOfDate():
@@ -444,7 +436,6 @@ class PanelModel:
         return ""
 
     def whyNotObserverFiles(self) -> str:
-        """Return the reason why no report or protocol of several observers can be written, or "" if one can."""
         outcome = self.observers.outcome
         if outcome is None:
             return _("Press Apply first.")

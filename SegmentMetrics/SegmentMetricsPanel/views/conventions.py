@@ -13,8 +13,7 @@ from SegmentMetricsLib.show import conventions as output
 from ..contents import conventions
 from ..contents.results import suggestedFile
 from ..markup import explain
-from ..saving import askForPath
-from .buttons import ExplainedButton
+from .buttons import SaveButton
 from .tables import SortableTable
 from .view import ChoiceList, View
 
@@ -28,6 +27,8 @@ class ConventionsView(View):
     somebody reports; returns what gives it, or None if it was stopped or failed. onWritten: called with the path of a
     file that was written.
     """
+
+    isDrawnEmpty = True
 
     def __init__(self, ui, model, compute, find, onWritten):
         super().__init__(ui, model)
@@ -54,8 +55,9 @@ class ConventionsView(View):
         explain(ui.conventionsLegendLabel, conventions.aboutLegend())
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
         self.choice = ChoiceList(ui.conventionsKeyComboBox, self.onKey)
-        self.button = ExplainedButton(ui.conventionsExportButton)
-        ui.conventionsExportButton.connect("clicked(bool)", self.onExport)
+        suggest = lambda: suggestedFile("conventions", *self.taken[:2])  # noqa: E731
+        kind, problem = _("Table (*.csv)"), _("The table could not be written.")
+        self.button = SaveButton(ui.conventionsExportButton, _("Export"), kind, suggest, self.export, problem)
 
     def draw(self) -> None:
         """Show the stored values for the shown pair, or nothing if there are none."""
@@ -85,9 +87,6 @@ class ConventionsView(View):
             question = _("What would other tools report for these contours?")
             self.ui.conventionsLabel.text = problem or self.unread or question
 
-    def release(self) -> None:
-        self.draw()
-
     def enable(self) -> None:
         self.button.enable(self.model.outOfDate())
 
@@ -103,7 +102,6 @@ class ConventionsView(View):
             self.compute()
 
     def onNumber(self) -> None:
-        """Show what gives the number that was typed."""
         with slicer.util.tryWithErrorDisplay(_("The number could not be searched.")):
             text = self.numberEdit.text.strip()
             found = self.find(text) if text else None
@@ -120,7 +118,7 @@ class ConventionsView(View):
         self.record, self.unread = None, ""
         if node is not None:
             try:
-                self.record = output.ConventionsRecord(pair.reference, pair.test, recallConventions(node))
+                self.record = output.ConventionsRecord(*pair.sides, recallConventions(node))
             except InputError as error:  # from another version; the values can be computed again
                 self.unread = str(error)
         for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "ExportButton"):
@@ -133,13 +131,6 @@ class ConventionsView(View):
 
     def _fill(self) -> None:
         self.table.show(conventions.values(self.record, self.key))
-
-    def onExport(self, _checked=False) -> None:
-        suggestion = suggestedFile("conventions", *self.taken[:2])
-        path = askForPath(self.ui.conventionsExportButton, _("Export"), suggestion, _("Table (*.csv)"))
-        if path:
-            with slicer.util.tryWithErrorDisplay(_("The table could not be written.")):
-                self.export(path)
 
     def export(self, path: Path) -> None:
         """Write the values of all tools and metrics, with all digits and explanations, as CSV."""

@@ -15,7 +15,7 @@ BOX_OPACITY = 0.6
 class CornersView(View):
     """Shows the numbers of the pair that is followed in all slice and 3D views."""
 
-    text = ""
+    text, isDrawnEmpty = "", True
 
     def draw(self) -> None:
         """Show them, also in the views that a new layout has added meanwhile, or nothing."""
@@ -33,9 +33,6 @@ class CornersView(View):
                 annotation.GetTextProperty().SetBackgroundOpacity(BOX_OPACITY if text else 0.0)
                 annotation.SetText(position, text)
                 view.scheduleRender()
-
-    def release(self) -> None:
-        self.draw()
 
 
 def views() -> list[tuple]:

@@ -26,7 +26,6 @@ class DoseChoiceView(View):
             explain(widget, explanations.DOSE)
 
     def draw(self) -> None:
-        """List the volumes and show the chosen one."""
         self.choice.show(self.model.doseChoices(), self.model.parameters.dose)
 
 

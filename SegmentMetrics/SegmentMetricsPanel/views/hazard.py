@@ -17,17 +17,12 @@ class HazardView(View):
         return *self.pair, self.model.parameters.showHazard
 
     def draw(self) -> None:
-        """Show the hazard, or none."""
         self.problem = ""
         outcome, number, isWanted = self.wanted()
         isMeasured = outcome is not None and bool(outcome.records) and "hazard" in outcome.settings.families
         self.ui.showHazardCheckBox.visible = isMeasured
         node = self._volume(outcome, number) if isMeasured and isWanted else None
         overlays.showOver(node, slicer.mrmlScene)
-
-    def release(self) -> None:
-        super().release()
-        self.problem = ""
 
     def _volume(self, outcome, number: int):
         """Return the volume node, created if it is missing or outdated; None if there is none."""

@@ -63,7 +63,6 @@ class SegmentChooser:
             self.timer.start()
 
     def take(self) -> None:
-        """Choose what the selector shows."""
         if not self.inputs.isActive or slicer.mrmlScene.IsBatchProcessing():
             return
         node = self.selector.currentNode()
@@ -86,7 +85,6 @@ class InputsView(View):
         ui.swapButton.connect("clicked(bool)", lambda _checked=False: self.inputs.swap())
 
     def setActive(self, isActive: bool) -> None:
-        """Start or stop updating the choice."""
         for chooser in self.choosers:
             chooser.timer.stop()
         self.inputs.setActive(isActive)
@@ -99,7 +97,6 @@ class InputsView(View):
             chooser.selector.visible = self.inputs.parameters.mode != Mode.severalObservers
 
     def settle(self) -> None:
-        """Process pending changes of the selectors immediately."""
         for chooser in self.choosers:
             if chooser.timer.isActive():
                 chooser.timer.stop()

@@ -50,7 +50,6 @@ class LesionsView(View):
                 other.GetDisplayNode().SetVisibility(other is node and isShown and isPossible)
 
     def jump(self, number: int) -> None:
-        """Move all slice views and 3D views to a lesion, gap or spur."""
         navigation.jumpTo(self.places[number], scene=slicer.mrmlScene, cameras=cameras())
 
     def onClicked(self, _checked=False) -> None:

@@ -63,11 +63,9 @@ class MapView(View, VTKObservationMixin):
     def release(self) -> None:
         super().release()
         self.removeObservers()
-        self.problem = ""
         self.current, self.visible = [], []
 
     def _show(self, p, outcome, number: int) -> None:
-        """Show the chosen maps of a pair and hide all others."""
         self.problem = ""
         scene = slicer.mrmlScene
         found, kind = {}, p.mapKind.name
@@ -190,7 +188,6 @@ class MapView(View, VTKObservationMixin):
         return [side for side in p.mapSide.sides if not self._isRight(found.get(side), outcome, kind)]
 
     def _enable(self, parameters, record) -> None:
-        """Enable the controls that affect the map of a record."""
         ui, can = self.ui, controls(parameters, record)
         self.showButton.enable(can.problem)
         ui.mapControlsFrame.enabled = can.hasOptions

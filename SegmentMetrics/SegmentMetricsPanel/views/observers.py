@@ -3,15 +3,11 @@
 import qt
 import slicer
 
-from SegmentMetricsLib.case.observers.limits import protocolFrom
 from SegmentMetricsLib.mrml import navigation
-from SegmentMetricsLib.show.writing import writeProtocol
 
 from ..contents import observers
 from ..markup import asTip, explain
-from ..saving import askForPath
 from ..translation import _
-from .buttons import ExplainedButton
 from .places import cameras
 from .tables import SortableTable, heightOf
 from .view import ChoiceList, View, silent
@@ -88,7 +84,6 @@ class ObserverChoiceView(View):
         self.model.parameters.observedOnly = name
 
     def onItem(self, item) -> None:
-        """Take over a box that the user checked or unchecked."""
         if self.model.parameters is None:
             return
         row, isChecked = item.row(), item.checkState() == qt.Qt.Checked
@@ -110,6 +105,8 @@ class ObserversView(View):
     onPair: called with the row and the column of a cell that the user chose.
     """
 
+    isDrawnEmpty = True
+
     def __init__(self, ui, model, onPair):
         super().__init__(ui, model)
         self.observers, self.onPair = model.observers, onPair
@@ -127,12 +124,7 @@ class ObserversView(View):
         pair = self.model.observedPair()
         return self.observers.outcome.run, found and found["name"], self.observers.key(), pair, isPair
 
-    def release(self) -> None:
-        super().release()
-        self.draw()
-
     def draw(self) -> None:
-        """Show what was found of the observers, or nothing."""
         isPair, isShown, ui = self.model.outcome is not None, self.observers.isShown, self.ui
         ui.allObserversButton.visible = isPair
         found = self.observers.structure() if isShown else None
@@ -202,40 +194,5 @@ class ObserversView(View):
         self.model.parameters.observedKey = key
 
     def jump(self, number: int) -> None:
-        """Move all views to one of the outlier's places."""
         place = observers.outlierPlaces(self.observers.structure())[number]
         navigation.jumpTo(place.position, normal=place.normal, scene=slicer.mrmlScene, cameras=cameras())
-
-
-class ObserverFilesView(View):
-    """The buttons for a report and a protocol of several observers.
-
-    write: called with the path of the report; returns True on success.
-    """
-
-    def __init__(self, ui, model, write):
-        super().__init__(ui, model)
-        self.write = write
-        self.buttons = [ExplainedButton(ui.observersReportButton), ExplainedButton(ui.observersProtocolButton)]
-        ui.observersReportButton.connect("clicked(bool)", self.onReport)
-        ui.observersProtocolButton.connect("clicked(bool)", self.onProtocol)
-
-    def enable(self) -> None:
-        problem = self.model.whyNotObserverFiles()
-        for button in self.buttons:
-            button.enable(problem)
-
-    def onReport(self, _checked=False) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The report could not be written.")):
-            kind = _("Page (*.html)")
-            path = askForPath(self.ui.observersReportButton, _("Write report"), "observers.html", kind)
-            if path:
-                self.write(path)
-
-    def onProtocol(self, _checked=False) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The protocol could not be written.")):
-            protocol = protocolFrom(self.model.observers.outcome.study)
-            kind = _("Protocol (*.csv)")
-            path = askForPath(self.ui.observersProtocolButton, _("Save protocol"), "observers.csv", kind)
-            if path:
-                writeProtocol(protocol, path)

@@ -17,6 +17,8 @@ ICONS = Path(__file__).parents[2] / "Resources" / "Icons"
 class PagesView(View):
     """Shows one page at a time, and buttons for those that have something in them."""
 
+    isDrawnEmpty = True
+
     def __init__(self, ui, model):
         super().__init__(ui, model)
         self.pages = {page.name: page for page in allPages()}
@@ -42,7 +44,6 @@ class PagesView(View):
         return button
 
     def frame(self, name: str):
-        """Return the frame of a page."""
         return getattr(self.ui, f"{name}Page")
 
     def onClicked(self, number: int) -> None:
@@ -57,17 +58,12 @@ class PagesView(View):
                 area.ensureWidgetVisible(widget, 0, 0)
 
     def open(self, name: str) -> None:
-        """Show a page, for example "map"."""
         self.current = name
         self.show()
 
     def wanted(self) -> tuple:
         observers = self.model.observers
         return *self.pair, observers.outcome, observers.isChosen, self.current
-
-    def release(self) -> None:
-        super().release()
-        self.draw()
 
     def draw(self) -> None:
         """Offer the pages that have something in them, and show the current one if it is among them, or the first."""
@@ -80,7 +76,6 @@ class PagesView(View):
             self.frame(name).visible = name == shown
 
     def _arrange(self, offered) -> None:
-        """Put the buttons of the offered pages into rows."""
         layout = self.ui.pagesFrame.layout()
         for name, button in self.buttons.items():
             layout.removeWidget(button)

@@ -17,6 +17,8 @@ class PairsView(View):
     propose: called with a function that takes a LongWork; returns the function's result, or None if it was stopped.
     """
 
+    isDrawnEmpty = True
+
     def __init__(self, ui, model, propose):
         super().__init__(ui, model)
         self.propose = propose
@@ -34,11 +36,7 @@ class PairsView(View):
 
     @property
     def boxes(self) -> list:
-        """The combo boxes of all rows."""
         return [one.box for one in self.lists.values()]
-
-    def release(self) -> None:
-        self.draw()
 
     def draw(self) -> None:
         shown = editedpairs.shownPairs(self.model.parameters, self.model.scene)
@@ -78,7 +76,6 @@ class PairsView(View):
         table.setColumnWidth(0, min(table.sizeHintForColumn(0), WIDEST * table.fontMetrics().averageCharWidth()))
 
     def take(self, name: str, test: str) -> None:
-        """Store the counterpart that the user chose for a structure of the reference."""
         if self.model.parameters is not None:
             editedpairs.choose(self.model.parameters, [(name, test, editedpairs.CHOSEN)])
 
@@ -87,7 +84,6 @@ class PairsView(View):
             editedpairs.reset(self.model.parameters, self.model.scene)
 
     def onPropose(self, _checked=False) -> None:
-        """Pair the remaining structures by their overlap."""
         p = self.model.parameters
         if p is None:
             return

@@ -111,7 +111,6 @@ class DistancePlotView(View):
             return outcome.mark(charts.showCumulative(chosen) if isCumulative else charts.showHistogram(chosen))
 
     def _sessionChart(self):
-        """Return the chart of the last practice, None if nobody has practiced."""
         table = self.model.parameters.session
         if table is None:
             self.problem = _("There is no practice session: check Practice, draw, and press Reveal.")

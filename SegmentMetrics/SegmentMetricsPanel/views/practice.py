@@ -11,8 +11,7 @@ from SegmentMetricsLib.mrml.editor import chooseInEditor
 
 from ..following import Session
 from ..model.enumerations import Plot
-from ..saving import askForPath
-from .buttons import ExplainedButton
+from .buttons import ExplainedButton, SaveButton
 from .view import View
 
 
@@ -23,6 +22,8 @@ class PracticeView(View):
     when the reference was revealed. onWritten: called with the path of a file that was written.
     """
 
+    isDrawnEmpty = True
+
     def __init__(self, ui, model, follower, onForget, onReveal, onWritten):
         super().__init__(ui, model)
         self.follower = follower
@@ -30,14 +31,12 @@ class PracticeView(View):
         self.switch = ExplainedButton(ui.practiceCheckBox)
         ui.practiceCheckBox.connect("clicked(bool)", self.onSwitch)
         ui.revealButton.connect("clicked(bool)", self.onClicked)
-        ui.sessionButton.connect("clicked(bool)", self.onSave)
+        title, problem = _("Save session"), _("The session could not be written.")
+        kind, suggest = _("Table (*.csv)"), lambda: "practice-session.csv"
+        self.session = SaveButton(ui.sessionButton, title, kind, suggest, self.save, problem)
         ui.editButton.connect("clicked(bool)", self.onEdit)
 
-    def release(self) -> None:
-        self.draw()
-
     def draw(self) -> None:
-        """Show whether the chosen reference is one for practicing, and what can be done with it."""
         p = self.model.parameters
         state = self.model.practiceState() if p is not None else ""
         hasResults = self.model.outcome is not None or self.model.observers.outcome is not None
@@ -49,7 +48,6 @@ class PracticeView(View):
         self.switch.enable("" if state else self._whyNot(p))
 
     def _whyNot(self, p) -> str:
-        """Return why nobody can practice with what is chosen, or ""."""
         if p is None or p.reference is None:
             return _("Choose a reference segmentation.")
         if not self.model.isOnePair():
@@ -66,14 +64,13 @@ class PracticeView(View):
             p.session = None
             self.follower.stop()
             self.follower.session = Session()
-            practice.hideReference(p.reference)
+            practice.setPractice(p.reference, practice.HIDDEN)
         elif not isOn and self.model.practiceState():
             self.follower.stop()
-            practice.stopPractice(p.reference)
+            practice.setPractice(p.reference, "")
         p.parameterNode.Modified()
 
     def onEdit(self, _checked=False) -> None:
-        """Open Segment Editor on the test's segment."""
         chooseInEditor(*self.model.edited(), slicer.mrmlScene)
         slicer.util.selectModule("SegmentEditor")
 
@@ -87,7 +84,7 @@ class PracticeView(View):
         if not self.model.isPracticing():
             return
         self.follower.stop()
-        practice.revealReference(p.reference)
+        practice.setPractice(p.reference, practice.REVEALED)
         if p.session is not None:
             p.plot = Plot.session
         self.onReveal()
@@ -103,19 +100,10 @@ class PracticeView(View):
         self.follower.session = Session.continued(rows)
 
     def note(self, measurements) -> None:
-        """Add what was measured now to the table of the session."""
         p = self.model.parameters
         rows = practice.rowsOf(p.session) if p.session is not None else []
         p.session = practice.keepSession([*rows, self.follower.session.row(measurements)], p.session)
 
-    def onSave(self, _checked=False) -> None:
-        kind = _("Table (*.csv)")
-        path = askForPath(self.ui.sessionButton, _("Save session"), "practice-session.csv", kind)
-        if path:
-            with slicer.util.tryWithErrorDisplay(_("The session could not be written.")):
-                self.save(path)
-
     def save(self, path: Path) -> None:
-        """Write the session as a CSV file."""
         practice.writeSession(self.model.parameters.session, Path(path))
         self.onWritten(path)

@@ -15,8 +15,8 @@ from SegmentMetricsLib.show.verdicts import writeVerdicts
 
 from ..contents import results, verdicts
 from ..markup import explain
-from ..saving import askForFile, askForPath
-from .buttons import ExplainedButton
+from ..saving import askForFile
+from .buttons import SaveButton
 from .tables import SortableTable, heightOf
 from .view import ChoiceList, View
 
@@ -81,19 +81,18 @@ class VerdictsView(View):
     onWritten: called with the path of a file that was written.
     """
 
+    isDrawnEmpty = True
+
     def __init__(self, ui, model, onWritten):
         super().__init__(ui, model)
         self.onWritten = onWritten
         self.table = SortableTable(ui.protocolTable)
-        self.button = ExplainedButton(ui.verdictsButton)
-        ui.verdictsButton.connect("clicked(bool)", self.onExport)
+        suggest, title = lambda: results.suggestedFile("verdicts", model.outcome), _("Save verdicts")
+        problem = _("The verdicts could not be written.")
+        self.button = SaveButton(ui.verdictsButton, title, _("Table (*.csv)"), suggest, self.export, problem)
 
     def wanted(self) -> tuple:
         return self.pair
-
-    def release(self) -> None:
-        super().release()
-        self.draw()
 
     def draw(self) -> None:
         """Show the verdicts on the outcome and on the shown pair, or nothing if it was not judged."""
@@ -107,13 +106,6 @@ class VerdictsView(View):
 
     def enable(self) -> None:
         self.button.enable(self.model.whyNotReport())
-
-    def onExport(self, _checked=False) -> None:
-        suggestion = results.suggestedFile("verdicts", self.model.outcome)
-        path = askForPath(self.ui.verdictsButton, _("Save verdicts"), suggestion, _("Table (*.csv)"))
-        if path:
-            with slicer.util.tryWithErrorDisplay(_("The verdicts could not be written.")):
-                self.export(path)
 
     def export(self, path: Path) -> None:
         """Write all verdicts in the format of the command line: one row per rule."""

@@ -1,48 +1,58 @@
-"""The buttons for reports: a page, and DICOM."""
+"""The buttons that write reports, as pages and as DICOM, and the protocol that several observers make."""
 
-import slicer
 from slicer.i18n import tr as _
 
-from ..contents.results import suggestedReport
-from ..saving import askForPath
+from SegmentMetricsLib.case.observers.limits import protocolFrom
+from SegmentMetricsLib.show.writing import writeProtocol
+
+from ..contents.results import suggestedFile
 from ..work import offer
-from .buttons import ExplainedButton
+from .buttons import SaveButton
 from .view import View
 
 
 class ReportsView(View):
-    """The buttons for reports. write: called with the path to write to; returns True on success."""
+    """The reports on what was compared, and the report on several observers and their protocol.
 
-    def __init__(self, ui, model, write):
+    attempts: the Attempts, which write reports.
+    """
+
+    def __init__(self, ui, model, attempts):
         super().__init__(ui, model)
-        self.write = write
-        about = _(
+        self.attempts = attempts
+        title, page, problem = _("Write report"), _("Page (*.html)"), _("The report could not be written.")
+        dicom, exported = _("DICOM (*.dcm)"), _("Export to DICOM")
+        suggest = lambda suffix: lambda: suggestedFile("", model.outcome, suffix=suffix)  # noqa: E731
+        report = SaveButton(ui.reportButton, title, page, suggest(".html"), self.writePage, problem)
+        report.tip = _(
             "Write a page with all of this for the browser and for paper: numbers, distance map, worst places, slices."
         )
-        aboutDicom = _(
+        export = SaveButton(ui.dicomButton, exported, dicom, suggest(".dcm"), self.writeDicom, problem)
+        export.tip = _(
             "Export to DICOM: a structured report for the archive, with the numbers, findings and verdicts, and the "
             "segments beside it. Patient and study are those of the loaded DICOM images."
         )
-        self.buttons = [ExplainedButton(ui.reportButton, about), ExplainedButton(ui.dicomButton, aboutDicom)]
-        ui.reportButton.connect("clicked(bool)", self.onReport)
-        ui.dicomButton.connect("clicked(bool)", self.onDicom)
+        self.ofPairs = [report, export]
+        write, button = attempts.reportObservers, ui.observersReportButton
+        observers = SaveButton(button, title, page, lambda: "observers.html", write, problem)
+        kind, problem = _("Protocol (*.csv)"), _("The protocol could not be written.")
+        button, title = ui.observersProtocolButton, _("Save protocol")
+        limits = SaveButton(button, title, kind, lambda: "observers.csv", self.writeProtocol, problem)
+        self.ofObservers = [observers, limits]
 
     def enable(self) -> None:
-        for button in self.buttons:
+        for button in self.ofPairs:
             button.enable(self.model.whyNotReport())
+        for button in self.ofObservers:
+            button.enable(self.model.whyNotObserverFiles())
 
-    def onReport(self, _checked=False) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The report could not be written.")):
-            suggestion = suggestedReport(self.model.outcome)
-            path = askForPath(self.ui.reportButton, _("Write report"), suggestion, _("Page (*.html)"))
-            if path:
-                offer("plotly>=6", "plotly")
-                self.write(path)
+    def writePage(self, path) -> None:
+        offer("plotly>=6", "plotly")
+        self.attempts.report(path)
 
-    def onDicom(self, _checked=False) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The report could not be written.")):
-            suggestion = suggestedReport(self.model.outcome, ".dcm")
-            path = askForPath(self.ui.dicomButton, _("Export to DICOM"), suggestion, _("DICOM (*.dcm)"))
-            if path:
-                offer("highdicom>=0.24,<0.30", "highdicom")
-                self.write(path)
+    def writeDicom(self, path) -> None:
+        offer("highdicom>=0.24,<0.30", "highdicom")
+        self.attempts.report(path)
+
+    def writeProtocol(self, path) -> None:
+        writeProtocol(protocolFrom(self.model.observers.outcome.study), path)

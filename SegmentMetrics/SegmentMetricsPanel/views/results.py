@@ -1,17 +1,14 @@
 """The summary, the tables and the findings of a comparison."""
 
-import re
 from pathlib import Path
 
 import qt
-import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib.show import writing
 
 from ..contents import results
-from ..saving import askForPath
-from .buttons import ExplainedButton
+from .buttons import ExplainedButton, SaveButton
 from .tables import SortableTable, heightOf
 from .view import View
 
@@ -29,15 +26,19 @@ class ResultsView(View):
     onWritten: called with the path of a file that was written.
     """
 
+    isDrawnEmpty = True
+
     def __init__(self, ui, model, onWritten):
         super().__init__(ui, model)
         self.onWritten = onWritten
         self.main = SortableTable(ui.mainTable, model.showPair)
         self.sides = SortableTable(ui.sidesTable)
         self.areNotesWanted = False  # what the user chose last
-        self.buttons = [ExplainedButton(button) for button in (ui.copyButton, ui.exportButton)]
+        suggest, title = lambda: results.suggestedFile("metrics", model.outcome), _("Export measurements")
+        problem = _("The measurements could not be written.")
+        export = SaveButton(ui.exportButton, title, _("Table (*.csv)"), suggest, self.export, problem)
+        self.buttons = [ExplainedButton(ui.copyButton), export]
         ui.copyButton.connect("clicked(bool)", self.copy)
-        ui.exportButton.connect("clicked(bool)", self.onExport)
         ui.notesButton.connect("clicked(bool)", self.onNotes)
 
     def wanted(self) -> tuple:
@@ -45,12 +46,7 @@ class ResultsView(View):
         found = observers.structure()
         return *self.pair, observers.outcome, found and found["name"], observers.isChosen
 
-    def release(self) -> None:
-        super().release()
-        self.draw()
-
     def draw(self) -> None:
-        """Show the outcome, or nothing if there is none."""
         outcome, number = self.model.outcome, self.model.number()
         records = outcome.records if outcome is not None else ()
         ui = self.ui
@@ -78,7 +74,6 @@ class ResultsView(View):
         self._openNotes(isOpen)
 
     def _openNotes(self, isOpen: bool) -> None:
-        """Show the alarms and the other findings, or only how many there are."""
         button = self.ui.notesButton
         button.visible, button.checked = bool(button.text), isOpen
         button.styleSheet = ALARMING if self.ui.alarmsLabel.text else ""
@@ -116,18 +111,9 @@ class ResultsView(View):
             rows += self.sides.texts()
         qt.QApplication.clipboard().setText(writing.pasteable(rows))
 
-    def onExport(self, _checked=False) -> None:
-        suggestion = results.suggestedFile("metrics", self.model.outcome)
-        path = askForPath(self.ui.exportButton, _("Export measurements"), suggestion, _("Table (*.csv)"))
-        if path:
-            with slicer.util.tryWithErrorDisplay(_("The measurements could not be written.")):
-                self.export(path)
-
     def export(self, path: Path) -> None:
         """Write all measurements with all digits as CSV, and a schema that describes the columns beside it."""
         writing.writeCsv(self.model.outcome.records, path)
-        name = re.sub(r"\.csv$", "", path.name, flags=re.IGNORECASE)
-        writing.writeCsvSchema(self.model.outcome.records, path.with_name(f"{name}.schema.csv"))
         self.onWritten(path)
 
 

@@ -5,6 +5,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
+from SegmentMetricsLib.metrics.measurement import typeset
 from SegmentMetricsLib.metrics.registry import FAMILIES
 from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DECLARED
@@ -45,7 +46,6 @@ class SettingsView(View):
                 explain(getattr(ui, widget), explanations.ofSetting(name))
 
     def draw(self) -> None:
-        """Show the choices, and only the settings that the chosen families use."""
         parameters = self.model.parameters
         families = list(parameters.families)
         for family, box in self.boxes.items():
@@ -62,7 +62,6 @@ class SettingsView(View):
         explain(self.ui.settingsButton, inFull(parameters, protocol))
 
     def onOpen(self, isOpen: bool) -> None:
-        """Show or hide the settings."""
         self.ui.measureSection.visible = isOpen
         self.ui.settingsButton.arrowType = qt.Qt.DownArrow if isOpen else qt.Qt.RightArrow
 
@@ -126,7 +125,7 @@ def _controlOf(name: str):
         if panel.decimals:
             control.decimals = panel.decimals
         if declaration.unit:
-            control.suffix = f" {declaration.unit}"
+            control.suffix = typeset(f" {declaration.unit}")
         if panel.isAutomatic:
             control.specialValueText = _("Automatic")
     control.setProperty("SlicerParameterName", panel.name)

@@ -35,7 +35,6 @@ class SortableTable:
         table.tabKeyNavigation = False  # arrow keys move between cells, the Tab key moves to the next widget
 
     def show(self, table: TableContents) -> None:
-        """Show a table."""
         self.shown, self.selected = table, None
         self.unsorted = list(table.order) or list(range(len(table.rows)))
         widest = WIDEST * self.table.fontMetrics().averageCharWidth()
@@ -78,7 +77,6 @@ class SortableTable:
                 self.table.clearSelection()
 
     def texts(self) -> list[list[str]]:
-        """Return headings and rows as shown."""
         return self.shown.texts(self.order)
 
     def onHeading(self, column: int) -> None:

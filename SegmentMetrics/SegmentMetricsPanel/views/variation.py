@@ -41,7 +41,6 @@ class VariationView(View, VTKObservationMixin):
         return (outcome.run, found["name"]) if isWanted and found and found["variation"] else ()
 
     def draw(self) -> None:
-        """Show the map, or none."""
         outcome, found, wanted, self.problem = self.observers.outcome, self.observers.structure(), self.wanted(), ""
         self.isDrawing = True
         try:
@@ -97,7 +96,6 @@ class VariationView(View, VTKObservationMixin):
                 node.GetDisplayNode().SetVisibility2DFill(False)
 
     def _map(self, outcome, name: str):
-        """Return the map of a structure, made if it is missing; None if there is none."""
         model = outcome.result(VARIATION_ROLE.format(name=name))
         if model is not None and model.GetPolyData() is not None:  # its file may be missing from a loaded scene
             return model

@@ -11,6 +11,7 @@ class View:
 
     problem = ""
     shown = None  # what wanted() returned when it was drawn; None: it must be drawn again
+    isDrawnEmpty = False  # whether draw() works without a scene, too, and then shows nothing
 
     def __init__(self, ui, model):
         self.ui, self.model = ui, model
@@ -40,7 +41,9 @@ class View:
 
     def release(self) -> None:
         """Let go of the scene, and show nothing of it."""
-        self.shown = None
+        self.shown, self.problem = None, ""
+        if self.isDrawnEmpty:
+            self.draw()
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from .choosing import (
     checkFamilies,
     checkHazard,
 )
+from .dosing import checkDose
 from .drawing import checkDrawing
 from .fitting import (
     checkBesideViews,
@@ -39,7 +40,7 @@ from .measuring import (
     checkSorting,
     checkStaleness,
 )
-from .observing import checkObservers
+from .observing import checkObservedStructures, checkObservers
 from .scenes import (
     checkReload,
     checkRemovedSegmentation,
@@ -98,7 +99,9 @@ CHECKS = (
     checkPairs,
     checkProtocol,
     checkObservers,
+    checkObservedStructures,
     checkLesions,
+    checkDose,
     checkTools,
     checkReport,
     checkDicom,

@@ -30,7 +30,7 @@ def checkFamilies(session: Session) -> None:
     assert all(session.isShown(widget) for widget in hidden[4:]) and not session.isShown(ui.percentileSpinBox)
     session.apply()
     before = session.panel.outcome.records[0].measurements
-    assert {m.family for m in before.values()} == {"agreement", "voxel"}
+    assert {m.family for m in before.values()} == {"agreement", "voxel"} and not session.isShown(ui.plotComboBox)
     ui.betaSpinBox.value = 2
     ui.gridComboBox.currentIndex = 1
     ui.voxelUnitComboBox.currentIndex = 1

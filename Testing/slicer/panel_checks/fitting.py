@@ -61,10 +61,22 @@ def checkLittle(session: Session) -> None:
     ui.allNumbersButton.click()
     session.settle(0.2)
     assert manager.layout == slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpTableView and ui.allNumbersButton.checked
-    tables = slicer.util.getNodesByClass("vtkMRMLTableViewNode")
-    assert tables and {node.GetTableNodeID() for node in tables} == {session.parameters.result.GetID()}
+    assertAllNumbers(session)
     ui.allNumbersButton.click()
     assert manager.layout == before and not ui.allNumbersButton.checked
+    assert not slicer.util.getNodesByClass("vtkMRMLTableNode")[-1].GetName().startswith("Segment Metrics: numbers")
+
+
+def assertAllNumbers(session: Session) -> None:
+    """The layout's table shows all numbers as people read them, and nothing where there is none."""
+    (table,) = {node.GetTableNode() for node in slicer.util.getNodesByClass("vtkMRMLTableViewNode")}
+    result, measurements = session.parameters.result, session.panel.outcome.records[0].measurements
+    assert table.GetNumberOfRows() == result.GetNumberOfRows() and not table.GetSaveWithScene()
+    columns = {table.GetColumnName(n): n for n in range(table.GetNumberOfColumns())}
+    texts = [[table.GetCellText(row, n) for n in columns.values()] for row in range(table.GetNumberOfRows())]
+    row = dict(zip(columns, next(row for row in texts if row[0] == "DSC"), strict=True))
+    assert row["Value"] == measurements["DSC"].text() and row["ReferenceToTest"] == ""
+    assert "nan" not in {text for row in texts for text in row}
 
 
 def controls(top) -> list[str]:
@@ -201,8 +213,8 @@ def checkBesideViews(session: Session) -> None:
     button.click()
     session.settle(0.2)
     assert manager.layout == slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpPlotTableView
-    tables, plots = (slicer.util.getNodesByClass(f"vtkMRML{kind}ViewNode") for kind in ("Table", "Plot"))
-    assert tables and {node.GetTableNodeID() for node in tables} == {session.parameters.result.GetID()}
+    plots = slicer.util.getNodesByClass("vtkMRMLPlotViewNode")
+    assertAllNumbers(session)
     assert plots and {node.GetPlotChartNodeID() for node in plots} == {session.panel.plot.chart.GetID()}
     session.ui.plotComboBox.currentIndex = 1
     session.settle(0.1)
@@ -235,6 +247,7 @@ def assertLongNamesAreRead(session: Session) -> None:
     names = [row[0] for row in session.texts(ui.mainTable)]
     assert len(LONG_NAME) == 40 and LONG_NAME in names
     assert cutOffIn(ui.mainTable) == cutOffIn(ui.pairsTable) == []
+    assert panelOf(session).minimumSizeHint.width() <= NARROW
     heights = [ui.mainTable.rowHeight(row) for row in range(len(names))]
     assert heights[names.index(LONG_NAME)] > min(heights), "it takes several lines"
     for box in (session.panel.pairs.boxes[0], *slicer.util.findChildren(ui.referenceSelector, "comboBox*")):

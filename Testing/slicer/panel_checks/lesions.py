@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import slicer
 from vtk.util.numpy_support import numpy_to_vtk
@@ -20,11 +22,17 @@ def checkLesions(session: Session) -> None:
         session.parameters.referenceSegment = session.parameters.testSegment = "Nodules"
     session.settle(0.1)
     session.chooseFamilies("boundary", "signed", "overlap", "instances")
+    assert "lesions" not in session.panel.pages.offered
     session.apply()
     assert "</b>: 1 of 2 lesions missed, 1 invented; DSC" in ui.summaryLabel.text, ui.summaryLabel.text
     assert session.panel.settings.boxes["instances"].text == "Lesions"
     session.panel.pages.open("lesions")
-    assert [row[0] for row in session.texts(ui.lesionsTable)] == ["missed", "invented", "found"]
+    rows = session.texts(ui.lesionsTable)
+    assert [row[0] for row in rows] == ["missed", "invented", "found"] and rows[0][3].startswith("R 22")
+    assert "1 found, 1 missed" in ui.lesionsLabel.text
+    session.panel.lesions.table.onCell(1, 0)
+    yellow = next(n for n in slicer.util.getNodesByClass("vtkMRMLSliceNode") if n.GetName() == "Yellow")
+    assert math.isclose(abs(yellow.GetSliceOffset()), 42, abs_tol=1e-3), "views go to a lesion"
     assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
     ui.lesionsButton.click()
     session.settle(0.1)
@@ -32,6 +40,15 @@ def checkLesions(session: Session) -> None:
     assert model.GetDisplayNode().GetVisibility() and drawn(session) == {}
     assert not any(node.GetDisplayNode().GetVisibility() for node in nodes)
     assert ui.lesionsButton.text == "Back to the map"
+    session.widget.exit()
+    session.widget.enter()
+    session.settle(0.1)
+    assert model.GetDisplayNode().GetVisibility() and drawn(session) == {}, "also when the module is opened again"
+    ui.showMapCheckBox.click()
+    session.settle(0.1)
+    assert not model.GetDisplayNode().GetVisibility() and session.maps(), "the map takes the place of the lesions"
+    ui.lesionsButton.click()
+    session.settle(0.1)
     ui.lesionsButton.click()
     session.settle(0.1)
     assert not model.GetDisplayNode().GetVisibility()
@@ -41,18 +58,20 @@ def checkLesions(session: Session) -> None:
     goBack(session, given, before, *nodes)
 
 
-def cubes(name: str, *places: int):
-    """A segmentation with cubes of 5 mm in a row."""
-    array = np.zeros((12, 12, 60), np.uint8)
-    for place in places:
-        array[3:8, 3:8, place : place + 5] = 1
-    image = slicer.vtkOrientedImageData()
-    image.SetDimensions(*reversed(array.shape))
-    image.GetPointData().SetScalars(numpy_to_vtk(array.ravel(), deep=True))
-    segment = slicer.vtkSegment()
-    segment.SetName("Nodules")
-    segment.AddRepresentation("Binary labelmap", image)
+def cubes(name: str, *places: int, **segments: int):
+    """A segmentation with a segment of cubes of 5 mm in a row, or with segments of one cube each."""
     node = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLSegmentationNode", name)
     node.CreateDefaultDisplayNodes()
-    node.GetSegmentation().AddSegment(segment, "Nodules")
+    for key, along in {"Nodules": places, **{key: (place,) for key, place in segments.items()}}.items():
+        array = np.zeros((12, 12, 60), np.uint8)
+        for place in along:
+            array[3:8, 3:8, place : place + 5] = 1
+        image = slicer.vtkOrientedImageData()
+        image.SetDimensions(*reversed(array.shape))
+        image.GetPointData().SetScalars(numpy_to_vtk(array.ravel(), deep=True))
+        segment = slicer.vtkSegment()
+        segment.SetName(key)
+        segment.AddRepresentation("Binary labelmap", image)
+        if along:
+            node.GetSegmentation().AddSegment(segment, key)
     return node

@@ -32,6 +32,16 @@ def checkMap(session: Session) -> None:
     session.ui.showMapCheckBox.click()
     session.settle(0.1)
     assert session.maps() and session.visibleInThreeD() == [False, False]
+    for isVisible in (False, True):  # by the eye in the module Data
+        display.SetVisibility(isVisible)
+        assert session.visibleInThreeD() == [not isVisible] * 2 and session.parameters.showMap == isVisible
+    session.settle(0.1)
+    slicer.mrmlScene.RemoveNode(model)
+    session.settle(0.2)
+    assert session.visibleInThreeD() == [True, True] and not session.ui.showMapCheckBox.checked
+    session.ui.showMapCheckBox.click()
+    session.settle(0.1)
+    assert session.maps() and session.visibleInThreeD() == [False, False], "a deleted map is drawn again"
 
 
 def checkMapOptions(session: Session) -> None:
@@ -39,7 +49,11 @@ def checkMapOptions(session: Session) -> None:
     ui = session.ui
     ui.mapSideComboBox.currentIndex = 2
     session.settle(0.1)
-    assert set(session.maps()) == {"reference", "test"}
+    assert set(session.maps()) == {"reference", "test"} and legendsOf(session) == ["reference"]
+    hidden = session.maps()["reference"].GetDisplayNode()
+    hidden.SetVisibility(False)
+    assert legendsOf(session) == ["test"], "one for both, also when one is hidden elsewhere"
+    hidden.SetVisibility(True)
     ui.mapSideComboBox.currentIndex = 1
     session.settle(0.1)
     assert set(session.maps()) == {"test"} and session.visibleInThreeD() == [False, False]
@@ -52,9 +66,18 @@ def checkMapOptions(session: Session) -> None:
     ui.mapKindComboBox.currentIndex = 2
     session.settle(0.1)
     assert np.allclose(session.maps()["test"].GetDisplayNode().GetScalarRange(), (-6, 6), rtol=1e-4)
+    ui.mapKindComboBox.currentIndex = 4
+    session.settle(0.1)
+    assert session.maps()["test"].GetDisplayNode().GetActiveScalarName() == "BLD" and ui.rangeLabel.enabled
     ui.mapKindComboBox.currentIndex = 0
     session.settle(0.1)
+    automatic = ui.rangeSpinBox.value
+    session.parameters.range = automatic + 1  # of a script, for later
+    session.settle(0.1)
+    assert ui.rangeSpinBox.value == automatic and not ui.rangeSpinBox.enabled, "the automatic one is only shown"
     ui.automaticRangeCheckBox.click()
+    session.settle(0.1)
+    assert session.parameters.range == ui.rangeSpinBox.value == automatic, "who wants another begins with it"
     ui.rangeSpinBox.value = 4
     ui.opacitySlider.value = 0.5
     ui.sliceContourCheckBox.click()
@@ -76,6 +99,12 @@ def checkMapOptions(session: Session) -> None:
     ui.mapSideComboBox.currentIndex = 0
     session.settle(0.1)
     assert set(session.maps()) == {"reference"}
+
+
+def legendsOf(session: Session) -> list[str]:
+    """The sides of the maps whose legend can be seen."""
+    found = slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode
+    return [side for side, model in session.maps().items() if found(model).GetVisibility()]
 
 
 def checkPlot(session: Session) -> None:

@@ -10,6 +10,7 @@ import slicer
 import vtk
 
 from .session import STRUCTURE, Session, edit, isStale
+from .views import drawn
 
 
 def checkOpening(session: Session) -> None:
@@ -60,8 +61,10 @@ def checkApply(session: Session) -> None:
 
 def checkSorting(session: Session) -> None:
     """A click on a heading sorts by value, the third one brings the order back."""
-    table = session.panel.results.main
-    before = session.texts(session.ui.mainTable)
+    table, ui = session.panel.results.main, session.ui
+    for each in (ui.mainTable, ui.placesTable, ui.slicesTable, ui.conventionsTable, ui.sidesTable, ui.pairsTable):
+        assert not each.tabKeyNavigation, "the Tab key leaves it"
+    before = session.texts(ui.mainTable)
     table.onHeading(1)
     values = [table.rows[n][1][1] for n in table.order]
     assert values == sorted(values) and session.texts(session.ui.mainTable) != before
@@ -122,9 +125,10 @@ def checkStaleness(session: Session) -> None:
     matrix = vtk.vtkMatrix4x4()
     matrix.SetElement(0, 3, 3.0)
     transform.SetMatrixTransformToParent(matrix)
-    assert isStale(session)
+    assert whyNot(session) == 3 * ["The segments may have changed."], "nothing leaves before that was looked at"
+    assert isStale(session) and set(whyNot(session)) == {"The results are out of date. Press Apply again."}
     slicer.mrmlScene.RemoveNode(transform)
-    assert not isStale(session)
+    assert not isStale(session) and whyNot(session) == []
     session.ui.toleranceSpinBox.value = 3
     assert isStale(session)
     session.ui.toleranceSpinBox.value = 2
@@ -133,6 +137,13 @@ def checkStaleness(session: Session) -> None:
     assert isStale(session) and session.nodes[0] is node
     session.ui.swapButton.click()
     assert not isStale(session)
+
+
+def whyNot(session: Session) -> list[str]:
+    """Why buttons that take results out of the panel are disabled."""
+    ui = session.ui
+    buttons = (ui.copyButton, ui.exportButton, ui.reportButton)
+    return [button.accessibleDescription for button in buttons if not button.enabled]
 
 
 def checkRerun(session: Session) -> None:
@@ -179,7 +190,10 @@ def checkBadInput(session: Session) -> None:
     parameters.test = None
     session.settle(0.1)
     assert not ui.applyButton.enabled and ui.applyButton.accessibleDescription == "Choose a test segmentation."
-    parameters.test, parameters.testSegment = test
+    parameters.test, parameters.testSegment = test[0], ""
+    session.settle(0.1)
+    assert ui.testSelector.currentSegmentID() == "" and ui.messageLabel.text == "Choose a segment of the test."
+    parameters.testSegment = test[1]
     session.chooseFamilies()
     session.settle(0.1)
     assert (
@@ -197,7 +211,9 @@ def checkBadInput(session: Session) -> None:
     assert session.panel.outcome.records[0].measurements["HD"].status == "infinite"
     said = [ui.summaryLabel, ui.messageLabel, ui.alarmsLabel, ui.findingsLabel]
     assert [label.text.count("empty") for label in said] == [1, 0, 0, 0] and not session.maps(), "it is said once"
-    assert session.panel.plot.chart is None
+    assert session.panel.plot.chart is None and set(drawn(session)) == {("line", "reference")}
+    assert not ui.showMapCheckBox.enabled and ui.showMapCheckBox.checked and not ui.mapSideComboBox.enabled
+    assert ui.showMapCheckBox.accessibleDescription == "No distances were measured."
     slicer.mrmlScene.RemoveNode(parameters.result)
     session.settle(0.2)
     assert session.panel.outcome is None and ui.mainTable.rowCount == 0

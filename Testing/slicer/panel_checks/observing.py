@@ -5,6 +5,7 @@ from __future__ import annotations
 import slicer
 
 from .fitting import covered
+from .lesions import cubes
 from .session import Session, goBack
 
 READERS = {"Anna": 0, "Ben": 1, "Chris": 0}
@@ -39,6 +40,7 @@ def checkObservers(session: Session) -> None:
     assert ui.matrixTable.item(0, 2).text() == "0.00" and session.panel.staleness() == ""
     assert not covered(session.panel.pages.frame("observers")), "no text lies on rows"
     assertOutlines(session, readers, nodes)
+    assertVariation(session)
     session.panel.onObservedPair(0, 1)
     session.settle(0.2)
     assert "Anna (reference) and Ben (test)" in ui.summaryLabel.text and list(session.maps()) == ["reference"]
@@ -48,12 +50,65 @@ def checkObservers(session: Session) -> None:
     assertOutlines(session, readers, nodes)
     check(ui.observersTable.item(2, 1))
     session.settle(0.1)
+    assert session.panel.staleness() == "The selection has changed."
     session.apply()
+    assert "With two observers there is no consensus" in ui.observersRemarksLabel.text
     assert (ui.matrixTable.rowCount, ui.matrixTable.columnCount) == (2, 3), "a test is never the reference"
     assert session.panel.staleness() == ""
     session.parameters.observersOf = None
     ui.modeComboBox.currentIndex = 0
     goBack(session, nodes, before, readers)
+
+
+def checkObservedStructures(session: Session) -> None:
+    """Of several structures the largest disagreement is shown first; views go to another one; one alone will do."""
+    from SegmentMetricsLib.mrml import navigation
+
+    ui, nodes, before, families = session.ui, session.nodes, session.results(), session.families
+    readers = [cubes(name, Near=4 + n, Far=20 + 4 * n) for n, name in enumerate(READERS)]
+    ui.modeComboBox.currentIndex = 2
+    session.settle(0.1)
+    for row, (name, *_others) in enumerate(session.texts(ui.observersTable)):
+        check(ui.observersTable.item(row, 0), name in READERS)
+        session.settle(0.1)
+    session.chooseFamilies("boundary", "overlap")
+    session.apply()
+    assert "<b>Far</b>" in ui.summaryLabel.text
+    there = navigation.viewState(slicer.mrmlScene)
+    ui.observedStructureComboBox.currentIndex = ui.observedStructureComboBox.findText("Near")
+    session.settle(0.1)
+    assert "<b>Near</b>" in ui.summaryLabel.text
+    assert not navigation.isSameView(navigation.viewState(slicer.mrmlScene), there, slicer.mrmlScene)
+    only = ui.observedOnlyComboBox
+    assert [only.itemText(n) for n in range(only.count)] == ["All structures", "Near", "Far"]
+    only.currentIndex = 1
+    session.settle(0.1)
+    assert session.panel.staleness() == "The selection has changed."
+    session.apply()
+    assert [one["name"] for one in session.panel.model.observers.outcome.content["structures"]] == ["Near"]
+    only.currentIndex = ui.modeComboBox.currentIndex = 0
+    session.chooseFamilies(*families)
+    goBack(session, nodes, before, *readers)
+
+
+def assertVariation(session: Session) -> None:
+    """The consensus is colored by the local SD in place of the segmentations; hidden anywhere, they come back."""
+    from SegmentMetricsLib.mrml.outcomes import variationMaps
+
+    ui, (model,) = session.ui, variationMaps(slicer.mrmlScene)
+    consensus = slicer.mrmlScene.GetFirstNodeByName("Consensus of 3 observers (majority)")
+    assert model.GetName().endswith("local SD of 3 observers") and model.GetDisplayNode().GetVisibility()
+    assert consensus.GetSegmentation().GetNumberOfSegments() == 1
+    assert not consensus.GetDisplayNode().GetVisibility2DFill() and not consensus.GetDisplayNode().GetVisibility3D()
+    assert "Consensus" not in str(session.texts(ui.observersTable)), "it is no observer"
+    for hide in (ui.showVariationCheckBox.click, lambda: model.GetDisplayNode().SetVisibility(False)):
+        hide()
+        session.settle(0.1)
+        assert not model.GetDisplayNode().GetVisibility() and not ui.showVariationCheckBox.checked
+        assert consensus.GetDisplayNode().GetVisibility3D()
+        ui.showVariationCheckBox.click()
+        session.settle(0.1)
+        assert model.GetDisplayNode().GetVisibility() and not consensus.GetDisplayNode().GetVisibility3D()
 
 
 def assertOutlines(session: Session, readers, others) -> None:
@@ -71,7 +126,7 @@ def assertOutlines(session: Session, readers, others) -> None:
         assert color == colorOfObserver(1), "the same color in the list and the matrix"
 
 
-def check(item) -> None:
+def check(item, isChecked: bool = True) -> None:
     import qt
 
-    item.setCheckState(qt.Qt.Checked)
+    item.setCheckState(qt.Qt.Checked if isChecked else qt.Qt.Unchecked)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+import slicer
+
 from .fitting import LONG_NAME, assertLongNamesAreRead, rename
 from .session import STRUCTURE, Session
+from .views import shownIn
 
 
 def checkPairs(session: Session) -> None:
@@ -104,10 +108,15 @@ Nowhere,DSC,>=,0.5,,
 
 
 def checkAllStructures(session: Session) -> None:
-    """All matching structures: a row each, unmatched ones named; a click shows one of them."""
+    """All structures: a row each, unmatched ones named; a click shows one; results of another mode are named."""
+    import qt
+
+    from SegmentMetricsLib.mrml import navigation
+
     ui = session.ui
     ui.modeComboBox.currentIndex = 1
     session.settle(0.1)
+    assert session.panel.staleness() == f"These are the results of {STRUCTURE}." and session.isShown(ui.staleLabel)
     rename(session, "Submandibular_L", LONG_NAME)
     session.apply()
     assertLongNamesAreRead(session)
@@ -120,6 +129,22 @@ def checkAllStructures(session: Session) -> None:
     session.panel.results.main.onCell(names.index("Mandible"), 0)
     session.settle(0.2)
     assert "Mandible" in ui.summaryLabel.text
+    outcome, number = session.panel.outcome, session.panel.model.number()
+    middle = np.mean(outcome.comparisons[number].reference.box, axis=0) * (-1, -1, 1)
+    for node in navigation.sliceNodesOf(slicer.mrmlScene):
+        assert np.abs(shownIn(node, middle[None])[0, :2]).max() < 0.1, "the views go there"
+    ui.copyButton.click()
+    lines = qt.QApplication.clipboard().text().split("\n")
+    assert lines[2].startswith("Structure\t") and "Mandible" in lines and lines[-4].startswith("mm\tR\tL")
+    ui.automaticRangeCheckBox.click()
+    ui.rangeSpinBox.value = 7
+    for name in ("Brainstem", "Mandible"):
+        session.panel.results.main.onCell(names.index(name), 0)
+        session.settle(0.2)
+        (model,) = session.maps().values()
+        assert model.GetDisplayNode().GetScalarRange() == (-7, 7), "one scale for all"
+    ui.automaticRangeCheckBox.click()
+    session.settle(0.1)
     assert [model.GetName() for model in session.maps().values()] == ["Mandible: distance map on reference"]
     ui.plotComboBox.currentIndex = 1
     session.settle(0.1)
@@ -128,12 +153,14 @@ def checkAllStructures(session: Session) -> None:
     ui.plotComboBox.currentIndex = 0
     ui.modeComboBox.currentIndex = 0
     session.settle(0.1)
+    assert session.panel.staleness() == "These are the results of all structures."
     session.choose(STRUCTURE)
     session.apply()
 
 
 def checkProtocol(session: Session) -> None:
     """A protocol in a table judges what is compared; what it needs is measured, too."""
+    import qt
     from SegmentMetricsPanel.contents.verdicts import COLORS
 
     from SegmentMetricsLib import Settings, mrml
@@ -178,6 +205,7 @@ def checkProtocol(session: Session) -> None:
     assert verdicts[STRUCTURE] == "warn" and verdicts["Mandible"] == "no limits" and len(verdicts) == 9
     assert list(verdicts)[:2] == ["Nowhere", STRUCTURE] and list(verdicts.values())[2:] == ["pass"] + 6 * ["no limits"]
     assert verdicts["Nowhere"] == "not evaluable" and ui.mainTable.item(0, 1).toolTip(), "with the reason"
+    assert not ui.mainTable.item(1, 1).flags() & qt.Qt.ItemIsSelectable, "a selected row does not cover its color"
     assert ui.mainTable.currentRow() == 1 and STRUCTURE in ui.summaryLabel.text, "the worst is seen first"
     assert [model.GetName() for model in session.maps().values()] == [f"{STRUCTURE}: distance map on reference"]
     assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text

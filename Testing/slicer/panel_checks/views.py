@@ -14,6 +14,10 @@ from .session import STRUCTURE, Session
 # What a user can set of how a node is shown, of segmentations and of models.
 PROPERTIES = ("Visibility", "Visibility2D", "Visibility3D", "Opacity", "Color", "SliceIntersectionThickness",
               "SliceIntersectionOpacity", "ViewNodeIDs")  # fmt: skip
+# What there is nothing to be seen in before anything was measured.
+OF_RESULTS = ("allNumbersButton", "copyButton", "exportButton", "reportButton", "plotLabel", "plotComboBox",
+              "mainFrame", "notesButton", "sidesTable", "alarmsLabel", "findingsLabel", "placesTable", "pagesFrame",
+              "numbersPage", "mapPage")  # fmt: skip
 OF_SEGMENTS = ("Visibility", "Visibility2DFill", "Visibility2DOutline", "Opacity3D", "Opacity2DFill")
 
 
@@ -42,6 +46,10 @@ def checkBefore(session: Session) -> None:
     """Nothing is drawn and no view moves before Apply."""
     from SegmentMetricsLib.mrml import navigation
 
+    ui = session.ui
+    assert [
+        name for name in OF_RESULTS if session.isShown(getattr(ui, name))
+    ] == [] and ui.summaryLabel.text == "Press Apply."
     assert drawn(session) == {} and all(node.GetDisplayNode().GetVisibility() for node in session.nodes)
     session.remembered["displayed"] = [displayed(node) for node in session.nodes]
     session.remembered["views"] = navigation.viewState(slicer.mrmlScene)
@@ -49,6 +57,8 @@ def checkBefore(session: Session) -> None:
 
 def checkFocus(session: Session) -> None:
     """Only the compared two are drawn, the reference colored and the test as a line; one box puts all back exactly."""
+    from SegmentMetricsLib.mrml import removeResults
+
     nodes, versions = session.nodes, [node.GetSegmentation().GetMTime() for node in session.nodes]
     assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
     line = drawn(session)["line", "test"]
@@ -79,6 +89,17 @@ def checkFocus(session: Session) -> None:
     session.settle(0.1)
     assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
     assert [node.GetSegmentation().GetMTime() for node in nodes] == versions
+    nodes[0].GetDisplayNode().SetVisibility(True)
+    session.apply()
+    assert nodes[0].GetDisplayNode().GetVisibility(), "what is shown in spite of it stays beside this pair"
+    nodes[0].GetDisplayNode().SetVisibility(False)
+    nodes[0].GetDisplayNode().SetVisibility(True)
+    session.choose("Eye_L")
+    session.apply()
+    assert not nodes[0].GetDisplayNode().GetVisibility(), "until another one is compared"
+    removeResults(session.panel.outcome.comparisons[0])
+    session.choose(STRUCTURE)
+    session.apply()
 
 
 def checkFocusElsewhere(session: Session) -> None:
@@ -212,6 +233,13 @@ def checkViews(session: Session) -> None:
     session.ui.focusCheckBox.click()
     session.settle(0.1)
     assertSameSlices(there, nodes)
+    for node in nodes:
+        node.JumpSliceByCentering(5, 5, 5)
+    moved = navigation.viewState(slicer.mrmlScene)
+    for _time in range(2):
+        session.ui.focusCheckBox.click()
+        session.settle(0.1)
+        assert isSame(moved), "who has moved a view keeps it"
     session.choose(STRUCTURE)
     session.apply()
     assertSameSlices(before, nodes)

@@ -1,0 +1,104 @@
+"""The dose of a plan."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import slicer
+import vtk
+from vtk.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+
+from .session import Session, goBack
+
+SAYS_SO = {"DicomRtImport.DoseVolume": "1", "DicomRtImport.DoseUnitName": "GY"}
+
+
+def checkDose(session: Session) -> None:
+    """A volume becomes the dose; a page, curves and colors show it; a change of it or of the choice is noticed."""
+    ui, panel, nodes, before = session.ui, session.panel, session.nodes, session.results()
+    families = session.families
+    plan, plain = volume(session, "Plan", **SAYS_SO), volume(session, "Plain")
+    box = ui.doseComboBox
+    offered = [box.itemText(n) for n in range(box.count)]
+    assert offered[:2] == ["None", "Plan"] and offered[-1] == "Another volume..." and "Plain" not in str(offered)
+    box.currentIndex = len(offered) - 1
+    session.settle(0.1)
+    assert "Plain, taken to be in Gy" in [box.itemText(n) for n in range(box.count)] and box.currentIndex == 0
+    assert "dose" not in panel.pages.offered
+    box.currentIndex = 1
+    session.settle(0.1)
+    assert session.parameters.dose is plan and "dose" in session.families
+    assert panel.staleness() == "Another dose is chosen."
+    session.apply()
+    assert panel.staleness() == "" and "dose" in panel.pages.offered
+    panel.pages.open("dose")
+    measurements = panel.outcome.records[0].measurements
+    ends = [measurements[f"Dmean{end}"].text() for end in ("Reference", "Test", "Difference")]
+    assert session.texts(ui.doseTable)[0] == ["Dmean", *ends]
+    assert "made for one of the two contours" in ui.doseCaveatLabel.text
+    assertColors(session)
+    measured = measurements["DmeanTest"].value
+    plan.SetName("Renamed")
+    transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    plan.SetAndObserveTransformNodeID(transform.GetID())
+    session.settle(0.6)
+    assert panel.staleness() == "", "neither its values nor its places are others"
+    matrix = vtk.vtkMatrix4x4()
+    matrix.SetElement(2, 3, 8.0)  # mm toward superior: 2 Gy less are where the structures are
+    transform.SetMatrixTransformToParent(matrix)
+    session.settle(0.6)
+    assert panel.staleness() == "The dose has changed."
+    session.apply()
+    assert math.isclose(panel.outcome.records[0].measurements["DmeanTest"].value, measured - 2, abs_tol=1e-3)
+    vtk_to_numpy(plan.GetImageData().GetPointData().GetScalars())[:] *= 2
+    plan.GetImageData().GetPointData().GetScalars().Modified()
+    plan.GetImageData().Modified()
+    session.settle(0.6)
+    assert panel.staleness() == "The dose has changed."
+    slicer.mrmlScene.RemoveNode(plan)
+    session.settle(0.2)
+    assert session.parameters.dose is None and box.currentIndex == 0
+    assert ui.applyButton.accessibleDescription == "Choose a dose, or turn off the dose metrics."
+    session.chooseFamilies(*families)
+    panel.pages.open("numbers")
+    goBack(session, nodes, before, transform, plain)
+
+
+def assertColors(session: Session) -> None:
+    """The curves have the colors of the two, said beside them; the map has those of a dose, from 0 Gy on."""
+    from SegmentMetricsLib.base.palettes import COMPARED, DOSE, rgb
+
+    ui, chart = session.ui, session.panel.doses.plot.chart
+    series = [chart.GetNthPlotSeriesNode(n) for n in range(chart.GetNumberOfPlotSeriesNodes())]
+    assert [one.GetName() for one in series] == ["Reference", "Test"] and not chart.GetLegendVisibility()
+    for one, color in zip(series, COMPARED.values(), strict=True):
+        assert np.allclose(one.GetColor(), rgb(color)) and color in ui.doseCaveatLabel.text
+    ui.mapKindComboBox.currentIndex = 5
+    session.settle(0.1)
+    display = session.maps()["reference"].GetDisplayNode()
+    assert display.GetActiveScalarName() == "Dose" and display.GetScalarRange()[0] == 0 < display.GetScalarRange()[1]
+    color = [0.0] * 3
+    display.GetColorNode().GetColorTransferFunction().GetColor(display.GetScalarRange()[1], color)
+    assert np.allclose(color, rgb(DOSE[-1]), atol=0.01) and not ui.rangeSpinBox.enabled
+    ui.mapKindComboBox.currentIndex = 0
+    session.settle(0.1)
+
+
+def volume(session: Session, name: str, **attributes):
+    """A volume around the structures whose values rise by 1 for every 4 mm toward superior."""
+    bounds = [0.0] * 6
+    session.nodes[0].GetRASBounds(bounds)
+    low, high = np.reshape(bounds, (3, 2)).T
+    size = np.ceil((high - low) / 4).astype(int) + 20
+    image = vtk.vtkImageData()
+    image.SetDimensions(*size.tolist())
+    image.GetPointData().SetScalars(numpy_to_vtk(np.indices(size[::-1])[0].astype(np.float32).ravel(), deep=True))
+    node = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", name)
+    node.SetSpacing(4, 4, 4)
+    node.SetOrigin(*(low - 40).tolist())
+    node.SetAndObserveImageData(image)
+    for key, value in attributes.items():
+        node.SetAttribute(key, value)
+    session.settle(0.1)
+    return node
