@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 
 from .base.version import __version__
 
+# ruff: noqa: F401
 if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .batch.batchresults import BatchResults, readBatch
     from .case.observers.study import ObserverStudy, compareObservers
@@ -46,34 +47,6 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .model.structureset import StructureSet
     from .settings.settings import Settings
     from .show.structuredreport import readReport, writeReport
-
-__all__ = [
-    "BatchResults",
-    "CaseResult",
-    "Comparison",
-    "Dose",
-    "Grid",
-    "Mask",
-    "Measurement",
-    "ObserverStudy",
-    "Settings",
-    "StressTest",
-    "Structure",
-    "StructureSet",
-    "Surface",
-    "__version__",
-    "compare",
-    "compareBatch",
-    "compareCase",
-    "compareLabels",
-    "compareObservers",
-    "readBatch",
-    "readDose",
-    "readReport",
-    "readStructures",
-    "stressTest",
-    "writeReport",
-]
 
 # Public names are imported on first use, so that importing the package itself takes no time.
 _HOMES = {
@@ -103,6 +76,7 @@ _HOMES = {
     "stressTest": "face",
     "writeReport": "show.structuredreport",
 }
+__all__ = ["__version__", *(name for name in _HOMES if name != "samples")]
 
 
 def __getattr__(name: str):

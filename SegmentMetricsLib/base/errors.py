@@ -8,8 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .statements import Statement
-from .texts import oneLine
+from .texts import Statement, oneLine
 
 # Most mistakes in a file that are listed; more are not typing errors, and only counted.
 MOST_MISTAKES = 20

@@ -24,7 +24,6 @@ from ..metrics.pair import Pair
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.ignored import separateIgnored
-from ..model.instances import joinLesions
 from ..model.naming import hintAt, isPattern
 from ..model.structure import Structure
 from ..model.structures import Labels, Match, Pairing, asName, inAnySpelling, nameMeant, requireUsable, unusableIn
@@ -180,12 +179,12 @@ class Case:
             chosen = list(self.protocol.settingsFor(self.settings, *(one.name for one in match)).values())
         pairs = []
         for settings in chosen:
-            ours, theirs = (
+            reference, test = (
                 asStructure(withSurface(one, settings, self.displayed), "", None, settings) for one in match
             )
             # what a protocol asks of another tool has no dose
             dose = self.dose if "dose" in settings.families else None
-            pairs.append(Pair(ours, theirs, settings, self.criticals, dose=dose))
+            pairs.append(Pair(reference, test, settings, self.criticals, dose=dose))
         return pairs
 
     def _compare(self, match: Match, pairs: list[Pair]) -> Comparison:
@@ -237,7 +236,9 @@ class Case:
                     break
                 chosen.append(number)
             try:
-                done.update(zip(chosen, run(partial(self._listed, [pairs[number] for number in chosen])), strict=True))
+                # the pairs are measured when they are listed
+                found = run(partial(list, self.pairs(pairs[number] for number in chosen)))
+                done.update(zip(chosen, found, strict=True))
             except Cancelled:
                 if not done:
                     raise
@@ -245,9 +246,6 @@ class Case:
             if len(chosen) < len(pack):
                 break
         return self.result(done)
-
-    def _listed(self, matches: Iterable[Match]) -> list[Comparison | PairError]:
-        return list(self.pairs(matches))
 
     def result(self, found: Mapping[int, Any]) -> CaseResult:
         """Return the result of the case, judged by the protocol if there is one.
@@ -302,8 +300,8 @@ def costOf(structures: Iterable[Structure]) -> float:
 def _pairError(match: Match, error: InputError | MemoryError) -> PairError:
     """Return an error that names the two structures of a pair."""
     problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
-    ours, theirs = match
-    return PairError(f"{ours.name} of {ours.file} and {theirs.name} of {theirs.file}: {problem}", problem)
+    reference, test = match
+    return PairError(f"{reference.name} of {reference.file} and {test.name} of {test.file}: {problem}", problem)
 
 
 def openCase(
@@ -333,15 +331,16 @@ def openCase(
     paths = [one for one in given if isinstance(one, (str, os.PathLike))]
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
-    ours, theirs = separateIgnored(sets, settings.ignore, labelNames, partial(_joinLesions, settings=settings))
-    sets = settled((ours, theirs), name=listedAs)
+    classes = dict(settings.instanceClasses) if settings.instanceMaps else None
+    sets = settled(separateIgnored(sets, settings.ignore, labelNames, classes), name=listedAs)
     isInFiles = len(paths) == len(given)
-    ours, theirs = sets
-    settings = withLabelsNamed(settings, ours, theirs, labelNames)
-    chosen = readableChoices(choices, ours, theirs, labelNames, isNeeded=listedAs is None)
+    referenceSet, testSet = sets
+    settings = withLabelsNamed(settings, referenceSet, testSet, labelNames)
+    chosen = readableChoices(choices, referenceSet, testSet, labelNames, isNeeded=listedAs is None)
     if names is not None and listedAs is not None:
-        names = _ofCase(names, sets, labelNames)
-    pairing = pairStructures(ours, theirs, names=names, choices=chosen, labelNames=labelNames)
+        known = {one.name for own in sets for one in (*own, *own.leftOut)}
+        names = [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
+    pairing = pairStructures(referenceSet, testSet, names=names, choices=chosen, labelNames=labelNames)
     advice = adviceOnCases(sets) if isInFiles and listedAs is None else ""
     why = []
     if not pairing.pairs:
@@ -350,27 +349,12 @@ def openCase(
         if needsPair:
             raise InputError(" ".join([*why, advice]).rstrip())
     isWhole = names is None or (not names and listedAs is None)
-    unusable = unusableIn(pairing, ours, theirs) if isWhole else {}
+    unusable = unusableIn(pairing, referenceSet, testSet) if isWhole else {}
     shown, doubts = (None, []) if image is None else imageUnder(Path(image), pairing.pairs)
     if doubts:
         pairing = replace(pairing, findings=alarmsFirst([*doubts, *pairing.findings]))
-    criticals = criticalsOf(ours, settings)
+    criticals = criticalsOf(referenceSet, settings)
     return Case(pairing, settings, protocol, criticals, plan, None, False, sets, unusable, isWhole, advice, why, shown)
-
-
-def _ofCase(names: Collection[str], sets: Sequence[StructureSet], labelNames: Mapping[Labels, str] | None) -> list[str]:
-    """Return those names that a structure of either set has, or one that was left out of its file."""
-    known = {one.name for own in sets for one in (*own, *own.leftOut)}
-    return [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
-
-
-def _joinLesions(structures: StructureSet, settings: Settings) -> StructureSet:
-    """Return structures as they are, or those of an instance map, in which every label or segment is a lesion."""
-    return (
-        structures.having(joinLesions(structures, dict(settings.instanceClasses)))
-        if settings.instanceMaps
-        else structures
-    )
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Self, cast
 
 import numpy as np
@@ -416,16 +416,24 @@ def requireEither(structures: Iterable[Structure], label: int) -> None:
         raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
 
 
-def ask(pair: Pair) -> list[Asked]:
+def ask(pair: Pair) -> tuple[Asked, ...]:
     """Return what the settings of a pair ask for.
 
     The pair then knows what that needs, and what their convention computes in another way.
     """
-    convention = pair.settings.convention
-    pair.replaced = QUANTITIES.get(convention, {})
-    asked = select(pair.settings, metricsOf(convention).values())
-    pair.needed.update(*(one.metric.needs for one in asked))
+    asked, needs, _ = _ask(pair.settings)
+    pair.replaced = QUANTITIES.get(pair.settings.convention, {})
+    pair.needed |= needs
     return asked
+
+
+# the pairs of a case have the same settings
+@lru_cache
+def _ask(settings: Settings) -> tuple[tuple[Asked, ...], frozenset[str], bool]:
+    """Return what settings ask for, what that needs, and whether they ask for numbers of all labels together."""
+    asked = tuple(select(settings, metricsOf(settings.convention).values()))
+    needs: frozenset[str] = frozenset().union(*(one.metric.needs for one in asked))
+    return asked, needs, bool(select(settings, MULTI_LABEL))
 
 
 def measureTogether(pairs: Iterable[Pair]) -> None:
@@ -456,8 +464,7 @@ def comparePair(pair: Pair) -> Comparison:
         pair.need("doseCurves")
     values = {one.key: measure(pair, one) for one in asked}
     rows, missing = _profileOf(pair) if "slices" in families else ((), ())
-    hasDistances = any(one.metric.key == LESION_DISTANCES for one in asked)
-    lesions = None if pair.known("lesions") is None else listOf(pair, hasDistances)
+    lesions = None if pair.known("lesions") is None else listOf(pair, LESION_DISTANCES in values)
     pair.forget(MANY_ELEMENTS)
     found = pairfindings.find(pair, values)
     pair.forget()
@@ -472,7 +479,7 @@ def comparePair(pair: Pair) -> Comparison:
         similarity=pair.known("sliceSimilarity"),
         slices=rows,
         extent=pair.extent.description,
-        share=multilabel.shareOf(pair) if select(pair.settings, MULTI_LABEL) else None,
+        share=multilabel.shareOf(pair) if _ask(pair.settings)[2] else None,
         criticals=tuple(structure for structure, _ in pair.criticals),
         lesions=lesions,
         gaps=pair.known("gaps"),
@@ -555,5 +562,5 @@ def _restore(key: str, data: Mapping, convention: str) -> Measurement:
     """Return a measurement with the texts of its convention."""
     found = findMetric(key)
     if found is not None:
-        found = found._replace(metrics=(metricsOf(convention).get(found.metric.key, found.metric),))
+        found = replace(found, metrics=(metricsOf(convention).get(found.metric.key, found.metric),))
     return Measurement.fromDictionary(key, data, found)

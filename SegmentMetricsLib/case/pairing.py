@@ -10,8 +10,7 @@ import numpy as np
 
 from ..base.errors import InputError, PairError, Undefined, requireKind
 from ..base.progress import checkpoint
-from ..base.statements import SettingPlace
-from ..base.texts import commaSeparated, cutShort
+from ..base.texts import SettingPlace, commaSeparated, cutShort
 from ..metrics import overlap
 from ..metrics.findings import ALIKE, Finding, Kind, alarmsFirst, asFinding, shareOfBoxes
 from ..metrics.pair import Pair
@@ -119,12 +118,33 @@ def _matchGiven(
     reference: StructureSet,
     test: StructureSet,
 ) -> tuple[list[Match], list[Structure]]:
-    """Return the chosen matches, and the reference structures that are to have no counterpart."""
+    """Return the chosen and accepted matches, and the reference structures that are to have no counterpart.
+
+    Raises InputError when two choices are for the same structure.
+    """
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
-    named = _namedChoices(choices or {}, reference, test, labelNames)
     dice = {nameMeant(name, reference, labelNames): value for name, value in (proposed or {}).items()}
-    return _matchChosen(reference, test, named, dice)
+    matches: list[Match] = []
+    named: set[str] = set()
+    alone: list[Structure] = []
+    used: dict[str, str] = {}
+    for given, givenCounterpart in (choices or {}).items():
+        name = nameMeant(given, reference, labelNames)
+        if name in named:
+            raise InputError(f"{name!r} is in more than one of the given pairs.")
+        named.add(name)
+        one = _theOnly(name, reference, "reference")
+        if givenCounterpart is None:
+            alone.append(one)
+            continue
+        counterpart = nameMeant(givenCounterpart, test, labelNames)
+        if counterpart in used:
+            raise InputError(f"{counterpart!r} of the test is chosen for both {used[counterpart]!r} and {name!r}.")
+        used[counterpart] = name
+        how, confidence = ("overlap", dice[name]) if name in dice else ("choice", CONFIDENCE["choice"])
+        matches.append(Match(one, _theOnly(counterpart, test, "test"), how, confidence))
+    return matches, alone
 
 
 def _spellNames(
@@ -218,7 +238,10 @@ def _byEqualNames(reference: StructureSet, test: StructureSet, names: Collection
         own = [[s.name for s in structures] for structures in (reference, test)]
         alone = [name for name in names if all(some.count(name) == 1 for some in own)]
         others = [name for name in names if name in known and name not in alone]
-        names = [*alone, *_withRelatives(others, reference, test)]
+        # with related names that may denote the same structures in the other set
+        wanted = {key for s in (*reference, *test) if s.name in others for key in _keys(s)}
+        relatives = (s.name for s in (*reference, *test) if wanted & _keys(s))
+        names = [*alone, *dict.fromkeys([*others, *relatives])]
     pairing = pairByName(reference, test, names)
     matches = [replace(m, confidence=CONFIDENCE.get(m.how, 1.0)) for m in pairing.pairs if isWhole or m.how != "only"]
     apart = [m for m in pairing.pairs if not isWhole and m.how == "only"]
@@ -311,42 +334,6 @@ def _ambiguous(reference: StructureSet, test: StructureSet) -> dict[str, PairErr
     return failures
 
 
-def _namedChoices(
-    choices: Mapping[str, str | None],
-    reference: StructureSet,
-    test: StructureSet,
-    labelNames: Mapping[Labels, str] | None,
-) -> dict[str, str | None]:
-    """Return choices with names in place of label numbers. Raises InputError when two are for the same structure."""
-    named: dict[str, str | None] = {}
-    for name, counterpart in choices.items():
-        own = nameMeant(name, reference, labelNames)
-        if own in named:
-            raise InputError(f"{own!r} is in more than one of the given pairs.")
-        named[own] = None if counterpart is None else nameMeant(counterpart, test, labelNames)
-    return named
-
-
-def _matchChosen(
-    reference: StructureSet, test: StructureSet, choices: Mapping[str, str | None], proposed: Mapping[str, float]
-) -> tuple[list[Match], list[Structure]]:
-    """Return the chosen and accepted matches, and the reference structures that are to have no counterpart."""
-    matches: list[Match] = []
-    alone: list[Structure] = []
-    used: dict[str, str] = {}
-    for name, counterpart in choices.items():
-        one = _theOnly(name, reference, "reference")
-        if counterpart is None:
-            alone.append(one)
-            continue
-        if counterpart in used:
-            raise InputError(f"{counterpart!r} of the test is chosen for both {used[counterpart]!r} and {name!r}.")
-        used[counterpart] = name
-        how, confidence = ("overlap", proposed[name]) if name in proposed else ("choice", CONFIDENCE["choice"])
-        matches.append(Match(one, _theOnly(counterpart, test, "test"), how, confidence))
-    return matches, alone
-
-
 def _theOnly(name: str, structures: StructureSet, which: str) -> Structure:
     found = [s for s in structures if s.name == name]
     if not found:
@@ -357,13 +344,6 @@ def _theOnly(name: str, structures: StructureSet, which: str) -> Structure:
     if len(found) > 1:
         raise severalNamed(name, which, structures)
     return found[0]
-
-
-def _withRelatives(names: Collection[str], *sets: StructureSet) -> list[str]:
-    """Return the names together with related names that may denote the same structures in the other set."""
-    everything = [s for structures in sets for s in structures]
-    wanted = {key for s in everything if s.name in names for key in _keys(s)}
-    return list(dict.fromkeys([*names, *(s.name for s in everything if wanted & _keys(s))]))
 
 
 def _withoutRelatives(reference: StructureSet, test: StructureSet, names: Collection[str]):
@@ -399,22 +379,22 @@ def _matchBy(key: Callable, how: str, reference: StructureSet, test: StructureSe
     for value in dict.fromkeys(key(s) for s in reference):
         if value is None:
             continue
-        ours, theirs = ([s for s in structures if key(s) == value] for structures in (reference, test))
-        if not theirs:
+        inReference, inTest = ([s for s in structures if key(s) == value] for structures in (reference, test))
+        if not inTest:
             continue
-        if len(ours) > 1 or len(theirs) > 1:
+        if len(inReference) > 1 or len(inTest) > 1:
             doubts.append(
                 "It is not clear which belong together, so they are not paired: "
-                f"{commaSeparated(s.name for s in ours)} of the reference and "
-                f"{commaSeparated(s.name for s in theirs)} of the test."
+                f"{commaSeparated(s.name for s in inReference)} of the reference and "
+                f"{commaSeparated(s.name for s in inTest)} of the test."
             )
-        elif naming.oppositeSides(ours[0].name, theirs[0].name):
+        elif naming.oppositeSides(inReference[0].name, inTest[0].name):
             doubts.append(
-                f"{ours[0].name} and {theirs[0].name} have the same terminology codes, but their names say different "
-                "sides: they are not paired."
+                f"{inReference[0].name} and {inTest[0].name} have the same terminology codes, but their names say "
+                "different sides: they are not paired."
             )
         else:
-            matches.append(Match(ours[0], theirs[0], how, CONFIDENCE[how]))
+            matches.append(Match(inReference[0], inTest[0], how, CONFIDENCE[how]))
     return matches, doubts
 
 
@@ -429,9 +409,9 @@ def _doubts(match: Match) -> list[Finding]:
     labels = [_labelOf(structure) for structure in match]
     if match.how == "only" and all(labels) and not _areMasks(*match):
         sentences.append(Finding.of(Kind.OTHER_LABELS, reference=labels[0], test=labels[1]))
-    ours, theirs = (naming.parseTerminology(s.terminology) for s in match)
-    if ours and theirs and ours.parts != theirs.parts:
-        sides = {ours.side, theirs.side}
+    referenceCode, testCode = (naming.parseTerminology(s.terminology) for s in match)
+    if referenceCode and testCode and referenceCode.parts != testCode.parts:
+        sides = {referenceCode.side, testCode.side}
         what = "for different sides" if sides == {naming.LEFT, naming.RIGHT} else "that differ"
         sentences.append(Finding.of(Kind.OTHER_CODES, what=what))
     return sentences

@@ -82,7 +82,10 @@ class Reported:
         if math.isnan(value):
             return SAME
         if math.isnan(reference):
-            return self._leaningOfUndefined()
+            isBest, isWorst = value >= 1, value <= 0
+            if isDistance:
+                isBest, isWorst = value <= 0, value >= LIKE_INFINITY
+            return OPTIMISTIC if isBest else PESSIMISTIC if isWorst else SAME
         if value == reference or min(value, reference) >= LIKE_INFINITY:
             return SAME
         size = abs(value - reference)
@@ -91,13 +94,6 @@ class Reported:
             return SAME
         leaning = OPTIMISTIC if (value < reference) == isDistance else PESSIMISTIC
         return SLIGHTLY + leaning if size < SLIGHT_DIFFERENCE[isDistance] else leaning
-
-    def _leaningOfUndefined(self) -> str:
-        """Return the leaning of a number where there is nothing to be measured."""
-        isBest, isWorst = self.value >= 1, self.value <= 0
-        if self.better == "lower":
-            isBest, isWorst = self.value <= 0, self.value >= LIKE_INFINITY
-        return OPTIMISTIC if isBest else PESSIMISTIC if isWorst else SAME
 
     @property
     def leaningText(self) -> str:
@@ -195,7 +191,7 @@ def conventions(
     if isKnown and distances is not None:
         pair.distances = distances
     needed = [metricOf(key) for key in KEYS if any(key in one.numbers for one in chosen)]
-    asked = [one for metric in needed for one in metric.asked(pair.settings)]
+    asked = [one for metric in needed for one in metric.ask(pair.settings)]
     values = {one.key: measured[one.key] for one in asked if isKnown and measured and one.key in measured}
     values |= {one.key: measure(pair, one) for one in asked if one.key not in values}
     source = Source(pair, atEdge)
@@ -235,7 +231,7 @@ class Source:
             if number is None or not self.isFor(number):
                 continue
             metric = metricOf(template)
-            for asked in metric.asked(self.pair.settings):
+            for asked in metric.ask(self.pair.settings):
                 checkpoint()
                 reported = self.reportOne(convention, number, metric, asked.parameters, reference)
                 result[reported.key] = reported
@@ -287,7 +283,8 @@ class Source:
             who = "both masks are" if both else f"the {'reference' if self.empty[0] else 'test'} is"
             if isinstance(given, str):
                 return math.nan, f"{who} empty: {given}"
-            return given, f"{who} empty: the tool reports {_reportedText(given)}"
+            said = "no number" if math.isnan(given) else infiniteText(given) if math.isinf(given) else f"{given:.6g}"
+            return given, f"{who} empty: the tool reports {said}"
         try:
             elements = number.elements or convention.elements
             measured = self.sampling.keep(elements, lambda: elements(self.sampling))
@@ -300,18 +297,11 @@ class Source:
         reason = number.reason.format(**words)
         if self.sampling.ofMeshes and not isinstance(elements, Meshes):
             reason += f"; both meshes were filled on voxels of {self.sampling.spacing[0]:.3g} mm"
-        if convention.atEdge and key in DISTANCES and not self.atEdge and self._touchesEdge():
+        masks = [s.mask for s in self.pair.structures if s.mask is not None]
+        isCutOff = key in DISTANCES and not self.atEdge and any(mask.touchesEdge for mask in masks)
+        if convention.atEdge and isCutOff:
             reason += f"; {convention.atEdge}"
         return value, reason
-
-    def _touchesEdge(self) -> bool:
-        return any(s.mask is not None and s.mask.touchesEdge for s in self.pair.structures)
-
-
-def _reportedText(value: float) -> str:
-    if math.isnan(value):
-        return "no number"
-    return infiniteText(value) if math.isinf(value) else f"{value:.6g}"
 
 
 @quantity("masks")

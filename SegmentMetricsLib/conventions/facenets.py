@@ -39,17 +39,13 @@ class Faces:
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
         structures = sampling.structures
         masks = [s.mask for s in structures if s.mask is not None]
-        if len(masks) < 2 or any(mask.grid.planar for mask in masks) or not _shareLattice(*masks):
+        isShared = len(masks) == 2 and masks[0].grid.isRectangular and masks[1].grid.offsetOn(masks[0].grid) is not None
+        if not isShared or any(mask.grid.planar for mask in masks):
             reference, test = (s.surface if s.mask is None else _alongFaces(s.mask) for s in structures)
             return samples(BoundaryPair(reference, test), 0)
         grid = masks[0].grid
         mine, other = (_triangles(mask.on(grid)) for mask in masks)
         return _measure(mine, other, grid.spacing), _measure(other, mine, grid.spacing)
-
-
-def _shareLattice(*masks: Mask) -> bool:
-    first, second = (mask.grid for mask in masks)
-    return first.isRectangular and second.offsetOn(first) is not None
 
 
 def _triangles(mask: Mask) -> tuple[np.ndarray, np.ndarray]:

@@ -132,10 +132,6 @@ class Wanted:
             raise InputError(f"No number of this pair is in {self.unit}; there are some in {commaSeparated(known)}.")
         return own
 
-    def isGivenBy(self, value: float) -> bool:
-        """Return whether a value is this number to its last digit."""
-        return abs(value - self.value) <= self.half
-
 
 @dataclass(frozen=True)
 class Found:
@@ -185,7 +181,7 @@ def _candidate(group: Sequence[Found], wanted: Wanted) -> Candidate:
         mistake=first.mistake,
         reason=first.reason,
         difference=first.value - wanted.value,
-        isExact=wanted.isGivenBy(first.value),
+        isExact=abs(first.value - wanted.value) <= wanted.half,
         oddity=first.oddity,
     )
 
@@ -251,7 +247,7 @@ def _numbersIn(pair: Pair, settings: Any, mistake: str) -> Iterator[Found]:
     for convention in known().values():
         for template, number in convention.numbers.items():
             metric = metricOf(template)
-            for parameter in (one.parameters for one in metric.asked(pair.settings)):
+            for parameter in (one.parameters for one in metric.ask(pair.settings)):
                 if template == BIOU and parameter["tolerance"] not in settings.tolerances:
                     continue
                 checkpoint()
@@ -274,19 +270,13 @@ def _isUnusual(parameter: Mapping[str, float], settings: Any) -> bool:
 def _ofMeasurement(measurement: Measurement, mistake: str, oddity: int) -> Iterator[Found]:
     """Yield the value of a measurement by the own definition, and those of its directions."""
     values = {"": measurement.value, TO_TEST: measurement.referenceToTest, TO_REFERENCE: measurement.testToReference}
-    unit, values = _inUsualUnit(measurement.unit, values)
+    # in the unit in which tables show them
+    unit, size = ("cm3", 1000) if measurement.unit == "mm3" else (measurement.unit, 1)
     for direction, value in values.items():
         isLarger = bool(direction) and value == values[""]
         if value is not None and not isLarger:
             told = (measurement.key, measurement.title, OWN_CONVENTION, direction, mistake, measurement.description)
-            yield Found(value, unit, *told, oddity + bool(direction))
-
-
-def _inUsualUnit(unit: str, values: Mapping[str, float | None]) -> tuple[str, dict[str, float | None]]:
-    """Return values in the unit in which tables show them: volumes in cm3."""
-    if unit != "mm3":
-        return unit, dict(values)
-    return "cm3", {name: None if value is None else value / 1000 for name, value in values.items()}
+            yield Found(value / size, unit, *told, oddity + bool(direction))
 
 
 def _reportDirections(

@@ -384,16 +384,12 @@ def _inBox(labels: np.ndarray, label: int, box: Box, grid: Grid, start=(0, 0, 0)
     """Return the mask of a label that occurs only in a box of an array, whose first voxel is `start`."""
     inBox, first = labels[box], 0
     if inBox.size > BLOCK:
-        first, last = _slicesWith(inBox, label)
+        # only the slices from the first with the label to the last
+        slices = np.flatnonzero(np.concatenate([(inBox[k] == label).any(axis=(1, 2)) for k in _blocksOf(inBox)]))
+        first, last = (int(slices[0]), int(slices[-1]) + 1) if len(slices) else (0, 0)
         inBox = inBox[first:last]
     begin = np.add([b.start for b in reversed(box)], (0, 0, first)) + start
     return Mask.fromArray(inBox == label, grid, begin, isOwn=True)
-
-
-def _slicesWith(labels: np.ndarray, label: int) -> tuple[int, int]:
-    """Return the first slice of an array [k, j, i] that contains a label, and the one after the last."""
-    slices = np.flatnonzero(np.concatenate([(labels[k] == label).any(axis=(1, 2)) for k in _blocksOf(labels)]))
-    return (int(slices[0]), int(slices[-1]) + 1) if len(slices) else (0, 0)
 
 
 def _blocksOf(labels: np.ndarray) -> Iterator[slice]:
@@ -403,8 +399,8 @@ def _blocksOf(labels: np.ndarray) -> Iterator[slice]:
 
 def slicesOf(low: Sequence[int], high: Sequence[int]) -> Box:
     """Return the part of an array [k, j, i] from voxel index low to high (i, j, k), both included."""
-    k, j, i = (slice(int(a), int(b) + 1) for a, b in zip(low[::-1], high[::-1], strict=True))
-    return k, j, i
+    (i, j, k), (lastI, lastJ, lastK) = low, high
+    return slice(int(k), int(lastK) + 1), slice(int(j), int(lastJ) + 1), slice(int(i), int(lastI) + 1)
 
 
 def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray]:

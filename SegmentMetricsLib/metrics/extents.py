@@ -23,8 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.statements import SettingPlace
-from ..base.texts import counted
+from ..base.texts import SettingPlace, counted
 from ..distances.surfacedistances import DirectedDistances, SurfaceDistances
 from ..geometry.grids import Grid
 from ..geometry.lateral import lateralOfMask, lateralOfSurface, maskWithin

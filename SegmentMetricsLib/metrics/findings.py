@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..base.statements import SettingPlace, Statement, kindNamed
+from ..base.texts import SettingPlace, Statement, kindNamed
 from ..model.structure import Structure
 
 # Other units that files may be in, by their size in mm; and the intersection over union of the boxes above which

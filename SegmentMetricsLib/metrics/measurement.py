@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..base.errors import Cause, Reason, Undefined, causeOf
 from ..base.progress import checkpoint
-from ..base.statements import kindNamed, nameOf
-from ..base.texts import commaSeparated, didYouMean
+from ..base.texts import commaSeparated, didYouMean, kindNamed, nameOf
 from ..model.structures import BOTH_EMPTY
-from .metric import Asked, Empty
+from .metric import AREA, Asked, Empty
 
 if TYPE_CHECKING:
     from .pair import Pair
 
 # The value that a measurement has by definition when exactly one structure is empty; SIGNED is negative for the test.
 OF_EMPTY = {Empty.ZERO: 0.0, Empty.ONE: 1.0, Empty.INFINITE: math.inf, Empty.SIGNED: math.inf}
+# What is known of a number beside its value.
+DIRECTED = ("referenceToTest", "testToReference", "lower", "upper")
 # Relative difference up to which values count as equal: distances are looked up in single precision.
 ROUNDING = 1e-6
 # Values up to this size equal 0, in the unit of the measurement: sums of signed distances leave such a rest.
@@ -170,7 +171,7 @@ class Measurement:
 
         texts: dict[str, Any] = {"title": key, **dict.fromkeys(("family", "description", "source", "better"), "")}
         if asked is not None:
-            texts = asked.metric.textsFor(asked.parameters, data["unit"])
+            texts = asked.areaTexts if data["unit"] == AREA else asked.texts
             key = asked.metric.keyFor(asked.parameters)
         isDirected = "referenceToTest" in data
         return Measurement(
@@ -238,26 +239,16 @@ def fixDecimals(value: float, unit: str) -> str:
     "-0.003": hardly anybody reads "> -0.01" as small.
     """
     decimals = decimalsOf(unit)
-    if _isSeen(value, unit) or abs(value) <= _least(unit):
+    # below this, they are errors of rounding, or of sampling
+    least = LEAST_LENGTH if unit in LENGTHS else LEAST_DOSE if unit == "Gy" else LEAST
+    if round(value, decimals) != 0 or abs(value) <= least:
         return roundText(value, decimals)
     return f"< {0.1**decimals:.{decimals}f}" if value > 0 else roundText(value, -math.floor(math.log10(-value)))
-
-
-def _least(unit: str) -> float:
-    """Return the size below which numbers of a unit are errors of rounding, or of sampling."""
-    if unit in LENGTHS:
-        return LEAST_LENGTH
-    return LEAST_DOSE if unit == "Gy" else LEAST
 
 
 def decimalsOf(unit: str) -> int:
     """Return the number of decimal places for a unit."""
     return DECIMALS.get(unit, DECIMALS[""])
-
-
-def _isSeen(value: float, unit: str) -> bool:
-    """Return whether a number differs from 0 when rounded to the decimal places of its unit."""
-    return round(value, decimalsOf(unit)) != 0
 
 
 def roundText(value: float, digits: int) -> str:
@@ -289,7 +280,7 @@ def measure(pair: Pair, asked: Asked) -> Measurement:
     """Return the measurement of a pair that is asked for."""
     checkpoint()
     metric = asked.metric
-    given = {**metric.given, **asked.parameters}
+    given = asked.given
     value, reason, emptiness = math.nan, "", ""
     try:
         emptiness = pair.find(metric.emptiness, given)
@@ -316,19 +307,17 @@ def measure(pair: Pair, asked: Asked) -> Measurement:
         reason = reason or pair.emptiness
     unit = metric.unitFor(pair.dimension, pair.settings)
     # adding 0 turns -0.0 into 0.0
-    known = (getattr(value, name, None) for name in ("referenceToTest", "testToReference", "lower", "upper"))
-    toTest, toReference, lower, upper = (None if number is None else float(number) + 0.0 for number in known)
+    known: dict[str, Any] = {
+        name: None if (one := getattr(value, name, None)) is None else float(one) + 0.0 for name in DIRECTED
+    }
     return Measurement(
         asked.key,
-        **metric.textsFor(asked.parameters, unit),
         value=float(value) + 0.0,
         unit=unit,
         status=statusOf(value),
         reason=reason,
-        referenceToTest=toTest,
-        testToReference=toReference,
-        lower=lower,
-        upper=upper,
         position=getattr(value, "position", None),
         empty=emptiness,
+        **known,
+        **(asked.areaTexts if unit == AREA else asked.texts),
     )

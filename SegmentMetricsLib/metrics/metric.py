@@ -20,7 +20,7 @@ import enum
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, NamedTuple, TypeVar, cast
@@ -255,12 +255,12 @@ class Metric:
         given = (self.given.get(name, Named(name)) for name in argumentsOf(self.function))
         return frozenset().union(*(closureOf(name) for name in given if isinstance(name, Named)))
 
-    def asked(self, settings: Any) -> Iterator[Asked]:
-        """Yield what is measured of it with settings: itself, or itself with each value of its parameter."""
-        values = ({},) if self.parameter is None else getattr(settings, PARAMETERS[self.parameter].setting)
-        for value in values:
-            parameters = value if self.parameter is None else {self.parameter: value}
-            yield Asked(self.keyFor(parameters), (self,), parameters)
+    def ask(self, settings: Any) -> list[Asked]:
+        """Return what is measured of it with settings: itself, or itself with each value of its parameter."""
+        if self.parameter is None:
+            return [Asked(self.key, (self,), {})]
+        stated = [{self.parameter: value} for value in getattr(settings, PARAMETERS[self.parameter].setting)]
+        return [Asked(self.keyFor(parameters), (self,), parameters) for parameters in stated]
 
     def isStatedBy(self, parameters: Mapping[str, float]) -> bool:
         """Return whether parameters are all that its key needs."""
@@ -286,7 +286,7 @@ class Metric:
             re.compile(re.sub(r"\\{\w+\\}", r"(\\d[\\d.e+-]*)", re.escape(template))) for template in templates
         )
 
-    def statedIn(self, key: str, inAnyCase: bool = False) -> dict[str, float] | None:
+    def readKey(self, key: str, inAnyCase: bool = False) -> dict[str, float] | None:
         """Return the parameters that a key states, {} without any, or None if the key is not of this metric.
 
         inAnyCase: whether upper and lower case may differ.
@@ -305,21 +305,9 @@ class Metric:
             return self.unitSetting(settings)
         return AREA if self.unit == VOLUME and dimension == 2 else self.unit
 
-    def textsFor(self, parameters: Mapping[str, float], unit: str) -> dict[str, Any]:
-        """Return what a measurement with these parameters and unit has of its metric, but for the key."""
-        words = {name: shortest(value) for name, value in parameters.items()}
-        isOfArea = unit == AREA and bool(self.areaTitle)
-        return {
-            "title": (self.areaTitle if isOfArea else self.title).format(**words),
-            "family": self.family,
-            "description": (self.areaDescription if isOfArea else self.description).format(**words),
-            "source": self.source,
-            "better": self.better,
-            "isCount": self.isCount,
-        }
 
-
-class Asked(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Asked:
     """Measurements that a name stands for.
 
     key: as it is kept, such as HD95, NSD for all tolerances, or D95 for those of the reference, the test, and their
@@ -331,15 +319,35 @@ class Asked(NamedTuple):
     metrics: tuple[Metric, ...]
     parameters: Mapping[str, float]
 
-    @property
+    @cached_property
     def metric(self) -> Metric:
         """The first, and mostly the only one."""
         return self.metrics[0]
 
-    @property
+    @cached_property
     def words(self) -> dict[str, str]:
         """The parameters as texts show them."""
         return {name: shortest(value) for name, value in self.parameters.items()}
+
+    @cached_property
+    def given(self) -> dict[str, Any]:
+        """What arguments of the function stand for that are not looked up by their names."""
+        return {**self.metric.given, **self.parameters}
+
+    @cached_property
+    def texts(self) -> dict[str, Any]:
+        """What a measurement has of its metric."""
+        one = self.metric
+        plain = {"family": one.family, "source": one.source, "better": one.better, "isCount": one.isCount}
+        return {"title": one.title.format(**self.words), "description": one.description.format(**self.words), **plain}
+
+    @cached_property
+    def areaTexts(self) -> dict[str, Any]:
+        """The same for an area."""
+        if not self.metric.areaTitle:
+            return self.texts
+        title, description = self.metric.areaTitle, self.metric.areaDescription
+        return {**self.texts, "title": title.format(**self.words), "description": description.format(**self.words)}
 
 
 # The functions that numbers of a pair share, by name.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -124,15 +125,15 @@ class Pair:
             return (
                 getattr(self, name) if hasattr(type(self), name) or name in vars(self) else getattr(self.settings, name)
             )
-        needs = closureOf(name)
-        key = (name, *(value for one, value in given.items() if one in needs))
+        needs = closureOf(name) if given else ()
+        key = (name, *[value for one, value in given.items() if one in needs]) if given else (name,)
         if key not in self._done:
             self._done[key] = self.call(function, given)
         return self._done[key]
 
     def call(self, function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
         """Return what a function makes of the things that the names of its arguments stand for."""
-        return function(*[self.find(name, given) for name in argumentsOf(function)])
+        return function(*map(self.find, argumentsOf(function), repeat(given)))
 
     def need(self, *names: str) -> None:
         """Declare what is needed by what was asked for, whatever else turns out to need it."""
@@ -144,8 +145,8 @@ class Pair:
         So findings and outputs cause no computation that nobody asked for. names: the first that is needed is returned;
         the distances of a surface without an inside are "distances", as signed distances need one.
         """
-        name = next((one for one in names if one in self.needed), None)
-        if name is None or self.extent.problem:
+        name = names[0] if names[0] in self.needed else names[-1]
+        if name not in self.needed or self.extent.problem:
             return None
         try:
             return self.find(name, {})
@@ -332,7 +333,11 @@ class Pair:
             why += ", without what is ignored"
         if self.settings.grid == "union":
             return ChosenGrid(grid.resized(*boxAround(*self.extents)), why)
-        return self._withinExtent(evaluatedgrid.extendVolume(volume or grid, grid, self.structures, self.extents, why))
+        chosen = evaluatedgrid.extendVolume(volume or grid, grid, self.structures, self.extents, why)
+        if self.extent.slab is None:
+            return chosen
+        box = self.extent.slab.clip(chosen.grid, np.zeros(3, int), np.array(chosen.grid.size) - 1)
+        return ChosenGrid(chosen.grid.resized(*box), f"{chosen.why}, within the common extent")
 
     @property
     def _chosenVolume(self) -> tuple[Grid | None, str]:
@@ -346,45 +351,29 @@ class Pair:
             return None, "the box around both meshes"
         return homes[0], "the reference's image" if self.reference.samplingGrid is not None else "the test's image"
 
-    def _withinExtent(self, chosen: ChosenGrid) -> ChosenGrid:
-        slab, volume, why = self.extent.slab, chosen.grid, chosen.why
-        if slab is None:
-            return chosen
-        box = slab.clip(volume, np.zeros(3, int), np.array(volume.size) - 1)
-        return ChosenGrid(volume.resized(*box), f"{why}, within the common extent")
-
     @cached_property
     def evaluatedVoxels(self) -> float:
         """The size of the evaluated grid in voxels of the grid on which overlap is counted, but for what is ignored.
 
         It need not be whole where overlap is counted in parts of voxels.
         """
-        return self._voxelsOfEvaluated - self._ignoredVoxels
+        evaluated, grid = self.evaluatedGrid.grid, self.overlapGrid.grid
+        volume, _ = self._chosenVolume
+        isTurned = self.isTurned or not (volume is None or grid.planar or evaluatedgrid.isParallel(volume, grid))
+        if self.isFuzzy or self.sharedVolume is None or self.extent.slab is not None or isTurned:
+            size: float = evaluatedgrid.voxelsOf(evaluated, grid)
+        else:
+            size = evaluatedgrid.voxelsAround(volume, self.reference.ownMask, self.test.ownMask, grid)
+        if self.ignored is None:
+            return size
+        number = int(np.count_nonzero(self.ignored.on(evaluated).block((0, 0, 0), np.array(evaluated.size) - 1)))
+        isOnLattice = evaluated.offsetOn(grid) is not None
+        return size - (number if isOnLattice else number * evaluated.voxelSize / grid.voxelSize)
 
     @property
     def ignored(self) -> Mask | None:
         """What nobody annotated, None if there is nothing of that."""
         return next((s.ignored.mask for s in self.structures if s.ignored is not None), None)
-
-    @property
-    def _ignoredVoxels(self) -> float:
-        """The size of the part of the evaluated grid that nobody annotated, in the same voxels."""
-        if self.ignored is None:
-            return 0
-        evaluated, grid = self.evaluatedGrid.grid, self.overlapGrid.grid
-        within = self.ignored.on(evaluated).block((0, 0, 0), np.array(evaluated.size) - 1)
-        number = int(np.count_nonzero(within))
-        return number if evaluated.offsetOn(grid) is not None else number * evaluated.voxelSize / grid.voxelSize
-
-    @property
-    def _voxelsOfEvaluated(self) -> float:
-        """The size of all of the evaluated grid in voxels of the grid on which overlap is counted."""
-        evaluatedGrid, grid = self.evaluatedGrid.grid, self.overlapGrid.grid
-        volume, _ = self._chosenVolume
-        isTurned = self.isTurned or not (volume is None or grid.planar or evaluatedgrid.isParallel(volume, grid))
-        if self.isFuzzy or self.sharedVolume is None or self.extent.slab is not None or isTurned:
-            return evaluatedgrid.voxelsOf(evaluatedGrid, grid)
-        return evaluatedgrid.voxelsAround(volume, self.reference.ownMask, self.test.ownMask, grid)
 
     @property
     def extents(self) -> tuple[Mask, Mask]:

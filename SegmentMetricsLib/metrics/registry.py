@@ -73,7 +73,7 @@ def metricOf(key: str) -> Metric:
 def findMetric(key: str) -> Asked | None:
     """Return what a key like "NSD_2mm" stands for, or None if the key is unknown."""
     for metric in (*REGISTRY, *MULTI_LABEL):
-        if (stated := metric.statedIn(key)) is not None:
+        if (stated := metric.readKey(key)) is not None:
             return Asked(key, (metric,), stated)
     return None
 
@@ -96,7 +96,7 @@ def readName(name: str) -> Asked:
     if (known := inAnyCase(name, bare)) in bare:
         return Asked(known, (bare[known],), {})
     for metric in everything:
-        if stated := metric.statedIn(name, inAnyCase=True):
+        if stated := metric.readKey(name, inAnyCase=True):
             return Asked(metric.keyFor(stated), (metric,), stated)
     for template, several in _namesInTables().items():
         stated = _readTemplate(template, name)
@@ -246,5 +246,5 @@ def select(settings: Any, metrics: Iterable[Metric] = REGISTRY) -> list[Asked]:
             continue
         keys = {metric.keyFor(one.parameters) if one.parameters else "" for one in meant}
         isWhole = not meant or "" in keys
-        found += [one for one in metric.asked(settings) if isWhole or one.key in keys]
+        found += [one for one in metric.ask(settings) if isWhole or one.key in keys]
     return found

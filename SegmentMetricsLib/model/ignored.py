@@ -6,12 +6,13 @@ are cut there: a structure that runs into them ends at their border, on both sid
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
 from ..base.errors import InputError
 from ..geometry.masks import Mask
+from .instances import joinLesions
 from .structure import Ignored, Structure
 from .structures import Labels, nameMeant
 from .structureset import StructureSet
@@ -24,29 +25,28 @@ def separateIgnored(
     sides: Iterable[Iterable[Structure]],
     ignore: str | None,
     labelNames: Mapping[Labels, str] | None = None,
-    join: Callable[[StructureSet], StructureSet] = lambda own: own,
+    classes: Mapping[str, str] | None = None,
 ) -> tuple[StructureSet, StructureSet]:
     """Return the structures of both sides without the label that marks what nobody annotated, and what it marks.
 
     sides: the structures of the reference and of the test. ignore: its name or number in the reference; None for IGNORE
-    if the names of the labels have it. join: makes the structures that are compared of those of a side.
+    if the names of the labels have it. classes: of lesions, as for joinLesions(), if every structure is one; else None.
     """
-    ours, theirs = map(StructureSet.of, sides)
+    reference, test = map(StructureSet.of, sides)
     marks: Sequence[Structure] = ()
     if ignore is not None or IGNORE in (labelNames or {}).values():
-        (ours, marks), (theirs, _) = (apart(own, ignore or IGNORE, labelNames) for own in (ours, theirs))
-    ours, theirs = join(ours), join(theirs)
+        (reference, marks), (test, _) = (apart(own, ignore or IGNORE, labelNames) for own in (reference, test))
+    if classes is not None:
+        reference, test = (own.having(joinLesions(own, classes)) for own in (reference, test))
     if ignore is None and not marks:
-        return ours, theirs
-    ours, theirs = (own.having(leaveOut(own, marks, ignore or IGNORE)) for own in (ours, theirs))
+        return reference, test
+    reference, test = (own.having(leaveOut(own, marks, ignore or IGNORE)) for own in (reference, test))
     # what the test only has where nobody annotated is no structure of its own
-    known = {one.name for one in ours}
+    known = {one.name for one in reference}
     kept = [
-        one
-        for one in theirs
-        if one.label or one.name in known or not (one.ignored and one.ignored.size and one.isEmpty)
+        one for one in test if one.label or one.name in known or not (one.ignored and one.ignored.size and one.isEmpty)
     ]
-    return ours, theirs if len(kept) == len(theirs) else theirs.having(kept or [_asUnlabeled(theirs[0])])
+    return reference, test if len(kept) == len(test) else test.having(kept or [_asUnlabeled(test[0])])
 
 
 def apart(

@@ -13,8 +13,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError, NoSegmentation
-from ..base.statements import SettingPlace
-from ..base.texts import commaSeparated, shortest
+from ..base.texts import SettingPlace, commaSeparated, shortest
 from ..geometry import masks, meshing
 from ..geometry.grids import Grid
 from .structure import Structure
@@ -193,7 +192,7 @@ def membershipsOf(image: SimpleITK.Image, maximum: int | None = None) -> masks.M
             )
         # single precision is exact enough for integers of 8 or 16 bits
         array = array / np.float32(maximum) if array.dtype.itemsize < 4 else array / maximum
-    elif array.dtype.kind != "f" or not _areMemberships(low, high) or _areWhole(array):
+    elif array.dtype.kind != "f" or not _areMemberships(low, high) or (array == np.rint(array)).all():
         return None
     else:
         array = array.clip(0, 1)
@@ -292,10 +291,6 @@ def positiveLabel(label: object) -> int:
     if number < 1 or isinstance(label, bool):
         raise InputError(f"A label must be a whole number from 1, not {label!r}.")
     return number
-
-
-def _areWhole(array: np.ndarray) -> bool:
-    return bool((array == np.rint(array)).all())
 
 
 def spanOf(array: np.ndarray) -> tuple[float, float]:

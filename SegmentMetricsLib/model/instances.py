@@ -23,15 +23,11 @@ def joinLesions(structures: Iterable[Structure], classes: Mapping[str, str]) -> 
     """
     groups: dict[str, list[Structure]] = {name: [] for name in classes.values()} if classes else {LESIONS: []}
     for one in structures:
-        name = _classOf(one, classes) if classes else LESIONS
+        number = one.name.removeprefix("Label ") if one.number is None else str(one.number)
+        name = classes.get(one.name, classes.get(number)) if classes else LESIONS
         if name is not None:
             groups[name].append(one)
     return [_one(name, group) for name, group in groups.items() if group]
-
-
-def _classOf(one: Structure, classes: Mapping[str, str]) -> str | None:
-    number = one.name.removeprefix("Label ") if one.number is None else str(one.number)
-    return classes.get(one.name, classes.get(number))
 
 
 def _one(name: str, lesions: list[Structure]) -> Structure:

@@ -17,7 +17,6 @@ from ..case.protocol.protocol import Protocol, asProtocol
 from ..face import CaseResult, Comparison
 from ..model.dose import Dose
 from ..model.ignored import leaveOut, separateIgnored
-from ..model.instances import joinLesions
 from ..model.naming import pairTitle
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing, nameMeant
@@ -110,8 +109,7 @@ def openCase(
     read, problems = _readAll((reference, test), settings.surface, progress)
     everything = [structures.values() for structures in read]
     if settings.instanceMaps:  # every segment is a lesion
-        classes = dict(settings.instanceClasses)
-        sides = separateIgnored(everything, settings.ignore, join=lambda own: own.having(joinLesions(own, classes)))
+        sides = separateIgnored(everything, settings.ignore, classes=dict(settings.instanceClasses))
         lost = {name: why for reasons in problems for name, why in reasons.items()}
         return Case(pairStructures(*sides, choices=choices), settings, protocol, criticals, plan, unusable=lost)
     if settings.ignore is not None:

@@ -18,7 +18,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
 from SegmentMetricsLib import Settings, compare, readStructures
-from SegmentMetricsLib.base.statements import SettingPlace
+from SegmentMetricsLib.base.texts import SettingPlace
 from SegmentMetricsLib.case import pairing
 from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.case.findings import pairfindings

@@ -58,7 +58,7 @@ def measured(definition) -> float:
     structures = [asStructure(image, name, None, settings) for image, name in ((reference, "A"), (test, "B"))]
     walls = {"Wall": asStructure(critical, "Wall", None, settings)}
     pair = Pair(*structures, settings, walls, dose=doseAround(reference))
-    measurement = measure(pair, next(definition.asked(settings)))
+    measurement = measure(pair, definition.ask(settings)[0])
     return measurement.value
 
 

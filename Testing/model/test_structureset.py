@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 
 import pytest
 import shapes
@@ -67,10 +66,3 @@ def testWhatWasLeftOutIsKnownByName(found):
         requireUsable("Parotid_L", found)
     requireUsable("Parotid_L", list(found))
     assert found.whyLost("Left Parotid") == OPEN.remark  # the same in other words
-
-
-def testASourceTellsWhatIsKnown():
-    one = replace(structure("Liver"), label="Label 1", notes=("its voxels are 1 mm",), otherLabels=())
-    assert structure("Liver").source == {}
-    assert one.source == {"label": "Label 1", "notes": ("its voxels are 1 mm",), "withoutLabel": ()}
-    assert replace(one, nodeID="vtkMRMLSegmentationNode1", isUnlabeled=True).source["withoutLabels"] is True

@@ -154,7 +154,7 @@ def testMembershipsCountInPart(definition):
         Pair(*(asStructure(image, "image", None, settings) for image in images), settings)
         for settings in (Settings(), Settings(threshold=0.5))
     )
-    for one in definition.asked(Settings()):
+    for one in definition.ask(Settings()):
         weighted, whole = (
             pair.call(definition.function, {**definition.given, **one.parameters}) for pair in (fuzzy, crisp)
         )
@@ -174,7 +174,7 @@ def testWhatAnEntryNeedsIsDeclared(definition):
     reference, test, critical = balls()
     settings = Settings(families=("all", "dose"), doseLevels=(20,))
     pair = Pair(reference, test, settings, {"Cord": critical})
-    measure(pair, next(definition.asked(settings)))
+    measure(pair, definition.ask(settings)[0])
     computed = {*vars(pair), *(key[0] for key in pair._done)}
     pair.needed.update(definition.needs)
     assert (pair.known("distances", "signedDistances") is not None) == ("distances" in computed)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from SegmentMetricsLib.base.statements import Statement
-from SegmentMetricsLib.base.texts import commaSeparated
+from SegmentMetricsLib.base.texts import Statement, commaSeparated
 from SegmentMetricsLib.conventions import known
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.findings import Kind, split

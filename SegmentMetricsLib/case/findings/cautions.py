@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...base.coordinates import positionText
-from ...base.statements import SettingPlace
-from ...base.texts import commaSeparated, counted, shortest
+from ...base.texts import SettingPlace, commaSeparated, counted, shortest
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...geometry.parts import partSizes, partsOutside
@@ -80,8 +79,14 @@ def _lesions(pair: Pair) -> Iterator[str]:
 
 
 def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
-    for key, mostOf in (("HD", _mostOfBoundary), ("HDvox", _mostOfVoxels)):
-        if key not in values or values[key].status != "ok" or (most := mostOf(pair, values)) is None:
+    for key in ("HD", "HDvox"):
+        if key not in values or values[key].status != "ok":
+            continue
+        if key == "HDvox":
+            most: float | None = float(voxels.hausdorff(pair["voxelDistances"], OUTLYING_PERCENTILE / 100))
+        else:
+            most = _mostOfBoundary(pair, values)
+        if most is None:
             continue
         largest = values[key]
         beyond = largest.value - most
@@ -100,15 +105,11 @@ def _mostOfBoundary(pair: Pair, values: Mapping[str, Measurement]) -> float | No
     """Return HD95, None if it is not finite or if the settings do not ask for it: nothing more is computed."""
     if "HD95" in values:
         most = values["HD95"].value
-    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.known("distances", "signedDistances"):
+    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.known("distances", "signedDistances") is not None:
         most = float(boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE))
     else:
         return None
     return most if math.isfinite(most) else None
-
-
-def _mostOfVoxels(pair: Pair, values: Mapping[str, Measurement]) -> float:
-    return float(voxels.hausdorff(pair["voxelDistances"], OUTLYING_PERCENTILE / 100))
 
 
 def _parts(pair: Pair) -> Iterator[str]:
@@ -286,7 +287,9 @@ def _centerLines(pair: Pair) -> Iterator[str]:
                 "The structures are too thick to check whether thinning loses a part of a center line.", meant
             )
         elif any(finer.lost):
-            lost = [f"of the {which} {_listRuns(runs)}" for which, runs in zip(REFERENCE_AND_TEST, finer.lost) if runs]
+            places = [[f"{one.length:.1f} mm at {positionText(one.position)}" for one in runs] for runs in finer.lost]
+            both = zip(REFERENCE_AND_TEST, places)
+            lost = [f"of the {which} {commaSeparated(found, most=3)}" for which, found in both if found]
             told = [
                 f"Thinning the voxels loses parts of the center lines: {'; '.join(lost)}.",
                 "So clDice, gaps and spurs of this pair are those of center lines at twice the resolution.",
@@ -303,11 +306,6 @@ def _centerLines(pair: Pair) -> Iterator[str]:
             f"BettiError0 is {error}, yet there is no gap: the test covers the whole center line of the reference, so "
             "separate parts differ beside it, or in spurs."
         )
-
-
-def _listRuns(runs: tuple[topology.Run, ...]) -> str:
-    """Return the lengths and places of stretches of center lines."""
-    return commaSeparated((f"{run.length:.1f} mm at {positionText(run.position)}" for run in runs), most=3)
 
 
 def shareMissingInside(mask: Mask, least: float = 0.0) -> float:

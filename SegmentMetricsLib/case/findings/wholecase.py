@@ -31,7 +31,8 @@ def refute(matches: Sequence[Match]) -> list[frozenset[Kind]]:
     exchanged = np.array([any(asFinding(text).kind == Kind.EXCHANGED for text in match.findings) for match in pairs])
     if _isRefuted(turned, areAlike):
         turned[:] = False
-        _add(found, known, Kind.OTHER_AXES)
+        for number in known:
+            found[number].add(Kind.OTHER_AXES)
     if _isRefuted(mirrored, areAlike):
         mirrored[:] = False
     # the simplest first: of explanations of equally many pairs it is taken
@@ -49,11 +50,6 @@ def refute(matches: Sequence[Match]) -> list[frozenset[Kind]]:
 def _isRefuted(fits: np.ndarray, areAlike: np.ndarray) -> bool:
     """Return whether an explanation contradicts at least as many pairs (n,) that fit as they are as it explains."""
     return bool((areAlike & ~fits).sum() >= max((fits & ~areAlike).sum(), 1))
-
-
-def _add(found: list[set[Kind]], numbers: Sequence[int], kind: Kind) -> None:
-    for number in numbers:
-        found[number].add(kind)
 
 
 def _fitMirrored(pairs: Sequence[Match], reference: np.ndarray, test: np.ndarray) -> np.ndarray:
