@@ -131,12 +131,12 @@ class _Side:
                 self.values[number] = np.copysign(largest, self.values[number])
                 self.positions[number] = place
 
-    def opposite(self, other: _Side, number: int) -> set[int]:
+    def opposite(self, beyond: _Side, number: int) -> set[int]:
         """Return the patches that lie opposite a patch of the other boundary, given by number."""
         if not len(self.peaks):
             return set()
-        cells = other.cells[other.owners == number]
-        found = self.ownerOf[self.near.nearest(other.centers.take(cells, axis=0))]
+        cells = beyond.cells[beyond.owners == number]
+        found = self.ownerOf[self.near.nearest(beyond.centers.take(cells, axis=0))]
         return set(np.unique(found[found >= 0]).tolist())
 
     def position(self, number: int) -> np.ndarray:

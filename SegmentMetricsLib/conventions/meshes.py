@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..distances.surfacedistances import BoundaryPair
-from ..metrics.bands.grid import gridBands
 from ..metrics.bands.methods import bands
 from .bandrules import dice, jaccard
 from .convention import ASSD, BIOU, DSC, HD, HDP, IOU, MASD, NSD, Number
 from .elements import masks
+from .gridbands import gridBands
 from .rules import Sample, largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
 from .toolmasks import Sampling
 

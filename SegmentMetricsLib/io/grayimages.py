@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -152,7 +152,8 @@ def _headerOf(file: str) -> _Header | None:
 def _read(names: Sequence[str], header: _Header) -> GrayImage:
     """Return the image in the files of a series: those of its slices that lie in one row."""
     slices = {one: name for name in names if (one := _sliceOf(name)) is not None}
-    stack = _stackOf(slices) if len(names) > 1 and slices else []
+    # of the geometry that most have, in ascending order
+    stack = withoutRepeats(max(groupsOf(list(slices)), key=len)) if len(names) > 1 and slices else []
     shown = [slices[one] for one in stack] or names
     try:
         with quiet():
@@ -200,11 +201,6 @@ def _sliceOf(file: str) -> Slice | None:
     instance = reader.GetMetaData(INSTANCE).strip(" \0") if reader.HasMetaDataKey(INSTANCE) else file
     spacing = np.array(reader.GetSpacing()[:2])
     return Slice(instance, "", told[0], told[1].reshape(2, 3), spacing, (columns, rows), 0.0)
-
-
-def _stackOf(slices: Iterable[Slice]) -> list[Slice]:
-    """Return the slices of one geometry that most have, in ascending order, one of those at the same place."""
-    return withoutRepeats(max(groupsOf(list(slices)), key=len))
 
 
 def _inPlace(values: np.ndarray, grid: Grid, stack: Sequence[Slice]) -> tuple[np.ndarray, Grid, str]:

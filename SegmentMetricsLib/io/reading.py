@@ -454,7 +454,9 @@ def inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image
 
     Values of a NIfTI file that are not finite, which ITK replaces by 0, are NaN.
     """
-    remarks, image = inspect(path), _loadImage(path, suffix)
+    remarks = inspect(path)
+    with _asImage(path, suffix) as volume:
+        image = SimpleITK.ReadImage(volume)
     header = nifti.check(path) if suffix in NIFTI_SUFFIXES else None
     if header is not None and header.kind and not (areFinite := nifti.areFinite(path, header)).all():
         values = SimpleITK.GetArrayFromImage(image)
@@ -514,11 +516,6 @@ def _labeled(structure: Structure, label: int, how: _How) -> Structure:
     if label in how.labelNames:
         return replace(structure, name=how.labelNames[label], number=label)
     return replace(structure, label=nameNumber(label), number=label)
-
-
-def _loadImage(path: Path, suffix: str) -> SimpleITK.Image:
-    with _asImage(path, suffix) as volume:
-        return SimpleITK.ReadImage(volume)
 
 
 @contextmanager

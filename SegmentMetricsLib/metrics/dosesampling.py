@@ -84,6 +84,7 @@ def _inVoxels(mask: Mask) -> Iterator[np.ndarray]:
 
 
 def _turnedGrid(structure: Structure) -> Grid:
+    """Return a grid around a structure, with voxels for its number of places, turned by an odd angle."""
     axes, corners = rotation(), structure.mask.corners() if structure.mask is not None else structure.surface.points
     box = float(np.prod(np.ptp(corners @ axes, axis=0)))
     volume = volumeOf(structure)

@@ -289,7 +289,7 @@ ofKind = partial(metric, source=OURS, best=0, empty=Empty.COMPUTED, symmetric=Fa
     heading="Signed mean",
     hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
     formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
-    steps=("distances.field.Field.signedMean",),
+    steps=("distances.field.Field.mean",),
 )
 def mean(signedDistances: SurfaceDistances) -> float:
     """Mean distance with a sign: positive where the test lies outside the reference, negative where inside."""
@@ -306,7 +306,7 @@ def mean(signedDistances: SurfaceDistances) -> float:
     trend="falling",
     formula=r"\mathrm{{Kind}Fraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) {isBeyond} \rbrace \rvert}{\lvert "
     r"E \rvert}",
-    steps=("distances.field.Field.sizeBeyond",),
+    steps=("distances.field.Field.size",),
     variants=(
         {"sign": 1, "Kind": "Over", "where": "outside", "isBeyond": r"> \tau",
          "hint": "Choose it when drawing too much matters; it does not tell how far outside."},
@@ -486,11 +486,13 @@ def towardSides(pair: Pair, signedDistances: SurfaceDistances) -> dict[str, Side
     return bySide(signedDistances, pair.boundaries, over, under)
 
 
-# What the numbers toward each side have in common.
 SIDES_OF_BOTH = ("metrics.signed.bySide", "metrics.signed.sidesOfElements", "metrics.signed.sidesBelow")
-towardEach = partial(
-    metric,
-    source=OURS,
+
+
+@metric(
+    "{What}{letter}",
+    "",
+    OURS,
     unit="mm",
     identity=0,
     low=-math.inf,
@@ -498,47 +500,32 @@ towardEach = partial(
     emptiness="emptinessToward",
     symmetric=False,
     hint="Choose it when a direction matters, such as that of a neighboring organ.",
-    variants=tuple({"letter": letter, "side": word} for letter, word in SIDES.items()),
-)
+    variants=tuple(
+        {**kind, "letter": letter, "side": side}
+        for kind in (
+            {"What": "Mean", "title": "Signed mean, {side} side", "number": "mean",
+             "description": "Mean signed distance of the boundary that faces {side}: positive where the test lies "
+             "outside the reference.",
+             "formula": r"\mathrm{Mean}_k = \frac{1}{\lvert E_k \rvert} \int_{E_k} s(x) \, dx",
+             "steps": ("metrics.signed.meanOver", *SIDES_OF_BOTH)},
+            {"What": "Max", "title": "Largest signed distance, {side} side", "number": "largest",
+             "description": "Largest over-contouring of the boundary that faces {side}; negative when the test lies "
+             "inside the reference everywhere there.",
+             "formula": r"\mathrm{Max}_k = \max_{x \in E_k} s(x)",
+             "steps": ("metrics.signed.extremes", *SIDES_OF_BOTH)},
+            {"What": "Min", "title": "Smallest signed distance, {side} side", "number": "smallest",
+             "description": "Largest under-contouring of the boundary that faces {side}, as a negative number; "
+             "positive when the test lies outside the reference everywhere there.",
+             "formula": r"\mathrm{Min}_k = \min_{x \in E_k} s(x)",
+             "steps": ("metrics.signed.extremes", *SIDES_OF_BOTH)},
+        )
+        for letter, side in SIDES.items()
+    ),
+)  # fmt: skip
+def numberToward(towardSides: dict[str, Side], letter: str, number: str) -> float:
+    """A signed distance of the boundary that faces one side of the patient.
 
-
-@towardEach(
-    "Mean{letter}",
-    "Signed mean, {side} side",
-    formula=r"\mathrm{Mean}_k = \frac{1}{\lvert E_k \rvert} \int_{E_k} s(x) \, dx",
-    steps=("metrics.signed.meanOver", *SIDES_OF_BOTH),
-)
-def meanToward(towardSides: dict[str, Side], letter: str) -> float:
-    """Mean signed distance of the boundary that faces {side}: positive where the test lies outside the
-    reference.
+    number: "mean", "largest" or "smallest". Raises Undefined if no part of the boundary faces the side.
     """
     requireFaced(towardSides, letter)
-    return towardSides[letter].mean
-
-
-@towardEach(
-    "Max{letter}",
-    "Largest signed distance, {side} side",
-    formula=r"\mathrm{Max}_k = \max_{x \in E_k} s(x)",
-    steps=("metrics.signed.extremes", *SIDES_OF_BOTH),
-)
-def largestToward(towardSides: dict[str, Side], letter: str) -> float:
-    """Largest over-contouring of the boundary that faces {side}; negative when the test lies inside the reference
-    everywhere there.
-    """
-    requireFaced(towardSides, letter)
-    return towardSides[letter].largest
-
-
-@towardEach(
-    "Min{letter}",
-    "Smallest signed distance, {side} side",
-    formula=r"\mathrm{Min}_k = \min_{x \in E_k} s(x)",
-    steps=("metrics.signed.extremes", *SIDES_OF_BOTH),
-)
-def smallestToward(towardSides: dict[str, Side], letter: str) -> float:
-    """Largest under-contouring of the boundary that faces {side}, as a negative number; positive when the test lies
-    outside the reference everywhere there.
-    """
-    requireFaced(towardSides, letter)
-    return towardSides[letter].smallest
+    return getattr(towardSides[letter], number)

@@ -27,7 +27,7 @@ from ..geometry.surfaces import Surface, evenElements
 from ..model.structure import Structure
 from .effort import NearContour
 from .metric import OURS, Empty, Family, metric, quantity
-from .sections import unsmoothedOf
+from .sections import voxelSurfaces
 from .voxel import requireVoxels
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
         followed, following = ([c for c in contours if c.isHole == hole] for contours in (reference, test))
         if len(followed) != len(following):
             what = "hole" if hole else "contour"
-            return [], COUNTS_DIFFER.format(*(_numbered(len(contours), what) for contours in (followed, following)))
+            return [], COUNTS_DIFFER.format(*(_number(len(contours), what) for contours in (followed, following)))
         if followed:
             centers = [np.array([c.center for c in contours]) for contours in (followed, following)]
             nearest = np.linalg.norm(centers[0][:, None] - centers[1], axis=2).argmin(axis=1).tolist()
@@ -246,7 +246,7 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
     return pairs, ""
 
 
-def _numbered(number: int, what: str) -> str:
+def _number(number: int, what: str) -> str:
     return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
@@ -340,12 +340,10 @@ def contourScores(
     """
     if not pairs:
         return []
-    points, others, shifts = _sample(pairs, step)
-    local = _pairDistances(points, others, shifts, step)
+    points, others, local = _pairPoints(pairs, step)
     parts, scored, distances = levels.partsOf(step), points, local
     if parts > 1:
-        scored, finer, _ = _sample(pairs, step / parts)
-        distances = _pairDistances(scored, finer, shifts, step / parts)
+        scored, _, distances = _pairPoints(pairs, step / parts)
     sides = np.zeros(len(distances), int)
     if levels.inside != levels.outside:
         slices = np.repeat([index for index, _ in pairs], [len(p) for p in scored])
@@ -360,26 +358,23 @@ def contourScores(
     ]
 
 
-def _sample(
+def _pairPoints(
     pairs: list[tuple[int, ContourPair]], step: float
-) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Return points (n, 2) of the tests and of the references, and the shifts (2,) that align their centers."""
+) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
+    """Return points (n, 2) along every test, along every reference, and distances for those of all tests in a row.
+
+    They are the distances of the pairs that localDistances() finds when the centers of both contours coincide.
+    """
     points, others, shifts = [], [], []
     for _, (reference, test) in pairs:
         shift = reference.center - test.center
         others.append(reference.resampled(step, reference.startToward(-shift, test)))
         points.append(test.resampled(step, test.startToward(-shift, reference)))
         shifts.append(shift)
-    return points, others, shifts
-
-
-def _pairDistances(
-    points: list[np.ndarray], others: list[np.ndarray], shifts: list[np.ndarray], step: float
-) -> np.ndarray:
-    """Return the distances of the pairs that localDistances() finds, for the points of all contours in a row."""
     moves = np.repeat(np.column_stack([shifts, np.zeros(len(shifts))]), [len(p) for p in points], axis=0)
     layered, targets = _layer((points, others), shifts)
-    return localDistances(layered, targets, moves, SAME * step)[1]
+    _, distances = localDistances(layered, targets, moves, SAME * step)
+    return points, others, distances
 
 
 def _meanOf(values: np.ndarray, points: list[np.ndarray]) -> np.ndarray:
@@ -501,7 +496,7 @@ def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]
         sections = crosssections.ofVoxels(structure.mask.on(planes.grid), planes.axis)
     elif pair.dimension == 2:
         pair.requireClosed(structure)
-        contours = slicecontours.ofSurface(unsmoothedOf(structure), planes)
+        contours = slicecontours.ofSurface(voxelSurfaces(structure), planes)
         return contours, insidePolygons(contours)
     else:  # its voxels do not fit the grid
         found = pair.find("slicedSide", {"which": which, "sliceGrid": planes.grid.slicesLast()})

@@ -35,6 +35,7 @@ ALONG_AN_AXIS = 1 - 1e-6
 # Difference in mm up to which two coordinates are the same: the headers of images are rounded.
 SAME_COORDINATE = 1e-2
 # Columns of a table of slices: key -> title, unit, description.
+PAIRED = "Mean distance of the points that the Medical Similarity Index pairs; infinite if contours cannot be paired"
 COLUMNS = {
     "DSC": ("Dice similarity coefficient", "", "Overlap of the two in the slice"),
     "HD": ("Hausdorff distance", "mm", "Largest distance between the contours, in the plane of the slice"),
@@ -47,16 +48,8 @@ COLUMNS = {
         "",
         "How well the test's contours follow the reference's; 0 if they cannot be paired one by one",
     ),
-    "MeanBLD": (
-        "Mean bidirectional local distance",
-        "mm",
-        "Mean distance of the points that the Medical Similarity Index pairs; infinite if contours cannot be paired",
-    ),
-    "MeanBLD_pixel": (
-        "Mean bidirectional local distance in pixels",
-        "pixel",
-        "Mean distance of the points that the Medical Similarity Index pairs; infinite if contours cannot be paired",
-    ),
+    "MeanBLD": ("Mean bidirectional local distance", "mm", PAIRED),
+    "MeanBLD_pixel": ("Mean bidirectional local distance in pixels", "pixel", PAIRED),
     "APL_{tolerance}mm": (
         "Added path length, {tolerance} mm",
         "mm",
@@ -158,9 +151,7 @@ def profile(
     pixel = float(np.linalg.norm(np.cross(grid.axes[:, 0], grid.axes[:, 1])))
     normal = normalOf(grid.axes)
     distances = [_Slicewise(*order, counts, first) for order in (stacks, stacks[::-1])]
-    added = {
-        tolerance: np.bincount(stacks[0].numbers - first, lengths, len(both)) for tolerance, lengths in beyond.items()
-    }
+    added = {t: np.bincount(stacks[0].numbers - first, lengths, len(both)) for t, lengths in beyond.items()}
     rows = []
     for number in np.flatnonzero(counts.any(axis=0)).tolist():
         reference, test = counts[:, number].tolist()
@@ -276,13 +267,14 @@ def profileRows(pair: Pair) -> tuple[SliceRow, ...]:
     mesh, is cut by their planes. If the reference is empty, the slices are those of the test. What the similarity
     family measured in a slice is in its row. Raises Undefined if both structures are empty or the reference is a mesh.
     """
+    beyond = {t: pair.find("lengthsBeyond", {"tolerance": t}) for t in pair.settings.tolerances}
     if pair.dimension == 2 and not pair.emptiness:
-        rows: tuple[SliceRow, ...] = (_ofContours(pair),)
+        rows: tuple[SliceRow, ...] = (_ofContours(pair, beyond),)
     else:
         sides, stacks = pair["slicedSides"], pair["sliceStacks"]
         reference, test = (solidOf(pair, which, side) for which, side in enumerate(sides))
         areas = sliceareas.areasOf((reference, test), stacks)
-        rows = profile(areas, stacks, _lengthsBeyond(pair), sides[0].grid)
+        rows = profile(areas, stacks, beyond, sides[0].grid)
     found = pair.known("sliceSimilarity")
     if found is None:
         return rows
@@ -292,13 +284,8 @@ def profileRows(pair: Pair) -> tuple[SliceRow, ...]:
     return tuple(replace(row, similarity=values.get(row.index, missing)) for row in rows)
 
 
-def _lengthsBeyond(pair: Pair) -> dict[float, np.ndarray]:
-    """Return the lengths (m,) in mm of the reference's segments beyond each tolerance in mm."""
-    return {tolerance: pair.find("lengthsBeyond", {"tolerance": tolerance}) for tolerance in pair.settings.tolerances}
-
-
-def _ofContours(pair: Pair) -> SliceRow:
-    """Return the row of two contours in one plane, neither empty."""
+def _ofContours(pair: Pair, beyond: Mapping[float, np.ndarray]) -> SliceRow:
+    """Return the row of two contours in one plane, neither empty. beyond: as for profile()."""
     place = max(pair.distances.directions, key=lambda d: d.largest).largestPlace
     counts = pair.crispCounts
     pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
@@ -314,5 +301,5 @@ def _ofContours(pair: Pair) -> SliceRow:
         meanDistance=float(boundary.meanAverageSurfaceDistance(pair.distances)),
         areaReference=counts.reference * pixel,
         areaTest=counts.test * pixel,
-        addedPathLengths={t: effort.addedPathLength(lengths) for t, lengths in _lengthsBeyond(pair).items()},
+        addedPathLengths={t: effort.addedPathLength(lengths) for t, lengths in beyond.items()},
     )

@@ -9,9 +9,9 @@ import shapes
 slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
 
 from labelmaps import BINARY, SURFACE, arrayOf, boxesOf, labelmap, nodeOf  # noqa: E402
+from segmentnodes import spline  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
 from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
-from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform  # noqa: E402
 
 from SegmentMetricsLib import Settings, mrml  # noqa: E402
 from SegmentMetricsLib.geometry.surfaces import doublePoints  # noqa: E402
@@ -135,18 +135,15 @@ def otherSource(watched):
 def bent(watched):
     """Bend everything around the labelmap, and return what bends it."""
     corners = np.array([(x, y, z) for x in (-60, 60) for y in (-60, 60) for z in (-60, 90)], float)
-    spline = vtkThinPlateSplineTransform()
-    spline.SetSourceLandmarks(doublePoints(corners))
-    spline.SetTargetLandmarks(doublePoints(corners * np.where(corners[:, 2:] > 0, (1.2, 1, 1), (1, 1, 1))))
-    spline.SetBasisToR()
-    watched.transform("vtkMRMLTransformNode").SetAndObserveTransformToParent(spline)
-    return spline
+    bending = spline(corners, corners * np.where(corners[:, 2:] > 0, (1.2, 1, 1), (1, 1, 1)))
+    watched.transform("vtkMRMLTransformNode").SetAndObserveTransformToParent(bending)
+    return bending
 
 
 def bentOtherwise(watched):
-    spline = bent(watched)
+    bending = bent(watched)
     watched.look()
-    spline.SetTargetLandmarks(doublePoints(np.random.default_rng(1).normal(size=(8, 3)) * 50))
+    bending.SetTargetLandmarks(doublePoints(np.random.default_rng(1).normal(size=(8, 3)) * 50))
 
 
 OTHER = boxesOf(2, 5)

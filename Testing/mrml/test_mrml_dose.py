@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-from segmentnodes import segmentationOf, volumeNode
+from segmentnodes import move, segmentationOf, volumeNode
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from SegmentMetricsLib import Settings, compare
 
@@ -38,11 +37,7 @@ def comparison(scene):
 class TestVolume:
     def testItIsWhereItIs(self, scene):
         node = volumeOf(scene, **{doses.IS_DOSE: "1", doses.UNIT: "GY"})
-        transform = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
-        matrix = vtkMatrix4x4()
-        matrix.SetElement(2, 3, 5.0)
-        transform.SetMatrixTransformToParent(matrix)
-        node.SetAndObserveTransformNodeID(transform.GetID())
+        move(scene, node, shift=(0, 0, 5))
         dose = mrml.doseOf(node)
         assert dose.at(np.array([[4.0, 6, 5 + 7.5]]))[0] == pytest.approx(15) and dose.remarks == ()
         assert doses.isDose(node) and not doses.isDose(volumeOf(scene))

@@ -8,8 +8,8 @@ import shapes
 
 slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
 
+from segmentnodes import move  # noqa: E402
 from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
-from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
 
 from SegmentMetricsLib import Settings, compare, mrml  # noqa: E402
 from SegmentMetricsLib.mrml.inputs import structureFromSegment  # noqa: E402
@@ -87,11 +87,7 @@ def testFractionalSegmentsOfSlicersOwnConversion(scene):
 def testFractionalSegmentsThatAreMovedBentOrWrong(scene):
     node = fractionalSegment(scene, ramp())
     still = structureFromSegment(node, "Organ")
-    transform = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode", "Move")
-    matrix = vtkMatrix4x4()
-    matrix.SetElement(0, 3, 5)
-    transform.SetMatrixTransformToParent(matrix)
-    node.SetAndObserveTransformNodeID(transform.GetID())
+    move(scene, node, shift=(5, 0, 0))
     moved = structureFromSegment(node, "Organ")
     for first, second in ((moved.memberships, still.memberships), (moved.mask, still.mask)):
         assert first.corners() - second.corners() == pytest.approx(np.tile([-5, 0, 0], (8, 1)))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-from segmentnodes import volumeNode
+from segmentnodes import move, volumeNode
 
 slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
 
-from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
 
 from SegmentMetricsLib import Settings, compare  # noqa: E402
 from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS, Grid  # noqa: E402
@@ -26,11 +25,7 @@ def testItIsTheVolumeInTheSliceViews(scene):
     composite = scene.AddNewNodeByClass("vtkMRMLSliceCompositeNode")
     assert shownImage(scene) is None
     composite.SetBackgroundVolumeID(volume.GetID())
-    moved = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
-    toParent = vtkMatrix4x4()
-    toParent.SetElement(0, 3, 100)
-    moved.SetMatrixTransformToParent(toParent)
-    volume.SetAndObserveTransformNodeID(moved.GetID())
+    move(scene, volume, shift=(100, 0, 0))
     image = shownImage(scene)
     matrix[0, 3] += 100
     np.testing.assert_allclose(image.grid.matrix, RAS_FROM_LPS @ matrix)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-from segmentnodes import segmentationOf
+from segmentnodes import move, segmentationOf, spline, volumeNode
 
 slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
 
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
 from vtkmodules.vtkCommonDataModel import vtkPolyData  # noqa: E402
 from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
-from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform  # noqa: E402
 
 from SegmentMetricsLib import Settings, compare, mrml  # noqa: E402
 from SegmentMetricsLib.geometry.meshing import fromMask  # noqa: E402
-from SegmentMetricsLib.geometry.surfaces import doublePoints, toPolyData  # noqa: E402
+from SegmentMetricsLib.geometry.surfaces import toPolyData  # noqa: E402
 from SegmentMetricsLib.io import samples  # noqa: E402
 from SegmentMetricsLib.io.reading import readStructures  # noqa: E402
 from SegmentMetricsLib.model.inputs import labelMasks  # noqa: E402
@@ -255,16 +254,11 @@ def testDisplayedSurfaceIsTheUsersOwn(scene, images):
 def testLinearParentTransforms(scene, images):
     first, second = segmentationOf(scene, Organ=images[0]), segmentationOf(scene, Organ=images[1])
     plain = mrml.compareSegments(first, "Organ", second, "Organ")
-    parent, grandparent = (scene.AddNewNodeByClass("vtkMRMLLinearTransformNode") for _ in range(2))
-    for transform, axis, shift in ((parent, (1, 0, 0), (10, 0, 5)), (grandparent, (0, 1, 1), (-3, 7, 0))):
+    moving = (first, second)
+    for axis, shift in (((1, 0, 0), (10, 0, 5)), ((0, 1, 1), (-3, 7, 0))):
         matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = shapes.rotation(axis, 35), shift
-        vtkMatrix = vtkMatrix4x4()
-        vtkMatrix.DeepCopy(matrix.ravel())
-        transform.SetMatrixTransformToParent(vtkMatrix)
-    parent.SetAndObserveTransformNodeID(grandparent.GetID())
-    first.SetAndObserveTransformNodeID(parent.GetID())
-    second.SetAndObserveTransformNodeID(parent.GetID())
+        matrix[:3, :3] = shapes.rotation(axis, 35)
+        moving = (move(scene, *moving, matrix=matrix, shift=shift),)
     assert values(mrml.compareSegments(first, "Organ", second, "Organ")) == pytest.approx(values(plain), abs=1e-6)
     # one alone is moved away
     second.SetAndObserveTransformNodeID(None)
@@ -281,12 +275,7 @@ def testLinearParentTransforms(scene, images):
 def testScalingTransformWithShear(scene):
     ball = shapes.ball(8, size=(24, 24, 24), origin=(-12, -12, -12))
     first, second = segmentationOf(scene, Ball=ball), segmentationOf(scene, Ball=ball)
-    matrix = vtkMatrix4x4()
-    matrix.DeepCopy((2, 0.5, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1))
-    transform = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
-    transform.SetMatrixTransformToParent(matrix)
-    first.SetAndObserveTransformNodeID(transform.GetID())
-    second.SetAndObserveTransformNodeID(transform.GetID())
+    move(scene, first, second, matrix=(2, 0.5, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1))
     comparison = mrml.compareSegments(first, "Ball", second, "Ball")
     assert comparison["HD"].value == pytest.approx(0, abs=1e-6) and comparison["DSC"].value == 1
     assert comparison["VoxelVolumeTest"].value == pytest.approx(2 * labelMasks(ball, 0.5)[1].count)
@@ -298,12 +287,8 @@ def testNonLinearParentTransform(scene):
     corners = np.array([(x, y, z) for x in (-15, 15) for y in (-15, 15) for z in (-15, 15)], float)
     # the upper half is stretched: x grows with z
     target = corners * np.where(corners[:, 2:] > 0, (1.4, 1, 1), (1, 1, 1))
-    spline = vtkThinPlateSplineTransform()
-    spline.SetSourceLandmarks(doublePoints(corners))
-    spline.SetTargetLandmarks(doublePoints(target))
-    spline.SetBasisToR()
     transform = scene.AddNewNodeByClass("vtkMRMLTransformNode")
-    transform.SetAndObserveTransformToParent(spline)
+    transform.SetAndObserveTransformToParent(spline(corners, target))
     first.SetAndObserveTransformNodeID(transform.GetID())
     settings = Settings(families=("boundary", "overlap"))
     comparison = mrml.compareSegments(first, "Ball", second, "Ball", settings)
@@ -404,13 +389,9 @@ def testImagesFarApartUnderANonLinearTransform(scene, images):
     box = shapes.box((6, 6, 6), (15, 14, 13))
     moved = segmentationOf(scene, Box=shapes.box((6, 6, 6), (15, 14, 13), origin=(2000, 0, 0)))
     transform = scene.AddNewNodeByClass("vtkMRMLTransformNode")
-    spline = vtkThinPlateSplineTransform()
     source = np.array([(-2000 - x, -y, z) for x in (0, 24) for y in (0, 24) for z in (0, 24)], float)
-    spline.SetSourceLandmarks(doublePoints(source))
     bent = source + (2000, 0, 0) + np.where(source[:, [1]] < 0, 0.5, 0) * [[1, 0, 0]]
-    spline.SetTargetLandmarks(doublePoints(bent))
-    spline.SetBasisToR()
-    transform.SetAndObserveTransformToParent(spline)
+    transform.SetAndObserveTransformToParent(spline(source, bent))
     moved.SetAndObserveTransformNodeID(transform.GetID())
     for surface in ("unsmoothed", "displayed"):
         result = mrml.compareSegments(moved, "Box", segmentationOf(scene, Box=box), "Box", Settings(surface=surface))
@@ -428,13 +409,7 @@ def testAnEvaluatedGridOfAVolumeNode(scene, images):
     with pytest.raises(ValueError, match="must be that of a volume"):
         mrml.gridOf(nodes[0])
     grid = structureFromSegment(nodes[0], "Organ").mask.grid.resized((-10, -9, -8), (40, 39, 38))
-    image = slicer.vtkOrientedImageData()
-    image.SetDimensions(*grid.size)
-    image.AllocateScalars(3, 1)
-    matrix = vtkMatrix4x4()
-    matrix.DeepCopy((np.diag([-1, -1, 1, 1]) @ grid.matrix).ravel())
-    volume.SetAndObserveImageData(image)
-    volume.SetIJKToRASMatrix(matrix)
+    volume = volumeNode(scene, np.zeros(grid.size[::-1], np.uint8), np.diag([-1, -1, 1, 1]) @ grid.matrix)
     assert mrml.gridOf(volume).offsetOn(grid) == (0, 0, 0) and mrml.gridOf(volume).size == grid.size
     settings = Settings(families="agreement", grid=mrml.gridOf(volume))
     evaluated = mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", settings).grid["evaluated"]

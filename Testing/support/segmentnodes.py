@@ -35,6 +35,33 @@ def boxesNode(scene, *names: str):
     return node
 
 
+def move(scene, *nodes, matrix=None, shift=(0, 0, 0)):
+    """Put nodes under a new linear transform, which is returned. matrix: (4, 4) in RAS, moved by the shift."""
+    from vtkmodules.vtkCommonMath import vtkMatrix4x4
+
+    matrix = np.eye(4) if matrix is None else np.array(matrix, float).reshape(4, 4)
+    matrix[:3, 3] += shift
+    toParent, transform = vtkMatrix4x4(), scene.AddNewNodeByClass("vtkMRMLLinearTransformNode", "Move")
+    toParent.DeepCopy(matrix.ravel())
+    transform.SetMatrixTransformToParent(toParent)
+    for node in nodes:
+        node.SetAndObserveTransformNodeID(transform.GetID())
+    return transform
+
+
+def spline(source: np.ndarray, target: np.ndarray):
+    """Return what bends space so that some places (n, 3) come to others."""
+    from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform
+
+    from SegmentMetricsLib.geometry.surfaces import doublePoints
+
+    bending = vtkThinPlateSplineTransform()
+    bending.SetSourceLandmarks(doublePoints(source))
+    bending.SetTargetLandmarks(doublePoints(target))
+    bending.SetBasisToR()
+    return bending
+
+
 def volumeNode(scene, values, matrix, name="Volume", kind="vtkMRMLScalarVolumeNode", components=1, **attributes):
     """Return a volume node with values [k, j, i] and a matrix (4, 4) from voxels to RAS."""
     from vtkmodules.util.numpy_support import numpy_to_vtk

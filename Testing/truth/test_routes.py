@@ -11,7 +11,7 @@ import shapes
 import SimpleITK
 import strategies as some
 from hypothesis import given
-from vtkmodules.vtkCommonMath import vtkMatrix4x4
+from segmentnodes import move
 
 from SegmentMetricsLib import compare
 from SegmentMetricsLib.__main__ import main
@@ -164,18 +164,10 @@ def testSegmentsUnderATransformAreMeasuredAlike(scene, voxels, settings, turn, s
     expected = compare(reference, test, settings, criticals={"Wall": wall})
     still = voxels.images()
     nodes = [segmentationOf(scene, image, still[2]) for image in still[:2]]
-    transform, matrix = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode"), np.eye(4)
+    matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = turn, shift
-    transform.SetMatrixTransformToParent(vtkMatrix(RAS_FROM_LPS @ matrix @ RAS_FROM_LPS))
-    for node in nodes:
-        node.SetAndObserveTransformNodeID(transform.GetID())
+    transform = move(scene, *nodes, matrix=RAS_FROM_LPS @ matrix @ RAS_FROM_LPS)
     try:
         requireAlike(byScene(scene, nodes, settings), expected)
     finally:
         scene.RemoveNode(transform)
-
-
-def vtkMatrix(values: np.ndarray) -> vtkMatrix4x4:
-    matrix = vtkMatrix4x4()
-    matrix.DeepCopy(values.ravel())
-    return matrix

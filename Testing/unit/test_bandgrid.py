@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import shapes
 
+from SegmentMetricsLib.conventions import gridbands as bandgrid
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.metrics.bands import grid as bandgrid
 from SegmentMetricsLib.model.inputs import labelMasks
 
 

@@ -51,7 +51,7 @@ class ReportsView(View):
         self.attempts.report(path)
 
     def writeDicom(self, path) -> None:
-        offer("highdicom>=0.24,<0.30", "highdicom")
+        offer("highdicom>=0.28,<0.30", "highdicom")
         self.attempts.report(path)
 
     def writeProtocol(self, path) -> None:

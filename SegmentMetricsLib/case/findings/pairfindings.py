@@ -14,7 +14,7 @@ from ...conventions import chosen
 from ...conventions.presets import PRESETS
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
-from ...metrics import boundary, extents, overlap
+from ...metrics import boundary, overlap
 from ...metrics.dose import doseOfShare
 from ...metrics.findings import ALIKE, Finding, Kind, otherUnits, shareOfBoxes
 from ...metrics.measurement import withUnit
@@ -22,6 +22,7 @@ from ...metrics.slices import axisOf, normalOf, positionText
 from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
 from .cautions import CAUTIONS, Finder
+from .decisiveends import decisiveEnd
 
 if TYPE_CHECKING:
     from ...metrics.measurement import Measurement
@@ -153,7 +154,7 @@ def _extent(pair: Pair) -> Iterator[str]:
     elif pair.extent.sentence:
         yield pair.extent.sentence
     elif pair.extent.description is None and pair.known("distances", "signedDistances") is not None:
-        yield from extents.decisiveEnd(*pair.structures, pair.distances)
+        yield from decisiveEnd(*pair.structures, pair.distances)
 
 
 def _notes(pair: Pair) -> Iterator[str]:

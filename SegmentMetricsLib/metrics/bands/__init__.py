@@ -4,7 +4,6 @@ methods: the choice of a way, by input and accuracy.
 sizes: what every way returns, the sizes of the bands' intersection and union.
 
 The ways:
-grid: at the centers of equal sub-voxels, for a given number of them.
 lookup: by tables, for masks on one lattice.
 bandsearch: by search, for any two closed boundaries; bandvoxels: at which points; depths: how deep these lie,
 interpolated; importancesampling: which of them are searched as well, so that the result has no bias.

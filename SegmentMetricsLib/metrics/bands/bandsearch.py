@@ -60,7 +60,7 @@ def searchedBands(
     depths = sideBySide(searches, bool(np.count_nonzero(voxels.blocks & np.uint8(3)) > FEW_TO_SHARE))
     found = Members(boundaries, voxels, depths, tolerance)
     if not found.either:
-        return Bands(0.0, 0.0, voxels.codes.size, float("inf")), 0
+        return Bands(0.0, 0.0, float("inf")), 0
     size = voxels.step**dimension
     # a voxel more or less has its full effect only where one of the two boundaries runs without the other
     overlap = found.both / found.either
@@ -71,7 +71,7 @@ def searchedBands(
     left = float(np.sqrt(max((BOTH_SHARE * wanted) ** 2 - counting**2, room**2)))
     both, either, drawing = found.correct(left, sum(depth.error for depth in depths))
     error = float(np.hypot(counting, drawing))
-    return Bands(both * size, either * size, voxels.codes.size, error), found.either
+    return Bands(both * size, either * size, error), found.either
 
 
 class Members:

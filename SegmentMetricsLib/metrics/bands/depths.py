@@ -84,8 +84,8 @@ class Depths:
         side, off = SIDE, OFF
         while True:
             checkpoint()
-            doubts = np.abs(product(atCorners, pairWeights(dimension))).mean(axis=1)
-            scales = off * (OF_CELL * doubts + (1 - OF_CELL) * float(doubts.mean()))
+            disagreements = np.abs(product(atCorners, pairWeights(dimension))).mean(axis=1)
+            scales = off * (OF_CELL * disagreements + (1 - OF_CELL) * float(disagreements.mean()))
             values = product(atCorners, placeWeights(dimension, side)) + np.float32(self._tolerance)
             inCells(self.above, dimension, side)[(rows, *places.T)] = values.reshape(-1, *[side] * dimension)
             parts = inCells(self.scales, dimension, side // PART)
@@ -109,7 +109,7 @@ class Depths:
             guessed = np.einsum("nk,nck->nc", before, halfwayWeights(dimension)[part])
             # each part shares one of its corners with its cell
             found = np.abs(guessed - atCorners[:, : len(octants)]).sum(axis=1) / (len(octants) - 1)
-            off = float(found.mean()) / max(float(doubts[of].mean()), 1e-12)
+            off = float(found.mean()) / max(float(disagreements[of].mean()), 1e-12)
 
     def _worthCutting(self, errors: np.ndarray) -> np.ndarray:
         """Return the parts of cells that should become cells to minimize searches. errors: (n,) of the parts."""

@@ -163,7 +163,7 @@ def cellBands(pair: Lattice, tolerance: float, wanted: float, slab: Slab | None 
     if error > 2 * wanted:
         return None  # only a few voxels, or a band far thinner than voxels
     scale = pair.grid.voxelSize / perCell
-    return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, len(cells) * perCell, error)
+    return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, error)
 
 
 def _within(value: float, least: float, most: float) -> float:

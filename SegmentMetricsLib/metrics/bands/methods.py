@@ -1,13 +1,13 @@
-"""The choice between three ways to measure the bands just inside two contours, by input.
+"""The choice between ways to measure the bands just inside two contours, by input.
 
 Both bands are measured on points with exact distances to the boundaries. Regions that lie wholly outside, or deeper
 than tau, are left out beforehand.
 
-The source cuts every voxel into a number of sub-voxels along each axis and tests their centers (grid.py). Masks on a
-lattice have faces parallel to these rows of points, so such a grid errs by up to 2 %pt, in steps. Here the points are
-spread evenly but out of step with the lattice: for masks on one lattice, each cell takes its own part of them by a hash
-of its index alone; otherwise, the points are the voxels of a grid that runs askew. Their number is increased until the
-error, which is reported, is small enough.
+The source cuts every voxel into a number of sub-voxels along each axis and tests their centers. Masks on a lattice have
+faces parallel to these rows of points, so such a grid errs by up to 2 %pt, in steps. Here the points are spread evenly
+but out of step with the lattice: for masks on one lattice, each cell takes its own part of them by a hash of its index
+alone; otherwise, the points are the voxels of a grid that runs askew. Their number is increased until the error, which
+is reported, is small enough.
 
 Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630; Cheng et al., Boundary IoU, CVPR 2021.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from ...distances.surfacedistances import BoundaryPair
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
-from ...geometry.surfaces import Surface, elementCenters, outwardNormals
+from ...geometry.surfaces import elementCenters, outwardNormals
 from .bandsearch import searchedBands
 from .lookup import cellBands
 from .sizes import Bands
@@ -46,8 +46,12 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float) 
     """
     if isThin(tolerance, masks[0].grid, THIN):
         return _thinBands(boundaries, tolerance)
-    counts = (voxelsOf(mask, surface) for mask, surface in zip(masks, boundaries.surfaces, strict=True))
-    isSmall = max(counts) < SMALL
+    # the voxel size of a mesh is arbitrary, so it has at most as many voxels as there would be of 1 mm
+    sizes = [
+        mask.count if surface.mask is not None else min(mask.count, mask.size)
+        for mask, surface in zip(masks, boundaries.surfaces, strict=True)
+    ]
+    isSmall = max(sizes) < SMALL
     wanted = WANTED_ERROR_OF_SMALL if isSmall else WANTED_ERROR
     if boundaries.lattice is not None:
         found = cellBands(boundaries.lattice, tolerance, wanted, boundaries.surfaces[0].slab)
@@ -59,11 +63,6 @@ def bands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: float) 
     if isVague and isThin(tolerance, masks[0].grid, THIN_IF_NEEDED):
         return _thinBands(boundaries, tolerance)
     return found
-
-
-def voxelsOf(mask: Mask, surface: Surface) -> float:
-    """Return the number of a structure's voxels; for a mesh, whose voxel size is arbitrary, at most that for 1 mm."""
-    return mask.count if surface.mask is not None else min(mask.count, mask.size)
 
 
 def isThin(tolerance: float, grid: Grid, share: float) -> bool:
@@ -79,7 +78,6 @@ def _thinBands(boundaries: BoundaryPair, tolerance: float) -> Bands:
     is the tolerance over the radius.
     """
     shared = sizes = 0.0
-    samples = 0
     for source in (0, 1):
         surface, other = boundaries.surfaces[source], boundaries.search(1 - source)
         subdivisions = max(1, int(np.ceil(np.log2(THIN_BUDGET / surface.count) / (surface.dimension - 1))))
@@ -92,5 +90,4 @@ def _thinBands(boundaries: BoundaryPair, tolerance: float) -> Bands:
         signed = other.signedDistances(centers + depths[:, None] * inward)
         shared += float(volumes[(signed < 0) & (signed > -tolerance)].sum()) / 2
         sizes += float(volumes.sum())
-        samples += len(centers)
-    return Bands(shared, sizes - shared, samples)
+    return Bands(shared, sizes - shared)

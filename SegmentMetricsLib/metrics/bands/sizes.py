@@ -18,14 +18,13 @@ from ...distances.field import LEAST_SHARE_ERROR
 
 @dataclass(frozen=True)
 class Bands:
-    """Sizes of the two bands' intersection and union in mm3 (mm2 for contours), and the number of points used.
+    """Sizes of the two bands' intersection and union in mm3 (mm2 for contours).
 
     error: standard error of the overlap, None where it is not known.
     """
 
     intersection: float
     union: float
-    samples: int
     error: float | None = None
 
     @property

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...base.progress import checkpoint
-from ...distances.field import ROUNDING
-from ...distances.surfacedistances import BoundaryPair
-from ...geometry.masks import Mask, boxAround
-from .bandsearch import TIE_TOLERANCE
-from .sizes import Bands
+from ..base.progress import checkpoint
+from ..distances.field import ROUNDING
+from ..distances.surfacedistances import BoundaryPair
+from ..geometry.masks import Mask, boxAround
+from ..metrics.bands.bandsearch import TIE_TOLERANCE
+from ..metrics.bands.sizes import Bands
 
 # Blocks searched at a time.
 CHUNK = 1 << 16
@@ -42,7 +42,7 @@ def gridBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
     blocks = low * along + numbers * np.where(isCut, side, 1)
     corners = np.indices((2, 2, 2)).reshape(3, -1) - 0.5
     left = [(blocks, np.full((len(blocks), 2), UNKNOWN, np.int8), side)]
-    both = either = asked = 0
+    both = either = 0
     while left:
         checkpoint()
         blocks, states, side = left.pop()
@@ -56,7 +56,6 @@ def gridBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
         for number, state in enumerate(states.T):
             rows = np.flatnonzero(state == UNKNOWN)
             state[rows] = statesAround(boundaries.search(number).signedDistances(places[rows]), tolerance, reach)
-            asked += len(rows)
         isKnown = (states != UNKNOWN).all(axis=1)
         within = states[isKnown] == IN_BAND
         both += int(np.count_nonzero(within.all(axis=1)) * sides.prod())
@@ -66,7 +65,7 @@ def gridBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
             parts = (blocks[~isKnown][:, None] + halves).reshape(-1, 3)
             left.append((parts, np.repeat(states[~isKnown], len(halves), axis=0), side // 2))
     scale = grid.voxelSize / int(along.prod())
-    return Bands(both * scale, either * scale, asked)
+    return Bands(both * scale, either * scale)
 
 
 def statesAround(signed: np.ndarray, tolerance: float, reach: float) -> np.ndarray:
