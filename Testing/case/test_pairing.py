@@ -287,6 +287,8 @@ def testProposalsAreTheBestAssignment():
     proposals = propose(reference, test)
     assert [(p.reference.name, p.test.name, p.confidence) for p in proposals] == [("B", "x", 0.6), ("A", "y", 0.5)]
     assert propose(reference, []) == [] and propose([row("A", 0, 4)], [row("B", 8, 4)]) == []
+    # one voxel in common of 7 and 7 is a Dice of 0.14, and of 11 and 11 one of 0.09, which is no proposal
+    assert [len(propose([row("A", 0, size)], [row("B", size - 1, size)])) for size in (7, 11)] == [1, 0]
 
 
 def testProposalsAreNotCompared():
