@@ -82,7 +82,8 @@ def compareObservers(
     count = len(observers)
     gathered = gather(read[:count], read[count:], settings, called)
     # the consensus is measured on the surface that Slicer would show of it
-    work = Work.of(gathered, settings, consensus, displayed=_displayedIfNeeded)
+    needed = lambda one: one if one.givenSurface is not None else displayed(one)  # noqa: E731
+    work = Work.of(gathered, settings, consensus, displayed=needed)
 
     def each(organ) -> ObservedStructure | InputError:
         return run(lambda: work(organ))
@@ -100,10 +101,6 @@ def _untilCancelled(found):
     except Cancelled:
         if not isAny:
             raise
-
-
-def _displayedIfNeeded(structure: Structure) -> Structure:
-    return structure if structure.givenSurface is not None else displayed(structure)
 
 
 def _isSegment(given) -> bool:
