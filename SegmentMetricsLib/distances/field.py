@@ -72,7 +72,7 @@ SAME = 1e-9
 BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_DOUBTS = 1.6, 3.0, 0.5
 # Passes after the second one, elements of a segment that are cut in each, and how many times too large errors are that
 # need them, except for segments that always do.
-MORE_PASSES, MOST_CUT, TOO_LARGE = 4, 20_000, 5
+MORE_PASSES, MOST_CUT, TOO_LARGE = 4, 20_000, 4
 # Smallest error of a share: estimates from few elements are not more precise than this.
 LEAST_SHARE_ERROR = 0.0003
 # Rounding error of any distance, mm.

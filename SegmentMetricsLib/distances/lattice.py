@@ -233,10 +233,6 @@ class Lattice:
         """(2, n) the case of every cell, for each mask; they need as much memory as the masks."""
         return np.stack([cellCodes(mask.block(self.low, self.high)).ravel() for mask in self._masks])
 
-    def forget(self) -> None:
-        """Free the memory of the codes."""
-        self.__dict__.pop("codes", None)
-
     def triangles(self, source: int, areDiffering: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the triangles of one mask: their cells (m,), numbers (m,), and whether they are turned (see Cases).
 

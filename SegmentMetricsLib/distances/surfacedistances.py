@@ -335,7 +335,7 @@ class BoundaryPair:
         if not self._areShared:
             self._searches.clear()
         if self.lattice is not None:
-            self.lattice.forget()
+            self.lattice.__dict__.pop("codes", None)
 
     @property
     def isLookedUp(self) -> bool:

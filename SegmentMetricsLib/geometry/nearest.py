@@ -71,7 +71,9 @@ class NearestTriangles:
     def __init__(self, points: np.ndarray, cells: np.ndarray, spreads: np.ndarray | None = None):
         self._fans, self._rest, self._long = TriangleFans(points, cells, spreads), None, np.zeros(0, np.intp)
         if spreads is None:
-            isLong = self._fans.spreads > LONG * self._fans.usualArea
+            # twice the median area in mm2, 1 if most are as thin as a line
+            usual = float(np.median(np.abs(self._fans.every[0][13]))) ** 0.5
+            isLong = self._fans.spreads > LONG * usual
             self._long, self._corners = np.flatnonzero(isLong), points[cells[isLong]]
         if len(self._long):
             self._rest = np.flatnonzero(~isLong) if len(self._long) < len(cells) else np.zeros(1, np.intp)
@@ -314,17 +316,13 @@ class TriangleFans:
         used = np.flatnonzero(counts)
         self.corners = points if len(used) == len(points) else points[used]
         self._starts = np.concatenate([[0], np.cumsum(counts[used])])
-        self.spreads = self._every[1] if spreads is None else spreads
+        self.spreads = self.every[1] if spreads is None else spreads
         self.largestAround = np.maximum.reduceat(self.spreads.take(self._triangles), self._starts[:-1])
 
     @cached_property
-    def _every(self) -> tuple[np.ndarray, np.ndarray]:
+    def every(self) -> tuple[np.ndarray, np.ndarray]:
+        """What triangleTables() returns for all triangles."""
         return triangleTables(self._points, self._cells)
-
-    @property
-    def usualArea(self) -> float:
-        """Twice the median area of triangles in mm2, 1 if most are as thin as a line."""
-        return float(np.median(np.abs(self._every[0][13]))) ** 0.5
 
     def around(self, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return for every triangle around corners (c,) the row (k,) of its corner, ascending, and its number (k,)."""
@@ -338,10 +336,10 @@ class TriangleFans:
         lost; these are computed separately.
         """
         self._asked += len(triangles)
-        if "_every" not in self.__dict__ and self._asked < len(self._cells):
+        if "every" not in self.__dict__ and self._asked < len(self._cells):
             table, _ = triangleTables(self._points, self._cells.take(triangles, axis=0))
         else:
-            table = self._every[0].take(triangles, axis=1)
+            table = self.every[0].take(triangles, axis=1)
         start, sides, lengths, (between, area) = table[:3], table[3:9].reshape(2, 3, -1), table[9:12], table[12:]
         ways = columns(points, owners)
         ways -= start
