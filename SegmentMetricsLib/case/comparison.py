@@ -372,7 +372,7 @@ def compare(
     """
     settings, plan = adapt(settings, ignore, dose)
     placing = Placing(spacing=spacing, origin=origin, direction=direction)
-    organs = asCriticals(criticals, settings, placing)
+    organs = {} if criticals is None else asCriticals(criticals, settings, placing)
     placing.requireUse(reference, test, *(criticals or {}).values())
     if label is not None:
         label = inputs.positiveLabel(label)

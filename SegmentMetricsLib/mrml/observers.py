@@ -82,8 +82,11 @@ def compareObservers(
     count = len(observers)
     gathered = gather(read[:count], read[count:], settings, called)
     # the consensus is measured on the surface that Slicer would show of it
-    needed = lambda one: one if one.givenSurface is not None else displayed(one)  # noqa: E731
-    work = Work.of(gathered, settings, consensus, displayed=needed)
+
+    def displayedIfNeeded(structure: Structure) -> Structure:
+        return structure if structure.givenSurface is not None else displayed(structure)
+
+    work = Work.of(gathered, settings, consensus, displayed=displayedIfNeeded)
 
     def each(organ) -> ObservedStructure | InputError:
         return run(lambda: work(organ))

@@ -28,7 +28,7 @@ from ..metrics.measurement import Measurement, finite, statusOf
 from ..metrics.metric import AREA
 from ..metrics.registry import MULTI_LABEL, REGISTRY, findMetric
 from ..model.structure import Structure
-from ..settings.settings import Settings
+from ..settings.settings import DECLARED, Settings
 
 SCHEME = "99SEGMENTMETRICS"
 # Our own concepts but those of measurements. What is called as in Comparison and Measurement is read back by that name.
@@ -407,7 +407,8 @@ def _recordOf(group) -> Comparison | None:
     plain |= {word: {"name": plain[word], "file": ""} for word in ("reference", "test")}
     plain |= {word: plain.get(word, "") for word in ("surface", "method", "summary")}
     plain |= {"measurements": measurements, "findings": told.get("findings", []), "worstPlaces": []}
-    return Comparison.fromDictionary(plain, Settings(**settings))
+    # those of another version are not known
+    return Comparison.fromDictionary(plain, Settings(**settings) if settings.keys() <= DECLARED.keys() else None)
 
 
 def _plainNumber(item, value: float) -> dict:
