@@ -44,8 +44,8 @@ IMAGES = (
     ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.mended),
     ImageFormat((".mha", ".mhd"), mha.inspect, dataFileIn=mha.dataFileIn),
 )
-# By what the names of files end with, in lower case: what returns the mesh of a file, and a text that may hold a note on
-# its coordinate system. It raises InputError for a file that is no such mesh.
+# By what the names of files end with, in lower case: what returns the mesh of a file, and a text that may hold a note
+# on its coordinate system. It raises InputError for a file that is no such mesh.
 MESHES: dict[str, Callable[[Path], tuple[vtkPolyData, str]]] = {
     ".stl": stl.read,
     ".obj": obj.read,
