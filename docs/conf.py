@@ -51,7 +51,7 @@ nitpick_ignore_regex = [
     # what passes from one part of the library to another
     (
         "py:class",
-        r"SegmentMetricsLib\..*\.(Field|Ignored|Part|Match|Pairing|BoundaryPair|Case|ClosestSurface|Column|Comparison|Function|"
-        r"Gathered|GrayImage|Kept|Kind|ObservedOutcome|Outcome|Spread)",
+        r"SegmentMetricsLib\..*\.(Field|Ignored|Part|Match|Pairing|BoundaryPair|Case|CaseResult|ClosestSurface|Column|Comparison|"
+        r"Function|Gathered|GrayImage|Kept|Kind|MultiLabel|ObservedOutcome|Outcome|PairSpread|Spread)",
     ),
 ]

@@ -168,7 +168,7 @@ class Follower:
         pair = self._pair()
         if pair is None:
             return None
-        request = self.model.followedRequest()
+        request = self.model.request(shown=self.model.outcome)
         settings = request.settings
         earlier, earlierContents = self._ofOutcome() if self.model.outcome is not None else ({}, {})
         if any(node.GetSegmentation().GetSegment(segment) is None for node, segment in zip(*pair)):

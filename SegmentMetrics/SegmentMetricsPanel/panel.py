@@ -1,6 +1,7 @@
 """The panel: from choosing two segments to seeing where they differ."""
 
 from contextlib import nullcontext
+from functools import partial
 
 import qt
 import slicer
@@ -71,6 +72,7 @@ class Panel(VTKObservationMixin):
         # for scripts
         self.apply, self.compareTools, self.report = attempts.apply, attempts.compareTools, attempts.report
         self.staleness = model.staleness
+        self.longWork = partial(LongWork, _("Segment Metrics"))
         self.inputs = InputsView(ui, model)
         self.observerChoice = ObserverChoiceView(ui, model)
         self.pairs = PairsView(ui, model, attempts.propose)
@@ -202,7 +204,7 @@ class Panel(VTKObservationMixin):
     # Reacting to changes
 
     def onApply(self, _checked=False) -> None:
-        if "topology" in self.parameters.families:
+        if "topology" in self.model.parameters.families:
             offer("scikit-image>=0.22", "skimage")
         with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
             self.apply()
@@ -432,12 +434,9 @@ class Panel(VTKObservationMixin):
 
     # As the Host of attempts
 
-    def longWork(self, isWanted, keepsPart: bool) -> LongWork:
-        return LongWork(_("Segment Metrics"), isWanted, keepsPart)
-
     def freeze(self, isFrozen: bool) -> None:
         if isFrozen:  # changes made meanwhile are checked against the new outcome, not the old one
-            self.watcher.setActive(False)
+            self.watcher.isActive = False
             self.ui.applyButton.enabled = False
             return
         self._watch()

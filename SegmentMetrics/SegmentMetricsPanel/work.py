@@ -88,11 +88,6 @@ class LongWork:
     def isPartWanted(self) -> bool:
         return self.keepsPart and self.isWanted()
 
-    @property
-    def patience(self) -> float:
-        """Seconds left before the dialog appears."""
-        return self.begin + PATIENCE - time.monotonic()
-
     def report(self, number: int, count: int, text: str) -> None:
         """Report that part `number` of `count` begins. text: shown in the dialog."""
         self.number, self.count, self.text = number, count, text
@@ -117,7 +112,7 @@ class LongWork:
             try:
                 while thread.is_alive():
                     # no events are processed until the dialog appears, so nothing can change during short calculations
-                    thread.join(max(self.patience, INTERVAL))
+                    thread.join(max(self.begin + PATIENCE - time.monotonic(), INTERVAL))
                     self._look()
             finally:  # stop the calculation and wait for it, even if the dialog fails
                 self.isStopped = self.isStopped or thread.is_alive()
@@ -130,7 +125,7 @@ class LongWork:
 
     def _look(self) -> None:
         """Update the dialog once the patience has run out, and check whether the work is to be stopped."""
-        if self.patience > 0:
+        if time.monotonic() < self.begin + PATIENCE:
             return
         if not self.dialog:
             self.dialog = slicer.util.createProgressDialog(

@@ -116,7 +116,8 @@ class SettingPlace(NamedTuple):
 class Statement(str):
     """One sentence or several, made of a kind and values; a plain string to code that does not need these.
 
-    With more text added, it keeps both. kind: a member of an enumeration whose members have templates as `sentences`.
+    With more text added, it keeps both. kind: a member of an enumeration whose members have templates as `sentences`;
+    that of the class unless one is given.
     values: of the templates' blanks: texts, numbers or places. sentences: that the text consists of.
     """
 
@@ -125,10 +126,15 @@ class Statement(str):
     sentences: tuple[str, ...]
 
     def __new__(
-        cls: type[S], text: str, kind: enum.Enum, values: Mapping[str, Any] | None = None, sentences: Iterable[str] = ()
+        cls: type[S],
+        text: str,
+        kind: enum.Enum | None = None,
+        values: Mapping[str, Any] | None = None,
+        sentences: Iterable[str] = (),
     ) -> S:
         statement = super().__new__(cls, text)
-        statement.kind, statement.values, statement.sentences = kind, dict(values or {}), tuple(sentences) or (text,)
+        statement.kind = cls.kind if kind is None else kind
+        statement.values, statement.sentences = dict(values or {}), tuple(sentences) or (text,)
         return statement
 
     def __reduce__(self) -> tuple[type[Statement], tuple[str, Any, dict[str, Any], tuple[str, ...]]]:

@@ -13,6 +13,7 @@ from ..case.caseresult import CaseResult
 from ..case.casework import Case, openCase
 from ..case.comparison import Comparison
 from ..case.missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
+from ..io.dicom.opening import isDicom
 from ..io.doses import readWeighted
 from ..metrics.findings import asDictionaries
 from ..model.structures import Match
@@ -101,7 +102,9 @@ def outcomeOf(task: Task) -> dict:
 
         target = Path(task.structuredReport)
         shutil.rmtree(target.parent, ignore_errors=True)  # of a run of this case that failed
-        files = writeReport(result, target, hasCopies=task.hasCopies)
+        image = Path(task.image)
+        sources = [image] if task.image and (image.is_dir() or isDicom(image)) else []
+        files = writeReport(result, target, sources=sources, hasCopies=task.hasCopies)
         outcome["structuredReport"] = "/".join(files[0].parts[-2:])
     return outcome
 

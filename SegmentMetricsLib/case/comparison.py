@@ -372,7 +372,7 @@ def compare(
     """
     settings, plan = adapt(settings, ignore, dose)
     placing = Placing(spacing=spacing, origin=origin, direction=direction)
-    organs = asCriticals(criticals, settings, placing)
+    organs = {} if criticals is None else asCriticals(criticals, settings, placing)
     placing.requireUse(reference, test, *(criticals or {}).values())
     if label is not None:
         label = inputs.positiveLabel(label)
@@ -462,7 +462,9 @@ def comparePair(pair: Pair) -> Comparison:
         pair.need("lesions")
     if not pair.needed.isdisjoint(("dosesInside", "bothDoses")):
         pair.need("doseCurves")
-    values = {one.key: measure(pair, one) for one in asked}
+    values = {}
+    for one in asked:
+        values[one.key] = measure(pair, one)
     rows, missing = _profileOf(pair) if "slices" in families else ((), ())
     lesions = None if pair.known("lesions") is None else listOf(pair, LESION_DISTANCES in values)
     pair.forget(MANY_ELEMENTS)

@@ -28,14 +28,12 @@ Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.P
 
 
 def asCriticals(
-    given: Mapping[str, Comparable] | None, settings: Settings, placing: Placing = UNPLACED
+    given: Mapping[str, Comparable], settings: Settings, placing: Placing = UNPLACED
 ) -> dict[str, Structure]:
-    """Return critical structures by name, none for None.
+    """Return critical structures by name.
 
     Raises InputError for anything but a mapping, and for input that is not a structure or has several labels.
     """
-    if given is None:
-        return {}
     requireKind(given, Mapping, "The critical structures", "a mapping of names to structures")
     for name in given:
         requireKind(name, str, "The name of a critical structure", "a text")

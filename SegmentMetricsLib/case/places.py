@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -61,19 +60,6 @@ class Place:
         return Place(**{**data, "position": tuple(data["position"]), "normal": tuple(data["normal"])})
 
 
-class _Beyond(NamedTuple):
-    """The elements of a boundary beyond a tolerance: over-contoured, then under-contoured, each in ascending order.
-
-    elements: (n,) their indices. cells: (m,) the cells of the elements, listed twice if a cell has elements of both
-    kinds. starts: (m,) where the elements of each cell begin. over: number of over-contoured elements.
-    """
-
-    elements: np.ndarray
-    cells: np.ndarray
-    starts: np.ndarray
-    over: int
-
-
 class _Side:
     """A boundary and its patches (k,): connected parts beyond the tolerance, either over- or under-contoured.
 
@@ -82,18 +68,38 @@ class _Side:
     mm, by patch, if known more precisely than by the element.
     """
 
-    def __init__(self, direction: DirectedDistances, beyond: _Beyond, owners: np.ndarray):
-        self.direction, self.cells, self.owners = direction, beyond.cells, owners
+    def __init__(self, direction: DirectedDistances, tolerance: float):
+        limit = withTies(tolerance)
+        over, under = (np.flatnonzero(sign * direction.signed > limit) for sign in (1, -1))
+        elements = np.concatenate([over, under])
+        # a cell with elements of both kinds is there twice
+        cells = direction.cells.take(elements // direction.pieces)
+        isFirst = np.diff(cells, prepend=-1) != 0
+        isFirst[len(over) : len(over) + 1] = True
+        starts = np.flatnonzero(isFirst)
+        self.direction, self.cells = direction, cells[starts]
+        self.owners = _connect(direction.surface, self.cells, int(np.searchsorted(starts, len(over))))
         self.positions: dict[int, np.ndarray] = {}
-        sizes = direction.sizesOf(beyond.elements)
-        self.areas = np.bincount(owners, np.add.reduceat(sizes, beyond.starts) if len(sizes) else sizes)
-        low, high = direction.rangesOf(beyond.elements)
-        far = np.concatenate([high[: beyond.over], -low[beyond.over :]])
+        sizes = direction.sizesOf(elements)
+        self.areas = np.bincount(self.owners, np.add.reduceat(sizes, starts) if len(sizes) else sizes)
+        low, high = direction.rangesOf(elements)
+        far = np.concatenate([high[: len(over)], -low[len(over) :]])
         self.peaks, self.values = np.zeros(0, int), np.zeros(0)
         if len(far):
-            chosen = _firstOfFarthest(direction, beyond, far, owners)
-            self.peaks = beyond.elements[chosen]
-            self.values = np.where(chosen < beyond.over, far[chosen], -far[chosen])
+            largest = np.maximum.reduceat(far, starts)
+            most = np.zeros(self.owners.max() + 1)
+            np.maximum.at(most, self.owners, largest)
+            rows = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(far)))
+            farthest = np.flatnonzero(far >= (most - TIE_TOLERANCE)[self.owners][rows])
+            # of equally far ones, common on lattices, the one with the lowest coordinates, so that noise in the last
+            # digit, as of a saved scene, does not matter; then that of the cell with the smallest maximum
+            rows = rows[farthest]
+            x, y, z = np.round(direction.positionsOf(elements[farthest]), 3).T
+            order = np.lexsort((largest[rows], x, y, z, self.owners[rows]))
+            chosen = farthest[order[np.diff(self.owners[rows[order]], prepend=-1) > 0]]
+            self.peaks = elements[chosen]
+            self.values = np.where(chosen < len(over), far[chosen], -far[chosen])
+            self._takeLargest()
 
     @cached_property
     def centers(self) -> np.ndarray:
@@ -112,7 +118,7 @@ class _Side:
         result[self.cells] = self.owners
         return result
 
-    def takeLargest(self) -> None:
+    def _takeLargest(self) -> None:
         """Assign the boundary's largest distance, and its place, to the patch that contains it.
 
         That distance is known more precisely than those of elements.
@@ -131,12 +137,12 @@ class _Side:
                 self.values[number] = np.copysign(largest, self.values[number])
                 self.positions[number] = place
 
-    def opposite(self, other: _Side, number: int) -> set[int]:
+    def opposite(self, beyond: _Side, number: int) -> set[int]:
         """Return the patches that lie opposite a patch of the other boundary, given by number."""
         if not len(self.peaks):
             return set()
-        cells = other.cells[other.owners == number]
-        found = self.ownerOf[self.near.nearest(other.centers.take(cells, axis=0))]
+        cells = beyond.cells[beyond.owners == number]
+        found = self.ownerOf[self.near.nearest(beyond.centers.take(cells, axis=0))]
         return set(np.unique(found[found >= 0]).tolist())
 
     def position(self, number: int) -> np.ndarray:
@@ -153,11 +159,7 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int | None 
     A place usually shows on both boundaries. The patch with the larger distance represents it; patches of the other
     boundary opposite to it are the same place and are not listed. most: maximum number of places, None for all.
     """
-    beyond = [_beyond(direction, tolerance) for direction in distances.directions]
-    owners = _connect([direction.surface for direction in distances.directions], beyond)
-    sides = [_Side(*each) for each in zip(distances.directions, beyond, owners, strict=True)]
-    for side in sides:
-        side.takeLargest()
+    sides = [_Side(direction, tolerance) for direction in distances.directions]
     ranked = sorted(
         (
             (round(abs(value), 6), which, number)
@@ -242,56 +244,18 @@ def _sample(direction: DirectedDistances, tolerance: float, sign: int) -> tuple[
     return beyond, direction.sizesOf(beyond) * (sign * direction.signed[beyond] - tolerance) * step
 
 
-def _beyond(direction: DirectedDistances, tolerance: float) -> _Beyond:
-    limit = withTies(tolerance)
-    over, under = np.flatnonzero(direction.signed > limit), np.flatnonzero(direction.signed < -limit)
-    elements = np.concatenate([over, under])
-    cells = direction.cells.take(elements // direction.pieces)
-    isFirst = np.diff(cells, prepend=-1) != 0
-    isFirst[len(over) : len(over) + 1] = True
-    starts = np.flatnonzero(isFirst)
-    return _Beyond(elements, cells[starts], starts, len(over))
+def _connect(surface: Surface, cells: np.ndarray, over: int) -> np.ndarray:
+    """Return the patches (m,) to which cells (m,) belong, numbered in the order of their first cells.
 
-
-def _connect(surfaces: Sequence[Surface], beyond: Sequence[_Beyond]) -> list[np.ndarray]:
-    """Return for each boundary the patches (m,) to which its cells beyond the tolerance belong.
-
-    Patches are numbered in the order of their first cells.
+    over: how many of the cells, the first ones, are over-contoured; they are in no patch with the others.
     """
-    # one graph for all: for few cells, starting a search takes longer than the search itself
-    corners, firstPoint = [], 0
-    for surface, one in zip(surfaces, beyond, strict=True):
-        over = np.searchsorted(one.starts, one.over)
-        for cells in (one.cells[:over], one.cells[over:]):
-            corners.append(surface.cells.take(cells, axis=0) + firstPoint)
-            firstPoint += len(surface.points)
-    points = np.concatenate(corners)
-    if not len(points):
-        return [one.cells for one in beyond]
-    rows = np.repeat(np.arange(len(points)), points.shape[1])
-    points = np.unique(points, return_inverse=True)[1].ravel() + len(rows) // points.shape[1]
-    labels = components(rows, points, points.max() + 1)
-    parts = np.split(labels[: rows[-1] + 1], [len(beyond[0].cells)])
-    return [np.unique(part, return_inverse=True)[1] for part in parts]
-
-
-def _firstOfFarthest(direction: DirectedDistances, beyond: _Beyond, far: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    """Return the farthest element of every patch (k,), as an index into the elements beyond the tolerance.
-
-    far: (n,) unsigned distances of these elements. owners: (m,) the patch of each cell. Among equally far elements,
-    which are common on lattices, the one with the lowest coordinates is chosen, so that noise in the last digit, as of
-    a saved scene, does not matter.
-    """
-    largest = np.maximum.reduceat(far, beyond.starts)
-    order = np.argsort(owners, kind="stable")
-    ofPatches = np.maximum.reduceat(largest[order], np.flatnonzero(np.diff(owners[order], prepend=-1)))
-    rows = np.repeat(np.arange(len(owners)), np.diff(beyond.starts, append=len(far)))
-    farthest = np.flatnonzero(far >= (ofPatches - TIE_TOLERANCE)[owners][rows])
-    rows = rows[farthest]
-    x, y, z = np.round(direction.positionsOf(beyond.elements[farthest]), 3).T
-    # if the coordinates are equal, too, the element of the cell with the smallest maximum
-    order = np.lexsort((largest[rows], x, y, z, owners[rows]))
-    return farthest[order[np.diff(owners[rows[order]], prepend=-1) > 0]]
+    if not len(cells):
+        return cells
+    points = surface.cells.take(cells, axis=0)
+    points[over:] += len(surface.points)
+    rows = np.repeat(np.arange(len(cells)), points.shape[1])
+    points = np.unique(points, return_inverse=True)[1].ravel() + len(cells)
+    return np.unique(components(rows, points, points.max() + 1)[: len(cells)], return_inverse=True)[1]
 
 
 def _centersOf(points: np.ndarray, cells: np.ndarray) -> np.ndarray:

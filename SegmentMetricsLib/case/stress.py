@@ -116,7 +116,7 @@ def stressTest(
     threshold = HALF if settings.threshold is None else settings.threshold
     families = (*settings.families, "overlap", "hazard")
     settings = replace(settings, families=families, grid="reference", threshold=threshold)
-    given = asCriticals(criticals, settings, placing)
+    given = {} if criticals is None else asCriticals(criticals, settings, placing)
     placing.requireUse(reference, *(criticals or {}).values())
     reference = asStructure(reference, "reference", None, settings, name=name, placing=placing)
     if reference.mask is None:

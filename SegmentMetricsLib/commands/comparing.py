@@ -124,7 +124,6 @@ def _write(result: CaseResult, document: dict, report: Report | None, folder: Pa
     writing.writeJson(document, folder / METRICS_FILE)
     writing.writeCsv(result, folder / "metrics.csv")
     writing.writeLists(result, folder)
-    writing.writeCsvSchema(result, folder / "metrics.schema.csv")
 
 
 def _show(result: CaseResult, where: str) -> None:

@@ -48,20 +48,24 @@ class Elements:
     """Elements of the boundaries of a field with the distances at their nodes.
 
     nodes: (3 or 6, k) numbers of their nodes: the corners, then the middles of the sides. sizes: (k,) mm or mm2.
-    segment: (k,) the boundary that they belong to. low, high: (k,) smallest and largest signed distance at the nodes,
-    mm. coarse, fine: (k,) mean signed distance from the corners alone, and from the pieces, mm.
+    sides: (k,) mm of the longest side, or an upper bound. segment: (k,) the boundary that they belong to. rows: (k,)
+    the element of the first pass that they are a part of. low, high: (k,) smallest and largest signed distance at the
+    nodes, mm. coarse, fine: (k,) mean signed distance from the corners alone, and from the pieces, mm.
     """
 
-    def __init__(self, nodes: np.ndarray, sizes: np.ndarray, segment: np.ndarray, summary: np.ndarray):
-        self.nodes, self.sizes, self.segment, self._summary = nodes, sizes, segment, summary
-        self.low, self.high, self.coarse, self.fine = summary
+    def __init__(self, *arrays: np.ndarray):
+        self._arrays = arrays
+        self.nodes, self.sizes, self.sides, self.segment, self.rows, self.low, self.high, self.coarse, self.fine = (
+            arrays
+        )
+        self.corners = 2 if len(self.nodes) == 3 else 3
 
     @staticmethod
-    def of(values: np.ndarray, nodes: np.ndarray, sizes: np.ndarray, segment: np.ndarray) -> Elements:
-        """Return elements whose nodes have signed distances (n,), mm."""
-        corners, summary = 2 if len(nodes) == 3 else 3, np.empty((4, len(sizes)))
+    def of(values: np.ndarray, nodes: np.ndarray, *others: np.ndarray) -> Elements:
+        """Return elements whose nodes have signed distances (n,), mm. others: sizes, sides, segment and rows."""
+        corners, summary = 2 if len(nodes) == 3 else 3, np.empty((4, nodes.shape[1]))
         low, high, coarse, fine = summary
-        for chosen in chunks(len(sizes)):
+        for chosen in chunks(nodes.shape[1]):
             ofNodes = values.take(nodes[:, chosen])
             np.minimum.reduce(ofNodes, axis=0, out=low[chosen])
             np.maximum.reduce(ofNodes, axis=0, out=high[chosen])
@@ -69,11 +73,7 @@ class Elements:
             # each middle is a corner of three of the four pieces of a triangle, or of both pieces of a segment
             coarse[chosen] = ends / corners
             fine[chosen] = (ends + 3 * middles) / 12 if corners == 3 else (ends + 2 * middles) / 4
-        return Elements(nodes, sizes, segment, summary)
-
-    @property
-    def corners(self) -> int:
-        return 2 if len(self.nodes) == 3 else 3
+        return Elements(nodes, *others, *summary)
 
     def signedRange(self, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest signed distance (k,) toward one side (1 or -1), mm."""
@@ -87,12 +87,6 @@ class Elements:
         return np.maximum(smallest, 0, out=smallest), np.maximum(self.high, largest, out=largest)
 
     @cached_property
-    def bends(self) -> np.ndarray:
-        """How far the mean at the sides' middles is off linear interpolation of the corners (k,), mm."""
-        # undo the weight of the middles in the finer mean
-        return np.abs(self.fine - self.coarse) * (4 / 3 if self.corners == 3 else 2)
-
-    @cached_property
     def _ends(self) -> list[int]:
         return [0, *np.cumsum(np.bincount(self.segment)).tolist()]
 
@@ -103,46 +97,66 @@ class Elements:
 
     def chosen(self, rows: np.ndarray) -> Elements:
         """Return some of the elements, given by number."""
-        summary = self._summary.take(rows, axis=1)
-        return Elements(self.nodes.take(rows, axis=1), self.sizes.take(rows), self.segment.take(rows), summary)
+        return Elements(*(some.take(rows, axis=-1) for some in self._arrays))
 
-    def joined(self, other: Elements, order: np.ndarray) -> Elements:
-        """Return these elements and others, in an order (n,) of their numbers."""
+    def replaced(self, rows: np.ndarray, pieces: Elements) -> Elements:
+        """Return the elements with pieces, as many of each, in the place of some of them (n,), given by number."""
+        isKept = np.ones(len(self.sizes), bool)
+        isKept[rows] = False
+        kept = np.flatnonzero(isKept)
+        order = np.argsort(np.concatenate([kept, np.repeat(rows, len(pieces.sizes) // len(rows))]), kind="stable")
+        both = zip(self._arrays, pieces._arrays, strict=True)
         return Elements(
-            np.concatenate([self.nodes, other.nodes], axis=1).take(order, axis=1),
-            np.concatenate([self.sizes, other.sizes]).take(order),
-            np.concatenate([self.segment, other.segment]).take(order),
-            np.concatenate([self._summary, other._summary], axis=1).take(order, axis=1),
+            *(np.concatenate([one.take(kept, axis=-1), other], axis=-1).take(order, axis=-1) for one, other in both)
         )
 
 
 class Sampler:
-    """Measures distances for a field whose segments are the two directions of one pair or of several.
+    """Measures distances for a field whose segments are the two directions of one pair or of several; by search.
 
     surfaces: the boundaries of all segments: the references of all pairs, then their tests. search: returns the search
     of the boundary to which the distances of a segment are measured.
 
     base: the elements of both segments, in their order. values: (n,) signed distances in mm at the nodes, more after
     every cut. totals, shared: (s,) mm2 or mm of every segment, and of elements that are part of both boundaries.
-    lengths: (s,) mm of an average element of either boundary. sides: (k,) mm of the longest side of base elements.
-    areFew, areDeep: (s,) whether there are so few elements that all are cut, and whether they may be so large that they
-    are cut more than once.
+    lengths: (s,) mm of an average element of either boundary. areFew, areLarge: (s,) whether there are so few elements
+    that all are cut, and whether they may be so large that they are cut more than once.
     """
 
     base: Elements
-    shared: np.ndarray
-    lengths: np.ndarray
-    sides: np.ndarray
 
     def __init__(self, surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]):
         self.surfaces, self.closest = surfaces, search
         self.values = np.zeros(0)
         self._places: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
         self.totals = np.array([float(surface.sizes.sum()) for surface in surfaces])
+        self.shared, self.lengths = np.zeros(len(surfaces)), np.ones(len(surfaces))
+        self._measureBase()
 
-    def _start(self, nodes: np.ndarray, sizes: np.ndarray, segment: np.ndarray, areDeep: np.ndarray) -> None:
-        self.base, self.areDeep = Elements.of(self.values, nodes, sizes, segment), areDeep
+    def _measureBase(self) -> None:
+        self._firsts: list[int] = []
+        self._cells: list[np.ndarray] = []
+        nodes, sizes, longest, lengths = [], [], [], []
+        for source, surface in enumerate(self.surfaces):
+            points, cells, owners = shorten(surface)
+            sides, numbers = uniqueSides(cells)
+            ends = points.take(sides[:, 0], axis=0), points.take(sides[:, 1], axis=0)
+            coordinates = np.concatenate([points, (ends[0] + ends[1]) / 2])
+            self._firsts.append(self._append(self.signedAt(source, coordinates), partial(np.take, coordinates, axis=0)))
+            ofElements = np.concatenate([cells, len(points) + numbers], axis=1).T + self._firsts[-1]
+            nodes.append(ofElements.astype(np.int32))
+            sizes.append((surface.sizes / np.bincount(owners, minlength=surface.count)).take(owners))
+            self._cells.append(owners)
+            longest.append(np.linalg.norm(ends[1] - ends[0], axis=1).take(numbers).max(axis=1))
+            lengths.append((self.totals[source] / len(cells)) ** (1 / (surface.dimension - 1)))
+        self.lengths = np.full(2, min(lengths))
+        segment = np.repeat(np.arange(2, dtype=np.int8), [len(size) for size in sizes])
+        self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), np.concatenate(longest), segment)
+
+    def _start(self, nodes: np.ndarray, sizes: np.ndarray, sides: np.ndarray, segment: np.ndarray) -> None:
+        self.base = Elements.of(self.values, nodes, sizes, sides, segment, np.arange(len(sizes)))
         self.areFew = np.bincount(segment, minlength=len(self.totals)) <= FEW
+        self.areLarge = np.ones(len(self.totals), bool)
 
     def _append(self, values: np.ndarray, points: Callable[[np.ndarray], np.ndarray]) -> int:
         """Append nodes, and return the number of the first. points: returns the LPS points (n, 3) of some of them.
@@ -200,15 +214,17 @@ class Sampler:
 
     def surfaceCells(self, segment: int) -> np.ndarray:
         """Return the number (k,) of the boundary's triangle or segment to which each element of the base belongs."""
-        raise NotImplementedError
+        return self._cells[segment]
 
     def atPoints(self, segment: int) -> np.ndarray:
         """Return the signed distance (n,) in mm at every point of the boundary of a segment."""
-        raise NotImplementedError
+        # the nodes of a segment begin with the boundary's own points
+        first = self._firsts[segment]
+        return self.values[first : first + len(self.surfaces[segment].points)]
 
     def outwardNormals(self, segment: int) -> np.ndarray:
         """Return the outward unit normals (k, 3) of the elements of a segment."""
-        raise NotImplementedError
+        return outwardNormals(self.surfaces[segment], self._cells[segment])
 
     def outwardNormalsOfShared(self, segment: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the outward unit normals (n, 3) and the sizes (n,) of the parts of a segment that are shared."""
@@ -225,19 +241,20 @@ class LatticeSampler(Sampler):
     def __init__(
         self, lattices: Sequence[Lattice], surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]
     ):
-        super().__init__(surfaces, search)
         self._lattices = lattices
-        self.lattice = lattice = lattices[0] if len(lattices) == 1 else PackedLattice(lattices)
-        axes = tuple(lattice.grid.axes.ravel().tolist())
-        found = [lattice.triangles(source, areDiffering=True) for source in (0, 1)]
+        self.lattice = lattices[0] if len(lattices) == 1 else PackedLattice(lattices)
+        self._axes = tuple(self.lattice.grid.axes.ravel().tolist())
+        super().__init__(surfaces, search)
+
+    def _measureBase(self) -> None:
+        found = [self.lattice.triangles(source, areDiffering=True) for source in (0, 1)]
         self._homes, self._triangles, self._areTurned = map(np.concatenate, zip(*found, strict=True))
-        sizes = caseAreas(axes).take(self._triangles)
-        segment, every = (self._homes // lattice.size).astype(np.int8), np.array([one.count for one in surfaces])
-        count = len(surfaces)
+        sizes = caseAreas(self._axes).take(self._triangles)
+        segment, every = (self._homes // self.lattice.size).astype(np.int8), [one.count for one in self.surfaces]
+        count = len(self.surfaces)
         rest = np.maximum(self.totals - np.bincount(segment, sizes, count), 0.0)
         self.shared = np.where(np.bincount(segment, minlength=count) < every, rest, 0.0)
         self.lengths = np.tile(np.sqrt((self.totals / every).reshape(2, -1).min(axis=0)), 2)
-        self.sides = caseSides(axes).take(self._triangles)
         # where all elements will be cut, all nodes are measured at once
         isFew = (np.bincount(segment, minlength=count) <= FEW).take(segment)
         self._few, others = np.flatnonzero(isFew), np.flatnonzero(~isFew)
@@ -245,7 +262,8 @@ class LatticeSampler(Sampler):
         ofFew = self._measure(self._few, EVERY_NODE[3])
         nodes[:, self._few], self._moreOfFew = ofFew[FIRST], ofFew[MORE]
         nodes[:, others] = self._measure(others, NODES[3])
-        self._start(nodes, sizes, segment, every <= FEWEST)
+        self._start(nodes, sizes, caseSides(self._axes).take(self._triangles), segment)
+        self.areLarge = np.less_equal(every, FEWEST)
 
     def _measure(
         self, rows: np.ndarray, weights: tuple[tuple[int, ...], ...], chosen: slice = slice(None)
@@ -295,11 +313,10 @@ class LatticeSampler(Sampler):
         homes, triangles, areTurned = lattice.triangles(source)
         isShared = np.ones(len(homes), bool)
         isShared[self.surfaceCells(segment)] = False
-        sizes = caseAreas(tuple(self.lattice.grid.axes.ravel().tolist())).take(triangles[isShared])
-        return self._normals(triangles[isShared], areTurned[isShared]), sizes
+        return self._normals(triangles[isShared], areTurned[isShared]), caseAreas(self._axes).take(triangles[isShared])
 
     def _normals(self, triangles: np.ndarray, areTurned: np.ndarray) -> np.ndarray:
-        normals = caseNormals(tuple(self.lattice.grid.axes.ravel().tolist())).take(triangles, axis=0)
+        normals = caseNormals(self._axes).take(triangles, axis=0)
         return np.where(areTurned[:, None], -normals, normals)
 
     def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
@@ -314,55 +331,17 @@ class LatticeSampler(Sampler):
         return self.lattice.mayLeave(homes, homes + np.where(isTest, -count, count), isTest == (side > 0))
 
 
-class SearchSampler(Sampler):
-    """Searches the distances between two boundaries of any kind."""
-
-    def __init__(self, surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]):
-        super().__init__(surfaces, search)
-        self._firsts: list[int] = []
-        self._cells: list[np.ndarray] = []
-        nodes, sizes, longest, lengths = [], [], [], []
-        self.shared = np.zeros(2)
-        for source, surface in enumerate(surfaces):
-            points, cells, owners = shortened(surface)
-            sides, numbers = uniqueSides(cells)
-            ends = points.take(sides[:, 0], axis=0), points.take(sides[:, 1], axis=0)
-            coordinates = np.concatenate([points, (ends[0] + ends[1]) / 2])
-            self._firsts.append(self._append(self.signedAt(source, coordinates), partial(np.take, coordinates, axis=0)))
-            ofElements = np.concatenate([cells, len(points) + numbers], axis=1).T + self._firsts[-1]
-            nodes.append(ofElements.astype(np.int32))
-            sizes.append((surface.sizes / np.bincount(owners, minlength=surface.count)).take(owners))
-            self._cells.append(owners)
-            longest.append(np.linalg.norm(ends[1] - ends[0], axis=1).take(numbers).max(axis=1))
-            lengths.append((self.totals[source] / len(cells)) ** (1 / (surface.dimension - 1)))
-        self.lengths, self.sides = np.full(2, min(lengths)), np.concatenate(longest)
-        segment = np.repeat(np.arange(2, dtype=np.int8), [len(size) for size in sizes])
-        self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), segment, np.ones(2, bool))
-
-    def surfaceCells(self, segment: int) -> np.ndarray:
-        return self._cells[segment]
-
-    def atPoints(self, segment: int) -> np.ndarray:
-        # the nodes of a segment begin with the boundary's own points
-        first = self._firsts[segment]
-        return self.values[first : first + len(self.surfaces[segment].points)]
-
-    def outwardNormals(self, segment: int) -> np.ndarray:
-        return outwardNormals(self.surfaces[segment], self._cells[segment])
-
-
 def pieces(values: np.ndarray, base: Elements, rows: np.ndarray, more: np.ndarray) -> Elements:
     """Return the pieces of elements (k,), one element after the other. more: (., k) numbers of their MORE_NODES."""
     ofPieces = NODES_OF_PIECES[base.corners]
     nodes = np.concatenate([base.nodes.take(rows, axis=1), more])[ofPieces.T]
     count = len(ofPieces)
     nodes = np.ascontiguousarray(nodes.transpose(0, 2, 1)).reshape(len(nodes), -1)
-    return Elements.of(
-        values, nodes, np.repeat(base.sizes.take(rows) / count, count), np.repeat(base.segment.take(rows), count)
-    )
+    parts = base.sizes.take(rows) / count, base.sides.take(rows) / 2, base.segment.take(rows), base.rows.take(rows)
+    return Elements.of(values, nodes, *(np.repeat(some, count) for some in parts))
 
 
-def shortened(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def shorten(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the points (n, 3) and elements (k, 2 or 3) of a boundary after cutting long ones, and their cells (k,).
 
     Triangles may be as large as a face of the structure, over which the distance is not nearly linear.

@@ -62,7 +62,7 @@ SAME = 1e-9
 BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_DOUBTS = 1.6, 3.0, 0.5
 # Passes after the second one, elements of a segment that are cut in each, and how many times too large errors are that
 # need them, except for segments that always do.
-MORE_PASSES, MOST_CUT, TOO_LARGE = 4, 20_000, 4
+MORE_PASSES, MOST_CUT, TOO_LARGE = 4, 20_000, 5
 # Smallest error of a share: estimates from few elements are not more precise than this.
 LEAST_SHARE_ERROR = 0.0003
 # Rounding error of any distance, mm.
@@ -100,8 +100,7 @@ class Field:
     percentiles in (0, 100).
 
     base: the elements of all segments. leaves: the same after some of them were replaced by their pieces; both are in
-    the order of segments. leafRows, halvings: (k,) the element of the base to which each leaf belongs, and how often
-    its sides were halved. values: (n,) mm at the nodes, positive where the test lies outside the reference, in either
+    the order of segments. values: (n,) mm at the nodes, positive where the test lies outside the reference, in either
     direction; never negative for open boundaries. totals: (s,) mm2 or mm of every segment. shared: (s,) of elements
     that are part of both boundaries and not among the elements.
     """
@@ -112,14 +111,9 @@ class Field:
         self.count = len(self.totals)
         self.scales = np.minimum(1.0, sampler.lengths / SHORT)
         self.known: dict[tuple, Any] = {}
-        self.leaves, self.leafRows = self.base, np.arange(len(self.base.sizes))
-        self.halvings = np.zeros(len(self.base.sizes), np.int8)
+        self.leaves = self.base
         if len(self.base.sizes):
             self._refine(limits, percentiles)
-
-    @property
-    def values(self) -> np.ndarray:
-        return self.sampler.values
 
     # The second pass
 
@@ -144,56 +138,41 @@ class Field:
             count = len(pieces.sizes) // len(rows)
             ofDrawn = np.searchsorted(rows, self._drawn)[:, None] * count + np.arange(count)
             self._piecesOfDrawn = pieces.chosen(ofDrawn.ravel())
-            self._replace(rows, pieces)
+            self.leaves = self.leaves.replaced(rows, pieces)
+            self.known.clear()
         for _ in range(MORE_PASSES):
             flags = self._vague(limits, percentiles, isAgain=True)
-            rows = np.concatenate(
-                [
-                    own.start + np.flatnonzero(flags[own])[:MOST_CUT]
-                    for own in map(self.leaves.rowsOf, range(self.count))
-                ]
-            )
+            every = map(self.leaves.rowsOf, range(self.count))
+            rows = np.concatenate([own.start + np.flatnonzero(flags[own])[:MOST_CUT] for own in every])
             if not len(rows):
                 break
-            self._replace(rows, self.sampler.cut(self.leaves, rows))
-
-    def _replace(self, rows: np.ndarray, pieces: Elements) -> None:
-        """Replace some leaves (n,) by their pieces."""
-        count = len(pieces.sizes) // len(rows)
-        isKept = np.ones(len(self.leaves.sizes), bool)
-        isKept[rows] = False
-        kept = np.flatnonzero(isKept)
-        leafRows, halvings = (
-            np.concatenate([some.take(kept), np.repeat(some.take(rows) + more, count)])
-            for some, more in ((self.leafRows, 0), (self.halvings, 1))
-        )
-        order = np.argsort(np.concatenate([kept, np.repeat(rows, count)]), kind="stable")
-        self.leaves = self.leaves.chosen(kept).joined(pieces, order)
-        self.leafRows, self.halvings = leafRows.take(order), halvings.take(order)
-        self.known.clear()
+            self.leaves = self.leaves.replaced(rows, self.sampler.cut(self.leaves, rows))
+            self.known.clear()
 
     def _vague(self, limits: Sequence[float], percentiles: Sequence[float], isAgain: bool = False) -> np.ndarray:
         """Return which leaves (k,) make sizes within limits in mm or percentiles too imprecise.
 
         isAgain: after the second pass; also means, where elements may be large.
         """
-        leaves, wanted = self.leaves, SHARE_ERROR * self.totals
-        asked = [(np.full(self.count, limit), wanted) for limit in limits]
-        for percent in percentiles:
+        leaves, share = self.leaves, SHARE_ERROR * self.totals
+        wanted: list[tuple[float | tuple[float, ...], np.ndarray]] = [(limit, share) for limit in limits]
+        # after the second pass percentiles are precise enough, except where elements may be large
+        for percent in percentiles if not isAgain or self.sampler.areLarge.any() else ():
             value, density = self._guessed(percent)
-            asked.append((value, np.maximum(density * PERCENTILE_ERROR * self.scales, 2e-5 * self.totals)))
-        flags, factor = np.zeros(len(leaves.sizes), bool), np.where(self.sampler.areDeep | (not isAgain), 1, TOO_LARGE)
-        for limit, error in asked:
-            chosen, _, differences, doubts = self._passed(limit)
+            error = np.maximum(density * PERCENTILE_ERROR * self.scales, 2e-5 * self.totals)
+            wanted.append((tuple(value.tolist()), error))
+        flags, factor = np.zeros(len(leaves.sizes), bool), np.where(self.sampler.areLarge | (not isAgain), 1, TOO_LARGE)
+        for limit, error in wanted:
+            chosen, _, differences, doubts = self._passed(limit, 0)
             self._mark(flags, chosen, differences, factor * error, LEFT_OF_SIZE)
             self._mark(flags, chosen, doubts, factor * error, (1.0, 0.0))
-        if isAgain and self.sampler.areDeep.any():
+        if isAgain and self.sampler.areLarge.any():
             _, differences = self._means(leaves, isSigned=False)
             # those of very few elements may vanish by chance
-            isDeep = self.sampler.areDeep.take(leaves.segment)
-            flags |= isDeep & (np.bincount(leaves.segment, minlength=self.count) <= FEWEST).take(leaves.segment)
-            wanted = np.where(self.sampler.areDeep, MEAN_ERROR * self.scales * self.totals, np.inf)
-            self._mark(flags, np.arange(len(flags)), differences, wanted, LEFT_OF_MEAN)
+            isLarge = self.sampler.areLarge.take(leaves.segment)
+            flags |= isLarge & (np.bincount(leaves.segment, minlength=self.count) <= FEWEST).take(leaves.segment)
+            error = np.where(self.sampler.areLarge, MEAN_ERROR * self.scales * self.totals, np.inf)
+            self._mark(flags, np.arange(len(flags)), differences, error, LEFT_OF_MEAN)
         return flags
 
     def _mark(
@@ -225,7 +204,7 @@ class Field:
             crossed = np.flatnonzero((elements.low < 0) & (elements.high > 0))
             for part in chunks(len(crossed)):
                 chosen = crossed[part]
-                values = withPieces(self.values.take(elements.nodes[:, chosen]))
+                values = withPieces(self.sampler.values.take(elements.nodes[:, chosen]))
                 coarse[chosen], fine[chosen] = ofWholeAndPieces(meanMagnitude(values), elements.corners)
         return fine * elements.sizes, (fine - coarse) * elements.sizes
 
@@ -256,33 +235,12 @@ class Field:
         value, error = value / self.totals, BOUNDS_OF_MEAN * error / self.totals + ROUNDING
         return [Bounded.within(v, e, least, np.inf) for v, e in zip(value.tolist(), error.tolist(), strict=True)]
 
-    def signedMean(self) -> list[Bounded]:
-        """Return the mean signed distance of every segment in mm, with bounds."""
-        return self.mean(True)
-
-    def meanOver(self, rows: np.ndarray, more: float) -> Bounded:
-        """Return the mean signed distance in mm over some elements of the base (n,), and a size `more` without any."""
-        base = self.base
-        sizes = base.sizes.take(rows)
-        fine = base.fine.take(rows) * sizes
-        differences = fine - base.coarse.take(rows) * sizes
-        size, mean = float(sizes.sum()) + more, float((fine + differences / 3).sum())
-        error = BOUNDS_OF_MEAN * errorsLeft(differences, LEFT_OF_MEAN)[2][-1] / size + ROUNDING
-        return Bounded.within(mean / size, error, -np.inf, np.inf)
-
     # Sizes up to a limit
 
-    def sizeWithin(self, limit: float) -> list[Bounded]:
-        """Return the size of every segment within a limit in mm, with bounds."""
-        return self._boundedSize(limit, 0)
-
-    def sizeBeyond(self, limit: float, side: int) -> list[Bounded]:
-        """Return the size of every segment farther than a limit in mm toward one side (1 or -1), with bounds."""
-        return self._boundedSize(limit, side)
-
     @once
-    def _boundedSize(self, limit: float, side: int) -> list[Bounded]:
-        chosen, sizes, differences, doubts = self._passed(np.full(self.count, limit), side)
+    def size(self, limit: float, side: int = 0) -> list[Bounded]:
+        """Return the size of every segment within a limit in mm, or farther toward one side (1 or -1), with bounds."""
+        chosen, sizes, differences, doubts = self._passed(limit, side)
         sizes = sizes + (self.shared if side == 0 or limit < 0 else 0.0)
         segment = self.leaves.segment.take(chosen)
         # all and nothing are exact, despite rounding in the sum of thousands of sizes
@@ -294,7 +252,7 @@ class Field:
         isPassed = np.bincount(segment, minlength=self.count) > 0
         errors = np.where(isPassed, np.maximum(errors, LEAST_SHARE_ERROR * self.totals), errors)
         _, high = self.base.range if side == 0 else self.base.signedRange(side)
-        longest = self.sampler.sides.max(initial=0.0)
+        longest = self.base.sides.max(initial=0.0)
         for number in range(self.count):
             # all or nothing, unless something between the nodes may exceed the limit
             isWhole = not isPassed[number] and sizes[number] == (self.totals[number] if side == 0 else 0.0)
@@ -307,61 +265,34 @@ class Field:
             for size, error, total in zip(sizes.tolist(), errors.tolist(), self.totals.tolist(), strict=True)
         ]
 
-    def _passed(self, limits: np.ndarray, side: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the leaves (c,) that limits (s,) in mm pass through, and sizes (s,) within the limits, or beyond.
+    @once
+    def _passed(
+        self, limit: float | tuple[float, ...], side: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Return the leaves (c,) that a limit in mm, or one of each segment, passes through, and the sizes (s,) within.
 
         Also returns for every such leaf the size from its pieces minus that from the whole element (c,), and the size
-        (c,) that both may miss, see doubtfulShares(). side: 0 for sizes within the limits, 1 or -1 for those beyond
-        them toward that side.
+        (c,) that both may miss, see doubtfulShares(). side: 0 for sizes within the limit, 1 or -1 for those beyond it
+        toward that side.
         """
-        leaves = self.leaves
+        leaves, limits = self.leaves, np.broadcast_to(limit, self.count)
         low, high = leaves.range if side == 0 else leaves.signedRange(side)
-        limit = limits.take(leaves.segment) if self.count > 1 else limits
-        isWhole = high <= limit if side == 0 else low > limit
-        chosen = np.flatnonzero((low <= limit) & (high > limit))
+        ofEach = limits.take(leaves.segment) if isinstance(limit, tuple) else limit
+        isWhole = high <= ofEach if side == 0 else low > ofEach
+        chosen = np.flatnonzero((low <= ofEach) & (high > ofEach))
         sizes = np.bincount(leaves.segment, leaves.sizes * isWhole, self.count)
         fine, differences, doubts = np.empty((3, len(chosen)))
         for part in chunks(len(chosen)):
             rows = chosen[part]
-            nodes, limit = self.values.take(leaves.nodes[:, rows]), limits.take(leaves.segment[rows])
+            nodes, ofEach = self.sampler.values.take(leaves.nodes[:, rows]), limits.take(leaves.segment[rows])
             nodes = turned(nodes) if side == 0 else side * nodes
-            values, every = withPieces(nodes), np.tile(limit, len(WITH_PIECES[leaves.corners]))
+            values, every = withPieces(nodes), np.tile(ofEach, len(WITH_PIECES[leaves.corners]))
             shares = shareWithin(values, every) if side == 0 else 1 - shareBelow(values, every)
             coarse, fine[part] = ofWholeAndPieces(shares, leaves.corners)
-            differences[part], doubts[part] = fine[part] - coarse, doubtfulShares(nodes, limit)
+            differences[part], doubts[part] = fine[part] - coarse, doubtfulShares(nodes, ofEach)
         ofChosen, segment = leaves.sizes.take(chosen), leaves.segment.take(chosen)
         sizes += np.bincount(segment, fine * ofChosen, self.count)
         return chosen, sizes, differences * ofChosen, doubts * ofChosen
-
-    def sizeBetween(self, low: float, high: float) -> np.ndarray:
-        """Return the size (s,) of the leaves whose nodes are all farther than `low`, but not than `high`, mm."""
-        smallest, largest = self.leaves.range
-        isBetween = (smallest > low) & (largest <= high)
-        return np.bincount(self.leaves.segment, self.leaves.sizes * isBetween, self.count)
-
-    def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
-        """Return the sizes (s, n) farther than each of some ascending limits (n,) in mm toward one side (1 or -1)."""
-        leaves, limits = self.leaves, np.asarray(limits)
-        low, high = leaves.signedRange(side)
-        first, last = np.searchsorted(limits, low), np.searchsorted(limits, high)
-        width = len(limits) + 1
-        # an element is wholly beyond limits below its lowest value, and not at all beyond those from its highest one on
-        keys = np.multiply(leaves.segment, width, dtype=np.intp) + first
-        every = np.bincount(keys, leaves.sizes, self.count * width).reshape(self.count, width)
-        result = np.cumsum(every[:, ::-1], axis=1)[:, ::-1][:, 1:]
-        result = result + np.where(limits < 0, self.shared[:, None], 0.0)
-        crossed = np.flatnonzero(last > first)
-        while len(crossed):
-            for rows in (crossed[part] for part in chunks(len(crossed))):
-                values = withPieces(side * self.values.take(leaves.nodes[:, rows]))
-                limit = np.tile(limits[first[rows]], len(WITH_PIECES[leaves.corners]))
-                coarse, fine = ofWholeAndPieces(1 - shareBelow(values, limit), leaves.corners)
-                sizes = (fine + (fine - coarse) / 3) * leaves.sizes[rows]
-                np.add.at(result, (leaves.segment[rows], first[rows]), sizes)
-            first[crossed] += 1
-            crossed = crossed[first[crossed] < last[crossed]]
-        # extrapolation must not make the curve rise
-        return np.minimum.accumulate(np.clip(result, 0.0, self.totals[:, None]), axis=1)
 
     # Percentiles
 
@@ -388,7 +319,10 @@ class Field:
             least, most = max(guess - away, -1e-9), guess + away
             chosen = np.flatnonzero((low <= most) & (high > least))
             below = float(leaves.sizes[own].sum(where=high <= least)) + float(self.shared[number])
-            values, sizes = self.values.take(leaves.nodes[:, own].take(chosen, axis=1)), leaves.sizes[own].take(chosen)
+            values, sizes = (
+                self.sampler.values.take(leaves.nodes[:, own].take(chosen, axis=1)),
+                leaves.sizes[own].take(chosen),
+            )
             curve = SizeCurve(values, sizes, below, least, most)
             value, isFound = curve.find(np.array([wanted]))
             isAll = least < 0 and most > top
@@ -415,13 +349,12 @@ class Field:
         negative if nothing lies there. known: a distance in mm already found elsewhere; smaller ones are not searched
         for: the result then only shows that none exceeds the upper bound.
         """
-        if side:
-            return self._farthest((number,), side, known)[0]
-        return self._farthest(tuple(range(self.count)), 0, known)[number]
-
-    @once
-    def _farthest(self, numbers: Sequence[int], side: int, known: float) -> list[tuple[Bounded, np.ndarray]]:
-        return farthest(self, numbers, side, known)
+        # toward both sides it is found for all segments at once
+        numbers = [number] if side else range(self.count)
+        key = "largest", side, known, number if side else None
+        if key not in self.known:
+            self.known[key] = dict(zip(numbers, farthest(self, numbers, side, known), strict=True))
+        return self.known[key][number]
 
 
 def errorsLeft(differences: np.ndarray, left: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -67,10 +67,10 @@ def farthest(field: Any, numbers: Sequence[int], side: int, known: float) -> lis
     field: a Field. The other parameters are those of Field.largest().
     """
     sampler, leaves = field.sampler, field.leaves
-    values = side * field.values if side else np.abs(field.values)
+    values = side * sampler.values if side else np.abs(sampler.values)
     _, high = leaves.signedRange(side) if side else leaves.range
     # nothing on a piece of an element is farther than one of its corners by more than this
-    near = sampler.sides.take(field.leafRows) * nearCorner(leaves.corners) / 2.0 ** (field.halvings + 1)
+    near = leaves.sides * nearCorner(leaves.corners) / 2
     # of every segment
     lowest, highest, places = np.zeros(field.count), np.zeros(field.count), np.zeros((field.count, 3))
     rows, wanted = [np.zeros(0, np.intp)], WANTED * field.scales
@@ -88,7 +88,7 @@ def farthest(field: Any, numbers: Sequence[int], side: int, known: float) -> lis
         rows.append(own.start + np.flatnonzero(isPossible))
     chosen = np.concatenate(rows)
     if side:
-        chosen = chosen[sampler.mayReach(field.leafRows[chosen], side)]
+        chosen = chosen[sampler.mayReach(leaves.rows[chosen], side)]
     # of many candidates, as for two concentric balls, most are excluded as whole elements
     parts = np.arange(leaves.corners)[None] if len(chosen) > MANY else PIECES[leaves.corners]
     elements = leaves.nodes[:, chosen].T[:, parts].reshape(-1, leaves.corners)

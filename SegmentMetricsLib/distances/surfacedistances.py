@@ -16,9 +16,10 @@ from ..geometry.grids import Grid
 from ..geometry.surfaces import PIECES, Surface, barycentricWeights, elementCenters
 from . import lattice
 from .bounded import Bounded
-from .elements import LatticeSampler, SearchSampler
-from .field import Field
+from .elements import LatticeSampler, Sampler
+from .field import BOUNDS_OF_MEAN, LEFT_OF_MEAN, ROUNDING, Field, errorsLeft
 from .largest import nearCorner
+from .linear import WITH_PIECES, ofWholeAndPieces, shareBelow, withPieces
 
 # Lookup tables grow with the number of pieces; above this many subdivisions the search tree is used.
 LARGEST_LATTICE_SUBDIVISIONS = 1
@@ -63,7 +64,7 @@ class DirectedDistances:
     @property
     def signedMean(self) -> Bounded:
         """Mean signed distance in mm."""
-        found = self.field.signedMean()[self.number]
+        found = self.field.mean(True)[self.number]
         return found if self.sign > 0 else -found
 
     @property
@@ -107,19 +108,38 @@ class DirectedDistances:
 
     def sizeWithin(self, tolerance: float) -> Bounded:
         """Return the size whose distance is at most the tolerance in mm."""
-        return self.field.sizeWithin(tolerance)[self.number]
+        return self.field.size(tolerance)[self.number]
 
     def sizeBeyond(self, limit: float, side: int) -> Bounded:
         """Return the size farther than a limit in mm toward the positive (1) or negative (-1) side."""
-        return self.field.sizeBeyond(limit, side * self.sign)[self.number]
+        return self.field.size(limit, side * self.sign)[self.number]
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
         """Return the sizes (n,) farther than each of some ascending limits (n,) in mm toward one side (1 or -1)."""
-        return self.field.sizesBeyond(limits, side * self.sign)[self.number]
+        limits, leaves, side = np.asarray(limits), self.field.leaves, side * self.sign
+        own = leaves.rowsOf(self.number)
+        sizes, (low, high) = leaves.sizes[own], (some[own] for some in leaves.signedRange(side))
+        first, last = np.searchsorted(limits, low), np.searchsorted(limits, high)
+        # an element is wholly beyond limits below its lowest value, and not at all beyond those from its highest one on
+        result = np.bincount(first, sizes, len(limits) + 1)[::-1].cumsum()[::-1][1:]
+        result = result + np.where(limits < 0, self.field.shared[self.number], 0.0)
+        crossed = np.flatnonzero(last > first)
+        while len(crossed):
+            for rows in (crossed[part] for part in chunks(len(crossed))):
+                values = withPieces(side * self.field.sampler.values.take(leaves.nodes[:, own.start + rows]))
+                limit = np.tile(limits[first[rows]], len(WITH_PIECES[leaves.corners]))
+                coarse, fine = ofWholeAndPieces(1 - shareBelow(values, limit), leaves.corners)
+                np.add.at(result, first[rows], (fine + (fine - coarse) / 3) * sizes[rows])
+            first[crossed] += 1
+            crossed = crossed[first[crossed] < last[crossed]]
+        # extrapolation must not make the curve rise
+        return np.minimum.accumulate(np.clip(result, 0.0, self.totalSize))
 
     def sizeBetween(self, low: float, high: float) -> float:
         """Return the size of the elements whose nodes are all farther than `low`, but not than `high`, mm."""
-        return float(self.field.sizeBetween(low, high)[self.number])
+        own = self.field.leaves.rowsOf(self.number)
+        smallest, largest = (some[own] for some in self.field.leaves.range)
+        return float(self.field.leaves.sizes[own].sum(where=(smallest > low) & (largest <= high)))
 
     @cached_property
     def atPoints(self) -> np.ndarray:
@@ -144,7 +164,7 @@ class DirectedDistances:
         result = np.empty((self._rows.stop - first, self.pieces))
         for chosen in chunks(len(result)):
             nodes = base.nodes[:, first + chosen.start : min(first + chosen.stop, self._rows.stop)]
-            values = self.field.values.take(nodes)
+            values = self.field.sampler.values.take(nodes)
             result[chosen] = (self.sign * values[PIECES[base.corners]].mean(axis=1)).T
         return result.ravel()
 
@@ -185,13 +205,13 @@ class DirectedDistances:
 
     def rangesOf(self, pieces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest signed distance (n,) in mm at the corners of some pieces (n,)."""
-        values = self.sign * self.field.values.take(self._corners(pieces))
+        values = self.sign * self.field.sampler.values.take(self._corners(pieces))
         return values.min(axis=0), values.max(axis=0)
 
     def farthestPlace(self, piece: int, isPositive: bool) -> np.ndarray:
         """Return the place (3,) in mm of the largest or the smallest distance at the corners of a piece."""
         nodes = self._corners(np.array([piece]))[:, 0]
-        values = self.sign * self.field.values.take(nodes) * (1 if isPositive else -1)
+        values = self.sign * self.field.sampler.values.take(nodes) * (1 if isPositive else -1)
         return self.field.sampler.points(nodes[[values.argmax()]])[0]
 
     @property
@@ -209,15 +229,20 @@ class DirectedDistances:
     @property
     def between(self) -> float:
         """Upper bound in mm of how far distances between nodes exceed those at the nodes."""
-        return float(self.field.sampler.sides.max(initial=0.0)) / 2 * nearCorner(self.surface.dimension)
+        return float(self.field.base.sides.max(initial=0.0)) / 2 * nearCorner(self.surface.dimension)
 
     def meanOver(self, rows: np.ndarray, more: float = 0.0) -> Bounded:
         """Return the mean signed distance in mm over some of the field's elements (n,), with bounds.
 
         more: size of shared elements, which have distance 0, to be included.
         """
-        found = self.field.meanOver(self._rows.start + rows, more)
-        return found if self.sign > 0 else -found
+        base, rows = self.field.base, self._rows.start + rows
+        sizes = base.sizes.take(rows)
+        size, fine = float(sizes.sum()) + more, base.fine.take(rows) * sizes
+        differences = fine - base.coarse.take(rows) * sizes
+        mean = self.sign * float((fine + differences / 3).sum()) / size
+        error = BOUNDS_OF_MEAN * errorsLeft(differences, LEFT_OF_MEAN)[2][-1] / size + ROUNDING
+        return Bounded.within(mean, error, -np.inf, np.inf)
 
     def samples(self) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (n, 3), LPS mm, and signed distances (n,) in mm spread over the boundary, for maps."""
@@ -357,11 +382,11 @@ def measureTogether(
         surfaces = [pair.surfaces[source] for source in (0, 1) for pair in chosen]
         lattices = [pair.lattice for pair in chosen if pair.lattice is not None and pair.isLookedUp]
         search = partial(_oppositeSearch, chosen)
-        sampler = LatticeSampler(lattices, surfaces, search) if lattices else SearchSampler(surfaces, search)
+        sampler = LatticeSampler(lattices, surfaces, search) if lattices else Sampler(surfaces, search)
         field = Field(sampler, limits, percentiles)
         every = [DirectedDistances(field, segment, surface) for segment, surface in enumerate(surfaces)]
-        for row, there, back in zip(rows, every, every[len(rows) :], strict=False):
-            result[row] = SurfaceDistances(there, back, "lattice lookup" if lattices else "search tree")
+        for row, toTest, toReference in zip(rows, every, every[len(rows) :], strict=False):
+            result[row] = SurfaceDistances(toTest, toReference, "lattice lookup" if lattices else "search tree")
     return cast(list[SurfaceDistances], result)
 
 

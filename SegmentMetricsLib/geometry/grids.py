@@ -194,10 +194,13 @@ class Grid:
         result = np.empty((columns.shape[1], 3))
         for (*steps, start), coordinate in zip(self.matrix[:3].tolist(), result.T, strict=True):
             # most images run along the patient's axes: all but one step are 0
-            (column, step), *others = [along for along in zip(columns, steps, strict=True) if along[1]]
-            np.multiply(column, step, out=coordinate)
-            for column, step in others:
-                coordinate += column * step
+            isBegun = False
+            for column, step in zip(columns, steps, strict=True):
+                if step and isBegun:
+                    coordinate += column * step
+                elif step:
+                    np.multiply(column, step, out=coordinate)
+                    isBegun = True
             coordinate += start
         return result
 

@@ -112,7 +112,7 @@ def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Value:
     r"\rvert + "
     r"\lvert \lbrace y \in \partial B : d(y, \partial A) \le \tau \rbrace \rvert}{\lvert \partial A "
     r"\rvert + \lvert \partial B \rvert}",
-    steps=("distances.field.Field.sizeWithin",),
+    steps=("distances.field.Field.size",),
 )
 def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> Value:
     """Share of both contours' area that lies within {tolerance} mm of the other contour.

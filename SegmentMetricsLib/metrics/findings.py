@@ -179,16 +179,7 @@ class Kind(enum.Enum):
 class Finding(Statement):
     """What a reader of the numbers should know; kind and values say the same to programs."""
 
-    kind: Kind
-
-    def __new__(
-        cls,
-        text: str,
-        kind: Kind = Kind.REMARK,
-        values: Mapping[str, Any] | None = None,
-        sentences: Iterable[str] = (),
-    ) -> Finding:
-        return super().__new__(cls, text, kind, values, sentences)
+    kind: Kind = Kind.REMARK
 
     @classmethod
     def remark(cls, *sentences: str) -> Finding:

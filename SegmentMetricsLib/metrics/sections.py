@@ -28,7 +28,7 @@ def slicedSide(pair: Pair, which: int, sliceGrid: Grid) -> Mask | CrossSections:
         return structure.mask.on(sliceGrid)
     if structure.mask is None:
         pair.requireClosed(structure)
-    return crosssections.cut(unsmoothedOf(pair.given[which]), sliceGrid, _within(pair, sliceGrid))
+    return crosssections.cut(voxelSurfaces(pair.given[which]), sliceGrid, _within(pair, sliceGrid))
 
 
 def solidOf(pair: Pair, which: int, side: Mask | CrossSections) -> Mask | CrossSections:
@@ -42,7 +42,7 @@ def solidOf(pair: Pair, which: int, side: Mask | CrossSections) -> Mask | CrossS
     return crosssections.cut(crosssections.boxesOf(given.mask), side.grid, _within(pair, side.grid))
 
 
-def unsmoothedOf(structure: Structure) -> Surface:
+def voxelSurfaces(structure: Structure) -> Surface:
     """Return the surface made from a structure's voxels, or the given one if it has no voxels."""
     if structure.mask is None or structure.givenSurface is None:
         return structure.surface

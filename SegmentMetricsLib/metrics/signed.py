@@ -289,7 +289,7 @@ ofKind = partial(metric, source=OURS, best=0, empty=Empty.COMPUTED, symmetric=Fa
     heading="Signed mean",
     hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
     formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
-    steps=("distances.field.Field.signedMean",),
+    steps=("distances.field.Field.mean",),
 )
 def mean(signedDistances: SurfaceDistances) -> float:
     """Mean distance with a sign: positive where the test lies outside the reference, negative where inside."""
@@ -306,7 +306,7 @@ def mean(signedDistances: SurfaceDistances) -> float:
     trend="falling",
     formula=r"\mathrm{{Kind}Fraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) {isBeyond} \rbrace \rvert}{\lvert "
     r"E \rvert}",
-    steps=("distances.field.Field.sizeBeyond",),
+    steps=("distances.field.Field.size",),
     variants=(
         {"sign": 1, "Kind": "Over", "where": "outside", "isBeyond": r"> \tau",
          "hint": "Choose it when drawing too much matters; it does not tell how far outside."},

@@ -27,7 +27,7 @@ from ..geometry.surfaces import Surface, evenElements
 from ..model.structure import Structure
 from .effort import NearContour
 from .metric import OURS, Empty, Family, metric, quantity
-from .sections import unsmoothedOf
+from .sections import voxelSurfaces
 from .voxel import requireVoxels
 
 if TYPE_CHECKING:
@@ -236,7 +236,7 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
         followed, following = ([c for c in contours if c.isHole == hole] for contours in (reference, test))
         if len(followed) != len(following):
             what = "hole" if hole else "contour"
-            return [], COUNTS_DIFFER.format(*(_numbered(len(contours), what) for contours in (followed, following)))
+            return [], COUNTS_DIFFER.format(*(_number(len(contours), what) for contours in (followed, following)))
         if followed:
             centers = [np.array([c.center for c in contours]) for contours in (followed, following)]
             nearest = np.linalg.norm(centers[0][:, None] - centers[1], axis=2).argmin(axis=1).tolist()
@@ -246,7 +246,7 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
     return pairs, ""
 
 
-def _numbered(number: int, what: str) -> str:
+def _number(number: int, what: str) -> str:
     return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
@@ -496,7 +496,7 @@ def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]
         sections = crosssections.ofVoxels(structure.mask.on(planes.grid), planes.axis)
     elif pair.dimension == 2:
         pair.requireClosed(structure)
-        contours = slicecontours.ofSurface(unsmoothedOf(structure), planes)
+        contours = slicecontours.ofSurface(voxelSurfaces(structure), planes)
         return contours, insidePolygons(contours)
     else:  # its voxels do not fit the grid
         found = pair.find("slicedSide", {"which": which, "sliceGrid": planes.grid.slicesLast()})

@@ -71,7 +71,7 @@ def areasOf(
         hasContour = [np.bincount(stack.numbers - first, minlength=count) > 0 for stack in stacks]
         areas = [np.where(has, area, 0) for has, area in zip(hasContour, areas, strict=True)]
         (sections,) = (side for side in sides if not isinstance(side, Mask))
-        shared = np.clip(_sharedBySections(masks[0], sections, first, count), 0, np.minimum(*areas))
+        shared = np.clip(_shareBySections(masks[0], sections, first, count), 0, np.minimum(*areas))
     return SliceAreas(first, np.array(areas), shared, sides)
 
 
@@ -100,7 +100,7 @@ def _areas(side: Mask | CrossSections, first: int, count: int) -> np.ndarray:
     return np.maximum(roundIndex(np.bincount(side.slices - first, doubled, count) / 2), 0)
 
 
-def _sharedBySections(mask: Mask, sections: CrossSections, first: int, count: int) -> np.ndarray:
+def _shareBySections(mask: Mask, sections: CrossSections, first: int, count: int) -> np.ndarray:
     """Return the area (count,) in pixels of cross-sections that the pixels of a mask cover, in the slices from `first`.
 
     By Green's theorem, it is the sum over the segments of each one's rise times the length of the mask's row on its

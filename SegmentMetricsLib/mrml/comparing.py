@@ -85,17 +85,25 @@ def openCase(
     """
     settings, plan = adapt(settings, dose=dose if dose is None or isinstance(dose, Dose) else doseOf(dose))
     protocol = asProtocol(protocol)
-    if isinstance(reference, (tuple, list)) and isinstance(test, (tuple, list)):
-        pair = [
-            _structureOf(which, node, findSegment(node, segment, by), settings.surface)
-            for which, (node, segment) in (("reference", reference), ("test", test))
-        ]
+    isPair = isinstance(reference, (tuple, list)) and isinstance(test, (tuple, list))
+    criticals = {}
+    if "hazard" in (*settings.families, *(protocol.families if protocol else ())):
+        reader = SegmentReader(reference[0] if isPair else reference)
+        for name, _ in settings.critical:
+            criticals[name] = reader.structure(name, settings.surface, by="name")
+    if isPair:
+        pair: list[Structure] = []
+        for which, (node, segment) in (("reference", reference), ("test", test)):
+            identifier = findSegment(node, segment, by)
+            try:
+                pair.append(SegmentReader(node).structure(identifier, settings.surface, by="ID"))
+            except InputError as error:
+                name = nameOf(segmentationOf(node), identifier)
+                raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error
         if settings.ignore is not None:
             mark = structureFromSegment(reference[0], settings.ignore)
             pair = _shownAgain(leaveOut(pair, [mark], settings.ignore), settings)
-        criticals = criticalStructures(reference[0], settings, protocol)
         return Case(Pairing((Match(pair[0], pair[1]),), (), ()), settings, protocol, criticals, plan, isWhole=False)
-    criticals = criticalStructures(reference, settings, protocol)
     # segments are paired by name and code, whether or not they can be measured
     pairing = pairSegments(reference, test, choices=choices, proposed=proposed)
     read, problems = _readAll((reference, test), settings.surface, progress)
@@ -170,27 +178,6 @@ def _shownAgain(structures: Iterable[Structure], settings: Settings) -> list[Str
     """Return structures with the surface that the settings ask for, also those that have lost it with their voxels."""
     isLost = settings.surface == "displayed"
     return [displayed(one) if isLost and one.givenSurface is None and not one.isEmpty else one for one in structures]
-
-
-def _structureOf(which: str, node, identifier: str, surface: str) -> Structure:
-    """Return a segment, given by ID, as a structure. which: "reference" or "test", for the error message."""
-    try:
-        return SegmentReader(node).structure(identifier, surface, by="ID")
-    except InputError as error:
-        name = nameOf(segmentationOf(node), identifier)
-        raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error
-
-
-def criticalStructures(referenceNode, settings: Settings, protocol: Protocol | None) -> dict[str, Structure]:
-    """Return the critical structures of a reference node that the settings name, or {} if nothing needs them.
-
-    Raises ValueError for names that the node does not have, or has more than once.
-    """
-    if "hazard" not in (*settings.families, *(protocol.families if protocol else ())):
-        return {}
-    reader = SegmentReader(referenceNode)
-    found = [reader.structure(name, settings.surface, by="name") for name, _ in settings.critical]
-    return {structure.name: structure for structure in found}
 
 
 def compareSegmentations(

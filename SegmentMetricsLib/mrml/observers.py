@@ -82,7 +82,11 @@ def compareObservers(
     count = len(observers)
     gathered = gather(read[:count], read[count:], settings, called)
     # the consensus is measured on the surface that Slicer would show of it
-    work = Work.of(gathered, settings, consensus, displayed=_displayedIfNeeded)
+
+    def displayedIfNeeded(structure: Structure) -> Structure:
+        return structure if structure.givenSurface is not None else displayed(structure)
+
+    work = Work.of(gathered, settings, consensus, displayed=displayedIfNeeded)
 
     def each(organ) -> ObservedStructure | InputError:
         return run(lambda: work(organ))
@@ -100,10 +104,6 @@ def _untilCancelled(found):
     except Cancelled:
         if not isAny:
             raise
-
-
-def _displayedIfNeeded(structure: Structure) -> Structure:
-    return structure if structure.givenSurface is not None else displayed(structure)
 
 
 def _isSegment(given) -> bool:

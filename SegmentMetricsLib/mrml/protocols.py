@@ -46,14 +46,9 @@ def protocolFromTable(tableNode) -> Protocol:
 
 def allProtocols(scene) -> list:
     """Return the table nodes in a scene that have the columns required for a protocol."""
-    nodes = scene.GetNodesByClass("vtkMRMLTableNode")
-    nodes.UnRegister(None)
-    tables = [nodes.GetItemAsObject(number) for number in range(nodes.GetNumberOfItems())]
-    return [node for node in tables if _columns(node) >= set(REQUIRED)]
-
-
-def _columns(node) -> set[str]:
-    return {node.GetColumnName(number) for number in range(node.GetNumberOfColumns())} if node.GetTable() else set()
+    tables = [node for node in scene.GetNodes() if node.IsA("vtkMRMLTableNode") and node.GetTable()]
+    names = [{node.GetColumnName(number) for number in range(node.GetNumberOfColumns())} for node in tables]
+    return [node for node, own in zip(tables, names, strict=True) if own >= set(REQUIRED)]
 
 
 def tableFromProtocol(protocol: Protocol, *, tableNode=None, scene=None):

@@ -19,19 +19,23 @@ def loadSample(*, sample: str = HEAD_AND_NECK, scene=None) -> list:
     sample: one of samples.SAMPLES. scene: None is Slicer's.
     """
     scene = asScene(scene)
-    nodes = []
-    for number, name in enumerate(SAMPLES[sample], start=1):
-        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", f"Observer {number}")
-        storage = scene.AddNewNodeByClass("vtkMRMLSegmentationStorageNode")
-        storage.SetFileName(str(FOLDER / name))
-        isRead = storage.ReadData(node)
-        scene.RemoveNode(storage)  # saving the scene must not write into the package
-        if not isRead:
-            scene.RemoveNode(node)
-            raise InputError("The sample could not be loaded.")
+    kind, names = "vtkMRMLSegmentation", enumerate(SAMPLES[sample], start=1)
+    nodes = [_load(f"{kind}Node", f"Observer {n}", f"{kind}StorageNode", name, scene) for n, name in names]
+    for node in nodes:
         node.CreateDefaultDisplayNodes()
-        nodes.append(node)
     return nodes
+
+
+def _load(kind: str, name: str, storageKind: str, file: str, scene):
+    """Return a new node with the content of a file of the sample. kind, storageKind: of the node and its storage."""
+    node, storage = scene.AddNewNodeByClass(kind, name), scene.AddNewNodeByClass(storageKind)
+    storage.SetFileName(str(FOLDER / file))
+    isRead = storage.ReadData(node)
+    scene.RemoveNode(storage)  # saving the scene must not write into the package
+    if not isRead:
+        scene.RemoveNode(node)
+        raise InputError("The sample could not be loaded.")
+    return node
 
 
 def loadPractice(*, scene=None) -> list:
@@ -57,14 +61,7 @@ def loadImage(segmentationNodes=(), *, scene=None):
     stay unchanged. scene: None is Slicer's.
     """
     scene = asScene(scene)
-    node = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "CT")
-    storage = scene.AddNewNodeByClass("vtkMRMLVolumeArchetypeStorageNode")
-    storage.SetFileName(str(FOLDER / IMAGE))
-    isRead = storage.ReadData(node)
-    scene.RemoveNode(storage)  # saving the scene must not write into the package
-    if not isRead:
-        scene.RemoveNode(node)
-        raise InputError("The CT of the sample could not be loaded.")
+    node = _load("vtkMRMLScalarVolumeNode", "CT", "vtkMRMLVolumeArchetypeStorageNode", IMAGE, scene)
     node.CreateDefaultDisplayNodes()
     display = node.GetDisplayNode()
     display.SetAutoWindowLevel(False)

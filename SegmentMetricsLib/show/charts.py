@@ -254,19 +254,19 @@ def boxes(groups: Mapping[str, Sequence[Boxed]], title: str, unit: str, isLowerB
     )
 
 
-def _box(one: Boxed, x: Axis, unit: str, isLowerBetter: bool) -> Markup:
+def _box(boxed: Boxed, x: Axis, unit: str, isLowerBetter: bool) -> Markup:
     """Return one box with its whiskers, all values as points, and what lies beyond the axis."""
     grid = "".join(f"M{x.at(tick)} 0v24" for tick in x.ticks())
     parts = [filled('<path class="grid" d="$grid"/>', grid=grid)]
-    if one.sides is not None:
-        low, q1, median, q3, high = (x.at(min(max(side, x.low), x.high)) for side in one.sides)
+    if boxed.sides is not None:
+        low, q1, median, q3, high = (x.at(min(max(side, x.low), x.high)) for side in boxed.sides)
         box = '<path class="line" d="M$low 12H$high"/><rect class="box" x="$q1" y="4" width="$wide" height="16"/>'
         box += '<path class="median" d="M$median 4v16"/>'
         parts.append(filled(box, low=low, high=high, q1=q1, wide=f"{max(q3 - q1, 1):.4g}", median=median))
-    inside = [(n, value) for n, value in enumerate(one.values) if x.low <= value <= x.high]
+    inside = [(n, value) for n, value in enumerate(boxed.values) if x.low <= value <= x.high]
     dots = "".join(f"M{x.at(value)} {7 + n * 7 % 11}h0" for n, value in inside)
     parts.append(filled('<path class="dots" d="$dots"/>', dots=dots))
-    if beyond := [value for value in one.values if not x.low <= value <= x.high]:
+    if beyond := [value for value in boxed.values if not x.low <= value <= x.high]:
         worst = max(beyond) if isLowerBetter else min(beyond)
         text = ("∞" if worst > 0 else "-∞") if math.isinf(worst) else fixDecimals(worst, unit)
         count = f"{len(beyond)}: " if len(beyond) > 1 else ""

@@ -131,12 +131,12 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
         if colored:
             widths = [len(rule) for rule in lines[1].split(GAP)]
             own = [[leaning[n] for n in block] for leaning in leanings]
-            lines[2:] = map(_colored, lines[2:], own, [widths] * len(rows))
+            lines[2:] = map(_color, lines[2:], own, [widths] * len(rows))
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 
 
-def _colored(line: str, leanings: Sequence[str], widths: Sequence[int]) -> str:
+def _color(line: str, leanings: Sequence[str], widths: Sequence[int]) -> str:
     """Return a line of a table with its cells colored by their leanings."""
     cells, start = [], 0
     for width, leaning in zip(widths, leanings, strict=True):

@@ -14,7 +14,6 @@ import math
 import os
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,14 +28,7 @@ from ..metrics.measurement import Measurement, finite, statusOf
 from ..metrics.metric import AREA
 from ..metrics.registry import MULTI_LABEL, REGISTRY, findMetric
 from ..model.structure import Structure
-from ..settings.settings import Settings
-
-with suppress(ImportError):  # writing says so
-    from highdicom import sr
-    from highdicom.coding_schemes import CodingSchemeIdentificationItem
-    from highdicom.sr.utils import collect_evidence
-    from pydicom.sr.codedict import codes
-    from pydicom.uid import Comprehensive3DSRStorage, generate_uid
+from ..settings.settings import DECLARED, Settings
 
 SCHEME = "99SEGMENTMETRICS"
 # Our own concepts but those of measurements. What is called as in Comparison and Measurement is read back by that name.
@@ -177,30 +169,40 @@ def conceptOf(key: str, title: str = "", unit: str = ""):
     Concepts of others are those of volumes, and not of areas. A long key is cut, with a digest of the whole: highdicom
     0.28 does not read items beside those with longer codes.
     """
+    from highdicom.sr import CodedConcept
+
     asked = findMetric(key)
     if asked is not None and asked.metric.concept is not None and unit != AREA:
-        return sr.CodedConcept(*asked.metric.concept)
+        return CodedConcept(*asked.metric.concept)
     code = key if len(key) <= LONGEST_CODE else f"{key[:9]}_{hashlib.sha256(key.encode()).hexdigest()[:6]}"
-    return sr.CodedConcept(code, SCHEME, textwrap.shorten(title or key, LONGEST_MEANING, placeholder="..."))
+    return CodedConcept(code, SCHEME, textwrap.shorten(title or key, LONGEST_MEANING, placeholder="..."))
 
 
 def unitOf(unit: str):
     """Return a unit of measurements as a highdicom CodedConcept, in UCUM."""
+    from highdicom.sr import CodedConcept
+
     code = unit if unit in UCUM else f"{{{unit}}}" if unit else "1"
-    return sr.CodedConcept(code, "UCUM", unit or "no units")
+    return CodedConcept(code, "UCUM", unit or "no units")
 
 
 def _ours(word: str):
-    return sr.CodedConcept(word.replace(" ", ""), SCHEME, WORDS[word])
+    from highdicom.sr import CodedConcept
+
+    return CodedConcept(word.replace(" ", ""), SCHEME, WORDS[word])
 
 
 def _texts(texts: Iterable[tuple[str, str]], relation: str) -> list:
     """Return texts as content items, each with what it is called in WORDS; none for empty ones."""
-    return [sr.TextContentItem(_ours(word), text, relation) for word, text in texts if text]
+    from highdicom.sr import TextContentItem
+
+    return [TextContentItem(_ours(word), text, relation) for word, text in texts if text]
 
 
 def _number(name, value: float, unit: str, relation: str):
     """Return a number as a content item (NUM), one that is not finite as a code."""
+    import highdicom.sr as sr
+
     if math.isfinite(value):
         return sr.NumContentItem(name, float(value), unitOf(unit), relationship_type=relation)
     return sr.CodeContentItem(name, sr.CodedConcept(*NOT_FINITE[str(float(value))]), relation)
@@ -208,6 +210,8 @@ def _number(name, value: float, unit: str, relation: str):
 
 def _itemOf(one: Measurement):
     """Return a measurement as a content item, with directions, bounds and the reason below it."""
+    from highdicom.sr import ContentSequence
+
     concept = conceptOf(one.key, one.title, one.unit)
     item = _number(concept, one.value, one.unit, "CONTAINS")
     below = [
@@ -220,12 +224,16 @@ def _itemOf(one: Measurement):
     texts = [("key", one.key if isOwn else ""), ("unit", missing), ("reason", one.reason)]
     below += _texts(texts, "HAS PROPERTIES")
     if below:
-        item.ContentSequence = sr.ContentSequence(below)
+        item.ContentSequence = ContentSequence(below)
     return item
 
 
 def _groupOf(record: Comparison, places: Sequence[writing.Referent | None], verdicts: Sequence[Verdict]):
     """Return a pair as a measurement group of highdicom. places: of the reference and the test, none of all labels."""
+    import highdicom.sr as sr
+    from pydicom.sr.codedict import codes
+    from pydicom.uid import generate_uid
+
     about = places[-1] if places else None
     category, kind, side, region, regionSide = about.anatomy if about else [None] * 5
     sites = [(place, which) for place, which in ((side and kind, side), (region, regionSide)) if place]
@@ -278,6 +286,12 @@ def _groupOf(record: Comparison, places: Sequence[writing.Referent | None], verd
 
 def _documentOf(groups: Sequence, remarks: Sequence[str], known: writing.Sources, places: Iterable[writing.Referent]):
     """Return the report as a pydicom Dataset."""
+    import highdicom.sr as sr
+    from highdicom.coding_schemes import CodingSchemeIdentificationItem
+    from highdicom.sr.utils import collect_evidence
+    from pydicom.sr.codedict import codes
+    from pydicom.uid import Comprehensive3DSRStorage, generate_uid
+
     maker = writing.MANUFACTURER
     device = sr.DeviceObserverIdentifyingAttributes(
         uid=generate_uid(), name=maker, manufacturer_name=maker, model_name=maker, serial_number=__version__
@@ -393,7 +407,8 @@ def _recordOf(group) -> Comparison | None:
     plain |= {word: {"name": plain[word], "file": ""} for word in ("reference", "test")}
     plain |= {word: plain.get(word, "") for word in ("surface", "method", "summary")}
     plain |= {"measurements": measurements, "findings": told.get("findings", []), "worstPlaces": []}
-    return Comparison.fromDictionary(plain, Settings(**settings))
+    # those of another version are not known
+    return Comparison.fromDictionary(plain, Settings(**settings) if settings.keys() <= DECLARED.keys() else None)
 
 
 def _plainNumber(item, value: float) -> dict:

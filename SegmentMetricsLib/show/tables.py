@@ -46,12 +46,12 @@ def pairTable(record: Comparison, width: int | None = None) -> str:
     if not found and record.slices:
         main = slicesTable(record, width)
     note = SPREAD_NOTE if resulttables.spreadOf(everything) else ""
-    lists = (_listed(resulttables.lesionsTable(record), width), _listed(resulttables.runsTable(record), width))
+    lists = (_list(resulttables.lesionsTable(record), width), _list(resulttables.runsTable(record), width))
     parts = (main, note, *(align(one, width) for one in apart), *lists, reasons([record]), evaluatedGrid([record]))
     return "\n\n".join(filter(None, parts))
 
 
-def _listed(table: Table | None, width: int | None) -> str:
+def _list(table: Table | None, width: int | None) -> str:
     """Return the first rows of a list of lesions, gaps or spurs, and how many more there are; "" without any."""
     if table is None:
         return ""

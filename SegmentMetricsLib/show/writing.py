@@ -104,13 +104,11 @@ def writeJson(content: Mapping, path: Path) -> None:
 
 
 def writeCsv(records: Sequence[Comparison], path: Path) -> None:
-    """Write one row per pair and one column per measurement."""
-    writeTable(pairsTable(records), path)
-
-
-def writeCsvSchema(records: Sequence[Comparison], path: Path) -> None:
-    """Write a description of the columns of the CSV file."""
-    writeSchema(pairsTable(records).columns, path)
+    """Write one row per pair and one column per measurement, and beside it a description of the columns."""
+    table = pairsTable(records)
+    writeTable(table, path)
+    name = re.sub(r"\.csv$", "", path.name, flags=re.IGNORECASE)
+    writeSchema(table.columns, path.with_name(f"{name}.schema.csv"))
 
 
 def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:

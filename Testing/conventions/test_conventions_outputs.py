@@ -67,7 +67,7 @@ def testFilesOfEmptyMasks(tmp_path, capsys):
 
 def testWhatIsSlightHasNoColor(tmp_path):
     """On a terminal and in a report; the words say it."""
-    from SegmentMetricsLib.show.report.othertools import _reported
+    from SegmentMetricsLib.show.report.othertools import _cellOf
 
     numbers = {
         word: Reported("HD95", "", "", value, "mm", "ok", "", 4.59, "lower")
@@ -80,7 +80,7 @@ def testWhatIsSlightHasNoColor(tmp_path):
         isColored = word == "over-optimistic"
         assert ("\033[33m" in output.textTable(record, colored=True)) == isColored
         assert ("\033[33m" in output.textTable(record, colored=True, width=20)) == isColored
-        assert ('class="optimistic"' in _reported(number)) == isColored
+        assert ('class="optimistic"' in _cellOf(number)) == isColored
         output.writeCsv([record], tmp_path / "conventions.csv")
         assert rowsOf(tmp_path / "conventions.csv")[0]["Leaning"] == (word or "same")
 

@@ -307,7 +307,7 @@ def testCommands(files, run, tmp_path):
     assert again["DSC"].value == 1
 
 
-def testBatch(run, tmp_path):
+def testBatch(files, run, tmp_path):
     for case, image in (("p1", B), ("p1_2", A)):
         for side, one in (("ours", A), ("theirs", image)):
             Path(side).mkdir(exist_ok=True)
@@ -318,6 +318,15 @@ def testBatch(run, tmp_path):
     read = SegmentMetricsLib.readBatch("out/dicom").toFrame()
     assert isValid(Path("out/dicom/p1_2/report.dcm")) and len(read) == 2
     np.testing.assert_array_equal(read[["DSC", "HD95"]].values, written[["DSC", "HD95"]].values)
+    # the image of a list of cases says whose report it is
+    lines = [
+        "case,reference,test,image",
+        f"p1,ours/p1.nrrd,theirs/p1.nrrd,{files / 'ct'}",
+        "p2,ours/p1.nrrd,ours/p1.nrrd,",
+    ]
+    Path("cases.csv").write_text("\n".join(lines))
+    assert run("batch", "cases.csv", "-o", "listed", "--metrics", "DSC", "--workers", 1, "--sr")[0] == 0
+    assert [dcmread(f"listed/dicom/{case}/report.dcm").PatientID for case in ("p1", "p2")] == ["A", ""]
 
 
 def testEveryMeasurementHasACodeOfItsOwn(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import struct
 from pathlib import Path
 
@@ -87,14 +88,15 @@ def testFilesThatAreRefused(tmp_path, name, text, message):
 
 
 def testFilesThatCannotBeOpened(tmp_path):
-    with pytest.raises(InputError, match=r"gone\.json: there is no such file\."):
-        readLabelNames(tmp_path / "gone.json")
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(InputError, match=r"folder\.csv: this is a folder, not a file\."):
-        readLabelNames(tmp_path / "folder.csv")
     (tmp_path / "bytes.csv").write_bytes(b"1,\xff\n")
-    with pytest.raises(InputError, match=r"bytes\.csv: the file is not text in UTF-8\."):
-        readLabelNames(tmp_path / "bytes.csv")
+    for said in (
+        "gone.json: there is no such file.",
+        "folder.csv: this is a folder, not a file.",
+        "bytes.csv: the file is not text in UTF-8.",
+    ):
+        with pytest.raises(InputError, match=re.escape(said)):
+            readLabelNames(tmp_path / said.partition(":")[0])
 
 
 def testStructuresOfLabelMaps(tmp_path):
@@ -114,9 +116,7 @@ def testStructuresOfLabelMaps(tmp_path):
         readStructures(path, labelNames={"liver": 1})
     # a folder has a name for every file
     assert next(s.name for s in readStructures(tmp_path, labelNames=NAMES)) == "labels liver"
-
-
-def testSegmentsKeepTheirNames(tmp_path):
+    # segments keep theirs
     path = save(shapes.segmentation(OVERLAPPING[:1], SEGMENTS[:1]), tmp_path / "x.seg.nrrd")
     assert [s.name for s in readStructures(path, labelNames={1: "liver", 2: "heart"})] == ["Tumor, left", "Label 2"]
 
@@ -180,10 +180,8 @@ def labels(tmp_path) -> tuple[str, ...]:
 @pytest.mark.parametrize("structures", [("1", "cord"), ("liver", "3"), ("LIVER", "03")])
 def testConventions(run, labels, structures):
     chosen = [part for name in structures for part in ("--structure", name)]
-    assert (
-        run("conventions", *labels, *chosen, "--pair", "5=4", "--structure", "5", "--tool", "MedPy", "-o", "out")[0]
-        == 0
-    )
+    given = (*labels, *chosen, "--pair", "5=4", "--structure", "5", "--tool", "MedPy", "-o", "out")
+    assert run("conventions", *given)[0] == 0
     document = json.loads(Path("out/conventions.json").read_text())
     found = [(pair["reference"]["name"], pair["test"]["name"]) for pair in document["pairs"]]
     assert found == [("liver", "liver"), ("cord", "cord"), ("Label 5", "Label 4")]
@@ -214,16 +212,13 @@ def testEveryOptionThatTakesANameTakesTheNumberOfALabel(run, labels, numbers):
     pairs = [(pair["reference"]["name"], pair["test"]["name"]) for pair in document["pairs"]]
     assert pairs == [("liver", "Label 4"), ("heart", "heart"), ("cord", "cord")]
     hazard = [pair["measurements"]["SIS"]["value"] for pair in document["pairs"]]
+    twice = run("compare", *labels, "--pair", "1=4", "--pair", "liver=2")
+    assert twice[::2] == (2, "segment-metrics: 'liver' is in more than one of the given pairs.\n")
     Path("cases.csv").write_text("case,reference,test\na,ref.nii.gz,test.nii.gz\n")
     assert run("batch", "cases.csv", *labels[2:], *more)[0] == 0
     (outcome,) = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
     assert [pair["measurements"]["SIS"]["value"] for pair in outcome["pairs"]] == hazard
     assert [(pair["reference"]["name"], pair["test"]["name"]) for pair in outcome["pairs"]] == pairs
-
-
-def testAPairThatIsGivenTwice(run, labels):
-    status, _, err = run("compare", *labels, "--pair", "1=4", "--pair", "liver=2")
-    assert (status, err) == (2, "segment-metrics: 'liver' is in more than one of the given pairs.\n")
 
 
 # Names in the header of a NIfTI file
@@ -264,11 +259,8 @@ def testNamesInTheHeader(tmp_path, tables):
     # what the file says comes first
     assert [s.name for s in readStructures(path, labelNames=given)] == ["liver", "spleen", "kidney_left"]
     assert readStructures(path, name="Kidney Left")[0].mask.count == 64
-
-
-def testTheOnlyLabelHasAName(tmp_path):
-    path = withTable(save(shapes.labelImage({1: BOXES[1]}), tmp_path / "x.nii"), TABLE)
-    assert [s.name for s in readStructures(path)] == ["liver"]
+    only = withTable(save(shapes.labelImage({1: BOXES[1]}), tmp_path / "y.nii"), TABLE)
+    assert [s.name for s in readStructures(only)] == ["liver"]
 
 
 @pytest.mark.parametrize(
@@ -289,14 +281,13 @@ def testTablesThatAreNoHelp(tmp_path, table, why):
     assert note.startswith("the names of labels in the header were ignored, because ") and why in note
 
 
-@pytest.mark.parametrize("size", [0, 7, 8, 1 << 30, -16])
-def testExtensionsOfAWrongSize(tmp_path, size):
-    path = save(shapes.labelImage(BOXES), tmp_path / "x.nii")
-    made = withTable(path, TABLE)
+def testExtensionsOfAWrongSize(tmp_path):
+    made = withTable(save(shapes.labelImage(BOXES), tmp_path / "x.nii"), TABLE)
     data = bytearray(gzip.decompress(made.read_bytes()))
-    struct.pack_into("<i", data, 352, size)
-    made.write_bytes(gzip.compress(bytes(data)))
-    assert [s.name for s in readStructures(made)] == ["Label 1", "Label 2", "Label 5"]
+    for size in (0, 7, 8, 1 << 30, -16):
+        struct.pack_into("<i", data, 352, size)
+        made.write_bytes(gzip.compress(bytes(data)))
+        assert [s.name for s in readStructures(made)] == ["Label 1", "Label 2", "Label 5"]
 
 
 @pytest.mark.parametrize("enhancing", [3, 4])  # since 2023, and before

@@ -63,6 +63,24 @@ def testAConventionOfAnotherVersion(session):
     assert session.ui.applyButton.enabled and session.parameters.convention == "SegmentMetrics"
 
 
+def testExportToDicom(desktop, session, tmp_path, monkeypatch):
+    """The package for it is offered; without it, the panel says what is needed, and nothing is written."""
+    choose(session, *twoStructures(), "A")
+    session.apply()
+    with monkeypatch.context() as patch:
+        patch.setitem(sys.modules, "highdicom", None)
+        desktop.answers.extend([str(tmp_path / "A.dcm"), False])
+        session.ui.dicomButton.click()
+        session.settle(0.1)
+    assert [what for what, _ in desktop.shown].count("pip_ensure") == 1 and "highdicom" in session.ui.messageLabel.text
+    assert not list(tmp_path.iterdir())
+    desktop.answers.append(str(tmp_path / "A"))
+    session.ui.dicomButton.click()
+    session.settle(0.1)
+    # each of the two segmentations has a grid of its own
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["A.dcm", "A_segmentation.dcm", "A_segmentation2.dcm"]
+
+
 def testReportOfAllStructures(desktop, session, tmp_path):
     session.ui.modeComboBox.currentIndex = 1
     nodes = twoStructures()

@@ -18,19 +18,19 @@ class Directions(Sampler):
     """Measures from each of some boundaries to its target: a surface, or a function of points (n, 3), in mm."""
 
     def __init__(self, boundaries: Sequence[Surface], targets: Sequence):
-        super().__init__(tuple(boundaries), lambda segment: self._targets[segment])
         self._targets = [one if callable(one) else ClosestSurface(one) for one in targets]
-        self.shared, self.lengths = np.zeros(len(boundaries)), np.ones(len(boundaries))
+        super().__init__(tuple(boundaries), lambda segment: self._targets[segment])
+
+    def _measureBase(self):
         nodes, sizes = [], []
-        for number, surface in enumerate(boundaries):
+        for number, surface in enumerate(self.surfaces):
             weights = np.array(NODES[surface.dimension]) / 4
             points = np.einsum("pc,mcx->pmx", weights, surface.corners(np.arange(surface.count))).reshape(-1, 3)
             first = self._append(self.signedAt(number, points), lambda rows, points=points: points[rows])
             nodes.append(first + np.arange(len(points), dtype=np.int32).reshape(len(weights), -1))
             sizes.append(surface.sizes)
         segment = np.repeat(np.arange(len(sizes)), [len(one) for one in sizes])
-        self.sides = np.zeros(len(segment))
-        self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), segment, np.ones(len(boundaries), bool))
+        self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), np.zeros(len(segment)), segment)
 
     def signedAt(self, segment, points):
         target = self._targets[segment]

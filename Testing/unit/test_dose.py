@@ -83,7 +83,9 @@ def along(source, axis: int, toward: np.ndarray):
 
 @pytest.mark.parametrize("volume", [500, pytest.param(500_000, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(("shape", "axis"), [(sphere, 2), (cylinder, 1), (cone, 0)])
-@pytest.mark.parametrize(("step", "toward"), [(3, (0, 0, 1)), (2, (0.6, 0, 0.8))])
+@pytest.mark.parametrize(
+    ("step", "toward"), [(3, (0, 0, 1)), pytest.param(2, (0.6, 0, 0.8), marks=pytest.mark.nightly)]
+)
 def testAnalyticShapes(volume, shape, axis, step, toward):
     source, above, half, mean = shape(volume)
     surface = along(source, axis, np.array(toward, float))

@@ -205,9 +205,18 @@ def testBoxDrawnTooLongTowardOneSide(side, low, high):
 def testEmptyStructures(empty):
     box = shapes.box((5, 5, 5), (14, 14, 14))
     missed, invented = compare(box, empty, SIGNED), compare(empty, box, SIGNED)
-    keys = ("OverMax", "UnderMax", "OverVolume", "UnderVolume", "MeanR", "MinS")
-    assert [missed[key].value for key in keys] == [0, math.inf, 0, 1000, -math.inf, -math.inf]
-    assert [invented[key].value for key in keys] == [math.inf, 0, 1000, 0, math.inf, math.inf]
+    keys = (
+        "OverFraction_2mm",
+        "UnderFraction_2mm",
+        "OverMax",
+        "UnderMax",
+        "OverVolume",
+        "UnderVolume",
+        "MeanR",
+        "MinS",
+    )
+    assert [missed[key].value for key in keys] == [0, 1, 0, math.inf, 0, 1000, -math.inf, -math.inf]
+    assert [invented[key].value for key in keys] == [1, 0, math.inf, 0, 1000, 0, math.inf, math.inf]
     assert missed["UnderMax"].reason == "the test is empty" and missed["UnderMax"].status == "infinite"
     assert compare(empty, empty, SIGNED)["OverMax"].reason == "both structures are empty"
 

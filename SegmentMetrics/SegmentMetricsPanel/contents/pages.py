@@ -33,9 +33,25 @@ class Page(NamedTuple):
 
 def allPages() -> list[Page]:
     """Return the pages in the order of their buttons, in the current language."""
+
+    def isCompared(model: PanelModel) -> bool:
+        return model.record() is not None
+
+    def hasLesions(model: PanelModel) -> bool:
+        record = model.record()
+        return record is not None and (record.lesions is not None or record.gaps is not None)
+
+    def hasDose(model: PanelModel) -> bool:
+        return model.record() is not None and doseTable(model.record()) is not None
+
+    about, observed = _("How all observers agree, and who differs where."), lambda model: model.observers.isShown
+    numbers, measured = (
+        _("All measurements and verdicts, to copy, export and report."),
+        lambda model: model.outcome is not None,
+    )
     return [
-        Page("observers", _("Observers"), _("How all observers agree, and who differs where."), isObserved),
-        Page("numbers", _("Numbers"), _("All measurements and verdicts, to copy, export and report."), isMeasured),
+        Page("observers", _("Observers"), about, observed),
+        Page("numbers", _("Numbers"), numbers, measured),
         Page("plot", _("Plot"), _("How the distances are distributed."), isCompared),
         Page("map", _("Map"), _("How the surfaces are colored by their distance."), isCompared),
         Page("places", _("Places"), _("Where the contours lie farthest apart."), isCompared),
@@ -44,32 +60,6 @@ def allPages() -> list[Page]:
         Page("dose", _("Dose"), _("What dose the two receive."), hasDose),
         Page("tools", _("Tools"), _("What other tools would report."), isCompared),
     ]
-
-
-def isMeasured(model: PanelModel) -> bool:
-    """Return whether there are results."""
-    return model.outcome is not None
-
-
-def isObserved(model: PanelModel) -> bool:
-    """Return whether there are results of several observers."""
-    return model.observers.isShown
-
-
-def isCompared(model: PanelModel) -> bool:
-    """Return whether any structures were compared."""
-    return model.record() is not None
-
-
-def hasLesions(model: PanelModel) -> bool:
-    """Return whether lesions, or gaps of vessels, were looked for."""
-    record = model.record()
-    return record is not None and (record.lesions is not None or record.gaps is not None)
-
-
-def hasDose(model: PanelModel) -> bool:
-    """Return whether the shown structures were compared with a dose."""
-    return model.record() is not None and doseTable(model.record()) is not None
 
 
 def rowsOf(count: int) -> list[range]:

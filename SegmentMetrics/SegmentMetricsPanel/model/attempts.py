@@ -85,10 +85,12 @@ class Attempts:
         if not self._canBegin(self.model.whyNotTools):
             return False
         outcome, number = self.model.outcome, self.model.number()
-        stopped = _("The calculation of other tools' results was stopped.")
-        compute = outcome.comparisons[number].conventions
-        take = lambda found: self.host.takeTools(outcome, number, found)  # noqa: E731
-        return self._attempt(lambda work: work.run(compute), stopped, take) is not None
+        found = self._attempt(
+            lambda work: work.run(outcome.comparisons[number].conventions),
+            _("The calculation of other tools' results was stopped."),
+            lambda found: self.host.takeTools(outcome, number, found),
+        )
+        return found is not None
 
     def which(self, text: str) -> list | None:
         """Return what gives a number of the shown pair, the nearest first; None if it was stopped or failed."""
@@ -113,17 +115,23 @@ class Attempts:
 
         Returns True on success, else the panel shows the reason.
         """
-        form = reports.writeDicom if Path(path).suffix.lower() == ".dcm" else reports.write
-        write = lambda work: form(Path(path), self.model, self.logic, work)  # noqa: E731
-        return self._canBegin(self.model.whyNotReport) and self._write(path, write)
+        model, form = self.model, reports.writeDicom if Path(path).suffix.lower() == ".dcm" else reports.write
+        return self._write(path, model.whyNotReport, lambda work: form(Path(path), model, self.logic, work))
 
     def reportObservers(self, path) -> bool:
         """Write a report on several observers to a path. Returns True on success, else the panel shows the reason."""
-        write = lambda work: reports.writeObservers(Path(path), self.model.observers.outcome.study, work)  # noqa: E731
-        return self._canBegin(self.model.whyNotObserverFiles) and self._write(path, write)
+        found, write = self.model.observers, reports.writeObservers
+        return self._write(
+            path, self.model.whyNotObserverFiles, lambda work: write(Path(path), found.outcome.study, work)
+        )
 
-    def _write(self, path, write) -> bool:
-        """Write a report; write: called with a LongWork, returns sentences about what is missing from it."""
+    def _write(self, path, whyNot, write) -> bool:
+        """Write a report unless there is a reason not to.
+
+        write: called with a LongWork, returns sentences about what is missing from the report.
+        """
+        if not self._canBegin(whyNot):
+            return False
 
         def take(missing) -> None:
             self.model.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])

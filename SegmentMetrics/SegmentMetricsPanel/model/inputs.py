@@ -171,10 +171,9 @@ class Inputs:
             ("reference", _("Choose a segment of the reference.")),
             ("test", _("Choose a segment of the test.")),
         ):
-            node, segment = self.chosen(side)
-            if segment not in self.scene.segments(node):
+            if getattr(p, f"{side}Segment") not in self.scene.segments(getattr(p, side)):
                 return missing
-        if self.chosen("reference") == self.chosen("test"):
+        if (p.reference, p.referenceSegment) == (p.test, p.testSegment):
             return _("Reference and test are the same segment: choose two different ones.")
         return ""
 

@@ -122,36 +122,32 @@ class PanelModel:
         found = self._chosen
         if found is None:
             try:
-                found = Chosen(self.settings(), self.protocol())
+                found = Chosen(chosensettings.settingsOf(self.parameters, self.scene), self.protocol())
             except InputError as error:
                 found = Chosen(problem=str(error))
             self._chosen = found if self.isSteady else None
         return found
 
-    def request(self, isOfPair: bool = False) -> Request:
+    def request(self, isOfPair: bool = False, shown=None) -> Request:
         """Return the Request for what is chosen. Raises InputError for settings or a protocol that cannot be used.
 
-        isOfPair: whether it is for the chosen pair in the case of several observers.
+        isOfPair: whether it is for the chosen pair in the case of several observers. shown: an Outcome that is measured
+        again, with its settings and its dose.
         """
-        p, chosen = self.parameters, self.chosen()
-        if chosen.problem:
-            raise InputError(chosen.problem)
-        if self.observers.isChosen and not isOfPair:
-            observers, tests = (self.observers.given(role) for role in ("observer", "test"))
-            method = p.consensus.method
-            return Request([*observers, *tests], chosen.settings, observers=len(observers), consensus=method)
-        return self._requestOf(chosen.settings, chosen.protocol, p.dose)
-
-    def followedRequest(self) -> Request:
-        """Return the Request that edits are measured with: that of the shown results, or without any the chosen."""
-        if self.outcome is None:
-            return self.request()
-        return self._requestOf(self.outcome.settings, self.protocol(), self.outcome.dose)
-
-    def _requestOf(self, settings: Settings, protocol: Protocol | None, dose) -> Request:
         p = self.parameters
+        if shown is not None:
+            settings, protocol, dose = shown.settings, self.protocol(), shown.dose
+        else:
+            chosen = self.chosen()
+            if chosen.problem:
+                raise InputError(chosen.problem)
+            settings, protocol, dose = chosen.settings, chosen.protocol, p.dose
+        if self.observers.isChosen and not (isOfPair or shown):
+            observers, tests = (self.observers.given(role) for role in ("observer", "test"))
+            return Request([*observers, *tests], settings, observers=len(observers), consensus=p.consensus.method)
         if p.mode != Mode.allStructures:
-            return Request([self.inputs.chosen(side) for side in REFERENCE_AND_TEST], settings, protocol, dose)
+            compared = [(p.reference, p.referenceSegment), (p.test, p.testSegment)]
+            return Request(compared, settings, protocol, dose)
         compared, pairs = [(p.reference, ""), (p.test, "")], (choicesOf(p, self.scene), proposedOf(p, self.scene))
         return Request(compared, settings, protocol, dose, *pairs)
 

@@ -55,8 +55,8 @@ class ConventionsView(View):
         explain(ui.conventionsLegendLabel, conventions.aboutLegend())
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
         self.choice = ChoiceList(ui.conventionsKeyComboBox, self.onKey)
-        suggest = lambda: suggestedFile("conventions", *self.taken[:2])  # noqa: E731
-        kind, problem = _("Table (*.csv)"), _("The table could not be written.")
+        suggest, kind = lambda: suggestedFile("conventions", *self.taken[:2]), _("Table (*.csv)")
+        problem = _("The table could not be written.")
         self.button = SaveButton(ui.conventionsExportButton, _("Export"), kind, suggest, self.export, problem)
 
     def draw(self) -> None:

@@ -1,5 +1,7 @@
 """The buttons that write reports, as pages and as DICOM, and the protocol that several observers make."""
 
+from functools import partial
+
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib.case.observers.limits import protocolFrom
@@ -22,12 +24,12 @@ class ReportsView(View):
         self.attempts = attempts
         title, page, problem = _("Write report"), _("Page (*.html)"), _("The report could not be written.")
         dicom, exported = _("DICOM (*.dcm)"), _("Export to DICOM")
-        suggest = lambda suffix: lambda: suggestedFile("", model.outcome, suffix=suffix)  # noqa: E731
-        report = SaveButton(ui.reportButton, title, page, suggest(".html"), self.writePage, problem)
+        suggestPage, suggestDicom = (partial(self.suggest, suffix) for suffix in (".html", ".dcm"))
+        report = SaveButton(ui.reportButton, title, page, suggestPage, self.writePage, problem)
         report.tip = _(
             "Write a page with all of this for the browser and for paper: numbers, distance map, worst places, slices."
         )
-        export = SaveButton(ui.dicomButton, exported, dicom, suggest(".dcm"), self.writeDicom, problem)
+        export = SaveButton(ui.dicomButton, exported, dicom, suggestDicom, self.writeDicom, problem)
         export.tip = _(
             "Export to DICOM: a structured report for the archive, with the numbers, findings and verdicts, and the "
             "segments beside it. Patient and study are those of the loaded DICOM images."
@@ -46,12 +48,15 @@ class ReportsView(View):
         for button in self.ofObservers:
             button.enable(self.model.whyNotObserverFiles())
 
+    def suggest(self, suffix: str) -> str:
+        return suggestedFile("", self.model.outcome, suffix=suffix)
+
     def writePage(self, path) -> None:
         offer("plotly>=6", "plotly")
         self.attempts.report(path)
 
     def writeDicom(self, path) -> None:
-        offer("highdicom>=0.24,<0.30", "highdicom")
+        offer("highdicom>=0.28,<0.30", "highdicom")
         self.attempts.report(path)
 
     def writeProtocol(self, path) -> None:

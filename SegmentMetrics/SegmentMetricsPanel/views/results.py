@@ -1,6 +1,5 @@
 """The summary, the tables and the findings of a comparison."""
 
-import re
 from pathlib import Path
 
 import qt
@@ -115,8 +114,6 @@ class ResultsView(View):
     def export(self, path: Path) -> None:
         """Write all measurements with all digits as CSV, and a schema that describes the columns beside it."""
         writing.writeCsv(self.model.outcome.records, path)
-        name = re.sub(r"\.csv$", "", path.name, flags=re.IGNORECASE)
-        writing.writeCsvSchema(self.model.outcome.records, path.with_name(f"{name}.schema.csv"))
         self.onWritten(path)
 
 

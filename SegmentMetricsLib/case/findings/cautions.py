@@ -152,7 +152,8 @@ def _tolerances(pair: Pair) -> Iterator[str]:
     if not tolerances:
         return
     # smoothing may have shrunk the surface of voxels
-    boxes = [(one if one.mask is None else one.unsmoothed()).box for one in structures]
+    areShrunk = [one.mask is not None and one.surfaceKind == "displayed" for one in structures]
+    boxes = [one.unsmoothed().box if isShrunk else one.box for one, isShrunk in zip(structures, areShrunk)]
     size = max(float((high - low).max()) for low, high in boxes)
     masks = [one.mask for one in structures if one.mask is not None]
     # structures of patients are smaller than a tolerance only if they are of few voxels

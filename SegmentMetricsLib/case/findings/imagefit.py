@@ -68,9 +68,7 @@ def imageFindings(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> Ite
 
 
 def _namesOf(structures: Iterable[Structure]) -> str:
-    names = list(dict.fromkeys(structure.name for structure in structures))
-    more = len(names) - MOST_NAMES
-    return commaSeparated(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return commaSeparated(dict.fromkeys(structure.name for structure in structures), MOST_NAMES)
 
 
 def _shareCovered(structure: Structure, grid: Grid) -> float:

@@ -16,7 +16,7 @@ from ...conventions.presets import PRESETS
 from ...distances.surfacedistances import SurfaceDistances
 from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
-from ...metrics.findings import Finding, asFinding
+from ...metrics.findings import asFinding
 from ...metrics.measurement import Measurement, finite, measure
 from ...metrics.pair import Pair
 from ...metrics.registry import findMetric
@@ -169,7 +169,8 @@ def compareAll(
             opened[first, second] = error
     measureTogether(one for one in opened.values() if isinstance(one, Pair) and costOf(one.structures) <= SMALL)
 
-    def both(place: tuple[int, int]) -> _Both | InputError:
+    def both(place: tuple[int, int]) -> tuple | InputError:
+        """Return the measurements of a pair in both orders, its alarms, and its distances, None without any."""
         pair = opened.pop(place)  # so that what is computed of it goes with it
         if isinstance(pair, InputError):
             return pair
@@ -180,7 +181,7 @@ def compareAll(
             return error
         alarms = [finding for finding in map(asFinding, comparison.findings) if finding.isAlarm]
         distances = comparison.distances
-        return _Both(comparison.measurements, back, alarms, None if distances is None else Pooled.of(distances))
+        return comparison.measurements, back, alarms, None if distances is None else Pooled.of(distances)
 
     pairs, pooled = {}, {}
     findings: dict[str, list[tuple[int, int]]] = {}
@@ -189,21 +190,12 @@ def compareAll(
         if isinstance(outcome, InputError):
             failures.setdefault(str(outcome), []).append(place)
             continue
-        pairs[place], pairs[place[::-1]] = outcome.there, outcome.back
-        if outcome.pooled is not None:
-            pooled[place] = outcome.pooled
-        for finding in outcome.alarms:
+        pairs[place], pairs[place[::-1]], alarms, distances = outcome
+        if distances is not None:
+            pooled[place] = distances
+        for finding in alarms:
             findings.setdefault(finding, []).append(place)
     return Matrix(len(structures), pairs, pooled, findings, failures)
-
-
-class _Both(NamedTuple):
-    """The measurements of a pair in both orders, its alarms, and its distances, None without any."""
-
-    there: Mapping[str, Measurement]
-    back: Mapping[str, Measurement]
-    alarms: Sequence[Finding]
-    pooled: Pooled | None
 
 
 def _exchange(pair: Pair, comparison: Comparison, criticals: Mapping[str, Structure]) -> Mapping[str, Measurement]:

@@ -271,7 +271,7 @@ class Work:
             structures: list[Structure | None] = []
             for structure, name in zip(organ.structures, [*self.observers, *self.tests], strict=True):
                 try:
-                    structures.append(None if structure is None else self.measured(structure))
+                    structures.append(None if structure is None else self.withSurface(structure))
                 except InputError as error:
                     raise InputError(f"{name}: {error}") from error
             return _observe(replace(organ, structures=structures), self)
@@ -280,7 +280,7 @@ class Work:
         except MemoryError:
             return InputError("this takes more memory than the computer has.")
 
-    def measured(self, structure: Structure) -> Structure:
+    def withSurface(self, structure: Structure) -> Structure:
         """Return a structure with the surface that is measured."""
         return withSurface(structure, self.settings, self.displayed)
 
@@ -402,4 +402,4 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
 def _asStructure(made: Consensus, name: str, drawings: Drawings, work: Work) -> Structure:
     frames = {structure.frameOfReference for structure in drawings.structures}
     structure = Structure(name, made.mask, frameOfReference=frames.pop() if len(frames) == 1 else "")
-    return work.measured(structure)
+    return work.withSurface(structure)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ...base.errors import requireKind
 from ...metrics.measurement import Measurement
@@ -170,25 +169,6 @@ def scoreText(verdicts: Sequence[Verdict]) -> str:
     return "-" if given is None else f"{given:.2f}"
 
 
-class _Subject(NamedTuple):
-    """The subject of rules: a pair, or a structure that is not in a pair.
-
-    title: its name in verdicts. names: those by which its rules are found. byConvention: its measurements by convention
-    and key. reason: why there are none, "" if there are.
-    """
-
-    title: str
-    names: Sequence[str]
-    byConvention: Mapping[str, Mapping[str, Measurement]]
-    reason: str = ""
-
-    def judge(self, rule: Rule) -> Verdict:
-        """Return the verdict of a rule on the subject; rules without a convention use the first one."""
-        convention = rule.convention or next(iter(self.byConvention), "")
-        measurement = self.byConvention.get(convention, {}).get(rule.measurement)
-        return judge(self.title, rule, measurement, reason=self.reason)
-
-
 def judgeCase(
     protocol: Protocol,
     measured: Sequence[tuple[tuple[str, str], Mapping[str, Mapping[str, Measurement]]]],
@@ -207,26 +187,30 @@ def judgeCase(
     """
     requireKind(protocol, Protocol, "The protocol", "a Protocol, as readProtocol() returns it")
     failures = failures or {}
-    subjects = [_Subject(naming.pairTitle(names), names, byConvention) for names, byConvention in measured]
+    # title in verdicts, names by which rules are found, measurements, and why there are none
+    subjects: list[tuple[str, Sequence[str], Mapping[str, Mapping[str, Measurement]], str]] = [
+        (naming.pairTitle(names), names, byConvention, "") for names, byConvention in measured
+    ]
     for title, reason in failures.items():
-        names = tuple(dict.fromkeys((title, *title.split(naming.PAIR_JOINT))))
-        subjects.append(_Subject(title, names, {}, reason))
+        subjects.append((title, tuple(dict.fromkeys((title, *title.split(naming.PAIR_JOINT)))), {}, reason))
     # a structure that cannot be used on the other side must not be reported as missing there
     spelled = {naming.parse(title).spelled for title in failures}
     for which, alone in unmatched.items():
         subjects += [
-            _Subject(name, (name,), {}, f"only the {which} has {name}")
+            (name, (name,), {}, f"only the {which} has {name}")
             for name in alone
             if naming.parse(name).spelled not in spelled
         ]
     verdicts, withoutLimits = [], []
-    for subject in subjects:
-        rules = protocol.rulesFor(*subject.names)
-        verdicts += [subject.judge(rule) for rule in rules]
+    for title, names, byConvention, reason in subjects:
+        rules = protocol.rulesFor(*names)
+        for rule in rules:
+            numbers = byConvention.get(rule.convention or next(iter(byConvention), ""), {})
+            verdicts.append(judge(title, rule, numbers.get(rule.measurement), reason=reason))
         if not rules:
-            withoutLimits.append(subject.title)
+            withoutLimits.append(title)
     if isWhole:
-        known = {name for subject in subjects for name in subject.names}.union(*unmatched.values())
+        known = {name for _, names, _, _ in subjects for name in names}.union(*unmatched.values())
         absent = [rule for rule in protocol.rules if not any(map(rule.fits, known))]
         verdicts += [judge(r.structure, r, None, reason=f"there is no structure {r.structure}") for r in absent]
     return Judgment(protocol, tuple(verdicts), tuple(dict.fromkeys(withoutLimits)))

@@ -214,11 +214,11 @@ def _withPoints(sheet: Sheet) -> tuple[Line, ...]:
     if sheet.separator == "," or any("." in line.cells[name] for line in sheet.lines for name in NUMBERS):
         return sheet.lines
 
-    def pointed(cells: Mapping[str, str]) -> dict[str, str]:
+    def withPoints(cells: Mapping[str, str]) -> dict[str, str]:
         found = {name: DECIMAL_COMMA.fullmatch(cells[name]) for name in NUMBERS}
         return {**cells, **{name: f"{one[1]}.{one[2]}" for name, one in found.items() if one}}
 
-    return tuple(replace(line, cells=pointed(line.cells)) for line in sheet.lines)
+    return tuple(replace(line, cells=withPoints(line.cells)) for line in sheet.lines)
 
 
 @contextmanager

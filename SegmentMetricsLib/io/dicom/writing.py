@@ -7,7 +7,6 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,14 +20,6 @@ from ...base.texts import commaSeparated
 from ...base.version import __version__
 from ...model.structure import Structure
 from .opening import isDicom, read, readable, textOf
-
-with suppress(ImportError):  # Sources.of() says so
-    import highdicom
-    from highdicom.sr import CodedConcept
-    from pydicom import Dataset
-    from pydicom.dataset import FileMetaDataset
-    from pydicom.sr.codedict import codes
-    from pydicom.uid import RE_VALID_UID, CTImageStorage, ExplicitVRLittleEndian, generate_uid
 
 MANUFACTURER, UTF8 = "SegmentMetrics", "ISO_IR 192"
 # What all files of a study share.
@@ -85,6 +76,9 @@ class Sources:
             import highdicom  # noqa: F401
         except ImportError as error:
             raise InputError(f"writing DICOM needs pydicom and highdicom: {installing('dicom')}.") from error
+        from pydicom import Dataset
+        from pydicom.uid import RE_VALID_UID, generate_uid
+
         given = given or {}
         if unknown := [name for name in given if name not in (*HEADER, "InstitutionName")]:
             raise InputError(f"{commaSeparated(unknown)} cannot be given: use {commaSeparated(HEADER)}.")
@@ -157,6 +151,9 @@ class Sources:
 
     def instance(self, storage: str, series: str, **elements):
         """Return a new pydicom Dataset of a kind in a series, with patient, study and what made it."""
+        from pydicom.dataset import FileMetaDataset
+        from pydicom.uid import ExplicitVRLittleEndian, generate_uid
+
         result, now = deepcopy(self.header), datetime.now()
         result.SOPClassUID, result.SOPInstanceUID, result.SeriesInstanceUID = storage, generate_uid(), series
         result.ContentDate, result.ContentTime = f"{now:%Y%m%d}", f"{now:%H%M%S}"
@@ -181,6 +178,8 @@ def _read(path: Path):
 
 def _imagesOf(dataset) -> Iterator:
     """Yield datasets that identify the images that a SEG or RTSTRUCT refers to."""
+    from pydicom import Dataset
+
     listed = [
         (dataset.StudyInstanceUID, series, one)
         for series in dataset.get("ReferencedSeriesSequence", [])
@@ -205,6 +204,7 @@ def anatomyOf(structure: Structure, *descriptions) -> list:
     They are highdicom's CodedConcepts. descriptions: the structure's items in its DICOM file; without any code there,
     those of Slicer's terminology are taken.
     """
+    from highdicom.sr import CodedConcept
 
     def code(name: str, *items) -> CodedConcept | None:
         found = [item[name][0] for item in items if item is not None and item.get(name)]
@@ -229,6 +229,8 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
     Empty structures and contours in a plane have no copy. named: with their names in the files, by any keys. target:
     path of the file that the others will be beside. Returns the datasets by path, and the places by these keys.
     """
+    from pydicom.uid import generate_uid
+
     files: dict[tuple, dict[int, tuple[str, Structure]]] = {}
     for key, (name, one) in named.items():
         if one.mask is not None and not one.isEmpty:
@@ -256,6 +258,10 @@ def _segmentationOf(named: Sequence[tuple[str, Structure]], sources: Sources, se
     named: with their names, all on one grid and none empty. series: instance UID of the new series. count: number of
     the file within it. The image among the sources is referred to if there is one.
     """
+    import highdicom
+    from pydicom.sr.codedict import codes
+    from pydicom.uid import CTImageStorage, generate_uid
+
     masks = [one.ownMask for _, one in named]
     grid = masks[0].grid
     low = np.min([mask.low for mask in masks], axis=0)
@@ -312,6 +318,8 @@ def _encapsulatedMesh(named: Sequence[tuple[str, Structure]], sources: Sources, 
 
     Arguments are those of _segmentationOf().
     """
+    from pydicom import Dataset
+
     ((name, structure),) = named
     corners = structure.surface.points[structure.surface.cells].astype("<f4")
     facets = np.zeros(len(corners), np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")]))
@@ -330,6 +338,8 @@ def _encapsulatedMesh(named: Sequence[tuple[str, Structure]], sources: Sources, 
 
 def encapsulatedPdf(path: Path, sources: Sources):
     """Return a PDF as the pydicom Dataset of an encapsulated document. Raises InputError for anything else."""
+    from pydicom.uid import generate_uid
+
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
+import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -32,6 +33,7 @@ FIELD = re.compile(
 )
 # The readers fail on longer values.
 LONGEST_VALUE = 500
+GZIP_NAMES = ("gz", "gzip")
 # Sizes in bytes of the types in NRRD files, whose names may also contain "signed", "unsigned", "int" and "_t".
 TYPES = {
     **dict.fromkeys(("char", "uchar", "int8", "uint8"), 1),
@@ -94,13 +96,34 @@ def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
             raise InputError("its voxels are compressed with bzip2, which is not supported; save it with gzip.")
         if not withVoxels or fields.keys() & {"datafile", "lineskip", "byteskip"}:
             return remarks, 0, 0
-        known = math.prod(int(size) for size in fields.get("sizes", "0").split()) * typeSize(fields)
+        known = _sizeOf(fields)
         if encoding == "raw":
             # too few are detected by the reader
             return remarks, known, max(remaining(file), known)
-        if encoding in ("gz", "gzip"):
+        if encoding in GZIP_NAMES:
             return remarks, known, decompressedSize(file, known)
     return remarks, 0, 0
+
+
+def promisedSum(path: Path) -> int | None:
+    """Return the CRC-32 of the voxels at the end of a gzip-compressed NRRD file: voxels with this sum are undamaged.
+
+    None if there is no such sum: for other files, and if the length beside it is not the one that the header says.
+    """
+    with path.open("rb") as file:
+        fields = fieldsOf(file) if file.read(4) == b"NRRD" else {}
+        if fields.get("encoding") not in GZIP_NAMES or fields.keys() & {"datafile", "lineskip", "byteskip"}:
+            return None
+        if remaining(file) < 8:
+            return None
+        file.seek(-8, 2)
+        found, size = struct.unpack("<II", file.read())
+    return found if size == _sizeOf(fields) % 2**32 else None
+
+
+def _sizeOf(fields: Mapping[str, str]) -> int:
+    """Return the size of the voxels in bytes according to a header, 0 if unknown."""
+    return math.prod(int(size) for size in fields.get("sizes", "0").split()) * typeSize(fields)
 
 
 def _remarks(fields: Mapping[str, str]) -> tuple[str, ...]:

@@ -189,11 +189,11 @@ def _page(size: tuple[int, int], names: str, numbers: list[tuple[str, str]]) -> 
     margin = round(28 * scale)
     x = width - margin
     for label, value in reversed(numbers):
-        x -= max(textWidth(label, _sized(13, scale)), textWidth(value, _sized(22, scale), True))
-        writeText(canvas, label, (x, 31 * scale), _sized(13, scale), PALE_INK)
-        writeText(canvas, value, (x, 57 * scale), _sized(22, scale), INK, bold=True)
+        x -= max(textWidth(label, _sizeOf(13, scale)), textWidth(value, _sizeOf(22, scale), True))
+        writeText(canvas, label, (x, 31 * scale), _sizeOf(13, scale), PALE_INK)
+        writeText(canvas, value, (x, 57 * scale), _sizeOf(22, scale), INK, bold=True)
         x -= round(34 * scale)
-    writeText(canvas, names, (margin, 47 * scale), _sized(30, scale), INK, bold=True, width=x - margin)
+    writeText(canvas, names, (margin, 47 * scale), _sizeOf(30, scale), INK, bold=True, width=x - margin)
     canvas[round(82 * scale), margin : width - margin] = _bytes(LINE)
     return canvas, (width - _strip(canvas)) // 2
 
@@ -254,7 +254,7 @@ def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:
 
 def _drawLegend(canvas: np.ndarray, coloring: Coloring, scale: float) -> None:
     """Draw a scale of the colors with its title in the upper right of a picture."""
-    size, (low, high) = _sized(14, scale), coloring.ends
+    size, (low, high) = _sizeOf(14, scale), coloring.ends
     top, bottom = round(180 * scale), round(483 * scale)
     right = canvas.shape[1] - round(25 * scale)
     left = right - round(21 * scale)
@@ -298,14 +298,14 @@ def _drawCube(canvas: np.ndarray, direction: Direction, scale: float) -> None:
         draw(canvas, letters, camera, plain(LETTERS))
 
 
-def _sized(points: float, scale: float) -> int:
+def _sizeOf(points: float, scale: float) -> int:
     return max(round(points * scale), 9)
 
 
 def _writeDirection(canvas: np.ndarray, text: str, left: int) -> None:
     """Write from where a picture is seen, below it. left: its left edge."""
     scale = _scaleOf(canvas)
-    writeText(canvas, text, (left + 28 * scale, canvas.shape[0] - 21 * scale), _sized(13, scale), PALE_INK)
+    writeText(canvas, text, (left + 28 * scale, canvas.shape[0] - 21 * scale), _sizeOf(13, scale), PALE_INK)
 
 
 def _writeSides(canvas: np.ndarray, middle: int, kind: str) -> None:
@@ -314,15 +314,15 @@ def _writeSides(canvas: np.ndarray, middle: int, kind: str) -> None:
     margin = round(28 * scale)
     for start, side, other in ((0, "Reference", "test"), (middle, "Test", "reference")):
         y = (88 + 15) * scale
-        used = writeText(canvas, side, (start + margin, y), _sized(15, scale), INK, bold=True)
+        used = writeText(canvas, side, (start + margin, y), _sizeOf(15, scale), INK, bold=True)
         note, longer = f"colored by {kind}", f"colored by {kind}, with the outline of the {other}"
         if kind not in ("hazard", "dose"):
             distance = "bidirectional local distance" if kind == "bld" else "distance"
             note = f"colored by {distance} to the {other}"
             longer = note + ", whose outline is drawn"
         room = middle - margin - used - 8 * scale
-        note = longer if textWidth(longer, _sized(14, scale)) <= room else note
-        writeText(canvas, note, (start + margin + used + 8 * scale, y), _sized(14, scale), PALE_INK, width=room)
+        note = longer if textWidth(longer, _sizeOf(14, scale)) <= room else note
+        writeText(canvas, note, (start + margin + used + 8 * scale, y), _sizeOf(14, scale), PALE_INK, width=room)
 
 
 def _bytes(color: tuple[float, float, float]) -> np.ndarray:

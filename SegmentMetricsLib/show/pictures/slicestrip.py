@@ -8,7 +8,7 @@ from ...base.palettes import rgb
 from ...model.grayimages import GrayImage
 from ..rendering import Camera, draw, linesOf, plain
 from ..report.gray import PRESETS, Gray
-from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, Window, contoursOf, towardText, windowsOf
+from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, contoursOf, towardText, windowsOf
 from ..report.sliceviews import largestOf, picturesOf
 from .lettering import INK, PALE_INK, textWidth, writeText
 
@@ -35,12 +35,17 @@ def sliceStrip(comparison, image: GrayImage, width: int, scale: float, backgroun
     zoom = across / ACROSS
     down, head = round(DOWN * zoom), round(HEAD * scale)
     strip = np.tile(background.astype(np.uint8), (head + down + round(FOOT * scale), width, 1))
-    gray = Gray(image)
+    gray, first = Gray(image), PRESETS[0]
+    low, high = first.level - first.width / 2, first.level + first.width / 2
+    if not image.isHounsfield:
+        low, high = image.range()
     left = (width - len(found) * across - (len(found) - 1) * margin) // 2
     for number, (picture, window, sides) in enumerate(zip(found, windows, contoursOf(found, windows), strict=True)):
         start = left + number * (across + margin)
         field = strip[head : head + down, start : start + across]
-        field[:] = _gray(gray, picture, window, (down, across))
+        values = gray.sample(window.planeOf(picture.view, picture.place, picture.at), down, across)
+        shade = np.nan_to_num(np.clip((values - low) / (high - low), 0, 1)) * 255
+        field[:] = np.rint(shade)[..., None]
         for lines, color in zip(sides, ON_IMAGE, strict=True):
             for line in lines:
                 points = np.pad(line.points * zoom, ((0, 0), (0, 1)))
@@ -56,17 +61,3 @@ def sliceStrip(comparison, image: GrayImage, width: int, scale: float, backgroun
         writeText(strip, text, (x, round(17 * scale)), size, PALE_INK)
         x += textWidth(text, size) + round(20 * scale)
     return strip
-
-
-def _gray(gray: Gray, picture, window: Window, shape: tuple[int, int]) -> np.ndarray:
-    """Return a slice of the image in the window that is shown first, as colors (rows, columns, 3) in [0, 255]."""
-    plane = window.planeOf(picture.view, picture.place, picture.at)
-    rows, columns = shape
-    right, down = plane.right * plane.width / columns, plane.down * plane.height / rows
-    values = gray.image.sampled(plane.corner + right / 2 + down / 2, right, down, (columns, rows))
-    first = PRESETS[0]
-    low, high = first.level - first.width / 2, first.level + first.width / 2
-    if not gray.image.isHounsfield:
-        low, high = gray.image.range()
-    shade = np.nan_to_num(np.clip((values - low) / (high - low), 0, 1)) * 255
-    return np.repeat(np.rint(shade)[..., None], 3, axis=2)

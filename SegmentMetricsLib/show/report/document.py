@@ -194,6 +194,12 @@ class Report:
         found = [[one for one in record.findings if not (isOnce and isSmall(one))] for record in records]
         shared, own = repeated.sortOut(found)
         date = now()
+        structuresHead = Markup('<h2 class="structures">Structures</h2>')
+        if any(map(ranking.isBrief, ranking.order)):  # and what is left out in print, with a switch for it
+            which = "structures that agree better"
+            if judgment is not None:
+                which = f"structures that pass{' or have no limits' if UNJUDGED in ranking.verdicts else ''}"
+            structuresHead = fromFile("briefly", which=which)
         framed = (
             fromFile(
                 "structure",
@@ -213,12 +219,12 @@ class Report:
             head=self._head(ranking, len(failures), dose, date),
             failed=notCompared(failures),
             alarms=alarms(records, findings),
-            judged=_judged(ranking, judgment) if judgment is not None else "",
+            judged=_protocolOf(ranking, judgment) if judgment is not None else "",
             filters=self.gray.filters() if self.gray else "",
             overview=_overview(missing, findings, ranking, bool(failures)),
             common=joined((common(shared, records), small(areSmall if isOnce else (), records))),
             review=resource("review.html"),
-            structuresHead=_structuresHead(ranking),
+            structuresHead=structuresHead,
             structures=joined(framed, "\n"),
             provenance=provenance(self.settings, records, [part.sources for part in self._parts], judgment, dose),
             noDevice=NO_DEVICE,
@@ -457,12 +463,12 @@ def _measurements(record: Comparison) -> Markup:
             Table(values.columns, rows), groups=families, kind="measured spread" if spread else "measured"
         ),
         note=filled('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
-        sides=filled(toward, sides=table(_turned(sides))) if sides else "",
+        sides=filled(toward, sides=table(_turn(sides))) if sides else "",
         dose=filled("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",
     )
 
 
-def _turned(content: Table) -> Table:
+def _turn(content: Table) -> Table:
     names, *rows = ([row[n] for row in content.rows] for n in range(len(content.columns)))
     heads = [column.heading for column in content.columns]
     return Table.headed([heads[0], *names], [[head, *row] for head, row in zip(heads[1:], rows, strict=True)])
@@ -473,7 +479,7 @@ def _solid(text: str) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
+def _protocolOf(ranking: Ranking, judgment: Judgment) -> Markup:
     """Return the verdicts of the protocol, rule by rule, the worst structure first."""
     sources = list(dict.fromkeys(verdict.rule.source for verdict in judgment.verdicts))
     notes = {source: f"[{n}]" for n, source in enumerate(filter(None, sources), 1)} if len(sources) > 1 else {}
@@ -507,13 +513,3 @@ def _judged(ranking: Ranking, judgment: Judgment) -> Markup:
         note=filled('<p class="soft">$note</p>', note=SCORE_NOTE) if judgment.isWeighted else "",
         rules=table(rules, isProse=True),
     )
-
-
-def _structuresHead(ranking: Ranking) -> Markup:
-    """Return the heading of the sections, with a note on what is left out in print and a switch for it."""
-    if not any(map(ranking.isBrief, ranking.order)):
-        return Markup('<h2 class="structures">Structures</h2>')
-    which = "structures that agree better"
-    if ranking.judgment is not None:
-        which = f"structures that pass{' or have no limits' if UNJUDGED in ranking.verdicts else ''}"
-    return fromFile("briefly", which=which)

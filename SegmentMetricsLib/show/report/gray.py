@@ -92,11 +92,13 @@ class Gray:
         """Return the codes (rows, columns) in a plane, 0 beyond the image. finest: least size of pixels, mm."""
         pixel = max(finest, float(self.image.grid.worldSteps.min()))
         columns, rows = (max(int(np.ceil(side / pixel)), 1) for side in (plane.width, plane.height))
-        # pixels fill the rectangle exactly
-        right, down = plane.right * plane.width / columns, plane.down * plane.height / rows
-        found = self.image.sampled(plane.corner + right / 2 + down / 2, right, down, (columns, rows))
-        codes = np.interp(found, self.values, np.arange(256))
+        codes = np.interp(self.sample(plane, rows, columns), self.values, np.arange(256))
         return np.rint(np.nan_to_num(codes)).astype(np.uint8)
+
+    def sample(self, plane: Plane, rows: int, columns: int) -> np.ndarray:
+        """Return the values (rows, columns) of pixels that fill a plane exactly, NaN beyond the image."""
+        right, down = plane.right * plane.width / columns, plane.down * plane.height / rows
+        return self.image.sampled(plane.corner + right / 2 + down / 2, right, down, (columns, rows))
 
     def window(self, pictures: Sequence[np.ndarray]) -> tuple[float, float]:
         """Return the darkest and the brightest value of the automatic window of pictures, given by their codes."""

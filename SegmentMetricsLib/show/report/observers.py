@@ -88,7 +88,7 @@ def _section(number: int, found: ObservedStructure, remarks: Sequence[str], pict
     overlaps = [key for key in keys if key not in distances]
     # one of each kind, HD95 rather than HD
     chosen = [*distances[-1:], *overlaps[:1], *distances[:-1], *overlaps[1:]] if distances else overlaps
-    chosen = _preferred(chosen)[:MOST_MATRICES]
+    chosen = _sortKeys(chosen)[:MOST_MATRICES]
     return fromFile(
         "observed",
         number=number,
@@ -97,12 +97,12 @@ def _section(number: int, found: ObservedStructure, remarks: Sequence[str], pict
         remarks=sentences(remarks),
         picture=shown if picture else NOTHING,
         matrices=joined(_matrix(found, key) for key in chosen),
-        leaveOneOut=_leaveOneOut(found, _preferred(keys)),
-        tests=_tests(found, _preferred(keys)),
+        leaveOneOut=_leaveOneOut(found, _sortKeys(keys)),
+        tests=_tests(found, _sortKeys(keys)),
     )
 
 
-def _preferred(keys: Sequence[str]) -> list[str]:
+def _sortKeys(keys: Sequence[str]) -> list[str]:
     """Return keys with those first that most people report: a percentile of distances, Dice, NSD."""
     order = ("HD9", "DSC", "NSD", "MASD")
     return sorted(keys, key=lambda key: next((n for n, begin in enumerate(order) if key.startswith(begin)), len(order)))

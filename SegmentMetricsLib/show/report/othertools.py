@@ -18,14 +18,14 @@ def otherTools(comparison: Comparison) -> Markup:
     first = ConventionsRecord({}, {}, found).referenceValues()
     rows = [[REFERENCE_ROW, *(referenceText(number) for number in first.values())]]
     rows += [
-        [tool, *(_reported(numbers[key]) if key in numbers else NOTHING for key in first)]
+        [tool, *(_cellOf(numbers[key]) if key in numbers else NOTHING for key in first)]
         for tool, numbers in found.items()
     ]
     values = table(Table.headed(["Tool", *map(heading, first)], rows))
     return fromFile("othertools", reference=REFERENCE_ROW, values=values)
 
 
-def _reported(number: Reported) -> Markup:
+def _cellOf(number: Reported) -> Markup:
     # slight leanings have no color
     leaning = number.leaning.removeprefix("over-") if number.leaning.startswith("over-") else ""
     difference = f" ({number.differenceText()})" if number.differenceText() else ""

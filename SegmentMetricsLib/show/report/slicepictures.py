@@ -344,7 +344,7 @@ def thumbnail(comparison: Comparison) -> dict | None:
     # at the upper or lower end, the axial slice has only one of the two
     found = [next((one for one in pictures if all(one.contours)), pictures[0])]
     extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
-    return _drawn(found, largest.distance, extent)
+    return _thumbnailOf(found, largest.distance, extent)
 
 
 def typical(comparison: Comparison) -> dict | None:
@@ -366,10 +366,10 @@ def typical(comparison: Comparison) -> dict | None:
     contours = join(before[0]), join(before[1])
     if not all(contours):
         return None
-    return _drawn([Picture(view, place, float(place[view.axis]), contours, None, 0.0)], 0.0, extent)
+    return _thumbnailOf([Picture(view, place, float(place[view.axis]), contours, None, 0.0)], 0.0, extent)
 
 
-def _drawn(found: Sequence[Picture], distance: float, extent: float) -> dict:
+def _thumbnailOf(found: Sequence[Picture], distance: float, extent: float) -> dict:
     """Return the contours of a picture as data of SVG paths. distance, extent: as of windowsOf()."""
     (sides,) = contoursOf(found, windowsOf(found, distance, extent))
     reference, test = (pathOf(thin(lines, SMALL_THINNED)) for lines in sides)

@@ -145,6 +145,8 @@ def checkCovered(session: Session) -> None:
                     session.settle(0.1)
                     found = covered(panelOf(session)) + covered(pages.frame(name))
                     assert not found, (width, height, pixels, isOpen, name, found)
+                    widest = scrollArea(session).viewport().width
+                    assert panelOf(session).width <= widest, (width, height, pixels, name, "is cut at its sides")
                     assert topOf(ui.pagesFrame) >= 0 and topOf(pages.frame(name)) < heightOf(session) - 20, name
     finally:
         qt.QApplication.setFont(before)
