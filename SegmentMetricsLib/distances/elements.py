@@ -9,11 +9,11 @@ from typing import cast
 import numpy as np
 
 from ..base.progress import chunks
-from ..geometry.cellcases import caseAreas, caseNormals, caseSides
+from ..geometry.cellcases import caseAreas, caseNormals, caseSides, nestedSurfaces
 from ..geometry.closest import ClosestSurface
-from ..geometry.edges import uniqueSides
 from ..geometry.meshing import MaskSurface
 from ..geometry.surfaces import PIECES, Surface, longestSides, outwardNormals
+from ..geometry.triangles import uniqueSides
 from .lattice import Lattice, PackedLattice
 
 # The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
@@ -86,14 +86,11 @@ class Elements:
         np.maximum(self.low, smallest, out=smallest)
         return np.maximum(smallest, 0, out=smallest), np.maximum(self.high, largest, out=largest)
 
-    @cached_property
-    def _ends(self) -> list[int]:
-        return [0, *np.cumsum(np.bincount(self.segment)).tolist()]
-
     def rowsOf(self, segment: int) -> slice:
         """Return the rows of a segment; only for elements that are in the order of segments."""
-        first, last = (self._ends[min(number, len(self._ends) - 1)] for number in (segment, segment + 1))
-        return slice(first, last)
+        # of the same type, as a copy of all would be converted
+        ends = np.array([segment, segment + 1], self.segment.dtype)
+        return slice(*np.searchsorted(self.segment, ends).tolist())
 
     def chosen(self, rows: np.ndarray) -> Elements:
         """Return some of the elements, given by number."""
@@ -327,8 +324,10 @@ class LatticeSampler(Sampler):
 
     def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
         homes, count = self._homes.take(rows), self.lattice.codes.shape[1]
-        isTest = homes >= count
-        return self.lattice.mayLeave(homes, homes + np.where(isTest, -count, count), isTest == (side > 0))
+        isTest, (outward, inward) = homes >= count, nestedSurfaces()
+        others = homes + np.where(isTest, -count, count)
+        cases = tuple(self.lattice.codes.ravel().take(cells) for cells in (homes, others))
+        return ~np.where(isTest == (side > 0), outward[cases], inward[cases])
 
 
 def pieces(values: np.ndarray, base: Elements, rows: np.ndarray, more: np.ndarray) -> Elements:

@@ -40,18 +40,28 @@ from typing import Any
 import numpy as np
 
 from ..base.progress import chunks
-from ..geometry.edges import CORNERS_OF_SIDES
+from ..geometry.triangles import CORNERS_OF_SIDES
 from .bounded import Bounded
 from .elements import Elements, Sampler
 from .largest import farthest
-from .linear import WITH_PIECES, meanMagnitude, ofWholeAndPieces, shareBelow, shareWithin, turned, withPieces
-from .percentiles import SIZE_ROUNDING, SizeCurve, guessed
+from .linear import (
+    SIZE_ROUNDING,
+    WITH_PIECES,
+    SizeCurve,
+    estimatePercentiles,
+    meanMagnitude,
+    ofWholeAndPieces,
+    shareBelow,
+    shareWithin,
+    turned,
+    withPieces,
+)
 
 # Errors above which there is a second pass: mm for means; fraction of the boundary for shares within a tolerance; mm
 # for percentiles. For boundaries whose elements are shorter than SHORT on average, mm, those in mm are reduced in
 # proportion.
 MEAN_ERROR, SHARE_ERROR, PERCENTILE_ERROR, SHORT = 0.0005, 0.0015, 0.006, 0.3
-# Up to this many leaves of a segment, all are cut in any case where there are further passes.
+# Up to this many elements of a segment, all are cut in any case where there are further passes.
 FEWEST = 300
 # Fractions that remain as error after extrapolation: of the sum of differences, and of its random part, the root of the
 # sum of squares. Means are smoother than sizes up to a limit, whose line jumps from one side of a kink to the other.
@@ -62,7 +72,7 @@ SAME = 1e-9
 BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_DOUBTS = 1.6, 3.0, 0.5
 # Passes after the second one, elements of a segment that are cut in each, and how many times too large errors are that
 # need them, except for segments that always do.
-MORE_PASSES, MOST_CUT, TOO_LARGE = 4, 20_000, 5
+MORE_PASSES, MOST_CUT, TOO_LARGE = 4, 20_000, 4
 # Smallest error of a share: estimates from few elements are not more precise than this.
 LEAST_SHARE_ERROR = 0.0003
 # Rounding error of any distance, mm.
@@ -99,7 +109,7 @@ class Field:
     sampler: measures them. limits, percentiles: the numbers that have to be precise: sizes within limits in mm, and
     percentiles in (0, 100).
 
-    base: the elements of all segments. leaves: the same after some of them were replaced by their pieces; both are in
+    base: the elements of all segments. elements: the same after some of them were replaced by their pieces; both are in
     the order of segments. values: (n,) mm at the nodes, positive where the test lies outside the reference, in either
     direction; never negative for open boundaries. totals: (s,) mm2 or mm of every segment. shared: (s,) of elements
     that are part of both boundaries and not among the elements.
@@ -111,7 +121,7 @@ class Field:
         self.count = len(self.totals)
         self.scales = np.minimum(1.0, sampler.lengths / SHORT)
         self.known: dict[tuple, Any] = {}
-        self.leaves = self.base
+        self.elements = self.base
         if len(self.base.sizes):
             self._refine(limits, percentiles)
 
@@ -120,17 +130,17 @@ class Field:
     def _refine(self, limits: Sequence[float], percentiles: Sequence[float]) -> None:
         """Cut the elements that make a wanted number too imprecise."""
         isCut = self.sampler.areFew.take(self.base.segment)
-        self._drawn, self._chances = np.zeros(0, np.intp), np.zeros(0)
+        self._drawn, self._probabilities = np.zeros(0, np.intp), np.zeros(0)
         if not self.sampler.areFew.all():
-            isCut |= self._vague(limits, percentiles)
+            isCut |= self._findImprecise(limits, percentiles)
             # the sample must not depend on what else is asked
             _, differences = self._means(self.base, isSigned=False)
-            wanted, chances = MEAN_ERROR * self.scales * self.totals, np.zeros(len(differences))
+            wanted, probabilities = MEAN_ERROR * self.scales * self.totals, np.zeros(len(differences))
             for number in np.flatnonzero(~self.sampler.areFew).tolist():
                 own = self.base.rowsOf(number)
-                chances[own] = drawn(np.abs(differences[own]), float(wanted[number]))
-            self._drawn = np.flatnonzero(chances)
-            self._chances = chances.take(self._drawn)
+                probabilities[own] = drawSample(np.abs(differences[own]), float(wanted[number]))
+            self._drawn = np.flatnonzero(probabilities)
+            self._probabilities = probabilities.take(self._drawn)
             isCut[self._drawn] = True
         rows = np.flatnonzero(isCut)
         if len(rows):
@@ -138,51 +148,56 @@ class Field:
             count = len(pieces.sizes) // len(rows)
             ofDrawn = np.searchsorted(rows, self._drawn)[:, None] * count + np.arange(count)
             self._piecesOfDrawn = pieces.chosen(ofDrawn.ravel())
-            self.leaves = self.leaves.replaced(rows, pieces)
+            self.elements = self.elements.replaced(rows, pieces)
             self.known.clear()
         for _ in range(MORE_PASSES):
-            flags = self._vague(limits, percentiles, isAgain=True)
-            every = map(self.leaves.rowsOf, range(self.count))
+            flags = self._findImprecise(limits, percentiles, isAgain=True)
+            every = map(self.elements.rowsOf, range(self.count))
             rows = np.concatenate([own.start + np.flatnonzero(flags[own])[:MOST_CUT] for own in every])
             if not len(rows):
                 break
-            self.leaves = self.leaves.replaced(rows, self.sampler.cut(self.leaves, rows))
+            self.elements = self.elements.replaced(rows, self.sampler.cut(self.elements, rows))
             self.known.clear()
 
-    def _vague(self, limits: Sequence[float], percentiles: Sequence[float], isAgain: bool = False) -> np.ndarray:
-        """Return which leaves (k,) make sizes within limits in mm or percentiles too imprecise.
+    def _findImprecise(
+        self, limits: Sequence[float], percentiles: Sequence[float], isAgain: bool = False
+    ) -> np.ndarray:
+        """Return which elements (k,) make sizes within limits in mm or percentiles too imprecise.
 
         isAgain: after the second pass; also means, where elements may be large.
         """
-        leaves, share = self.leaves, SHARE_ERROR * self.totals
+        elements, share = self.elements, SHARE_ERROR * self.totals
         wanted: list[tuple[float | tuple[float, ...], np.ndarray]] = [(limit, share) for limit in limits]
         # after the second pass percentiles are precise enough, except where elements may be large
         for percent in percentiles if not isAgain or self.sampler.areLarge.any() else ():
-            value, density = self._guessed(percent)
+            value, density = self._estimate(percent)
             error = np.maximum(density * PERCENTILE_ERROR * self.scales, 2e-5 * self.totals)
             wanted.append((tuple(value.tolist()), error))
-        flags, factor = np.zeros(len(leaves.sizes), bool), np.where(self.sampler.areLarge | (not isAgain), 1, TOO_LARGE)
+        flags, factor = (
+            np.zeros(len(elements.sizes), bool),
+            np.where(self.sampler.areLarge | (not isAgain), 1, TOO_LARGE),
+        )
         for limit, error in wanted:
-            chosen, _, differences, doubts = self._passed(limit, 0)
-            self._mark(flags, chosen, differences, factor * error, LEFT_OF_SIZE)
-            self._mark(flags, chosen, doubts, factor * error, (1.0, 0.0))
+            chosen, _, differences, doubts = self._sizesAt(limit, 0)
+            self._flagLargest(flags, chosen, differences, factor * error, LEFT_OF_SIZE)
+            self._flagLargest(flags, chosen, doubts, factor * error, (1.0, 0.0))
         if isAgain and self.sampler.areLarge.any():
-            _, differences = self._means(leaves, isSigned=False)
+            _, differences = self._means(elements, isSigned=False)
             # those of very few elements may vanish by chance
-            isLarge = self.sampler.areLarge.take(leaves.segment)
-            flags |= isLarge & (np.bincount(leaves.segment, minlength=self.count) <= FEWEST).take(leaves.segment)
+            isLarge = self.sampler.areLarge.take(elements.segment)
+            flags |= isLarge & (np.bincount(elements.segment, minlength=self.count) <= FEWEST).take(elements.segment)
             error = np.where(self.sampler.areLarge, MEAN_ERROR * self.scales * self.totals, np.inf)
-            self._mark(flags, np.arange(len(flags)), differences, error, LEFT_OF_MEAN)
+            self._flagLargest(flags, np.arange(len(flags)), differences, error, LEFT_OF_MEAN)
         return flags
 
-    def _mark(
+    def _flagLargest(
         self, flags: np.ndarray, chosen: np.ndarray, amounts: np.ndarray, wanted: np.ndarray, left: tuple[float, float]
     ) -> None:
         """Flag the elements with the largest amounts (c,), so that the error of the others is at most half of `wanted`.
 
         Only in segments whose error exceeds the wanted one (s,). left: as for errorsLeft().
         """
-        starts = np.searchsorted(self.leaves.segment.take(chosen), np.arange(self.count))
+        starts = np.searchsorted(self.elements.segment.take(chosen), np.arange(self.count))
         for rows, some, error in zip(np.split(chosen, starts[1:]), np.split(amounts, starts[1:]), wanted.tolist()):
             order, ends, errors = errorsLeft(some, left)
             if errors[-1] > error:
@@ -212,23 +227,23 @@ class Field:
     def mean(self, isSigned: bool = False) -> list[Bounded]:
         """Return the mean distance of every segment in mm, or the mean signed distance, with bounds."""
         areFew = self.sampler.areFew
-        # of small boundaries the leaves; of others the base and the sample, as leaves depend on what else is asked
-        fine, differences = self._means(self.leaves, isSigned)
-        value: Any = np.bincount(self.leaves.segment, fine + differences / 3, self.count)
-        error = self._errorOf(self.leaves.segment, differences, LEFT_OF_MEAN)
+        # of small boundaries the elements; of others the base and the sample, as elements depend on what else is asked
+        fine, differences = self._means(self.elements, isSigned)
+        value: Any = np.bincount(self.elements.segment, fine + differences / 3, self.count)
+        error = self._errorOf(self.elements.segment, differences, LEFT_OF_MEAN)
         if not areFew.all():
             segment, own = self.base.segment, self.base.segment.take(self._drawn)
             fine, differences = self._means(self.base, isSigned)
             _, ofPieces = self._means(self._piecesOfDrawn, isSigned)
             ofPieces = ofPieces.reshape(len(own), -1)
-            beyond = (ofPieces.sum(axis=1) - EXPECTED * differences.take(self._drawn)) / self._chances
+            beyond = (ofPieces.sum(axis=1) - EXPECTED * differences.take(self._drawn)) / self._probabilities
             # those that were not drawn are represented by those that were
             sums, ofDrawn = np.bincount(segment, differences, self.count), np.bincount(own, beyond, self.count)
             ofBase: Any = np.bincount(segment, fine + differences / 3, self.count) + ofDrawn / (1 - EXPECTED)
             sums = np.maximum(np.abs(EXPECTED * sums + ofDrawn), np.abs(EXPECTED * sums))
-            variance = np.bincount(own, (1 - self._chances) * beyond**2, self.count) / (1 - EXPECTED) ** 2
+            variance = np.bincount(own, (1 - self._probabilities) * beyond**2, self.count) / (1 - EXPECTED) ** 2
             # differences that cancel, as on two faces of a box, need not cancel after the pieces are cut
-            squares = np.bincount(own, (ofPieces**2).sum(axis=1) / self._chances, self.count)
+            squares = np.bincount(own, (ofPieces**2).sum(axis=1) / self._probabilities, self.count)
             errorOfBase = LEFT_OF_MEAN[0] * sums + np.sqrt(LEFT_OF_MEAN[1] ** 2 * squares + variance)
             value, error = np.where(areFew, value, ofBase), np.where(areFew, error, errorOfBase)
         least = -np.inf if isSigned else 0.0
@@ -240,9 +255,9 @@ class Field:
     @once
     def size(self, limit: float, side: int = 0) -> list[Bounded]:
         """Return the size of every segment within a limit in mm, or farther toward one side (1 or -1), with bounds."""
-        chosen, sizes, differences, doubts = self._passed(limit, side)
+        chosen, sizes, differences, doubts = self._sizesAt(limit, side)
         sizes = sizes + (self.shared if side == 0 or limit < 0 else 0.0)
-        segment = self.leaves.segment.take(chosen)
+        segment = self.elements.segment.take(chosen)
         # all and nothing are exact, despite rounding in the sum of thousands of sizes
         sizes = np.where(np.abs(sizes - self.totals) <= SIZE_ROUNDING * self.totals, self.totals, sizes)
         sizes = np.where(sizes <= SIZE_ROUNDING * self.totals, 0.0, sizes)
@@ -266,31 +281,31 @@ class Field:
         ]
 
     @once
-    def _passed(
+    def _sizesAt(
         self, limit: float | tuple[float, ...], side: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return the leaves (c,) that a limit in mm, or one of each segment, passes through, and the sizes (s,) within.
+        """Return the elements (c,) that a limit in mm, or one of each segment, passes through; sizes (s,) within it.
 
-        Also returns for every such leaf the size from its pieces minus that from the whole element (c,), and the size
-        (c,) that both may miss, see doubtfulShares(). side: 0 for sizes within the limit, 1 or -1 for those beyond it
+        Also returns for every such element the size from its pieces minus that from the whole element (c,), and the
+        size (c,) that both may miss, see kinkShares(). side: 0 for sizes within the limit, 1 or -1 for those beyond it
         toward that side.
         """
-        leaves, limits = self.leaves, np.broadcast_to(limit, self.count)
-        low, high = leaves.range if side == 0 else leaves.signedRange(side)
-        ofEach = limits.take(leaves.segment) if isinstance(limit, tuple) else limit
+        elements, limits = self.elements, np.broadcast_to(limit, self.count)
+        low, high = elements.range if side == 0 else elements.signedRange(side)
+        ofEach = limits.take(elements.segment) if isinstance(limit, tuple) else limit
         isWhole = high <= ofEach if side == 0 else low > ofEach
         chosen = np.flatnonzero((low <= ofEach) & (high > ofEach))
-        sizes = np.bincount(leaves.segment, leaves.sizes * isWhole, self.count)
+        sizes = np.bincount(elements.segment, elements.sizes * isWhole, self.count)
         fine, differences, doubts = np.empty((3, len(chosen)))
         for part in chunks(len(chosen)):
             rows = chosen[part]
-            nodes, ofEach = self.sampler.values.take(leaves.nodes[:, rows]), limits.take(leaves.segment[rows])
+            nodes, ofEach = self.sampler.values.take(elements.nodes[:, rows]), limits.take(elements.segment[rows])
             nodes = turned(nodes) if side == 0 else side * nodes
-            values, every = withPieces(nodes), np.tile(ofEach, len(WITH_PIECES[leaves.corners]))
+            values, every = withPieces(nodes), np.tile(ofEach, len(WITH_PIECES[elements.corners]))
             shares = shareWithin(values, every) if side == 0 else 1 - shareBelow(values, every)
-            coarse, fine[part] = ofWholeAndPieces(shares, leaves.corners)
-            differences[part], doubts[part] = fine[part] - coarse, doubtfulShares(nodes, ofEach)
-        ofChosen, segment = leaves.sizes.take(chosen), leaves.segment.take(chosen)
+            coarse, fine[part] = ofWholeAndPieces(shares, elements.corners)
+            differences[part], doubts[part] = fine[part] - coarse, kinkShares(nodes, ofEach)
+        ofChosen, segment = elements.sizes.take(chosen), elements.segment.take(chosen)
         sizes += np.bincount(segment, fine * ofChosen, self.count)
         return chosen, sizes, differences * ofChosen, doubts * ofChosen
 
@@ -301,34 +316,36 @@ class Field:
         """Return the distance in mm that at least `percent` of every segment's size does not exceed, with bounds."""
         if percent == 100:
             return [self.largest(number)[0] for number in range(self.count)]
-        return [self._percentileOf(number, percent, *each) for number, each in enumerate(zip(*self._guessed(percent)))]
+        return [self._percentileOf(number, percent, *each) for number, each in enumerate(zip(*self._estimate(percent)))]
 
     @once
-    def _guessed(self, percent: float) -> tuple[np.ndarray, np.ndarray]:
+    def _estimate(self, percent: float) -> tuple[np.ndarray, np.ndarray]:
         """Return a percentile (s,) in mm and the size per mm (s,) around it as if elements were spread evenly."""
-        leaves = self.leaves
-        return guessed(leaves.segment, *leaves.range, leaves.sizes, percent / 100 * self.totals - self.shared)
+        elements = self.elements
+        return estimatePercentiles(
+            elements.segment, *elements.range, elements.sizes, percent / 100 * self.totals - self.shared
+        )
 
     def _percentileOf(self, number: int, percent: float, guess: float, density: float) -> Bounded:
         """Return a percentile of one segment, sought around a guess in mm with a size per mm."""
-        leaves, own, total = self.leaves, self.leaves.rowsOf(number), float(self.totals[number])
-        low, high = (some[own] for some in leaves.range)
+        elements, own, total = self.elements, self.elements.rowsOf(number), float(self.totals[number])
+        low, high = (some[own] for some in elements.range)
         wanted, top = percent / 100 * total, float(high.max(initial=0.0))
         away = NEAR * float(self.sampler.lengths[number]) + MARGIN * total / max(density, 1e-9)
         while True:
             least, most = max(guess - away, -1e-9), guess + away
             chosen = np.flatnonzero((low <= most) & (high > least))
-            below = float(leaves.sizes[own].sum(where=high <= least)) + float(self.shared[number])
+            below = float(elements.sizes[own].sum(where=high <= least)) + float(self.shared[number])
             values, sizes = (
-                self.sampler.values.take(leaves.nodes[:, own].take(chosen, axis=1)),
-                leaves.sizes[own].take(chosen),
+                self.sampler.values.take(elements.nodes[:, own].take(chosen, axis=1)),
+                elements.sizes[own].take(chosen),
             )
             curve = SizeCurve(values, sizes, below, least, most)
             value, isFound = curve.find(np.array([wanted]))
             isAll = least < 0 and most > top
             if isFound.all() or isAll:
                 pieces = withPieces(turned(values))
-                coarse, fine = ofWholeAndPieces(shareWithin(pieces, np.full(pieces.shape[1], value)), leaves.corners)
+                coarse, fine = ofWholeAndPieces(shareWithin(pieces, np.full(pieces.shape[1], value)), elements.corners)
                 differences = (fine - coarse) * sizes
                 error = BOUNDS_OF_PERCENTILE * float(errorsLeft(differences, LEFT_OF_SIZE)[2][-1])
                 limits, isFound = curve.find(np.array([wanted - error, min(wanted + error, total)]))
@@ -374,8 +391,8 @@ def errorsLeft(differences: np.ndarray, left: tuple[float, float]) -> tuple[np.n
     return order, ends, left[0] * np.abs(sums) + left[1] * np.sqrt(squares)
 
 
-def drawn(differences: np.ndarray, error: float) -> np.ndarray:
-    """Return the chances (k,) of elements to be drawn for a sample, 0 for those that are not.
+def drawSample(differences: np.ndarray, error: float) -> np.ndarray:
+    """Return the probabilities (k,) of elements to be drawn for a sample, 0 for those that are not.
 
     Those with large differences (k,) are drawn more often. Whether an element is drawn is decided independently for
     each: if the fractional part of the next multiple of the golden ratio is less than its chance. Neighbors have
@@ -383,15 +400,15 @@ def drawn(differences: np.ndarray, error: float) -> np.ndarray:
     same pair always gives the same number. error: acceptable error of the sum due to drawing.
     """
     sum_ = float(differences.sum())
-    # where whole and pieces agree by chance, finer pieces need not; without any differences all chances are the same
+    # where whole and pieces agree by chance, finer pieces need not; without any differences all are drawn alike
     least = sum_ / max(len(differences), 1) or 1.0
     wanted = np.clip((SPREAD * sum_ / error) ** 2, FEWEST_DRAWN, MOST_DRAWN)
-    chances = (differences + least) * (wanted / (sum_ + least * len(differences)))
-    multiples = np.arange(len(chances)) * GOLDEN
-    return np.where(multiples - np.floor(multiples) < chances, np.minimum(chances, 1.0), 0.0)
+    probabilities = (differences + least) * (wanted / (sum_ + least * len(differences)))
+    multiples = np.arange(len(probabilities)) * GOLDEN
+    return np.where(multiples - np.floor(multiples) < probabilities, np.minimum(probabilities, 1.0), 0.0)
 
 
-def doubtfulShares(nodes: np.ndarray, limit: np.ndarray) -> np.ndarray:
+def kinkShares(nodes: np.ndarray, limit: np.ndarray) -> np.ndarray:
     """Return the fraction of elements (c,) that may lie on the other side of a limit in mm though both estimates agree.
 
     Where a flat region ends in a kink and the limit is close to the distance of the flat region, whole and pieces both

@@ -37,9 +37,8 @@ from typing import Any
 import numpy as np
 
 from ..base.progress import checkpoint, chunks
-from ..geometry.edges import uniqueSides
 from ..geometry.surfaces import PIECES
-from ..geometry.triangles import distancesToTriangles
+from ..geometry.triangles import distancesToTriangles, uniqueSides
 from .bounded import Bounded
 
 # Largest acceptable gap between the bounds, mm; less for short elements, see field.SHORT.
@@ -57,6 +56,8 @@ ROUNDING = 2e-4
 MOST_PIECES, MOST_OF_SIDE = 40_000, 10_000
 # Elements whose corners are no farther from the other boundary, mm, may be part of it.
 TOUCHING = 1e-6
+# Largest distance of a place on an element from the nearest corner, as a fraction of the longest side.
+NEAR_CORNER = {2: 1 / 2, 3: 1 / 3**0.5}
 # The corners that follow each corner, and the corners before it.
 FOLLOWING, BEFORE = {2: [1], 3: [1, 2, 0]}, {2: [1, 0], 3: [2, 0, 1]}
 
@@ -66,20 +67,20 @@ def farthest(field: Any, numbers: Sequence[int], side: int, known: float) -> lis
 
     field: a Field. The other parameters are those of Field.largest().
     """
-    sampler, leaves = field.sampler, field.leaves
+    sampler, elements = field.sampler, field.elements
     values = side * sampler.values if side else np.abs(sampler.values)
-    _, high = leaves.signedRange(side) if side else leaves.range
+    _, high = elements.signedRange(side) if side else elements.range
     # nothing on a piece of an element is farther than one of its corners by more than this
-    near = leaves.sides * nearCorner(leaves.corners) / 2
+    near = elements.sides * NEAR_CORNER[elements.corners] / 2
     # of every segment
     lowest, highest, places = np.zeros(field.count), np.zeros(field.count), np.zeros((field.count, 3))
     rows, wanted = [np.zeros(0, np.intp)], WANTED * field.scales
     for number in numbers:
-        own = leaves.rowsOf(number)
+        own = elements.rowsOf(number)
         if own.start == own.stop:  # all of the boundary is shared
             places[number] = sampler.surfaces[number].points[0]
             continue
-        nodes = leaves.nodes[:, own.start + int(high[own].argmax())]
+        nodes = elements.nodes[:, own.start + int(high[own].argmax())]
         node = nodes[values[nodes].argmax()]
         lowest[number], places[number] = values[node], sampler.points(node[None])[0]
         upper, enough = high[own] + near[own], max(lowest[number], known)
@@ -88,13 +89,13 @@ def farthest(field: Any, numbers: Sequence[int], side: int, known: float) -> lis
         rows.append(own.start + np.flatnonzero(isPossible))
     chosen = np.concatenate(rows)
     if side:
-        chosen = chosen[sampler.mayReach(leaves.rows[chosen], side)]
+        chosen = chosen[sampler.mayReach(elements.rows[chosen], side)]
     # of many candidates, as for two concentric balls, most are excluded as whole elements
-    parts = np.arange(leaves.corners)[None] if len(chosen) > MANY else PIECES[leaves.corners]
-    elements = leaves.nodes[:, chosen].T[:, parts].reshape(-1, leaves.corners)
-    if len(elements):
-        segment = np.repeat(leaves.segment[chosen], len(parts))
-        _bound(field, side, elements, values, segment, known, (lowest, highest, places))
+    parts = np.arange(elements.corners)[None] if len(chosen) > MANY else PIECES[elements.corners]
+    pieces = elements.nodes[:, chosen].T[:, parts].reshape(-1, elements.corners)
+    if len(pieces):
+        segment = np.repeat(elements.segment[chosen], len(parts))
+        _bound(field, side, pieces, values, segment, known, (lowest, highest, places))
     return [(Bounded(lowest[n], lowest[n], max(lowest[n], highest[n])), places[n]) for n in numbers]
 
 
@@ -177,14 +178,6 @@ def _bySegment(segment: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
         yield number, np.flatnonzero(segment == number)
 
 
-def nearCorner(corners: int) -> float:
-    """Return an upper bound of the distance from any place on an element to its nearest corner.
-
-    As a fraction of the element's longest side.
-    """
-    return 1 / 2 if corners == 2 else 1 / 3**0.5
-
-
 def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return upper bounds (k,) of the distance on elements (k, c, 3), as it changes by at most 1 mm per mm.
 
@@ -193,7 +186,7 @@ def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
     """
     corners = elements.shape[1]
     sides = np.linalg.norm(elements - elements[:, BEFORE[corners]], axis=2)
-    near = sides.max(axis=1) * nearCorner(corners)
+    near = sides.max(axis=1) * NEAR_CORNER[corners]
     # nothing is farther from a corner than the other end of the longer side there
     longer = np.maximum(sides, sides[:, FOLLOWING[corners]])
     fromOne = np.minimum(values.max(axis=1) + near, (values + longer).min(axis=1))

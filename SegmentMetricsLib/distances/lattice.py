@@ -46,7 +46,6 @@ from ..geometry.cellcases import (
     isInsideAllCases,
     mirroredTriangles,
     mirrorImages,
-    nestedSurfaces,
     numberedPlaces,
     ofCases,
     trianglePlaces,
@@ -116,12 +115,12 @@ class CellTables:
         gaps = np.minimum(np.take_along_axis(gaps, order, axis=1).T, horizon)
         return np.ascontiguousarray(order.T, np.int16), np.concatenate([gaps, horizon])
 
-    @property
+    @cached_property
     def order(self) -> np.ndarray:
         """(ranks, p) numbers of the steps from a position, the one to the nearest cell first."""
         return self._ranked[0]
 
-    @property
+    @cached_property
     def gaps(self) -> np.ndarray:
         """(ranks + 1, p) lower bounds in mm2 of the squared distances from a position to cells from a rank on."""
         return self._ranked[1]
@@ -222,25 +221,17 @@ class Lattice:
         self.low = np.min([m.low for m in moved], axis=0) - reach - 2
         self.high = np.max([m.high for m in moved], axis=0) + reach + 2
         self.lows, self._masks = self.low[None], moved
-        self.shape = self.high - self.low  # of the cells of one pair, along i, j, k
+        self._setShape(self.high - self.low)
 
-    @cached_property
-    def strides(self) -> np.ndarray:
-        return np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
-
-    @cached_property
-    def size(self) -> int:
-        """Number of cells of a pair."""
-        return int(self.shape.prod())
+    def _setShape(self, shape: np.ndarray) -> None:
+        """Set the numbers of cells of one pair along i, j, k, their strides, and how many there are."""
+        self.shape, self.strides = shape, np.array([1, shape[0], shape[0] * shape[1]])
+        self.size = int(shape.prod())
 
     @cached_property
     def codes(self) -> np.ndarray:
         """(2, n) the case of every cell, for each mask; they need as much memory as the masks."""
         return np.stack([cellCodes(mask.block(self.low, self.high)).ravel() for mask in self._masks])
-
-    def forget(self) -> None:
-        """Free the memory of the codes."""
-        self.__dict__.pop("codes", None)
 
     def triangles(self, source: int, areDiffering: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the triangles of one mask: their cells (m,), numbers (m,), and whether they are turned (see Cases).
@@ -314,15 +305,6 @@ class Lattice:
             result[rows[chosen]] = isInside(local, codes[chosen])
         return result
 
-    def mayLeave(self, own: np.ndarray, other: np.ndarray, isOutward: np.ndarray) -> np.ndarray:
-        """Return whether the surface of one mask may lie outside the other's in cells (n,), or inside it.
-
-        own, other: numbers of the cells of either mask, those of the second mask following those of the first one.
-        """
-        outward, inward = nestedSurfaces()
-        cases = tuple(self.codes.ravel().take(cells) for cells in (own, other))
-        return ~np.where(isOutward, outward[cases], inward[cases])
-
     def squaredDistances(
         self, cells: np.ndarray, numbers: np.ndarray, tables: CellTables
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -375,7 +357,7 @@ class PackedLattice(Lattice):
         first = lattices[0]
         self.grid, self.reach, self.spacing, self._lattices = first.grid, first.reach, first.spacing, lattices
         self.lows = np.array([one.low + cast(tuple, one.grid.offsetOn(self.grid)) for one in lattices])
-        self.shape = np.max([one.shape for one in lattices], axis=0)
+        self._setShape(np.max([one.shape for one in lattices], axis=0))
 
     @cached_property
     def codes(self) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Functions that are linear over triangles or line segments: shares of size and means, in closed form.
+"""Functions that are linear over triangles or line segments: shares of size, percentiles and means, in closed form.
 
 values: (3, n) at the corners of triangles or (2, n) at the ends of segments. Every result is (n,), one per element: a
 fraction of the element's size, or a mean over it.
@@ -12,6 +12,12 @@ from ..geometry.surfaces import PIECES
 
 # Corners, by node number, of the whole element and then of each of its pieces.
 WITH_PIECES = {corners: np.vstack([np.arange(corners), ofPieces]) for corners, ofPieces in PIECES.items()}
+# Corners whose distances differ by less than this, mm, are equally far, and so is what lies between them.
+LEVEL = 1e-5
+# Bins in which a percentile is guessed.
+BINS = 512
+# Relative rounding error of a sum of sizes.
+SIZE_ROUNDING = 1e-12
 
 
 def ordered(values: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -90,3 +96,112 @@ def ofWholeAndPieces(values: np.ndarray, corners: int) -> tuple[np.ndarray, np.n
     """
     values = values.reshape(len(WITH_PIECES[corners]), -1)
     return values[0], np.add.reduce(values[1:]) / (len(values) - 1)
+
+
+class SizeCurve:
+    """The size of a segment within a limit, for all limits from `least` to `most`, mm; its inverse gives percentiles.
+
+    Over one triangle the size on which a linear function is at most a limit is quadratic in the limit, with one
+    polynomial between the two lower values at its corners and another one between the two upper; over a segment it is
+    linear. So between two neighboring values of all corners the total size is a polynomial, too. Near a guess of the
+    percentile all corners are sorted and their contributions summed up: every limit is then the root of one quadratic.
+
+    Sizes are extrapolated: 4/3 of that of the pieces, less 1/3 of that of the whole element.
+
+    values: (3 or 6, c) signed distances at the nodes of the elements that the limits pass through, mm. sizes: (c,).
+    below: size of all other elements within `least`.
+    """
+
+    def __init__(self, values: np.ndarray, sizes: np.ndarray, below: float, least: float, most: float):
+        self.least, corners = least, 2 if len(values) == 3 else 3
+        ascending = np.stack(ordered(withPieces(turned(values))))
+        count = len(WITH_PIECES[corners]) - 1
+        sizes = np.concatenate([sizes / -3, np.tile(sizes * 4 / 3 / count, count)])
+        # a piece that reaches below 0 counts twice, as it is and negated, less its whole size once
+        both = np.flatnonzero(ascending[0] < 0)
+        if len(both):
+            below -= float(sizes[both].sum())
+            ascending = np.concatenate([ascending, -ascending[::-1, both]], axis=1)
+            sizes = np.concatenate([sizes, sizes[both]])
+        isWhole = ascending[-1] <= least
+        below += float(sizes.sum(where=isWhole))
+        passed = np.flatnonzero(~isWhole & (ascending[0] < most))
+        ascending, sizes = ascending.take(passed, axis=1), sizes.take(passed)
+        # factors of 1, t and t^2 by which the size grows from each of the corners on; t is the limit less `least`
+        first, *middle, last = ends = ascending - least
+        span, zeros = last - first, np.zeros(len(sizes))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if middle:
+                lower, upper = middle[0] - first, last - middle[0]
+                isLevel = span < LEVEL
+                rise = np.where(isLevel | (lower < LEVEL), 0.0, sizes / (span * lower))
+                fall = np.where(isLevel | (upper < LEVEL), 0.0, sizes / (span * upper))
+                one, other = rise * first, fall * last
+                steps = np.array([
+                    [one * first, sizes - one * first - other * last, other * last],
+                    [-2 * one, 2 * (one + other), -2 * other],
+                    [rise, -rise - fall, fall],
+                ])  # fmt: skip
+            else:
+                rise = np.where(span < LEVEL, 0.0, sizes / span)
+                steps = np.array([[-rise * first, sizes + rise * first], [rise, -rise], [zeros, zeros]])
+        ends, steps = ends.ravel(), steps.reshape(3, -1)
+        isBefore = ends <= 0
+        start = (steps * isBefore).sum(axis=1)
+        start[0] += below
+        inside = np.flatnonzero(~isBefore & (ends < most - least))
+        inside = inside[np.argsort(ends[inside])]
+        self._starts = np.concatenate([[0.0], ends[inside]])
+        self._factors = np.cumsum(np.concatenate([start[:, None], steps[:, inside]], axis=1), axis=1)
+        constant, linear, square = self._factors
+        stops = np.append(self._starts[1:], most - least)
+        self._atStarts = constant + (linear + square * self._starts) * self._starts
+        atStops = constant + (linear + square * stops) * stops
+        # extrapolation may make the curve fall a little
+        self._reached = np.maximum.accumulate(np.maximum(self._atStarts, atStops))
+
+    def find(self, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the smallest limits (n,) in mm within which the segment has the wanted sizes (n,), or a little more.
+
+        Also returns whether (n,) they lie between `least` and `most`.
+        """
+        wanted = wanted * (1 - SIZE_ROUNDING)
+        rows = np.searchsorted(self._reached, wanted)
+        isFound = rows < len(self._starts)
+        rows = np.minimum(rows, len(self._starts) - 1)
+        starts, missing = self._starts[rows], wanted - self._atStarts[rows]
+        isFound &= (rows > 0) | (missing > 0) | (self.least < 0)
+        _, linear, square = self._factors[:, rows]
+        slope = np.maximum(linear + 2 * square * starts, 0)
+        root = slope + np.sqrt(np.maximum(slope**2 + 4 * square * missing, 0))
+        steps = np.where(missing > 0, 2 * missing / np.where(root > 0, root, 1), 0.0)
+        stops = np.append(self._starts[1:], np.inf)[rows]
+        return self.least + np.minimum(starts + steps, stops), isFound
+
+
+def estimatePercentiles(
+    segment: np.ndarray, low: np.ndarray, high: np.ndarray, sizes: np.ndarray, wanted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return limits (s,) within which segments would have wanted sizes (s,) if every element were spread evenly.
+
+    Also returns the size per mm (s,) around them. segment, low, high, sizes: (k,) of elements, spread from low to high.
+    """
+    count = len(wanted)
+    top = np.zeros(count)
+    np.maximum.at(top, segment, high)
+    width = (top * (1 + 1e-9) + 1e-9) / BINS
+    ofElements = width.take(segment)
+    end = np.maximum(high, low + ofElements)
+    density = sizes / (end - low)
+    ends = np.arange(1, BINS + 2) * width[:, None]
+    reached = np.zeros((count, BINS + 1))
+    for values, sign in ((low, 1), (end, -1)):
+        keys = np.multiply(segment, BINS + 1, dtype=np.intp) + (values / ofElements).astype(np.intp)
+        number, sums = (
+            np.bincount(keys, some, count * (BINS + 1)).reshape(-1, BINS + 1).cumsum(axis=1)
+            for some in (density, density * values)
+        )
+        reached = reached + sign * (number * ends - sums)
+    number = (reached < wanted[:, None]).sum(axis=1).clip(1, BINS)
+    rows = np.arange(count)
+    return (number + 0.5) * width, (reached[rows, number] - reached[rows, number - 1]) / width

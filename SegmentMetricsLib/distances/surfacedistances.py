@@ -18,7 +18,7 @@ from . import lattice
 from .bounded import Bounded
 from .elements import LatticeSampler, Sampler
 from .field import BOUNDS_OF_MEAN, LEFT_OF_MEAN, ROUNDING, Field, errorsLeft
-from .largest import nearCorner
+from .largest import NEAR_CORNER
 from .linear import WITH_PIECES, ofWholeAndPieces, shareBelow, withPieces
 
 # Lookup tables grow with the number of pieces; above this many subdivisions the search tree is used.
@@ -116,9 +116,9 @@ class DirectedDistances:
 
     def sizesBeyond(self, limits: np.ndarray, side: int) -> np.ndarray:
         """Return the sizes (n,) farther than each of some ascending limits (n,) in mm toward one side (1 or -1)."""
-        limits, leaves, side = np.asarray(limits), self.field.leaves, side * self.sign
-        own = leaves.rowsOf(self.number)
-        sizes, (low, high) = leaves.sizes[own], (some[own] for some in leaves.signedRange(side))
+        limits, elements, side = np.asarray(limits), self.field.elements, side * self.sign
+        own = elements.rowsOf(self.number)
+        sizes, (low, high) = elements.sizes[own], (some[own] for some in elements.signedRange(side))
         first, last = np.searchsorted(limits, low), np.searchsorted(limits, high)
         # an element is wholly beyond limits below its lowest value, and not at all beyond those from its highest one on
         result = np.bincount(first, sizes, len(limits) + 1)[::-1].cumsum()[::-1][1:]
@@ -126,9 +126,9 @@ class DirectedDistances:
         crossed = np.flatnonzero(last > first)
         while len(crossed):
             for rows in (crossed[part] for part in chunks(len(crossed))):
-                values = withPieces(side * self.field.sampler.values.take(leaves.nodes[:, own.start + rows]))
-                limit = np.tile(limits[first[rows]], len(WITH_PIECES[leaves.corners]))
-                coarse, fine = ofWholeAndPieces(1 - shareBelow(values, limit), leaves.corners)
+                values = withPieces(side * self.field.sampler.values.take(elements.nodes[:, own.start + rows]))
+                limit = np.tile(limits[first[rows]], len(WITH_PIECES[elements.corners]))
+                coarse, fine = ofWholeAndPieces(1 - shareBelow(values, limit), elements.corners)
                 np.add.at(result, first[rows], (fine + (fine - coarse) / 3) * sizes[rows])
             first[crossed] += 1
             crossed = crossed[first[crossed] < last[crossed]]
@@ -137,9 +137,9 @@ class DirectedDistances:
 
     def sizeBetween(self, low: float, high: float) -> float:
         """Return the size of the elements whose nodes are all farther than `low`, but not than `high`, mm."""
-        own = self.field.leaves.rowsOf(self.number)
-        smallest, largest = (some[own] for some in self.field.leaves.range)
-        return float(self.field.leaves.sizes[own].sum(where=(smallest > low) & (largest <= high)))
+        own = self.field.elements.rowsOf(self.number)
+        smallest, largest = (some[own] for some in self.field.elements.range)
+        return float(self.field.elements.sizes[own].sum(where=(smallest > low) & (largest <= high)))
 
     @cached_property
     def atPoints(self) -> np.ndarray:
@@ -229,7 +229,7 @@ class DirectedDistances:
     @property
     def between(self) -> float:
         """Upper bound in mm of how far distances between nodes exceed those at the nodes."""
-        return float(self.field.base.sides.max(initial=0.0)) / 2 * nearCorner(self.surface.dimension)
+        return float(self.field.base.sides.max(initial=0.0)) / 2 * NEAR_CORNER[self.surface.dimension]
 
     def meanOver(self, rows: np.ndarray, more: float = 0.0) -> Bounded:
         """Return the mean signed distance in mm over some of the field's elements (n,), with bounds.
@@ -335,7 +335,7 @@ class BoundaryPair:
         if not self._areShared:
             self._searches.clear()
         if self.lattice is not None:
-            self.lattice.forget()
+            self.lattice.__dict__.pop("codes", None)
 
     @property
     def isLookedUp(self) -> bool:

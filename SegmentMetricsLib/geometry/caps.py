@@ -11,9 +11,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from .edges import inOrder, uniqueSides
 from .parts import components
-from .triangles import areaVectors, dot
+from .triangles import areaVectors, dot, inOrder, uniqueSides
 
 
 def haveArea(points: np.ndarray, cells: np.ndarray) -> np.ndarray:

@@ -73,7 +73,8 @@ class ClosestSurface:
         for chosen in chunks(len(local), CHUNK):
             corners = self._triangles.corners(numbers[chosen])
             ways = (local[chosen] - closestPoints(local[chosen], corners)).T
-            signed[chosen] = self._withoutRounding(np.sqrt(dot(ways, ways)))
+            away = np.sqrt(dot(ways, ways))
+            signed[chosen] = np.where(away > self._rounding, away, 0.0)
             gradients[:, chosen] = ways
         isBehind = self._normals.isBehind(local, numbers) if self.isClosed else np.zeros(len(local), bool)
         np.negative(signed, out=signed, where=isBehind & (signed > 0))
@@ -87,12 +88,10 @@ class ClosestSurface:
         result = np.empty(len(local))
         for chosen in chunks(len(local), CHUNK):
             corners = self._triangles.corners(numbers[chosen])
-            result[chosen] = self._withoutRounding(distancesToTriangles(local[chosen], corners))
+            away = distancesToTriangles(local[chosen], corners)
+            # 0 where rounding alone explains it
+            result[chosen] = np.where(away > self._rounding, away, 0.0)
         return result
-
-    def _withoutRounding(self, distances: np.ndarray) -> np.ndarray:
-        """Return distances (n,) in mm with 0 for those that rounding alone explains."""
-        return np.where(distances > self._rounding, distances, 0.0)
 
     def nearestTriangles(self, points: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) in mm of the boundary's triangle next to each of the LPS points (n, 3)."""

@@ -11,10 +11,10 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPlane, vtkPlaneCollection
 
 from . import meshing
-from .edges import CORNERS_OF_SIDES, uniqueSides
 from .masks import Mask
 from .slabs import SAME_PLANE, Slab, alignedAxis, stepAlong
 from .surfaces import Surface, empty, toPolyData, triangleIndices
+from .triangles import CORNERS_OF_SIDES, uniqueSides
 
 # mm by which meshes are cut inside the slab, so that a cap in the end plane itself is cut off.
 CUT_INSIDE = 1e-6

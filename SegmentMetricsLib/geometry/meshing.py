@@ -17,8 +17,8 @@ from . import cellcases, contours, orientation
 from .caps import haveArea, withoutCaps
 from .grids import requireScale
 from .masks import Mask
+from .nearest import caseSpreads
 from .surfaces import Surface, doublePoints, empty, triangleIndices
-from .trianglefans import caseSpreads
 
 # As a fraction of a mesh's extent: points closer to each other than this are merged if edges are open otherwise.
 NEAR = 1e-6

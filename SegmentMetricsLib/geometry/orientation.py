@@ -14,10 +14,9 @@ import numpy as np
 
 from ..base.texts import counted
 from .closest import ClosestSurface
-from .edges import inOrder, uniqueSides
 from .parts import components
 from .surfaces import Surface
-from .triangles import areaVectors, dot
+from .triangles import areaVectors, dot, inOrder, uniqueSides
 from .windings import doublyCoveredShare
 
 # Why a closed mesh has no inside.

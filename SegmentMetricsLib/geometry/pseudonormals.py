@@ -18,9 +18,8 @@ from functools import reduce
 import numpy as np
 
 from ..base.progress import chunks
-from .edges import uniqueSides
 from .enclosure import Enclosure
-from .triangles import areaVectors, columns, dot
+from .triangles import areaVectors, columns, dot, uniqueSides
 
 # Places processed at a time, so that temporary arrays stay in the processor's cache.
 CHUNK = 1 << 14

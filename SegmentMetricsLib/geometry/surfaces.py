@@ -99,7 +99,7 @@ class Surface:
 
     @property
     def spreads(self) -> np.ndarray | None:
-        """(m,) what trianglefans.tables() says of the triangles, mm2, if known without their points."""
+        """(m,) what nearest.triangleTables() says of the triangles, mm2, if known without their points."""
         return None
 
     def corners(self, numbers: np.ndarray) -> np.ndarray:

@@ -421,7 +421,7 @@ def _ofUnknownKind(members: list[Path]) -> dict[Path, str]:
 
 
 def _readMesh(path: Path, suffix: str) -> Structure:
-    polyData, note = next(one for one in MESHES if one.suffix == suffix).read(path)
+    polyData, note = MESHES[suffix](path)
     if polyData.GetNumberOfCells() == 0:
         raise InputError("the mesh has no cells: no triangles and no contour lines.")
     surface = meshing.fromPolyData(polyData)

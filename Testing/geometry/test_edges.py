@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib.geometry import edges
+from SegmentMetricsLib.geometry import triangles
 from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.triangles import distancesToTriangles
@@ -17,7 +17,7 @@ from SegmentMetricsLib.model.inputs import labelMasks
 def testSidesAreSharedByNeighbors():
     random = np.random.default_rng(4)
     cells = np.stack([random.permutation(50)[:3] for _ in range(200)])
-    sides, numbers = edges.uniqueSides(cells)
+    sides, numbers = triangles.uniqueSides(cells)
     assert numbers.shape == cells.shape
     assert len({tuple(side) for side in sides.tolist()}) == len(sides)
     ends = np.stack([cells, np.roll(cells, -1, axis=1)], axis=2)
@@ -29,7 +29,7 @@ def testInOrder(count):
     first, second = np.random.default_rng(6).integers(0, count, (2, 500))
     first[100:200] = first[0]
     second[150:200] = second[100:150]
-    order = edges.inOrder(first, second).tolist()
+    order = triangles.inOrder(first, second).tolist()
     assert order == sorted(range(500), key=lambda row: (first[row], second[row]))
 
 

@@ -299,7 +299,7 @@ class TestSecondPass:
         for tolerances in ((), (1.0,)):
             found = BoundaryPair(*surfaces).measure(tolerances).directions[0].field
             assert len(found.base.sizes) > 2 * elements.FEW and found.base.sizes.sum() == pytest.approx(
-                found.leaves.sizes.sum()
+                found.elements.sizes.sum()
             )
             errors[tolerances] = found.size(1.0001)[0].upper - found.size(1.0001)[0].lower
             assert found.size(1.0001)[0] == pytest.approx(truth.size(1.0001)[0], rel=0.01)
@@ -329,7 +329,7 @@ class TestSecondPass:
         differences = np.random.default_rng(0).lognormal(sigma=1.5, size=20_000)
         counts = []
         for error in (0.1, 0.03, 0.001):
-            chances = field.drawn(differences, error * differences.sum())
+            chances = field.drawSample(differences, error * differences.sum())
             rows = np.flatnonzero(chances)
             # what is larger is drawn more often, and stands for fewer
             assert np.corrcoef(differences[rows], chances[rows])[0, 1] > 0.8 and chances.max() <= 1
@@ -339,7 +339,9 @@ class TestSecondPass:
         wanted = np.clip((field.SPREAD / np.array([0.1, 0.03, 0.001])) ** 2, field.FEWEST_DRAWN, field.MOST_DRAWN)
         assert counts == pytest.approx(wanted, rel=0.2)
         # all of a few, also where nothing differs
-        assert (field.drawn(np.zeros(90), 1e-3) == 1).all() and (field.drawn(differences[:90], 1e-3) > 0).all()
+        assert (field.drawSample(np.zeros(90), 1e-3) == 1).all() and (
+            field.drawSample(differences[:90], 1e-3) > 0
+        ).all()
 
 
 class TestLinear:
@@ -415,5 +417,5 @@ def testPiecesAreTheElementsCutAgain():
     """After any pass leaves and base have the same sizes."""
     for direction, _ in measured("huge triangles"):
         found = direction.field
-        assert np.bincount(found.leaves.rows, found.leaves.sizes) == pytest.approx(found.base.sizes)
-        assert len(found.leaves.sizes) > len(found.base.sizes)
+        assert np.bincount(found.elements.rows, found.elements.sizes) == pytest.approx(found.base.sizes)
+        assert len(found.elements.sizes) > len(found.base.sizes)

@@ -39,31 +39,21 @@ class ImageFormat:
     dataFileIn: Callable[[BinaryIO], str] = lambda _file: ""
 
 
-@dataclass(frozen=True)
-class MeshFormat:
-    """A format of meshes.
-
-    suffix: what the names of its files end with, in lower case. read: returns the mesh of a file, and a text that may
-    hold a note on its coordinate system. It raises InputError for a file that is no such mesh.
-    """
-
-    suffix: str
-    read: Callable[[Path], tuple[vtkPolyData, str]]
-
-
 IMAGES = (
     ImageFormat((".nrrd", ".nhdr"), nrrd.inspect, nrrd.mended, nrrd.dataFileIn),
     ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.mended),
     ImageFormat((".mha", ".mhd"), mha.inspect, dataFileIn=mha.dataFileIn),
 )
-MESHES = (
-    MeshFormat(".stl", stl.read),
-    MeshFormat(".obj", obj.read),
-    MeshFormat(".ply", ply.read),
-    MeshFormat(".vtp", vtp.read),
-)
+# By what the names of files end with, in lower case: what returns the mesh of a file, and a text that may hold a note
+# on its coordinate system. It raises InputError for a file that is no such mesh.
+MESHES: dict[str, Callable[[Path], tuple[vtkPolyData, str]]] = {
+    ".stl": stl.read,
+    ".obj": obj.read,
+    ".ply": ply.read,
+    ".vtp": vtp.read,
+}
 IMAGE_SUFFIXES = tuple(suffix for one in IMAGES for suffix in one.suffixes)
-MESH_SUFFIXES = tuple(one.suffix for one in MESHES)
+MESH_SUFFIXES = tuple(MESHES)
 
 
 def _imageFormat(path: Path) -> ImageFormat:
