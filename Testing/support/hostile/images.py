@@ -123,6 +123,7 @@ HUGE = [
     Row("a hundred values per voxel", ofMeta(ElementNumberOfChannels=100), DAMAGED),
     Row("a long header field", ofNrrd(kinds="x" * 501), DAMAGED),
     Row("a header field that there is not", ofNrrd(nosuchfield="x"), DAMAGED),
+    Row("a size that is no number", ofNrrd(sizes="24 24 x"), DAMAGED),
     Row("a long name", ofMeta(Name="x" * 251), DAMAGED),
     Row("a header of 2 MB", ofNrrd(content="x" * 2_000_000), Measured(MOVED)),
     Row("a data file called by a format", using(meta, "odd.mhd", ElementDataFile="%d.raw 1"), DAMAGED),
