@@ -96,7 +96,7 @@ def fill(parser: Parser) -> None:
     addProtocol(results)
     results.add_argument(
         "--plots",
-        metavar="FAMILY|KEY,...",
+        metavar="KEY,...",
         action="append",
         nargs="?",
         const="",
