@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from ..distances.surfacedistances import BoundaryPair
+from ..distances.surfacedistances import BoundaryPair, oppositeSearch
+from ..geometry.surfaces import barycentricWeights, elementCenters
 from ..metrics.bands.methods import bands
 from .bandrules import dice, jaccard
 from .convention import ASSD, BIOU, DSC, HD, HDP, IOU, MASD, NSD, Number
@@ -14,6 +16,9 @@ from .elements import masks
 from .gridbands import gridBands
 from .rules import Sample, largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
 from .toolmasks import Sampling
+
+# Lookup tables grow with the number of pieces; above this many subdivisions the search tree is used.
+LARGEST_LATTICE_SUBDIVISIONS = 1
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,25 @@ def samples(boundaries: BoundaryPair, subdivisions: int) -> tuple[Sample, Sample
     """Return the distances of two boundaries as samples."""
     found = []
     for source, surface in enumerate(boundaries.surfaces):
-        signed = boundaries.signedDistances(source, subdivisions)
+        signed = signedDistances(boundaries, source, subdivisions)
         pieces = len(signed) // surface.count
         found.append(Sample(np.abs(signed), np.repeat(surface.sizes / pieces, pieces)))
     return found[0], found[1]
+
+
+def signedDistances(boundaries: BoundaryPair, source: int, subdivisions: int) -> np.ndarray:
+    """Return signed distances (n,) in mm from the centers of the pieces of one boundary's elements.
+
+    Positive where the test lies outside the reference. subdivisions: how often elements are cut into equal pieces.
+    """
+    surface, target = boundaries.surfaces[source], 1 - source
+    if boundaries.lattice is not None and boundaries.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
+        weights = tuple(map(tuple, barycentricWeights(3, subdivisions).tolist()))
+        homes, triangles = boundaries.lattice.triangles(source)
+        search = partial(oppositeSearch, [boundaries])
+        values, numbers, _ = boundaries.lattice.measured(homes, triangles, weights, search)
+        return values.take(numbers.T.ravel())
+    points = elementCenters(surface.points, surface.cells, subdivisions)
+    values = boundaries.search(target).signedDistances(points)
+    # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
+    return -values if source == 0 and boundaries.surfaces[target].isClosed else values

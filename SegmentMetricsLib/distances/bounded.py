@@ -30,12 +30,6 @@ class Bounded(float):
         value = min(max(value, low), high)
         return Bounded(value, max(value - error, low), min(value + error, high))
 
-    def __neg__(self) -> Bounded:
-        """Return the number with the other sign; its bounds change places."""
-        if self.lower is None or self.upper is None:
-            return Bounded(-float(self))
-        return Bounded(-float(self), -self.upper, -self.lower)
-
 
 def combined(function: Callable[..., float], *numbers: float) -> Bounded:
     """Return the value of a function that increases with each of some numbers, with bounds if all of them have them."""

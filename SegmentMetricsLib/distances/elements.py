@@ -9,12 +9,12 @@ from typing import cast
 import numpy as np
 
 from ..base.progress import chunks
-from ..geometry.cellcases import caseAreas, caseNormals, caseSides, nestedSurfaces
+from ..geometry.cellcases import caseAreas, caseSides, nestedSurfaces
 from ..geometry.closest import ClosestSurface
-from ..geometry.meshing import MaskSurface
-from ..geometry.surfaces import PIECES, Surface, longestSides, outwardNormals
+from ..geometry.meshing import MaskSurface, shorten
+from ..geometry.surfaces import Surface
 from ..geometry.triangles import uniqueSides
-from .lattice import Lattice, PackedLattice
+from .lattice import Lattice
 
 # The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
 # pass adds the middles between these: of the halves of every side, and of the sides of the inner piece.
@@ -33,9 +33,6 @@ NODES_OF_PIECES = {
     2: np.array([[0, 2, 3], [2, 1, 4]]),
     3: np.array([[0, 3, 5, 6, 12, 11], [3, 1, 4, 7, 8, 13], [5, 4, 2, 14, 9, 10], [3, 4, 5, 13, 14, 12]]),
 }
-# Elements of meshes are cut until their sides are shorter than this fraction of the boundary's box, as long as that
-# makes no more elements than this; and segments of contours into this many parts, more where there are few segments.
-SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT, FEWEST_PARTS = 1 / 64, 12_000, 16, 512
 # Up to this many elements, all of a segment are cut in the second pass: choosing some would take as long.
 FEW = 1_000
 # Up to this many triangles of masks there are more passes.
@@ -55,9 +52,8 @@ class Elements:
 
     def __init__(self, *arrays: np.ndarray):
         self._arrays = arrays
-        self.nodes, self.sizes, self.sides, self.segment, self.rows, self.low, self.high, self.coarse, self.fine = (
-            arrays
-        )
+        self.nodes, self.sizes, self.sides, self.segment, self.rows, *summary = arrays
+        self.low, self.high, self.coarse, self.fine = summary
         self.corners = 2 if len(self.nodes) == 3 else 3
 
     @staticmethod
@@ -182,10 +178,6 @@ class Sampler:
         isReference = 2 * segment < len(self.surfaces)
         return (-signed if isReference and self.closest(segment).isClosed else signed) + 0.0
 
-    def cutBase(self, rows: np.ndarray) -> Elements:
-        """Return the pieces of some elements of the base, one element after the other, after measuring their nodes."""
-        return self.cut(self.base, rows)
-
     def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
         """Return the pieces of some elements, one after the other, after searching the distances at their nodes."""
         count = elements.corners
@@ -219,14 +211,6 @@ class Sampler:
         first = self._firsts[segment]
         return self.values[first : first + len(self.surfaces[segment].points)]
 
-    def outwardNormals(self, segment: int) -> np.ndarray:
-        """Return the outward unit normals (k, 3) of the elements of a segment."""
-        return outwardNormals(self.surfaces[segment], self._cells[segment])
-
-    def outwardNormalsOfShared(self, segment: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the outward unit normals (n, 3) and the sizes (n,) of the parts of a segment that are shared."""
-        return np.zeros((0, 3)), np.zeros(0)
-
     def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
         """Return whether elements (n,) of the base may have distances toward the positive (1) or negative (-1) side."""
         return np.ones(len(rows), bool)
@@ -239,13 +223,15 @@ class LatticeSampler(Sampler):
         self, lattices: Sequence[Lattice], surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]
     ):
         self._lattices = lattices
-        self.lattice = lattices[0] if len(lattices) == 1 else PackedLattice(lattices)
+        self.lattice = lattices[0]
+        if len(lattices) > 1:
+            self.lattice = Lattice([one.masks[0] for one in lattices], self.lattice.reach)
         self._axes = tuple(self.lattice.grid.axes.ravel().tolist())
         super().__init__(surfaces, search)
 
     def _measureBase(self) -> None:
         found = [self.lattice.triangles(source, areDiffering=True) for source in (0, 1)]
-        self._homes, self._triangles, self._areTurned = map(np.concatenate, zip(*found, strict=True))
+        self._homes, self._triangles = map(np.concatenate, zip(*found, strict=True))
         sizes = caseAreas(self._axes).take(self._triangles)
         segment, every = (self._homes // self.lattice.size).astype(np.int8), [one.count for one in self.surfaces]
         count = len(self.surfaces)
@@ -277,7 +263,9 @@ class LatticeSampler(Sampler):
         numbers += np.int32(self._append(values, points))
         return numbers
 
-    def cutBase(self, rows: np.ndarray) -> Elements:
+    def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
+        if elements is not self.base:
+            return super().cut(elements, rows)
         more = np.empty((9, len(rows)), np.int32)
         isFew = self.areFew.take(self.base.segment.take(rows))
         more[:, isFew] = self._moreOfFew.take(np.searchsorted(self._few, rows[isFew]), axis=1)
@@ -286,7 +274,7 @@ class LatticeSampler(Sampler):
 
     def surfaceCells(self, segment: int) -> np.ndarray:
         lattice, source = self._of(segment)
-        homes, _, _ = lattice.triangles(source)
+        homes, _ = lattice.triangles(source)
         cells = homes - source * lattice.size
         return np.flatnonzero(lattice.codes[0].take(cells) != lattice.codes[1].take(cells))
 
@@ -300,21 +288,6 @@ class LatticeSampler(Sampler):
         result, rows = np.zeros(len(surface.points)), self.base.rowsOf(segment)
         result[surface.cornersOfCases[:, self.surfaceCells(segment)]] = self.values.take(self.base.nodes[:3, rows])
         return result
-
-    def outwardNormals(self, segment: int) -> np.ndarray:
-        rows = self.base.rowsOf(segment)
-        return self._normals(self._triangles[rows], self._areTurned[rows])
-
-    def outwardNormalsOfShared(self, segment: int) -> tuple[np.ndarray, np.ndarray]:
-        lattice, source = self._of(segment)
-        homes, triangles, areTurned = lattice.triangles(source)
-        isShared = np.ones(len(homes), bool)
-        isShared[self.surfaceCells(segment)] = False
-        return self._normals(triangles[isShared], areTurned[isShared]), caseAreas(self._axes).take(triangles[isShared])
-
-    def _normals(self, triangles: np.ndarray, areTurned: np.ndarray) -> np.ndarray:
-        normals = caseNormals(self._axes).take(triangles, axis=0)
-        return np.where(areTurned[:, None], -normals, normals)
 
     def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
         # the lattice knows the sides without a search
@@ -338,34 +311,3 @@ def pieces(values: np.ndarray, base: Elements, rows: np.ndarray, more: np.ndarra
     nodes = np.ascontiguousarray(nodes.transpose(0, 2, 1)).reshape(len(nodes), -1)
     parts = base.sizes.take(rows) / count, base.sides.take(rows) / 2, base.segment.take(rows), base.rows.take(rows)
     return Elements.of(values, nodes, *(np.repeat(some, count) for some in parts))
-
-
-def shorten(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the points (n, 3) and elements (k, 2 or 3) of a boundary after cutting long ones, and their cells (k,).
-
-    Triangles may be as large as a face of the structure, over which the distance is not nearly linear.
-    """
-    points, cells, owners = surface.points, surface.cells, np.arange(surface.count)
-    if surface.dimension == 2:
-        count = max(PARTS_OF_SEGMENT, FEWEST_PARTS // surface.count)
-        steps = np.arange(1, count)[:, None]
-        start, end = points[cells[:, :1]], points[cells[:, 1:]]
-        between = (start * (count - steps) + end * steps) / count
-        numbers = len(points) + np.arange(between.shape[0] * between.shape[1]).reshape(len(cells), -1)
-        chain = np.concatenate([cells[:, :1], numbers, cells[:, 1:]], axis=1)
-        parts = np.stack([chain[:, :-1], chain[:, 1:]], axis=2).reshape(-1, 2)
-        return np.concatenate([points, between.reshape(-1, 3)]), parts, np.repeat(owners, count)
-    sides = longestSides(surface)
-    longest = SHORT_SIDE * float(np.linalg.norm(np.subtract(*surface.box)))
-    halvings = np.ceil(np.log2(np.maximum(sides / longest, 1.0))).astype(int)
-    while halvings.any() and (4.0**halvings)[halvings > 0].sum() > MOST_CUT:
-        halvings = np.maximum(halvings - 1, 0)
-    for _ in range(int(halvings.max(initial=0))):
-        isLong = halvings > 0
-        large, halvings = cells[isLong], np.concatenate([halvings[~isLong], np.repeat(halvings[isLong] - 1, 4)])
-        ends, numbers = uniqueSides(large)
-        nodes = np.concatenate([large, len(points) + numbers], axis=1)
-        points = np.concatenate([points, (points[ends[:, 0]] + points[ends[:, 1]]) / 2])
-        cells = np.concatenate([cells[~isLong], nodes[:, PIECES[3]].reshape(-1, 3)])
-        owners = np.concatenate([owners[~isLong], np.repeat(owners[isLong], 4)])
-    return points, cells, owners

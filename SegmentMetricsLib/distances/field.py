@@ -41,21 +41,11 @@ import numpy as np
 
 from ..base.progress import chunks
 from ..geometry.triangles import CORNERS_OF_SIDES
+from . import linear
 from .bounded import Bounded
 from .elements import Elements, Sampler
 from .largest import farthest
-from .linear import (
-    SIZE_ROUNDING,
-    WITH_PIECES,
-    SizeCurve,
-    estimatePercentiles,
-    meanMagnitude,
-    ofWholeAndPieces,
-    shareBelow,
-    shareWithin,
-    turned,
-    withPieces,
-)
+from .linear import SizeCurve, estimatePercentiles
 
 # Errors above which there is a second pass: mm for means; fraction of the boundary for shares within a tolerance; mm
 # for percentiles. For boundaries whose elements are shorter than SHORT on average, mm, those in mm are reduced in
@@ -144,7 +134,7 @@ class Field:
             isCut[self._drawn] = True
         rows = np.flatnonzero(isCut)
         if len(rows):
-            pieces = self.sampler.cutBase(rows)
+            pieces = self.sampler.cut(self.base, rows)
             count = len(pieces.sizes) // len(rows)
             ofDrawn = np.searchsorted(rows, self._drawn)[:, None] * count + np.arange(count)
             self._piecesOfDrawn = pieces.chosen(ofDrawn.ravel())
@@ -173,10 +163,8 @@ class Field:
             value, density = self._estimate(percent)
             error = np.maximum(density * PERCENTILE_ERROR * self.scales, 2e-5 * self.totals)
             wanted.append((tuple(value.tolist()), error))
-        flags, factor = (
-            np.zeros(len(elements.sizes), bool),
-            np.where(self.sampler.areLarge | (not isAgain), 1, TOO_LARGE),
-        )
+        flags = np.zeros(len(elements.sizes), bool)
+        factor = np.where(self.sampler.areLarge | (not isAgain), 1, TOO_LARGE)
         for limit, error in wanted:
             chosen, _, differences, doubts = self._sizesAt(limit, 0)
             self._flagLargest(flags, chosen, differences, factor * error, LEFT_OF_SIZE)
@@ -219,8 +207,8 @@ class Field:
             crossed = np.flatnonzero((elements.low < 0) & (elements.high > 0))
             for part in chunks(len(crossed)):
                 chosen = crossed[part]
-                values = withPieces(self.sampler.values.take(elements.nodes[:, chosen]))
-                coarse[chosen], fine[chosen] = ofWholeAndPieces(meanMagnitude(values), elements.corners)
+                values = linear.withPieces(self.sampler.values.take(elements.nodes[:, chosen]))
+                coarse[chosen], fine[chosen] = linear.ofWholeAndPieces(linear.meanMagnitude(values), elements.corners)
         return fine * elements.sizes, (fine - coarse) * elements.sizes
 
     @once
@@ -259,8 +247,8 @@ class Field:
         sizes = sizes + (self.shared if side == 0 or limit < 0 else 0.0)
         segment = self.elements.segment.take(chosen)
         # all and nothing are exact, despite rounding in the sum of thousands of sizes
-        sizes = np.where(np.abs(sizes - self.totals) <= SIZE_ROUNDING * self.totals, self.totals, sizes)
-        sizes = np.where(sizes <= SIZE_ROUNDING * self.totals, 0.0, sizes)
+        sizes = np.where(np.abs(sizes - self.totals) <= linear.SIZE_ROUNDING * self.totals, self.totals, sizes)
+        sizes = np.where(sizes <= linear.SIZE_ROUNDING * self.totals, 0.0, sizes)
         sizes = sizes + np.bincount(segment, differences, self.count) / 3
         errors = self._errorOf(segment, differences, LEFT_OF_SIZE)
         errors = errors + BOUNDS_OF_DOUBTS * np.bincount(segment, doubts, self.count)
@@ -300,10 +288,10 @@ class Field:
         for part in chunks(len(chosen)):
             rows = chosen[part]
             nodes, ofEach = self.sampler.values.take(elements.nodes[:, rows]), limits.take(elements.segment[rows])
-            nodes = turned(nodes) if side == 0 else side * nodes
-            values, every = withPieces(nodes), np.tile(ofEach, len(WITH_PIECES[elements.corners]))
-            shares = shareWithin(values, every) if side == 0 else 1 - shareBelow(values, every)
-            coarse, fine[part] = ofWholeAndPieces(shares, elements.corners)
+            nodes = linear.turned(nodes) if side == 0 else side * nodes
+            values, every = linear.withPieces(nodes), np.tile(ofEach, len(linear.WITH_PIECES[elements.corners]))
+            shares = linear.shareWithin(values, every) if side == 0 else 1 - linear.shareBelow(values, every)
+            coarse, fine[part] = linear.ofWholeAndPieces(shares, elements.corners)
             differences[part], doubts[part] = fine[part] - coarse, kinkShares(nodes, ofEach)
         ofChosen, segment = elements.sizes.take(chosen), elements.segment.take(chosen)
         sizes += np.bincount(segment, fine * ofChosen, self.count)
@@ -336,16 +324,15 @@ class Field:
             least, most = max(guess - away, -1e-9), guess + away
             chosen = np.flatnonzero((low <= most) & (high > least))
             below = float(elements.sizes[own].sum(where=high <= least)) + float(self.shared[number])
-            values, sizes = (
-                self.sampler.values.take(elements.nodes[:, own].take(chosen, axis=1)),
-                elements.sizes[own].take(chosen),
-            )
+            values = self.sampler.values.take(elements.nodes[:, own].take(chosen, axis=1))
+            sizes = elements.sizes[own].take(chosen)
             curve = SizeCurve(values, sizes, below, least, most)
             value, isFound = curve.find(np.array([wanted]))
             isAll = least < 0 and most > top
             if isFound.all() or isAll:
-                pieces = withPieces(turned(values))
-                coarse, fine = ofWholeAndPieces(shareWithin(pieces, np.full(pieces.shape[1], value)), elements.corners)
+                pieces, corners = linear.withPieces(linear.turned(values)), elements.corners
+                shares = linear.shareWithin(pieces, np.full(pieces.shape[1], value))
+                coarse, fine = linear.ofWholeAndPieces(shares, corners)
                 differences = (fine - coarse) * sizes
                 error = BOUNDS_OF_PERCENTILE * float(errorsLeft(differences, LEFT_OF_SIZE)[2][-1])
                 limits, isFound = curve.find(np.array([wanted - error, min(wanted + error, total)]))

@@ -32,25 +32,13 @@ import itertools
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from threading import Lock
-from typing import cast
 
 import numpy as np
 
 from ..base.parallel import lockedCache
-from ..base.progress import checkpoint
-from ..geometry.cellcases import (
-    Positions,
-    caseTriangles,
-    cellCodes,
-    isInside,
-    isInsideAllCases,
-    mirroredTriangles,
-    mirrorImages,
-    numberedPlaces,
-    ofCases,
-    trianglePlaces,
-    trianglesIn,
-)
+from ..base.progress import chunks
+from ..geometry import cellcases
+from ..geometry.cellcases import Positions
 from ..geometry.closest import ROUNDINGS, ClosestSurface
 from ..geometry.grids import Grid
 from ..geometry.lateral import MORE_SLICES
@@ -96,11 +84,6 @@ class CellTables:
         self.steps, self.bounds = steps[order], bounds[order]
         self._tables: dict[range, np.ndarray] = {}
         self._lock = Lock()
-
-    @cached_property
-    def pieces(self) -> TriangleSet:
-        """The triangles of all cases, in mm."""
-        return TriangleSet(caseTriangles()[0] * self.spacing)
 
     @cached_property
     def _ranked(self) -> tuple[np.ndarray, np.ndarray]:
@@ -154,7 +137,7 @@ class CellTables:
         keys, columns = np.unique(away @ [1, base, base**2], return_inverse=True)
         columns = columns.ravel()
         measured = np.stack([keys % base, keys // base % base, keys // base**2], axis=1) / (2 * denominator)
-        squared = self._squaredDistances(self._mirrored, (measured + 0.5) * self.spacing)
+        squared = self.distancesTo(self._mirrored, (measured + 0.5) * self.spacing)
         # those that are next to each other and in the same mirror are taken together
         groups = 8 * (columns // TABLE_CHUNK) + mirrors
         order = np.argsort(groups, kind="stable")
@@ -165,28 +148,19 @@ class CellTables:
                 continue
             chunk, mirror = divmod(int(groups[chosen[0]]), 8)
             some = squared[:, chunk * TABLE_CHUNK : (chunk + 1) * TABLE_CHUNK]
-            values = np.ascontiguousarray(ofCases(some, np.minimum, mirrorImages()[mirror]).T)
+            values = np.ascontiguousarray(cellcases.ofCases(some, np.minimum, cellcases.mirrorImages()[mirror]).T)
             result[chosen] = values.take(columns[chosen] % TABLE_CHUNK, axis=0)
         return result.ravel()
 
     @cached_property
     def _mirrored(self) -> TriangleSet:
         """The triangles of all cases and their mirror images, in mm."""
-        return TriangleSet(mirroredTriangles() * self.spacing)
+        return TriangleSet(cellcases.mirroredTriangles() * self.spacing)
 
-    def pieceDistances(self, step: np.ndarray) -> np.ndarray:
-        """Return the squared distances (t + 1, p) in mm2 from all positions to all triangles a step (3,) away.
-
-        The last row stands for no triangle: inf.
-        """
-        # the triangles stay where they are: the points move the other way
-        return self._squaredDistances(self.pieces, self.points - step * self.spacing)
-
-    def _squaredDistances(self, pieces: TriangleSet, points: np.ndarray) -> np.ndarray:
+    def distancesTo(self, pieces: TriangleSet, points: np.ndarray) -> np.ndarray:
         """Return the squared distances (t + 1, p) in mm2 from points (p, 3) to triangles, inf in the last row."""
         result = np.full((len(pieces.sides) + 1, len(points)), np.inf, np.float32)
-        for first in range(0, len(points), TABLE_CHUNK):
-            chosen = slice(first, first + TABLE_CHUNK)
+        for chosen in chunks(len(points), TABLE_CHUNK):
             result[:-1, chosen] = pieces.squaredDistances(points[chosen])
         # the position is on the triangle
         result[result <= (ROUNDINGS * np.finfo(float).eps * self.horizon) ** 2] = 0
@@ -195,7 +169,7 @@ class CellTables:
     @cached_property
     def inside(self) -> np.ndarray:
         """(p * 256,) whether position p lies inside the structure of case c, at index 256 p + c."""
-        return isInsideAllCases(self.points / self.spacing).ravel()
+        return cellcases.isInsideAllCases(self.points / self.spacing).ravel()
 
 
 @lockedCache(16)
@@ -205,36 +179,36 @@ def cellTables(spacing: tuple[float, float, float], positions: Positions, reach:
 
 
 class Lattice:
-    """The cells of the masks of one pair, with a margin for the lookup.
+    """The cells of the masks of pairs on one grid: pair after pair of the first masks, then of the second ones.
 
-    Raises ValueError if the masks do not share a lattice with axes at right angles.
+    The margin around every pair keeps the lookup from reaching the next one. Raises ValueError if the masks do not
+    share a lattice with axes at right angles.
     """
 
-    def __init__(self, masks: tuple[Mask, ...], reach: int = REACH):
-        grid = masks[0].grid
-        moved = [mask.on(grid) for mask in masks]
-        if not grid.isRectangular or any(m.grid.offsetOn(grid) is None for m in masks):
+    def __init__(self, pairs: Sequence[Sequence[Mask]], reach: int = REACH):
+        grid = pairs[0][0].grid
+        if not grid.isRectangular or any(mask.grid.offsetOn(grid) is None for pair in pairs for mask in pair):
             raise ValueError("The masks do not lie on one lattice with axes at right angles.")
         self.grid, self.reach = grid, reach
         # otherwise rotated images would get separate tables for a difference in the sixteenth digit
         self.spacing = tuple(round(float(s), 9) for s in grid.spacing)
-        self.low = np.min([m.low for m in moved], axis=0) - reach - 2
-        self.high = np.max([m.high for m in moved], axis=0) + reach + 2
-        self.lows, self._masks = self.low[None], moved
-        self._setShape(self.high - self.low)
-
-    def _setShape(self, shape: np.ndarray) -> None:
-        """Set the numbers of cells of one pair along i, j, k, their strides, and how many there are."""
-        self.shape, self.strides = shape, np.array([1, shape[0], shape[0] * shape[1]])
-        self.size = int(shape.prod())
+        self.masks = [[mask.on(grid) for mask in pair] for pair in pairs]
+        self.lows = np.array([np.min([m.low for m in pair], axis=0) - reach - 2 for pair in self.masks])
+        highs = np.array([np.max([m.high for m in pair], axis=0) + reach + 2 for pair in self.masks])
+        # of the cells of one pair along i, j, k
+        self.low, self.shape = self.lows[0], (highs - self.lows).max(axis=0)
+        self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
+        self.size = int(self.shape.prod())
 
     @cached_property
     def codes(self) -> np.ndarray:
         """(2, n) the case of every cell, for each mask; they need as much memory as the masks."""
-        return np.stack([cellCodes(mask.block(self.low, self.high)).ravel() for mask in self._masks])
+        blocks = [(pair, low, low + self.shape) for pair, low in zip(self.masks, self.lows, strict=True)]
+        every = ([cellcases.cellCodes(pair[n].block(low, high)).ravel() for pair, low, high in blocks] for n in (0, 1))
+        return np.stack([np.concatenate(codes) for codes in every])
 
-    def triangles(self, source: int, areDiffering: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the triangles of one mask: their cells (m,), numbers (m,), and whether they are turned (see Cases).
+    def triangles(self, source: int, areDiffering: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Return the triangles of one mask: their cells (m,) and numbers (m,), see Cases.
 
         The cells of the second mask follow those of the first one. areDiffering: whether to leave out the cells where
         both masks have the same triangles.
@@ -242,8 +216,8 @@ class Lattice:
         own, other = self.codes[source], self.codes[1 - source]
         isMixed = own + np.uint8(1) > 1
         cells = np.flatnonzero(isMixed & (own != other) if areDiffering else isMixed)
-        rows, numbers, areTurned = trianglesIn(own.take(cells))
-        return cells.take(rows) + source * len(own), numbers, areTurned
+        rows, numbers, _ = cellcases.trianglesIn(own.take(cells))
+        return cells.take(rows) + source * len(own), numbers
 
     def measured(
         self,
@@ -263,8 +237,8 @@ class Lattice:
         some are chosen. search: returns the search of the boundary opposite that of a segment, for the few places out
         of the tables' reach: the first masks are the first segments.
         """
-        places, count = trianglePlaces(weights), self.codes.shape[1]
-        cells, positions, numbers = numberedPlaces(homes, triangles, self.strides, places, chosen)
+        places, count = cellcases.trianglePlaces(weights), self.codes.shape[1]
+        cells, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, places, chosen)
         isSecond = cells >= count
         others, tables = cells + np.where(isSecond, -count, count), cellTables(self.spacing, places)
         squared, far = self.squaredDistances(others, positions, tables)
@@ -299,10 +273,9 @@ class Lattice:
         result[rows] = codes == 255
         isMixed = (codes > 0) & (codes < 255)
         rows, codes = rows[isMixed], codes[isMixed]
-        for first in range(0, len(rows), CELLS):
-            chosen = slice(first, first + CELLS)
+        for chosen in chunks(len(rows), CELLS):
             local = counted[rows[chosen]] - cells[rows[chosen]]
-            result[rows[chosen]] = isInside(local, codes[chosen])
+            result[rows[chosen]] = cellcases.isInside(local, codes[chosen])
         return result
 
     def squaredDistances(
@@ -321,9 +294,8 @@ class Lattice:
             if block.start >= FIRST_RANKS[1] and cost > len(active) * SEARCH_COST:
                 break
             left, together = [np.zeros(0, np.intp)], CHUNK // len(block)
-            for first in range(0, len(active), together):
-                checkpoint()
-                chosen = active[first : first + together]
+            for part in chunks(len(active), together):
+                chosen = active[part]
                 number = numbers.take(chosen)
                 squared = self.lookedUp(cells.take(chosen), number, block, tables).min(axis=0)
                 value = np.minimum(best.take(chosen), squared, out=squared)
@@ -345,27 +317,6 @@ class Lattice:
         index = np.add.outer(np.arange(len(ranks)) * (256 * len(tables.points)), 256 * positions)
         index += self.codes.ravel().take(neighbors, mode="clip")
         return tables.tables(ranks).take(index, mode="clip")
-
-
-class PackedLattice(Lattice):
-    """The cells of several pairs of masks of one grid: pair after pair of the first masks, then of the second ones.
-
-    The margin around every pair keeps the lookup from reaching the next one.
-    """
-
-    def __init__(self, lattices: Sequence[Lattice]):
-        first = lattices[0]
-        self.grid, self.reach, self.spacing, self._lattices = first.grid, first.reach, first.spacing, lattices
-        self.lows = np.array([one.low + cast(tuple, one.grid.offsetOn(self.grid)) for one in lattices])
-        self._setShape(np.max([one.shape for one in lattices], axis=0))
-
-    @cached_property
-    def codes(self) -> np.ndarray:
-        result = np.zeros((2, len(self._lattices), *self.shape[::-1]), np.uint8)
-        for number, one in enumerate(self._lattices):
-            i, j, k = one.shape
-            result[:, number, :k, :j, :i] = one.codes.reshape(2, k, j, i)
-        return result.reshape(2, -1)
 
 
 def cellsWithin(grid: Grid, distance: float) -> int:

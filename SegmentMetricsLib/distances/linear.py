@@ -68,11 +68,8 @@ def meanMagnitude(values: np.ndarray) -> np.ndarray:
     # One corner is on the other side of zero than the two others: the function changes sign on the triangle there.
     low, middle, high = (column[crossed] for column in ascending)
     isLowest = middle > 0
-    low, middle, high = (
-        np.where(isLowest, low, -high),
-        np.where(isLowest, middle, -middle),
-        np.where(isLowest, high, -low),
-    )
+    low, high = np.where(isLowest, low, -high), np.where(isLowest, high, -low)
+    middle = np.abs(middle)
     alone = low**2 / ((middle - low) * (high - low))
     result[crossed] = (low + middle + high - 2 * alone * low) / 3
     return result

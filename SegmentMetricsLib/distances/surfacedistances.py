@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import cast
 
 import numpy as np
 
 from ..base.errors import InputError
 from ..base.progress import chunks
 from ..geometry.closest import ClosestSurface
+from ..geometry.contours import liesInPlane
 from ..geometry.grids import Grid
-from ..geometry.surfaces import PIECES, Surface, barycentricWeights, elementCenters
-from . import lattice
+from ..geometry.surfaces import PIECES, Surface
 from .bounded import Bounded
 from .elements import LatticeSampler, Sampler
 from .field import BOUNDS_OF_MEAN, LEFT_OF_MEAN, ROUNDING, Field, errorsLeft
-from .largest import NEAR_CORNER
+from .lattice import Lattice, cellsWithin
 from .linear import WITH_PIECES, ofWholeAndPieces, shareBelow, withPieces
 
-# Lookup tables grow with the number of pieces; above this many subdivisions the search tree is used.
-LARGEST_LATTICE_SUBDIVISIONS = 1
 # Pairs of up to so many triangles are measured together, as long as all of them have no more than so many, and are not
 # more than so many pairs.
 SMALL, MOST_TOGETHER, MOST_PAIRS = 10_000, 40_000, 50
@@ -48,9 +46,6 @@ class DirectedDistances:
     surface: Surface
     sign: int = 1
 
-    def __repr__(self) -> str:
-        return f"<DirectedDistances from {self.surface!r}>"
-
     @property
     def totalSize(self) -> float:
         """Area of the whole boundary in mm2, or length in mm."""
@@ -65,7 +60,8 @@ class DirectedDistances:
     def signedMean(self) -> Bounded:
         """Mean signed distance in mm."""
         found = self.field.mean(True)[self.number]
-        return found if self.sign > 0 else -found
+        lower, upper = found.bounds
+        return found if self.sign > 0 else Bounded(-found, -upper, -lower)
 
     @property
     def largest(self) -> Bounded:
@@ -95,7 +91,7 @@ class DirectedDistances:
     def reached(self, side: int) -> float:
         """Return a lower bound of the largest signed distance in mm toward one side (1 or -1)."""
         _, high = self.field.base.signedRange(side * self.sign)
-        high = high[self._rows]
+        high = high[self.rows]
         least = 0.0 if self.field.shared[self.number] else -np.inf
         return float(high.max(initial=least))
 
@@ -149,7 +145,8 @@ class DirectedDistances:
     # Single elements
 
     @cached_property
-    def _rows(self) -> slice:
+    def rows(self) -> slice:
+        """The rows of the field's base."""
         return self.field.base.rowsOf(self.number)
 
     @property
@@ -160,10 +157,10 @@ class DirectedDistances:
     @cached_property
     def signed(self) -> np.ndarray:
         """(n,) mean signed distances of the pieces in mm."""
-        base, first = self.field.base, self._rows.start
-        result = np.empty((self._rows.stop - first, self.pieces))
+        base, first = self.field.base, self.rows.start
+        result = np.empty((self.rows.stop - first, self.pieces))
         for chosen in chunks(len(result)):
-            nodes = base.nodes[:, first + chosen.start : min(first + chosen.stop, self._rows.stop)]
+            nodes = base.nodes[:, first + chosen.start : min(first + chosen.stop, self.rows.stop)]
             values = self.field.sampler.values.take(nodes)
             result[chosen] = (self.sign * values[PIECES[base.corners]].mean(axis=1)).T
         return result.ravel()
@@ -192,7 +189,7 @@ class DirectedDistances:
         """Return the nodes (corners, n) of some pieces (n,)."""
         rows, piece = np.divmod(pieces, self.pieces)
         base = self.field.base
-        return base.nodes[PIECES[base.corners][piece].T, self._rows.start + rows]
+        return base.nodes[PIECES[base.corners][piece].T, self.rows.start + rows]
 
     def positionsOf(self, pieces: np.ndarray) -> np.ndarray:
         """Return the LPS centers (n, 3) of some pieces (n,) in mm."""
@@ -201,7 +198,7 @@ class DirectedDistances:
 
     def sizesOf(self, pieces: np.ndarray) -> np.ndarray:
         """Return the areas (n,) of some pieces (n,) in mm2, or their lengths in mm for contours."""
-        return self.field.base.sizes[self._rows.start + pieces // self.pieces] / self.pieces
+        return self.field.base.sizes[self.rows.start + pieces // self.pieces] / self.pieces
 
     def rangesOf(self, pieces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest and the largest signed distance (n,) in mm at the corners of some pieces (n,)."""
@@ -215,43 +212,23 @@ class DirectedDistances:
         return self.field.sampler.points(nodes[[values.argmax()]])[0]
 
     @property
-    def ofElements(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Sizes (k,) of the field's elements in mm2 or mm, and their smallest and largest signed distances (k,), mm."""
-        low, high = self.field.base.signedRange(self.sign)
-        return self.field.base.sizes[self._rows], low[self._rows], high[self._rows]
-
-    @property
     def centers(self) -> np.ndarray:
         """(k, 3) LPS centers of the field's elements, mm."""
-        corners = self.field.base.nodes[: self.surface.dimension, self._rows]
+        corners = self.field.base.nodes[: self.surface.dimension, self.rows]
         return self.field.sampler.points(corners.ravel()).reshape(*corners.shape, 3).mean(axis=0)
-
-    @property
-    def between(self) -> float:
-        """Upper bound in mm of how far distances between nodes exceed those at the nodes."""
-        return float(self.field.base.sides.max(initial=0.0)) / 2 * NEAR_CORNER[self.surface.dimension]
 
     def meanOver(self, rows: np.ndarray, more: float = 0.0) -> Bounded:
         """Return the mean signed distance in mm over some of the field's elements (n,), with bounds.
 
         more: size of shared elements, which have distance 0, to be included.
         """
-        base, rows = self.field.base, self._rows.start + rows
+        base, rows = self.field.base, self.rows.start + rows
         sizes = base.sizes.take(rows)
         size, fine = float(sizes.sum()) + more, base.fine.take(rows) * sizes
         differences = fine - base.coarse.take(rows) * sizes
         mean = self.sign * float((fine + differences / 3).sum()) / size
         error = BOUNDS_OF_MEAN * errorsLeft(differences, LEFT_OF_MEAN)[2][-1] / size + ROUNDING
         return Bounded.within(mean, error, -np.inf, np.inf)
-
-    def samples(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions (n, 3), LPS mm, and signed distances (n,) in mm spread over the boundary, for maps."""
-        count = self._rows.stop - self._rows.start
-        # of a triangle only the piece in its middle: the others differ from it invisibly
-        chosen = np.arange(count) * 4 + 3 if self.surface.dimension == 3 else np.arange(count * self.pieces)
-        shared = elementCenters(self.surface.points, self.surface.cells[self.sharedCells], 0)
-        positions = np.concatenate([self.positionsOf(chosen), shared])
-        return positions, np.concatenate([self.signed[chosen], np.zeros(len(shared))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,11 +255,6 @@ class SurfaceDistances:
             for one, other in zip(self.directions, self.directions[::-1], strict=True)
         )
         return SurfaceDistances(toReference, toTest, self.method)
-
-    @cached_property
-    def usualLargest(self) -> float:
-        """Distance in mm not exceeded by 98 % of either boundary: the end of scales that outliers may exceed."""
-        return max(direction.percentile(98) for direction in self.directions)
 
     def forget(self) -> None:
         """Free the memory of cached values."""
@@ -311,7 +283,12 @@ class BoundaryPair:
         if reference.dimension == 2 and not liesInPlane(reference, test):
             raise InputError("The contours lie in different planes.")
         self.surfaces = (reference, test)
-        self.lattice = sharedLattice(reference, test, reach)
+        # where both unsmoothed surfaces were built
+        self.lattice: Lattice | None = None
+        masks = [surface.mask for surface in self.surfaces if surface.mask is not None]
+        if len(masks) == 2 and reference.dimension == 3:
+            with suppress(ValueError):
+                self.lattice = Lattice([masks], cellsWithin(masks[0].grid, reach))
         self._reach, self._areShared = reach, searches is not None
         self._searches: dict[Surface, ClosestSurface] = {} if searches is None else searches
 
@@ -347,23 +324,6 @@ class BoundaryPair:
         """Return the distances in both directions; numbers for tolerances in mm and percentiles become precise."""
         return measureTogether([self], tolerances, percentiles)[0]
 
-    def signedDistances(self, source: int, subdivisions: int) -> np.ndarray:
-        """Return signed distances (n,) in mm from the centers of the pieces of one boundary's elements.
-
-        Positive where the test lies outside the reference. subdivisions: how often elements are cut into equal pieces.
-        """
-        surface, target = self.surfaces[source], 1 - source
-        if self.lattice is not None and self.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
-            weights = tuple(map(tuple, barycentricWeights(3, subdivisions).tolist()))
-            homes, triangles, _ = self.lattice.triangles(source)
-            search = partial(_oppositeSearch, [self])
-            values, numbers, _ = self.lattice.measured(homes, triangles, weights, search)
-            return values.take(numbers.T.ravel())
-        points = elementCenters(surface.points, surface.cells, subdivisions)
-        values = self.search(target).signedDistances(points)
-        # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
-        return -values if source == 0 and self.surfaces[target].isClosed else values
-
 
 def measureTogether(
     pairs: Sequence[BoundaryPair], tolerances: Sequence[float] = (), percentiles: Sequence[float] = ()
@@ -376,18 +336,18 @@ def measureTogether(
     """
     limits = [withTies(tolerance) for tolerance in tolerances]
     percentiles = [percent for percent in percentiles if percent < 100]
-    result: list[SurfaceDistances | None] = [None] * len(pairs)
+    result: dict[int, SurfaceDistances] = {}
     for rows in packs(pairs):
         chosen = [pairs[row] for row in rows]
         surfaces = [pair.surfaces[source] for source in (0, 1) for pair in chosen]
         lattices = [pair.lattice for pair in chosen if pair.lattice is not None and pair.isLookedUp]
-        search = partial(_oppositeSearch, chosen)
+        search = partial(oppositeSearch, chosen)
         sampler = LatticeSampler(lattices, surfaces, search) if lattices else Sampler(surfaces, search)
         field = Field(sampler, limits, percentiles)
         every = [DirectedDistances(field, segment, surface) for segment, surface in enumerate(surfaces)]
         for row, toTest, toReference in zip(rows, every, every[len(rows) :], strict=False):
             result[row] = SurfaceDistances(toTest, toReference, "lattice lookup" if lattices else "search tree")
-    return cast(list[SurfaceDistances], result)
+    return [result[row] for row in range(len(pairs))]
 
 
 def packs(pairs: Sequence[BoundaryPair]) -> list[list[int]]:
@@ -411,25 +371,10 @@ def packs(pairs: Sequence[BoundaryPair]) -> list[list[int]]:
     return result
 
 
-def _oppositeSearch(pairs: Sequence[BoundaryPair], segment: int) -> ClosestSurface:
+def oppositeSearch(pairs: Sequence[BoundaryPair], segment: int) -> ClosestSurface:
+    """Return the search of the boundary to which a segment's distances are: references of all pairs, then tests."""
     source, number = divmod(segment, len(pairs))
     return pairs[number].search(1 - source)
-
-
-def sharedLattice(reference: Surface, test: Surface, reach: float) -> lattice.Lattice | None:
-    """Return the lattice on which both unsmoothed surfaces were built, or None."""
-    if reference.mask is None or test.mask is None or reference.dimension == 2:
-        return None
-    grid = reference.mask.grid
-    if not grid.isRectangular or test.mask.grid.offsetOn(grid) is None:
-        return None
-    return lattice.Lattice((reference.mask, test.mask), lattice.cellsWithin(grid, reach))
-
-
-def liesInPlane(reference: Surface, test: Surface) -> bool:
-    """Return whether two contours are coplanar within a thousandth of their extent."""
-    offset = (test.points - reference.center) @ reference.normal
-    return bool(np.abs(offset).max() <= 1e-3 * np.ptp([reference.box, test.box], axis=1).max())
 
 
 def withTies(tolerance: float, side: int = 1) -> float:

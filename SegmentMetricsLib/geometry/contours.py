@@ -208,3 +208,9 @@ def sharedArea(reference: Surface, test: Surface, rows: int = 4096) -> float:
     row, x, number = crossings[np.lexsort((crossings[:, 1], crossings[:, 0]))].T
     insideBoth = (np.cumsum(number == 0) % 2 == 1) & (np.cumsum(number == 1) % 2 == 1)
     return float((np.diff(x) * thickness[row[:-1].astype(int)])[insideBoth[:-1]].sum())
+
+
+def liesInPlane(reference: Surface, test: Surface) -> bool:
+    """Return whether two contours are coplanar within a thousandth of their extent."""
+    offset = (test.points - reference.center) @ reference.normal
+    return bool(np.abs(offset).max() <= 1e-3 * np.ptp([reference.box, test.box], axis=1).max())

@@ -18,10 +18,14 @@ from .caps import haveArea, withoutCaps
 from .grids import requireScale
 from .masks import Mask
 from .nearest import caseSpreads
-from .surfaces import Surface, doublePoints, empty, triangleIndices
+from .surfaces import PIECES, Surface, doublePoints, empty, longestSides, triangleIndices
+from .triangles import uniqueSides
 
 # As a fraction of a mesh's extent: points closer to each other than this are merged if edges are open otherwise.
 NEAR = 1e-6
+# Elements of meshes are cut until their sides are shorter than this fraction of the boundary's box, as long as that
+# makes no more elements than this; and segments of contours into this many parts, more where there are few segments.
+SHORT_SIDE, MOST_CUT, PARTS_OF_SEGMENT, FEWEST_PARTS = 1 / 64, 12_000, 16, 512
 # Weights that make the places on triangles their corners.
 CORNERS = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
@@ -118,6 +122,12 @@ class MaskSurface(Surface):
     @property
     def spreads(self) -> np.ndarray:
         return self._ofCases(caseSpreads)
+
+    @property
+    def normals(self) -> np.ndarray:
+        _, numbers, areTurned = cellcases.trianglesIn(self._mixed[1])
+        normals = cellcases.caseNormals(tuple(cast(Mask, self.mask).grid.axes.ravel().tolist())).take(numbers, axis=0)
+        return np.where(areTurned[:, None], -normals, normals)
 
     def _ofCases(self, values: Callable[[tuple[float, ...]], np.ndarray]) -> np.ndarray:
         """Return the values (m,) of the triangles of a function of axes that returns those of all cases."""
@@ -243,3 +253,34 @@ def transformed(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -
     if moved.dimension == 2:
         return contours.oriented(moved)
     return replace(moved, cells=np.ascontiguousarray(moved.cells[:, ::-1])) if moved.volume < 0 else moved
+
+
+def shorten(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the points (n, 3) and elements (k, 2 or 3) of a boundary after cutting long ones, and their cells (k,).
+
+    Triangles may be as large as a face of the structure, over which the distance is not nearly linear.
+    """
+    points, cells, owners = surface.points, surface.cells, np.arange(surface.count)
+    if surface.dimension == 2:
+        count = max(PARTS_OF_SEGMENT, FEWEST_PARTS // surface.count)
+        steps = np.arange(1, count)[:, None]
+        start, end = points[cells[:, :1]], points[cells[:, 1:]]
+        between = (start * (count - steps) + end * steps) / count
+        numbers = len(points) + np.arange(between.shape[0] * between.shape[1]).reshape(len(cells), -1)
+        chain = np.concatenate([cells[:, :1], numbers, cells[:, 1:]], axis=1)
+        parts = np.stack([chain[:, :-1], chain[:, 1:]], axis=2).reshape(-1, 2)
+        return np.concatenate([points, between.reshape(-1, 3)]), parts, np.repeat(owners, count)
+    sides = longestSides(surface)
+    longest = SHORT_SIDE * float(np.linalg.norm(np.subtract(*surface.box)))
+    halvings = np.ceil(np.log2(np.maximum(sides / longest, 1.0))).astype(int)
+    while halvings.any() and (4.0**halvings)[halvings > 0].sum() > MOST_CUT:
+        halvings = np.maximum(halvings - 1, 0)
+    for _ in range(int(halvings.max(initial=0))):
+        isLong = halvings > 0
+        large, halvings = cells[isLong], np.concatenate([halvings[~isLong], np.repeat(halvings[isLong] - 1, 4)])
+        ends, numbers = uniqueSides(large)
+        nodes = np.concatenate([large, len(points) + numbers], axis=1)
+        points = np.concatenate([points, (points[ends[:, 0]] + points[ends[:, 1]]) / 2])
+        cells = np.concatenate([cells[~isLong], nodes[:, PIECES[3]].reshape(-1, 3)])
+        owners = np.concatenate([owners[~isLong], np.repeat(owners[isLong], 4)])
+    return points, cells, owners

@@ -83,6 +83,11 @@ class Surface:
         return "is not closed" if self.openEdges else self.defect
 
     @property
+    def normals(self) -> np.ndarray:
+        """(m, 3) outward unit normals of all elements; zeros for those without size."""
+        return outwardNormals(self, np.arange(self.count))
+
+    @property
     def target(self) -> Surface:
         """The boundary to measure distances to; a part of a boundary overrides it."""
         return self

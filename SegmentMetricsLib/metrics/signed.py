@@ -17,6 +17,7 @@ from ..base.errors import Cause, Reason, Undefined
 from ..base.parallel import lockedCache
 from ..base.progress import chunks
 from ..distances.bounded import Bounded, combined
+from ..distances.largest import NEAR_CORNER
 from ..distances.lattice import CellTables, Lattice, cellTables
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, touching, withTies
 from ..geometry.cellcases import caseNormals, trianglePlaces
@@ -66,13 +67,13 @@ def sideBit(side: str) -> np.uint8:
 
 def sidesOfElements(direction: DirectedDistances) -> np.ndarray:
     """Return the sides (k,) that the elements of a boundary face themselves, as sums of sideBit()."""
-    return sidesOf(direction.field.sampler.outwardNormals(direction.number))
+    return sidesOf(direction.surface.normals.take(direction.cells, axis=0))
 
 
 def sidesOfShared(direction: DirectedDistances) -> tuple[np.ndarray, np.ndarray]:
     """Return the sides (n,) that the parts of both boundaries face, as sums of sideBit(), and their sizes (n,)."""
-    normals, sizes = direction.field.sampler.outwardNormalsOfShared(direction.number)
-    return sidesOf(normals), sizes
+    surface, shared = direction.surface, direction.sharedCells
+    return sidesOf(surface.normals.take(shared, axis=0)), surface.sizes.take(shared)
 
 
 def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
@@ -112,7 +113,7 @@ def _byLookup(boundaries: BoundaryPair) -> np.ndarray:
     Triangles that the reference has as well are left out.
     """
     lattice = cast(Lattice, boundaries.lattice)
-    homes, triangles, _ = lattice.triangles(1, areDiffering=True)
+    homes, triangles = lattice.triangles(1, areDiffering=True)
     places = trianglePlaces(CENTER)
     # a center never lies on the face of its cell
     cells, numbers = homes - lattice.codes.shape[1], places.ofTriangles[:, 0].take(triangles)
@@ -393,7 +394,9 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
     reference, test = distances.directions
     # one boundary after the other, because all elements of one take much memory
     faces = [_faces(reference, sidesOfElements(reference)), _faces(test, sidesBelow(boundaries, test))]
-    between = max(one.between for one in distances.directions)
+    # distances between nodes exceed those at the nodes by no more than this
+    base, corners = reference.field.base, reference.surface.dimension
+    between = float(base.sides.max(initial=0.0)) / 2 * NEAR_CORNER[corners]
     found = {name: [one[name] for one in faces] for name in DIRECTIONS}
     found = {name: parts for name, parts in found.items() if sum(part.size for part in parts) > 0}
     largest = extremes({name: max(part.over for part in parts) for name, parts in found.items()}, between, over)
@@ -439,8 +442,9 @@ def _faces(direction: DirectedDistances, sides: np.ndarray) -> dict[str, FacingP
 
     sides: (k,) sums of sideBit(), one per element of the field.
     """
-    sizes, low, high = direction.ofElements
-    reached = (high, -low)
+    base = direction.field.base
+    sizes = base.sizes[direction.rows]
+    reached = [base.signedRange(side * direction.sign)[1][direction.rows] for side in (1, -1)]
     sidesShared, sizesShared = sidesOfShared(direction)
     found = dict.fromkeys(DIRECTIONS, FacingPart())
     for name in DIRECTIONS:

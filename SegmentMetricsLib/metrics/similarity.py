@@ -18,9 +18,9 @@ import numpy as np
 from ..base.errors import Undefined
 from ..base.parallel import threads
 from ..base.progress import checkpoint
-from ..distances.surfacedistances import liesInPlane, touching
+from ..distances.surfacedistances import touching
 from ..geometry import crosssections, slicecontours
-from ..geometry.contours import insideContours
+from ..geometry.contours import insideContours, liesInPlane
 from ..geometry.crosssections import CrossSections
 from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ..geometry.surfaces import Surface, evenElements
@@ -662,9 +662,7 @@ def pairedElements(pair: Pair, meshSpacing: float, il: float, ol: float) -> Pair
     sides = np.zeros(len(points))
     if il != ol:
         pair.requireClosed(pair.reference)
-        isCut = len(points) > len(surfaces[1].cells)
-        boundaries = pair.boundaries
-        signed = boundaries.search(0).signedDistances(points) if isCut else boundaries.signedDistances(1, 0)
+        signed = pair.boundaries.search(0).signedDistances(points)
         # where the two touch, rounding must not decide which level counts
         sides = np.where(np.abs(signed) > touching(math.sqrt(otherSizes.mean())), np.sign(signed), 0)
     origin = surfaces[0].center

@@ -72,7 +72,7 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool, isSpl
     in any case; a wider bin that contains it is split there.
     """
     largest = max(direction.largest for direction in distances.directions)
-    usual = distances.usualLargest
+    usual = usualLargest(distances)
     # the tolerance must not be at the end of the axis
     limit = roundAbove(max(largest, 1.25 * tolerance))
     squeezed = roundAbove(max(1.5 * usual, 1.25 * tolerance))
@@ -97,6 +97,11 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool, isSpl
     else:
         shares = outside + within + zero
     return Histogram(edges, 100 * shares / total, 100 * beyond / total, largest, width)
+
+
+def usualLargest(distances: SurfaceDistances) -> float:
+    """Return the distance in mm that 98 % of either boundary do not exceed: the end of scales but for outliers."""
+    return max(direction.percentile(98) for direction in distances.directions)
 
 
 def binEdges(limit: float, tolerance: float, most: int) -> np.ndarray:
@@ -130,7 +135,7 @@ def cumulativeLimit(many: Sequence[SurfaceDistances], tolerance: float) -> float
 
     It covers nearly all distances of nearly all pairs, so that an outlying pair does not squeeze the others.
     """
-    usual = [distances.usualLargest for distances in many]
+    usual = [usualLargest(distances) for distances in many]
     return roundAbove(max(float(np.quantile(usual, 0.9)), 2 * tolerance))
 
 
@@ -139,7 +144,7 @@ def mapRange(distances: SurfaceDistances, tolerance: float) -> float:
 
     It is the same for both boundaries, so that their maps are comparable, and at least 0.1 mm, as for equal boundaries.
     """
-    return roundAbove(max(distances.usualLargest, tolerance, 0.1))
+    return roundAbove(max(usualLargest(distances), tolerance, 0.1))
 
 
 def doseRange(dose: Dose, distances: SurfaceDistances) -> float:

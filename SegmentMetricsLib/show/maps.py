@@ -10,6 +10,8 @@ import numpy as np
 from ..base.errors import InputError, requireKind
 from ..base.palettes import ABSOLUTE, DOSE, EVENTS, SIGNED, rgb
 from ..base.parallel import threads
+from ..distances.surfacedistances import DirectedDistances
+from ..geometry.surfaces import elementCenters
 from ..model.structures import REFERENCE_AND_TEST
 from .distributions import doseRange, mapRange, roundAbove
 from .rendering import interpolate
@@ -127,7 +129,7 @@ def valuesOn(comparison, side: str, points: np.ndarray | None = None, withLocal:
         signed = directed.atPoints
         signed = signed if np.isfinite(signed).all() else nearestValues(measured, measured, signed)
     else:
-        signed = nearestValues(points, *directed.samples())
+        signed = nearestValues(points, *samplesOf(directed))
     found = {"SignedDistance": signed, "Distance": np.abs(signed)}
     if withLocal or "similarity" in comparison.settings.families:
         local = comparison.localDistances(side)
@@ -221,3 +223,13 @@ def variationLimit(found) -> float:
     found: an ObservedStructure with a variation.
     """
     return roundAbove(max(found.variation.percentile95SD, LEAST_LIMIT))
+
+
+def samplesOf(directed: DirectedDistances) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions (n, 3), LPS mm, and signed distances (n,) in mm spread over a boundary."""
+    count, surface = len(directed.signed), directed.surface
+    # of a triangle only the piece in its middle: the others differ from it invisibly
+    chosen = np.arange(3, count, 4) if surface.dimension == 3 else np.arange(count)
+    shared = elementCenters(surface.points, surface.cells[directed.sharedCells], 0)
+    positions = np.concatenate([directed.positionsOf(chosen), shared])
+    return positions, np.concatenate([directed.signed[chosen], np.zeros(len(shared))])

@@ -166,7 +166,7 @@ def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch, tmp
     assert {node.GetID() for node in scene.GetNodes()} == before
 
 
-META = {"NDims": "3", "Offset": "0 0 0", "DimSize": "4 5 6", "ElementSpacing": "1 1 2", "ElementDataFile": "LOCAL"}
+META = {"NDims": "3", "Offset": "0 0 0", "DimSize": "4 5 6", "ElementSpacing": "1 1 2"}
 
 
 @pytest.mark.parametrize(
@@ -179,13 +179,21 @@ META = {"NDims": "3", "Offset": "0 0 0", "DimSize": "4 5 6", "ElementSpacing": "
         ({"TransformMatrix": "1 0 0 0 1 0 0 0"}, "a place or a voxel size that is not a number"),
     ],
 )
-def testMetaImagesWhoseHeadersAreTooShort(change, says):
-    assert mha.check(Path("a.mha"), META) == ()
+def testMetaImagesWhoseHeadersAreTooShort(tmp_path, change, says):
+    path = tmp_path / "a.mha"
+
+    def write(fields):
+        path.write_text("".join(f"{name} = {value}\n" for name, value in fields.items()) + "ElementDataFile = LOCAL\n")
+
+    write(META)
+    assert mha.inspect(path, False) == ((), 0, 0)
+    write(META | change)
     with pytest.raises(ValueError, match=says):
-        mha.check(Path("a.mha"), META | change)
+        mha.inspect(path, False)
 
 
-def testVoxelsAsTextInAFileOfTheirOwn():
-    fields = {"encoding": "ascii", "datafile": "a.txt", "sizes": "4 5 6", "spacings": "1 1 2"}
+def testVoxelsAsTextInAFileOfTheirOwn(tmp_path):
+    path = tmp_path / "a.nhdr"
+    path.write_text("NRRD0004\nencoding: ascii\ndata file: a.txt\nsizes: 4 5 6\nspacings: 1 1 2\n\n")
     with pytest.raises(InputError, match="written as text in a file of its own; save it in binary"):
-        nrrd.check(Path("a.nhdr"), fields)
+        nrrd.inspect(path, True)

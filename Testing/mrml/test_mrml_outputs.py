@@ -19,7 +19,7 @@ from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.model.structure import Structure
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.show import distributions
-from SegmentMetricsLib.show.maps import Coloring
+from SegmentMetricsLib.show.maps import Coloring, samplesOf
 
 slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 from SegmentMetricsLib.mrml import colors, folders, outputs  # noqa: E402
@@ -150,7 +150,7 @@ class TestDistanceMap:
 
     def testEveryPointTakesTheNearestMeasuredDistance(self, scene, comparison):
         polyData = outputs.distanceMap(comparison, "reference")
-        positions, measured = comparison.distances.referenceToTest.samples()
+        positions, measured = samplesOf(comparison.distances.referenceToTest)
         some = np.random.default_rng(1).choice(polyData.GetNumberOfPoints(), 50, replace=False)
         signed = array(polyData, "SignedDistance")
         for n in some:
@@ -338,4 +338,5 @@ def colorAt(table, value: float, shown: tuple[float, float]) -> tuple:
     [(0, 0.1), (0.13, 0.15), (1, 1), (1.01, 1.5), (2.2, 3), (6.1, 8), (9, 10), (14, 15), (210, 300)],
 )
 def testRangesEndInRoundNumbers(distance, limit):
-    assert distributions.mapRange(SimpleNamespace(usualLargest=distance), 0) == pytest.approx(limit)
+    direction = SimpleNamespace(percentile=lambda _: distance)
+    assert distributions.mapRange(SimpleNamespace(directions=[direction]), 0) == pytest.approx(limit)

@@ -22,6 +22,7 @@ from SegmentMetricsLib.commands import pairwork
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structure import Structure
+from SegmentMetricsLib.show.maps import samplesOf
 
 pytestmark = pytest.mark.nightly
 
@@ -120,7 +121,7 @@ def testWhatIsForgottenIsMadeAnew():
                 direction.percentile(90),
                 direction.sizeWithin(1),
             ]
-            found += [direction.distances, direction.centers, direction.atPoints, *direction.samples()]
+            found += [direction.distances, direction.centers, direction.atPoints, *samplesOf(direction)]
             found += [direction.field.sampler.signedAt(direction.number, direction.surface.points)]
         return found
 

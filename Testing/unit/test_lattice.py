@@ -9,6 +9,7 @@ import pytest
 import shapes
 from tiers import rarely
 
+from SegmentMetricsLib.conventions.meshes import signedDistances
 from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.elements import EVERY_NODE, LatticeSampler, Sampler
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, measureTogether, packs
@@ -49,12 +50,12 @@ def bothRoads(pair: tuple[Mask, Mask], asked):
     if asked != "nodes":
         found = []
         for _ in range(2):
-            every = np.concatenate([boundaries.signedDistances(source, asked) for source in (0, 1)])
+            every = np.concatenate([signedDistances(boundaries, source, asked) for source in (0, 1)])
             found.append(np.sort(every.reshape(-1, 4**asked), axis=1).ravel())
             boundaries.lattice = None
         return found
     sampler = LatticeSampler([boundaries.lattice], boundaries.surfaces, lambda segment: boundaries.search(1 - segment))
-    pieces = sampler.cutBase(np.arange(len(sampler.base.sizes)))
+    pieces = sampler.cut(sampler.base, np.arange(len(sampler.base.sizes)))
     segments = np.empty(len(sampler.values), int)
     for elements in (sampler.base, pieces):
         segments[elements.nodes] = elements.segment
@@ -132,7 +133,7 @@ def testMasksOnDifferentLatticesHaveNone():
     surfaces = [fromMask(labelMasks(i, 0.5)[1]) for i in (image, moved)]
     assert BoundaryPair(*surfaces).lattice is None
     with pytest.raises(ValueError, match="lattice"):
-        lattice.Lattice(tuple(labelMasks(i, 0.5)[1] for i in (image, moved)))
+        lattice.Lattice([[labelMasks(i, 0.5)[1] for i in (image, moved)]])
 
 
 @pytest.mark.parametrize("perCell", [16, 32, 64, 256])
@@ -243,12 +244,14 @@ def testNestedSurfaces():
 def testTablesHoldTheDistancesOfEveryStep(spacing, positions):
     """Of places that mirror each other only one is measured; here every one is, cell by cell."""
     tables = lattice.CellTables(spacing, positions, 3)
+    pieces = TriangleSet(caseTriangles()[0] * tables.spacing)
     for block in blocksOf(tables)[:: len(blocksOf(tables)) - 1]:
         found = tables.tables(block).reshape(len(block), len(tables.points), 256)
         for rank, ofRank in zip(block, found, strict=True):
             for step in np.unique(tables.order[rank]):
                 chosen = np.flatnonzero(tables.order[rank] == step)
-                expected = ofCases(tables.pieceDistances(tables.steps[step]), np.minimum).T
+                away = tables.distancesTo(pieces, tables.points - tables.steps[step] * tables.spacing)
+                expected = ofCases(away, np.minimum).T
                 np.testing.assert_allclose(ofRank[chosen], expected[chosen], rtol=1e-6)
 
 

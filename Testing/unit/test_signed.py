@@ -125,7 +125,9 @@ def testBoundsOfExtremes():
     assert over.value == 12 and under.value == pytest.approx(math.hypot(20, 4), abs=0.01)
     assert bounds(comparison["MaxL"]) == bounds(over)
     assert bounds(comparison["MinR"]) == tuple(-number for number in (under.value, under.upper, under.lower))
-    between = max(direction.between for direction in comparison.distances.directions)
+    # of contours no place between two nodes is farther from both than half of their distance
+    sides = comparison.distances.referenceToTest.field.base.sides
+    between = float(sides.max()) / 4
     left = comparison["MinL"]
     # at a corner, where another side begins
     assert left.value == left.upper == pytest.approx(-math.hypot(10, 4), abs=1e-9)

@@ -205,7 +205,7 @@ class TestChart:
         assert mrml.showSlices(comparison, quantity="DSC").GetYAxisRange() == (0, 1)
         assert mrml.showSlices(comparison, quantity="AreaDifference") is chart and scene.GetNumberOfNodes() == count
         assert all(end % 10 == 0 for end in chart.GetYAxisRange())
-        assert chart.GetYAxisTitle() == "Area difference (mm2)" and chart.GetYAxisRange()[0] < -100
+        assert chart.GetYAxisTitle() == "Area diff. (mm2)" and chart.GetYAxisRange()[0] < -100
         with pytest.raises(ValueError, match="no 'NSD' of slices; choose from DSC, HD"):
             mrml.showSlices(comparison, quantity="NSD")
         with pytest.raises(ValueError, match="no per-slice profile"):

@@ -17,8 +17,9 @@ import numpy as np
 from ...base.parallel import eachSideBySide, evenParts
 from ...base.progress import checkpoint
 from ...distances.lattice import CellTables, Lattice, cellsWithin, cellTables
-from ...geometry.cellcases import Positions, ofCases
+from ...geometry.cellcases import Positions, caseTriangles, ofCases
 from ...geometry.slabs import Slab, alignedAxis
+from ...geometry.triangles import TriangleSet
 from .sizes import Bands
 
 # Minimum and maximum number of positions stored in one number.
@@ -97,8 +98,11 @@ class BandTables:
         steps = tables.steps[tables.bounds < tolerance]
         # (n, 256, count / 8) bytes: the positions closer than the tolerance to a case one step away
         within = np.empty((len(steps), 256, self.count // 8), np.uint8)
+        pieces = TriangleSet(caseTriangles()[0] * tables.spacing)
         for step, table in zip(steps, within, strict=True):
-            table[:] = ofCases(np.packbits(tables.pieceDistances(step) < squared, axis=1), np.bitwise_or)
+            # the triangles stay where they are: the points move the other way
+            away = tables.distancesTo(pieces, tables.points - step * tables.spacing)
+            table[:] = ofCases(np.packbits(away < squared, axis=1), np.bitwise_or)
         # bounds are those of whole cells, which come closer than their contents
         isClose = within.any(axis=(1, 2))
         self.steps, self._within = steps[isClose], within[isClose]
