@@ -116,8 +116,6 @@ class Sampler:
     that all are cut, and whether they may be so large that they are cut more than once.
     """
 
-    base: Elements
-
     def __init__(self, surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]):
         self.surfaces, self.closest = surfaces, search
         self.values = np.zeros(0)

@@ -46,6 +46,9 @@ class DirectedDistances:
     surface: Surface
     sign: int = 1
 
+    def __repr__(self) -> str:
+        return f"<DirectedDistances from {self.surface!r}>"
+
     @property
     def totalSize(self) -> float:
         """Area of the whole boundary in mm2, or length in mm."""

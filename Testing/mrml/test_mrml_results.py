@@ -52,6 +52,7 @@ def folderOf(node) -> int:
 @pytest.mark.parametrize("result", RESULTS)
 def testANextRunReplacesAndRemovingLeavesNothing(scene, pair, result):
     show, other, _ = RESULTS[result]
+    slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)  # made when it is first asked for
     before = identifiers(scene)
     node = show(pair)
     made = identifiers(scene)
