@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from ..distances.surfacedistances import BoundaryPair, oppositeSearch
+from ..distances.surfacedistances import BoundaryPair
 from ..geometry.surfaces import barycentricWeights, elementCenters
 from ..metrics.bands.methods import bands
 from .bandrules import dice, jaccard
@@ -100,8 +99,9 @@ def signedDistances(boundaries: BoundaryPair, source: int, subdivisions: int) ->
     if boundaries.lattice is not None and boundaries.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
         weights = tuple(map(tuple, barycentricWeights(3, subdivisions).tolist()))
         homes, triangles = boundaries.lattice.triangles(source)
-        search = partial(oppositeSearch, [boundaries])
-        values, numbers, _ = boundaries.lattice.measured(homes, triangles, weights, search)
+        values, numbers, _ = boundaries.lattice.measured(
+            homes, triangles, weights, lambda segment: boundaries.search(1 - segment)
+        )
         return values.take(numbers.T.ravel())
     points = elementCenters(surface.points, surface.cells, subdivisions)
     values = boundaries.search(target).signedDistances(points)

@@ -344,7 +344,7 @@ def measureTogether(
         chosen = [pairs[row] for row in rows]
         surfaces = [pair.surfaces[source] for source in (0, 1) for pair in chosen]
         lattices = [pair.lattice for pair in chosen if pair.lattice is not None and pair.isLookedUp]
-        search = partial(oppositeSearch, chosen)
+        search = partial(_oppositeSearch, chosen)
         sampler = LatticeSampler(lattices, surfaces, search) if lattices else Sampler(surfaces, search)
         field = Field(sampler, limits, percentiles)
         every = [DirectedDistances(field, segment, surface) for segment, surface in enumerate(surfaces)]
@@ -374,7 +374,7 @@ def packs(pairs: Sequence[BoundaryPair]) -> list[list[int]]:
     return result
 
 
-def oppositeSearch(pairs: Sequence[BoundaryPair], segment: int) -> ClosestSurface:
+def _oppositeSearch(pairs: Sequence[BoundaryPair], segment: int) -> ClosestSurface:
     """Return the search of the boundary to which a segment's distances are: references of all pairs, then tests."""
     source, number = divmod(segment, len(pairs))
     return pairs[number].search(1 - source)

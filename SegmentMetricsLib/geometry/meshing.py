@@ -123,11 +123,11 @@ class MaskSurface(Surface):
     def spreads(self) -> np.ndarray:
         return self._ofCases(caseSpreads)
 
-    @property
-    def normals(self) -> np.ndarray:
+    def normalsOf(self, cells: np.ndarray) -> np.ndarray:
         _, numbers, areTurned = cellcases.trianglesIn(self._mixed[1])
-        normals = cellcases.caseNormals(tuple(cast(Mask, self.mask).grid.axes.ravel().tolist())).take(numbers, axis=0)
-        return np.where(areTurned[:, None], -normals, normals)
+        ofCases = cellcases.caseNormals(tuple(cast(Mask, self.mask).grid.axes.ravel().tolist()))
+        normals = ofCases.take(numbers.take(cells), axis=0)
+        return np.where(areTurned.take(cells)[:, None], -normals, normals)
 
     def _ofCases(self, values: Callable[[tuple[float, ...]], np.ndarray]) -> np.ndarray:
         """Return the values (m,) of the triangles of a function of axes that returns those of all cases."""

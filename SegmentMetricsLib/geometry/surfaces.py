@@ -82,10 +82,12 @@ class Surface:
         """The reason why the boundary does not separate an inside from an outside, "" if it does."""
         return "is not closed" if self.openEdges else self.defect
 
-    @property
-    def normals(self) -> np.ndarray:
-        """(m, 3) outward unit normals of all elements; zeros for those without size."""
-        return outwardNormals(self, np.arange(self.count))
+    def normalsOf(self, cells: np.ndarray) -> np.ndarray:
+        """Return the outward unit normals (n, 3) of some elements (n,), given by number; zeros for those without size.
+
+        They lie in the plane of contours.
+        """
+        return outwardNormals(self, cells)
 
     @property
     def target(self) -> Surface:

@@ -67,13 +67,13 @@ def sideBit(side: str) -> np.uint8:
 
 def sidesOfElements(direction: DirectedDistances) -> np.ndarray:
     """Return the sides (k,) that the elements of a boundary face themselves, as sums of sideBit()."""
-    return sidesOf(direction.surface.normals.take(direction.cells, axis=0))
+    return sidesOf(direction.surface.normalsOf(direction.cells))
 
 
 def sidesOfShared(direction: DirectedDistances) -> tuple[np.ndarray, np.ndarray]:
     """Return the sides (n,) that the parts of both boundaries face, as sums of sideBit(), and their sizes (n,)."""
     surface, shared = direction.surface, direction.sharedCells
-    return sidesOf(surface.normals.take(shared, axis=0)), surface.sizes.take(shared)
+    return sidesOf(surface.normalsOf(shared)), surface.sizes.take(shared)
 
 
 def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
