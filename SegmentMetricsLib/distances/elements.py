@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from ..base.progress import chunks
-from ..geometry.cellcases import caseAreas, caseSides, nestedSurfaces
-from ..geometry.closest import ClosestSurface
+from ..geometry.cellcases import caseAreas, caseSides, nestedSurfaces, trianglesIn
 from ..geometry.meshing import MaskSurface, shorten
 from ..geometry.surfaces import Surface
-from ..geometry.triangles import uniqueSides
+from ..geometry.triangles import distancesToTriangles, uniqueSides
 from .lattice import Lattice
 
 # The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
@@ -27,7 +26,7 @@ MORE_NODES = {
     3: ((3, 1, 0), (1, 3, 0), (0, 3, 1), (0, 1, 3), (1, 0, 3), (3, 0, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)),
 }
 EVERY_NODE = {corners: (*NODES[corners], *MORE_NODES[corners]) for corners in NODES}
-FIRST, MORE = slice(0, 6), slice(6, 15)
+MORE = slice(6, 15)
 # The nodes of each of the PIECES of an element, numbered in the order of both.
 NODES_OF_PIECES = {
     2: np.array([[0, 2, 3], [2, 1, 4]]),
@@ -108,15 +107,15 @@ class Sampler:
     """Measures distances for a field whose segments are the two directions of one pair or of several; by search.
 
     surfaces: the boundaries of all segments: the references of all pairs, then their tests. search: returns the search
-    of the boundary to which the distances of a segment are measured.
+    of the boundary to which the distances of a segment are measured; None for others than surfaces of one pair.
 
-    base: the elements of both segments, in their order. values: (n,) signed distances in mm at the nodes, more after
+    base: the elements of all segments, in their order. values: (n,) signed distances in mm at the nodes, more after
     every cut. totals, shared: (s,) mm2 or mm of every segment, and of elements that are part of both boundaries.
     lengths: (s,) mm of an average element of either boundary. areFew, areLarge: (s,) whether there are so few elements
     that all are cut, and whether they may be so large that they are cut more than once.
     """
 
-    def __init__(self, surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]):
+    def __init__(self, surfaces: Sequence[Surface], search: Any = None):
         self.surfaces, self.closest = surfaces, search
         self.values = np.zeros(0)
         self._places: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
@@ -173,8 +172,15 @@ class Sampler:
         """Return signed distances (n,) in mm of LPS points (n, 3) on the boundary of a segment."""
         signed = self.closest(segment).signedDistances(points)
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
-        isReference = 2 * segment < len(self.surfaces)
-        return (-signed if isReference and self.closest(segment).isClosed else signed) + 0.0
+        return (-signed if segment == 0 and self.closest(segment).isClosed else signed) + 0.0
+
+    def nearestTriangles(self, segments: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Return the triangles (n, 3, 3) in mm next to LPS points (n, 3) on the boundaries of segments (n,)."""
+        result = np.empty((len(points), 3, 3))
+        for segment in np.unique(segments).tolist():
+            own = segments == segment
+            result[own] = self.closest(segment).nearestTriangles(points[own])
+        return result
 
     def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
         """Return the pieces of some elements, one after the other, after searching the distances at their nodes."""
@@ -215,17 +221,12 @@ class Sampler:
 
 
 class LatticeSampler(Sampler):
-    """Looks the distances between masks on a lattice up; the search is for places out of the tables' reach."""
+    """Looks the distances between masks up on their lattice."""
 
-    def __init__(
-        self, lattices: Sequence[Lattice], surfaces: Sequence[Surface], search: Callable[[int], ClosestSurface]
-    ):
-        self._lattices = lattices
-        self.lattice = lattices[0]
-        if len(lattices) > 1:
-            self.lattice = Lattice([one.masks[0] for one in lattices], self.lattice.reach)
-        self._axes = tuple(self.lattice.grid.axes.ravel().tolist())
-        super().__init__(surfaces, search)
+    def __init__(self, lattice: Lattice, surfaces: Sequence[Surface]):
+        self.lattice = lattice
+        self._axes = tuple(lattice.grid.axes.ravel().tolist())
+        super().__init__(surfaces)
 
     def _measureBase(self) -> None:
         found = [self.lattice.triangles(source, areDiffering=True) for source in (0, 1)]
@@ -236,13 +237,7 @@ class LatticeSampler(Sampler):
         rest = np.maximum(self.totals - np.bincount(segment, sizes, count), 0.0)
         self.shared = np.where(np.bincount(segment, minlength=count) < every, rest, 0.0)
         self.lengths = np.tile(np.sqrt((self.totals / every).reshape(2, -1).min(axis=0)), 2)
-        # where all elements will be cut, all nodes are measured at once
-        isFew = (np.bincount(segment, minlength=count) <= FEW).take(segment)
-        self._few, others = np.flatnonzero(isFew), np.flatnonzero(~isFew)
-        nodes = np.empty((6, len(segment)), np.int32)
-        ofFew = self._measure(self._few, EVERY_NODE[3])
-        nodes[:, self._few], self._moreOfFew = ofFew[FIRST], ofFew[MORE]
-        nodes[:, others] = self._measure(others, NODES[3])
+        nodes = self._measure(np.arange(len(segment)), NODES[3])
         self._start(nodes, sizes, caseSides(self._axes).take(self._triangles), segment)
         self.areLarge = np.less_equal(every, FEWEST)
 
@@ -257,29 +252,23 @@ class LatticeSampler(Sampler):
         if self.lattice.codes.size > LARGE and 0 < ofTest < len(rows):
             return np.concatenate([self._measure(some, weights, chosen) for some in np.split(rows, [ofTest])], axis=1)
         homes, triangles = self._homes.take(rows), self._triangles.take(rows)
-        values, numbers, points = self.lattice.measured(homes, triangles, weights, self.closest, chosen)
+        values, numbers, points = self.lattice.measured(homes, triangles, weights, chosen)
         numbers += np.int32(self._append(values, points))
         return numbers
 
     def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
         if elements is not self.base:
             return super().cut(elements, rows)
-        more = np.empty((9, len(rows)), np.int32)
-        isFew = self.areFew.take(self.base.segment.take(rows))
-        more[:, isFew] = self._moreOfFew.take(np.searchsorted(self._few, rows[isFew]), axis=1)
-        more[:, ~isFew] = self._measure(rows[~isFew], EVERY_NODE[3], MORE)
+        more = self._measure(rows, EVERY_NODE[3], MORE)
         return pieces(self.values, self.base, rows, more)
 
     def surfaceCells(self, segment: int) -> np.ndarray:
-        lattice, source = self._of(segment)
-        homes, _ = lattice.triangles(source)
-        cells = homes - source * lattice.size
-        return np.flatnonzero(lattice.codes[0].take(cells) != lattice.codes[1].take(cells))
-
-    def _of(self, segment: int) -> tuple[Lattice, int]:
-        """Return the lattice of the pair that a segment belongs to, and which of its masks has the boundary."""
-        source, number = divmod(segment, len(self._lattices))
-        return self._lattices[number], source
+        source, number = divmod(segment, len(self.lattice.masks))
+        codes = self.lattice.codes[:, number * self.lattice.size : (number + 1) * self.lattice.size]
+        own, other = codes[source], codes[1 - source]
+        cells = np.flatnonzero(own + np.uint8(1) > 1)
+        rows, _, _ = trianglesIn(own.take(cells))
+        return np.flatnonzero((own.take(cells) != other.take(cells)).take(rows))
 
     def atPoints(self, segment: int) -> np.ndarray:
         surface = cast(MaskSurface, self.surfaces[segment])
@@ -289,9 +278,17 @@ class LatticeSampler(Sampler):
 
     def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
         # the lattice knows the sides without a search
-        lattice, source = self._of(segment)
-        isInside = lattice.isInsideAt(1 - source, points)
-        return np.where(isInside == (source == 0), 1.0, -1.0) * self.closest(segment).distances(points) + 0.0
+        isInside = self.lattice.isInsideAt(self._opposite(segment), points)
+        isReference = segment < len(self.lattice.masks)
+        away = distancesToTriangles(points, self.nearestTriangles(np.array([segment]), points))
+        return np.where(isInside == isReference, 1.0, -1.0) * away + 0.0
+
+    def nearestTriangles(self, segments: np.ndarray, points: np.ndarray) -> np.ndarray:
+        return self.lattice.nearestTriangles(self._opposite(segments), points)
+
+    def _opposite(self, segments: Any) -> Any:
+        """Return the masks, by number, to whose boundaries the distances of segments are measured."""
+        return (segments + len(self.lattice.masks)) % len(self.surfaces)
 
     def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
         homes, count = self._homes.take(rows), self.lattice.codes.shape[1]

@@ -216,9 +216,12 @@ class Field:
         """Return the mean distance of every segment in mm, or the mean signed distance, with bounds."""
         areFew = self.sampler.areFew
         # of small boundaries the elements; of others the base and the sample, as elements depend on what else is asked
-        fine, differences = self._means(self.elements, isSigned)
-        value: Any = np.bincount(self.elements.segment, fine + differences / 3, self.count)
-        error = self._errorOf(self.elements.segment, differences, LEFT_OF_MEAN)
+        value: Any = 0.0
+        error: Any = 0.0
+        if areFew.any():
+            fine, differences = self._means(self.elements, isSigned)
+            value = np.bincount(self.elements.segment, fine + differences / 3, self.count)
+            error = self._errorOf(self.elements.segment, differences, LEFT_OF_MEAN)
         if not areFew.all():
             segment, own = self.base.segment, self.base.segment.take(self._drawn)
             fine, differences = self._means(self.base, isSigned)

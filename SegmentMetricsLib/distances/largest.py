@@ -30,8 +30,7 @@ a lattice the voxels show beforehand which of them stay on their side (nestedSur
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -43,12 +42,13 @@ from .bounded import Bounded
 
 # Largest acceptable gap between the bounds, mm; less for short elements, see field.SHORT.
 WANTED = 0.01
-# Weights of several triangles are whole multiples of 1 / PARTS_OF_WEIGHT.
-PARTS_OF_WEIGHT = 4
+# Sets of weights of several triangles to try, (w, 2 or 3): multiples of a quarter whose sum is 1.
+WEIGHTS = {
+    count: np.array([some for some in itertools.product(range(5), repeat=count) if sum(some) == 4]) / 4
+    for count in (2, 3)
+}
 # Pieces processed at a time, so that temporary arrays stay small.
 CHUNK = 1 << 12
-# Above this many candidates, whole elements are bounded before their pieces.
-MANY = 5_000
 # Rounding error of a distance, as a fraction of the acceptable gap between the bounds.
 ROUNDING = 2e-4
 # Limit of pieces cut in total, at which the bounds stay as wide as they are. Where distances toward the other side do
@@ -70,7 +70,7 @@ def farthest(field: Any, numbers: Sequence[int], side: int, known: float) -> lis
     sampler, elements = field.sampler, field.elements
     values = side * sampler.values if side else np.abs(sampler.values)
     _, high = elements.signedRange(side) if side else elements.range
-    # nothing on a piece of an element is farther than one of its corners by more than this
+    # nothing on a piece of an element is farther than one of its nodes by more than this
     near = elements.sides * NEAR_CORNER[elements.corners] / 2
     # of every segment
     lowest, highest, places = np.zeros(field.count), np.zeros(field.count), np.zeros((field.count, 3))
@@ -90,12 +90,9 @@ def farthest(field: Any, numbers: Sequence[int], side: int, known: float) -> lis
     chosen = np.concatenate(rows)
     if side:
         chosen = chosen[sampler.mayReach(elements.rows[chosen], side)]
-    # of many candidates, as for two concentric balls, most are excluded as whole elements
-    parts = np.arange(elements.corners)[None] if len(chosen) > MANY else PIECES[elements.corners]
-    pieces = elements.nodes[:, chosen].T[:, parts].reshape(-1, elements.corners)
-    if len(pieces):
-        segment = np.repeat(elements.segment[chosen], len(parts))
-        _bound(field, side, pieces, values, segment, known, (lowest, highest, places))
+    if len(chosen):
+        corners = elements.nodes[: elements.corners, chosen].T
+        _bound(field, side, corners, values, elements.segment[chosen], known, (lowest, highest, places))
     return [(Bounded(lowest[n], lowest[n], max(lowest[n], highest[n])), places[n]) for n in numbers]
 
 
@@ -132,16 +129,16 @@ def _bound(
         rows = np.flatnonzero((bounds > enough) & (np.abs(ofElements).max(axis=1) <= enough))
         # next to the middle of a piece that is part of both boundaries lies the triangle that it is part of
         touching = rows[np.abs(ofElements[rows]).max(axis=1) <= TOUCHING]
-        for number, own in _bySegment(segment[touching]):
-            corners = places[elements[touching[own]]]
-            nearest = sampler.closest(number).nearestTriangles(corners.mean(axis=1))
-            bounds[touching[own]] = distancesToTriangles(corners, nearest[:, None]).max(axis=1) + around[touching[own]]
+        if len(touching):
+            corners = places[elements[touching]]
+            nearest = sampler.nearestTriangles(segment[touching], corners.mean(axis=1))
+            bounds[touching] = distancesToTriangles(corners, nearest[:, None]).max(axis=1) + around[touching]
         rows = rows[bounds[rows] > enough[rows]]
         asked = np.unique(elements[rows])
         asked = asked[~isKnown[asked]]
         isKnown[asked] = True
-        for number, own in _bySegment(ofPlaces[asked]):
-            triangles[asked[own]] = sampler.closest(number).nearestTriangles(places[asked[own]])
+        if len(asked):
+            triangles[asked] = sampler.nearestTriangles(ofPlaces[asked], places[asked])
         for some in (rows[part] for part in chunks(len(rows), CHUNK)):
             close = balancedBounds(places[elements[some]], triangles[elements[some]])
             bounds[some] = np.minimum(bounds[some], close + around[some])
@@ -155,11 +152,12 @@ def _bound(
         elements, bounds, segment = elements[isPossible], bounds[isPossible], segment[isPossible]
         sides, numbers = uniqueSides(elements)
         middles, ofMiddles = places[sides].mean(axis=1), ofPlaces[sides[:, 0]]
-        nearest, found = np.empty((len(middles), 3, 3)), np.empty(len(middles))
-        for number, own in _bySegment(ofMiddles):
-            nearest[own] = sampler.closest(number).nearestTriangles(middles[own])
-            away = distancesToTriangles(middles[own], nearest[own])
-            found[own] = side * sampler.signedAt(number, middles[own]) if side else away
+        nearest = sampler.nearestTriangles(ofMiddles, middles)
+        found = distancesToTriangles(middles, nearest)
+        for number in np.unique(ofMiddles).tolist():
+            own = np.flatnonzero(ofMiddles == number)
+            if side:
+                found[own] = side * sampler.signedAt(number, middles[own])
             top = int(own[found[own].argmax()])
             if found[top] > lowest[number]:
                 lowest[number], best[number] = found[top], middles[top]
@@ -170,12 +168,6 @@ def _bound(
         pieces = PIECES[elements.shape[1]]
         elements = corners[:, pieces].reshape(-1, pieces.shape[1])
         bounds, segment = np.repeat(bounds, len(pieces)), np.repeat(segment, len(pieces))
-
-
-def _bySegment(segment: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield every segment among (n,) with its rows."""
-    for number in np.unique(segment).tolist():
-        yield number, np.flatnonzero(segment == number)
 
 
 def slowBounds(elements: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -202,11 +194,4 @@ def balancedBounds(elements: np.ndarray, nearest: np.ndarray) -> np.ndarray:
     # (corners, triangles, count): NumPy is slow to reduce along a short last axis
     corners, triangles = elements.transpose(1, 0, 2)[:, None], nearest.transpose(1, 0, 2, 3)[None]
     several = distancesToTriangles(corners, triangles)
-    return np.einsum("wt,ctk->wck", balances(elements.shape[1]), several).max(axis=1).min(axis=0)
-
-
-@lru_cache(maxsize=2)
-def balances(count: int) -> np.ndarray:
-    """Return the sets of weights (w, count) of several triangles to try; every row sums to 1."""
-    choices = itertools.product(range(PARTS_OF_WEIGHT + 1), repeat=count)
-    return np.array([choice for choice in choices if sum(choice) == PARTS_OF_WEIGHT]) / PARTS_OF_WEIGHT
+    return np.einsum("wt,ctk->wck", WEIGHTS[elements.shape[1]], several).max(axis=1).min(axis=0)

@@ -43,6 +43,9 @@ from ..geometry.closest import ROUNDINGS, ClosestSurface
 from ..geometry.grids import Grid
 from ..geometry.lateral import MORE_SLICES
 from ..geometry.masks import Mask
+from ..geometry.meshing import CORNERS
+from ..geometry.nearest import caseSpreads
+from ..geometry.surfaces import Surface
 from ..geometry.triangles import TriangleSet
 
 # Number of cells that the lookup reaches along each axis before the search tree takes over.
@@ -199,6 +202,9 @@ class Lattice:
         self.low, self.shape = self.lows[0], (highs - self.lows).max(axis=0)
         self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
         self.size = int(self.shape.prod())
+        # how far in mm the search moves boundaries from each other, so that none is nearer than the wanted one
+        self._room = 4 * float(np.linalg.norm((np.ptp(self.lows, axis=0) + self.shape) * self.spacing))
+        self._spreads = caseSpreads(tuple(np.diag(self.spacing).ravel().tolist()))
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -206,6 +212,11 @@ class Lattice:
         blocks = [(pair, low, low + self.shape) for pair, low in zip(self.masks, self.lows, strict=True)]
         every = ([cellcases.cellCodes(pair[n].block(low, high)).ravel() for pair, low, high in blocks] for n in (0, 1))
         return np.stack([np.concatenate(codes) for codes in every])
+
+    def forget(self) -> None:
+        """Free the memory of what is made again when needed."""
+        for name in ("codes", "_search"):
+            self.__dict__.pop(name, None)
 
     def triangles(self, source: int, areDiffering: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return the triangles of one mask: their cells (m,) and numbers (m,), see Cases.
@@ -224,7 +235,6 @@ class Lattice:
         homes: np.ndarray,
         triangles: np.ndarray,
         weights: tuple[tuple[int, ...], ...],
-        search: Callable[[int], ClosestSurface],
         chosen: slice = slice(None),
     ) -> tuple[np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Return the signed distances (n,) in mm at the distinct places on triangles (m,) in cells (m,).
@@ -234,8 +244,7 @@ class Lattice:
         given by number (k,).
 
         homes, triangles: as returned by triangles(). weights: of the corners of a triangle, for each place, of which
-        some are chosen. search: returns the search of the boundary opposite that of a segment, for the few places out
-        of the tables' reach: the first masks are the first segments.
+        some are chosen.
         """
         places, count = cellcases.trianglePlaces(weights), self.codes.shape[1]
         cells, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, places, chosen)
@@ -247,29 +256,32 @@ class Lattice:
         np.negative(values, out=values, where=isInside)
         # kept for all places, hence small; no method of a sampler, which would be kept as well
         own = np.where(isSecond, cells - count, cells).astype(np.int32), positions.astype(np.int16)
-        points = partial(self.pointsOf, *own, places)
-        segments = cells.take(far) // self.size
-        for segment in np.unique(segments).tolist() if len(far) else ():
-            rows = far[segments == segment]
-            values[rows] = np.copysign(search(segment).distances(points(rows)), values[rows])
+        if len(far):
+            index = self.indexOf(own[0].take(far), own[1].take(far), places)
+            away = self._search.distances(self._aside(index, others.take(far) // self.size))
+            values[far] = np.copysign(away, values[far])
         np.negative(values, out=values, where=~isSecond)
         values += 0.0  # no negative zeros
-        return values, numbers, points
+        return values, numbers, partial(self.pointsOf, *own, places)
 
     def pointsOf(self, cells: np.ndarray, positions: np.ndarray, places: Positions, rows: np.ndarray) -> np.ndarray:
         """Return the LPS points (k, 3) in mm of some (k,) of the positions (n,), given by number, in cells (n,)."""
-        numbers, cells = np.divmod(cells.take(rows), self.size)
+        return self.grid.toWorld(self.indexOf(cells.take(rows), positions.take(rows), places))
+
+    def indexOf(self, cells: np.ndarray, positions: np.ndarray, places: Positions) -> np.ndarray:
+        """Return the places (n, 3) of positions (n,) in cells (n,) of the first masks, in voxel indices of the grid."""
+        numbers, cells = np.divmod(cells, self.size)
         corners = np.stack(np.unravel_index(cells, self.shape, order="F"), axis=1) + self.lows.take(numbers, axis=0)
-        local = places.local.take(positions.take(rows), axis=0)
-        return self.grid.toWorld(corners + local / places.denominator)
+        return corners + places.local.take(positions, axis=0) / places.denominator
 
     def isInsideAt(self, target: int, points: np.ndarray) -> np.ndarray:
-        """Return whether any LPS points (n, 3) in mm lie inside the mask of number `target` (0 or 1)."""
-        counted = self.grid.toIndex(points) - self.low
+        """Return whether any LPS points (n, 3) in mm lie inside a mask: of the first masks, then of the second ones."""
+        source, number = divmod(target, len(self.masks))
+        counted = self.grid.toIndex(points) - self.lows[number]
         cells = np.floor(counted).astype(np.int64)
         result = np.zeros(len(points), bool)
         rows = np.flatnonzero(((cells >= 0) & (cells < self.shape)).all(axis=1))
-        codes = self.codes[target].take(cells[rows] @ self.strides)
+        codes = self.codes[source].take(number * self.size + cells[rows] @ self.strides)
         result[rows] = codes == 255
         isMixed = (codes > 0) & (codes < 255)
         rows, codes = rows[isMixed], codes[isMixed]
@@ -277,6 +289,44 @@ class Lattice:
             local = counted[rows[chosen]] - cells[rows[chosen]]
             result[rows[chosen]] = cellcases.isInside(local, codes[chosen])
         return result
+
+    # Search beside the tables
+
+    def nearestTriangles(self, targets: np.ndarray, points: np.ndarray) -> np.ndarray:
+        """Return the corners (n, 3, 3) in mm of the triangles of boundaries (n,) next to LPS points (n, 3)."""
+        return self._back(self._search.nearestTriangles(self._aside(self.grid.toIndex(points), targets)), targets)
+
+    def trianglesWithin(self, target: int, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the corners (k, 3, 3) in mm of the triangles of a boundary within squared distances (n,) in mm2.
+
+        These are the distances from LPS points (n, 3), whose numbers (k,) are returned as well.
+        """
+        corners, owners = self._search.trianglesWithin(self._aside(self.grid.toIndex(points), target), squared)
+        return self._back(corners, np.array([target])), owners
+
+    @cached_property
+    def _search(self) -> ClosestSurface:
+        """The boundaries of all masks beside each other, so that a single search serves all of them."""
+        places, ofMasks, count = cellcases.trianglePlaces(CORNERS), [], 0
+        for source, before in enumerate((0, self.codes.shape[1])):
+            homes, triangles = self.triangles(source)
+            owners, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, places)
+            points = self._aside(self.indexOf(owners - before, positions, places), owners // self.size)
+            ofMasks.append((points, numbers.T + count, self._spreads.take(triangles)))
+            count += len(points)
+        points, cells, spreads = map(np.concatenate, zip(*ofMasks, strict=True))
+        return ClosestSurface(Surface(points, cells), spreads)
+
+    def _aside(self, index: np.ndarray, targets: np.ndarray | int) -> np.ndarray:
+        """Return places in voxel indices (n, 3) of the grid in mm, next to where the search has the boundaries (n,)."""
+        points = index * self.spacing
+        points[:, 0] += np.multiply(targets, self._room)
+        return points
+
+    def _back(self, corners: np.ndarray, targets: np.ndarray) -> np.ndarray:
+        """Return the LPS corners (n, 3, 3) in mm of triangles found by the search in boundaries (n,)."""
+        corners[..., 0] -= (targets * self._room)[:, None]
+        return self.grid.toWorld((corners / self.spacing).reshape(-1, 3)).reshape(corners.shape)
 
     def squaredDistances(
         self, cells: np.ndarray, numbers: np.ndarray, tables: CellTables

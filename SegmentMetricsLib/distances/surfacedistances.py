@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
@@ -310,12 +310,16 @@ class BoundaryPair:
             self._searches[surface] = ClosestSurface(surface.target)
         return self._searches[surface]
 
+    def searchOpposite(self, number: int) -> ClosestSurface:
+        """Return the search of the other boundary than the reference (0) or the test (1)."""
+        return self.search(1 - number)
+
     def forget(self) -> None:
         """Free the memory of the pair's own search trees and the lattice; they are rebuilt when needed again."""
         if not self._areShared:
             self._searches.clear()
         if self.lattice is not None:
-            self.lattice.__dict__.pop("codes", None)
+            self.lattice.forget()
 
     @property
     def isLookedUp(self) -> bool:
@@ -343,13 +347,15 @@ def measureTogether(
     for rows in packs(pairs):
         chosen = [pairs[row] for row in rows]
         surfaces = [pair.surfaces[source] for source in (0, 1) for pair in chosen]
-        lattices = [pair.lattice for pair in chosen if pair.lattice is not None and pair.isLookedUp]
-        search = partial(_oppositeSearch, chosen)
-        sampler = LatticeSampler(lattices, surfaces, search) if lattices else Sampler(surfaces, search)
+        lattice = chosen[0].lattice if chosen[0].isLookedUp else None
+        if lattice is not None and len(chosen) > 1:
+            masks = [pair.lattice.masks[0] for pair in chosen if pair.lattice is not None]
+            lattice = Lattice(masks, lattice.reach)
+        sampler = LatticeSampler(lattice, surfaces) if lattice else Sampler(surfaces, chosen[0].searchOpposite)
         field = Field(sampler, limits, percentiles)
         every = [DirectedDistances(field, segment, surface) for segment, surface in enumerate(surfaces)]
         for row, toTest, toReference in zip(rows, every, every[len(rows) :], strict=False):
-            result[row] = SurfaceDistances(toTest, toReference, "lattice lookup" if lattices else "search tree")
+            result[row] = SurfaceDistances(toTest, toReference, "lattice lookup" if lattice else "search tree")
     return [result[row] for row in range(len(pairs))]
 
 
@@ -372,12 +378,6 @@ def packs(pairs: Sequence[BoundaryPair]) -> list[list[int]]:
         pack.append(row)
         last[key] = pack, first, together + count
     return result
-
-
-def _oppositeSearch(pairs: Sequence[BoundaryPair], segment: int) -> ClosestSurface:
-    """Return the search of the boundary to which a segment's distances are: references of all pairs, then tests."""
-    source, number = divmod(segment, len(pairs))
-    return pairs[number].search(1 - source)
 
 
 def withTies(tolerance: float, side: int = 1) -> float:

@@ -18,8 +18,6 @@ CHUNK = 1 << 12
 ON_BOUNDARY = 1e-9
 # Distances of up to this many roundings of the coordinates they were computed from are 0: the point is on the boundary.
 ROUNDINGS = 64
-# Above this many triangles it is worth to look up what is known of those of a mask.
-MANY = 10_000
 
 
 class ClosestSurface:
@@ -27,12 +25,12 @@ class ClosestSurface:
 
     surface: triangles or contours, not empty. Coordinates are taken relative to its center, so that boundaries far from
     the origin keep their digits. Contours become a low wall across their plane: for points in that plane the distance
-    to the wall is the distance to the contours.
+    to the wall is the distance to the contours. spreads: as for NearestTriangles.
     """
 
-    def __init__(self, surface: Surface):
+    def __init__(self, surface: Surface, spreads: np.ndarray | None = None):
         self.center = surface.center
-        self.isClosed, self._surface = surface.isClosed, surface
+        self.isClosed, self._spreads = surface.isClosed, spreads
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)
         largest = max(np.abs(surface.points).max(), np.abs(self._triangles.points).max())
@@ -40,8 +38,7 @@ class ClosestSurface:
 
     @cached_property
     def _nearest(self) -> NearestTriangles:
-        spreads = self._surface.spreads if self._surface.count > MANY else None
-        return NearestTriangles(self._triangles.points, self._triangles.cells, spreads)
+        return NearestTriangles(self._triangles.points, self._triangles.cells, self._spreads)
 
     @cached_property
     def _normals(self) -> PseudoNormals:
@@ -98,8 +95,12 @@ class ClosestSurface:
         return self._triangles.corners(self._nearest.find(points - self.center)) + self.center
 
     def trianglesWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return triangles (k,) within squared distances (n,) in mm2 of LPS points (n, 3), and these points (k,)."""
-        return self._nearest.within(points - self.center, squared)
+        """Return the corners (k, 3, 3) in mm of triangles within squared distances (n,) in mm2 of LPS points (n, 3).
+
+        Also returns the numbers (k,) of these points.
+        """
+        numbers, owners = self._nearest.within(points - self.center, squared)
+        return self._triangles.corners(numbers) + self.center, owners
 
 
 def wall(contours: Surface) -> Surface:

@@ -17,7 +17,6 @@ from . import cellcases, contours, orientation
 from .caps import haveArea, withoutCaps
 from .grids import requireScale
 from .masks import Mask
-from .nearest import caseSpreads
 from .surfaces import PIECES, Surface, doublePoints, empty, longestSides, triangleIndices
 from .triangles import uniqueSides
 
@@ -118,10 +117,6 @@ class MaskSurface(Surface):
     @cached_property
     def sizes(self) -> np.ndarray:
         return self._ofCases(cellcases.caseAreas)
-
-    @property
-    def spreads(self) -> np.ndarray:
-        return self._ofCases(caseSpreads)
 
     def normalsOf(self, cells: np.ndarray) -> np.ndarray:
         _, numbers, areTurned = cellcases.trianglesIn(self._mixed[1])

@@ -45,9 +45,8 @@ FEW_CORNERS, MANY_CORNERS = 7, 32
 LONG = 100
 # Corners per leaf of their search tree: larger leaves make the tree faster to build, and as fast to search.
 LEAF = 20
-# Of up to so many points, the distances to all corners are measured: if there are few corners, because importing SciPy
-# takes longer, and up to so many distances, because making a search tree takes longer.
-FEW_POINTS, SMALL, EVERY = 2_000, 2_500, 100_000
+# Up to so many distances of points to corners, all are measured, because making a search tree takes longer.
+EVERY = 100_000
 # Distances, and points, of which all are measured at a time.
 AT_ONCE, TOGETHER = 1 << 16, 1 << 8
 # Corners of all points processed at a time.
@@ -165,8 +164,7 @@ class NearestTriangles:
         return np.concatenate(triangles), np.concatenate(owners)
 
     def _areFew(self, points: np.ndarray) -> bool:
-        corners = len(self._fans.corners)
-        return len(points) <= FEW_POINTS and (corners <= SMALL or len(points) * corners <= EVERY)
+        return len(points) * len(self._fans.corners) <= EVERY
 
     def _parts(self, points: np.ndarray) -> Iterator[slice]:
         """Yield the rows of points (n, 3) of which the distances to all corners are measured at a time."""

@@ -104,11 +104,6 @@ class Surface:
         """The slab to which the boundary was reduced, None if it was not."""
         return None
 
-    @property
-    def spreads(self) -> np.ndarray | None:
-        """(m,) what nearest.triangleTables() says of the triangles, mm2, if known without their points."""
-        return None
-
     def corners(self, numbers: np.ndarray) -> np.ndarray:
         """Return the corners (n, 3, 3) of triangles, or the ends (n, 2, 3) of segments, by number (n,), mm."""
         # much faster than points[cells[numbers]]

@@ -25,7 +25,7 @@ from ..geometry.cellcases import cases as caseTable
 from ..geometry.closest import ClosestSurface
 from ..geometry.products import product
 from ..geometry.surfaces import Surface, eachOutwardNormals, meanLength, outwardNormals
-from ..geometry.triangles import closestPoints
+from ..geometry.triangles import closestPoints, distancesToTriangles
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY
 from .evaluatedgrid import ChosenGrid
@@ -128,23 +128,19 @@ def _byLookup(boundaries: BoundaryPair) -> np.ndarray:
         parts.append(chosen.start + isFar)
     far = np.concatenate(parts)
     if len(far):
-        result[far] = _sidesOfAllNearest(boundaries, lattice.pointsOf(cells, numbers, places, far))
+        result[far] = _sidesOfAllNearest(lattice, lattice.pointsOf(cells, numbers, places, far))
     return result
 
 
-def _sidesOfAllNearest(boundaries: BoundaryPair, places: np.ndarray) -> np.ndarray:
-    """Return the sides (n,) that the reference faces at all of its places nearest to LPS points (n, 3)."""
-    surface, closest = boundaries.surfaces[0], boundaries.search(0)
-    touch = touching(meanLength(surface))
-    squared = closest.distances(places) ** 2 * (1 + EQUAL_SQUARES) + touch**2
-    cells, owners = closest.trianglesWithin(places, squared)
-    local, corners = places[owners] - closest.center, surface.corners(cells) - closest.center
-    ways = local - closestPoints(local, corners)
-    outward = np.where(cast(Lattice, boundaries.lattice).isInsideAt(0, places), -1, 1)
-    ways *= outward[owners, None]
-    sides = sidesOf(_directions(ways, outwardNormals(surface, cells), touch))
+def _sidesOfAllNearest(lattice: Lattice, places: np.ndarray) -> np.ndarray:
+    """Return the sides (n,) that the reference faces at all of its places nearest to LPS points (n, 3) far from it."""
+    squared = distancesToTriangles(places, lattice.nearestTriangles(np.zeros(1, int), places)) ** 2
+    limits = squared * (1 + EQUAL_SQUARES) + touching(min(lattice.spacing)) ** 2
+    corners, owners = lattice.trianglesWithin(0, places, limits)
+    ways = places[owners] - closestPoints(places[owners], corners)
+    ways *= np.where(lattice.isInsideAt(0, places), -1, 1)[owners, None]
     result = np.zeros(len(places), np.uint8)
-    np.bitwise_or.at(result, owners, sides)
+    np.bitwise_or.at(result, owners, sidesOf(ways / np.linalg.norm(ways, axis=1, keepdims=True)))
     return result
 
 

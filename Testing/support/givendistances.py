@@ -19,7 +19,7 @@ class Directions(Sampler):
 
     def __init__(self, boundaries: Sequence[Surface], targets: Sequence):
         self._targets = [one if callable(one) else ClosestSurface(one) for one in targets]
-        super().__init__(tuple(boundaries), lambda segment: self._targets[segment])
+        super().__init__(tuple(boundaries))
 
     def _measureBase(self):
         nodes, sizes = [], []

@@ -254,13 +254,16 @@ class TestExchanged:
         assert (exchanged.method, exchanged.hasSides) == (again.method, again.hasSides)
         for found, expected in zip(exchanged.directions, again.directions, strict=True):
             assert found.surface is expected.surface
-            np.testing.assert_array_equal(found.atPoints, expected.atPoints)
-            np.testing.assert_array_equal(found.signed, expected.signed)
-            for name in ("mean", "signedMean", "largest"):
+            np.testing.assert_allclose(found.atPoints, expected.atPoints, rtol=0, atol=1e-9)
+            np.testing.assert_allclose(found.signed, expected.signed, rtol=0, atol=1e-9)
+            for name in ("mean", "signedMean"):
                 assert getattr(found, name).bounds == pytest.approx(getattr(expected, name).bounds, abs=1e-9), name
+            assert found.largest == pytest.approx(expected.largest, abs=1e-9)
+            # of equally near triangles another may be found
+            assert found.largest.bounds == pytest.approx(expected.largest.bounds, abs=0.01)
             for side in (1, -1):
-                assert found.reached(side) == expected.reached(side)
-                assert found.farthest(side)[0].bounds == expected.farthest(side)[0].bounds
+                assert found.reached(side) == pytest.approx(expected.reached(side), abs=1e-9)
+                assert found.farthest(side)[0].bounds == pytest.approx(expected.farthest(side)[0].bounds, abs=0.01)
                 assert found.sizeBeyond(0.5, side) == pytest.approx(expected.sizeBeyond(0.5, side), abs=1e-9)
                 assert found.sizesBeyond(LIMITS, side) == pytest.approx(expected.sizesBeyond(LIMITS, side), abs=1e-9)
             rows = np.arange(0, found.rows.stop - found.rows.start, 3)

@@ -54,7 +54,7 @@ def bothRoads(pair: tuple[Mask, Mask], asked):
             found.append(np.sort(every.reshape(-1, 4**asked), axis=1).ravel())
             boundaries.lattice = None
         return found
-    sampler = LatticeSampler([boundaries.lattice], boundaries.surfaces, lambda segment: boundaries.search(1 - segment))
+    sampler = LatticeSampler(boundaries.lattice, boundaries.surfaces)
     pieces = sampler.cut(sampler.base, np.arange(len(sampler.base.sizes)))
     segments = np.empty(len(sampler.values), int)
     for elements in (sampler.base, pieces):
@@ -62,7 +62,8 @@ def bothRoads(pair: tuple[Mask, Mask], asked):
     bySearch = np.empty(len(segments))
     for segment in (0, 1):
         rows = np.flatnonzero(segments == segment)
-        bySearch[rows] = Sampler.signedAt(sampler, segment, sampler.points(rows))
+        signed = boundaries.search(1 - segment).signedDistances(sampler.points(rows))
+        bySearch[rows] = signed if segment else -signed
     return sampler.values, bySearch
 
 
@@ -209,7 +210,7 @@ def testNothingReachesWhereSurfacesAreNested(seed):
     pair = masksOf(first, second, (0.9, 1.1, 2.5))
     boundaries = BoundaryPair(*(fromMask(mask) for mask in pair))
     weights = random.dirichlet(np.ones(3), 20)
-    sampler = LatticeSampler([boundaries.lattice], boundaries.surfaces, lambda segment: boundaries.search(1 - segment))
+    sampler = LatticeSampler(boundaries.lattice, boundaries.surfaces)
     excluded = 0
     for source in (0, 1):
         rows = np.arange(len(sampler.base.sizes))[sampler.base.rowsOf(source)]
