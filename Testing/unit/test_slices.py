@@ -31,16 +31,16 @@ def testBoxesThatAreMovedSideways():
     assert [row.index for row in rows] == list(range(5, 17)) == [row.position for row in rows]
     assert [row.only for row in rows] == ["reference"] * 2 + [""] * 8 + ["test"] * 2
     for row in rows[2:10]:
-        assert row.dice == 2 * 70 / 200
+        assert row["DSC"] == 2 * 70 / 200
         # the sides toward R and L, 3 mm apart; the cut corners are a little farther, as their ends are 3 mm apart, too
-        assert row.hausdorff == pytest.approx(3)
-        assert (row.areaReference, row.areaTest, row.areaDifference) == (100, 100, 0)
+        assert row["HD"] == pytest.approx(3)
+        assert (row["AreaReference"], row["AreaTest"], row["AreaDifference"]) == (100, 100, 0)
         assert row.place[2] == row.index
     for row in (*rows[:2], *rows[10:]):
-        assert row.dice == 0 and row.hausdorff == row.meanDistance == math.inf
-    assert [row.areaDifference for row in rows] == [-100] * 2 + [0] * 8 + [100] * 2
+        assert row["DSC"] == 0 and row["HD"] == row["MASD"] == math.inf
+    assert [row["AreaDifference"] for row in rows] == [-100] * 2 + [0] * 8 + [100] * 2
     # a slice that the test lacks is to be drawn as a whole
-    assert [rows[number].addedPathLengths[2] for number in (0, 11)] == pytest.approx([OUTLINE, 0])
+    assert [rows[number]["APL_2mm"] for number in (0, 11)] == pytest.approx([OUTLINE, 0])
     assert rows[0].place == (9.5, 9.5, 5) and rows[11].place == (12.5, 9.5, 16)
 
 
@@ -50,7 +50,7 @@ def testTheTipOfASpikeIsWhereTheyDifferMost(order):
     plain = shapes.box((5, 5, 5), (14, 14, 8))
     spiked = plain | shapes.box((15, 10, 6), (18, 10, 7))
     rows = slicesOf(*(plain, spiked)[::order])
-    assert [row.hausdorff for row in rows] == pytest.approx([0, 4, 4, 0])
+    assert [row["HD"] for row in rows] == pytest.approx([0, 4, 4, 0])
     assert [row.place for row in rows[1:3]] == [pytest.approx((18.5, 10, k)) for k in (6, 7)]
 
 
@@ -59,7 +59,7 @@ def testPositionsAreInMillimeters():
     boxes = shapes.box((5, 5, 5), (14, 14, 8), **geometry), shapes.box((5, 5, 6), (14, 14, 9), **geometry)
     rows = slicesOf(*boxes)
     assert [row.position for row in rows] == pytest.approx([9 + 4 * k for k in range(5, 10)])
-    assert [row.areaReference for row in rows] == pytest.approx([600] * 4 + [0])
+    assert [row["AreaReference"] for row in rows] == pytest.approx([600] * 4 + [0])
     assert rows[0].place == pytest.approx((7 + 2 * 9.5, 8 + 3 * 9.5, 9 + 4 * 5))
 
 
@@ -78,8 +78,8 @@ def testMeanOfAFrame():
         4 * side + 4 * math.sqrt(0.5)
     )
     there = (4 * 13 * 3 + 4 * math.sqrt(0.5) * 3) / (4 * 13 + 4 * math.sqrt(0.5))
-    assert row.meanDistance == pytest.approx((there + back) / 2, rel=0.01)
-    assert row.hausdorff == pytest.approx(corner, rel=1e-3)
+    assert row["MASD"] == pytest.approx((there + back) / 2, rel=0.01)
+    assert row["HD"] == pytest.approx(corner, rel=1e-3)
 
 
 @pytest.mark.parametrize("direction", [np.eye(3), TURNED], ids=["straight", "oblique"])
@@ -96,21 +96,21 @@ def testRowsAreTheComparisonsOfTheSlices(direction):
         assert abs(row.position) == pytest.approx(abs(normal @ ((4, 5, 6) + normal * 3 * row.index)))
         pair = [imageOf(array[row.index], spacing[:2]) for array in arrays]
         single = compare(*pair, Settings(families=("boundary", "overlap", "effort"), tolerances=(1, 2)))
-        assert row.dice == single["DSC"].value
+        assert row["DSC"] == single["DSC"].value
         if row.only:
             continue
-        assert row.hausdorff == pytest.approx(single["HD"].value, abs=0.03)
-        assert row.meanDistance == pytest.approx(single["MASD"].value, abs=0.002)
+        assert row["HD"] == pytest.approx(single["HD"].value, abs=0.03)
+        assert row["MASD"] == pytest.approx(single["MASD"].value, abs=0.002)
         for tolerance in (1, 2):
-            assert row.addedPathLengths[tolerance] == pytest.approx(single[f"APL_{tolerance}mm"].value, abs=0.05)
+            assert row[f"APL_{tolerance}mm"] == pytest.approx(single[f"APL_{tolerance}mm"].value, abs=0.05)
         assert np.dot(row.place, normal) == pytest.approx(np.dot((4, 5, 6), normal) + 3 * row.index)
 
 
 def testTheProfileAddsUp():
     ball, other = shapes.ball(14), shapes.ball(12, (2, 1, 0))
     whole = compare(ball, other, Settings(families=("slices", "effort", "overlap")))
-    assert sum(row.addedPathLengths[2] for row in whole.slices) == pytest.approx(whole["APL_2mm"].value)
-    assert sum(row.areaReference for row in whole.slices) == pytest.approx(whole["VoxelVolumeReference"].value)
+    assert sum(row["APL_2mm"] for row in whole.slices) == pytest.approx(whole["APL_2mm"].value)
+    assert sum(row["AreaReference"] for row in whole.slices) == pytest.approx(whole["VoxelVolumeReference"].value)
 
 
 def testWhatHasNoSlices():
@@ -119,11 +119,11 @@ def testWhatHasNoSlices():
     assert found.slices == ()
     assert "There is no per-slice profile: the reference is a mesh, which has no slices." in found.findings
     # a test mesh is cut by the reference's slices
-    assert [row.dice for row in slicesOf(box, mesh)] == [1.0] * 10
+    assert [row["DSC"] for row in slicesOf(box, mesh)] == [1.0] * 10
     empty = imageOf(np.zeros((24, 24, 24), np.uint8))
     assert "There is no per-slice profile: both structures are empty." in compare(empty, empty, SLICES).findings
     assert [row.only for row in slicesOf(box, empty)] == ["reference"] * 10
-    assert [(row.only, row.addedPathLengths[1]) for row in slicesOf(empty, box)] == [("test", 0.0)] * 10
+    assert [(row.only, row["APL_1mm"]) for row in slicesOf(empty, box)] == [("test", 0.0)] * 10
     # not asked for: none, and no word about it
     other = compare(mesh, box, Settings(families="overlap"))
     assert other.slices == () and not [finding for finding in other.findings if "per-slice" in finding]
@@ -136,10 +136,10 @@ def testContoursInOnePlane():
     )
     (row,) = slicesOf(square, moved)
     assert (row.index, row.position, row.only) == (0, 7, "")
-    assert (row.dice, row.areaReference, row.areaDifference) == pytest.approx((0.8, 100, 0))
-    assert row.hausdorff == pytest.approx(2, abs=1e-6) and row.addedPathLengths[2] == 0
+    assert (row["DSC"], row["AreaReference"], row["AreaDifference"]) == pytest.approx((0.8, 100, 0))
+    assert row["HD"] == pytest.approx(2, abs=1e-6) and row["APL_2mm"] == 0
     (row,) = slicesOf(*(imageOf(np.pad(np.ones((10, width)), 3).astype(np.uint8), (1, 2)) for width in (10, 10)))
-    assert (row.dice, row.hausdorff, row.areaTest) == (1, 0, 200)
+    assert (row["DSC"], row["HD"], row["AreaTest"]) == (1, 0, 200)
 
 
 def testFiles(withoutPictures, tmp_path, capsys):

@@ -29,16 +29,16 @@ def testPartOfAVoxel():
     found = compare(BOX, moved(), settings())
     assert [row.index for row in found.slices] == list(range(4, 14))
     for row in found.slices:
-        assert row.only == "" and (row.areaReference, row.areaTest) == (100, pytest.approx(100, abs=1e-6))
-        assert row.dice == pytest.approx(0.97) == found["DSC"].value
-        assert row.hausdorff == pytest.approx(SHIFT) and 0 < row.meanDistance < SHIFT
+        assert row.only == "" and (row["AreaReference"], row["AreaTest"]) == (100, pytest.approx(100, abs=1e-6))
+        assert row["DSC"] == pytest.approx(0.97) == found["DSC"].value
+        assert row["HD"] == pytest.approx(SHIFT) and 0 < row["MASD"] < SHIFT
         # the sides toward R and L, and the cut corners but for what is near the sides along the shift: where a side
         # ends toward R it is nearer to the corner's line, which is 0.3 mm away along the shift; toward L the corners
         # leave the side's line at 45 degrees
         sides, right = 2 * 9, 2 * (math.sqrt(0.5) + SHIFT - 0.2 * math.sqrt(2))
         left = 2 * 0.3 * math.sqrt(2)
-        assert row.addedPathLengths[0.2] == pytest.approx(sides + right + left, abs=0.005)
-    assert found["APL_0.2mm"].value == pytest.approx(sum(row.addedPathLengths[0.2] for row in found.slices))
+        assert row["APL_0.2mm"] == pytest.approx(sides + right + left, abs=0.005)
+    assert found["APL_0.2mm"].value == pytest.approx(sum(row["APL_0.2mm"] for row in found.slices))
     # contours of one shape are paired as if they lay on each other, and measured where they are
     assert found["MeanBLD"].value == pytest.approx(SHIFT)
     assert found["MSI"].value == pytest.approx(math.exp(-0.5 * (SHIFT / 10) ** 2))
@@ -49,7 +49,7 @@ def testPartOfAVoxel():
 def testSharedAreasAreExact(shift):
     shared = np.prod(10 - np.abs(shift[:2])) / 100
     for row in compare(BOX, moved(shift), settings()).slices:
-        assert row.dice == pytest.approx(shared) and row.areaTest == pytest.approx(100)
+        assert row["DSC"] == pytest.approx(shared) and row["AreaTest"] == pytest.approx(100)
 
 
 @pytest.mark.parametrize("shift", [0.3, -0.3, 0.5, -0.5, 1.3])
@@ -58,8 +58,8 @@ def testAcrossTheSlices(shift):
     found = compare(BOX, moved((0, 0, shift)), settings())
     planes = np.arange(24) - 8.5
     isThere = (planes >= shift - 5) & (planes < shift + 5)
-    assert [row.index for row in found.slices if row.areaTest] == np.flatnonzero(isThere).tolist()
-    assert all(row.dice == 1 for row in found.slices if not row.only)
+    assert [row.index for row in found.slices if row["AreaTest"]] == np.flatnonzero(isThere).tolist()
+    assert all(row["DSC"] == 1 for row in found.slices if not row.only)
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -70,13 +70,13 @@ def testCoarserAndFiner(order):
     rows = found.slices
     assert len(rows) == (10 if order == 1 else 5)
     for row in rows:
-        assert row.only == "" and row.dice == 1 and row.areaReference == row.areaTest == 100
+        assert row.only == "" and row["DSC"] == 1 and row["AreaReference"] == row["AreaTest"] == 100
     # next to its ends the surface of the coarse one is cut, too
     for row in rows[1:-1]:
-        assert row.hausdorff == pytest.approx(math.sqrt(0.5) / 2)
-        assert row.addedPathLengths[0.4] == 0
+        assert row["HD"] == pytest.approx(math.sqrt(0.5) / 2)
+        assert row["APL_0.4mm"] == 0
     # the fine one's corners lie beyond the coarse one's lines; of these no more than their middles is as far away
-    middle = rows[len(rows) // 2].addedPathLengths[0.3]
+    middle = rows[len(rows) // 2]["APL_0.3mm"]
     assert middle >= 4 * math.sqrt(0.5) - 0.01 if order == 1 else 0 < middle < 4 * math.sqrt(2)
 
 
@@ -89,18 +89,18 @@ def testTurnedGrid():
     found = compare(BOX, test, settings())
     assert len(found.slices) == 10
     for row in found.slices:
-        assert row.areaTest == pytest.approx(100) and row.dice == pytest.approx(2 * (math.sqrt(2) - 1), abs=1e-6)
+        assert row["AreaTest"] == pytest.approx(100) and row["DSC"] == pytest.approx(2 * (math.sqrt(2) - 1), abs=1e-6)
     # a corner's cut is 9.5 / sqrt(2) mm from the middle, the side beside it 5 mm
-    assert found.slices[5].hausdorff == pytest.approx(9.5 * math.sqrt(0.5) - 5, abs=1e-3)
+    assert found.slices[5]["HD"] == pytest.approx(9.5 * math.sqrt(0.5) - 5, abs=1e-3)
 
 
 def testMeshesAreCutWhereTheyAre():
     mesh = shapes.boxMesh((-5 + SHIFT, -5, -5), (5 + SHIFT, 5, 5))
     found = compare(BOX, mesh, settings())
     for row in found.slices:
-        assert row.only == "" and row.areaTest == pytest.approx(100) and row.dice == pytest.approx(0.97)
+        assert row.only == "" and row["AreaTest"] == pytest.approx(100) and row["DSC"] == pytest.approx(0.97)
         # toward L the mesh has whole corners, beyond those that the reference cuts
-        assert row.hausdorff == pytest.approx((0.5 + SHIFT) * math.sqrt(0.5))
+        assert row["HD"] == pytest.approx((0.5 + SHIFT) * math.sqrt(0.5))
     assert len(found.slices) == 10 and found["MeanBLD"].value == pytest.approx(SHIFT, abs=0.05)
     # as a reference it has no slices of its own: the index takes those of the test
     other = compare(mesh, BOX, Settings(families="similarity", ol=3))
@@ -117,8 +117,8 @@ def testSlicesThatOneLacks():
     assert [row.only for row in found.slices] == ["reference"] * 10
     found = compare(BOX, shapes.boxMesh((-1, -1, 3), (3, 1, 7)), settings())
     assert [row.only for row in found.slices] == ["reference"] * 8 + [""] * 2 + ["test"] * 2
-    assert found.slices[-1].place == pytest.approx((1, 0, 6.5)) and found.slices[-1].areaTest == pytest.approx(8)
-    assert found.slices[0].addedPathLengths[0.2] == pytest.approx(36 + 4 * math.sqrt(0.5))
+    assert found.slices[-1].place == pytest.approx((1, 0, 6.5)) and found.slices[-1]["AreaTest"] == pytest.approx(8)
+    assert found.slices[0]["APL_0.2mm"] == pytest.approx(36 + 4 * math.sqrt(0.5))
 
 
 def testWithinTheCommonExtent():
@@ -128,7 +128,7 @@ def testWithinTheCommonExtent():
     # the test's first slice lies at 6.2 mm
     assert [row.index for row in found.slices] == list(range(7, 21))
     for row in found.slices:
-        assert row.only == "" and row.hausdorff == pytest.approx(SHIFT) and row.dice == pytest.approx(0.97)
+        assert row.only == "" and row["HD"] == pytest.approx(SHIFT) and row["DSC"] == pytest.approx(0.97)
     assert [one.index for one in found.similarity.slices] == [row.index for row in found.slices]
 
 
