@@ -11,7 +11,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.metrics.effort import NearContour, centroid
+from SegmentMetricsLib.metrics.effort import centroid
 from SegmentMetricsLib.model.inputs import structureFromImage
 from SegmentMetricsLib.model.structure import Structure
 
@@ -98,16 +98,3 @@ def testEmptyStructures():
     assert invented["APL_2mm"].value == 0 and invented["RelativeAPL_2mm"].reason == "the reference has no contour"
     assert missed["CentroidShiftR"].reason == "the test is empty"
     assert {measurement.reason for measurement in absent.values()} == {"both structures are empty"}
-
-
-def testDistancesToContours():
-    """Against every segment, however unequal they are."""
-    corners = [(0, 0), (30, 0), (30, 1), (29, 1.2), (28.5, 1), (28, 1.4), (27.5, 1), (0.5, 1), (0.4, 0.6), (0.2, 0.4)]
-    surface = fromPolyData(shapes.loops([*corners, (0.1, 0.3), (0, 0.2)]))
-    points = np.random.default_rng(1).uniform((-5, -5, 0), (35, 6, 0), (300, 3))
-    start, end = surface.points[surface.cells[:, 0]], surface.points[surface.cells[:, 1]]
-    step = end - start
-    along = np.clip(((points[:, None] - start) * step).sum(-1) / (step * step).sum(-1), 0, 1)
-    exact = np.linalg.norm(points[:, None] - start - along[..., None] * step, axis=2).min(axis=1)
-    found = NearContour(surface).distances(points, 3.0)
-    assert found[exact <= 3] == pytest.approx(exact[exact <= 3], abs=1e-12) and (found[exact > 3] > 3).all()
