@@ -6,15 +6,9 @@ import threading
 import time
 
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import shapes
 import slicer
 from panel_checks.session import edit, isStale
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
 from scenework import choose, segmentation, twoBoxes
 
 from SegmentMetricsLib.model.inputs import structureFromImage

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import shapes
 import slicer
 from panel_checks.views import drawn, shownIn
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
 from scenework import choose, segmentation
 
 from SegmentMetricsLib.model.inputs import structureFromImage

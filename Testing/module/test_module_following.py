@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import time
 
-import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import numpy as np
+import pytest
 import shapes
 import slicer
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
 from scenework import choose, observedNow, segmentation
 from vtk.util.numpy_support import vtk_to_numpy
 

@@ -5,15 +5,9 @@ from __future__ import annotations
 import time
 
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import shapes
 import slicer
 from desktop import Desktop
-from panelfixtures import MODULE
-from panelfixtures import session as session
 from scenework import choose, segmentation
 
 from SegmentMetricsLib.case import comparison as comparing
@@ -26,7 +20,7 @@ BOX, SMALL, ALMOST = ((5, 5, 5), (14, 14, 14)), ((5, 5, 5), (9, 14, 14)), ((5, 5
 @pytest.fixture(scope="module")
 def desktop():
     with Desktop(holdsLock=True) as desktop:
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         slicer.util.selectModule("SegmentMetrics")
         yield desktop
 

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import shapes
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLabel, QTableWidget, QWidget

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import scenework
 import slicer
 from panel_checks.session import seen
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
 
 
 def worksAfterwards(session) -> None:

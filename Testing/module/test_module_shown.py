@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import shapes
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 from scenework import choose, segmentation

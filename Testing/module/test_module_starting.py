@@ -6,13 +6,8 @@ import ast
 import sys
 
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import slicer
-from desktop import Desktop, modules
-from panelfixtures import MODULE
+from desktop import MODULE, Desktop, modules
 
 # Slicer's modules, by what sources name that comes with them.
 MODULES = {
@@ -31,7 +26,7 @@ def testTheModulesThatItNeedsAreThereFirst():
     sources = "".join(path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.rglob("*.py")))
     needed = sorted(module for name, module in MODULES.items() if name in sources)
     with Desktop() as desktop:
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         assert list(slicer.modules.segmentmetrics.dependencies) == needed
 
 
@@ -41,7 +36,7 @@ def testTheSampleIsOfferedInTheSession(monkeypatch, isRunning):
     monkeypatch.setattr(modules, "sampleDataSources", [])
     with Desktop(mainWindow=isRunning) as desktop:
         desktop.app.blockSignals(isRunning)
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         desktop.app.blockSignals(False)
         assert [source["sampleName"] for source in modules.sampleDataSources] == SAMPLES
         assert desktop.exceptions == [] and desktop.messages == []
@@ -53,7 +48,7 @@ def testAWidgetThatNobodyOpens(mainWindow):
     from scenework import twoBoxes
 
     with Desktop(mainWindow=mainWindow) as desktop:
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         nodes = twoBoxes()
         panel = slicer.modules.segmentmetrics.widgetRepresentation().self().panel
         p = panel.parameters
@@ -84,7 +79,7 @@ def testAWidgetThatNobodyOpens(mainWindow):
 def testItsOwnTests(mainWindow):
     """What Slicer itself runs, all of it."""
     with Desktop(mainWindow=mainWindow, testing=True) as desktop:
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         slicer.selfTests["SegmentMetrics"](msec=0)
         assert desktop.exceptions == [] and desktop.messages == []
 
@@ -94,7 +89,7 @@ def testTheVersionThatItNeeds(monkeypatch, version):
     """An older Slicer, whose Python cannot import the panel, says so, whatever the user does next."""
     monkeypatch.setattr(modules, "sampleDataSources", [])
     with Desktop(version=version) as desktop:
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         slicer.util.selectModule("SegmentMetrics")
         widget = slicer.modules.SegmentMetricsWidget
         isNewEnough = version >= (5, 10)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+import slicer
+from labelmaps import BINARY, SURFACE, arrayOf, boxesOf, labelmap, nodeOf
+from segmentnodes import spline
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
-
-from labelmaps import BINARY, SURFACE, arrayOf, boxesOf, labelmap, nodeOf  # noqa: E402
-from segmentnodes import spline  # noqa: E402
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
-from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
-
-from SegmentMetricsLib import Settings, mrml  # noqa: E402
-from SegmentMetricsLib.geometry.surfaces import doublePoints  # noqa: E402
-from SegmentMetricsLib.mrml import inputs, outcomes  # noqa: E402
-from SegmentMetricsLib.mrml.contents import ContentHashes, modificationKeys  # noqa: E402
+from SegmentMetricsLib import Settings, mrml
+from SegmentMetricsLib.geometry.surfaces import doublePoints
+from SegmentMetricsLib.mrml import inputs, outcomes
+from SegmentMetricsLib.mrml.contents import ContentHashes, modificationKeys
 
 SEGMENT = "L0V2"
 

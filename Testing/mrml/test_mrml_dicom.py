@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import pytest
+import slicer
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
-
-from SegmentMetricsLib.mrml.images import dicomSources  # noqa: E402
+from SegmentMetricsLib.mrml.images import dicomSources
 
 
 def testSources(scene, tmp_path, monkeypatch):

@@ -8,11 +8,8 @@ import shapes
 from segmentnodes import move, segmentationOf, volumeNode
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-from SegmentMetricsLib import Settings, compare
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors, doses, maps  # noqa: E402
+from SegmentMetricsLib import Settings, compare, mrml
+from SegmentMetricsLib.mrml import colors, doses, maps
 
 SIZE, STEP = (12, 14, 16), 2.0
 FAMILIES = Settings(metrics=("boundary", "dose"))

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+import slicer
+from segmentnodes import move
+from vtkmodules.util.numpy_support import numpy_to_vtk
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
-
-from segmentnodes import move  # noqa: E402
-from vtkmodules.util.numpy_support import numpy_to_vtk  # noqa: E402
-
-from SegmentMetricsLib import Settings, compare, mrml  # noqa: E402
-from SegmentMetricsLib.mrml.inputs import structureFromSegment  # noqa: E402
+from SegmentMetricsLib import Settings, compare, mrml
+from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
 
 def fractionalSegment(scene, memberships, low=0.0, high=1.0, dtype=np.float32, said=True):

@@ -9,17 +9,14 @@ import SimpleITK
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Settings, compare, mrml
 from SegmentMetricsLib.base.palettes import rgb
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.model.structure import Structure
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+from SegmentMetricsLib.mrml import colors, maps
 from SegmentMetricsLib.show.maps import HAZARD
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors, maps  # noqa: E402
 
 # turned and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 GEOMETRY = {"spacing": (1.0, 1.2, 2.0), "origin": (-30.0, 12.0, 5.0)}

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import shapes
 from segmentnodes import move, volumeNode
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
-
-
-from SegmentMetricsLib import Settings, compare  # noqa: E402
-from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS, Grid  # noqa: E402
-from SegmentMetricsLib.model.grayimages import GrayImage  # noqa: E402
-from SegmentMetricsLib.mrml.images import shownImage  # noqa: E402
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS, Grid
+from SegmentMetricsLib.model.grayimages import GrayImage
+from SegmentMetricsLib.mrml.images import shownImage
 
 
 def testItIsTheVolumeInTheSliceViews(scene):

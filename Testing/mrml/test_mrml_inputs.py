@@ -5,22 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+import slicer
 from segmentnodes import move, segmentationOf, spline, volumeNode
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
-
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
-from vtkmodules.vtkCommonDataModel import vtkPolyData  # noqa: E402
-from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
-
-from SegmentMetricsLib import Settings, compare, mrml  # noqa: E402
-from SegmentMetricsLib.geometry.meshing import fromMask  # noqa: E402
-from SegmentMetricsLib.geometry.surfaces import toPolyData  # noqa: E402
-from SegmentMetricsLib.io import samples  # noqa: E402
-from SegmentMetricsLib.io.reading import readStructures  # noqa: E402
-from SegmentMetricsLib.model.inputs import labelMasks  # noqa: E402
-from SegmentMetricsLib.mrml.conversion import closedSurface  # noqa: E402
-from SegmentMetricsLib.mrml.inputs import structureFromSegment  # noqa: E402
+from SegmentMetricsLib import Settings, compare, mrml
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.io import samples
+from SegmentMetricsLib.io.reading import readStructures
+from SegmentMetricsLib.model.inputs import labelMasks
+from SegmentMetricsLib.mrml.conversion import closedSurface
+from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
 KEYS = (
     "HD",

@@ -5,16 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+from scenework import segmentation
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Settings, compare, mrml
 from SegmentMetricsLib.base.palettes import EVENTS, rgb
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from scenework import segmentation  # noqa: E402
-
-from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors  # noqa: E402
+from SegmentMetricsLib.mrml import colors
 
 
 def cubes(*places: int):

@@ -7,11 +7,8 @@ import pytest
 import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-from SegmentMetricsLib import Settings, compare
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors, maps  # noqa: E402
+from SegmentMetricsLib import Settings, compare, mrml
+from SegmentMetricsLib.mrml import colors, maps
 
 
 def moved(**settings):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+import slicer
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Settings, compare, mrml
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.model.dose import Dose
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors, folders  # noqa: E402
+from SegmentMetricsLib.mrml import colors, folders
 
 # How each result is shown, in another way, and the argument that takes a node to fill.
 RESULTS = {

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import slicer
+from labelmaps import BINARY, OBLIQUE, arrayOf, boxesOf, labelmap, nodeOf
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
-
-from labelmaps import BINARY, OBLIQUE, arrayOf, boxesOf, labelmap, nodeOf  # noqa: E402
-
-from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.geometry.masks import Mask  # noqa: E402
-from SegmentMetricsLib.mrml.inputs import SegmentReader  # noqa: E402
-from SegmentMetricsLib.mrml.voxels import VoxelReader, voxelsOf  # noqa: E402
+from SegmentMetricsLib import mrml
+from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.mrml.inputs import SegmentReader
+from SegmentMetricsLib.mrml.voxels import VoxelReader, voxelsOf
 
 
 def slicersMask(node, segmentID: str) -> Mask:
