@@ -197,9 +197,6 @@ def testAllStructures(session):
     draw(session, (16, 5, 5), (17, 9, 9), "Other")
     await_(session)
     assert session.panel.outcome is after and "Other" in session.panel.staleness()
-    session.ui.followCheckBox.click()
-    session.ui.modeComboBox.currentIndex = 0
-    session.settle(0.05)
 
 
 def testNextPlace(following):
@@ -273,7 +270,6 @@ def testPractice(session, tmp_path):
     ui.practiceCheckBox.click()
     session.settle(0.05)
     assert practice.practiceState(reference) == "" and not ui.revealButton.visible
-    session.ui.plotComboBox.currentIndex = 0
 
 
 def testTheTaskOfTheSample(session):

@@ -72,10 +72,6 @@ def testEveryNodeHasAFileOfItsOwn(session, tmp_path):
     scenework.choose(session, first, second)
     measureAndShowAll(session)
     assert set(before.values()) <= {node.GetName() for node in session.results()}
-    session.ui.mapSideComboBox.currentIndex = 0
-    session.parameters.showMarkers = session.parameters.showHazard = False
-    session.checkCriticals()
-    session.chooseFamilies("boundary", "signed", "overlap")
 
 
 def testLongNamesCanBeSaved(session, tmp_path):
@@ -96,7 +92,6 @@ def testLongNamesCanBeSaved(session, tmp_path):
     names = scenework.saveToFolder(tmp_path)
     assert max(map(len, names)) < 140 and len(names) == len(set(names))
     assert any(name.startswith("aaa") and name.endswith("b distance map on reference.vtk") for name in names)
-    session.ui.modeComboBox.currentIndex = session.ui.mapSideComboBox.currentIndex = 0
 
 
 def testFilesThatAreMissing(session, desktop, tmp_path):
@@ -123,8 +118,6 @@ def testFilesThatAreMissing(session, desktop, tmp_path):
     assert not session.ui.messageLabel.text and session.visibleInThreeD() == [False, False]
     (model,) = session.maps().values()
     assert model.GetPolyData().GetNumberOfPoints()
-    session.ui.showHazardCheckBox.click()
-    session.chooseFamilies("boundary", "signed", "overlap")
 
 
 def chooseNothing(session):
