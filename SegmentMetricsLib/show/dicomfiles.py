@@ -30,13 +30,14 @@ from pydicom.sr.codedict import codes
 from pydicom.uid import generate_uid
 
 from ..base.errors import InputError
+from ..base.plain import finite
 from ..base.texts import commaSeparated
 from ..base.version import __version__
 from ..case.comparison import Comparison
 from ..case.protocol.judgment import Verdict
 from ..io.dicom.images import referencesIn
 from ..io.dicom.opening import isDicom, read, readable, textOf
-from ..metrics.measurement import DIRECTED, Measurement, finite, statusOf
+from ..metrics.measurement import DIRECTED, Measurement, statusOf
 from ..metrics.metric import AREA
 from ..metrics.registry import MULTI_LABEL, REGISTRY, findMetric
 from ..model.structure import Structure
