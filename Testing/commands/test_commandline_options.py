@@ -131,20 +131,6 @@ def testGridOfAFile(run, pair, tmp_path):
     assert status == 2 and "everything: this is not an image" in err and err.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("given", "setting", "value"),
-    [
-        (["--metrics", "Overlap, BOUNDARY"], "families", ["boundary", "overlap"]),
-        (["--convention", "monai"], "convention", "MONAI"),
-        (["--convention", "meshmetrics-0.1"], "convention", "MeshMetrics-0.1"),
-        (["--preset", "meshMetrics-1.4.1"], "convention", "MeshMetrics-1.4.1"),
-    ],
-)
-def testNamesInAnyCase(run, pair, given, setting, value):
-    status, _, err = run("compare", *pair, "--output", "out", "--numbers-only", *given)
-    assert (status, err) == (0, "") and metrics("out")["settings"][setting] == value
-
-
 def testDisplayedSurface(run, tmp_path):
     pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
     first, second = save(shapes.ball(10), tmp_path / "1.nrrd"), save(shapes.ball(10, (1, 0, 0)), tmp_path / "2.nrrd")
