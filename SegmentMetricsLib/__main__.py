@@ -7,9 +7,12 @@ import importlib
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from types import FrameType
 
 from .base.allocation import giveBackLargeArrays
 from .base.errors import InputError, Mistakes
@@ -28,6 +31,10 @@ COMMANDS = {
     "demo": "compare two made-up observers' head-and-neck contours",
 }
 OUTPUT_CLOSED, INTERRUPTED, TERMINATED = 1, 130, 143
+# Seconds within which another signal to stop says nothing new.
+AGAIN = 1.0
+# Seconds until a signal is heard again that came while a module was imported.
+SOON = 0.05
 # Errors of writing to an open file: no space, quota exceeded, file too large, read-only file system, I/O error.
 ABOUT_WRITING = {
     number
@@ -45,14 +52,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # do not fail because of a name that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
-    options = makeParser().parse_args(arguments)
-    giveBackLargeArrays()
+    # signals arrive only in the main thread; Ctrl-C may be ignored, as in the background, or mean something else
+    isMain = threading.current_thread() is threading.main_thread()
+    ofCtrlC = signal.getsignal(signal.SIGINT)
+    numbers = [signal.SIGTERM, *([signal.SIGINT] if ofCtrlC is signal.default_int_handler else [])] if isMain else []
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    heard: list[float] = []
+    later: list[threading.Timer] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            if frame.f_code.co_filename.startswith("<frozen importlib"):
+                # extension modules that import others, such as VTK's, lose what is raised meanwhile, or crash
+                later.append(threading.Timer(SOON, signal.raise_signal, (number,)))
+                later[-1].start()
+                return
+            frame = frame.f_back
+        heard.append(time.monotonic())
+        # some senders send it twice, and the second must not stop what tidies up after the first
+        if len(heard) == 1 or heard[-1] > heard[-2] + AGAIN:
+            raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(TERMINATED)
+
+    options = None
     try:
-        # batch systems send it; like Ctrl-C, it must leave nothing half-written
-        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
-    except ValueError:  # not in the main thread, where signals do not arrive
-        before = None
-    try:
+        for number in handlers:
+            signal.signal(number, stop)
+        options = makeParser().parse_args(arguments)
+        giveBackLargeArrays()
         status = options.run(options)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -73,8 +99,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         problems = ("The input is too large for the memory of this computer.",)
     finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
+        # while a stopped process ends, another signal must not change its status
+        isEnding = bool(heard) and arguments is None
+        for timer in later:
+            timer.cancel()
+        for number, handler in handlers.items():
+            signal.signal(number, signal.SIG_IGN if isEnding else handler)
     for problem in problems:
         print(f"segment-metrics: {oneLine(problem)}", file=sys.stderr)
     return UNUSABLE_INPUT
