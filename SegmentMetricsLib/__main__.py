@@ -9,7 +9,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -52,37 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # do not fail because of a name that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
-    # signals arrive only in the main thread; Ctrl-C may be ignored, as in the background, or mean something else
-    isMain = threading.current_thread() is threading.main_thread()
-    ofCtrlC = signal.getsignal(signal.SIGINT)
-    numbers = [signal.SIGTERM, *([signal.SIGINT] if ofCtrlC is signal.default_int_handler else [])] if isMain else []
-    handlers = {number: signal.getsignal(number) for number in numbers}
-    heard: list[float] = []
-    later: list[threading.Timer] = []
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        while frame is not None:
-            if frame.f_code.co_filename.startswith("<frozen importlib"):
-                # extension modules that import others, such as VTK's, lose what is raised meanwhile, or crash
-                later.append(threading.Timer(SOON, signal.raise_signal, (number,)))
-                later[-1].start()
-                return
-            frame = frame.f_back
-        heard.append(time.monotonic())
-        # some senders send it twice, and the second must not stop what tidies up after the first
-        if len(heard) == 1 or heard[-1] > heard[-2] + AGAIN:
-            raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(TERMINATED)
-
     options = None
     try:
-        for number in handlers:
-            signal.signal(number, stop)
-        options = makeParser().parse_args(arguments)
-        giveBackLargeArrays()
-        status = options.run(options)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return status
+        with _stoppable(isWholeProcess=arguments is None):
+            options = makeParser().parse_args(arguments)
+            giveBackLargeArrays()
+            status = options.run(options)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return status
     except BrokenPipeError:
         # the reader of standard output is gone, as of `segment-metrics ... | head`: nothing more can be written there
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -98,16 +77,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
         problems = (_problemOf(error, getattr(options, "output", None)),)
     except MemoryError:
         problems = ("The input is too large for the memory of this computer.",)
-    finally:
-        # while a stopped process ends, another signal must not change its status
-        isEnding = bool(heard) and arguments is None
-        for timer in later:
-            timer.cancel()
-        for number, handler in handlers.items():
-            signal.signal(number, signal.SIG_IGN if isEnding else handler)
     for problem in problems:
         print(f"segment-metrics: {oneLine(problem)}", file=sys.stderr)
     return UNUSABLE_INPUT
+
+
+@contextmanager
+def _stoppable(isWholeProcess: bool) -> Iterator[None]:
+    """Let Ctrl-C, and SIGTERM, which batch systems send, stop the block, so that it leaves nothing half-written.
+
+    Some senders send them twice, and the second must not stop what tidies up after the first. isWholeProcess: whether
+    the process ends after the block, which another signal must not do with another status.
+    """
+    # signals arrive only in the main thread; Ctrl-C may be ignored, as in the background, or mean something else
+    isMain = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT) if isMain}
+    if handlers.get(signal.SIGINT) is not signal.default_int_handler:
+        handlers.pop(signal.SIGINT, None)
+    heard: list[float] = []
+    later: list[threading.Timer] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            if frame.f_code.co_filename.startswith("<frozen importlib"):
+                # extension modules that import others, such as VTK's, lose what is raised meanwhile, or crash
+                later.append(threading.Timer(SOON, signal.raise_signal, (number,)))
+                later[-1].start()
+                return
+            frame = frame.f_back
+        heard.append(time.monotonic())
+        if len(heard) == 1 or heard[-1] > heard[-2] + AGAIN:
+            raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(TERMINATED)
+
+    try:
+        for number in handlers:
+            signal.signal(number, stop)
+        yield
+    finally:
+        for timer in later:
+            timer.cancel()
+        for number, handler in handlers.items():
+            signal.signal(number, signal.SIG_IGN if heard and isWholeProcess else handler)
 
 
 def _problemOf(error: OSError, output: Path | None) -> str:
