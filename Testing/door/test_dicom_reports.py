@@ -254,7 +254,7 @@ def testVerdictsOfAProtocol(files, tmp_path):
     case = compareCase(files / "rs.dcm", files / "seg.dcm", Settings(metrics="DSC"), protocol=tmp_path / "limits.csv")
     (report,) = SegmentMetricsLib.writeReport(case, tmp_path / "sr.dcm")
     assert isValid(report)
-    (group, _) = groupsOf(report)
+    (group,) = groupsOf(report)
     said = {one.name.value: one.value.meaning for one in group.get_qualitative_evaluations()}
     assert said["DSC"] == "Fail" and "Lung: DSC" in dcmread(report).to_json()
 
