@@ -14,6 +14,7 @@ from pathlib import Path
 
 from .case import caseresult, casework, comparison, multilabel, stress
 from .case.frames import frameOf
+from .case.gridspread import withGridUncertainty
 from .case.stress import StressTest
 from .conventions.evaluation import Reported, conventions
 from .conventions.which import Candidate, numbersOf, which
@@ -76,7 +77,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         displays, if the settings ask for them, such as mrml.displayed.
         """
         self.requireGeometry()
-        return Comparison.of(comparison.withGridUncertainty(self, displayed))
+        return Comparison.of(withGridUncertainty(self, displayed))
 
     def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
         """Draw both surfaces colored by their distance, side by side, write them as PNG and return the path.
