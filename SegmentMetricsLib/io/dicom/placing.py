@@ -11,7 +11,17 @@ import numpy as np
 from ...base.errors import InputError
 from ...geometry.grids import Grid, gridAround
 from .images import Image
-from .planes import ALIKE, alongPlanes, axesAlong, commonDistance, distinct, heightsOf, normalOfLoops, sliceDistance
+from .planes import (
+    ALIKE,
+    PARALLEL,
+    alongPlanes,
+    axesAlong,
+    commonDistance,
+    distinct,
+    heightsOf,
+    normalOfLoops,
+    sliceDistance,
+)
 from .series import (
     Slice,
     Uneven,
@@ -20,7 +30,6 @@ from .series import (
     gridAlong,
     gridOf,
     groupsOf,
-    groupUnder,
     heightsOfSlices,
     lineOf,
     namesOthers,
@@ -130,7 +139,8 @@ def _placeOnImage(
     """
     named = [one for one in slices if one.instance in instances]
     groups = groupsOf(named or slices)
-    group = groupUnder(groups, loops)
+    # a scout and a second reconstruction are groups of their own
+    group = groups[0] if len(groups) == 1 else max(groups, key=lambda one: (contoursOn(one, loops), len(one)))
     normal = group[0].normal
     heights = drawn.heightsAlong(normal)
     contoured = np.concatenate([np.zeros(0), *heights])
@@ -176,10 +186,11 @@ def _slicesBeyond(stack: Sequence[Slice], others: Sequence[Slice], loops: Sequen
     others: slices with other pixels, such as those of another series that the structure set names.
     """
     heights = heightsOfSlices(stack)
-    parallel = [one.position @ stack[0].normal for one in others if one.isParallelTo(stack[0])]
+    normal = stack[0].normal
+    parallel = [one.position @ normal for one in others if one.normal @ normal >= PARALLEL]
     margin = np.diff(heights).min(initial=stack[0].thickness) / 2
     beyond = np.array([z for z in parallel if not heights[0] - margin <= z <= heights[-1] + margin])
-    drawn = heightsOf(loops, stack[0].normal)
+    drawn = heightsOf(loops, normal)
     isUsed = any(not heights[0] - margin <= z <= heights[-1] + margin for z in drawn)
     return distinct(beyond) if isUsed and len(beyond) else np.zeros(0)
 
