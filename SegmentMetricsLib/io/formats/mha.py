@@ -14,11 +14,12 @@ from .bytecounts import CHUNK, decompressedSize, remaining
 from .headers import (
     LONGEST_HEADER,
     NO_NUMBER,
+    NO_VOLUME,
     numbers,
     requireDataFile,
     requireMillimeters,
     requirePlace,
-    requireVolume,
+    spansSpace,
     unsaid,
 )
 
@@ -98,6 +99,6 @@ def _sizesAndRemarks(fields: Mapping[str, str]) -> tuple[list[int], tuple[str, .
         if given and len(given) < count:
             raise InputError(NO_NUMBER)
     requirePlace([*spacing, *origin, *matrix], [abs(length) for length in spacing])
-    if matrix:
-        requireVolume(np.reshape(matrix[: dimension**2], (dimension, dimension)))
+    if matrix and not spansSpace(np.reshape(matrix[: dimension**2], (dimension, dimension))):
+        raise InputError(NO_VOLUME)
     return sizes, unsaid(bool(spacing), bool(origin))

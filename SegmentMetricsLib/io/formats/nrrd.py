@@ -16,12 +16,13 @@ from ...base.errors import InputError
 from .bytecounts import decompressedSize, remaining
 from .headers import (
     LONGEST_HEADER,
+    NO_VOLUME,
     normal,
     numbers,
     requireDataFile,
     requireMillimeters,
     requirePlace,
-    requireVolume,
+    spansSpace,
     unsaid,
 )
 
@@ -146,7 +147,8 @@ def _remarks(fields: Mapping[str, str]) -> tuple[str, ...]:
     if len(vectors) in (2, 3) and all(len(vector) == 3 for vector in vectors):
         axes = np.array(vectors) / np.array(lengths)[:, None]
         # an image of two dimensions may lie anywhere in space
-        requireVolume(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)]))
+        if not spansSpace(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)])):
+            raise InputError(NO_VOLUME)
     # without the length of voxels, ITK ignores the ends of axes
     return unsaid(bool(lengths), bool(origin) or (bool(lengths) and "axismins" in fields))
 
