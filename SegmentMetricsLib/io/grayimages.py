@@ -21,7 +21,7 @@ from .formats import nifti
 from .formats.headers import unicodeText
 from .formats.table import IMAGE_SUFFIXES
 from .messages import quiet
-from .reading import DICOM_SUFFIX, UnusableFile, frameOfReference, inspected, suffixOf
+from .reading import DICOM_SUFFIX, frameOfReference, inspected, nameFile, suffixOf
 from .segmentationfiles import segmentHeaders
 
 # Modalities of DICOM files that are no images of the patient.
@@ -42,7 +42,7 @@ def readGrayImage(path: str | Path) -> GrayImage:
     four dimensions, a segmentation, or a folder of several series.
     """
     path = asPath(path)
-    try:
+    with nameFile(path, "image"):
         if not path.exists():
             raise InputError("there is no such file or folder.")
         if path.is_dir() or suffixOf(path) == DICOM_SUFFIX or (not suffixOf(path) and isDicom(path)):
@@ -51,14 +51,6 @@ def readGrayImage(path: str | Path) -> GrayImage:
             kinds = ", ".join((*IMAGE_SUFFIXES, DICOM_SUFFIX))
             raise InputError(f"this is not an image that can be shown; use {kinds} or a folder of DICOM files.")
         return _fromFile(path)
-    except UnusableFile:
-        raise
-    except InputError as error:
-        raise UnusableFile(f"{path}: {error}") from error
-    except OSError as error:
-        raise UnusableFile(f"{path}: the image cannot be read ({error.strerror}).") from error
-    except MemoryError as error:
-        raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
 
 def _fromFile(path: Path) -> GrayImage:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +12,7 @@ from pathlib import Path
 from ..base.errors import InputError, requireKind
 from ..base.texts import commaSeparated, didYouMean, inAnyCase, oneLine
 from ..model.structures import Labels
-from .sheets import COMMENT, SEPARATORS, textOf
+from .sheets import COMMENT, rowsOf, textOf
 
 SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")
 BACKGROUND = 0
@@ -153,17 +152,8 @@ def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
 
 
 def _ofTable(source: str, text: str) -> Iterator[tuple[str, object, object]]:
-    lines = ["\n" if line.startswith(COMMENT) else line for line in text.splitlines(keepends=True)]
-    first = next((line for line in lines if line.strip()), "")
-    reader = csv.reader(lines, delimiter=max(SEPARATORS, key=first.count), strict=True)
-    rows = []
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                rows.append((f", line {reader.line_num}", cells))
-    except csv.Error as error:
-        raise InputError(f"{source}, line {reader.line_num}: this is not a line of a table ({error}).") from error
+    found, *_ = rowsOf(text, source)
+    rows = [(f", line {number}", [cell.strip() for cell in row]) for number, row in found]
     for where, cells in rows:
         if len(cells) != 2:
             raise InputError(f"{source}{where}: there must be two cells, a number and a name, not {len(cells)}.")

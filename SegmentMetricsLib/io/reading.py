@@ -26,7 +26,7 @@ from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings
 from . import fractional
 from .dicom.kinds import FileKind, kindOf
-from .dicom.loading import readStructures as readDicom
+from .dicom.kinds import readStructures as readDicom
 from .dicom.opening import DAMAGED, isDicom, requireInstalled
 from .formats import nifti, nrrd, vtp
 from .formats.headers import unicodeText
@@ -58,11 +58,26 @@ class UnusableFile(InputError):
 
 
 class NoSegmentationFile(UnusableFile):
-    """An image file that contains no structures, such as a CT. reason: without the file's name."""
+    """An image file that contains no structures, such as a CT."""
 
-    def __init__(self, path: Path, reason: str):
-        super().__init__(f"{path}: {reason}")
-        self.reason = reason
+
+@contextmanager
+def nameFile(path: Path, what: str = "file") -> Iterator[None]:
+    """Raise an UnusableFile that names a file in place of any problem with it. what: it is."""
+    try:
+        yield
+    except UnusableFile:
+        raise
+    except NoSegmentation as error:
+        raise NoSegmentationFile(f"{path}: {error}") from error
+    except ValueError as error:
+        raise UnusableFile(f"{path}: {oneLine(str(error))}") from error
+    except NotImplementedError as error:  # pydicom's for the type of an element that does not exist
+        raise UnusableFile(f"{path}: {DAMAGED}") from error
+    except OSError as error:  # such as of a disk or a network
+        raise UnusableFile(f"{path}: the {what} cannot be read ({error.strerror}).") from error
+    except MemoryError as error:
+        raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
 
 @dataclass(frozen=True)
@@ -133,10 +148,8 @@ def readStructures(
     wanted = inAnySpelling([name], names, structures)
     named = structures.having(structure for structure in structures if structure.name in wanted)
     if not named:
-        try:
+        with nameFile(path):
             requireUsable(wanted[0], structures)
-        except InputError as error:
-            raise UnusableFile(f"{path}: {error}") from error
         known = [structure.name for structure in structures]
         raise UnusableFile(
             f"{path}: there is no structure named {name!r}; it has {commaSeparated(known)}."
@@ -157,24 +170,12 @@ def _readAny(path: Path, how: _How) -> StructureSet:
         raise UnusableFile(str(error)) from error
     except OSError as error:  # for example, the name is too long
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
-    try:
+    with nameFile(path):
         if suffix == DICOM_SUFFIX:
             return readDicom(path, how.threshold, how.title)
         if suffix in MESH_SUFFIXES:
             return StructureSet((_readMesh(path, suffix),), path=str(path))
         return StructureSet(tuple(_readImage(path, suffix, how)), path=str(path))
-    except UnusableFile:
-        raise
-    except NoSegmentation as error:
-        raise NoSegmentationFile(path, str(error)) from error
-    except ValueError as error:
-        raise UnusableFile(f"{path}: {oneLine(str(error))}") from error
-    except NotImplementedError as error:  # pydicom's for the type of an element that does not exist
-        raise UnusableFile(f"{path}: {DAMAGED}") from error
-    except OSError as error:  # such as of a disk or a network
-        raise UnusableFile(f"{path}: the file cannot be read ({error.strerror}).") from error
-    except MemoryError as error:
-        raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
 
 def _kindOfOpenable(path: Path) -> str:
@@ -397,10 +398,8 @@ def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
             if suffixOf(path) == DICOM_SUFFIX:  # reading it gives the reason
                 objects.append(path)
             continue
-        try:
+        with nameFile(path):
             requireInstalled("pydicom")
-        except InputError as error:
-            raise UnusableFile(f"{path}: {error}") from error
         try:
             kind = kindOf(path)
         except InputError:  # reading it gives the reason
@@ -566,17 +565,13 @@ def readGrid(path: str | Path) -> Grid:
     if not path.is_file():
         raise UnusableFile(f"{path}: there is no such file.")
     reader = SimpleITK.ImageFileReader()
-    try:
+    with nameFile(path):
         inspect(path, withVoxels=False)
         with _asImage(path, suffix) as volume:
             reader.SetFileName(volume)
             reader.ReadImageInformation()
         # the reader has the same interface as an image
         return wholeGrid(reader, Grid.fromImage(reader))
-    except UnusableFile:
-        raise
-    except InputError as error:
-        raise UnusableFile(f"{path}: {error}") from error
 
 
 def frameOfReference(image: SimpleITK.Image, forms: Iterable[str] = ("sform", "qform")) -> str:

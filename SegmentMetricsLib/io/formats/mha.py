@@ -54,11 +54,6 @@ def dataFileIn(file: BinaryIO) -> str:
     return "" if name == "LOCAL" else name
 
 
-def _field(fields: Mapping[str, str], *names: str) -> list[float]:
-    """Return the numbers in the first of these fields that exists, or [] if none does."""
-    return next((numbers(fields[name]) for name in names if name in fields), [])
-
-
 def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
     """Return remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
     with path.open("rb") as file:
@@ -92,9 +87,13 @@ def _sizesAndRemarks(fields: Mapping[str, str]) -> tuple[list[int], tuple[str, .
         raise ValueError("There are more or fewer sizes than axes.")
     if min(sizes) < 1:
         raise InputError(f"An image grid needs at least one voxel along each axis, not {tuple(sizes)}.")
-    spacing = _field(fields, "ElementSpacing", "ElementSize")
-    origin = _field(fields, "Offset", "Position", "Origin")
-    matrix = _field(fields, "TransformMatrix", "Orientation", "Rotation")
+    names = (
+        ("ElementSpacing", "ElementSize"),
+        ("Offset", "Position", "Origin"),
+        ("TransformMatrix", "Orientation", "Rotation"),
+    )
+    # the first of these fields that exists
+    spacing, origin, matrix = (next((numbers(fields[n]) for n in some if n in fields), []) for some in names)
     for given, count in ((spacing, dimension), (origin, dimension), (matrix, dimension**2)):
         if given and len(given) < count:
             raise InputError(NO_NUMBER)

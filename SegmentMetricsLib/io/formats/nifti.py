@@ -38,7 +38,6 @@ FIELDS = {
     "quatern": ("3f4", 256),
     "qoffset": ("3f4", 268),
     "srow": ("(3,4)f4", 280),
-    "magic": ("S4", 344),
 }
 # Minimum offset of the first voxel in the file, in bytes.
 FIRST_VOXEL = 352
@@ -172,7 +171,7 @@ def labelTable(path: Path, header: Header) -> tuple[dict[int, str], tuple[str, .
     that cannot be understood is not taken, and a remark says so.
     """
     _, data = _beginning(path, min(header.start, MOST_EXTENSIONS))
-    for text in _extensions(data):
+    for text in _extensions(data, header.order):
         if LABEL_TABLE in text:
             try:
                 return _labelsIn(text), ()
@@ -181,11 +180,10 @@ def labelTable(path: Path, header: Header) -> tuple[dict[int, str], tuple[str, .
     return {}, ()
 
 
-def _extensions(data: bytes) -> Iterator[bytes]:
-    """Yield the contents of the extensions of a header. data: everything before the voxels."""
+def _extensions(data: bytes, order: str) -> Iterator[bytes]:
+    """Yield the contents of the extensions of a header. data: everything before the voxels. order: of bytes."""
     if len(data) <= FIRST_VOXEL or not data[LENGTH]:
         return
-    order = "<" if struct.unpack_from("<i", data)[0] == LENGTH else ">"
     start = FIRST_VOXEL
     while start + 8 <= len(data):
         (size,) = struct.unpack_from(f"{order}i", data, start)
