@@ -21,7 +21,7 @@ from .formats import nifti
 from .formats.headers import unicodeText
 from .formats.table import IMAGE_SUFFIXES
 from .messages import quiet
-from .reading import DICOM_SUFFIX, frameOfReference, inspected, nameFile, suffixOf
+from .reading import DICOM_SUFFIX, frameOfReference, nameFile, readChecked, suffixOf
 from .segmentationfiles import segmentHeaders
 
 # Modalities of DICOM files that are no images of the patient.
@@ -55,7 +55,7 @@ def readGrayImage(path: str | Path) -> GrayImage:
 
 def _fromFile(path: Path) -> GrayImage:
     suffix = suffixOf(path)
-    _, image = inspected(path, suffix)
+    _, image = readChecked(path, suffix)
     if segmentHeaders(image) or suffix == SEGMENTATION_SUFFIX:
         raise InputError("this is a segmentation, not the image that it was drawn on.")
     grid = _gridOf(image)
@@ -214,4 +214,4 @@ def _inPlace(values: np.ndarray, grid: Grid, stack: Sequence[Slice]) -> tuple[np
         raise InputError("the slices of this series do not lie in a row.")
     grid = gridAlong(stack[0], start + way * slabs.start, way * slabs.distance, slabs.depth)
     remark = f"The slices under the contours are not equally spaced: they are shown {slabs.description}."
-    return slabs.layered(values, 0)[0], grid, remark
+    return slabs.layersOf(values, 0)[0], grid, remark

@@ -42,7 +42,7 @@ def labelNamesFrom(given: Mapping[int, str] | Mapping[Labels, str] | str | Path 
         known = None if Path(given).exists() else knownTables().get(inAnyCase(str(given), knownTables()))
         return readLabelNames(known or given)
     requireKind(given, Mapping, "The names of labels", "a mapping of numbers to names, or the path of a file")
-    return _collected("labelNames", [("", number, name) for number, name in given.items()])
+    return _collect("labelNames", [("", number, name) for number, name in given.items()])
 
 
 def readLabelNames(path: str | Path) -> dict[Labels, str]:
@@ -53,13 +53,13 @@ def readLabelNames(path: str | Path) -> dict[Labels, str]:
     with or without a heading (.csv, .tsv), or a color table of Slicer (.ctbl). Raises InputError, naming the file and
     the place, for other files, duplicate numbers or names, and a file without any name.
     """
-    return _collected(str(path), _entriesOf(Path(path), "names of labels"))
+    return _collect(str(path), _entriesOf(Path(path), "names of labels"))
 
 
 def readClasses(path: str | Path) -> dict[str, str]:
     """Return the names in a file by label, in a file as for readLabelNames(), where labels may have the same name."""
     found: dict[str, str] = {}
-    for labels, name in _collected(str(path), _entriesOf(Path(path), "classes"), areUnique=False).items():
+    for labels, name in _collect(str(path), _entriesOf(Path(path), "classes"), areUnique=False).items():
         found.update(dict.fromkeys(map(str, [labels] if isinstance(labels, int) else labels), name))
     return found
 
@@ -78,7 +78,7 @@ def _entriesOf(path: Path, what: str) -> Iterator[tuple[str, object, object]]:
     return READERS[suffix](str(path), text)
 
 
-def _collected(source: str, entries: Iterable[tuple[str, object, object]], areUnique: bool = True) -> dict[Labels, str]:
+def _collect(source: str, entries: Iterable[tuple[str, object, object]], areUnique: bool = True) -> dict[Labels, str]:
     """Return names by number.
 
     entries: place of each entry ("" if unknown), its number or numbers, and its name. areUnique: whether names must

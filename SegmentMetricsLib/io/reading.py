@@ -34,7 +34,7 @@ from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, MESHES, inspect, reada
 from .labelnames import labelNamesFrom
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
-from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, unwrapped
+from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, unwrap
 
 DICOM_SUFFIX, NIFTI_SUFFIXES, NRRD_SUFFIXES = ".dcm", (".nii", ".nii.gz"), (".nrrd", ".seg.nrrd")
 UNTOLD = "it is DICOM that does not say what it holds."
@@ -332,7 +332,7 @@ def _besideOthers(
     reasons = {path: error.about(path) for path, error in failed.items()} | dict(unread)
     # a structure is not missing if another file has it
     known = {naming.parse(structure.name).spelled for structure in structures}
-    kinds = {path: path if suffixOf(path) else unwrapped(path) for path in reasons}  # also those that are not read
+    kinds = {path: path if suffixOf(path) else unwrap(path) for path in reasons}  # also those that are not read
     stems = {path: stemOf(kind) if suffixOf(kind) else kind.stem for path, kind in kinds.items()}
     alone = [path for path in reasons if naming.parse(stems[path]).spelled not in known]
     isDamaged = {path for path, error in failed.items() if not isinstance(error, NoSegmentationFile)}
@@ -430,7 +430,7 @@ def _readMesh(path: Path, suffix: str) -> Structure:
 
 
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
-    remarks, image = inspected(path, suffix)
+    remarks, image = readChecked(path, suffix)
     frame, why = frameOfReference(image), ""
     if suffix in NIFTI_SUFFIXES and (header := nifti.check(path)) is not None:
         why = header.whyFractional
@@ -449,7 +449,7 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     return [replace(s, file=str(path), frameOfReference=frame, notes=(*remarks, *s.notes)) for s in structures]
 
 
-def inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
+def readChecked(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
     """Return remarks on an image file for readers of the results, and the image.
 
     Values of a NIfTI file that are not finite, which ITK replaces by 0, are NaN.

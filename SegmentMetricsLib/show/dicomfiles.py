@@ -83,7 +83,7 @@ LONGEST_CODE, LONGEST_NAME = 16, 64
 
 # Where a structure is in DICOM: in which dataset, under which number of a segment or region (None for a mesh), datasets
 # that identify the images that it was drawn on, and its anatomyOf().
-Place = namedtuple("Place", "dataset number images anatomy")
+Referent = namedtuple("Referent", "dataset number images anatomy")
 
 
 class Sources:
@@ -147,7 +147,7 @@ class Sources:
         # other files say in words how they were placed
         self.frame = next((one for one in frames if re.fullmatch(uid.RE_VALID_UID, one)), None) or uid.generate_uid()
 
-    def placeOf(self, structure: Structure) -> Place | None:
+    def placeOf(self, structure: Structure) -> Referent | None:
         """Return where a structure is in a SEG or RTSTRUCT among the files, None if it is from another file.
 
         Raises InputError if its file does not have it, or several of its name.
@@ -175,7 +175,7 @@ class Sources:
                     images.append(image := Dataset())
                     image.StudyInstanceUID, image.SeriesInstanceUID = reference.study, reference.series
                     image.SOPClassUID, image.SOPInstanceUID = one.ReferencedSOPClassUID, one.ReferencedSOPInstanceUID
-            return Place(dataset, which, images, anatomyOf(structure, found[0], *observed))
+            return Referent(dataset, which, images, anatomyOf(structure, found[0], *observed))
 
     def instance(self, storage: str, modality: str, series: tuple[str, int], number: int = 1):
         """Return a new instance of a kind, with patient, study and what made it. series: its UID and its number."""
@@ -225,7 +225,7 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
         elif not one.isEmpty and one.surface.dimension == 3:
             files["mesh", key] = {key: (name, one)}
     datasets: dict[Path, Any] = {}
-    places: dict[int, Place] = {}
+    places: dict[int, Referent] = {}
     ofSegments, ofMeshes = (_segmentationOf, uid.generate_uid(), count(1)), (_meshOf, uid.generate_uid(), count(1))
     for (kind, *_), alike in files.items():
         make, series, numbers = ofSegments if kind == "segmentation" else ofMeshes
@@ -234,7 +234,7 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
         datasets[target.with_name(f"{target.stem}_{kind}{number if number > 1 else ''}{target.suffix}")] = dataset
         for segment, (key, (_, one)) in enumerate(alike.items(), start=1):
             which = segment if kind == "segmentation" else None
-            places[key] = Place(dataset, which, sources.images, anatomyOf(one))
+            places[key] = Referent(dataset, which, sources.images, anatomyOf(one))
     return datasets, places
 
 
@@ -380,7 +380,7 @@ def _itemOf(one: Measurement) -> sr.NumContentItem | sr.CodeContentItem:
     return item
 
 
-def _groupOf(record: Comparison, places: Sequence[Place | None], verdicts: Sequence[Verdict]):
+def _groupOf(record: Comparison, places: Sequence[Referent | None], verdicts: Sequence[Verdict]):
     about = places[-1] if places else None
     category, kind, side, region, regionSide = about.anatomy if about else [None] * 5
     sites = [(place, which) for place, which in ((side and kind, side), (region, regionSide)) if place]

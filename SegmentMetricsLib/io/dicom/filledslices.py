@@ -82,7 +82,7 @@ def _fill(
     slices: Mapping[int, Sequence[np.ndarray]],
     exclusive: Collection[int],
 ) -> float:
-    """Fill the empty slices, and return the sum of what _enclosed() says of the center."""
+    """Fill the empty slices, and return the sum of what _pixelsIn() says of the center."""
     shift, parts = 0.0, found.parts
     for k, planes in slices.items():
         checkpoint()
@@ -91,7 +91,7 @@ def _fill(
             numbers = plane.tolist()
             low, high = _boxAround([contours[number] for number in numbers])
             columns, rows = (high - low + 1).tolist()
-            own = [_enclosed(contours[n] - low, (rows, columns), parts, areThrough[n]) for n in numbers]
+            own = [_pixelsIn(contours[n] - low, (rows, columns), parts, areThrough[n]) for n in numbers]
             isExclusive = [place for place, number in enumerate(numbers) if number in exclusive]
             together, oddInPlane = combined([pixels for pixels, _ in own], isExclusive)
             left, top = ((low - found.low) * parts).tolist()
@@ -103,7 +103,7 @@ def _fill(
     return shift
 
 
-def _enclosed(points: np.ndarray, shape: tuple[int, int], parts: int, isThrough: bool) -> tuple[np.ndarray, float]:
+def _pixelsIn(points: np.ndarray, shape: tuple[int, int], parts: int, isThrough: bool) -> tuple[np.ndarray, float]:
     """Return the parts [row, column] of pixels in a box inside a contour (n, 2), and how far they move the center.
 
     shape: rows and columns of the box. isThrough: whether the contour runs through the centers of pixels. The second

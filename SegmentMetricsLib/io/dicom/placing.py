@@ -36,7 +36,7 @@ from .series import (
     withOthers,
     withoutRepeats,
 )
-from .unevenslices import Slabs, continued, unevenPlanes
+from .unevenslices import Slabs, goOn, unevenPlanes
 
 # In mm: pixel size of a grid for contours without their image, and distance of its planes if the contours do not
 # determine it.
@@ -116,7 +116,7 @@ def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> SlicePlace:
         grid = gridAroundLoops(loops, regions)
         return SlicePlace(grid, remark.format(f"planes {grid.spacing[2]:.4g} mm apart"))
     # a slice beyond each end, so that the last contour does not lie at the edge of an image
-    planes = continued(planes, 2 * planes[0] - planes[1], 2 * planes[-1] - planes[-2])
+    planes = goOn(planes, 2 * planes[0] - planes[1], 2 * planes[-1] - planes[-2])
     slabs = Slabs.of(planes)
     axes = axesAlong(normal) * (PIXEL, PIXEL, slabs.distance)
     grid = gridAround(np.concatenate([loop for others in regions for loop in others]), axes, normal * slabs.start)
@@ -158,7 +158,7 @@ def _placeOnImage(
         if planes is not None:
             place = _placeOnSlabs(stack, planes, contoured)
             return SlicePlace(place.grid, f"{remark} to be where the contours are.", place.slabs)
-        grid = _grown(gridOf(stack, distance), loops)
+        grid = _grow(gridOf(stack, distance), loops)
         return SlicePlace(grid, f"{remark} to be {grid.spacing[2]:.4g} mm apart.")
     areAllThere = bool(named) and not unseen and namesOthers(stack, contoured)
     try:
@@ -174,7 +174,7 @@ def _placeOnImage(
         return SlicePlace(found, "")
     are = "is" if missing == 1 else "are"
     return SlicePlace(
-        _grown(found, loops),
+        _grow(found, loops),
         f"Near the file, {missing} of the {len(stack) + missing} slices of the image that the contours were drawn on "
         f"{are} missing: all are assumed to be {found.spacing[2]:.4g} mm apart.",
     )
@@ -202,7 +202,7 @@ def _placeOnSlabs(stack: Sequence[Slice], heights: np.ndarray, contoured: np.nda
     """
     heights = np.sort(heights)
     reached = np.concatenate([heights, contoured])
-    slabs = Slabs.of(continued(heights, reached.min(), reached.max()))
+    slabs = Slabs.of(goOn(heights, reached.min(), reached.max()))
     start, way = lineOf(stack)
     grid = gridAlong(stack[0], start + way * slabs.start, way * slabs.distance, slabs.depth)
     remark = (
@@ -211,7 +211,7 @@ def _placeOnSlabs(stack: Sequence[Slice], heights: np.ndarray, contoured: np.nda
     return SlicePlace(grid, remark, slabs)
 
 
-def _grown(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:
+def _grow(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:
     """Return the grid of an image of which slices are missing, with those on which contours lie and one beyond.
 
     loops: contours, LPS points (n, 3) in mm each.

@@ -243,7 +243,7 @@ def _fill(contours: Contours, place: SlicePlace) -> tuple[Mask, Sequence[str]]:
     filled = filledSlices([index[:, :2] for index in planar], slices, contours.exclusive)
     voxels, begin = filled.voxels, min(slices)
     if slabs is not None:
-        voxels, begin = slabs.layered(voxels, begin)
+        voxels, begin = slabs.layersOf(voxels, begin)
     own = grid if filled.parts == 1 else grid.divided((filled.parts, filled.parts, 1))
     mask = Mask.fromArray(voxels, own, (*(filled.low * filled.parts), begin))
     return (Mask.empty(grid) if mask.isEmpty else mask), list(_remarks(heights, slices, filled, mask))

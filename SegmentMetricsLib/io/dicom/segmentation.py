@@ -18,9 +18,9 @@ from ...model import inputs
 from ...model.structure import Structure
 from ...model.structureset import StructureSet
 from .opening import patientOf, read, readable, requireInstalled, textOf
-from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinned
+from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinOut
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
-from .unevenslices import Slabs, areUneven, continued
+from .unevenslices import Slabs, areUneven, goOn
 
 # The code of the background: scheme and value.
 BACKGROUND = "DCM", "125040"
@@ -58,7 +58,7 @@ def readSegmentation(path: Path, threshold: float | None = None) -> StructureSet
             notes = tuple(filter(None, (note, unnamed)))
             place = frames.place if slabs is None else partial(frames.placeOnSlabs, slabs)
             structures = [
-                replace(_described(structure, place, segmentation, number), file=str(path), notes=notes)
+                replace(_describe(structure, place, segmentation, number), file=str(path), notes=notes)
                 for number, structure in zip(numbers, given)
             ]
         except NotImplementedError:  # pydicom's for the type of an element that does not exist: the file is damaged
@@ -148,7 +148,7 @@ def _imageOf(segmentation, **options) -> SimpleITK.Image:
     return SimpleITK.PermuteAxes(volume.squeeze_channel().to_simpleitk(), (2, 1, 0))
 
 
-def _described(structure: Structure, place: Callable[[Mask], Mask], segmentation, number: int) -> Structure:
+def _describe(structure: Structure, place: Callable[[Mask], Mask], segmentation, number: int) -> Structure:
     """Return a segment with what the file says of it. place: returns where its voxels lie."""
     description = segmentation.get_segment_description(number)
     return Structure(
@@ -177,7 +177,7 @@ class Frames:
         turns = [plane for group in groups for plane in group.get("PlaneOrientationSequence", [])]
         along = np.array(turns[0].ImageOrientationPatient, float) if turns else np.zeros(6)
         self.normal = np.cross(along[:3], along[3:])
-        self.heights = thinned(np.unique(self.positions @ self.normal), ROUNDING) if turns else np.zeros(0)
+        self.heights = thinOut(np.unique(self.positions @ self.normal), ROUNDING) if turns else np.zeros(0)
         series: Mapping = next(iter(dataset.get("ReferencedSeriesSequence", [])), {})
         self.series = str(series.get("SeriesInstanceUID", ""))
         self.instances = {str(image.ReferencedSOPInstanceUID) for image in series.get("ReferencedInstanceSequence", [])}
@@ -225,13 +225,13 @@ class Frames:
             self._spread(dataset, slabs)
             distance, note = 1.0, f"The segmentation's slices are not equally spaced: they are {slabs.description}."
         elif not distance:
-            distance, note = self._assumed(measures)
+            distance, note = self._assumeDistance(measures)
         for item in measures:
             item.SpacingBetweenSlices = distance
             item.SliceThickness = item.get("SliceThickness", None) or distance  # required by highdicom
         return note, slabs
 
-    def _assumed(self, measures: Sequence) -> tuple[float, str]:
+    def _assumeDistance(self, measures: Sequence) -> tuple[float, str]:
         """Return the distance of slices in mm, and a note if it had to be assumed. measures: items of pixel measures.
 
         It is that of the image if all frames lie on its slices, else that of the frames if they are evenly spaced, else
@@ -271,7 +271,7 @@ class Frames:
         if len(self.slices) > 1 and self.home is None:
             heights = np.sort(np.array([one.position for one in self.slices]) @ self.normal)
             if all(np.abs(heights - height).min() <= TENTH for height in self.heights):
-                return Slabs.of(continued(heights, heights[0], heights[-1]))
+                return Slabs.of(goOn(heights, heights[0], heights[-1]))
         heights = self.heights
         if len(heights) < FEWEST_EVEN or self._areEven:
             return None
@@ -280,7 +280,7 @@ class Frames:
             return None
         steps = np.diff(heights)
         # one beyond each end, so that the last frame does not lie at the edge of an image
-        return Slabs.of(continued(heights, heights[0] - steps[0], heights[-1] + steps[-1]))
+        return Slabs.of(goOn(heights, heights[0] - steps[0], heights[-1] + steps[-1]))
 
     @property
     def line(self) -> tuple[np.ndarray, np.ndarray]:
@@ -314,7 +314,7 @@ class Frames:
         grid = Grid((columns, rows, slabs.depth), matrix)
         if moved.isEmpty:
             return Mask.empty(grid)
-        voxels, first = slabs.layered(moved.voxels, moved.offset[2])
+        voxels, first = slabs.layersOf(moved.voxels, moved.offset[2])
         return Mask(voxels, (*moved.offset[:2], first), grid)
 
     def _areOn(self, home: Grid) -> bool:

@@ -26,7 +26,7 @@ NO_SIZE = "its header has a voxel that is 0 mm long."
 NO_VOLUME = "the axes in its header do not span space."
 
 
-def unsaid(isVoxelKnown: bool, isPlaceKnown: bool) -> tuple[str, ...]:
+def tellMissing(isVoxelKnown: bool, isPlaceKnown: bool) -> tuple[str, ...]:
     """Return remarks on what a header does not say."""
     return (() if isVoxelKnown else (NO_VOXEL_SIZE,)) + (() if isPlaceKnown else (NO_PLACE,))
 

@@ -20,7 +20,6 @@ from .headers import (
     requireMillimeters,
     requirePlace,
     spansSpace,
-    unsaid,
 )
 
 TEXTS = ("Name", "Comment", "ObjectType", "ObjectSubType", "TransformType")
@@ -100,4 +99,4 @@ def _sizesAndRemarks(fields: Mapping[str, str]) -> tuple[list[int], tuple[str, .
     requirePlace([*spacing, *origin, *matrix], [abs(length) for length in spacing])
     if matrix and not spansSpace(np.reshape(matrix[: dimension**2], (dimension, dimension))):
         raise InputError(NO_VOLUME)
-    return sizes, unsaid(bool(spacing), bool(origin))
+    return sizes, tellMissing(bool(spacing), bool(origin))

@@ -117,7 +117,7 @@ class Header:
         return {name: RAS_FROM_LPS @ matrix for name, matrix in found.items()}
 
 
-def parsed(data: bytes) -> Header | None:
+def parse(data: bytes) -> Header | None:
     """Return a header of either byte order from its 348 bytes, or None if it is not a NIfTI-1 header."""
     found = [Header(data, order) for order in "<>"] if data[344:347] == b"n+1" else []
     return next((one for one in found if one.given["sizeof_hdr"] == LENGTH), None)
@@ -139,7 +139,7 @@ def check(path: Path) -> Header | None:
     isCompressed, data = _beginning(path, LENGTH)
     if isCompressed and path.suffix.lower() != ".gz":
         raise InputError("it is compressed; rename it so that it ends in .nii.gz.")
-    header = parsed(data)
+    header = parse(data)
     if header is None:
         if data[4:7] == b"n+2":
             raise InputError("it is in the format NIfTI-2, which is not supported; save it as NIfTI-1.")
@@ -213,7 +213,7 @@ def _labelsIn(text: bytes) -> dict[int, str]:
     return found
 
 
-def _apart(header: Header, grid: Grid) -> dict[str, float]:
+def _gapsTo(header: Header, grid: Grid) -> dict[str, float]:
     """Return, for each matrix in the header, the maximum distance in mm between its voxels and those of a reader.
 
     grid: the grid returned by the reader.
@@ -230,7 +230,7 @@ def _apart(header: Header, grid: Grid) -> dict[str, float]:
 
 def formsTaken(header: Header, grid: Grid) -> tuple[str, ...]:
     """Return the names of the matrices in the header that agree with a reader. grid: as returned by the reader."""
-    apart = _apart(header, grid)
+    apart = _gapsTo(header, grid)
     least = max(ROUNDING * float(grid.spacing.min()), min(apart.values(), default=0.0))
     return tuple(name for name, gap in apart.items() if gap <= least)
 
@@ -240,7 +240,7 @@ def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
 
     Raises InputError if no matrix in the header agrees with the reader.
     """
-    apart = _apart(header, grid)
+    apart = _gapsTo(header, grid)
     if not apart:
         return (NO_PLACE,)
     nearest = min(apart.values())
@@ -275,7 +275,7 @@ def areFinite(path: Path, header: Header) -> np.ndarray:
     return np.isfinite(np.frombuffer(data, header.kind, values, header.start))
 
 
-def mended(path: Path) -> bytes | None:
+def mend(path: Path) -> bytes | None:
     """Return the content of a file that ITK would read wrongly in a form that it reads rightly, None for any other.
 
     A flat image becomes a volume of one slice. ITK adds the intercept although a slope of 0 says that values are not

@@ -23,7 +23,6 @@ from .headers import (
     requireMillimeters,
     requirePlace,
     spansSpace,
-    unsaid,
 )
 
 # All fields of the NRRD format, in lower case: https://teem.sourceforge.net/nrrd/format.html
@@ -150,7 +149,7 @@ def _remarks(fields: Mapping[str, str]) -> tuple[str, ...]:
         if not spansSpace(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)])):
             raise InputError(NO_VOLUME)
     # without the length of voxels, ITK ignores the ends of axes
-    return unsaid(bool(lengths), bool(origin) or (bool(lengths) and "axismins" in fields))
+    return tellMissing(bool(lengths), bool(origin) or (bool(lengths) and "axismins" in fields))
 
 
 def typeSize(fields: Mapping[str, str]) -> int:
@@ -182,7 +181,7 @@ def _spansOf(fields: Mapping[str, str]) -> list[tuple[float, float]]:
     return found
 
 
-def mended(path: Path) -> bytes | None:
+def mend(path: Path) -> bytes | None:
     """Return the content of a file that ITK would read wrongly in a form that it reads rightly, None for any other.
 
     A flat image in space becomes a volume of one slice. The voxel size in the ends of axes, which ITK ignores, becomes

@@ -168,7 +168,7 @@ def _contentOf(data: bytes, isText: bool, whole: Mapping[str, str], size: int, i
         """Return bytes from a place in the data where an encoded part begins."""
         if not isText:
             return data[begin : begin + count]
-        return base64.b64decode(data[begin : begin + _encoded(count)], validate=True)[:count]
+        return base64.b64decode(data[begin : begin + _lengthInBase64(count)], validate=True)[:count]
 
     def words(count: int) -> tuple[int, ...]:
         return struct.unpack(f"{order}{count}{kind}", part(0, count * length))
@@ -190,14 +190,14 @@ def _contentOf(data: bytes, isText: bool, whole: Mapping[str, str], size: int, i
     if not isWanted or "ZLib" not in compressor:
         return b""
     head = (3 + first) * length
-    values, content = part(_encoded(head) if isText else head, sum(packed)), []
+    values, content = part(_lengthInBase64(head) if isText else head, sum(packed)), []
     for count in packed:
         content.append(zlib.decompressobj().decompress(values[:count], max(block, last)))
         values = values[count:]
     return b"".join(content)
 
 
-def _encoded(count: int) -> int:
+def _lengthInBase64(count: int) -> int:
     """Return the number of characters of some bytes in base64."""
     return -(-count // 3) * 4
 
