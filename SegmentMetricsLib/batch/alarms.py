@@ -41,7 +41,7 @@ MOST_PAIRS = 5
 WHOLE_CASE = "all structures"
 
 
-def nameOf(pair: Mapping) -> str:
+def titleOfPair(pair: Mapping) -> str:
     """Return what a pair from results.jsonl is called."""
     return pairTitle(pair[side]["name"] for side in REFERENCE_AND_TEST)
 
@@ -72,7 +72,7 @@ class Alarms:
     def add(self, outcome: Mapping) -> None:
         """Add the alarms of an outcome from results.jsonl."""
         for pair in outcome["pairs"]:
-            place = _Place(outcome["case"], outcome["method"], nameOf(pair))
+            place = _Place(outcome["case"], outcome["method"], titleOfPair(pair))
             kinds = alarmsOf(pair)
             for kind in kinds:
                 self._found[kind].append(place)

@@ -7,10 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..base.palettes import METHODS
 from ..metrics.registry import findMetric
-from ..model.naming import pairTitle
-from ..model.structures import REFERENCE_AND_TEST
 from ..show.charts import Boxed, boxes
-from .alarms import inShort
+from .alarms import inShort, titleOfPair
 from .statistics import NO_METHOD, Cohort, PairedTest, betterOf, box
 from .summaryoptions import Options
 from .summarywriting import SUMMARIZED
@@ -35,7 +33,7 @@ class CohortPage:
         case, method = outcome["case"], outcome["method"]
         self._reports[case, method] = outcome.get("report", "")
         for number, pair in enumerate(outcome["pairs"]):
-            title = pairTitle(pair[side]["name"] for side in REFERENCE_AND_TEST)
+            title = titleOfPair(pair)
             worst, typical = pair.get("thumbnail"), pair.get("typical")
             found = {"number": number, "alarm": inShort(pair), "picture": worst, "typical": typical or worst}
             self._pairs[case, method, structures.get(title, title)] = found

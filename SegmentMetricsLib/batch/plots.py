@@ -115,7 +115,6 @@ def writePlots(
     options: Options,
     tests: Sequence[PairedTest],
     folder: Path,
-    *,
     names: Sequence[str] = (),
     structures: Sequence[str] = (),
     convention: str = OWN_CONVENTION,

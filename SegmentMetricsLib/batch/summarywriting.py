@@ -14,7 +14,7 @@ from ..show.tablemodel import Column, Table
 from ..show.tables import LONGEST_NAME, align, shorten, shortenName
 from ..show.writing import versions, writeJson, writeTable
 from .alarms import Alarms
-from .statistics import NO_METHOD, OVERALL, Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
+from .statistics import NO_METHOD, OVERALL, Cohort, PairedTest, Summary, summarize, summarizeOverall
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName
 
@@ -29,6 +29,7 @@ SUMMARIZED = ("DSC", "HD95", "MASD", "NSD_")
 def writeSummary(
     cohort: Cohort,
     options: Options,
+    tests: Sequence[PairedTest],
     counts: Mapping[str, int],
     folder: Path,
     convention: str = OWN_CONVENTION,
@@ -38,11 +39,10 @@ def writeSummary(
 
     Those of the mean over structures come last; they have a table of their own, as they are of no structure.
 
-    counts: number of cases by outcome. convention: that of the settings, stated in the files. alarms: of all pairs of
-    the cohort.
+    tests: of all its methods. counts: number of cases by outcome. convention: that of the settings, stated in the
+    files. alarms: of all pairs of the cohort.
     """
-    summaries, tests = summarize(cohort, options), compareMethods(cohort, options)
-    means = summarizeOverall(cohort, options)
+    summaries, means = summarize(cohort, options), summarizeOverall(cohort, options)
     removeSummary(folder)
     content = {
         "schema": SCHEMA,

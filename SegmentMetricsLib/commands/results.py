@@ -101,6 +101,11 @@ def reached(failOn: str | None) -> list[str]:
     return [] if failOn is None else [name.replace("-", " ") for name in FAIL_ON[: FAIL_ON.index(failOn) + 1]]
 
 
+def tellWhere(output: Path, isAside: bool = False) -> None:
+    """Print where the results are. isAside: to standard error, as programs read standard output."""
+    print(f"Results are in {oneLine(str(output))}{os.sep}", file=sys.stderr if isAside else sys.stdout)
+
+
 def tellFailures(sentences: Sequence[str], where: str) -> None:
     """Print failures to standard error, one per line. where: the file with those that are not printed."""
     for sentence in sentences[:MOST_FAILURES]:

@@ -118,7 +118,7 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
 
     The exit status is 1 if any could not be tested, and 2, without results, if none could.
     """
-    from ..batch import stresscases, stresswriting
+    from ..batch import stresscases
     from ..io.labelnames import labelNamesFrom
     from ..show import stress as stressfiles
 
@@ -136,11 +136,10 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
     if len(failures) == len(outcomes):
         tellFailures(failures, "the list")
         return NOTHING_RUN
-    found = stresscases.differences(outcomes, bootstrap.resamples, bootstrap.seed)
+    found = stresscases.differences(outcomes, bootstrap)
     with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:
-        chosen = {"resamples": bootstrap.resamples, "seed": bootstrap.seed}
-        stresswriting.write(outcomes, found, settings, chosen, unfinished)
-    print(stresswriting.summaryTable(found, terminalWidth()))
+        stresscases.writeStressCases(outcomes, found, settings, bootstrap, unfinished)
+    print(stresscases.summaryTable(found, terminalWidth()))
     tested = [one for one in outcomes if not one.reason]
     print(
         f"\n{counted(len({one.case for one in tested}), 'case')} tested. Difference: risky minus neutral; p: that the "
