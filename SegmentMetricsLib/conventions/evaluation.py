@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.errors import Cause, Undefined, causeOf, requireKind
+from ..base.plain import finite
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, shortest
 from ..distances.surfacedistances import SurfaceDistances
-from ..metrics.measurement import Measurement, finite, formatNumber, infiniteText, measure, statusOf, withUnit
+from ..metrics.measurement import Measurement, formatNumber, infiniteText, measure, statusOf, withUnit
 from ..metrics.metric import Metric, quantity
 from ..metrics.pair import Pair
 from ..metrics.registry import metricOf

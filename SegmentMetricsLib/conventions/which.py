@@ -24,12 +24,13 @@ import numpy as np
 
 from ..base import units
 from ..base.errors import InputError, Undefined
+from ..base.plain import finite
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated
 from ..base.version import __version__
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..metrics.measurement import Measurement, finite, measure
+from ..metrics.measurement import Measurement, measure
 from ..metrics.pair import Pair
 from ..metrics.registry import findMetric, metricOf, readName, select
 from ..model.structure import Structure

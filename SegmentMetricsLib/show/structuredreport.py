@@ -18,13 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..base.errors import InputError, requireKind
+from ..base.plain import finite
 from ..base.version import __version__
 from ..case.caseresult import CaseResult
 from ..case.comparison import Comparison
 from ..case.observers.study import ObserverStudy
 from ..case.protocol.judgment import Verdict
 from ..io.dicom import opening, writing
-from ..metrics.measurement import Measurement, finite, statusOf
+from ..metrics.measurement import Measurement, statusOf
 from ..metrics.metric import AREA
 from ..metrics.registry import MULTI_LABEL, REGISTRY, findMetric
 from ..model.structure import Structure

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import shapes
 import slicer
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
 from scenework import segmentation
 
 from SegmentMetricsLib.case.protocol.protocol import readProtocol

@@ -7,14 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shapes
+import slicer
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.model.inputs import structureFromImage
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import charts, folders, outputs  # noqa: E402
+from SegmentMetricsLib.mrml import charts, folders, outputs
 
 # enough for a chart of the distances
 BOUNDARY = Settings(families="boundary")

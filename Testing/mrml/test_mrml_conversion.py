@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+import slicer
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkMassProperties
@@ -13,9 +14,7 @@ from vtkmodules.vtkFiltersCore import vtkMassProperties
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.model.structure import Structure
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import conversion, headless  # noqa: E402
+from SegmentMetricsLib.mrml import conversion, headless
 
 # off center and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 CENTER = np.array([-30.0, 42.0, 60.0])

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import slicer
+from vtkmodules.vtkFiltersSources import vtkSphereSource
 
-slicer = pytest.importorskip("slicer", reason="slicer-core is not installed")
-
-from vtkmodules.vtkFiltersSources import vtkSphereSource  # noqa: E402
-
-from SegmentMetricsLib.base.errors import InputError  # noqa: E402
-from SegmentMetricsLib.mrml import focus, headless, navigation  # noqa: E402
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.mrml import focus, headless, navigation
 
 BOX = (-10.0, 20.0, -40.0), (30.0, 40.0, 20.0)  # LPS
 CORNERS = np.stack(np.meshgrid(*zip(*BOX)), axis=-1).reshape(-1, 3) * (-1, -1, 1)  # RAS

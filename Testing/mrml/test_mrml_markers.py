@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
+import slicer
 
 from SegmentMetricsLib import Settings, compare
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import markers, navigation  # noqa: E402
+from SegmentMetricsLib.mrml import markers, navigation
 
 SIZE = (32, 32, 32)
 RAS = np.array([-1, -1, 1])

@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 import segmentnodes
 import shapes
+import slicer
 
-from SegmentMetricsLib import Settings
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import outcomes as observed  # noqa: E402
+from SegmentMetricsLib import Settings, mrml
+from SegmentMetricsLib.mrml import outcomes as observed
 
 FEW = Settings(metrics=("HD95", "DSC"))
 

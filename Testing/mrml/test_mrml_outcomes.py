@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
-
-from SegmentMetricsLib import Settings, compare, mrml  # noqa: E402
-from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY  # noqa: E402
-from SegmentMetricsLib.mrml import maps, outcomes  # noqa: E402
-from SegmentMetricsLib.mrml.contents import ContentHashes  # noqa: E402
-from SegmentMetricsLib.mrml.sample import loadSample  # noqa: E402
-from SegmentMetricsLib.show import explanations  # noqa: E402
+from SegmentMetricsLib import Settings, compare, mrml
+from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY
+from SegmentMetricsLib.mrml import maps, outcomes
+from SegmentMetricsLib.mrml.contents import ContentHashes
+from SegmentMetricsLib.mrml.sample import loadSample
+from SegmentMetricsLib.show import explanations
 
 
 @pytest.fixture(scope="module")
