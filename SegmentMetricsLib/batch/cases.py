@@ -121,11 +121,11 @@ def readCases(
     without one of their own, as for compareCase(), and so is dose. choices, labelNames: as of a Task. Raises
     InputError, naming the line, for a file that is not such a table.
     """
-    path, settings = asPath(path), asSettings(settings)
+    path, settings, protocol = asPath(path), asSettings(settings), asProtocol(protocol)
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a Mapping")
     pairs = tuple((choices or {}).items())
-    return tasksOf(readList(path, labelNames), settings, asProtocol(protocol), pairs, dose=dose)
+    return tasksOf(readList(path, labelNames), settings, protocol, pairs, dose=dose)
 
 
 def readList(path: str | Path, labels: str | Path | Mapping[int, str] | Mapping[Labels, str] | None = None) -> CaseList:

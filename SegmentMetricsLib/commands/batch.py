@@ -21,28 +21,13 @@ from ..batch.summaryoptions import (
     EMPTY,
     LEAVE_OUT,
     MISSING,
-    RESAMPLES,
-    SEED,
     TREATMENTS,
     Options,
 )
 from ..conventions.convention import OWN_CONVENTION
 from ..model.naming import findMeant, hintAt, labelNumber, parse
 from .batchplan import Plan, planFrom
-from .options import (
-    DEFAULTS,
-    addDose,
-    addGridUncertainty,
-    addLabelNames,
-    addOutput,
-    addPairs,
-    addProtocol,
-    addReport,
-    addSettings,
-    addStructure,
-    pathFrom,
-    requireWritable,
-)
+from .options import addOutput, addProtocol, addReport, addSettings, addShared, pathFrom, requireWritable
 from .parsing import Parser
 from .results import finalStatus, progressBar, tellFailures, tellWhere, terminalWidth
 from .structuredreports import addStructuredReport
@@ -65,7 +50,6 @@ def fill(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = "Compare many cases, and summarize them. The same command again goes on where it ended."
     parser.usage = "%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]"
-    parser.epilog = DEFAULTS
     parser.add_argument(
         "cases",
         metavar="CASES.csv",
@@ -83,10 +67,7 @@ def fill(parser: Parser) -> None:
         action="append",
         help="folder of the tests of a method, named like the references (may be repeated)",
     )
-    addStructure(compared)
-    addPairs(compared)
-    addLabelNames(compared)
-    addDose(compared)
+    addShared(compared.add_argument, "--structure", "--pair", "--label-names", "--dose")
     addSettings(parser)
     results = parser.add_argument_group("what comes out")
     addOutput(results, "folder for the results; a later run continues there")
@@ -123,13 +104,10 @@ def fill(parser: Parser) -> None:
         default=BONFERRONI,
         help="how p is corrected for the number of tests: of each measurement, or of all (%(default)s)",
     )
-    parser.addFurther("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
-    parser.addFurther("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
-    addGridUncertainty(parser)
+    addShared(parser.addFurther, "--resamples", "--seed", "--grid-uncertainty")
     where = results.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -282,8 +260,7 @@ def carryOut(plan: Plan, files: CohortFiles, runTasks: RunTasks) -> Done:
                 files.add(outcome)
                 if outcome["status"] == FAILED:
                     failed[task.key] = {**outcome, "pairs": []}
-                progress.set_postfix_str(task.title, refresh=False)
-                progress.update()
+                progress(task.title)
     except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
         done = f"done so far: {len(files.done)} of {counted(len(plan.tasks), 'case')}, kept in {plan.output}{os.sep}"
         print(oneLine(f"segment-metrics: {done}; run the same command again to go on from there"), file=sys.stderr)

@@ -14,9 +14,8 @@ from ..base.texts import oneLine
 from ..batch.summaryoptions import Options
 from .options import (
     choicesFrom,
-    isReportWanted,
     namesFrom,
-    protocolFrom,
+    reportAsked,
     requireOutput,
     requireWritable,
     settingsFrom,
@@ -64,6 +63,7 @@ def planFrom(options: argparse.Namespace) -> Plan:
     from ..base.texts import commaSeparated
     from ..batch.plots import keysToPlot, requirePlots
     from ..batch.resultfiles import columnsOf, requireInputsKept
+    from ..case.protocol.protocol import readProtocol
     from ..io.doses import weightedDoses
     from ..io.labelnames import labelNamesFrom
     from ..model.ignored import IGNORE
@@ -80,13 +80,13 @@ def planFrom(options: argparse.Namespace) -> Plan:
         print(f"segment-metrics: {oneLine(sentence)}", file=sys.stderr)
     if settings.ignore is None and IGNORE in labelNamesFrom(given.labels).values():
         print(f"segment-metrics: The label {IGNORE} counts on neither side where a reference has it.", file=sys.stderr)
-    for option in options.pair or ():
+    for option in options.pair:
         if option.endswith("="):
             raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
-    pairs = [(reference, test) for reference, test in choicesFrom(options.pair or ()) if test is not None]
-    plan = planOf(
-        given, settings, options.output, protocolFrom(options), pairs, options.structure or (), options.dose, statistics
-    )
+    pairs = [(reference, test) for reference, test in choicesFrom(options.pair) if test is not None]
+    protocol = None if options.protocol is None else readProtocol(options.protocol)
+    names, dose = options.structure or (), options.dose or None
+    plan = planOf(given, settings, options.output, protocol, pairs, names, dose, statistics)
     if options.grid_uncertainty:
         tasks = [replace(task, isSpread=True, fingerprint=f"grid+{task.fingerprint}") for task in plan.tasks]
         plan = replace(plan, tasks=tasks)
@@ -104,12 +104,12 @@ def planFrom(options: argparse.Namespace) -> Plan:
         plan = replace(plan, plotted=plotted, plottedStructures=options.plot_structure or ())
     elif options.plot_structure:
         raise InputError("--plot-structure chooses structures for --plots, which is missing.")
-    doses = [path for path, _ in weightedDoses(options.dose or (), Path())]
+    doses = [path for path, _ in weightedDoses(options.dose, Path())]
     inputs = (options.cases, options.protocol, given.labels, options.settings, *doses)
     requireInputsKept(requireOutput(options), [Path(file) for file in inputs if isinstance(file, (str, Path))])
     if options.sr:
         plan = withStructuredReports(plan, hasCopies=not options.sr_by_name)
-    return withReports(plan, options.report_conventions) if isReportWanted(options) else plan
+    return withReports(plan, options.report_conventions) if reportAsked(options) else plan
 
 
 def _casesFrom(options: argparse.Namespace) -> CaseList:
