@@ -6,10 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..base.palettes import METHODS
-from ..metrics.registry import findMetric
 from ..show.charts import Boxed, boxes
 from .alarms import inShort, titleOfPair
-from .statistics import NO_METHOD, Cohort, PairedTest, betterOf, box
+from .statistics import NO_METHOD, Cohort, PairedTest, asDrawn, betterOf, box, titleOfKey
 from .summaryoptions import Options
 from .summarywriting import SUMMARIZED
 
@@ -128,9 +127,9 @@ def _measurements(cohort: Cohort, given: Mapping[tuple[str, str, str], Mapping])
     keys = [key for key in cohort.keys if betterOf(key)]
     isLong = sum(len(group) for (_, _, key), group in given.items() if key in keys) > MOST_NUMBERS
     return [
-        {"key": key, "title": one.metric.title.format(**one.words), "unit": cohort.units[key], "better": betterOf(key)}
+        {"key": key, "title": titleOfKey(key), "unit": cohort.units[key], "better": betterOf(key)}
         for key in keys
-        if (one := findMetric(key)) and (not isLong or key.startswith(SUMMARIZED))
+        if not isLong or key.startswith(SUMMARIZED)
     ]
 
 
@@ -138,7 +137,7 @@ def _boxes(
     methods: Sequence[str], structures: Iterable[str], ranked: Mapping[tuple[str, str, str], Mapping], shown: Mapping
 ) -> str:
     """Return the box plots of a measurement: one for every structure and method. shown: as of _measurements()."""
-    unit, factor = ("cm³", 0.001) if shown["unit"] == "mm3" else (shown["unit"].replace("2", "²"), 1.0)
+    unit, factor = asDrawn(shown["unit"])
     groups: dict[str, list[Boxed]] = {}
     for structure in structures:
         groups[structure] = []

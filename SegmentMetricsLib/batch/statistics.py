@@ -389,6 +389,17 @@ def betterOf(key: str) -> str:
     return found.metric.better if found else ""
 
 
+def titleOfKey(key: str) -> str:
+    """Return the title of a measurement, its key if it is unknown."""
+    found = findMetric(key)
+    return found.metric.title.format(**found.words) if found else key
+
+
+def asDrawn(unit: str) -> tuple[str, float]:
+    """Return the unit in which charts show values that have a unit, and the factor to it."""
+    return ("cm³", 0.001) if unit == "mm3" else (unit.replace("2", "²"), 1.0)
+
+
 def _meanStatistics(used: Sequence[float], options: Options) -> dict[str, Any]:
     if not used:
         return {}
