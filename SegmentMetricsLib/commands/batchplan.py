@@ -184,10 +184,10 @@ def withReports(plan: Plan, withConventions: bool = False) -> Plan:
 def withStructuredReports(plan: Plan, hasCopies: bool) -> Plan:
     """Return a plan with a DICOM structured report for each case, in the folder dicom of the results."""
     from ..batch.resultfiles import DICOM, REPORT
-    from ..io.dicom.writing import Sources
+    from ..io.dicom.opening import WRITING, requireInstalled
     from ..show.writing import fileNames
 
-    Sources.of((), (), None)  # raises what each case would raise without highdicom
+    requireInstalled("highdicom", WRITING)
     folder = (plan.output / DICOM).resolve()
     names = fileNames("_".join(filter(None, task.key)) for task in plan.tasks)
     tasks = [

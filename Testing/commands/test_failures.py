@@ -137,6 +137,27 @@ def testASignalWhileSlicerLoadsStopsTheCommand(tmp_path, monkeypatch, capsys, nu
     assert signal.getsignal(signal.SIGINT) is before
 
 
+@pytest.mark.parametrize("function", ["fill", "run"])
+def testCtrlCStopsACommandAtAnyTime(tmp_path, monkeypatch, capsys, function):
+    """Some senders send the signal twice: the second one does not stop what tidies up."""
+    tidied = []
+
+    def stopped(*given):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+            tidied.append(True)
+
+    monkeypatch.setattr(f"SegmentMetricsLib.commands.compare.{function}", stopped)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert __main__.main(command(tmp_path)) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert tidied and capsys.readouterr().err == "segment-metrics: interrupted\n"
+
+
 def testFilesAreReadWithoutATerminal(tmp_path, monkeypatch):
     path = tmp_path / "box.nrrd"
     SimpleITK.WriteImage(shapes.box((2, 2, 2), (5, 6, 7)), str(path))
