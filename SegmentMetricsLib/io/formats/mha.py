@@ -20,6 +20,7 @@ from .headers import (
     requireMillimeters,
     requirePlace,
     spansSpace,
+    tellMissing,
 )
 
 TEXTS = ("Name", "Comment", "ObjectType", "ObjectSubType", "TransformType")

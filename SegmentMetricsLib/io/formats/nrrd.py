@@ -23,6 +23,7 @@ from .headers import (
     requireMillimeters,
     requirePlace,
     spansSpace,
+    tellMissing,
 )
 
 # All fields of the NRRD format, in lower case: https://teem.sourceforge.net/nrrd/format.html
