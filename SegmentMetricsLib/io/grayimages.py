@@ -21,7 +21,7 @@ from .formats import nifti
 from .formats.headers import unicodeText
 from .formats.table import IMAGE_SUFFIXES
 from .messages import quiet
-from .reading import DICOM_SUFFIX, frameOfReference, nameFile, readChecked, suffixOf
+from .reading import DICOM_SUFFIX, NIFTI_SUFFIXES, frameOfReference, nameFile, readChecked, suffixOf
 from .segmentationfiles import segmentHeaders
 
 # Modalities of DICOM files that are no images of the patient.
@@ -59,9 +59,8 @@ def _fromFile(path: Path) -> GrayImage:
     if segmentHeaders(image) or suffix == SEGMENTATION_SUFFIX:
         raise InputError("this is a segmentation, not the image that it was drawn on.")
     grid = _gridOf(image)
-    header = nifti.check(path) if suffix in (".nii", ".nii.gz") else None
-    forms = ("sform", "qform") if header is None else nifti.formsTaken(header, grid)
-    return GrayImage(_valuesOf(image), grid, name=path.name, frameOfReference=frameOfReference(image, forms))
+    header = nifti.check(path) if suffix in NIFTI_SUFFIXES else None
+    return GrayImage(_valuesOf(image), grid, name=path.name, frameOfReference=frameOfReference(image, header))
 
 
 def _gridOf(image: SimpleITK.Image) -> Grid:

@@ -24,7 +24,6 @@ from ..model.structure import Structure
 from ..model.structures import Labels, asName, inAnySpelling, nameNumber, requireUsable
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings
-from . import fractional
 from .dicom.kinds import FileKind, kindOf
 from .dicom.kinds import readStructures as readDicom
 from .dicom.opening import DAMAGED, isDicom, requireInstalled
@@ -273,7 +272,7 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     areImages = [path for path, error in failed.items() if isinstance(error, NoSegmentationFile)]
     # the only file except for images such as a CT: its name is not part of the structures' names
     isAlone = len(objects) == 1 and len(files) - len(areImages) == 1 and objects[0] in read
-    sets = list(read.values()) if isAlone else _calledByFiles(folder, read, objects)
+    sets = list(read.values()) if isAlone else _callByFiles(folder, read, objects)
     structures = replace(sum(sets, StructureSet()), path=str(folder))
     return _besideOthers(folder, structures, failed, unread) if failed or unread else structures
 
@@ -289,9 +288,7 @@ def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]
     return found, objects, unread | _ofUnknownKind(members)
 
 
-def _calledByFiles(
-    folder: Path, contents: Mapping[Path, StructureSet], objects: Collection[Path]
-) -> list[StructureSet]:
+def _callByFiles(folder: Path, contents: Mapping[Path, StructureSet], objects: Collection[Path]) -> list[StructureSet]:
     """Return what the files of a folder hold, called by their files: by these alone, or as well.
 
     A single region of DICOM has a name, which is that of the structure if no other file has it as well. Files of one
@@ -431,17 +428,15 @@ def _readMesh(path: Path, suffix: str) -> Structure:
 
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     remarks, image = readChecked(path, suffix)
-    frame, why = frameOfReference(image), ""
+    header, why = None, ""
     if suffix in NIFTI_SUFFIXES and (header := nifti.check(path)) is not None:
         why = header.whyFractional
         grid = Grid.fromImage(image)
         remarks += nifti.remarks(header, grid)
-        frame = frameOfReference(image, nifti.formsTaken(header, grid))
         names, doubts = nifti.labelTable(path, header)
-        remarks, how = (
-            (*remarks, *doubts),
-            replace(how, labelNames=dict(how.labelNames) | dict[Labels, str](names.items())),
-        )
+        remarks = (*remarks, *doubts)
+        how = replace(how, labelNames=dict(how.labelNames) | dict[Labels, str](names.items()))
+    frame = frameOfReference(image, header)
     try:
         structures = _structuresOf(stemOf(path), image, how)
     except inputs.NotWhole as error:
@@ -480,14 +475,12 @@ def readChecked(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Ima
 def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structure]:
     """Return the structures of an image, without its file. stem: name of the file."""
     segments = segmentHeaders(image)
-    if segments and fractional.isFractional(image):
-        return fractional.segmentsOf(image, segments, wholeGrid(image, Grid.fromImage(image)), how.threshold)
     if segments:
-        return readSegments(image, segments)
+        return readSegments(image, segments, how.threshold)
     memberships = inputs.membershipsOf(image, how.maximum)
     if memberships is not None:
         only = inputs.structureFromMemberships(stem, memberships, how.threshold)
-        return [replace(only, notes=(), isUnlabeled=True) if only.isEmpty else _labeled(only, 1, how)]
+        return [replace(only, notes=(), isUnlabeled=True) if only.isEmpty else _nameByLabel(only, 1, how)]
     labels = inputs.labelMasks(image, inputs.HALF)
     if not labels:
         return [Structure(stem, Mask.empty(Grid.fromImage(image)), isUnlabeled=True)]
@@ -495,7 +488,7 @@ def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structur
     if regions:
         return regions
     if len(labels) == 1:
-        return [_labeled(Structure(stem, mask), label, how) for label, mask in labels.items()]
+        return [_nameByLabel(Structure(stem, mask), label, how) for label, mask in labels.items()]
     return [
         Structure(how.labelNames.get(label, nameNumber(label)), mask, number=label) for label, mask in labels.items()
     ]
@@ -519,7 +512,7 @@ def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:
     return [*found, *(Structure(nameNumber(label), labels[label], number=label) for label in others)]
 
 
-def _labeled(structure: Structure, label: int, how: _How) -> Structure:
+def _nameByLabel(structure: Structure, label: int, how: _How) -> Structure:
     """Return the only structure of a file under the name of its label, or that of the file if the label has none."""
     if label in how.labelNames:
         return replace(structure, name=how.labelNames[label], number=label)
@@ -574,17 +567,17 @@ def readGrid(path: str | Path) -> Grid:
         return wholeGrid(reader, Grid.fromImage(reader))
 
 
-def frameOfReference(image: SimpleITK.Image, forms: Iterable[str] = ("sform", "qform")) -> str:
+def frameOfReference(image: SimpleITK.Image, header: nifti.Header | None) -> str:
     """Return the frame of reference of an image: a DICOM UID, the space of a NIfTI file, or "" if unknown.
 
     The NIfTI code "aligned" is ignored, because it does not name the target and common tools write it into every file.
-    forms: names of the matrices in a NIfTI header that agree with the image; spaces of other matrices do not apply.
+    header: of a NIfTI file; spaces of its matrices that do not agree with the image do not apply.
     """
     keys = image.GetMetaDataKeys()
     for key in ("0020|0052", "FrameOfReferenceUID"):
         if key in keys:
             return unicodeText(image.GetMetaData(key)).strip()
-    for form in forms:
+    for form in ("sform", "qform") if header is None else nifti.formsTaken(header, Grid.fromImage(image)):
         key = f"{form}_code_name"
         name = image.GetMetaData(key) if key in keys else ""
         if name in NIFTI_SPACES:

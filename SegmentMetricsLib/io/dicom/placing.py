@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,8 +43,7 @@ from .unevenslices import Slabs, goOn, unevenPlanes
 PIXEL, DISTANCE = 0.5, 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class SlicePlace:
+class SlicePlace(NamedTuple):
     """Where the contours of a region are filled.
 
     slabs: the layers of the grid that each slice consists of, None if it is one layer. remark: on the slices, or "".
@@ -105,21 +104,22 @@ def placesFor(
 
 def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> SlicePlace:
     """Return where to fill contours, LPS points (n, 3) in mm each, without their image. drawn: all on the image."""
-    regions = drawn.regions
     remark = (
         "The image that the contours were drawn on was not found near the file: they are filled on {}, with pixels of "
         f"{PIXEL:g} mm."
     )
-    normal = normalOfLoops([loop for others in regions for loop in others])
+    together = [loop for others in drawn.regions for loop in others]
+    normal, points = normalOfLoops(together), np.concatenate(together)
     planes = unevenPlanes(heightsOf(alongPlanes(loops, normal), normal), drawn.heightsAlong(normal))
-    if planes is None:
-        grid = gridAroundLoops(loops, regions)
+    if planes is None:  # pixels lie at multiples of their size, so that contours in several files may share a grid
+        heights = [heightsOf(others, normal) for others in drawn.regions]
+        own = heightsOf(loops, normal) if loops else np.concatenate(heights)
+        distance = sliceDistance(own, commonDistance(heights)) or DISTANCE
+        grid = gridAround(points, axesAlong(normal) * (PIXEL, PIXEL, distance), normal * own.min())
         return SlicePlace(grid, remark.format(f"planes {grid.spacing[2]:.4g} mm apart"))
     # a slice beyond each end, so that the last contour does not lie at the edge of an image
-    planes = goOn(planes, 2 * planes[0] - planes[1], 2 * planes[-1] - planes[-2])
-    slabs = Slabs.of(planes)
-    axes = axesAlong(normal) * (PIXEL, PIXEL, slabs.distance)
-    grid = gridAround(np.concatenate([loop for others in regions for loop in others]), axes, normal * slabs.start)
+    slabs = Slabs.of(goOn(planes, 2 * planes[0] - planes[1], 2 * planes[-1] - planes[-2]))
+    grid = gridAround(points, axesAlong(normal) * (PIXEL, PIXEL, slabs.distance), normal * slabs.start)
     columns, rows, _ = grid.size
     first = round(float(grid.toIndex(normal[None] * slabs.start)[0, 2]))
     grid = grid.resized((0, 0, first), (columns - 1, rows - 1, first + slabs.depth - 1))
@@ -167,8 +167,12 @@ def _placeOnImage(
         found = None
     if found is None or len(beyond) or (areAllThere and found.size[2] > len(stack)):
         return _placeOnSlabs(stack, np.concatenate([heightsOfSlices(stack), beyond]), contoured)
-    if distance and unseen > found.size[2] - len(stack):
-        found = _withSlicesBetween(found, distance)
+    columns, rows, depth = found.size
+    times = found.spacing[2] / distance if distance and unseen > depth - len(stack) else 1
+    if round(times) > 1 and abs(times - round(times)) <= ALIKE:
+        # contours show slices to be missing between all others, as every second one is
+        matrix = found.matrix @ np.diag([1, 1, 1 / round(times), 1])
+        found = Grid((columns, rows, (depth - 1) * round(times) + 1), matrix)
     missing = max(unseen, found.size[2] - len(stack))
     if not missing:
         return SlicePlace(found, "")
@@ -223,30 +227,3 @@ def _grow(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:
     low, high = (int(np.rint(height)) for height in (heights.min(), heights.max()))
     first, last = (low - 1 if low < 0 else 0), (high + 1 if high >= depth else depth - 1)
     return grid.resized((0, 0, first), (columns - 1, rows - 1, last))
-
-
-def _withSlicesBetween(grid: Grid, distance: float) -> Grid:
-    """Return a grid with the slices that contours show to be missing between all others, as every second one is.
-
-    distance: usual one of planes of contours in mm; the grid is unchanged unless its own is a multiple of that.
-    """
-    times = round(grid.spacing[2] / distance)
-    if times < 2 or abs(grid.spacing[2] / distance - times) > ALIKE:
-        return grid
-    columns, rows, depth = grid.size
-    return Grid((columns, rows, (depth - 1) * times + 1), grid.matrix @ np.diag([1, 1, 1 / times, 1]))
-
-
-def gridAroundLoops(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.ndarray]]) -> Grid:
-    """Return a grid for the contours of a region, LPS points (n, 3) in mm each, with their usual distance of planes.
-
-    regions: the contours of every region that has some. The grid contains all of them and is across their common
-    normal. Pixels lie at multiples of their size, so that contours in several files may share a grid.
-    """
-    together = [loop for others in regions for loop in others]
-    normal = normalOfLoops(together)
-    heights = [heightsOf(others, normal) for others in regions]
-    own = heightsOf(loops, normal) if loops else np.concatenate(heights)
-    distance = sliceDistance(own, commonDistance(heights)) or DISTANCE
-    axes = axesAlong(normal) * (PIXEL, PIXEL, distance)
-    return gridAround(np.concatenate(together), axes, normal * own.min())
