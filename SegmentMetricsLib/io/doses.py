@@ -66,7 +66,13 @@ def readDose(
     owner = paths[0] if len(paths) == 1 else paths[0].parent
     try:
         if len(paths) == 1 and owner.is_dir():
-            paths = _dosesIn(owner)
+            files = [path for path in sorted(owner.iterdir()) if path.is_file() and isDicom(path)]
+            opened = {path: read(path, stop_before_pixels=True) for path in files}
+            found = [path for path, dataset in opened.items() if textOf(dataset, "Modality") == "RTDOSE"]
+            if not found:
+                raise InputError(f"{owner}: the folder has no RTDOSE file.")
+            # those without pixels have histograms only
+            paths = [path for path in found if "Rows" in opened[path]] or found
             weights *= len(paths)
         if len(paths) > 1 or weights[0] != 1:
             return _sumOf(paths, weights)
@@ -98,17 +104,6 @@ def weightedDoses(given: str | os.PathLike | Iterable[str | os.PathLike], folder
 def readWeighted(parts: Sequence[tuple[str, float]]) -> Dose | None:
     """Return the dose of paths with weights, None without any."""
     return readDose([path for path, _ in parts], weights=[weight for _, weight in parts]) if parts else None
-
-
-def _dosesIn(folder: Path) -> list[Path]:
-    """Return the RTDOSE files of a folder. Raises InputError for none."""
-    files = [path for path in sorted(folder.iterdir()) if path.is_file() and isDicom(path)]
-    opened = {path: read(path, stop_before_pixels=True) for path in files}
-    found = [path for path, dataset in opened.items() if textOf(dataset, "Modality") == "RTDOSE"]
-    if not found:
-        raise InputError(f"{folder}: the folder has no RTDOSE file.")
-    # those without pixels have histograms only
-    return [path for path in found if "Rows" in opened[path]] or found
 
 
 def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:

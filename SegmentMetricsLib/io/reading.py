@@ -162,7 +162,18 @@ def _readAny(path: Path, how: _How) -> StructureSet:
         requireText(path)
         if path.is_dir():
             return _readFolder(path, how)
-        suffix = _kindOfOpenable(path)
+        if not path.exists():
+            raise UnusableFile(f"{path}: there is no such file.")
+        suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
+        if not suffix:
+            raise UnusableFile(
+                f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
+            )
+        if not path.is_file():
+            raise UnusableFile(f"{path}: this is neither a file nor a folder.")
+        if path.stat().st_size == 0:
+            raise UnusableFile(f"{path}: the file is empty.")
+        path.open("rb").close()
     except UnusableFile:
         raise
     except InputError as error:
@@ -175,23 +186,6 @@ def _readAny(path: Path, how: _How) -> StructureSet:
         if suffix in MESH_SUFFIXES:
             return StructureSet((_readMesh(path, suffix),), path=str(path))
         return StructureSet(tuple(_readImage(path, suffix, how)), path=str(path))
-
-
-def _kindOfOpenable(path: Path) -> str:
-    """Return the suffix that stands for the kind of a file. Raises UnusableFile or OSError if it cannot be opened."""
-    if not path.exists():
-        raise UnusableFile(f"{path}: there is no such file.")
-    suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
-    if not suffix:
-        raise UnusableFile(
-            f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
-        )
-    if not path.is_file():
-        raise UnusableFile(f"{path}: this is neither a file nor a folder.")
-    if path.stat().st_size == 0:
-        raise UnusableFile(f"{path}: the file is empty.")
-    with path.open("rb"):
-        return suffix
 
 
 def readAll(
@@ -280,12 +274,16 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
 def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]:
     """Return the files of a folder that are read, those of DICOM apart, and reasons for others that are not."""
     members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
-    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not _isResult(p)]
+    found = [
+        p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not (suffixOf(p) == ".vtp" and vtp.isResult(p))
+    ]
     objects, unread = _dicomObjects(members)
     if not found and not objects:
         deeper = sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
         objects, unread = _dicomObjects(deeper)
-    return found, objects, unread | _ofUnknownKind(members)
+    unknown = [p for p in members if not suffixOf(p) and mayHoldStructures(p) and not _saysDicom(p)]
+    voxels = dataFiles(members) if unknown else set()
+    return found, objects, unread | {path: NOT_READ for path in unknown if path not in voxels}
 
 
 def _callByFiles(folder: Path, contents: Mapping[Path, StructureSet], objects: Collection[Path]) -> list[StructureSet]:
@@ -377,14 +375,6 @@ def _nothingIn(folder: Path, unread: Mapping[Path, str]) -> UnusableFile:
     return UnusableFile(f"{folder}: {' '.join([what, *told])}")
 
 
-def _isResult(path: Path) -> bool:
-    """Return whether a file in a folder of structures is a result of SegmentMetrics that was written there."""
-    try:
-        return suffixOf(path) == ".vtp" and path.is_file() and vtp.isResult(path)
-    except OSError:  # reading the file will raise the error
-        return False
-
-
 def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
     """Return the DICOM files that hold structures, and reasons for others of which nobody knows what they hold."""
     objects, unread = [], {}
@@ -407,13 +397,6 @@ def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
         elif kind is not FileKind.NO_STRUCTURES:
             objects.append(path)
     return objects, unread
-
-
-def _ofUnknownKind(members: list[Path]) -> dict[Path, str]:
-    """Return reasons for the files of a folder that are not read although they may hold a structure."""
-    others = [p for p in members if not suffixOf(p) and mayHoldStructures(p) and not _saysDicom(p)]
-    voxels = dataFiles(members) if others else set()
-    return {path: NOT_READ for path in others if path not in voxels}
 
 
 def _readMesh(path: Path, suffix: str) -> Structure:

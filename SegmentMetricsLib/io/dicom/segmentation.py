@@ -110,15 +110,6 @@ def _isBackground(segmentation, number: int) -> bool:
     return number == 0 and (isNamedSo or segmentation.segmentation_type.value == "LABELMAP")
 
 
-def _requireAllFrames(dataset) -> None:
-    """Raise InputError when a file counts other frames than it describes, as highdicom accesses all that it counts."""
-    described = len(dataset.get("PerFrameFunctionalGroupsSequence", []))
-    if described and int(dataset.get("NumberOfFrames", None) or 1) != described:
-        raise InputError(
-            f"the segmentation is damaged: it counts {dataset.NumberOfFrames} frames and describes {described}."
-        )
-
-
 def _segmentsOf(segmentation, numbers: Sequence[int], threshold: float | None) -> tuple[Iterator[Structure], str]:
     """Return the structures of segments without a name, on the grid of the frames, and a remark, "" without one."""
     kind = segmentation.segmentation_type.value

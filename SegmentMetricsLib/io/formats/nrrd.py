@@ -74,14 +74,6 @@ def vectorsOf(text: str) -> list[list[float]]:
     return [numbers(part) for part in re.findall(r"\(([^)]*)\)", text)]
 
 
-def _requireShortWords(file: BinaryIO, fields: Mapping[str, str]) -> None:
-    """Raise if voxels are written as text with a word that is longer than any number, or as text in a separate file."""
-    if "datafile" in fields:
-        raise InputError("its voxels are written as text in a file of its own; save it in binary.")
-    if any(len(word) > 100 for word in file.read().split()):
-        raise ValueError("No number is that long.")
-
-
 def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
     """Return remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
     with path.open("rb") as file:
@@ -91,7 +83,10 @@ def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
         encoding = fields.get("encoding")
         requireDataFile(fields.get("datafile", ""))
         if encoding in ("ascii", "text", "txt"):
-            _requireShortWords(file, fields)
+            if "datafile" in fields:
+                raise InputError("its voxels are written as text in a file of its own; save it in binary.")
+            if any(len(word) > 100 for word in file.read().split()):
+                raise ValueError("No number is that long.")
         remarks = _remarks(fields)
         if withVoxels and encoding in ("bz2", "bzip2"):
             raise InputError("its voxels are compressed with bzip2, which is not supported; save it with gzip.")
