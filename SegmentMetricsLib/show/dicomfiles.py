@@ -146,7 +146,7 @@ class Sources:
         self.frame = next((one for one in frames if re.fullmatch(uid.RE_VALID_UID, one)), None) or uid.generate_uid()
 
     def placeOf(self, structure: Structure) -> Referent | None:
-        """Return where a structure is in a SEG or RTSTRUCT, None if its file is another. InputError if it is not there."""
+        """Return where a structure is in a SEG or RTSTRUCT, None if its file is another. Raises InputError if nowhere."""
         dataset = self.files.get(structure.file)
         if dataset is None:
             return None
@@ -389,7 +389,7 @@ def _groupOf(record: Comparison, places: Sequence[Referent | None], verdicts: Se
     )
     content = group[0].ContentSequence
     content.extend(map(_itemOf, record.measurements.values()))
-    for place, concept in [pair for pair in zip(places, (_ours("reference"), None)) if pair[0]]:
+    for place, concept in [(place, code) for place, code in zip(places, (_ours("reference"), None)) if place]:
         item: sr.ContentItem
         file = place.dataset.SOPClassUID, place.dataset.SOPInstanceUID
         if "SegmentSequence" in place.dataset:
