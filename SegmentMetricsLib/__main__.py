@@ -144,7 +144,10 @@ def makeParser() -> Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
 
     def fill(name: str, command: Parser) -> None:
-        importlib.import_module(f".commands.{name}", __package__).fill(command)
+        module = importlib.import_module(f".commands.{name}", __package__)
+        module.fill(command)
+        command.epilog = "Defaults are given in parentheses."
+        command.set_defaults(run=module.run)
 
     for name, purpose in COMMANDS.items():
         commands.add_parser(name, help=purpose, fill=partial(fill, name))

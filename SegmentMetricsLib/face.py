@@ -17,7 +17,7 @@ from .case.frames import frameOf
 from .case.gridspread import withGridUncertainty
 from .case.stress import StressTest
 from .conventions.evaluation import Reported, conventions
-from .conventions.which import Candidate, Found, numbersOf, which
+from .conventions.which import Candidate, numbersOf, which
 from .model.naming import pairTitle
 from .model.structure import Structure
 from .show.resulttables import labelsTable, overviewHtml, pairHtml
@@ -64,7 +64,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         return which(value, self._reportable, key)
 
     @cached_property
-    def _reportable(self) -> tuple[Found, ...]:
+    def _reportable(self) -> tuple[Candidate, ...]:
         """All numbers that this pair may be given."""
         self.requireGeometry()
         return tuple(numbersOf((self.reference, self.test), self.settings))
