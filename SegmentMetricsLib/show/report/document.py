@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...base.coordinates import positionText
-from ...base.errors import InputError, asPath, installing, requireKind
+from ...base.errors import asPath, requireKind
 from ...base.markup import Markup, filled, joined
 from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
@@ -17,7 +17,7 @@ from ...case.findings import repeated
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...metrics.findings import Finding, Kind, split
-from ...metrics.measurement import Measurement, typeset
+from ...metrics.measurement import typeset
 from ...metrics.registry import PURPOSES
 from ...metrics.signed import SIDES
 from ...model.grayimages import GrayImage
@@ -27,6 +27,7 @@ from .. import charts
 from ..explanations import ofMeasurement
 from ..resulttables import (
     OVERVIEW,
+    SPREAD,
     definitionOf,
     doseTable,
     heading,
@@ -59,26 +60,17 @@ SURFACE_NOTE = (
 MOST_MEASUREMENTS = 12
 
 
-def requirePlotly() -> None:
-    """Raise InputError if plotly, which draws a map to turn, is not installed."""
+def hasPlotly() -> bool:
+    """Return whether plotly, which draws a map to turn, is installed."""
     try:
         import plotly.offline  # noqa: F401
-    except ImportError as error:
-        raise InputError(f"A map to turn in a report needs plotly: {installing('report')}.") from error
-
-
-def hasPlotly() -> bool:
-    """Return whether plotly is installed."""
-    try:
-        requirePlotly()
-    except InputError:
+    except ImportError:
         return False
     return True
 
 
 def plotlyScript() -> Markup:
-    """Return the content of plotly.js. Raises InputError if plotly is not installed."""
-    requirePlotly()
+    """Return the content of plotly.js."""
     from plotly.offline import get_plotlyjs
 
     return Markup(get_plotlyjs())
@@ -341,11 +333,15 @@ def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
     found = [[key for key in record.measurements if definitionOf(key) == definition] for record in records]
     keys = list(dict.fromkeys(key for own in found for key in own))
     # ignore structures that have none of them because other families were measured
-    everyones = {key for key in keys if all(key in own for own in found if own)}
+    everyones = [key for key in keys if all(key in own for own in found if own)]
     special = [[key for key in own if key not in everyones] for own in found]
     isOneColumn = "{tolerance}" in definition and len(keys) - len(everyones) > 1 and all(len(s) <= 1 for s in special)
-    shown = [key for key in keys if key in everyones] if isOneColumn else keys
-    columns = [_column(heading(key), [record.measurements.get(key) for record in records]) for key in shown]
+    columns = []
+    for key in everyones if isOneColumn else keys:
+        values = [record.measurements.get(key) for record in records]
+        head, texts = withCommonUnit(heading(key), values)
+        hasValues = any(one is not None and one.status != "undefined" for one in values)
+        columns.append(Shown(head, list(map(_solid, texts)), hasValues))
     if isOneColumn:
         cells = [
             "".join(_solid(f"{typeset(record.measurements[key].text())} ({heading(key).split(' ')[1]})") for key in own)
@@ -353,12 +349,6 @@ def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
         ]
         columns.append(Shown(f"{definition.partition('_')[0]} (at mm)", cells))
     return columns
-
-
-def _column(head: str, found: Sequence[Measurement | None]) -> Shown:
-    hasValues = any(measurement is not None and measurement.status != "undefined" for measurement in found)
-    head, texts = withCommonUnit(head, found)
-    return Shown(head, list(map(_solid, texts)), hasValues)
 
 
 def _switches(n: int, signed: bool, side: str) -> Markup:
@@ -445,7 +435,7 @@ def _measurements(record: Comparison) -> Markup:
             "Value": "Value",
             "ReferenceToTest": "Reference to test",
             "TestToReference": "Test to reference",
-            **({"GridSD": "Grid: SD", "GridRange": "95 % range", "GridMean": "Mean"} if spread else {}),
+            **({column.key: column.heading for column in SPREAD} if spread else {}),
         }
     )
     rows = []
