@@ -20,7 +20,7 @@ from ...geometry.surfaces import Surface, triangleIndices
 from ...model.grayimages import GrayImage
 from ...model.naming import pairTitle
 from ...model.structures import REFERENCE_AND_TEST
-from ..maps import Coloring, checkedLimits, valuesOn, variationLimit
+from ..maps import Coloring, findLimits, valuesOn, variationLimit
 from ..rendering import Camera, Shape, axesToward, draw, fit, linesOf, normalsOf, plain, smoothEdges, writePng
 from .lettering import INK, PALE_INK, textWidth, writeText
 from .slicestrip import sliceStrip
@@ -83,7 +83,7 @@ def drawOverlay(
     path = asPath(path)
     if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
         raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
-    limit, tolerance = checkedLimits(comparison, kind, None, None)
+    limit, tolerance = findLimits(comparison, kind, None, None)
     coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
     surfaces = [direction.surface for direction in comparison.distances.directions]
     shapes = []
@@ -95,15 +95,15 @@ def drawOverlay(
         seenFrom, direction = sliceDirection(surfaces[0].normal)
     else:
         seenFrom, direction = bestDirection(shapes, 1.0 if kind == "hazard" else limit)
-    page = Page(size)
+    canvas = Canvas(size)
     title = pairTitle((comparison.reference.name, comparison.test.name))
-    page.writeHead(title, mainNumbers(comparison, tolerance, kind))
-    page.drawShapes(shapes, 2 * [direction], coloring)
-    page.writeSides(kind)
+    canvas.writeHead(title, mainNumbers(comparison, tolerance, kind))
+    canvas.drawShapes(shapes, 2 * [direction], coloring)
+    canvas.writeSides(kind)
     what = "contours" if comparison.dimension == 2 else "surfaces"
-    page.writeDirection(f"The measured {what}, seen from {seenFrom}", 0)
-    strip = None if image is None else sliceStrip(comparison, image, size[0], page.scale, toBytes(BACKGROUND))
-    return writePng(page.canvas if strip is None else np.concatenate([page.canvas, strip]), path)
+    canvas.writeDirection(f"The measured {what}, seen from {seenFrom}", 0)
+    strip = None if image is None else sliceStrip(comparison, image, size[0], canvas.scale, toBytes(BACKGROUND))
+    return writePng(canvas.pixels if strip is None else np.concatenate([canvas.pixels, strip]), path)
 
 
 def drawVariation(found, path: str | PathLike) -> Path:
@@ -124,14 +124,14 @@ def drawVariation(found, path: str | PathLike) -> Path:
         ("local SD", f"{found.variation.rootMeanSquareSD:.2f} mm"),
         ("95 % within", f"{found.variation.percentile95SD:.2f} mm"),
     ]
-    page = Page(SIZE)
-    page.writeHead(found.name, numbers)
-    page.drawShapes([shape] * len(views), list(views.values()), coloring, hasOutlines=False)
+    canvas = Canvas(SIZE)
+    canvas.writeHead(found.name, numbers)
+    canvas.drawShapes([shape] * len(views), list(views.values()), coloring, hasOutlines=False)
     what = "contours" if found.consensus.dimension == 2 else "surfaces"
     for number, name in enumerate(views):
         text = f"Seen from {name}" if number else f"The measured {what}, seen from {name}"
-        page.writeDirection(text, number * (page.room // len(views)))
-    return writePng(page.canvas, asPath(path))
+        canvas.writeDirection(text, number * (canvas.room // len(views)))
+    return writePng(canvas.pixels, asPath(path))
 
 
 def bestDirection(shapes: Sequence[Shape], limit: float, names: Iterable[str] = DIRECTIONS) -> tuple[str, Direction]:
@@ -171,12 +171,12 @@ def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tupl
     return [(label, found[key].text()) for key, label in wanted.items() if key in found]
 
 
-class Page:
+class Canvas:
     """A picture (height, width, 3) in the making. scale: of its texts and margins. room: width for shapes, pixels."""
 
     def __init__(self, size: tuple[int, int]):
         width, height = size
-        self.canvas = np.tile(toBytes(BACKGROUND), (height, width, 1))
+        self.pixels = np.tile(toBytes(BACKGROUND), (height, width, 1))
         self.scale = min(width / 1200, height / 700)
         self.margin = round(28 * self.scale)
         # on the right are the legend and the cube
@@ -188,23 +188,23 @@ class Page:
 
     def write(self, text: str, x: float, y: float, points: float, color=PALE_INK, bold=False, width=None) -> int:
         """Write a text, whose place and width are in pixels, and return its width."""
-        return writeText(self.canvas, text, (x, y), self.sizeOf(points), color, bold, width)
+        return writeText(self.pixels, text, (x, y), self.sizeOf(points), color, bold, width)
 
     def writeHead(self, name: str, numbers: Sequence[tuple[str, str]]) -> None:
         """Write a structure's name, and numbers with their labels."""
         scale = self.scale
-        x = self.canvas.shape[1] - self.margin
+        x = self.pixels.shape[1] - self.margin
         for label, value in reversed(numbers):
             x -= max(textWidth(label, self.sizeOf(13)), textWidth(value, self.sizeOf(22), True))
             self.write(label, x, 31 * scale, 13)
             self.write(value, x, 57 * scale, 22, INK, bold=True)
             x -= round(34 * scale)
         self.write(name, self.margin, 47 * scale, 30, INK, bold=True, width=x - self.margin)
-        self.canvas[round(82 * scale), self.margin : -self.margin] = toBytes(LINE)
+        self.pixels[round(82 * scale), self.margin : -self.margin] = toBytes(LINE)
 
     def writeDirection(self, text: str, left: int) -> None:
         """Write from where a picture is seen, below it. left: its left edge."""
-        self.write(text, left + 28 * self.scale, self.canvas.shape[0] - 21 * self.scale, 13)
+        self.write(text, left + 28 * self.scale, self.pixels.shape[0] - 21 * self.scale, 13)
 
     def writeSides(self, kind: str) -> None:
         """Write the captions of the pictures of reference and test."""
@@ -230,7 +230,7 @@ class Page:
         half = self.room // len(shapes)
         points = np.concatenate([shape.points for shape in shapes])
         lines = []
-        fields = [self.canvas[round(88 * self.scale) :, n * half : (n + 1) * half] for n in range(len(shapes))]
+        fields = [self.pixels[round(88 * self.scale) :, n * half : (n + 1) * half] for n in range(len(shapes))]
         for field, shape, direction in zip(fields, shapes, directions, strict=True):
             camera = fit(points, direction, (half, field.shape[0]), AREA)
             if shape.triangles.shape[1] == 2:
@@ -255,9 +255,9 @@ class Page:
         """Draw a scale of the colors with its title in the upper right."""
         scale, size, (low, high) = self.scale, self.sizeOf(14), coloring.ends
         top, bottom = round(180 * scale), round(483 * scale)
-        right = self.canvas.shape[1] - round(25 * scale)
+        right = self.pixels.shape[1] - round(25 * scale)
         left = right - round(21 * scale)
-        self.canvas[top:bottom, left:right] = np.rint(coloring.colors(np.linspace(high, low, bottom - top)))[:, None]
+        self.pixels[top:bottom, left:right] = np.rint(coloring.colors(np.linspace(high, low, bottom - top)))[:, None]
         if coloring.isOfWords:
             step = (high - low) / len(coloring.bands)
             labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(coloring.bands)]
@@ -274,7 +274,7 @@ class Page:
     def _drawCube(self, direction: Direction) -> None:
         """Draw a cube that names the sides of the patient in the lower right."""
         axes = axesToward(direction)
-        middle = np.array(self.canvas.shape[1::-1]) - 76 * self.scale
+        middle = np.array(self.pixels.shape[1::-1]) - 76 * self.scale
         camera = Camera(axes, np.zeros(3), middle, 64 * self.scale)
         for letter, normal in SIDES.items():
             if axes[2] @ normal < 1e-6:
@@ -282,7 +282,7 @@ class Page:
             face = axesToward(normal)
             corners = np.array([(-0.5, -0.5, 0.5), (0.5, -0.5, 0.5), (0.5, 0.5, 0.5), (-0.5, 0.5, 0.5)]) @ face
             square = Shape(corners, np.array([(0, 1, 2), (0, 2, 3)]), np.zeros(4), isClosed=False)
-            draw(self.canvas, square, camera, plain(CUBE))
+            draw(self.pixels, square, camera, plain(CUBE))
             text = vtkVectorText()
             text.SetText(letter)
             text.Update()
@@ -291,7 +291,7 @@ class Page:
             low, high = points.min(axis=0), points.max(axis=0)
             points = ((points - (low + high) / 2) * 0.6 / (high - low).max() + (0, 0, 0.51)) @ face
             letters = Shape(points, triangleIndices(outline), np.zeros(len(points)), isClosed=False)
-            draw(self.canvas, letters, camera, plain(LETTERS))
+            draw(self.pixels, letters, camera, plain(LETTERS))
 
 
 def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:

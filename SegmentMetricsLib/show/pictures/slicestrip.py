@@ -32,10 +32,8 @@ def sliceStrip(comparison, image: GrayImage, width: int, scale: float, backgroun
     zoom = across / ACROSS
     down, head = round(DOWN * zoom), round(HEAD * scale)
     strip = np.tile(background.astype(np.uint8), (head + down + round(FOOT * scale), width, 1))
-    gray, first = Gray(image), PRESETS[0]
-    low, high = first.level - first.width / 2, first.level + first.width / 2
-    if not image.isHounsfield:
-        low, high = image.range()
+    gray = Gray(image)
+    low, high = PRESETS[0].range if image.isHounsfield else image.range()
     left = (width - len(found) * across - (len(found) - 1) * margin) // 2
     for number, (picture, window, sides) in enumerate(zip(found, windows, contoursOf(found, windows), strict=True)):
         start = left + number * (across + margin)

@@ -397,13 +397,14 @@ def _places(record: Comparison, steps: int | None = None) -> Markup:
     """Return the list of worst places. steps: number of the slices in which they can be shown, None without any."""
     if not record.worstPlaces:
         return NOTHING
-    goTo = '<a href="#step$steps" data-place="$rank">$rank</a>'
+    goTo, isFlat = '<a href="#step$steps" data-place="$rank">$rank</a>', record.dimension == 2
     rows = [
         [
             place.rank if steps is None else filled(goTo, steps=steps, rank=place.rank),
             f"{place.value:+.2f} mm" if record.hasSides else f"{place.value:.2f} mm",
             SIDES[place.direction],
-            _patchSize(place.area, record.dimension),
+            # in a plane it is a length
+            f"{place.area:.1f} mm" if isFlat else f"{place.area / 100:.2f} cm²" if place.area >= 0.5 else "< 0.01 cm²",
             positionText(place.position),
             "" if place.dose is None else f"{place.dose:.2f} Gy",
         ]
@@ -414,13 +415,6 @@ def _places(record: Comparison, steps: int | None = None) -> Markup:
     if all(place.dose is None for place in record.worstPlaces):
         places = places.only({head: head for head in heads[:-1]})
     return filled("<h3>Worst places</h3>$places", places=table(places, most=MOST_PLACES))
-
-
-def _patchSize(size: float, dimension: int) -> str:
-    """Return a readable size of a patch, which is in mm2 in space and in mm in a plane."""
-    if dimension == 2:
-        return f"{size:.1f} mm"
-    return f"{size / 100:.2f} cm²" if size >= 0.5 else "< 0.01 cm²"
 
 
 def _measurements(record: Comparison) -> Markup:
@@ -445,6 +439,10 @@ def _measurements(record: Comparison) -> Markup:
         rows.append([filled("<code>$key</code>", key=key), explained, value, *directed])
     families = [PURPOSES.get(one.family, one.family) for one in found]
     sides = sidesTable(record)
+    if sides is not None:  # a side per row
+        names, *columns = zip(*sides.rows, strict=True)
+        heads = [column.heading for column in sides.columns]
+        sides = Table.headed([heads[0], *names], [[head, *own] for head, own in zip(heads[1:], columns, strict=True)])
     toward = '<div class="sides"><h3>Toward the sides of the patient</h3>$sides</div>'
     dose = doseTable(record)
     return fromFile(
@@ -453,15 +451,9 @@ def _measurements(record: Comparison) -> Markup:
             Table(values.columns, rows), groups=families, kind="measured spread" if spread else "measured"
         ),
         note=filled('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
-        sides=filled(toward, sides=table(_turn(sides))) if sides else "",
+        sides=filled(toward, sides=table(sides)) if sides else "",
         dose=filled("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",
     )
-
-
-def _turn(content: Table) -> Table:
-    names, *rows = ([row[n] for row in content.rows] for n in range(len(content.columns)))
-    heads = [column.heading for column in content.columns]
-    return Table.headed([heads[0], *names], [[head, *row] for head, row in zip(heads[1:], rows, strict=True)])
 
 
 def _solid(text: str) -> str:

@@ -106,7 +106,7 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
         ]
         boxes = np.array([direction.surface.box for direction in comparison.knownDistances.directions])
         first = gray.firstWindow(boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0))
-        images, automatic = [underlay(one, first, name) for one in codes], gray.automatic(codes, name)
+        images, automatic = [underlay(one, first, name) for one in codes], gray.filters(codes, name)
     figures = []
     for picture, window, sides, image in zip(found, windows, contoursOf(found, windows), images, strict=True):
         caption, notes = captionOf(picture.view, picture.at), _notes(picture, largest, window)

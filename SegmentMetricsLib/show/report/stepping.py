@@ -55,7 +55,7 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
         finest = float(np.sqrt(ACROSS * DOWN / window.scale**2 * len(heights) / MOST_PIXELS))
         finest = max(0.5 / window.scale, finest)
         codes = [gray.codes(window.planeOf(view, middle, height), finest) for height in heights.tolist()]
-        images, automatic = list(map(jpeg, codes)), gray.automatic(codes, name)
+        images, automatic = list(map(jpeg, codes)), gray.filters(codes, name)
         first = gray.firstWindow(low, high)
         options = joined(
             filled("<option$selected>$name</option>", selected=Markup(' selected=""') if one == first else "", name=one)
