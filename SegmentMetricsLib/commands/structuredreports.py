@@ -38,12 +38,13 @@ def dicomWriters(options: argparse.Namespace) -> list[Callable[[Any], object]]:
     """
     given = {element: text for element, name in IDENTITY.items() if (text := getattr(options, name))}
     consensus = vars(options).get("consensus_seg")
+    isInVain = (given or options.sr_source) and not consensus
+    if not options.sr and (isInVain or options.sr_pdf or options.sr_by_name):
+        raise InputError("The options for a structured report need --sr FILE.dcm.")
     if not options.sr and not consensus:
-        if given or options.sr_source or options.sr_pdf or options.sr_by_name:
-            raise InputError("The options for a structured report need --sr FILE.dcm.")
         return []
     from ..io.dicom.opening import WRITING, requireInstalled
-    from ..show.structuredreport import writeConsensus, writeReport
+    from ..show.structuredreport import writeReport
 
     requireInstalled("highdicom", WRITING)
     from ..show.dicomfiles import Sources, encapsulatedPdf
@@ -52,10 +53,8 @@ def dicomWriters(options: argparse.Namespace) -> list[Callable[[Any], object]]:
         if path.exists():
             raise InputError(f"{path} exists. Choose another name, or remove it first.")
         requireWritable(path.absolute().parent)
+    about = {"sources": options.sr_source, "given": given, "hasCopies": not options.sr_by_name, "pdf": options.sr_pdf}
     known = Sources([], options.sr_source, given)
     if options.sr_pdf is not None:
         encapsulatedPdf(options.sr_pdf, known)
-    about: dict[str, Any] = {"sources": options.sr_source, "given": given}
-    ofReport = {"hasCopies": not options.sr_by_name, "pdf": options.sr_pdf, **about}
-    asked: list[tuple[Any, Callable, dict]] = [(options.sr, writeReport, ofReport), (consensus, writeConsensus, about)]
-    return [partial(write, path=path, **more) for path, write, more in asked if path is not None]
+    return [partial(writeReport, path=options.sr, consensus=consensus, **about)]

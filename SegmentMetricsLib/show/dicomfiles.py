@@ -12,37 +12,34 @@ import json
 import math
 import os
 import re
-import tempfile
 import textwrap
-from collections import Counter, namedtuple
+from collections import namedtuple
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import highdicom
-import highdicom.sr as sr
 import numpy as np
+from highdicom import sr
 from highdicom.coding_schemes import CodingSchemeIdentificationItem
-from highdicom.sr import CodedConcept
 from highdicom.sr.utils import collect_evidence
 from pydicom import Dataset, uid
 from pydicom.sr.codedict import codes
-from pydicom.uid import generate_uid
 
 from ..base.errors import InputError
 from ..base.plain import finite
 from ..base.texts import commaSeparated
 from ..base.version import __version__
 from ..case.comparison import Comparison
-from ..case.protocol.judgment import Verdict
+from ..case.protocol.judgment import Judgment, Verdict
 from ..io.dicom.images import referencesIn
 from ..io.dicom.opening import isDicom, read, readable, textOf
 from ..metrics.measurement import DIRECTED, Measurement, statusOf
 from ..metrics.metric import AREA
-from ..metrics.registry import MULTI_LABEL, REGISTRY, findMetric
+from ..metrics.registry import findMetric
 from ..model.structure import Structure
 from ..settings.settings import DECLARED, Settings
-from .writing import deliver
 
 MANUFACTURER, UTF8 = "SegmentMetrics", "ISO_IR 192"
 # What all files of a study share.
@@ -54,7 +51,6 @@ HEADER = (
 REPORT_SERIES, SEG_SERIES, MESH_SERIES, PDF_SERIES = 700, 701, 702, 703
 # Structures are drawn on these: structure sets, doses and reports are no images.
 IMAGES = ("CT", "MR", "PT", "NM", "US", "RTIMAGE", "XA")
-LONGEST_NAME = 64
 SCHEME = "99SEGMENTMETRICS"
 # Our own concepts but those of measurements; what is called as in Comparison and Measurement is read back by that name.
 WORDS = {
@@ -82,7 +78,7 @@ TEXTS, JSON = ("surface", "convention", "method", "summary"), ("grid", "extent")
 NOT_FINITE = {"inf": codes.DCM.PositiveInfinity, "-inf": codes.DCM.NegativeInfinity, "nan": codes.DCM.NotANumber}
 # Units that UCUM knows; others are annotations in braces.
 UCUM = ("mm", "mm2", "mm3", "cm2", "cm3", "Gy", "bit", "%")
-LONGEST_CODE, LONGEST_MEANING = 16, 64
+LONGEST_CODE, LONGEST_NAME = 16, 64
 
 
 # Where a structure is in DICOM: in which dataset, under which number of a segment or region (None for a mesh), datasets
@@ -146,10 +142,10 @@ class Sources:
         if "InstitutionName" in given:
             self.header.InstitutionName = given["InstitutionName"]
         self.header.SpecificCharacterSet = UTF8
-        self.header.StudyInstanceUID = self.header.StudyInstanceUID or generate_uid()
+        self.header.StudyInstanceUID = self.header.StudyInstanceUID or uid.generate_uid()
         frames += [one.frameOfReference for one in structures]
         # other files say in words how they were placed
-        self.frame = next((one for one in frames if re.fullmatch(uid.RE_VALID_UID, one)), None) or generate_uid()
+        self.frame = next((one for one in frames if re.fullmatch(uid.RE_VALID_UID, one)), None) or uid.generate_uid()
 
     def placeOf(self, structure: Structure) -> Place | None:
         """Return where a structure is in a SEG or RTSTRUCT among the files, None if it is from another file.
@@ -184,7 +180,7 @@ class Sources:
     def instance(self, storage: str, modality: str, series: tuple[str, int], number: int = 1):
         """Return a new instance of a kind, with patient, study and what made it. series: its UID and its number."""
         study = self.header.StudyInstanceUID
-        result = highdicom.SOPClass(study, *series, generate_uid(), storage, number, modality)
+        result = highdicom.SOPClass(study, *series, uid.generate_uid(), storage, number, modality)
         result.file_meta.TransferSyntaxUID = uid.ExplicitVRLittleEndian
         result.Manufacturer = result.ManufacturerModelName = MANUFACTURER
         result.SoftwareVersions = result.DeviceSerialNumber = __version__
@@ -192,20 +188,20 @@ class Sources:
         return result
 
 
-def anatomyOf(structure: Structure, *items) -> list[CodedConcept | None]:
+def anatomyOf(structure: Structure, *items) -> list[sr.CodedConcept | None]:
     """Return a structure's category, type and side, and its region and that one's side; None for what is not known.
 
     items: those about the structure in its DICOM file; without any code there, Slicer's terminology is taken.
     """
 
-    def code(name: str, *items) -> CodedConcept | None:
+    def code(name: str, *items) -> sr.CodedConcept | None:
         found = [item[name][0] for item in items if item is not None and item.get(name)]
-        return CodedConcept.from_dataset(found[0]) if found else None
+        return sr.CodedConcept.from_dataset(found[0]) if found else None
 
     kind = code("SegmentedPropertyTypeCodeSequence", *items) or code("RTROIIdentificationCodeSequence", *items)
     if kind is None:
         triplets = [part.split("^") for part in structure.terminology.split("~")[1:]]
-        known = [CodedConcept(t[1], t[0], t[2]) if len(t) == 3 and all(t) else None for t in triplets]
+        known = [sr.CodedConcept(t[1], t[0], t[2]) if len(t) == 3 and all(t) else None for t in triplets]
         category, kind, side, _, region, regionSide = [*known, *[None] * 6][:6]
     else:
         category = code("SegmentedPropertyCategoryCodeSequence", *items)
@@ -230,34 +226,31 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
             files["mesh", key] = {key: (name, one)}
     datasets: dict[Path, Any] = {}
     places: dict[int, Place] = {}
-    makers = {"segmentation": (_segmentationOf, generate_uid()), "mesh": (_meshOf, generate_uid())}
-    counts = Counter[str]()
+    ofSegments, ofMeshes = (_segmentationOf, uid.generate_uid(), count(1)), (_meshOf, uid.generate_uid(), count(1))
     for (kind, *_), alike in files.items():
-        counts[kind] += 1
-        make, series = makers[kind]
-        dataset = make(list(alike.values()), sources, series, counts[kind])
-        number = counts[kind] if counts[kind] > 1 else ""
-        datasets[target.with_name(f"{target.stem}_{kind}{number}{target.suffix}")] = dataset
+        make, series, numbers = ofSegments if kind == "segmentation" else ofMeshes
+        number = next(numbers)
+        dataset = make(list(alike.values()), sources, series, number)
+        datasets[target.with_name(f"{target.stem}_{kind}{number if number > 1 else ''}{target.suffix}")] = dataset
         for segment, (key, (_, one)) in enumerate(alike.items(), start=1):
-            where = dataset, segment if kind == "segmentation" else None
-            places[key] = Place(*where, sources.images, anatomyOf(one))
+            which = segment if kind == "segmentation" else None
+            places[key] = Place(dataset, which, sources.images, anatomyOf(one))
     return datasets, places
 
 
-def _segmentationOf(named: Sequence[tuple[str, Structure]], sources: Sources, series: str, count: int):
+def _segmentationOf(named: Sequence[tuple[str, Structure]], sources: Sources, series: str, number: int):
     """Return structures on one grid, with their names, as a binary SEG, whose segments have the numbers 1, 2, ..."""
     masks = [one.ownMask for _, one in named]
     grid = masks[0].grid
     low = np.min([mask.low for mask in masks], axis=0)
     high = np.max([mask.high for mask in masks], axis=0)
     voxels = np.stack([mask.block(low, high) >= 0.5 for mask in masks], axis=-1).astype(np.uint8)
-    affine = np.eye(4)
-    affine[:3, :3] = grid.axes[:, ::-1]  # the axes of arrays are k, j, i
+    affine = grid.matrix[:, [2, 1, 0, 3]]  # the axes of arrays are k, j, i
     affine[:3, 3] = grid.toWorld([low])[0]
     descriptions, anything = [], codes.SCT.AnatomicalStructure
-    for number, (name, one) in enumerate(named, start=1):
+    for segmentNumber, (name, one) in enumerate(named, start=1):
         category, kind, side, region, regionSide = anatomyOf(one)
-        titles = number, name[:LONGEST_NAME], category or anything, kind or anything, "MANUAL"
+        titles = segmentNumber, name[:LONGEST_NAME], category or anything, kind or anything, "MANUAL"
         segment = highdicom.seg.SegmentDescription(*titles, anatomic_regions=[region] if region else None)
         if side:
             segment.SegmentedPropertyTypeCodeSequence[0].SegmentedPropertyTypeModifierCodeSequence = [side]
@@ -265,7 +258,7 @@ def _segmentationOf(named: Sequence[tuple[str, Structure]], sources: Sources, se
             segment.AnatomicRegionSequence[0].AnatomicRegionModifierSequence = [regionSide]
         descriptions.append(segment)
     # highdicom takes the patient and the study from an image; here one that exists nowhere may stand in for it
-    instead = sources.instance(uid.CTImageStorage, "CT", (generate_uid(), 1))
+    instead = sources.instance(uid.CTImageStorage, "CT", (uid.generate_uid(), 1))
     instead.FrameOfReferenceUID, instead.PositionReferenceIndicator = sources.frame, ""
     instead.Rows, instead.Columns = voxels.shape[1:3]
     instead.ImagePositionPatient, instead.ImageOrientationPatient = [0, 0, 0], [1, 0, 0, 0, 1, 0]
@@ -273,7 +266,7 @@ def _segmentationOf(named: Sequence[tuple[str, Structure]], sources: Sources, se
     images: list = sources.images or [instead]
     channels: Any = {"SegmentNumber": range(1, len(named) + 1)}
     volume = highdicom.Volume(voxels, affine, "PATIENT", frame_of_reference_uid=sources.frame, channels=channels)
-    identity = series, SEG_SERIES, generate_uid(), count, MANUFACTURER, MANUFACTURER, __version__, __version__
+    identity = series, SEG_SERIES, uid.generate_uid(), number, MANUFACTURER, MANUFACTURER, __version__, __version__
     segmentation = highdicom.seg.Segmentation(images, volume, "BINARY", descriptions, *identity)
     segmentation.ContentLabel, segmentation.SeriesDescription = "STRUCTURES", "Structures that were compared"
     segmentation.SpecificCharacterSet = UTF8
@@ -284,15 +277,15 @@ def _segmentationOf(named: Sequence[tuple[str, Structure]], sources: Sources, se
     return segmentation
 
 
-def _meshOf(named: Sequence[tuple[str, Structure]], sources: Sources, series: str, count: int):
+def _meshOf(named: Sequence[tuple[str, Structure]], sources: Sources, series: str, number: int):
     """Return the surface of a structure, with its name, as an encapsulated STL file, points in LPS mm."""
     ((name, structure),) = named
     surface, kind = structure.surface, [("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")]
     facets = np.zeros(len(surface.cells), np.dtype(kind))
     facets["normal"], facets["corners"] = surface.normalsOf(np.arange(surface.count)), surface.points[surface.cells]
-    result = sources.instance(uid.EncapsulatedSTLStorage, "M3D", (series, MESH_SERIES), count)
+    result = sources.instance(uid.EncapsulatedSTLStorage, "M3D", (series, MESH_SERIES), number)
     result.FrameOfReferenceUID, result.PositionReferenceIndicator = sources.frame, ""
-    result.MeasurementUnitsCodeSequence = [CodedConcept("mm", "UCUM", "millimeter")]
+    result.MeasurementUnitsCodeSequence = [sr.CodedConcept("mm", "UCUM", "millimeter")]
     content = b"LPS".ljust(80) + np.array(len(facets), "<u4").tobytes() + facets.tobytes()
     return _encapsulate(result, content, "model/stl", name)
 
@@ -305,7 +298,7 @@ def encapsulatedPdf(path: Path, sources: Sources):
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
     if not content.startswith(b"%PDF-"):
         raise InputError(f"{path}: this is no PDF.")
-    result = sources.instance(uid.EncapsulatedPDFStorage, "DOC", (generate_uid(), PDF_SERIES))
+    result = sources.instance(uid.EncapsulatedPDFStorage, "DOC", (uid.generate_uid(), PDF_SERIES))
     result.ConversionType = "WSD"
     return _encapsulate(result, content, "application/pdf", path.stem)
 
@@ -320,25 +313,28 @@ def _encapsulate(result, content: bytes, kind: str, title: str):
 
 
 def writeDatasets(datasets: Mapping[Path, Any]) -> list[Path]:
-    """Write pydicom Datasets into one folder and return their paths; either all are written or none.
+    """Write pydicom Datasets and return their paths; either all are written or none.
 
     Raises InputError if one of the files exists or cannot be written.
     """
     if existing := [path for path in datasets if path.exists()]:
         raise InputError(f"{existing[0]} exists. Choose another name, or remove it first.")
-    folder = next(iter(datasets)).parent
+    unfinished = {path: path.with_name(f".{path.name}.unfinished") for path in datasets}
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".") as unfinished:
-            for path, dataset in datasets.items():
-                dataset.save_as(Path(unfinished, path.name), enforce_file_format=True)
-            deliver(Path(unfinished), folder, ())
+        for path, dataset in datasets.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            dataset.save_as(unfinished[path], enforce_file_format=True)
+        for path in reversed(list(datasets)):  # the first refers to the others
+            unfinished[path].replace(path)
     except OSError as error:
-        raise InputError(f"{folder} cannot be written: {error.strerror or error}.") from error
+        raise InputError(f"{path.parent} cannot be written: {error.strerror or error}.") from error
+    finally:
+        for one in filter(Path.exists, unfinished.values()):
+            one.unlink()
     return list(datasets)
 
 
-def conceptOf(key: str, title: str = "", unit: str = "") -> CodedConcept:
+def conceptOf(key: str, title: str = "", unit: str = "") -> sr.CodedConcept:
     """Return the name of a measurement: that of its metric, or its key in our own scheme.
 
     Concepts of others are those of volumes, and not of areas. A long key is cut, with a digest of the whole: highdicom
@@ -346,18 +342,18 @@ def conceptOf(key: str, title: str = "", unit: str = "") -> CodedConcept:
     """
     asked = findMetric(key)
     if asked is not None and asked.metric.concept is not None and unit != AREA:
-        return CodedConcept(*asked.metric.concept)
+        return sr.CodedConcept(*asked.metric.concept)
     code = key if len(key) <= LONGEST_CODE else f"{key[:9]}_{hashlib.sha256(key.encode()).hexdigest()[:6]}"
-    return CodedConcept(code, SCHEME, textwrap.shorten(title or key, LONGEST_MEANING, placeholder="..."))
+    return sr.CodedConcept(code, SCHEME, textwrap.shorten(title or key, LONGEST_NAME, placeholder="..."))
 
 
-def unitOf(unit: str) -> CodedConcept:
+def unitOf(unit: str) -> sr.CodedConcept:
     """Return a unit of measurements in UCUM."""
-    return CodedConcept(unit if unit in UCUM else f"{{{unit}}}" if unit else "1", "UCUM", unit or "no units")
+    return sr.CodedConcept(unit if unit in UCUM else f"{{{unit}}}" if unit else "1", "UCUM", unit or "no units")
 
 
-def _ours(word: str) -> CodedConcept:
-    return CodedConcept(word.replace(" ", ""), SCHEME, WORDS.get(word, word.capitalize()))
+def _ours(word: str) -> sr.CodedConcept:
+    return sr.CodedConcept(word.replace(" ", ""), SCHEME, WORDS.get(word, word.capitalize()))
 
 
 def _texts(texts: Iterable[tuple[str, str]], relation: str) -> list[sr.TextContentItem]:
@@ -365,7 +361,7 @@ def _texts(texts: Iterable[tuple[str, str]], relation: str) -> list[sr.TextConte
     return [sr.TextContentItem(_ours(word), text, relation) for word, text in texts if text]
 
 
-def _number(name: CodedConcept, value: float, unit: str, relation: str) -> sr.NumContentItem | sr.CodeContentItem:
+def _number(name: sr.CodedConcept, value: float, unit: str, relation: str) -> sr.NumContentItem | sr.CodeContentItem:
     if math.isfinite(value):
         return sr.NumContentItem(name, float(value), unitOf(unit), relationship_type=relation)
     return sr.CodeContentItem(name, NOT_FINITE[str(float(value))], relation)
@@ -375,7 +371,7 @@ def _itemOf(one: Measurement) -> sr.NumContentItem | sr.CodeContentItem:
     """Return a measurement, with directions, bounds and the reason below it."""
     name, below = conceptOf(one.key, one.title, one.unit), "HAS PROPERTIES"
     item = _number(name, one.value, one.unit, "CONTAINS")
-    key = one.key if name.scheme_designator == SCHEME and name.value != one.key else ""
+    key = one.key if name.value != one.key else ""
     texts = [("key", key), ("unit", "" if math.isfinite(one.value) else one.unit), ("reason", one.reason)]
     parts = [(part, value) for part in DIRECTED if (value := getattr(one, part)) is not None]
     items = [*(_number(_ours(part), value, one.unit, below) for part, value in parts), *_texts(texts, below)]
@@ -395,7 +391,7 @@ def _groupOf(record: Comparison, places: Sequence[Place | None], verdicts: Seque
         said = (getattr(one.measurement, name, "") for name in ("title", "unit"))
         evaluations.append(sr.QualitativeEvaluation(conceptOf(one.rule.measurement, *said), _ours(one.verdict)))
     group = sr.MeasurementsAndQualitativeEvaluations(
-        sr.TrackingIdentifier(uid=generate_uid(), identifier=record.name or "All labels together"),
+        sr.TrackingIdentifier(uid=uid.generate_uid(), identifier=record.name or "All labels together"),
         finding_type=kind or codes.SCT.AnatomicalStructure,
         finding_category=category,
         finding_sites=[sr.FindingSite(place, laterality=which) for place, which in sites] or None,
@@ -427,21 +423,22 @@ def _groupOf(record: Comparison, places: Sequence[Place | None], verdicts: Seque
     texts += [(word, getattr(record, word)) for word in TEXTS]
     texts += [(word, json.dumps(value)) for word in JSON if (value := getattr(record, word))]
     texts += [("findings", str(text)) for text in record.findings]
-    texts += [("rule", f"{one.rule.measurement} {one.limitsText}: {one.verdict}. {one.reason}") for one in verdicts]
     content.extend(_texts(texts, "CONTAINS"))
     return group
 
 
-def documentOf(pairs: Iterable[tuple], remarks: Iterable[str], sources: Sources):
+def documentOf(pairs: Sequence[tuple], remarks: Iterable[str], judgment: Judgment | None, sources: Sources):
     """Return the report on pairs: records, places of reference and test (none of all labels), and verdicts."""
-    pairs, maker = list(pairs), MANUFACTURER
-    device = sr.DeviceObserverIdentifyingAttributes(uid=generate_uid(), name=maker)
+    device = sr.DeviceObserverIdentifyingAttributes(uid=uid.generate_uid(), name=MANUFACTURER)
     context = sr.ObservationContext(observer_device_context=sr.ObserverContext(codes.DCM.Device, device))
     (content,) = sr.MeasurementReport(context, codes.SCT.ImagingProcedure, [_groupOf(*pair) for pair in pairs])
-    content.ContentSequence.extend(_texts([("findings", remark) for remark in remarks], "CONTAINS"))
+    texts = [("findings", remark) for remark in remarks]
+    for one in judgment.verdicts if judgment else ():
+        said = f"{one.rule.measurement} {one.limitsText}: {one.verdict}. {one.reason}"
+        texts.append(("rule", f"{one.structure}: {said}"))
+    content.ContentSequence.extend(_texts(texts, "CONTAINS"))
     scheme = CodingSchemeIdentificationItem(SCHEME, "Measurements of SegmentMetrics", __version__)
-    scheme.CodingSchemeResponsibleOrganization = maker
-    document = sources.instance(uid.Comprehensive3DSRStorage, "SR", (generate_uid(), REPORT_SERIES))
+    document = sources.instance(uid.Comprehensive3DSRStorage, "SR", (uid.generate_uid(), REPORT_SERIES))
     document.SeriesDescription, document.CodingSchemeIdentificationSequence = "Comparison of structures", [scheme]
     document.CompletionFlag, document.VerificationFlag, document.PreliminaryFlag = "COMPLETE", "UNVERIFIED", "FINAL"
     document.PerformedProcedureCodeSequence, document.ReferencedPerformedProcedureStepSequence = [], []
@@ -462,7 +459,6 @@ def recordsOf(content: Sequence) -> list[Comparison]:
 
 
 def _recordOf(content: sr.ContentSequence) -> Comparison:
-    keys = {one.concept[:2]: one.key for one in (*REGISTRY, *MULTI_LABEL) if one.concept}
     measurements: dict[str, dict] = {}
     for item in content:
         value = _valueOf(item)
@@ -471,8 +467,7 @@ def _recordOf(content: sr.ContentSequence) -> Comparison:
             if item.ValueType == "NUM":
                 plain["unit"] = "" if item.unit.value == "1" else item.unit.value.strip("{}")
             plain = {word: finite(one) if isinstance(one, float) else one for word, one in plain.items()}
-            key = plain.pop("key", keys.get((item.name.value, item.name.scheme_designator), item.name.value))
-            sign = math.copysign(1, value)
+            key, sign = plain.pop("key", item.name.value), math.copysign(1, value)
             measurements[key] = {"unit": "", **plain, "value": finite(value), "status": statusOf(value), "sign": sign}
     told = {word: [one.value for one in content.find(_ours(word)) if one.ValueType == "TEXT"] for word in WORDS}
     known: dict[str, Any] = {word: "".join(told[word][:1]) for word in TEXTS}

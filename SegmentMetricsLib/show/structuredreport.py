@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ..base.errors import InputError, requireKind
 from ..case.caseresult import CaseResult
 from ..case.comparison import Comparison
+from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
 from ..case.protocol.judgment import Verdict
 from ..io.dicom import opening
@@ -17,17 +19,16 @@ from ..metrics.measurement import Measurement
 from ..model.structure import Structure
 from ..settings.settings import Settings
 
-Result = Comparison | CaseResult | ObserverStudy
-
 
 def writeReport(
-    result: Result,
-    path: str | os.PathLike,
+    result: Comparison | CaseResult | ObserverStudy,
+    path: str | os.PathLike | None,
     *,
     sources: Iterable[str | os.PathLike] = (),
     given: Mapping[str, str] | None = None,
     hasCopies: bool = True,
     pdf: str | os.PathLike | None = None,
+    consensus: str | os.PathLike | None = None,
 ) -> list[Path]:
     """Write the measurements of a comparison, a case or a study of observers as a DICOM structured report.
 
@@ -35,8 +36,8 @@ def writeReport(
     ----------
     result : Comparison | CaseResult | ObserverStudy
         Of a study, the pairs of all observers and tests.
-    path : str | os.PathLike
-        Of the report, a file that does not exist yet.
+    path : str | os.PathLike | None
+        Of the report, a file that does not exist yet; None to write the consensus only.
     sources : Iterable[str | os.PathLike], optional
         DICOM files that say whose report it is, or folders with them. Images among them are that on which the
         structures were drawn.
@@ -47,11 +48,13 @@ def writeReport(
         encapsulated STL files; otherwise the report refers to them by name only.
     pdf : str | os.PathLike | None, optional
         A PDF, such as a printed report page, to be written beside the report as an encapsulated document.
+    consensus : str | os.PathLike | None, optional
+        Of the consensus in a study, to be written as SEG, one for each grid.
 
     Returns
     -------
     list[Path]
-        The files that were written, the report first.
+        The files that were written, the report first. If one cannot be, none is.
 
     Raises
     ------
@@ -63,7 +66,6 @@ def writeReport(
     opening.requireInstalled("highdicom", opening.WRITING)
     from . import dicomfiles
 
-    target = Path(path)
     pairs = list(_pairsOf(result))
     if not pairs:
         raise InputError("There are no measurements to report.")
@@ -73,38 +75,51 @@ def writeReport(
         for side, told, one in zip(("reference", "test"), record.sides, both):
             named[id(one)] = f"{told['name']} ({side})" if isShared else told["name"], one
     known = dicomfiles.Sources([one for _, one in named.values()], sources, given)
-    places = {key: place for key, (_, one) in named.items() if (place := known.placeOf(one))}
-    others = {key: one for key, one in named.items() if key not in places and hasCopies}
-    copies, copied = dicomfiles.copiesOf(others, known, target)
-    places |= copied
-    placed = [(record, [places.get(id(one)) for one in both], verdicts) for record, both, verdicts in pairs]
-    remarks = [] if isinstance(result, Comparison) else list(result.remarks)
-    if not known.header.PatientID:
-        remarks.append("No source says who the patient is.")
-    datasets = {target: dicomfiles.documentOf(placed, remarks, known), **copies}
-    if pdf is not None:
-        datasets[target.with_name(f"{target.stem}_pdf{target.suffix}")] = dicomfiles.encapsulatedPdf(Path(pdf), known)
+    datasets: dict[Path, Any] = {}
+    if path is not None:
+        target = Path(path)
+        places = {key: place for key, (_, one) in named.items() if (place := known.placeOf(one))}
+        others = {key: one for key, one in named.items() if key not in places and hasCopies}
+        copies, copied = dicomfiles.copiesOf(others, known, target)
+        places |= copied
+        placed = [(record, [places.get(id(one)) for one in both], verdicts) for record, both, verdicts in pairs]
+        remarks = [] if isinstance(result, Comparison) else list(result.remarks)
+        if not known.header.PatientID:
+            remarks.append("No source says who the patient is.")
+        judgment = result.judgment if isinstance(result, CaseResult) else None
+        datasets = {target: dicomfiles.documentOf(placed, remarks, judgment, known), **copies}
+        if pdf is not None:
+            ofPdf = target.with_name(f"{target.stem}_pdf{target.suffix}")
+            datasets[ofPdf] = dicomfiles.encapsulatedPdf(Path(pdf), known)
+    if consensus is not None:
+        every = [one.consensus for one in result if isinstance(one, ObservedStructure) and one.consensus is not None]
+        drawn = dict(enumerate((one.name, one) for one in every if not one.isEmpty))
+        if not drawn:
+            raise InputError("There is no consensus to write.")
+        first, *more = dicomfiles.copiesOf(drawn, known, Path(consensus))[0].items()
+        for file, dataset in ((Path(consensus), first[1]), *more):
+            if datasets.setdefault(file, dataset) is not dataset:
+                raise InputError(f"{file}: the report and the consensus need files of their own.")
     return dicomfiles.writeDatasets(datasets)
 
 
-def _pairsOf(result: Result) -> Iterator[tuple[Comparison, Sequence[Structure], Sequence[Verdict]]]:
+def _pairsOf(result) -> Iterator[tuple[Comparison, Sequence[Structure], Sequence[Verdict]]]:
     """Yield the record of each pair, its two structures, and the verdicts on it; last all labels, which has neither."""
     if isinstance(result, ObserverStudy):
         for organ in result:
             for numbers, measurements in organ.pairs.pairs.items():
                 drawn = [one for number in numbers if (one := organ.structures[number]) is not None]
-                if len(drawn) == 2:
-                    names = [f"{organ.name} ({organ.everyone[number]})" for number in numbers]
-                    yield _recordWith(names, measurements, organ.settings), drawn, []
+                names = [f"{organ.name} ({organ.everyone[number]})" for number in numbers]
+                yield _recordWith(names, measurements, organ.settings), drawn, []
     elif isinstance(result, Comparison):
         yield result.record(), (result.reference, result.test), []
     else:
+        verdicts = result.judgment.verdicts if result.judgment else ()
         # of records, the structures are those that were paired
         for number, kept in enumerate(result):
             record = kept.record()
             both = (kept.reference, kept.test) if kept.hasGeometry else tuple(result.pairing.pairs[number])
             titles = (record.reference.name, record.test.name, record.name)
-            verdicts = result.judgment.verdicts if result.judgment else ()
             yield record, both, [one for one in verdicts if one.structure in titles]
         if together := result.multiLabel:
             yield _recordWith(("", ""), together, result[0].settings), (), []
@@ -115,29 +130,6 @@ def _recordWith(names: Sequence[str], measurements: Mapping[str, Measurement], s
     plain |= dict.fromkeys(("grid", "surface", "method", "summary"), "")
     plain |= {"convention": settings.convention, "measurements": {}, "findings": ()}
     return replace(Comparison.fromDictionary(plain, settings), measurements=measurements)
-
-
-def writeConsensus(
-    study: ObserverStudy,
-    path: str | os.PathLike,
-    *,
-    sources: Iterable[str | os.PathLike] = (),
-    given: Mapping[str, str] | None = None,
-) -> list[Path]:
-    """Write the consensus of observers as DICOM segmentations, one for each grid, and return their paths.
-
-    Parameters and errors are those of writeReport().
-    """
-    opening.requireInstalled("highdicom", opening.WRITING)
-    from . import dicomfiles
-
-    found = [one.consensus for one in study if one.consensus is not None and not one.consensus.isEmpty]
-    if not found:
-        raise InputError("There is no consensus to write.")
-    observed = [one for organ in study for one in organ.structures if one is not None]
-    named, target = dict(enumerate((one.name, one) for one in found)), Path(path)
-    first, *others = dicomfiles.copiesOf(named, dicomfiles.Sources(observed, sources, given), target)[0].items()
-    return dicomfiles.writeDatasets({target: first[1], **dict(others)})
 
 
 def readReport(path: str | os.PathLike) -> list[Comparison]:

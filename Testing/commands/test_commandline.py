@@ -230,6 +230,6 @@ def testProgressOnTerminalsThatDoNotKnowTheirSize(monkeypatch, lines, columns):
     with open(theirs, "w", encoding="utf-8") as terminal, open(ours, "rb", buffering=0) as shown:
         monkeypatch.setattr(sys, "stderr", terminal)
         with progressBar(3, "case") as progress:
-            progress.update()
+            progress("a")
         text = shown.read(10_000).decode()
     assert "0/3 [00:00<?, ?case/s]" in text and max(map(len, text.split("\r"))) <= (columns or 80)

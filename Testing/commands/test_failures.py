@@ -44,7 +44,7 @@ def testACaseThatTakesTooMuchMemoryFailsAlone(monkeypatch):
     def tooLarge(task):
         raise MemoryError
 
-    monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.outcomeOf", tooLarge)
+    monkeypatch.setattr("SegmentMetricsLib.batch.tasks.outcomeOf", tooLarge)
     outcome = tasks.runCase(Task("one", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This takes more memory than the computer has.")
 
