@@ -25,14 +25,15 @@ class Collected:
         self, outcomes: Iterable[Mapping], broken: Iterable[Mapping], roster: Roster, cases: Iterable[str] = ()
     ):
         self.cohort = Cohort(roster=roster, cases=cases)
-        self.alarms, self.page, self.lesionSizes = Alarms(), CohortPage(), LesionSizes(roster)
+        self.alarms, self.page, self.lesionSizes = Alarms(), CohortPage(), LesionSizes()
         self.paired: set[tuple[str, str]] = set()
         self.judged: list[tuple[str, str]] = []
         self.withoutLimits: list[str] = []
         self.lines = []
         for outcome in outcomes:
-            self.page.add(outcome, self.cohort.add(outcome))
-            self.lesionSizes.add(outcome)
+            named = self.cohort.add(outcome)
+            self.page.add(outcome, named)
+            self.lesionSizes.add(outcome["method"], named)
             self.alarms.add(outcome)
             self.paired |= {(pair[REFERENCE]["name"], pair[TEST]["name"]) for pair in outcome["pairs"]}
             if outcome.get("protocol"):

@@ -103,12 +103,12 @@ def run(options: argparse.Namespace) -> int:
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
-    from .pairwork import displayed
+    from .pairwork import makeDisplayed
 
     labelNames = labelNamesFrom(options.label_names)
     names = None if options.names is None else namesFrom(options.names)
     gathered = gather(options.observers, options.test, settings, names, options.structure, labelNames)
-    work = Work.of(gathered, settings, options.consensus, labelNames, displayed)
+    work = Work.of(gathered, settings, options.consensus, labelNames, makeDisplayed)
     organs = comparableOrgans(gathered)
     files = writing.fileNames(organ.name for organ in organs)
     with _results(options.output) as unfinished:

@@ -84,17 +84,13 @@ def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) ->
     isPartial: whether some pairs or cases could not be compared. failOn: in the spelling of the option; verdicts take
     precedence over isPartial.
     """
-    bad = [verdict for verdict in verdicts if verdict in reached(failOn)]
-    if bad:
-        worst = min(bad, key=reached(failOn).index)
+    # those that are at least as bad as that of the option, worst first
+    names = [] if failOn is None else [name.replace("-", " ") for name in FAIL_ON[: FAIL_ON.index(failOn) + 1]]
+    if bad := [verdict for verdict in verdicts if verdict in names]:
+        worst = min(bad, key=names.index)
         print(f"segment-metrics: the verdict is {worst}, so --fail-on {failOn} sets the exit status", file=sys.stderr)
         return VERDICT_REACHED
     return SOME_FAILED if isPartial else 0
-
-
-def reached(failOn: str | None) -> list[str]:
-    """Return the verdicts that are at least as bad as that of an option, worst first; none for None."""
-    return [] if failOn is None else [name.replace("-", " ") for name in FAIL_ON[: FAIL_ON.index(failOn) + 1]]
 
 
 def tellWhere(output: Path | None, isApart: bool = False, isAside: bool = False) -> None:
