@@ -169,7 +169,7 @@ class CohortFiles:
     ) -> None:
         """Write the page about all cases beside their reports, if there are any.
 
-        lines: as from caselist.lineOf(). cohort: what the page shows of all cases, as CohortPage.content() returns it.
+        lines: as from collected.lineOf(). cohort: what the page shows of all cases, as CohortPage.content() returns it.
         remarks: sentences on the cases that a method lacks.
         """
         folder = self.folder / REPORTS

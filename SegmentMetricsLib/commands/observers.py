@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -111,7 +110,10 @@ def run(options: argparse.Namespace) -> int:
     work = Work.of(gathered, settings, options.consensus, labelNames, makeDisplayed)
     organs = comparableOrgans(gathered)
     files = writing.fileNames(organ.name for organ in organs)
-    with _results(options.output) as unfinished:
+    output, earlier = options.output, []
+    if output is not None:
+        earlier = [*writing.earlierResults(output), *observerfiles.earlierResults(output)]
+    with unfinishedResults(output, earlier) as unfinished:
         written = WrittenStudy(work, files, unfinished, not options.numbers_only)
         results = _each(written, organs, options.workers)
         study = studyOf(gathered, settings, iter(results))
@@ -120,7 +122,7 @@ def run(options: argparse.Namespace) -> int:
         if options.report and unfinished is not None:
             from ..show.report.observers import writeReport
 
-            writeReport(study, shown, unfinished, options.output)
+            writeReport(study, shown, unfinished, output)
             extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
             observerfiles.write(study, shown, unfinished, extra)
@@ -133,16 +135,6 @@ def run(options: argparse.Namespace) -> int:
         print(f"segment-metrics: {oneLine(unwritten)}", file=sys.stderr)
     isPartial = len(study) < len(organs) or bool(gathered.failures or gathered.leftOut or unwritten)
     return SOME_FAILED if isPartial else 0
-
-
-def _results(output: Path | None) -> AbstractContextManager[Path | None]:
-    """Return the folder that collects the results, None to write none."""
-    if output is None:
-        return nullcontext()
-    from ..show import observers as observerfiles
-    from ..show import writing
-
-    return unfinishedResults(output, [*writing.earlierResults(output), *observerfiles.earlierResults(output)])
 
 
 @dataclass(frozen=True)

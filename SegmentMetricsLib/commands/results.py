@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from ..base.errors import InputError
 from ..base.texts import oneLine
@@ -23,11 +24,15 @@ UNKNOWN_SIZE = 80, 24
 
 
 @contextmanager
-def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> Iterator[Path]:
+def unfinishedResults(output: Path | None, earlier: Sequence[Path] | None = None) -> Iterator[Any]:
     """Yield a new folder for results, whose files are moved to the output folder at the end; none are after an error.
 
-    earlier: as for writing.deliver(). Raises InputError when nothing can be written there.
+    output: None to yield None, as nothing is to be written. earlier: as for writing.deliver(). Raises InputError when
+    nothing can be written there.
     """
+    if output is None:
+        yield None
+        return
     from ..show import writing
 
     # on the same disk as the output folder, so that the files only need to be renamed
