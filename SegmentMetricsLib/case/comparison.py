@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Self, cast
@@ -37,7 +37,7 @@ from ..model.naming import pairTitle
 from ..model.structure import Identity, Structure
 from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
-from . import gridspread, multilabel, places, summary
+from . import multilabel, places, summary
 from .findings import pairfindings
 from .given import Comparable, asCriticals, asStructure, marksIn
 from .multilabel import Share
@@ -507,28 +507,6 @@ def _profileOf(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
         return pair["profileRows"], ()
     except Undefined as undefined:
         return (), (Finding.of(Kind.NO_PROFILE, reason=str(undefined)),)
-
-
-def withGridUncertainty(
-    comparison: Comparison, displayed: Callable[[Structure], Structure] | None = None
-) -> Comparison:
-    """Return a comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
-
-    The measured surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel. A
-    structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
-    displays, for settings that ask for them.
-    """
-    criticals = {structure.name: structure for structure in comparison.criticals}
-
-    def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
-        return compare(reference, test, settings, criticals=criticals, dose=comparison.dose).measurements
-
-    settings = comparison.settings
-    values, findings = gridspread.measureShifted(comparison.reference, comparison.test, settings, measure, displayed)
-    asked = select(settings, metricsOf(settings.convention).values())
-    found = gridspread.spreads(comparison.measurements, values, asked)
-    told = {key: replace(one, grid=found.get(key)) for key, one in comparison.measurements.items()}
-    return replace(comparison, measurements=told, findings=(*comparison.findings, *findings))
 
 
 def describe(structure: Structure) -> dict:
