@@ -334,25 +334,12 @@ def _share(missing: np.ndarray, isSet: np.ndarray) -> float:
 
 def _encloseGaps(isSet: np.ndarray) -> np.ndarray:
     """Return the voxels that cannot be reached from outside, once gaps of up to two voxels are closed."""
-    from scipy.ndimage import label
+    from scipy.ndimage import label, maximum_filter, minimum_filter
 
     # a voxel of margin on each side for the closing, and one more for the outside, which is then connected
-    closed = np.pad(isSet, 2)
-    for axis in range(isSet.ndim):
-        closed = _withNeighbors(closed, axis, np.logical_or)
-    for axis in range(isSet.ndim):
-        closed = _withNeighbors(closed, axis, np.logical_and)
+    closed = minimum_filter(maximum_filter(np.pad(isSet, 2), 3), 3)
     outside, _ = label(~closed)
     return (outside != outside[(0,) * isSet.ndim])[(slice(2, -2),) * isSet.ndim]
-
-
-def _withNeighbors(voxels: np.ndarray, axis: int, combine: np.ufunc) -> np.ndarray:
-    """Return voxels combined with both neighbors along an axis; those at the ends are kept."""
-    result = voxels.copy()
-    ends = [np.moveaxis(array, axis, 0)[1:-1] for array in (result, voxels)]
-    around = np.moveaxis(voxels, axis, 0)
-    ends[0][...] = combine(combine(around[:-2], around[2:]), ends[1])
-    return result
 
 
 # Of these, pairs with an empty structure have none.
