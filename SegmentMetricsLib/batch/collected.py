@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..case.missing import REFERENCE, TEST, Roster
 from .alarms import Alarms
 from .caselist import lineOf, titleOf
 from .cohortpage import CohortPage
 from .lesionsizes import LesionSizes
+from .missing import REFERENCE, TEST, Roster
 from .statistics import Cohort
 
 
