@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -103,15 +102,18 @@ def run(options: argparse.Namespace) -> int:
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
-    from .pairwork import displayed
+    from .pairwork import makeDisplayed
 
     labelNames = labelNamesFrom(options.label_names)
     names = None if options.names is None else namesFrom(options.names)
     given = (options.observers, options.test, settings, names, options.consensus, options.structure, labelNames)
-    case = replace(gather(*given), displayed=displayed)
+    case = replace(gather(*given), displayed=makeDisplayed)
     organs = case.comparable
     files = writing.fileNames(organ.name for organ in organs)
-    with _results(options.output) as unfinished:
+    output, earlier = options.output, []
+    if output is not None:
+        earlier = [*writing.earlierResults(output), *observerfiles.earlierResults(output)]
+    with unfinishedResults(output, earlier) as unfinished:
         written = WrittenStudy(replace(case, organs=()), files, unfinished, not options.numbers_only)
         study = studyOf(case, _each(written, organs, options.workers))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
@@ -119,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
         if options.report and unfinished is not None:
             from ..show.report.observers import writeReport
 
-            writeReport(study, shown, unfinished, options.output)
+            writeReport(study, shown, unfinished, output)
             extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
             observerfiles.write(study, shown, unfinished, extra)
@@ -132,16 +134,6 @@ def run(options: argparse.Namespace) -> int:
         print(f"segment-metrics: {oneLine(unwritten)}", file=sys.stderr)
     isPartial = len(study) < len(organs) or bool(case.failures or case.leftOut or unwritten)
     return SOME_FAILED if isPartial else 0
-
-
-def _results(output: Path | None) -> AbstractContextManager[Path | None]:
-    """Return the folder that collects the results, None to write none."""
-    if output is None:
-        return nullcontext()
-    from ..show import observers as observerfiles
-    from ..show import writing
-
-    return unfinishedResults(output, [*writing.earlierResults(output), *observerfiles.earlierResults(output)])
 
 
 @dataclass(frozen=True)
@@ -166,13 +158,14 @@ class WrittenStudy:
             raise found
         if self.folder is not None:
             from ..show import observers as observerfiles
+            from ..show import writing
 
             name = self.names[task[0]]
             observerfiles.writeStructure(found, name, self.folder)
             if self.isDrawn and found.variation is not None:
                 from ..show.pictures.overlay import drawVariation
 
-                drawVariation(found, self.folder / observerfiles.fileName("picture", name))
+                drawVariation(found, self.folder / writing.fileName("picture", name))
         # without the surfaces, which are many times as large as the voxels that they are made of
         return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 

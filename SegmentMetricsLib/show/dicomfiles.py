@@ -146,7 +146,7 @@ class Sources:
         self.frame = next((one for one in frames if re.fullmatch(uid.RE_VALID_UID, one)), None) or uid.generate_uid()
 
     def placeOf(self, structure: Structure) -> Referent | None:
-        """Return where a structure is in a SEG or RTSTRUCT, None if its file is another. Raises InputError if nowhere."""
+        """Return where a structure is in a SEG or RTSTRUCT, None if its file is another. InputError if nowhere."""
         dataset = self.files.get(structure.file)
         if dataset is None:
             return None
