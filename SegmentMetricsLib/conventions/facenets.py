@@ -5,7 +5,6 @@ Source: Frisken, Surface Nets for Multi-Label Segmentations with Preservation of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -17,7 +16,6 @@ from ..distances.surfacedistances import BoundaryPair
 from ..geometry import contours, meshing
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, triangleIndices
-from .bandrules import sharedShare
 from .meshes import samples
 from .rules import Sample
 from .toolmasks import Sampling
@@ -29,23 +27,20 @@ CHUNK = 50_000
 TIE_TOLERANCE = 1e-5
 
 
-@dataclass(frozen=True)
-class Faces:
-    """Distances from the centers of the triangles of voxel faces to the other boundary, with their areas.
+def faces(sampling: Sampling) -> tuple[Sample, Sample]:
+    """Return distances from the centers of the triangles of voxel faces to the other boundary, with their areas.
 
     For one slice, distances are those from the middles of pixel edges. Meshes are measured as they are.
     """
-
-    def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
-        structures = sampling.structures
-        masks = [s.mask for s in structures if s.mask is not None]
-        isShared = len(masks) == 2 and masks[0].grid.isRectangular and masks[1].grid.offsetOn(masks[0].grid) is not None
-        if not isShared or any(mask.grid.planar for mask in masks):
-            reference, test = (s.surface if s.mask is None else _alongFaces(s.mask) for s in structures)
-            return samples(BoundaryPair(reference, test), 0)
-        grid = masks[0].grid
-        mine, other = (_triangles(mask.on(grid)) for mask in masks)
-        return _measure(mine, other, grid.spacing), _measure(other, mine, grid.spacing)
+    structures = sampling.structures
+    masks = [s.mask for s in structures if s.mask is not None]
+    isShared = len(masks) == 2 and masks[0].grid.isRectangular and masks[1].grid.offsetOn(masks[0].grid) is not None
+    if not isShared or any(mask.grid.planar for mask in masks):
+        reference, test = (s.surface if s.mask is None else _alongFaces(s.mask) for s in structures)
+        return samples(BoundaryPair(reference, test), 0)
+    grid = masks[0].grid
+    mine, other = (_triangles(mask.on(grid)) for mask in masks)
+    return _measure(mine, other, grid.spacing), _measure(other, mine, grid.spacing)
 
 
 def _triangles(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
@@ -111,16 +106,8 @@ def _toFaces(points: np.ndarray, faces: np.ndarray, spacing: np.ndarray) -> np.n
     return found
 
 
-def faceBands(sampling: Sampling, tolerance: float) -> float:
-    """Return the overlap of the voxels whose centers are closer than the tolerance in mm to a face of their mask."""
-    first, second = (
-        sampling.keep(("faces", number, tolerance), lambda n=number: _band(sampling, n, tolerance)) for number in (0, 1)
-    )
-    return sharedShare(first, second)
-
-
-def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
-    """Return the voxels of a mask whose centers are near a voxel outside, taken as a box."""
+def nearFaces(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
+    """Return the voxels of a mask whose centers are closer than the tolerance in mm to a voxel outside, as a box."""
     mask = sampling.arrays[number]
     limit = (tolerance - TIE_TOLERANCE) ** 2
     squared = np.where(mask, np.float32(np.inf), np.float32(0))

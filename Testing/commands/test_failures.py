@@ -21,7 +21,6 @@ from SegmentMetricsLib.io.dicom import opening, segmentation
 from SegmentMetricsLib.io.formats import mha, nrrd
 from SegmentMetricsLib.io.messages import quiet
 from SegmentMetricsLib.mrml import headless
-from SegmentMetricsLib.show.report import requirePlotly
 
 
 @pytest.mark.parametrize(
@@ -29,7 +28,6 @@ from SegmentMetricsLib.show.report import requirePlotly
     [
         ("pydicom", lambda: opening.read(Path("any.dcm")), "pydicom and highdicom", "dicom"),
         ("highdicom", lambda: segmentation.readSegmentation(Path("any.dcm")), "highdicom", "dicom"),
-        ("plotly.offline", requirePlotly, "plotly", "report"),
         ("distributed", lambda: tasks.cluster("tcp://127.0.0.1:1").__enter__(), "Dask", "cluster"),
     ],
 )
@@ -46,7 +44,7 @@ def testACaseThatTakesTooMuchMemoryFailsAlone(monkeypatch):
     def tooLarge(task):
         raise MemoryError
 
-    monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.outcomeOf", tooLarge)
+    monkeypatch.setattr("SegmentMetricsLib.batch.tasks.outcomeOf", tooLarge)
     outcome = tasks.runCase(Task("one", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This takes more memory than the computer has.")
 
@@ -135,6 +133,27 @@ def testASignalWhileSlicerLoadsStopsTheCommand(tmp_path, monkeypatch, capsys, nu
     assert stopped == status
     assert "slicer" not in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("function", ["fill", "run"])
+def testCtrlCStopsACommandAtAnyTime(tmp_path, monkeypatch, capsys, function):
+    """Some senders send the signal twice: the second one does not stop what tidies up."""
+    tidied = []
+
+    def stopped(*given):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+            tidied.append(True)
+
+    monkeypatch.setattr(f"SegmentMetricsLib.commands.compare.{function}", stopped)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert __main__.main(command(tmp_path)) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert tidied and capsys.readouterr().err == "segment-metrics: interrupted\n"
 
 
 def testFilesAreReadWithoutATerminal(tmp_path, monkeypatch):

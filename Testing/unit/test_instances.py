@@ -17,6 +17,7 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from SegmentMetricsLib import Settings, compare, compareCase
 from SegmentMetricsLib.base.errors import InputError, Undefined
+from SegmentMetricsLib.base.plain import fromPlain
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io import labelnames
 from SegmentMetricsLib.metrics import instances as formulas
@@ -88,9 +89,12 @@ class TestEvents:
     def testNothing(self):
         overlaps = formulas.lesionOverlaps((lesionsOf(lines()), lesionsOf(lines())))
         assert overlaps.groups == ()
-        for quality in (formulas.panopticQuality, formulas.sensitivity, formulas.precision):
+        matches = formulas.matchLesions(overlaps, 0)
+        for of in (("missed", "reference"), ("invented", "test")):
             with pytest.raises(Undefined):
-                quality(formulas.matchLesions(overlaps, 0))
+                formulas.shareFound(matches, *of)
+        with pytest.raises(Undefined):
+            formulas.panopticQuality(matches)
 
     def testSmallLesionsAreLeftOut(self):
         found = formulas.withoutSmall(lesionsOf(lines((0, 2), (4, 8), (10, 11), (20, 23))), 3)
@@ -250,7 +254,7 @@ class TestList:
         (text,) = (resulttables.lesionsSentence(found.lesions),)
         assert text == "5 lesions in the reference: 2 found, 3 missed; the test has 1 lesion more that is invented."
         plain = json.loads(json.dumps(found.toDictionary()))
-        assert tuple(map(Lesion.fromDictionary, plain["lesions"])) == found.lesions
+        assert fromPlain(tuple[Lesion, ...], plain["lesions"]) == found.lesions
         writing.writeLists([found.record()], tmp_path)
         rows = list(csv.DictReader((tmp_path / "lesions.csv").open(encoding="utf-8")))
         assert [(row["Event"], float(row["X"])) for row in rows] == [
