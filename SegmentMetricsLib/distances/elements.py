@@ -25,8 +25,6 @@ MORE_NODES = {
     2: ((3, 1), (1, 3)),
     3: ((3, 1, 0), (1, 3, 0), (0, 3, 1), (0, 1, 3), (1, 0, 3), (3, 0, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)),
 }
-EVERY_NODE = {corners: (*NODES[corners], *MORE_NODES[corners]) for corners in NODES}
-MORE = slice(6, 15)
 # The nodes of each of the PIECES of an element, numbered in the order of both.
 NODES_OF_PIECES = {
     2: np.array([[0, 2, 3], [2, 1, 4]]),
@@ -106,8 +104,8 @@ class Elements:
 class Sampler:
     """Measures distances for a field whose segments are the two directions of one pair or of several; by search.
 
-    surfaces: the boundaries of all segments: the references of all pairs, then their tests. search: returns the search
-    of the boundary to which the distances of a segment are measured; None for others than surfaces of one pair.
+    surfaces: the boundaries of all segments: the references of all pairs, then their tests. search: returns that of the
+    reference (0) or the test (1) of a single pair.
 
     base: the elements of all segments, in their order. values: (n,) signed distances in mm at the nodes, more after
     every cut. totals, shared: (s,) mm2 or mm of every segment, and of elements that are part of both boundaries.
@@ -116,7 +114,7 @@ class Sampler:
     """
 
     def __init__(self, surfaces: Sequence[Surface], search: Any = None):
-        self.surfaces, self.closest = surfaces, search
+        self.surfaces, self.search = surfaces, search
         self.values = np.zeros(0)
         self._places: list[tuple[int, Callable[[np.ndarray], np.ndarray]]] = []
         self.totals = np.array([float(surface.sizes.sum()) for surface in surfaces])
@@ -170,16 +168,16 @@ class Sampler:
 
     def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
         """Return signed distances (n,) in mm of LPS points (n, 3) on the boundary of a segment."""
-        signed = self.closest(segment).signedDistances(points)
+        signed = self.search(1 - segment).signedDistances(points)
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
-        return (-signed if segment == 0 and self.closest(segment).isClosed else signed) + 0.0
+        return (-signed if segment == 0 and self.search(1 - segment).isClosed else signed) + 0.0
 
     def nearestTriangles(self, segments: np.ndarray, points: np.ndarray) -> np.ndarray:
         """Return the triangles (n, 3, 3) in mm next to LPS points (n, 3) on the boundaries of segments (n,)."""
         result = np.empty((len(points), 3, 3))
         for segment in np.unique(segments).tolist():
             own = segments == segment
-            result[own] = self.closest(segment).nearestTriangles(points[own])
+            result[own] = self.search(1 - segment).nearestTriangles(points[own])
         return result
 
     def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
@@ -241,25 +239,23 @@ class LatticeSampler(Sampler):
         self._start(nodes, sizes, caseSides(self._axes).take(self._triangles), segment)
         self.areLarge = np.less_equal(every, FEWEST)
 
-    def _measure(
-        self, rows: np.ndarray, weights: tuple[tuple[int, ...], ...], chosen: slice = slice(None)
-    ) -> np.ndarray:
-        """Append the distances at chosen places on elements (k,), and return the numbers (places, k) of these nodes."""
+    def _measure(self, rows: np.ndarray, weights: tuple[tuple[int, ...], ...]) -> np.ndarray:
+        """Append the distances at places on elements (k,), and return the numbers (places, k) of these nodes."""
         if not len(rows):
-            return np.zeros((len(weights[chosen]), 0), np.int32)
+            return np.zeros((len(weights), 0), np.int32)
         # the boundaries of large masks one after the other: numbering their places takes memory for every cell
         ofTest = int(np.searchsorted(self._homes.take(rows), self.lattice.codes.shape[1]))
         if self.lattice.codes.size > LARGE and 0 < ofTest < len(rows):
-            return np.concatenate([self._measure(some, weights, chosen) for some in np.split(rows, [ofTest])], axis=1)
+            return np.concatenate([self._measure(some, weights) for some in np.split(rows, [ofTest])], axis=1)
         homes, triangles = self._homes.take(rows), self._triangles.take(rows)
-        values, numbers, points = self.lattice.measured(homes, triangles, weights, chosen)
+        values, numbers, points = self.lattice.measured(homes, triangles, weights)
         numbers += np.int32(self._append(values, points))
         return numbers
 
     def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
         if elements is not self.base:
             return super().cut(elements, rows)
-        more = self._measure(rows, EVERY_NODE[3], MORE)
+        more = self._measure(rows, MORE_NODES[3])
         return pieces(self.values, self.base, rows, more)
 
     def surfaceCells(self, segment: int) -> np.ndarray:
@@ -278,17 +274,13 @@ class LatticeSampler(Sampler):
 
     def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
         # the lattice knows the sides without a search
-        isInside = self.lattice.isInsideAt(self._opposite(segment), points)
-        isReference = segment < len(self.lattice.masks)
+        count = len(self.lattice.masks)
+        isReference, isInside = segment < count, self.lattice.isInsideAt((segment + count) % (2 * count), points)
         away = distancesToTriangles(points, self.nearestTriangles(np.array([segment]), points))
         return np.where(isInside == isReference, 1.0, -1.0) * away + 0.0
 
     def nearestTriangles(self, segments: np.ndarray, points: np.ndarray) -> np.ndarray:
-        return self.lattice.nearestTriangles(self._opposite(segments), points)
-
-    def _opposite(self, segments: Any) -> Any:
-        """Return the masks, by number, to whose boundaries the distances of segments are measured."""
-        return (segments + len(self.lattice.masks)) % len(self.surfaces)
+        return self.lattice.nearestTriangles((segments + len(self.lattice.masks)) % len(self.surfaces), points)
 
     def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
         homes, count = self._homes.take(rows), self.lattice.codes.shape[1]

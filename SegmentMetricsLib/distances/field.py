@@ -75,9 +75,8 @@ FEWEST_DRAWN, MOST_DRAWN, SPREAD = 100, 2000, 0.5
 GOLDEN = (5**0.5 - 1) / 2
 # A limit passes next to a node if it differs from the distance there by less than this fraction of the element's bend.
 NEXT_TO_NODE = 0.25
-# How far around a guess a percentile is sought at first, as a fraction of the length of elements and of the size; then
-# so many times as far.
-NEAR, MARGIN, FARTHER = 0.05, 0.002, 4
+# How far around a guess a percentile is sought at first, as a fraction of the size; then so many times as far.
+MARGIN, FARTHER = 0.002, 4
 
 
 def once(compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -322,7 +321,7 @@ class Field:
         elements, own, total = self.elements, self.elements.rowsOf(number), float(self.totals[number])
         low, high = (some[own] for some in elements.range)
         wanted, top = percent / 100 * total, float(high.max(initial=0.0))
-        away = NEAR * float(self.sampler.lengths[number]) + MARGIN * total / max(density, 1e-9)
+        away = MARGIN * total / max(density, 1e-9)
         while True:
             least, most = max(guess - away, -1e-9), guess + away
             chosen = np.flatnonzero((low <= most) & (high > least))
@@ -357,11 +356,11 @@ class Field:
         for: the result then only shows that none exceeds the upper bound.
         """
         # toward both sides it is found for all segments at once
-        numbers = [number] if side else range(self.count)
-        key = "largest", side, known, number if side else None
-        if key not in self.known:
-            self.known[key] = dict(zip(numbers, farthest(self, numbers, side, known), strict=True))
-        return self.known[key][number]
+        return (
+            self._farthest((number,), side, known)[0] if side else self._farthest(range(self.count), 0, known)[number]
+        )
+
+    _farthest = once(farthest)
 
 
 def errorsLeft(differences: np.ndarray, left: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -92,11 +92,11 @@ def farthest(field: Any, numbers: Sequence[int], side: int, known: float) -> lis
         chosen = chosen[sampler.mayReach(elements.rows[chosen], side)]
     if len(chosen):
         corners = elements.nodes[: elements.corners, chosen].T
-        _bound(field, side, corners, values, elements.segment[chosen], known, (lowest, highest, places))
+        _narrow(field, side, corners, values, elements.segment[chosen], known, (lowest, highest, places))
     return [(Bounded(lowest[n], lowest[n], max(lowest[n], highest[n])), places[n]) for n in numbers]
 
 
-def _bound(
+def _narrow(
     field: Any,
     side: int,
     elements: np.ndarray,
@@ -105,9 +105,9 @@ def _bound(
     known: float,
     result: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> None:
-    """Raise the lower bounds (s,) in mm, and their places (s, 3), of the largest distances of pieces; and the upper.
+    """Raise lower bounds (s,) of largest distances in mm, with their places (s, 3), and upper bounds (s,), the result.
 
-    elements: (k, c) nodes of the pieces. segment: (k,). result: the lower bounds, upper bounds and places.
+    elements: (k, c) corners of those that may be farther, by number. atNodes: (n,) mm. segment: (k,).
     """
     lowest, highest, best = result
     sampler, wanted, most = field.sampler, WANTED * field.scales, MOST_OF_SIDE if side else MOST_PIECES

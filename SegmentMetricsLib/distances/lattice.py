@@ -53,17 +53,13 @@ REACH = 4
 # Largest reach that a tolerance can require: the number of steps grows with its cube, and the ends of masks that are
 # cut off beyond a slab must stay out of reach.
 LARGEST_REACH = MORE_SLICES - 3
-# Numbers of cells after which finished points are removed: at first, and the step from there on. Only after the first
-# two blocks the search tree is considered, if it is cheaper.
-FIRST_RANKS, MORE_RANKS = (8, 16, 28), 16
+# Numbers of cells after which finished points are removed: at first, and the step from there on. After the first two
+# blocks, up to so many points that are left are searched.
+FIRST_RANKS, MORE_RANKS, FEW_LEFT = (8, 16, 28), 16, 200
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
 # Triangles and tabulated positions processed at a time, for the same reason.
 CELLS, TABLE_CHUNK = 1 << 13, 128
-# Rough costs in seconds, which decide when the search tree is cheaper than further tables: of a lookup, of a search,
-# and of a table per position. A table serves several structures, so each bears a part of its cost. Whether a table
-# happens to exist must not matter: the same pair has to give the same digits whatever was compared before.
-LOOKUP_COST, SEARCH_COST, TABLE_COST = 4e-9, 3e-6, 3e-7
 
 
 class CellTables:
@@ -112,7 +108,7 @@ class CellTables:
         return self._ranked[1]
 
     def blockFrom(self, first: int) -> range:
-        """Return the ranks from one on after which finished points are removed; they share a table."""
+        """Return the ranks from one on after which finished points are removed."""
         end = next((end for end in FIRST_RANKS if end > first), first + MORE_RANKS)
         return range(first, min(end, len(self.order)))
 
@@ -204,7 +200,6 @@ class Lattice:
         self.size = int(self.shape.prod())
         # how far in mm the search moves boundaries from each other, so that none is nearer than the wanted one
         self._room = 4 * float(np.linalg.norm((np.ptp(self.lows, axis=0) + self.shape) * self.spacing))
-        self._spreads = caseSpreads(tuple(np.diag(self.spacing).ravel().tolist()))
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -235,7 +230,6 @@ class Lattice:
         homes: np.ndarray,
         triangles: np.ndarray,
         weights: tuple[tuple[int, ...], ...],
-        chosen: slice = slice(None),
     ) -> tuple[np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Return the signed distances (n,) in mm at the distinct places on triangles (m,) in cells (m,).
 
@@ -243,11 +237,10 @@ class Lattice:
         numbers (places, m) of the places on every triangle, and a function that returns the LPS points (k, 3) of places
         given by number (k,).
 
-        homes, triangles: as returned by triangles(). weights: of the corners of a triangle, for each place, of which
-        some are chosen.
+        homes, triangles: as returned by triangles(). weights: of the corners of a triangle, for each place.
         """
         places, count = cellcases.trianglePlaces(weights), self.codes.shape[1]
-        cells, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, places, chosen)
+        cells, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, places)
         isSecond = cells >= count
         others, tables = cells + np.where(isSecond, -count, count), cellTables(self.spacing, places)
         squared, far = self.squaredDistances(others, positions, tables)
@@ -308,11 +301,12 @@ class Lattice:
     def _search(self) -> ClosestSurface:
         """The boundaries of all masks beside each other, so that a single search serves all of them."""
         places, ofMasks, count = cellcases.trianglePlaces(CORNERS), [], 0
+        ofCases = caseSpreads(tuple(np.diag(self.spacing).ravel().tolist()))
         for source, before in enumerate((0, self.codes.shape[1])):
             homes, triangles = self.triangles(source)
             owners, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, places)
             points = self._aside(self.indexOf(owners - before, positions, places), owners // self.size)
-            ofMasks.append((points, numbers.T + count, self._spreads.take(triangles)))
+            ofMasks.append((points, numbers.T + count, ofCases.take(triangles)))
             count += len(points)
         points, cells, spreads = map(np.concatenate, zip(*ofMasks, strict=True))
         return ClosestSurface(Surface(points, cells), spreads)
@@ -340,8 +334,7 @@ class Lattice:
         block = range(0)
         while len(active) and block.stop < len(tables.order):
             block = tables.blockFrom(block.stop)
-            cost = len(block) * (len(active) * LOOKUP_COST + len(tables.points) * TABLE_COST)
-            if block.start >= FIRST_RANKS[1] and cost > len(active) * SEARCH_COST:
+            if block.start >= FIRST_RANKS[1] and len(active) <= FEW_LEFT:
                 break
             left, together = [np.zeros(0, np.intp)], CHUNK // len(block)
             for part in chunks(len(active), together):

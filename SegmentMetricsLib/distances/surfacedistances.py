@@ -46,9 +46,6 @@ class DirectedDistances:
     surface: Surface
     sign: int = 1
 
-    def __repr__(self) -> str:
-        return f"<DirectedDistances from {self.surface!r}>"
-
     @property
     def totalSize(self) -> float:
         """Area of the whole boundary in mm2, or length in mm."""
@@ -133,12 +130,6 @@ class DirectedDistances:
             crossed = crossed[first[crossed] < last[crossed]]
         # extrapolation must not make the curve rise
         return np.minimum.accumulate(np.clip(result, 0.0, self.totalSize))
-
-    def sizeBetween(self, low: float, high: float) -> float:
-        """Return the size of the elements whose nodes are all farther than `low`, but not than `high`, mm."""
-        own = self.field.elements.rowsOf(self.number)
-        smallest, largest = (some[own] for some in self.field.elements.range)
-        return float(self.field.elements.sizes[own].sum(where=(smallest > low) & (largest <= high)))
 
     @cached_property
     def atPoints(self) -> np.ndarray:
@@ -234,7 +225,7 @@ class DirectedDistances:
         return Bounded.within(mean, error, -np.inf, np.inf)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SurfaceDistances:
     """Distances between a reference and a test boundary in both directions. method: name of the algorithm used."""
 
@@ -269,18 +260,11 @@ class SurfaceDistances:
 class BoundaryPair:
     """The non-empty boundaries of a reference and a test structure, prepared for measuring distances between them.
 
-    reach: distance in mm that table lookup should cover if both are masks on one lattice. searches: the closest-point
-    searches of boundaries that are in several pairs, to use and to add to; None for a pair with its own.
+    reach: distance in mm that table lookup should cover if both are masks on one lattice.
     Raises InputError if one is a surface and the other contours, or if contours lie in different planes.
     """
 
-    def __init__(
-        self,
-        reference: Surface,
-        test: Surface,
-        reach: float = 0.0,
-        searches: dict[Surface, ClosestSurface] | None = None,
-    ):
+    def __init__(self, reference: Surface, test: Surface, reach: float = 0.0):
         if reference.dimension != test.dimension:
             raise InputError("A surface in space cannot be compared with contours in a plane.")
         if reference.dimension == 2 and not liesInPlane(reference, test):
@@ -292,8 +276,8 @@ class BoundaryPair:
         if len(masks) == 2 and reference.dimension == 3:
             with suppress(ValueError):
                 self.lattice = Lattice([masks], cellsWithin(masks[0].grid, reach))
-        self._reach, self._areShared = reach, searches is not None
-        self._searches: dict[Surface, ClosestSurface] = {} if searches is None else searches
+        self._reach = reach
+        self._searches: dict[Surface, ClosestSurface] = {}
 
     def __getstate__(self) -> dict:
         """Leave out the search trees, which are rebuilt in the other process."""
@@ -301,7 +285,9 @@ class BoundaryPair:
 
     def exchanged(self) -> BoundaryPair:
         """Return the pair with reference and test exchanged, which shares the search trees."""
-        return BoundaryPair(self.surfaces[1], self.surfaces[0], self._reach, self._searches)
+        pair = BoundaryPair(self.surfaces[1], self.surfaces[0], self._reach)
+        pair._searches = self._searches
+        return pair
 
     def search(self, number: int) -> ClosestSurface:
         """Return the closest-point search of the reference (0) or the test (1)."""
@@ -310,14 +296,9 @@ class BoundaryPair:
             self._searches[surface] = ClosestSurface(surface.target)
         return self._searches[surface]
 
-    def searchOpposite(self, number: int) -> ClosestSurface:
-        """Return the search of the other boundary than the reference (0) or the test (1)."""
-        return self.search(1 - number)
-
     def forget(self) -> None:
-        """Free the memory of the pair's own search trees and the lattice; they are rebuilt when needed again."""
-        if not self._areShared:
-            self._searches.clear()
+        """Free the memory of the search trees and the lattice; they are rebuilt when needed again."""
+        self._searches.clear()
         if self.lattice is not None:
             self.lattice.forget()
 
@@ -351,7 +332,7 @@ def measureTogether(
         if lattice is not None and len(chosen) > 1:
             masks = [pair.lattice.masks[0] for pair in chosen if pair.lattice is not None]
             lattice = Lattice(masks, lattice.reach)
-        sampler = LatticeSampler(lattice, surfaces) if lattice else Sampler(surfaces, chosen[0].searchOpposite)
+        sampler = LatticeSampler(lattice, surfaces) if lattice else Sampler(surfaces, chosen[0].search)
         field = Field(sampler, limits, percentiles)
         every = [DirectedDistances(field, segment, surface) for segment, surface in enumerate(surfaces)]
         for row, toTest, toReference in zip(rows, every, every[len(rows) :], strict=False):

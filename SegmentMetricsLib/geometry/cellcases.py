@@ -294,16 +294,16 @@ def trianglesIn(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def numberedPlaces(
-    cells: np.ndarray, triangles: np.ndarray, strides: np.ndarray, places: TrianglePlaces, chosen: slice = slice(None)
+    cells: np.ndarray, triangles: np.ndarray, strides: np.ndarray, places: TrianglePlaces
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct places on triangles, as cells (n,) and positions (n,), and their numbers (places, m).
 
-    cells: (m,) in which the triangles (m,) lie, as numbers on a lattice with strides (3,). chosen: which of the places
-    on every triangle. Nothing is sorted: a place is known by its cell and position, so that flags show which occur.
+    cells: (m,) in which the triangles (m,) lie, as numbers on a lattice with strides (3,). Nothing is sorted: a
+    place is known by its cell and position, so that flags show which occur.
     """
     perCell = len(places.local)
-    shifts = np.ascontiguousarray((places.steps[:, chosen] @ strides).T, np.int32)
-    positions = np.ascontiguousarray(places.ofTriangles[:, chosen].T)
+    shifts = np.ascontiguousarray((places.steps @ strides).T, np.int32)
+    positions = np.ascontiguousarray(places.ofTriangles.T)
     low = int(cells.min())
     local = (cells - low).astype(np.int32)
     isOwner = np.zeros(int(local.max()) + int(shifts.max()) + 1, bool)

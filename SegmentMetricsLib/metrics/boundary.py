@@ -126,8 +126,9 @@ def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> 
 
 def shareOfTies(distances: SurfaceDistances, tolerance: float) -> float:
     """Return the fraction of both boundaries, in [0, 1], whose distance equals the tolerance in mm."""
-    sizes = [d.sizeBetween(withTies(tolerance, -1), withTies(tolerance)) for d in distances.directions]
-    return sum(sizes) / sum(direction.totalSize for direction in distances.directions)
+    limits = withTies(tolerance), withTies(tolerance, -1)
+    within, below = (sum(direction.sizeWithin(limit) for direction in distances.directions) for limit in limits)
+    return (within - below) / sum(direction.totalSize for direction in distances.directions)
 
 
 @quantity("masks")

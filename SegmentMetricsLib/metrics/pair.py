@@ -15,10 +15,8 @@ from ..base.parallel import allCores
 from ..base.texts import commaSeparated
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
 from ..geometry import sharedvolume, voxelization
-from ..geometry.closest import ClosestSurface
 from ..geometry.grids import Grid
 from ..geometry.masks import LARGEST_BOX, LARGEST_ROW, Mask, boxAround, commonGrid, finerFirst
-from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.dose import Dose
 from ..model.lattices import onOneLattice
@@ -56,8 +54,7 @@ class Pair:
     pairs are measured together.
 
     reference, test: contours in a plane go with contours in a plane. criticals: the critical structures by name, of
-    which the settings choose. searches: as for BoundaryPair, shared by pairs that have structures in common. dose: of a
-    plan.
+    which the settings choose. dose: of a plan.
     """
 
     def __init__(
@@ -66,7 +63,6 @@ class Pair:
         test: Structure,
         settings: Any,
         criticals: Mapping[str, Structure] | None = None,
-        searches: dict[Surface, ClosestSurface] | None = None,
         dose: Dose | None = None,
     ):
         if not reference.isEmpty and not test.isEmpty and reference.dimension != test.dimension:
@@ -80,7 +76,6 @@ class Pair:
         self.needed: set[str] = set()
         # quantities that a convention computes in another way, by name
         self.replaced: Mapping[str, Callable[..., Any]] = {}
-        self._searches = None if settings.extent == "common" else searches
         self.given, self.settings, self.dose = (reference, test), settings, dose
         self.extent = Extent()
         if settings.extent == "common":
@@ -177,7 +172,7 @@ class Pair:
         criticals: the critical structures of the pair in this order.
         """
         reference, test = self.given
-        other = Pair(test, reference, self.settings, criticals, self._searches)
+        other = Pair(test, reference, self.settings, criticals)
         if self.extent.slab is None:
             for name in MEASURED:
                 if name in vars(self):
@@ -201,7 +196,7 @@ class Pair:
         voxels = [s.mask.voxels.size for s in self.structures if s.mask is not None]
         # VTK's filters hold Python's lock, but are multithreaded themselves
         with allCores() if sum(voxels) > FEW_TO_SHARE else nullcontext():
-            return BoundaryPair(self.reference.surface, self.test.surface, reach, self._searches)
+            return BoundaryPair(self.reference.surface, self.test.surface, reach)
 
     @cached_property
     def distances(self) -> SurfaceDistances:

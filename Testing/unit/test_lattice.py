@@ -9,7 +9,7 @@ from tiers import rarely
 
 from SegmentMetricsLib.conventions.meshes import signedDistances
 from SegmentMetricsLib.distances import lattice
-from SegmentMetricsLib.distances.elements import LatticeSampler, Sampler
+from SegmentMetricsLib.distances.elements import LatticeSampler
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, measureTogether, packs
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask

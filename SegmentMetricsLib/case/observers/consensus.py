@@ -15,7 +15,6 @@ from ...geometry import voxelization
 from ...geometry.closest import ClosestSurface
 from ...geometry.grids import Grid
 from ...geometry.masks import LARGEST_BOX, Mask, finest
-from ...geometry.surfaces import Surface
 from ...model.lattices import onOneLattice
 from ...model.structure import Structure
 
@@ -47,21 +46,18 @@ class Consensus(NamedTuple):
 class Drawings:
     """The structures that the observers drew, and their voxels on one grid. None of them is empty.
 
-    masks: the voxels. low, high: the smallest and the largest index i, j, k of the box around all of them. searches:
-    the closest-point searches of the structures' surfaces. known: what signedDistances() has measured.
+    masks: the voxels. low, high: the smallest and the largest index i, j, k of the box around all of them. known: what
+    signedDistances() has measured.
     """
 
     structures: Sequence[Structure]
     masks: Sequence[Mask]
     low: np.ndarray
     high: np.ndarray
-    searches: dict[Surface, ClosestSurface] = field(default_factory=dict)
     known: dict[bool, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @staticmethod
-    def of(
-        structures: Sequence[Structure], meshSpacing: float, searches: dict[Surface, ClosestSurface] | None = None
-    ) -> Drawings:
+    def of(structures: Sequence[Structure], meshSpacing: float) -> Drawings:
         """Return structures on their common grid. meshSpacing: as in Settings.
 
         The grid is the common lattice if there is one, else that of the observer with the smallest voxels, whatever
@@ -84,11 +80,16 @@ class Drawings:
         if not filled:
             raise InputError("no voxel of the common grid lies inside an observer's contour.")
         low, high = np.min([mask.low for mask in filled], axis=0), np.max([mask.high for mask in filled], axis=0)
-        return Drawings(structures, masks, low, high, {} if searches is None else searches)
+        return Drawings(structures, masks, low, high)
 
     @property
     def grid(self) -> Grid:
         return self.masks[0].grid
+
+    @cached_property
+    def searches(self) -> list[ClosestSurface]:
+        """The closest-point search of every surface."""
+        return [ClosestSurface(structure.surface.target) for structure in self.structures]
 
     @cached_property
     def votes(self) -> np.ndarray:
@@ -118,18 +119,11 @@ class Drawings:
                 chosen = slice(first, first + CHUNK)
                 index = np.stack(np.unravel_index(every[chosen], self.votes.shape)[::-1], axis=1) + self.low
                 points = self.grid.toWorld(index)
-                for number, structure in enumerate(self.structures):
-                    found[chosen, number] = searchOf(structure.surface, self.searches).signedDistances(points)
+                for number, search in enumerate(self.searches):
+                    found[chosen, number] = search.signedDistances(points)
             self.known[areTied] = every, found
         every, distances = self.known[areTied]
         return distances[np.searchsorted(every, voxels)]
-
-
-def searchOf(surface: Surface, searches: dict[Surface, ClosestSurface]) -> ClosestSurface:
-    """Return the closest-point search of a surface, from those that are known if it is among them."""
-    if surface not in searches:
-        searches[surface] = ClosestSurface(surface.target)
-    return searches[surface]
 
 
 def consensusOf(drawings: Drawings, method: str, chosen: Sequence[int] | None = None) -> Consensus:

@@ -15,8 +15,6 @@ from ...base.parallel import eachSideBySide
 from ...base.plain import toPlain
 from ...conventions.presets import PRESETS
 from ...distances.surfacedistances import SurfaceDistances
-from ...geometry.closest import ClosestSurface
-from ...geometry.surfaces import Surface
 from ...metrics.findings import asFinding
 from ...metrics.measurement import Measurement, measure
 from ...metrics.pair import Pair
@@ -149,11 +147,10 @@ def compareAll(
     structures: Sequence[Structure | None],
     settings: Settings,
     criticals: Sequence[Mapping[str, Structure]],
-    searches: dict[Surface, ClosestSurface],
 ) -> Matrix:
     """Compare all ordered pairs of structures; those that are None are in no pair.
 
-    criticals: by name, for each structure as a reference. searches: of the structures' surfaces, to use and to add to.
+    criticals: by name, for each structure as a reference.
     """
     # before the threads start, which would otherwise make the surface of a structure each for itself
     present = {n: structure for n, structure in enumerate(structures) if structure is not None}
@@ -163,7 +160,7 @@ def compareAll(
     opened: dict[tuple[int, int], Pair | InputError] = {}
     for first, second in places:
         try:
-            opened[first, second] = Pair(present[first], present[second], settings, criticals[first], searches)
+            opened[first, second] = Pair(present[first], present[second], settings, criticals[first])
         except InputError as error:
             opened[first, second] = error
     measureTogether(one for one in opened.values() if isinstance(one, Pair) and costOf(one.structures) <= SMALL)

@@ -13,9 +13,7 @@ from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
 from ...base.progress import Cancelled
 from ...base.texts import commaSeparated
-from ...geometry.closest import ClosestSurface
 from ...geometry.masks import Mask
-from ...geometry.surfaces import Surface
 from ...io.labelnames import labelNamesFrom
 from ...metrics.pair import Pair
 from ...model.naming import placeOf
@@ -25,7 +23,7 @@ from ..casework import Progress, Run, atOnce
 from ..comparison import comparePair
 from ..frames import frameOf, pandasOrError
 from ..places import worstPlaces
-from .consensus import Consensus, Drawings, conformity, consensusOf, searchOf
+from .consensus import Consensus, Drawings, conformity, consensusOf
 from .gathering import Observer, ObserverCase, Organ, gather
 from .matrix import Matrix, compareAll, percentileOf
 from .observed import ENOUGH, NOTHING, TOLERATED, AgainstOthers, ObservedStructure, ofCopy, ofMissing, ofTooFew
@@ -244,10 +242,9 @@ def observe(case: ObserverCase, organ: Organ) -> ObservedStructure | InputError:
 
 def _observe(organ: Organ, case: ObserverCase) -> ObservedStructure:
     settings = case.settings
-    searches: dict[Surface, ClosestSurface] = {}
     count = len(case.observers)
     everyone = [*case.observers, *case.tests]
-    matrix = compareAll(organ.structures, settings, case.criticals, searches)
+    matrix = compareAll(organ.structures, settings, case.criticals)
     members = [n for n in range(count) if organ.structures[n] is not None]
     remarks = []
     for text, pairs in (*matrix.failures.items(), *matrix.findings.items()):
@@ -271,9 +268,7 @@ def _observe(organ: Organ, case: ObserverCase) -> ObservedStructure:
                 structure = cast(Structure, organ.structures[number])
                 if structure.givenSurface is not None and not structure.surface.isClosed:
                     raise InputError(f"the surface of {everyone[number]} {structure.surface.whyNoInside}.")
-            drawings = Drawings.of(
-                [cast(Structure, organ.structures[n]) for n in drawn], settings.meshSpacing, searches
-            )
+            drawings = Drawings.of([cast(Structure, organ.structures[n]) for n in drawn], settings.meshSpacing)
             agreement = dict(zip(agreement, conformity(drawings.votes, len(members)), strict=True))
             if len(drawn) >= ENOUGH:
                 known = _withConsensus(organ, drawn, drawings, case)
@@ -331,8 +326,7 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, case:
     if consensus.isEmpty:
         remarks.append(f"The consensus of {organ.name} is empty, so there is no map of where the observers differ.")
     else:
-        searches = [searchOf(s.surface, drawings.searches) for s in drawings.structures]
-        variation = Variation.of(consensus.surface, searches)
+        variation = Variation.of(consensus.surface, drawings.searches)
 
     def leftOut(number: int) -> AgainstOthers:
         others = [n for n in range(len(drawn)) if n != number]
@@ -340,7 +334,7 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, case:
         reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, case)
         own = drawings.structures[number]
         criticals = case.criticals[drawn[number]]
-        comparison = comparePair(Pair(reference, own, case.settings, criticals, drawings.searches))
+        comparison = comparePair(Pair(reference, own, case.settings, criticals))
         places = comparison.worstPlaces
         if not places and comparison.distances is not None:  # the farthest one, if all is within the tolerance
             places = worstPlaces(comparison.distances, NOTHING, most=1)
