@@ -128,15 +128,6 @@ def testStructureSets(study, inline):
     assert len(record["pairing"]["proposals"]) == 1 and "different sides" in record["pairing"]["findings"][0]["text"]
 
 
-def testInfiniteValuesAndTheirTreatment(study, inline):
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,none.nrrd")
-    assert batch("--infinite", "image-diagonal", "--metrics", "boundary") == 0
-    (found,) = [row for row in table("summary") if row["Measurement"] == "HD"]
-    # 24 voxels of 1 mm along each axis
-    assert (found["Infinite"], found["Replaced"]) == ("1", "1")
-    assert float(found["Mean"]) == pytest.approx((1 + 24 * 3**0.5) / 2) and found["Median"] == "inf"
-
-
 # Files of cases that are none
 
 

@@ -45,33 +45,6 @@ def testCounts():
         assert one.status == "undefined" and "without an image" in one.reason
 
 
-def testErratumOfTheRandIndex():
-    # three voxels, the last one in the test only: 01, 02, 12 are joined by the reference, 01 only by the test
-    table = Counts(0, 1, 0).exactly(3)
-    together, inReference, inTest, apart = agreement.pairsOfVoxels(table)
-    assert (together, inReference, inTest, apart) == (1, 2, 0, 0)
-    assert agreement.randIndex(table) == pytest.approx(1 / 3)
-    printed = (together + inReference) / 3
-    assert printed == 1, "as printed, the Rand index of two different segmentations would be perfect"
-
-
-def testErratumOfTheVariationOfInformation():
-    tp, fp, fn, n = 1, 2, 0, 8
-    tn = n - tp - fp - fn
-
-    def entropy(*counts):
-        return -sum(c / n * math.log2(c / n) for c in counts if c)
-
-    right = 2 * entropy(tp, fp, fn, tn) - entropy(tp + fn, tn + fp) - entropy(tp + fp, tn + fn)
-    assert agreement.variationOfInformation(Counts(tp, fp, fn).exactly(n)) == pytest.approx(right, abs=1e-12)
-    # as printed, the voxels inside and outside one structure are not all voxels
-    assert (tp + fn) + (tn + fp) == (tp + fp) + (tn + fn) == n != (tp + fn) + (tn + fn)
-    # what is printed for the reference belongs to the test: either entropy is wrong, their sum is not
-    printed = entropy(tp + fn, tn + fn), entropy(tp + fp, tn + fp)
-    assert abs(printed[0] - entropy(tp + fn, tn + fp)) > 0.1
-    assert sum(printed) == pytest.approx(entropy(tp + fn, tn + fp) + entropy(tp + fp, tn + fn))
-
-
 def testMeshesAndContours():
     meshes = shapes.boxMesh((0, 0, 0), (10, 10, 10)), shapes.boxMesh((1, 0, 0), (11, 10, 10))
     comparison = compare(*meshes, BOTH)
@@ -133,12 +106,6 @@ def testHugeGridsAreExact(shift, isFuzzy):
     assert math.prod(size) == comparison.grid["evaluated"]["voxels"]
     for key, value in expected.items():
         assert comparison[key].value == pytest.approx(float(value), rel=4e-16), key
-
-
-@pytest.mark.parametrize(("beta", "value"), [(2, Fraction(5, 8)), (1, Fraction(2, 3)), (0.5, Fraction(5, 7))])
-def testFMeasureByHand(beta, value):
-    """3 in both, 1 in the test only, 2 in the reference only: precision 3/4, sensitivity 3/5."""
-    assert agreement.fMeasure(Counts(3, 1, 2).exactly(None), beta) == float(value)
 
 
 def testGridsOfOneAndTwoVoxels():

@@ -90,38 +90,19 @@ class TestCumulative:
         assert (np.diff(shares) >= 0).all() and shares[0] >= 0 and shares[-1] == pytest.approx(100)
 
 
-@pytest.mark.parametrize(
-    ("value", "above"),
-    [
-        (0.1, 0.1),
-        (0.11, 0.15),
-        (1, 1),
-        (1.6, 2),
-        (2.1, 3),
-        (3.2, 4),
-        (4.5, 5),
-        (5.5, 6),
-        (6.5, 8),
-        (9, 10),
-        (61, 80),
-        (100, 100),
-    ],
-)
-def testRoundNumbers(value, above):
-    assert distributions.roundAbove(value) == above
+ABOVE = {0.1: 0.1, 0.11: 0.15, 1: 1, 1.6: 2, 2.1: 3, 3.2: 4, 4.5: 5, 5.5: 6, 6.5: 8, 9: 10, 61: 80, 100: 100}
+
+
+def testRoundNumbers():
+    assert {value: distributions.roundAbove(value) for value in ABOVE} == ABOVE
 
 
 @pytest.mark.parametrize(
     ("low", "high", "ends"),
     [
-        (-68.75, -3.75, (-70, 0)),
-        (0, 9, (0, 10)),
-        (0, 0.37, (0, 0.4)),
-        (-1.2, 3.3, (-1.5, 3.5)),
-        (0, 0, (0, 1)),
-        (5, 5, (5, 6)),
-        (0, 137, (0, 140)),
+        (-68.75, -3.75, (-70, 0)), (0, 9, (0, 10)), (0, 0.37, (0, 0.4)), (-1.2, 3.3, (-1.5, 3.5)), (0, 0, (0, 1)),
+        (5, 5, (5, 6)), (0, 137, (0, 140)),
     ],
-)
+)  # fmt: skip
 def testAxesHaveRoundNumbersAtTheirEndsAndInTheMiddle(low, high, ends):
     assert distributions.roundRange(low, high) == pytest.approx(ends)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from statistics import median
 
 import numpy as np
 import pytest
-import reference
 import shapes
-import SimpleITK
 from scipy.spatial.distance import cdist
-from similaritywork import KEYS, disc, measured, square, stack
+from similaritywork import disc, measured, square, stack
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 
@@ -25,15 +22,6 @@ from SegmentMetricsLib.show.writing import measuredSurfaces
 
 
 class TestHandComputed:
-    def testShiftedSquare(self):
-        """A square moved by (3, 4) mm: every point is paired with its like, 5 mm away: exp(-25 / 200) = 0.882497."""
-        result = measured(stack([square((5, 5), (14, 14))]), stack([square((8, 9), (17, 18))]))
-        assert list(result) == KEYS
-        assert result["MSI"].value == pytest.approx(0.882497, abs=1e-6)
-        assert result["MSIPaired"].value == pytest.approx(0.882497, abs=1e-6)
-        assert result["MeanBLD"].value == pytest.approx(5, abs=1e-9)
-        assert result["MSI3D"].value == pytest.approx(0.882497, abs=1e-6)
-
     def testShiftedPixel(self):
         """One pixel against the third one beside it, pixels of 2 mm: exp(-36 / 200) = 0.835270."""
         one, other = (stack([square(at, at, 9)] * 2, spacing=(2, 2, 5)) for at in ((1, 4), (4, 4)))
@@ -243,20 +231,10 @@ class TestSplitting:
 # Distances of contours that belong together: paired average Hausdorff distance, bidirectional local distances
 
 
-# Label -> paired average Hausdorff distance and mean bidirectional local distance in mm.
-ORGANS = {5: (0.70, 1.43), 1: (0.52, 0.86), 2: (0.69, 1.22), 6: (0.83, 1.67), 7: (1.18, 2.30)}
-
-
 def centered(side: float):
     """Return a square around the origin as lines."""
     h = side / 2
     return shapes.loops([(-h, -h), (h, -h), (h, h), (-h, h)])
-
-
-def organs():
-    return [
-        SimpleITK.ReadImage(str(reference.FOLDER / "data" / f"organs_{side}.nii.gz")) for side in ("reference", "test")
-    ]
 
 
 class TestPairedDistance:
@@ -282,41 +260,6 @@ class TestPairedDistance:
         one, two = result.similarity.slices
         assert one.distance == sorted(c.distance for c in one.contours)[1] > 0 == two.distance
         assert result["PairedDistance"].value == pytest.approx(one.distance / 2)
-
-    @reference.needsReference
-    @pytest.mark.nightly
-    @pytest.mark.parametrize("label", ORGANS)
-    def testOrgans(self, label):
-        """The same from contours traced by scikit-image, and from the distances of densely spaced points."""
-        measure = pytest.importorskip("skimage.measure", reason="needs scikit-image")
-        images = organs()
-        result = compare(*images, Settings(families="similarity"), label=label)
-        distances = []
-        for k in range(images[0].GetSize()[2]):
-            contours = []
-            for image in images:
-                mask = np.pad(SimpleITK.GetArrayViewFromImage(image)[k] == label, 1).astype(float)
-                contours.append([3 * c for c in measure.find_contours(mask, 0.5, fully_connected="low")])
-            if len(contours[0]) == len(contours[1]) == 1:
-                points = [densely(contour, 0.05) for (contour,) in contours]
-                distances.append((directed(*points) + directed(*points[::-1])) / 2)
-        single = [s for s in result.similarity.slices if len(s.contours) == 1]
-        assert len(single) == len(distances) > 3
-        assert [s.distance for s in single] == pytest.approx(distances, abs=0.02)
-        values = result["PairedDistance"].value, result["MeanBLD"].value
-        assert values == pytest.approx(ORGANS[label], abs=0.02 / 2)
-        assert values[0] == median(s.distance for s in result.similarity.paired)
-
-
-def densely(line: np.ndarray, step: float) -> np.ndarray:
-    """Return points (m, 2) along a closed line (n, 2) whose last point is the first."""
-    ends = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
-    at = np.arange(0, ends[-1], step)
-    return np.stack([np.interp(at, ends, line[:, axis]) for axis in (0, 1)], axis=1)
-
-
-def directed(points: np.ndarray, others: np.ndarray) -> float:
-    return float(np.mean([cdist(part, others).min(axis=1).mean() for part in np.array_split(points, 50)]))
 
 
 def byDefinition(points: np.ndarray, others: np.ndarray, shift: np.ndarray) -> np.ndarray:

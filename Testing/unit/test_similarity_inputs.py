@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -107,16 +106,6 @@ class TestInputs:
         # thinner than a pixel, but a slice goes through it
         result = measured(box, shapes.boxMesh((3.2, 3.2, 2.8), (3.4, 3.4, 3.4)))
         assert [s.index for s in result.similarity.paired] == [3]
-
-    @pytest.mark.parametrize("settings", [{}, {"asPublished": True}, {"splitContours": True, "ol": 3}])
-    def testEmpty(self, settings):
-        box, nothing = shapes.box((2, 2, 2), (6, 6, 6)), shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
-        for pair, which in (((box, nothing), "test"), ((nothing, box), "reference")):
-            result = measured(*pair, **settings)
-            assert [result[key].value for key in KEYS] == [0, 0, math.inf, math.inf, 0]
-            assert {result[key].reason for key in KEYS} == {f"the {which} is empty"}
-            assert result.similarity is None
-        assert {m.status for m in measured(nothing, nothing, **settings).values()} == {"undefined"}
 
 
 def testFiles():
