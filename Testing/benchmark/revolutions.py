@@ -105,7 +105,7 @@ def measured(
     for pair in tqdm(list(pairs(data)), unit="pair"):
         found.append(pd.DataFrame(measure(*pair, spacings, largest, tools), columns=COLUMNS))
         found[-1].to_csv(path, mode="a", header=False, index=False)
-    return pd.concat(found[1:], ignore_index=True)
+    return pd.concat(found, ignore_index=True).infer_objects()
 
 
 def pairs(data: Path) -> Iterator[tuple[str, str, tuple[Path, Path]]]:
