@@ -194,14 +194,14 @@ def testWhatAnEntryNeedsIsDeclared(definition):
 
 
 # As docs/guide/python.md imports them.
-NAMES = {one.__name__.rpartition(".")[2]: one for one in (BoundaryPair, meshing, Grid, Mask)} | {"np": np}
+EXAMPLES = {one.__name__.rpartition(".")[2]: one for one in (BoundaryPair, meshing, Grid, Mask)} | {"np": np}
 
 
 def testExamples():
     tried = set()
     for found in pkgutil.iter_modules(metrics.__path__):
         module = importlib.import_module(f"{metrics.__name__}.{found.name}")
-        for test in doctest.DocTestFinder().find(module, extraglobs=NAMES):
+        for test in doctest.DocTestFinder().find(module, extraglobs=EXAMPLES):
             assert not doctest.DocTestRunner(verbose=False).run(test).failed
             tried |= {test.name.rpartition(".")[2]} if test.examples else set()
     keys = {one.key for one in (*REGISTRY, *MULTI_LABEL) if one.function.__name__ in tried}
