@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,25 +13,24 @@ from ..base.errors import InputError
 from ..base.parallel import requireWorkers, spread
 from ..base.texts import oneLine
 from .options import (
-    DEFAULTS,
-    addLabelNames,
     addOutput,
     addSettings,
-    addStructure,
+    addShared,
     namesFrom,
     pathFrom,
+    requireFolder,
     requireWritable,
     settingsFrom,
     tellWithoutEffect,
 )
 from .parsing import Parser
-from .results import NOT_WRITTEN, SOME_FAILED, progressBar, terminalWidth, unfinishedResults
+from .results import SOME_FAILED, progressBar, tellWhere, terminalWidth, unfinishedResults
 from .structuredreports import addStructuredReport, dicomWriters
 
 if TYPE_CHECKING:
-    from ..case.observers.gathering import Organ
+    from ..case.observers.gathering import ObserverCase, Organ
     from ..case.observers.observed import ObservedStructure
-    from ..case.observers.study import ObserverStudy, Work
+    from ..case.observers.study import ObserverStudy
 
 METHODS = ("majority", "staple", "mean-surface")
 
@@ -45,7 +42,6 @@ def fill(parser: Parser) -> None:
         "and where, and whether tests, such as automatic contours, are within what the observers do."
     )
     parser.usage = "%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... [-o DIR] [OPTION ...]"
-    parser.epilog = DEFAULTS
     parser.add_argument(
         "observers", metavar="OBSERVER", nargs="+", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
@@ -64,8 +60,7 @@ def fill(parser: Parser) -> None:
         nargs="+",
         help="names of the observers, and after them of the tests (those of the files)",
     )
-    addStructure(compared)
-    addLabelNames(compared)
+    addShared(compared.add_argument, "--structure", "--label-names")
     compared.add_argument(
         "--consensus",
         choices=METHODS,
@@ -77,7 +72,7 @@ def fill(parser: Parser) -> None:
     results = parser.add_argument_group("what comes out")
     addOutput(results, "folder for the results (else they are only printed)")
     results.add_argument("--numbers-only", action="store_true", help="draw no pictures")
-    results.add_argument("--report", action="store_true", help="write a report as one HTML page")
+    addShared(results.add_argument, "--report")
     results.add_argument(
         "--write-protocol",
         metavar="FILE",
@@ -88,8 +83,7 @@ def fill(parser: Parser) -> None:
     parser.addFurther(
         "--consensus-seg", metavar="FILE.dcm", type=pathFrom, help="write the consensus as DICOM segmentation (SEG)"
     )
-    results.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor, if it pays)")
-    parser.set_defaults(run=run)
+    addShared(results.add_argument, "--workers")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -98,35 +92,36 @@ def run(options: argparse.Namespace) -> int:
     settings = settingsFrom(options)
     if options.output is not None:
         requireWritable(options.output)
-    elif options.report:
-        raise InputError("--report writes files and needs a folder for them: give --output DIR.")
+    requireFolder(options, "--report" if options.report else "")
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
     writers = dicomWriters(options)
     tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
-    from ..case.observers.study import Work, comparableOrgans, studyOf
+    from ..case.observers.study import studyOf
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
-    from .pairwork import displayed
+    from .pairwork import makeDisplayed
 
     labelNames = labelNamesFrom(options.label_names)
     names = None if options.names is None else namesFrom(options.names)
-    gathered = gather(options.observers, options.test, settings, names, options.structure, labelNames)
-    work = Work.of(gathered, settings, options.consensus, labelNames, displayed)
-    organs = comparableOrgans(gathered)
+    given = (options.observers, options.test, settings, names, options.consensus, options.structure, labelNames)
+    case = replace(gather(*given), displayed=makeDisplayed)
+    organs = case.comparable
     files = writing.fileNames(organ.name for organ in organs)
-    with _results(options.output) as unfinished:
-        written = WrittenStudy(work, files, unfinished, not options.numbers_only)
-        results = _each(written, organs, options.workers)
-        study = studyOf(gathered, settings, iter(results))
+    output, earlier = options.output, []
+    if output is not None:
+        earlier = [*writing.earlierResults(output), *observerfiles.earlierResults(output)]
+    with unfinishedResults(output, earlier) as unfinished:
+        written = WrittenStudy(replace(case, organs=()), files, unfinished, not options.numbers_only)
+        study = studyOf(case, _each(written, organs, options.workers))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
         if options.report and unfinished is not None:
             from ..show.report.observers import writeReport
 
-            writeReport(study, shown, unfinished, options.output)
+            writeReport(study, shown, unfinished, output)
             extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
             observerfiles.write(study, shown, unfinished, extra)
@@ -137,18 +132,8 @@ def run(options: argparse.Namespace) -> int:
     _show(study, options, bool(options.write_protocol and not unwritten))
     if unwritten:
         print(f"segment-metrics: {oneLine(unwritten)}", file=sys.stderr)
-    isPartial = len(study) < len(organs) or bool(gathered.failures or gathered.leftOut or unwritten)
+    isPartial = len(study) < len(organs) or bool(case.failures or case.leftOut or unwritten)
     return SOME_FAILED if isPartial else 0
-
-
-def _results(output: Path | None) -> AbstractContextManager[Path | None]:
-    """Return the folder that collects the results, None to write none."""
-    if output is None:
-        return nullcontext()
-    from ..show import observers as observerfiles
-    from ..show import writing
-
-    return unfinishedResults(output, [*writing.earlierResults(output), *observerfiles.earlierResults(output)])
 
 
 @dataclass(frozen=True)
@@ -159,14 +144,16 @@ class WrittenStudy:
     pictures.
     """
 
-    work: Work
+    case: ObserverCase
     names: Sequence[str]
     folder: Path | None
     isDrawn: bool
 
     def __call__(self, task: tuple[int, Organ]) -> ObservedStructure:
         """Return what was found of a structure, given with its number, after writing its files."""
-        found = self.work(task[1])
+        from ..case.observers.study import observe
+
+        found = observe(self.case, task[1])
         if isinstance(found, InputError):
             raise found
         if self.folder is not None:
@@ -193,8 +180,7 @@ def _each(written: WrittenStudy, organs: Sequence[Organ], workers: int | None) -
     found: dict[int, ObservedStructure | InputError] = {}
     with progressBar(len(organs), "structure", len(organs) > 1) as progress:
         for number, outcome in spread(written, list(enumerate(organs)), cost, workers):
-            progress.set_postfix_str(oneLine(organs[number].name), refresh=False)
-            progress.update()
+            progress(organs[number].name)
             if isinstance(outcome, Exception) and not isinstance(outcome, InputError):
                 raise outcome
             found[number] = outcome
@@ -227,5 +213,4 @@ def _show(study: ObserverStudy, options: argparse.Namespace, hasProtocol: bool) 
         print(f"\n{oneLine(sentence)}")
     if hasProtocol:
         print(f"\nThe protocol is in {oneLine(str(options.write_protocol))}")
-    where = "" if options.output is None else f"{oneLine(str(options.output))}{os.sep}"
-    print(f"\n{f'Results are in {where}' if where else NOT_WRITTEN}")
+    tellWhere(options.output, isApart=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..show.report.document import Part
 
 
-def displayed(structure: Structure) -> Structure:
+def makeDisplayed(structure: Structure) -> Structure:
     """Return a structure with the surface that Slicer displays, whose classes are not imported before."""
     from ..mrml import inputs
 
@@ -57,7 +57,7 @@ class WrittenPairs:
         """
         pairs = self.case.pairing.pairs
         # the structures of a pair are sent with it
-        work = replace(self, case=replace(self.case, pairing=Pairing((), (), ()), sets=()))
+        work = replace(self, case=replace(self.case, pairing=Pairing((), (), ())))
         packs = [[(number, pairs[number]) for number in pack] for pack in self.case.packs()]
         while packs:
             died = []

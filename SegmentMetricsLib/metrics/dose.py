@@ -8,10 +8,10 @@ give analytic shapes to test them with.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,10 +21,7 @@ from ..model.structures import REFERENCE_AND_TEST, REFERENCE_EMPTY, TEST_EMPTY
 from . import dosesampling
 from .doseextremes import Solid, extremes
 from .metric import OURS, PARAMETERS, Empty, Family, Named, argumentsOf, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
-
+from .pair import Pair
 
 FAMILY = Family(100, isOnlyByName=True)
 ICRU = "ICRU Report 83, doi:10.1093/jicru_ndq002"
@@ -79,13 +76,7 @@ class DoseCurves:
 
     def toDictionary(self) -> dict:
         """Return the curves as plain values for files."""
-        names = ("doses", "reference", "test")
-        return {name: [round(float(value), 5) for value in getattr(self, name)] for name in names}
-
-    @staticmethod
-    def fromDictionary(data: Mapping) -> DoseCurves:
-        """Return the curves from the result of toDictionary()."""
-        return DoseCurves(*(np.array(data[name], float) for name in ("doses", "reference", "test")))
+        return {name: [round(float(value), 5) for value in curve] for name, curve in vars(self).items()}
 
 
 # What a metric is called for the reference, for the test, and for the test minus the reference.

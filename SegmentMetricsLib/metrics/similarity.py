@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -22,17 +22,14 @@ from ..distances.surfacedistances import touching
 from ..geometry import crosssections, slicecontours
 from ..geometry.contours import insideContours, liesInPlane
 from ..geometry.crosssections import CrossSections
+from ..geometry.nearcontour import NearContour
 from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ..geometry.surfaces import Surface, evenElements
 from ..model.structure import Structure
-from .effort import NearContour
 from .metric import OURS, Empty, Family, metric, quantity
+from .pair import Pair
 from .sections import voxelSurfaces
 from .voxel import requireVoxels
-
-if TYPE_CHECKING:
-    from .pair import Pair
-
 
 FAMILY = Family(70)
 FAZEKAS = "Fazekas et al., arXiv:2508.09722"
@@ -118,29 +115,6 @@ class Similarity:
     def flagged(self) -> tuple[SliceScore, ...]:
         """The slices that cannot be scored and should be reviewed."""
         return tuple(one for one in self.slices if one.flag)
-
-    def toDictionary(self) -> dict:
-        """Return plain values for JSON."""
-        values = asdict(self)
-        values["slices"] = [
-            {**one, "position": list(one["position"]), "contours": list(one["contours"])} for one in values["slices"]
-        ]
-        return values
-
-    @staticmethod
-    def fromDictionary(data: Mapping) -> Similarity:
-        """Return the Similarity that toDictionary() described."""
-        slices = (
-            SliceScore(
-                **{
-                    **one,
-                    "position": tuple(one["position"]),
-                    "contours": tuple(ContourScore(**contour) for contour in one["contours"]),
-                }
-            )
-            for one in data["slices"]
-        )
-        return Similarity(tuple(slices), data["axis"], data["unit"])
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from ..base.errors import InputError
 from ..base.palettes import EVENTS, rgb
+from ..base.plain import toPlain
 from ..case.comparison import ask
 from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.meshing import fromMask
@@ -101,7 +102,7 @@ def showLesionsTable(comparison, *, tableNode=None, scene=None):
     scene = asScene(scene)
     places = [Column(axis, unit="mm", description="Center of the lesion") for axis in PLACE_COLUMNS]
     rows = [
-        [*list(lesion.toDictionary().values())[:-1], *(RAS_FROM_LPS[:3, :3] @ np.array(lesion.position)).tolist()]
+        [*list(toPlain(lesion).values())[:-1], *(RAS_FROM_LPS[:3, :3] @ np.array(lesion.position)).tolist()]
         for lesion in found
     ]
     name = f"{pairName(comparison)}: list of lesions"

@@ -292,27 +292,6 @@ def testWithoutTheParameterNode(session):
     worksAfterwards(session)
 
 
-def testNothingIsLeftBehind(session):
-    """After all results are deleted, the scene is what it was, and so are the user's nodes."""
-    scene = slicer.mrmlScene
-    nodes = scenework.observers()
-    scenework.choose(session, *nodes)
-    session.settle(0.1)
-    untouched = scenework.Untouched(*nodes)
-    before = sorted(node.GetID() for node in scene.GetNodes())
-    observed = scenework.observedNow(session)
-    scenework.showEverything(session)
-    scene.RemoveNode(session.parameters.protocol)
-    assert len(session.results()) > 10
-    for node in session.results():
-        if scene.GetNodeByID(node.GetID()) is not None:
-            scene.RemoveNode(node)
-    session.settle(0.3)
-    assert untouched.changes() == []
-    assert [node.GetName() for node in scene.GetNodes() if node.GetID() not in before] == []
-    assert scenework.observedNow(session) == observed
-
-
 def testTwoComparisonsAtOnce(session):
     """Two pairs of segmentations, measured in turn; the table of one goes without any other result."""
     pairs = [scenework.observers(), scenework.observers("Third", "Fourth")]

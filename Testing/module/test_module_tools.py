@@ -46,16 +46,6 @@ def testToolsOfEveryStructure(session):
     assert not any(map(isOne, session.results()))
 
 
-def testAConventionOfAnotherVersion(session):
-    choose(session, *twoBoxes(), "Box")
-    session.parameters.convention = "Nobody"
-    session.settle(0.05)
-    assert not session.ui.applyButton.enabled and "Nobody" in session.ui.messageLabel.text
-    session.ui.conventionComboBox.currentIndex = 0
-    session.settle(0.05)
-    assert session.ui.applyButton.enabled and session.parameters.convention == "SegmentMetrics"
-
-
 def testExportToDicom(desktop, session, tmp_path, monkeypatch):
     """The package for it is offered; without it, the panel says what is needed, and nothing is written."""
     choose(session, *twoStructures(), "A")
@@ -72,22 +62,6 @@ def testExportToDicom(desktop, session, tmp_path, monkeypatch):
     session.settle(0.1)
     # each of the two segmentations has a grid of its own
     assert sorted(path.name for path in tmp_path.iterdir()) == ["A.dcm", "A_segmentation.dcm", "A_segmentation2.dcm"]
-
-
-def testReportOfAllStructures(desktop, session, tmp_path):
-    session.ui.modeComboBox.currentIndex = 1
-    nodes = twoStructures()
-    nodes[0].SetName("Jones^4711")
-    choose(session, *nodes, "A")
-    session.apply()
-    desktop.answers.append(str(tmp_path / "Two structures"))
-    session.ui.reportButton.click()
-    session.settle(0.1)
-    page = (tmp_path / "Two structures.html").read_text(encoding="utf-8")
-    assert "2 structures compared" in page and "Only in the reference: C" in page
-    assert "Reference: <b>Jones^4711</b>" in page and f"Test: <b>{nodes[1].GetName()}</b>" in page
-    session.ui.reportButton.click()  # and the dialog is canceled
-    assert [path.name for path in tmp_path.iterdir()] == ["Two structures.html"]
 
 
 @pytest.mark.parametrize("mode", [0, 1])

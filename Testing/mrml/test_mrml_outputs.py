@@ -22,7 +22,7 @@ from SegmentMetricsLib.model.structure import Structure
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import colors, folders, outputs
 from SegmentMetricsLib.show import distributions
-from SegmentMetricsLib.show.maps import Coloring, samplesOf
+from SegmentMetricsLib.show.maps import Coloring
 
 # off center and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 GRID = {"spacing": (1.0, 1.5, 2.0), "origin": (-60.0, 5.0, 20.0), "size": (60, 50, 40)}
@@ -90,13 +90,6 @@ class TestTable:
             np.testing.assert_equal(table.GetColumnByName("Value").GetValue(row), measurement.value)
             np.testing.assert_equal(shown, np.nan if given is None else given)
 
-    def testAllDigitsSurviveSavingTheScene(self, scene, comparison, savedAndLoaded):
-        outputs.showTable(comparison)
-        loaded = savedAndLoaded(scene)
-        text = loaded.GetFirstNodeByClass("vtkMRMLTableNode").GetAttribute(outputs.COMPARISON_ATTRIBUTE)
-        assert json.loads(text) == comparison.toDictionary()
-        assert json.loads(text)["measurements"]["MASD"]["value"] == comparison["MASD"].value
-
     def testInfiniteValuesHaveAReason(self, scene):
         empty = replace(ellipsoid(), mask=Mask.fromArray(np.zeros((4, 4, 4)), ellipsoid().mask.grid))
         node = outputs.showTable(compare(ellipsoid(), empty))
@@ -147,15 +140,6 @@ class TestDistanceMap:
         left, right = position[:, 0].argmin(), position[:, 0].argmax()
         assert signed[left] == pytest.approx(10, abs=1.5)
         assert signed[right] == pytest.approx(-2, abs=1.5)
-
-    def testEveryPointTakesTheNearestMeasuredDistance(self, scene, comparison):
-        polyData = outputs.distanceMap(comparison, "reference")
-        positions, measured = samplesOf(comparison.distances.referenceToTest)
-        some = np.random.default_rng(1).choice(polyData.GetNumberOfPoints(), 50, replace=False)
-        signed = array(polyData, "SignedDistance")
-        for n in some:
-            away = np.linalg.norm(positions - points(polyData)[n] * [-1, -1, 1], axis=1)
-            assert np.abs(measured[away <= away.min() + 0.5] - signed[n]).min() < 1e-9
 
     def testMeasuredSurfaceShowsItsPointDistances(self, scene, comparison):
         polyData = outputs.distanceMap(comparison, "test", "measured")
@@ -263,15 +247,6 @@ class TestDistanceMap:
         with pytest.raises(ValueError, match="distance map"):
             outputs.showDistanceMap(comparison, **arguments)
         assert scene.GetNumberOfNodes() == count
-
-    def testNoMapWithoutDistances(self, scene, comparison):
-        empty = replace(ellipsoid(), mask=Mask.fromArray(np.zeros((4, 4, 4)), ellipsoid().mask.grid))
-        with pytest.raises(ValueError, match="because the test is empty"):
-            outputs.showDistanceMap(compare(ellipsoid(), empty))
-        overlap = compare(ellipsoid(), ellipsoid(18), Settings(families=("overlap",)))
-        if overlap.distances is None:
-            with pytest.raises(ValueError, match="no measurement of distances"):
-                outputs.showDistanceMap(overlap)
 
 
 class TestFolder:

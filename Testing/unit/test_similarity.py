@@ -15,6 +15,7 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.base.plain import fromPlain, toPlain
 from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.geometry import meshing, slicecontours
 from SegmentMetricsLib.geometry.crosssections import ofVoxels
@@ -292,7 +293,7 @@ class TestProfile:
             rows = compare(*images, Settings(families=("similarity", "slices"), msiUnit=unit)).slices
             assert [row.values[key] for row in rows] == pytest.approx([0, moved, math.inf], abs=1e-9)
             assert [row.values["MSI"] for row in rows] == pytest.approx([1, math.exp(-(moved**2) / 200), 0])
-            assert [SliceRow.fromDictionary(row.toDictionary()) for row in rows] == list(rows)
+            assert [fromPlain(SliceRow, toPlain(row)) for row in rows] == list(rows)
 
 
 class TestMap:

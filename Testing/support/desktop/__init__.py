@@ -100,9 +100,8 @@ class Desktop:
             self.logics[name] = getattr(slicer, className)()
             self.logics[name].SetMRMLApplicationLogic(self.applicationLogic)
             self.logics[name].SetMRMLScene(self.scene)
-        self.camerasLogic = self.logics["cameras"]
 
-        self.moduleManager, self.ioManager = modules.qSlicerModuleManager(self), scenes.qSlicerCoreIOManager(self)
+        self.moduleManager, self.ioManager = modules.qSlicerModuleManager(), scenes.qSlicerCoreIOManager(self)
         self.layoutManager = views.qSlicerLayoutManager(self) if mainWindow else None
         self._keeper = scenes.SceneKeeper(self.scene, hasViews=mainWindow)
         self.mainWindow = None
