@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..base.palettes import METHODS
-from ..case.missing import Counted
 from ..show.charts import Boxed, boxes
 from .alarms import inShort, titleOfPair
+from .missing import Counted
 from .statistics import NO_METHOD, Cohort, PairedTest, asDrawn, betterOf, box, titleOfKey
 from .summaryoptions import Options
 from .summarywriting import SUMMARIZED

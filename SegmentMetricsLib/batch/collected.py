@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from ..base.texts import commaSeparated, cutShort, tellingApart
-from ..case.missing import REFERENCE, TEST, Roster
 from ..case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN
 from ..metrics.registry import restore
 from ..model.naming import onlyIn
@@ -17,6 +16,7 @@ from .alarms import SHORT, Alarms, alarmsOfCase, inShort, titleOfPair
 from .cases import OK, caseTitle
 from .cohortpage import CohortPage
 from .lesionsizes import LesionSizes
+from .missing import REFERENCE, TEST, Roster
 from .statistics import Cohort
 
 # Most names that are listed; further ones are only counted.

@@ -9,10 +9,10 @@ from pathlib import Path
 from ..base.markup import escaped
 from ..base.palettes import METHODS
 from ..base.texts import oneLine, shortest
-from ..case.missing import Counted
 from ..metrics.instances import Event
 from ..show.tablemodel import Column, Table
 from ..show.writing import writeTable
+from .missing import Counted
 from .plots import INK
 from .statistics import NO_METHOD
 from .tableschema import SIZE_COLUMNS, SIZES_FILE

@@ -14,7 +14,6 @@ from typing import Any, TextIO
 
 from ..base.errors import InputError
 from ..base.texts import oneLine
-from ..case.missing import BOTH, CountedNames, Roster
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.registry import REGISTRY, restore, select
 from ..model.naming import PAIR_JOINT, notAmong
@@ -28,6 +27,7 @@ from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSc
 from . import lesionsizes, tableschema
 from .alarms import inShort, titleOfPair
 from .cases import FAILED, OK, RECORDS, Task, caseTitle
+from .missing import BOTH, CountedNames, Roster
 from .plots import removePlots
 from .statistics import METHOD_WORDS, STRUCTURE_WORDS
 from .summarywriting import SUMMARY_FILES, removeSummary

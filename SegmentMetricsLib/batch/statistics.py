@@ -11,10 +11,10 @@ from typing import Any, cast
 import numpy as np
 
 from ..base.errors import requireKind
-from ..case.missing import BOTH, REFERENCE, TEST, Counted, CountedNames, Roster
 from ..metrics.metric import Asked
 from ..metrics.registry import REGISTRY, findMetric, restore
 from ..model.structures import TEST_EMPTY
+from .missing import BOTH, REFERENCE, TEST, Counted, CountedNames, Roster
 from .ranks import Friedman, SignedRank, compareMany, compareRanks, correctAll, quantile
 from .summaryoptions import BY_MEASUREMENT, CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, STEPWISE, Options
 

@@ -72,16 +72,21 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     for key in ("HD", "HDvox"):
         if key not in values or values[key].status != "ok":
             continue
+        # nothing more is computed than the settings ask for
         if key == "HDvox":
-            most: float | None = float(voxels.hausdorff(pair["voxelDistances"], OUTLYING_PERCENTILE / 100))
+            most = float(voxels.hausdorff(pair["voxelDistances"], OUTLYING_PERCENTILE / 100))
+        elif "HD95" in values:
+            most = values["HD95"].value
+        elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.known("distances", "signedDistances"):
+            most = float(boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE))
         else:
-            most = _mostOfBoundary(pair, values)
-        if most is None:
             continue
         largest = values[key]
-        beyond = largest.value - most
-        step = 1.0 if largest.unit == "voxel" else _coarsest(pair)
-        if largest.value > OUTLYING_FACTOR * most and beyond > OUTLYING_VOXELS * step:
+        # the longest side of the voxels of both; for two meshes, the mesh spacing of the settings
+        sides = [float(_sides(s.samplingGrid).max()) for s in pair.structures if s.samplingGrid is not None]
+        step = 1.0 if largest.unit == "voxel" else max(sides, default=pair.settings.meshSpacing)
+        isFar = largest.value > OUTLYING_FACTOR * most and largest.value - most > OUTLYING_VOXELS * step
+        if math.isfinite(most) and isFar:
             part, other = ("of the boundary", "HD95") if key == "HD" else ("of the voxels", "the quantile 0.95")
             yield Finding.remark(
                 f"A small part {part} determines {key} ({largest.text()}): 95 % lie within "
@@ -89,17 +94,6 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
                 f"Look at the worst place; where outliers do not matter, prefer {other} or a mean distance.",
             )
             return
-
-
-def _mostOfBoundary(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
-    """Return HD95, None if it is not finite or if the settings do not ask for it: nothing more is computed."""
-    if "HD95" in values:
-        most = values["HD95"].value
-    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.known("distances", "signedDistances") is not None:
-        most = float(boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE))
-    else:
-        return None
-    return most if math.isfinite(most) else None
 
 
 def _parts(pair: Pair) -> Iterator[str]:
@@ -257,12 +251,6 @@ def _critical(pair: Pair) -> Iterator[str]:
         )
 
 
-def _coarsest(pair: Pair) -> float:
-    """Return the longest voxel side in mm of both structures; for two meshes, the mesh spacing of the settings."""
-    grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
-    return max((float(_sides(grid).max()) for grid in grids), default=pair.settings.meshSpacing)
-
-
 def _sides(grid: Grid) -> np.ndarray:
     """Return the lengths of the sides of a voxel in mm, for a planar grid those in the plane only."""
     return grid.spacing if grid.flatAxis is None else np.delete(grid.spacing, grid.flatAxis)
@@ -334,25 +322,12 @@ def _share(missing: np.ndarray, isSet: np.ndarray) -> float:
 
 def _encloseGaps(isSet: np.ndarray) -> np.ndarray:
     """Return the voxels that cannot be reached from outside, once gaps of up to two voxels are closed."""
-    from scipy.ndimage import label
+    from scipy.ndimage import label, maximum_filter, minimum_filter
 
     # a voxel of margin on each side for the closing, and one more for the outside, which is then connected
-    closed = np.pad(isSet, 2)
-    for axis in range(isSet.ndim):
-        closed = _withNeighbors(closed, axis, np.logical_or)
-    for axis in range(isSet.ndim):
-        closed = _withNeighbors(closed, axis, np.logical_and)
+    closed = minimum_filter(maximum_filter(np.pad(isSet, 2), 3), 3)
     outside, _ = label(~closed)
     return (outside != outside[(0,) * isSet.ndim])[(slice(2, -2),) * isSet.ndim]
-
-
-def _withNeighbors(voxels: np.ndarray, axis: int, combine: np.ufunc) -> np.ndarray:
-    """Return voxels combined with both neighbors along an axis; those at the ends are kept."""
-    result = voxels.copy()
-    ends = [np.moveaxis(array, axis, 0)[1:-1] for array in (result, voxels)]
-    around = np.moveaxis(voxels, axis, 0)
-    ends[0][...] = combine(combine(around[:-2], around[2:]), ends[1])
-    return result
 
 
 # Of these, pairs with an empty structure have none.

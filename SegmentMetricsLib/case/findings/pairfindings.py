@@ -150,21 +150,14 @@ def _areOnTwoGrids(pair: Pair) -> bool:
 
 def _notes(pair: Pair) -> Iterator[str]:
     """Yield the remarks from reading the files; whole sentences that both have appear only once."""
-    notes = [s.notes for s in pair.structures]
-    for note in notes[0]:
-        yield _noteOf("reference", note)
-    for note in notes[1]:
-        if note not in notes[0] or not note[0].isupper():
-            yield _noteOf("test", note)
-
-
-def _noteOf(which: str, note: str) -> str:
-    """Return a remark from reading a file as a sentence."""
-    if isinstance(note, Note):
-        return f"{note.about(f'the {which}')}."
-    if note[0].isupper():
-        return note
-    return f"Of the {which}, {note.removesuffix('.')}."
+    of = [(which, note) for which, s in zip(REFERENCE_AND_TEST, pair.structures) for note in s.notes]
+    for which, note in of:
+        if isinstance(note, Note):
+            said = f"{note.about(f'the {which}')}."
+        else:
+            said = note if note[0].isupper() else f"Of the {which}, {note.removesuffix('.')}."
+        if which == "reference" or note not in pair.reference.notes or not note[0].isupper():
+            yield said
 
 
 def areOfOneKind(*frames: str) -> bool:
@@ -265,29 +258,24 @@ def _otherCoordinates(pair: Pair) -> Iterator[str]:
 
 def _sides(pair: Pair, dice: float) -> Iterator[str]:
     """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
-    planes = [plane for plane in sagittalPlanes(pair) if _mayMeetMirrored(pair, plane)]
-    best = max((_mirroredDice(pair.masks, plane) for plane in planes), default=0.0)
+    grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
+    # sides may be exchanged at the origin and in the middle of each image
+    planes = {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
+    best = max(_mirroredDice(pair, plane) for plane in planes)
     if best > dice + MIRROR_GAIN:
         yield Finding.of(Kind.MIRRORED, best=f"{best:.2f}", dice=f"{dice:.2f}")
 
 
-def _mayMeetMirrored(pair: Pair, plane: float) -> bool:
-    """Return whether the boxes around the reference and the mirrored test intersect.
-
-    Usually they lie on opposite sides of the body, so that the test need not be mirrored.
-    """
-    reference, (low, high) = pair.reference.box, np.array(pair.test.box)
+def _mirroredDice(pair: Pair, plane: float) -> float:
+    """Return the Dice of the reference with the test mirrored at a plane; 0 for structures that this hardly changes."""
+    (low, high), spacing = np.array(pair.test.box), pair.overlapGrid.grid.spacing
     low[0], high[0] = 2 * plane - high[0], 2 * plane - low[0]
-    # two voxels in any direction: resampling both to one grid, and the mirror image to its voxels, can move structures
-    # at most that far toward each other
-    margin = 2 * pair.overlapGrid.grid.spacing.sum()
-    return _meet(reference, (low - margin, high + margin))
-
-
-def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
-    """Return the Dice of the reference with the mirrored test; 0 for structures that mirroring hardly changes."""
-    reference, test = masks
-    for mask in masks:
+    # usually the boxes do not meet, as the structures lie on opposite sides of the body. Resampling both to one grid,
+    # and the mirror image to its voxels, can move them toward each other by at most two voxels in any direction
+    if not _meet(pair.reference.box, (low - 2 * spacing.sum(), high + 2 * spacing.sum())):
+        return 0.0
+    reference, test = pair.masks
+    for mask in (reference, test):
         center = mask.grid.toWorld([(mask.low + mask.high) / 2])[0]
         if abs(center[0] - plane) < MIRROR_DISTANCE:
             return 0.0
@@ -299,12 +287,6 @@ def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
 def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> bool:
     """Return whether two boxes, each given by its lowest and highest corner, intersect or touch."""
     return bool((first[0] <= second[1]).all() and (second[0] <= first[1]).all())
-
-
-def sagittalPlanes(pair: Pair) -> set[float]:
-    """Return the LPS x in mm of planes at which sides may be exchanged: the origin and the middle of each image."""
-    grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
-    return {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
 
 
 def mirroredLeftRight(mask: Mask, plane: float) -> Mask:

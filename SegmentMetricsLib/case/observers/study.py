@@ -274,8 +274,7 @@ def _observe(organ: Organ, case: ObserverCase) -> ObservedStructure:
             drawings = Drawings.of(
                 [cast(Structure, organ.structures[n]) for n in drawn], settings.meshSpacing, searches
             )
-            blank = [drawings.masks[0].empty(drawings.grid)] * len(empty)
-            agreement = dict(zip(agreement, conformity([*drawings.masks, *blank]), strict=True))
+            agreement = dict(zip(agreement, conformity(drawings.votes, len(members)), strict=True))
             if len(drawn) >= ENOUGH:
                 known = _withConsensus(organ, drawn, drawings, case)
                 remarks += known.pop("remarks")

@@ -13,7 +13,6 @@ import numpy as np
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import ABSOLUTE
 from ...base.texts import commaSeparated, counted, oneLine, tellingApart
-from ...case.findings import repeated
 from ...case.observers.observed import ObservedStructure
 from ...case.observers.study import ObserverStudy
 from ...case.observers.withinrange import meansAsTest
@@ -21,10 +20,11 @@ from ...case.protocol.judgment import FAIL, PASS
 from ...case.summary import ADVERBS
 from ...metrics.measurement import fixDecimals, typeset
 from .. import observers as observerfiles
+from .. import repeated
 from ..rendering import interpolate
 from ..resulttables import heading, overviewKeys
 from ..tablemodel import Column, Table
-from ..writing import REPORT_FILE, versions
+from ..writing import REPORT_FILE, fileName, versions
 from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, nameCell, now, page, table
 from .notices import sentences
 
@@ -41,7 +41,7 @@ def writeReport(study: ObserverStudy, names: Sequence[str], folder: Path, output
 
     names: of the files of every structure. output: the folder whose name the title has.
     """
-    text = pageOf(study, [pictureOf(folder / observerfiles.fileName("picture", name)) for name in names], output)
+    text = pageOf(study, [pictureOf(folder / fileName("picture", name)) for name in names], output)
     (folder / REPORT_FILE).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
