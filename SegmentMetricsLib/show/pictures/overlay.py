@@ -37,13 +37,8 @@ DIRECTIONS = {
     "the patient's left, front and feet": (0.5, -0.7, -0.55),
     "the patient's right, front and feet": (-0.5, -0.7, -0.55),
 }
-# Of these, each with the one that shows what it hides.
-SIDEWAYS = {
-    "the patient's left and front": "the patient's right and back",
-    "the patient's right and front": "the patient's left and back",
-    "the patient's left and back": "the patient's right and front",
-    "the patient's right and back": "the patient's left and front",
-}
+# Of these, the first four: what one hides is seen from the opposite one, which is as far from the other end.
+SIDEWAYS = tuple(DIRECTIONS)[:4]
 # Another direction is used only if it shows more than this many times as much of the differences.
 PREFERENCE = 1.25
 # Slices in radiological convention: axial seen from the feet, coronal from the front, sagittal from the left.
@@ -126,14 +121,11 @@ def drawVariation(found, path: str | PathLike) -> Path:
         views = dict([sliceDirection(surface.normal)])
     else:
         first, _ = bestDirection([shape], coloring.limit, SIDEWAYS)
-        views = {name: DIRECTIONS[name] for name in (first, SIDEWAYS[first])}
-    numbers = [
-        ("observers", str(len(found.variation.distances))),
-        ("local SD", f"{found.variation.rootMeanSquareSD:.2f} mm"),
-        ("95 % within", f"{found.variation.percentile95SD:.2f} mm"),
-    ]
-    canvas = Canvas(SIZE)
-    canvas.writeHead(found.name, numbers)
+        views = {name: DIRECTIONS[name] for name in (first, SIDEWAYS[-1 - SIDEWAYS.index(first)])}
+    canvas, variation = Canvas(SIZE), found.variation
+    sds = [f"{sd:.2f} mm" for sd in (variation.rootMeanSquareSD, variation.percentile95SD)]
+    labels = ("observers", "local SD", "95 % within")
+    canvas.writeHead(found.name, list(zip(labels, (str(len(variation.distances)), *sds), strict=True)))
     canvas.drawShapes([shape] * len(views), list(views.values()), coloring, hasOutlines=False)
     what = "contours" if found.consensus.dimension == 2 else "surfaces"
     for number, name in enumerate(views):
