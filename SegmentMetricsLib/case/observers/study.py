@@ -234,7 +234,7 @@ def observe(case: ObserverCase, organ: Organ) -> ObservedStructure | InputError:
         structures: list[Structure | None] = []
         for structure, name in zip(organ.structures, [*case.observers, *case.tests], strict=True):
             try:
-                structures.append(None if structure is None else case.shown(structure))
+                structures.append(None if structure is None else case.withSurface(structure))
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
         return _observe(replace(organ, structures=structures), case)
@@ -368,4 +368,4 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, case:
 def _asStructure(made: Consensus, name: str, drawings: Drawings, case: ObserverCase) -> Structure:
     frames = {structure.frameOfReference for structure in drawings.structures}
     structure = Structure(name, made.mask, frameOfReference=frames.pop() if len(frames) == 1 else "")
-    return case.shown(structure)
+    return case.withSurface(structure)
