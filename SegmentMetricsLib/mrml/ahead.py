@@ -8,7 +8,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..case.observers.observed import ObservedStructure
 from ..model.structures import REFERENCE_AND_TEST
-from ..show.maps import checkedLimits
+from ..show.maps import findLimits
 from .charts import histogramOf
 from .conversion import displayedSurface
 from .outputs import distanceMap
@@ -30,7 +30,7 @@ def drawAhead(
                 displayedSurface(structure)
     if comparison.distances is None or any(structure.isEmpty for structure in structures):
         return {}
-    _, tolerance = checkedLimits(comparison, "signed", None, None)
+    _, tolerance = findLimits(comparison, "signed", None, None)
     histogramOf(comparison.distances, tolerance)
     return {side: distanceMap(comparison, side, surface, None, kind == "bld") for side in sides}
 
