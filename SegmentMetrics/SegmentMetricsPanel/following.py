@@ -15,9 +15,9 @@ from SegmentMetricsLib.base.progress import Cancelled, stoppable
 from SegmentMetricsLib.case.places import MOST, worstPlaces
 from SegmentMetricsLib.case.request import Request
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Match
-from SegmentMetricsLib.mrml.ahead import drawAhead
 from SegmentMetricsLib.mrml.comparing import openCase
 from SegmentMetricsLib.mrml.contents import contentHashOfSegment
+from SegmentMetricsLib.mrml.outcomes import drawAhead
 
 from .contents import following
 

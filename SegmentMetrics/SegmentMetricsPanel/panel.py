@@ -13,8 +13,7 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import folders, showConventionsTable
-from SegmentMetricsLib.mrml.ahead import drawAhead
-from SegmentMetricsLib.mrml.leftovers import Leftovers
+from SegmentMetricsLib.mrml.outcomes import drawAhead
 
 from .contents.following import advanced
 from .following import DELAY, Follower, allPlaces
@@ -66,7 +65,7 @@ class Panel(VTKObservationMixin):
         explainAll(ui)  # before the views below store or change tool tips
         self.connection = None  # None while the panel does not follow the parameter node
         self.ahead = None  # the drawing that was computed last
-        self.leftovers = Leftovers()
+        self.leftovers = folders.Leftovers()
         self.model = model = PanelModel(SlicerScene())
         self.attempts = attempts = Attempts(model, logic, self)
         # for scripts

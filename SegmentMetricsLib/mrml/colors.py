@@ -7,6 +7,7 @@ from vtkmodules.vtkCommonDataModel import vtkDataObject
 
 from ..base.palettes import rgb
 from ..show.maps import Coloring
+from .nodes import oneChange
 
 # Size of a legend with numbers and of one with words, as fractions of the view's width and height: the letters of both
 # are alike, and can be read in a view of 400 x 240 pixels. Positions are fractions of what is left beside the legend.
@@ -16,13 +17,8 @@ POSITION = (0.98, 0.3)
 COLORS_ATTRIBUTE = "SegmentMetrics.Colors"
 
 
-def colorNodeClass(kind: str) -> str:
-    """Return the class of the color node of a kind of map; only a color table keeps names in a saved scene."""
-    return "vtkMRMLColorTableNode" if kind == "tolerance" else "vtkMRMLProceduralColorNode"
-
-
 def fillColorNode(colorNode, coloring: Coloring) -> None:
-    """Fill a node of colorNodeClass() with the colors of a map."""
+    """Fill a color table, for a tolerance, or a node of a color function with the colors of a map."""
     from vtkmodules.vtkRenderingCore import vtkColorTransferFunction
 
     colors, (low, high) = [rgb(color) for color in coloring.palette], coloring.ends
@@ -57,35 +53,34 @@ def showColors(display, colorNode, array: str, ends: tuple[float, float], isNew:
 
 
 def showLegend(modelNode, coloring: Coloring):
-    """Give a distance map a legend in the 3D views and return its vtkMRMLColorLegendDisplayNode.
+    """Give a map a legend in the 3D views and return its vtkMRMLColorLegendDisplayNode.
 
-    An existing legend gets the new content but keeps its position and visibility. The maps of both sides have the same
-    colors: one of their legends is enough, see maps.showMaps().
+    An existing legend keeps its position and visibility.
     """
     import slicer
 
-    isNew = legendOf(modelNode) is None
+    isNew, isOfWords = legendOf(modelNode) is None, coloring.isOfWords
     legend = slicer.vtkSlicerColorLogic.AddDefaultColorLegendDisplayNode(modelNode)
-    wasModifying = legend.StartModify()
-    legend.SetTitleText(shortTitle(coloring))
-    isOfWords = coloring.isOfWords
-    legend.SetMaxNumberOfColors(len(coloring.palette) if isOfWords else 256)
-    legend.SetNumberOfLabels(3)
-    # Slicer ignores font sizes: it scales the labels until the widest one fits beside the bar, and the title to match.
-    # Blanks keep short ones as small as the others.
-    legend.SetLabelFormat("%s" if isOfWords else "%+8.3g" if coloring.ends[0] < 0 else "%9.3g")
-    if isNew or bool(legend.GetUseColorNamesForLabels()) != isOfWords:
-        legend.SetUseColorNamesForLabels(isOfWords)
-        sizes = (SIZE_OF_NUMBERS, SIZE_OF_WORDS)
-        if isNew or tuple(legend.GetSize()) == sizes[not isOfWords]:  # keep a size that the user chose
-            legend.SetSize(*sizes[isOfWords])
-    if isNew:
-        legend.SetOrientation(legend.Vertical)
-        legend.SetPosition(*POSITION)
-        legend.GetLabelTextProperty().SetFontFamilyToArial()
-        legend.SetVisibility(True)
-        legend.SetVisibility2D(False)  # in slice views it would cover the anatomy
-    legend.EndModify(wasModifying)
+    # one short line, because Slicer scales the title with the labels
+    titles = {"bld": "Local (mm)", "sd": "Local SD (mm)"} | ({"signed": "mm, + outside"} if coloring.hasSides else {})
+    with oneChange(legend):
+        legend.SetTitleText(titles.get(coloring.kind, coloring.title))
+        legend.SetMaxNumberOfColors(len(coloring.palette) if isOfWords else 256)
+        legend.SetNumberOfLabels(3)
+        # Slicer ignores font sizes: it scales the labels until the widest one fits beside the bar. Blanks keep short
+        # ones as small as the others.
+        legend.SetLabelFormat("%s" if isOfWords else "%+8.3g" if coloring.ends[0] < 0 else "%9.3g")
+        if isNew or bool(legend.GetUseColorNamesForLabels()) != isOfWords:
+            legend.SetUseColorNamesForLabels(isOfWords)
+            sizes = (SIZE_OF_NUMBERS, SIZE_OF_WORDS)
+            if isNew or tuple(legend.GetSize()) == sizes[not isOfWords]:  # keep a size that the user chose
+                legend.SetSize(*sizes[isOfWords])
+        if isNew:
+            legend.SetOrientation(legend.Vertical)
+            legend.SetPosition(*POSITION)
+            legend.GetLabelTextProperty().SetFontFamilyToArial()
+            legend.SetVisibility(True)
+            legend.SetVisibility2D(False)  # in slice views it would cover the anatomy
     return legend
 
 
@@ -105,11 +100,3 @@ def legendOf(modelNode):
     import slicer
 
     return slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(modelNode)
-
-
-def shortTitle(coloring: Coloring) -> str:
-    """Return the title of a legend in a view: one short line, because Slicer scales it with the labels."""
-    titles = {"bld": "Local (mm)", "sd": "Local SD (mm)"}
-    if coloring.kind == "signed" and coloring.hasSides:
-        return "mm, + outside"
-    return titles.get(coloring.kind, coloring.title)

@@ -9,8 +9,8 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from ..base.errors import InputError
 from ..model.grayimages import GrayImage, shownValues
-from .arguments import asScene
 from .inputs import gridOf
+from .nodes import asScene, nodesOf
 
 # The attribute of a volume with the UIDs of its DICOM instances.
 INSTANCES = "DICOM.instanceUIDs"
@@ -35,7 +35,7 @@ def shownImage(scene=None) -> GrayImage | None:
 
 def shownVolumes(scene) -> list:
     """Return the volume nodes in the background of the slice views, the first view first."""
-    composites = [node for node in scene.GetNodes() if node.IsA("vtkMRMLSliceCompositeNode")]
+    composites = nodesOf(scene, "vtkMRMLSliceCompositeNode")
     found = [scene.GetNodeByID(one.GetBackgroundVolumeID() or "") for one in composites]
     return [volume for volume in found if volume is not None]
 
@@ -48,16 +48,13 @@ def imageOf(volume) -> GrayImage:
     grid = gridOf(volume)
     scalars = volume.GetImageData().GetPointData().GetScalars()
     values = shownValues(vtk_to_numpy(scalars).reshape(grid.size[::-1]))
-    told = _dicomOf(volume)
-    patient = told.get(PATIENT, "").strip()
-    return GrayImage(
-        values,
-        grid,
-        name=volume.GetName() or "",
-        modality=told.get(MODALITY, "").strip(),
-        frameOfReference=told.get(FRAME, "").strip(),
-        patient=hashlib.sha256(patient.encode()).hexdigest() if patient else "",
-    )
+    instances, database = (volume.GetAttribute(INSTANCES) or "").split(), _database()
+    isDicom = bool(instances) and database is not None
+    told = [database.instanceValue(instances[0], tag) if isDicom else "" for tag in (MODALITY, FRAME, PATIENT)]
+    modality, frame, patient = map(str.strip, told)
+    key = hashlib.sha256(patient.encode()).hexdigest() if patient else ""
+    name = volume.GetName() or ""
+    return GrayImage(values, grid, name=name, modality=modality, frameOfReference=frame, patient=key)
 
 
 def dicomSources(nodes) -> tuple[list[str], dict[str, str]]:
@@ -103,11 +100,3 @@ def _database():
 
     database = getattr(slicer, "dicomDatabase", None)
     return database if database is not None and database.isOpen else None
-
-
-def _dicomOf(volume) -> dict[str, str]:
-    """Return DICOM elements of a volume that was loaded from Slicer's DICOM database, {} for any other."""
-    instances, database = (volume.GetAttribute(INSTANCES) or "").split(), _database()
-    if not instances or database is None:
-        return {}
-    return {tag: database.instanceValue(instances[0], tag) for tag in (FRAME, PATIENT, MODALITY)}

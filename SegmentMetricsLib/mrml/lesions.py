@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from ..base.errors import InputError
 from ..base.palettes import EVENTS, rgb
 from ..case.comparison import ask
-from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
 from ..metrics.instances import Event, Lesions
@@ -19,9 +17,9 @@ from ..show.maps import Coloring
 from ..show.resulttables import LESION_COLUMNS
 from ..show.tablemodel import Column, Table
 from . import colors, folders
-from .arguments import asScene, requireComparison
 from .conversion import pointsOf, toRas
 from .navigation import PLACE_COLUMNS
+from .nodes import addArray, asScene, inRas, requireComparison
 from .outputs import fillTable, pairName
 from .resultnodes import nameResult, resultNode
 
@@ -100,10 +98,7 @@ def showLesionsTable(comparison, *, tableNode=None, scene=None):
     found = _requireLesions(comparison)
     scene = asScene(scene)
     places = [Column(axis, unit="mm", description="Center of the lesion") for axis in PLACE_COLUMNS]
-    rows = [
-        [*list(lesion.toDictionary().values())[:-1], *(RAS_FROM_LPS[:3, :3] @ np.array(lesion.position)).tolist()]
-        for lesion in found
-    ]
+    rows = [[*list(one.toDictionary().values())[:-1], *inRas(one.position).tolist()] for one in found]
     name = f"{pairName(comparison)}: list of lesions"
     with resultNode("vtkMRMLTableNode", comparison, "lesions table", name, scene=scene, given=tableNode) as node:
         fillTable(node, Table([*LESION_COLUMNS, *places], rows))
@@ -130,22 +125,18 @@ def _colored(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
     result = toRas(toPolyData(fromMask(lesions.mask(numbers))))
     rows = np.flatnonzero(np.isin(lesions.numbers, numbers))
     nearest = rows[cKDTree(lesions.grid.toWorld(lesions.voxels[rows])).query(pointsOf(result))[1]]
-    events = np.array([happened[number] for number in lesions.numbers[nearest].tolist()], float)
-    array = numpy_to_vtk(events, deep=True)
-    array.SetName(EVENT)
-    result.GetPointData().AddArray(array)
+    addArray(result, EVENT, np.array([happened[number] for number in lesions.numbers[nearest].tolist()]))
     return result
 
 
 def _colorByEvents(model, events: list[str]) -> None:
     """Give a model its colors and a legend with the names of what happened."""
-    scene = model.GetScene()
     model.CreateDefaultDisplayNodes()
     display = model.GetDisplayNode()
     colorNode = display.GetColorNode()
     isNew = colorNode is None or colorNode.GetAttribute(colors.COLORS_ATTRIBUTE) != "lesions"
     if isNew:
-        colorNode = scene.AddNewNodeByClass("vtkMRMLColorTableNode")
+        colorNode = model.GetScene().AddNewNodeByClass("vtkMRMLColorTableNode")
     names = {Event.INVENTED.value: "invented (test)"}
     colorNode.SetTypeToUser()
     colorNode.SetNumberOfColors(len(events))

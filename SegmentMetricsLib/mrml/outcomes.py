@@ -21,23 +21,17 @@ from ..model.structure import Identity, Structure
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
 from ..show.fingerprints import contentHashOfDose
+from ..show.maps import checkedLimits
 from ..show.observers import overview
-from . import folders
-from .ahead import withDrawnConsensus
-from .arguments import asScene
+from . import folders, outputs
+from .charts import histogramOf
 from .comparing import openCase
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
+from .conversion import displayedSurface
 from .focus import COVERED_ATTRIBUTE
 from .inputs import nameOf
+from .nodes import asScene, nodesOf
 from .observers import compareObservers, owner
-from .outputs import (
-    COMPARISON_ATTRIBUTE,
-    COMPARISONS_ATTRIBUTE,
-    OTHER_VERSION,
-    fillTable,
-    showComparisonsTable,
-    showTable,
-)
 from .resultnodes import resultNode
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
@@ -84,6 +78,11 @@ class Kept:
         """Mark a node as showing details of this outcome, and return it."""
         node.SetAttribute(RUN_ATTRIBUTE, self.run)
         return node
+
+    def result(self, owner, role: str):
+        """Return the node with a role that shows details of this outcome, else None. owner: as for findResult()."""
+        node = folders.findResult(owner, role, self.table.GetScene())
+        return node if self.shows(node) else None
 
     def change(self, suspects: Collection[str] | None = None) -> str:
         """Return a sentence about the first change to what was compared, or "" if there is none.
@@ -171,20 +170,15 @@ class Outcome(Kept):
         """The volume node of the dose, or None if there was none or it was removed."""
         return self.table.GetNodeReference(DOSE)
 
-    def whole(self) -> folders.ComparedPair:
-        """Return the ComparedPair that owns the result nodes of all pairs together."""
-        identities = [Identity("a deleted segmentation", nodeID=nodeID) for nodeID in self._nodeIDs()]
-        return folders.ComparedPair(*identities)
-
-    def pair(self, number: int) -> folders.ComparedPair:
-        """Return the ComparedPair that owns the result nodes of the pair with this index."""
-        record = self.records[number]
-        names = [record.reference.name, record.test.name]
-        parts = zip(names, self._nodeIDs(), self.segments[number], strict=True)
+    def pair(self, number: int | None) -> folders.ComparedPair:
+        """Return what owns the result nodes of the pair with this index, or of all pairs together for None."""
+        names, segments = ["a deleted segmentation"] * 2, ("", "")
+        if number is not None:
+            record, segments = self.records[number], self.segments[number]
+            names = [record.reference.name, record.test.name]
+        nodeIDs = [self.table.GetNodeReferenceID(COMPARED.format(number=side)) or "" for side in range(2)]
+        parts = zip(names, nodeIDs, segments, strict=True)
         return folders.ComparedPair(*(Identity(name, nodeID=node, segmentID=one) for name, node, one in parts))
-
-    def _nodeIDs(self) -> list[str]:
-        return [self.table.GetNodeReferenceID(COMPARED.format(number=number)) or "" for number in range(2)]
 
     def change(self, suspects: Collection[str] | None = None) -> str:
         if found := super().change(suspects):
@@ -228,15 +222,6 @@ class ObservedOutcome(Kept):
     def owner(self) -> folders.ComparedObservers:
         """What stands in for the study when its results are searched for."""
         return folders.ComparedObservers(tuple(self.names))
-
-    def found(self, name: str) -> ObservedStructure | None:
-        """Return what was found of a structure, None after the scene was loaded."""
-        return None if self.study is None else self.study[name]
-
-    def result(self, role: str):
-        """Return the result node with a role, if it is one of this outcome; else None."""
-        node = folders.findResult(self.owner, role, self.table.GetScene())
-        return node if self.shows(node) else None
 
 
 def measure(
@@ -317,7 +302,7 @@ def keep(request: Request, result: CaseResult) -> Outcome:
     sides = [[getattr(one, side) for one in result] for side in REFERENCE_AND_TEST]
     criticals = [one for comparison in result for one in comparison.criticals]
     outcome = Outcome(
-        table=showComparisonsTable(result) if request.isOfAll else showTable(result[0]),
+        table=outputs.showComparisonsTable(result) if request.isOfAll else outputs.showTable(result[0]),
         settings=request.settings,
         given=[segment for _, segment in request.compared],
         members=[],
@@ -344,8 +329,11 @@ def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> O
     given = [(node, segment) if segment else node for node, segment in request.compared]
     count = request.observers
 
-    def runInFull(work: Callable[[], ObservedStructure | InputError]) -> ObservedStructure | InputError:
-        return run(lambda: withDrawnConsensus(work()))
+    def inFull(found: ObservedStructure | InputError) -> ObservedStructure | InputError:
+        """Make the surface of the consensus that maps need, too."""
+        if isinstance(found, ObservedStructure) and found.consensus is not None and not found.consensus.isEmpty:
+            displayedSurface(found.consensus)
+        return found
 
     study = compareObservers(
         given[:count],
@@ -353,13 +341,13 @@ def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> O
         tests=given[count:],
         consensus=request.consensus,
         progress=progress,
-        run=runInFull,
+        run=lambda work: run(lambda: inFull(work())),
     )
     if study.wasStopped and not isPartWanted():
         raise Cancelled
     name = f"{len(study.observers)} observers"
     with resultNode("vtkMRMLTableNode", owner(study), OBSERVERS_ROLE, name, scene=scene) as table:
-        fillTable(table, overview(study))
+        outputs.fillTable(table, overview(study))
     outcome = ObservedOutcome(
         table=table,
         settings=study.settings,
@@ -371,9 +359,8 @@ def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> O
         segments=[[one.segmentID if one is not None else "" for one in found.structures] for found in study],
         study=study,
     )
-    structures = [
-        [one for found in study if (one := found.structures[number]) is not None] for number in range(len(given))
-    ]
+    ofAll = zip(*(found.structures for found in study), strict=True) if len(study) else [()] * len(given)
+    structures = [[one for one in own if one is not None] for own in ofAll]
     nodes = [node for node, _ in request.compared]
     outcome.remember(structures, nodes, content=outcome.content, method=outcome.method, segments=outcome.segments)
     return outcome
@@ -394,18 +381,37 @@ def recall(tableNode) -> Outcome | ObservedOutcome | None:
         kept["segments"] = [tuple(pair) for pair in kept["segments"]]
         kept["findings"] = [*map(asFinding, kept["findings"])]
         isOfAll = not any(kept["given"])
-        records = json.loads(tableNode.GetAttribute(COMPARISONS_ATTRIBUTE if isOfAll else COMPARISON_ATTRIBUTE))
+        attribute = outputs.COMPARISONS_ATTRIBUTE if isOfAll else outputs.COMPARISON_ATTRIBUTE
+        records = json.loads(tableNode.GetAttribute(attribute))
         records = [Comparison.fromDictionary(one) for one in (records if isOfAll else [records])]
         return Outcome(table=tableNode, records=records, **kept)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        advice = "Press Apply to measure again."
-        raise InputError(f"The results in {tableNode.GetName()} cannot be read. {OTHER_VERSION} {advice}") from error
+        why = f"{outputs.OTHER_VERSION} Press Apply to measure again."
+        raise InputError(f"The results in {tableNode.GetName()} cannot be read. {why}") from error
+
+
+def drawAhead(comparison, sides: Sequence[str], surface: str, kind: str) -> dict:
+    """Compute what takes long of what views show, maps, outlines and charts; return the maps by side.
+
+    No node is accessed. What is not returned is kept for those who ask for it next. sides, surface, kind: of maps, as
+    for showDistanceMap; a side without a surface has none.
+    """
+    comparison.record()
+    structures = [getattr(comparison, side) for side in REFERENCE_AND_TEST]
+    if surface == "displayed":
+        for structure in structures:
+            if not structure.isEmpty:
+                displayedSurface(structure)
+    if comparison.distances is None or any(structure.isEmpty for structure in structures):
+        return {}
+    histogramOf(comparison.distances, checkedLimits(comparison, "signed", None, None)[1])
+    return {side: outputs.distanceMap(comparison, side, surface, None, kind == "bld") for side in sides}
 
 
 def coverIn3D(nodes: Sequence, scene) -> None:
     """Hide segmentations in the 3D views, where they would cover a map, and show those again that it hid before."""
     wanted = [node.GetDisplayNode() for node in nodes if node is not None]
-    for display in (node for node in scene.GetNodes() if node.IsA("vtkMRMLSegmentationDisplayNode")):
+    for display in nodesOf(scene, "vtkMRMLSegmentationDisplayNode"):
         isHidden = bool(display.GetAttribute(COVERED_ATTRIBUTE))
         if display in wanted and not isHidden and display.GetVisibility3D():
             display.SetAttribute(COVERED_ATTRIBUTE, "1")
@@ -417,6 +423,6 @@ def coverIn3D(nodes: Sequence, scene) -> None:
 
 def variationMaps(scene) -> list:
     """Return the models of all maps of the local SD of observers in a scene."""
-    models = (node for node in scene.GetNodes() if node.IsA("vtkMRMLModelNode") and node.GetDisplayNode() is not None)
+    models = [model for model in nodesOf(scene, "vtkMRMLModelNode") if model.GetDisplayNode() is not None]
     start = VARIATION_ROLE.partition("{")[0]
     return [m for m in models if (m.GetAttribute(folders.ROLE_ATTRIBUTE) or "").startswith(start)]

@@ -7,8 +7,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData, vtkTable
 
@@ -21,9 +19,9 @@ from ..show.maps import Coloring, checkedLimits, requireChoice, requireDistances
 from ..show.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..show.tablemodel import Column, Table, plain
 from . import colors, folders
-from .arguments import asScene, requireComparison
 from .conversion import drawnSurface as drawn
 from .conversion import noteOf, pointsOf
+from .nodes import addArray, asScene, oneChange, requireComparison
 from .resultnodes import nameResult, resultNode
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
@@ -214,22 +212,17 @@ def mapRole(side: str) -> str:
 def distanceMap(
     comparison, side: str, surface: str = "displayed", displayedSurface=None, withLocal: bool = False
 ) -> vtkPolyData:
-    """Return the surface of one side in RAS with the point arrays SignedDistance and Distance in mm, all finite.
+    """Return the surface of one side in RAS with the point arrays of showDistanceMap, all finite.
 
-    If the comparison has critical structures, there is also an array Hazard in [0, 1], and with a dose an array Dose in
-    Gy. withLocal: whether to add an
-    array BLD, the bidirectional local distance in mm; it is there in any case if the similarity family was measured.
-    Other arguments and errors are those of showDistanceMap.
+    withLocal: whether to add the array BLD, which is there in any case if the similarity family was measured. Other
+    arguments and errors are those of showDistanceMap.
     """
     requireDistances(comparison)
     directed = comparison.distances.directions[REFERENCE_AND_TEST.index(side)]
     structure = getattr(comparison, side)
     result, isMeasured = drawn(structure, side, directed.surface, surface, displayedSurface)
-    arrays = valuesOn(comparison, side, None if isMeasured else pointsOf(result), withLocal)
-    for name, values in arrays.items():
-        array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
-        array.SetName(name)
-        result.GetPointData().AddArray(array)
+    for name, values in valuesOn(comparison, side, None if isMeasured else pointsOf(result), withLocal).items():
+        addArray(result, name, values)
     return result
 
 
@@ -240,18 +233,19 @@ def colorMap(model, coloring: Coloring) -> None:
     display = model.GetDisplayNode()
     before = display.GetColorNode()
     isNew = before is None or not before.GetAttribute(colors.COLORS_ATTRIBUTE)
-    isKept = not isNew and before.IsA(colors.colorNodeClass(coloring.kind))
-    colorNode = before if isKept else scene.AddNewNodeByClass(colors.colorNodeClass(coloring.kind))
+    # only a color table keeps names in a saved scene
+    className = "vtkMRMLColorTableNode" if coloring.kind == "tolerance" else "vtkMRMLProceduralColorNode"
+    isKept = not isNew and before.IsA(className)
+    colorNode = before if isKept else scene.AddNewNodeByClass(className)
     colors.fillColorNode(colorNode, coloring)
-    wasModifying = display.StartModify()
-    if model.GetPolyData().GetNumberOfPolys() == 0:  # contours
-        display.SetLineWidth(5)
-        display.SetLighting(False)
-    colors.showColors(display, colorNode, coloring.array, coloring.ends, isNew)
-    if not (isNew or isKept):
-        scene.RemoveNode(before)
-    nameResult(colorNode, f"{model.GetName()} (colors)")
-    display.EndModify(wasModifying)
+    with oneChange(display):
+        if model.GetPolyData().GetNumberOfPolys() == 0:  # contours
+            display.SetLineWidth(5)
+            display.SetLighting(False)
+        colors.showColors(display, colorNode, coloring.array, coloring.ends, isNew)
+        if not (isNew or isKept):
+            scene.RemoveNode(before)
+        nameResult(colorNode, f"{model.GetName()} (colors)")
     model.SetDescription(noteOf(model.GetPolyData()))
     colors.showLegend(model, coloring)
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from ..base.errors import InputError
 from ..show.tablemodel import Column, Table
 from ..show.writing import writeTable
-from .arguments import asScene
 from .inputs import segmentationOf
+from .nodes import asScene, oneChange
 from .outputs import fillTable
 
 # On a segmentation node that is a reference for practicing: whether it was revealed. Sets that are prepared for
@@ -45,13 +45,11 @@ def practiceState(segmentationNode) -> str:
     return state if state in (HIDDEN, REVEALED) else ""
 
 
-def keepSession(rows: Sequence[Sequence[float]], tableNode=None, *, scene=None):
+def keepSession(rows: Sequence[Sequence[float]], tableNode=None):
     """Store the rows of a session, with values for COLUMNS, in a table node and return it; None makes a new one."""
-    scene = asScene(scene)
-    node = tableNode or scene.AddNewNodeByClass("vtkMRMLTableNode", TITLE)
-    wasModifying = node.StartModify()
-    fillTable(node, Table(list(COLUMNS), [list(row) for row in rows]))
-    node.EndModify(wasModifying)
+    node = tableNode or asScene(None).AddNewNodeByClass("vtkMRMLTableNode", TITLE)
+    with oneChange(node):
+        fillTable(node, Table(COLUMNS, rows))
     return node
 
 
@@ -66,4 +64,4 @@ def rowsOf(tableNode) -> list[list[float]]:
 
 def writeSession(tableNode, path: Path) -> None:
     """Write a session as a CSV file. Raises InputError if the table is not that of a session."""
-    writeTable(Table(list(COLUMNS), rowsOf(tableNode)), path)
+    writeTable(Table(COLUMNS, rowsOf(tableNode)), path)

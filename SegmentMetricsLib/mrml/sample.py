@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base.errors import InputError
 from ..io.samples import FOLDER, HEAD_AND_NECK, IMAGE, SAMPLES
-from .arguments import asScene
+from .nodes import asScene
 from .practice import HIDDEN, setPractice
 
 # Window and level in HU.
@@ -18,16 +18,13 @@ def loadSample(*, sample: str = HEAD_AND_NECK, scene=None) -> list:
 
     sample: one of samples.SAMPLES. scene: None is Slicer's.
     """
-    scene = asScene(scene)
     kind, names = "vtkMRMLSegmentation", enumerate(SAMPLES[sample], start=1)
-    nodes = [_load(f"{kind}Node", f"Observer {n}", f"{kind}StorageNode", name, scene) for n, name in names]
-    for node in nodes:
-        node.CreateDefaultDisplayNodes()
-    return nodes
+    return [_load(f"{kind}Node", f"Observer {n}", f"{kind}StorageNode", name, scene) for n, name in names]
 
 
 def _load(kind: str, name: str, storageKind: str, file: str, scene):
     """Return a new node with the content of a file of the sample. kind, storageKind: of the node and its storage."""
+    scene = asScene(scene)
     node, storage = scene.AddNewNodeByClass(kind, name), scene.AddNewNodeByClass(storageKind)
     storage.SetFileName(str(FOLDER / file))
     isRead = storage.ReadData(node)
@@ -35,6 +32,7 @@ def _load(kind: str, name: str, storageKind: str, file: str, scene):
     if not isRead:
         scene.RemoveNode(node)
         raise InputError("The sample could not be loaded.")
+    node.CreateDefaultDisplayNodes()
     return node
 
 
@@ -60,9 +58,7 @@ def loadImage(segmentationNodes=(), *, scene=None):
     segmentationNodes: those of loadSample(). The Segment Editor then chooses the image for them by itself; the contours
     stay unchanged. scene: None is Slicer's.
     """
-    scene = asScene(scene)
     node = _load("vtkMRMLScalarVolumeNode", "CT", "vtkMRMLVolumeArchetypeStorageNode", IMAGE, scene)
-    node.CreateDefaultDisplayNodes()
     display = node.GetDisplayNode()
     display.SetAutoWindowLevel(False)
     display.SetWindowLevel(*SOFT_TISSUE)

@@ -11,7 +11,7 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.palettes import rgb
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml import editor, focus, maps, navigation
+from SegmentMetricsLib.mrml import focus, maps, navigation
 from SegmentMetricsLib.mrml.conversion import drawnSurface, pointsOf, withNormals
 from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
@@ -71,7 +71,7 @@ class FocusView(View, VTKObservationMixin):
             self._hideOthers()
             focus.showOutlines({node.GetDisplayNode(): {segment: None}}, slicer.mrmlScene)
             focus.showLines(lines, slicer.mrmlScene, in2D=lines)
-            editor.chooseInEditor(node, segment, slicer.mrmlScene)
+            focus.chooseInEditor(node, segment, slicer.mrmlScene)
 
     def isPossible(self) -> bool:
         outcome = self.model.outcome

@@ -4,7 +4,8 @@ import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.mrml import folders, overlays, showHazard
+from SegmentMetricsLib.mrml import folders, showHazard
+from SegmentMetricsLib.mrml.hazard import showOver
 
 from ..work import waiting
 from .view import View
@@ -22,7 +23,7 @@ class HazardView(View):
         isMeasured = outcome is not None and bool(outcome.records) and "hazard" in outcome.settings.families
         self.ui.showHazardCheckBox.visible = isMeasured
         node = self._volume(outcome, number) if isMeasured and isWanted else None
-        overlays.showOver(node, slicer.mrmlScene)
+        showOver(node, slicer.mrmlScene)
 
     def _volume(self, outcome, number: int):
         """Return the volume node, created if it is missing or outdated; None if there is none."""

@@ -84,8 +84,7 @@ class MapView(View, VTKObservationMixin):
                 self.problem = str(error)
                 del found[side]
                 continue
-            maps.setOpacity(model, p.opacity)
-        maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
+        maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend, p.opacity)
 
     def _heldRange(self, found, kind: str) -> float | None:
         """Return the range in mm that colors had when the user began to draw, None for that of what is shown now."""

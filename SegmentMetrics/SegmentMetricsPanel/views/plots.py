@@ -94,7 +94,7 @@ class DistancePlotView(View):
             return self._sessionChart()
         isCumulative = parameters.plot == Plot.cumulative
         isOfAll = outcome.isOfAll and isCumulative
-        owner = outcome.whole() if isOfAll else outcome.pair(number)
+        owner = outcome.pair(None if isOfAll else number)
         chart = folders.findResult(owner, parameters.plot.name, slicer.mrmlScene)
         if outcome.shows(chart) and charts.isDrawn(chart):
             return chart

@@ -7,7 +7,7 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import practice
-from SegmentMetricsLib.mrml.editor import chooseInEditor
+from SegmentMetricsLib.mrml.focus import chooseInEditor
 
 from ..following import Session
 from ..model.enumerations import Plot

@@ -58,11 +58,11 @@ class VariationView(View, VTKObservationMixin):
                 legend = colors.legendOf(other)
                 if legend is not None:
                     legend.SetVisibility(other is model)
-            consensus = outcome.result(CONSENSUS_ROLE) if outcome is not None else None
+            consensus = outcome.result(outcome.owner, CONSENSUS_ROLE) if outcome is not None else None
             coverIn3D([*outcome.nodes, consensus] if model is not None else [], slicer.mrmlScene)
             isOther = self.isNew or self.framed not in (None, wanted)
             if model is not None and isOther and outcome.study is not None:
-                self._frame(outcome.found(found["name"]), model, outlierPlaces(found))
+                self._frame(outcome.study[found["name"]], model, outlierPlaces(found))
             self.framed = wanted or self.framed
         self.removeObservers()
         self.map = model
@@ -96,14 +96,14 @@ class VariationView(View, VTKObservationMixin):
                 node.GetDisplayNode().SetVisibility2DFill(False)
 
     def _map(self, outcome, name: str):
-        model = outcome.result(VARIATION_ROLE.format(name=name))
+        model = outcome.result(outcome.owner, VARIATION_ROLE.format(name=name))
         if model is not None and model.GetPolyData() is not None:  # its file may be missing from a loaded scene
             return model
         if outcome.study is None:
             self.problem = _("The map of the local SD is not in the scene. Press Apply again to draw it.")
             return None
         try:
-            return outcome.mark(showVariation(outcome.found(name)))
+            return outcome.mark(showVariation(outcome.study[name]))
         except InputError as error:
             self.problem = str(error)
             return None
