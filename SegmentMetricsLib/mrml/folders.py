@@ -6,7 +6,7 @@ What is called a comparison here may be what stands in for it: a ComparedPair, C
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..model.structure import Identity
@@ -159,11 +159,15 @@ def helpersOf(node) -> list:
     return [helper for helper in helpers if helper is not None]
 
 
-def removeUnusedColors(scene) -> None:
-    """Remove color nodes of results that no display node uses; they are not deleted together with their models."""
+def removeUnusedColors(scene, among: Collection[str | None] | None = None) -> None:
+    """Remove color nodes of results that no display node uses; they are not deleted together with their models.
+
+    among: IDs of the color nodes to check, None for all.
+    """
     used = {node.GetColorNodeID() for node in nodesOf(scene, "vtkMRMLDisplayNode")}
     for node in nodesOf(scene, "vtkMRMLColorNode"):
-        if node.GetAttribute(COLORS_ATTRIBUTE) and node.GetID() not in used:
+        isOurs = node.GetAttribute(COLORS_ATTRIBUTE) and (among is None or node.GetID() in among)
+        if isOurs and node.GetID() not in used:
             scene.RemoveNode(node)
 
 
@@ -239,11 +243,14 @@ class Leftovers:
 
     def note(self, node) -> None:
         """Record what belongs to a result that is about to be removed from its scene."""
-        self.helpers |= {helper.GetID() for helper in helpersOf(node)}
+        helpers = helpersOf(node)
+        self.helpers |= {helper.GetID() for helper in helpers}
+        self.colors |= {helper.GetColorNodeID() for helper in helpers if helper.IsA("vtkMRMLDisplayNode")}
         self.items |= {resultFolder(node)} - {0}
 
     def forget(self) -> None:
         self.helpers: set[str] = set()  # IDs of display and storage nodes
+        self.colors: set[str | None] = set()  # IDs of the color nodes that these display nodes use
         self.items: set[int] = set()  # of the subject hierarchy
 
     def remove(self, scene) -> None:
@@ -255,5 +262,5 @@ class Leftovers:
             scene.RemoveNode(helper)
         for item in self.items:
             removeIfEmpty(item, scene)
+        removeUnusedColors(scene, self.colors)
         self.forget()
-        removeUnusedColors(scene)
