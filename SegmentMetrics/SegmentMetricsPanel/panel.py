@@ -12,8 +12,7 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml import folders, showConventionsTable
-from SegmentMetricsLib.mrml.outcomes import drawAhead
+from SegmentMetricsLib.mrml import folders, outcomes, showConventionsTable
 
 from .contents.following import advanced
 from .following import DELAY, Follower, allPlaces
@@ -294,12 +293,12 @@ class Panel(VTKObservationMixin):
         if model.isPracticing():
             self.practice.note(found["comparison"])
             return
-        outcome = self.logic.keep(run.request, found["result"])
+        outcome = outcomes.keep(run.request, found["result"])
         self.conventions.forget(outcome)
         model.take(outcome, isRepeated=True)
         edit = model.edit()
         if edit is not None:
-            model.setEdit(advanced(edit, found["places"]))
+            self.parameters.edit = advanced(edit, found["places"]).toText()
         model.notice = ""
         self.map.prepared, self.ahead = found["maps"], self._drawing()
         try:
@@ -406,7 +405,7 @@ class Panel(VTKObservationMixin):
         self.refreshTimer.stop()
         try:
             with self.longWork(lambda: self.parameters is parameters, keepsPart=False) as work:
-                self.map.prepared = work.run(lambda: drawAhead(comparison, sides, surface, kind))
+                self.map.prepared = work.run(lambda: outcomes.drawAhead(comparison, sides, surface, kind))
         except (Cancelled, InputError):
             pass  # the views do without, and say why
         finally:

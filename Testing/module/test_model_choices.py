@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from panelfakes import Segmentation, Table, modelOf
 from SegmentMetricsPanel.model import editedpairs
-from SegmentMetricsPanel.model.chosensettings import criticalNames, possibleCriticals, shownSettings
+from SegmentMetricsPanel.model.chosensettings import criticalNames, offeredSettings, possibleCriticals
 from SegmentMetricsPanel.model.enumerations import Mode, choicesOf
 
 from SegmentMetricsLib.model.structure import Identity
@@ -77,13 +77,11 @@ def test_the_guess_follows_the_scene_until_somebody_chooses():
     assert chosen(model) == ["One", "B", "Two", ""]
 
 
-@pytest.mark.parametrize("what", ["accept", "choose", "swap"])
+@pytest.mark.parametrize("what", ["choose", "swap"])
 def test_a_guess_that_was_used_stays(what):
     one = Segmentation("One", "A", "B")
     model = modelOf(one)
-    {"accept": model.inputs.accept, "swap": model.inputs.swap, "choose": lambda: model.inputs.choose("test", one, "b")}[
-        what
-    ]()
+    {"swap": model.inputs.swap, "choose": lambda: model.inputs.choose("test", one, "b")}[what]()
     before = chosen(model)
     model.scene.nodes.append(Segmentation("Two", "B"))
     model.inputs.chooseLikely()
@@ -306,10 +304,10 @@ def test_automatic_numbers_are_none():
 
 def test_a_tool_decides_some_settings():
     model = settingsModel(convention="MedPy")
-    assert model.settings().convention == "MedPy" and not shownSettings(model.parameters)["surface"]
+    assert model.settings().convention == "MedPy" and "surface" not in offeredSettings(model.parameters)
     model.parameters.families = ["signed"]
-    assert model.settings().convention == "SegmentMetrics" and shownSettings(model.parameters)["surface"]
-    assert not shownSettings(model.parameters)["convention"], "the signed distances are no other tool's"
+    assert model.settings().convention == "SegmentMetrics" and "surface" in offeredSettings(model.parameters)
+    assert "convention" not in offeredSettings(model.parameters), "the signed distances are no other tool's"
 
 
 @pytest.mark.parametrize(("chosen", "expected"), [({"convention": "Nobody"}, "Nobody"), ({"families": []}, "famil")])
@@ -320,11 +318,10 @@ def test_settings_that_make_no_sense(chosen, expected):
 
 def test_only_settings_that_matter_are_shown():
     model = settingsModel(families=["hazard"])
-    shown = shownSettings(model.parameters)
-    seen = {name for name, isShown in shown.items() if isShown}
-    assert seen == {"surface", "tolerance", "extent", "critical", "grid", "hazardKernel", "hazardReach"}
+    shown = {"surface", "tolerances", "extent", "critical", "grid", "hazardKernel", "hazardReach"}
+    assert set(offeredSettings(model.parameters)) == shown
     model.parameters.hazardKernel = choicesOf("hazardKernel").exponential
-    assert shownSettings(model.parameters)["hazardDecay"] and not shownSettings(model.parameters)["hazardReach"]
+    assert set(offeredSettings(model.parameters)) == shown - {"hazardReach"} | {"hazardDecay"}
 
 
 def test_critical_structures_are_those_of_the_reference():
@@ -368,6 +365,6 @@ def test_a_mistake_in_a_protocol_is_named():
     assert "much" in model.whyNot() and "line 2" in model.message()
     model.parameters.protocol.text = text.replace("much", "0.5")
     assert not model.whyNot() and not model.message()
-    version = model.protocol().version
+    version = model.chosen().protocol.version
     model.parameters.protocol.text = text.replace("much", "0.6")
-    assert model.protocol().version != version
+    assert model.chosen().protocol.version != version

@@ -147,4 +147,4 @@ def aboutPlaces(found: Mapping | None) -> str:
 
 def placesTable(found: Mapping | None) -> TableContents:
     """Return the list of the outlier's places, empty if there are none."""
-    return TableContents.of(*places.rows(outlierPlaces(found), True), stretched=[3])
+    return places.table(outlierPlaces(found), True)

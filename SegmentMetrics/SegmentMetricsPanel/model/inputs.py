@@ -19,7 +19,7 @@ class Inputs:
         self.scene = scene
         self.parameters = None
         self.isActive = False
-        self.isGuess = False
+        self.isGuess = False  # whether nobody has chosen or measured anything yet
         self.guess = None  # what chooseLikely() wrote last
         self.lost = set()  # sides whose segmentation is being removed
 
@@ -128,10 +128,6 @@ class Inputs:
             )
         self.guess = self._all()
 
-    def accept(self) -> None:
-        """Keep the current choice, even if it was only a guess, because it is now being measured."""
-        self.isGuess = False
-
     def swap(self) -> None:
         p = self.parameters
         if not p:
@@ -154,28 +150,24 @@ class Inputs:
         p = self.parameters
         if p is None or self.scene.isChanging():
             return _("The scene is being opened or closed.")
-        for side, missing in (
-            ("reference", _("Choose a reference segmentation.")),
-            ("test", _("Choose a test segmentation.")),
+        segments = [self.scene.segments(node) for node in (p.reference, p.test)]
+        for node, names, missing in (
+            (p.reference, segments[0], _("Choose a reference segmentation.")),
+            (p.test, segments[1], _("Choose a test segmentation.")),
         ):
-            node = getattr(p, side)
             if node is None:
                 return missing
-            if not self.scene.segments(node):
+            if not names:
                 return _("{name} has no segments.").format(name=self.scene.name(node))
+        isSame = p.reference is p.test
         if p.mode == Mode.allStructures:
-            if p.reference is p.test:
-                return _("Choose two different segmentations to compare all their structures.")
-            return ""
-        for side, missing in (
-            ("reference", _("Choose a segment of the reference.")),
-            ("test", _("Choose a segment of the test.")),
-        ):
-            if getattr(p, f"{side}Segment") not in self.scene.segments(getattr(p, side)):
-                return missing
-        if (p.reference, p.referenceSegment) == (p.test, p.testSegment):
-            return _("Reference and test are the same segment: choose two different ones.")
-        return ""
+            return _("Choose two different segmentations to compare all their structures.") if isSame else ""
+        if p.referenceSegment not in segments[0]:
+            return _("Choose a segment of the reference.")
+        if p.testSegment not in segments[1]:
+            return _("Choose a segment of the test.")
+        isSame = isSame and p.referenceSegment == p.testSegment
+        return _("Reference and test are the same segment: choose two different ones.") if isSame else ""
 
     def origins(self) -> list[str]:
         """Return the names of the chosen segmentations, reference first; of a pair, with the names of the segments.

@@ -31,7 +31,15 @@ class MapView(View, VTKObservationMixin):
         VTKObservationMixin.__init__(self)
         View.__init__(self, ui, model)
         self.onRange = onRange
-        explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {MapKind.meanings()[kind.name]}" for kind in MapKind))
+        meanings = {
+            MapKind.signed: _("where the test lies outside or inside the reference."),
+            MapKind.absolute: _("how far the two lie apart."),
+            MapKind.tolerance: _("what lies farther apart than the tolerance τ."),
+            MapKind.hazard: _("how near the boundary is to critical structures."),
+            MapKind.bld: _("how far apart corresponding points lie, which also shows spikes of the other surface."),
+            MapKind.dose: _("what dose the surface receives."),
+        }
+        explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {meaning}" for kind, meaning in meanings.items()))
         self.showButton = ExplainedButton(ui.showMapCheckBox)
         self.isDrawing = False
         self.held = None  # the pair and kind that are drawn on, and the range of their colors

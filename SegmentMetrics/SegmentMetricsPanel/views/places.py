@@ -85,7 +85,7 @@ class PlacesView(View):
         place, edit = self.places[number], self.model.edit()
         self.visited = number
         if edit is not None:
-            self.model.setEdit(replace(edit, current=number))
+            self.model.parameters.edit = replace(edit, current=number).toText()
             self.showProgress()
         self.ui.placesLabel.text = self.model.remark(place.side) or self.about
         navigation.jumpTo(place.position, normal=place.normal, scene=slicer.mrmlScene, cameras=cameras())

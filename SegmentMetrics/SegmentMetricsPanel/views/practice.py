@@ -38,7 +38,7 @@ class PracticeView(View):
 
     def draw(self) -> None:
         p = self.model.parameters
-        state = self.model.practiceState() if p is not None else ""
+        state = practice.practiceState(p.reference) if p is not None else ""
         hasResults = self.model.outcome is not None or self.model.observers.outcome is not None
         self.ui.followCheckBox.visible = hasResults or bool(p and p.follow)
         self.ui.editButton.visible = self.model.isFollowing() and self.model.edited() is not None
@@ -65,7 +65,7 @@ class PracticeView(View):
             self.follower.stop()
             self.follower.session = Session()
             practice.setPractice(p.reference, practice.HIDDEN)
-        elif not isOn and self.model.practiceState():
+        elif not isOn and practice.practiceState(p.reference):
             self.follower.stop()
             practice.setPractice(p.reference, "")
         p.parameterNode.Modified()
