@@ -287,13 +287,13 @@ class Panel(VTKObservationMixin):
 
     # Following edits
 
-    def onFollowed(self, run) -> None:
+    def onFollowed(self, request, found) -> None:
         """Show what the follower has found, or only record it while the reference is hidden."""
-        model, found = self.model, run.found
+        model = self.model
         if model.isPracticing():
             self.practice.note(found["comparison"])
             return
-        outcome = outcomes.keep(run.request, found["result"])
+        outcome = outcomes.keep(request, found["result"])
         self.conventions.forget(outcome)
         model.take(outcome, isRepeated=True)
         edit = model.edit()

@@ -11,6 +11,7 @@ from SegmentMetricsLib.face import Comparison
 
 from .. import reports
 from ..translation import _
+from .enumerations import Mode
 
 
 class Attempts:
@@ -39,7 +40,7 @@ class Attempts:
             if pair is not None:
                 model.observers.choosePair(pair)
                 model.forget()
-            elif model.observers.isChosen:
+            elif parameters.mode == Mode.severalObservers:
                 model.observers.accept()
             else:
                 model.inputs.isGuess = False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.conventions.presets import BRATS, PANOPTICA, PRESETS
@@ -14,6 +16,8 @@ from .enumerations import Mode
 
 # The settings that the panel offers, by name.
 IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
+# Settings.preset(): the same ones are asked for many times until something is chosen.
+preset = lru_cache(maxsize=4)(Settings.preset)
 
 
 def settingsOf(parameters, scene) -> Settings:
@@ -24,7 +28,7 @@ def settingsOf(parameters, scene) -> Settings:
     """
     families, chosen = list(parameters.families), offeredSettings(parameters)
     if "critical" in chosen:
-        chosen["critical"] = criticalNames(parameters, scene)
+        chosen["critical"] = tuple(criticalNames(parameters, scene))
         if not chosen["critical"] and chosen["hazardKernel"] != "dose":
             raise InputError(_("Choose critical structures, or turn off the hazard metrics."))
     convention = chosen.pop("convention", OWN_CONVENTION)
@@ -32,7 +36,7 @@ def settingsOf(parameters, scene) -> Settings:
         families.append("dose")
     elif "dose" in families:
         raise InputError(_("Choose a dose, or turn off the dose metrics."))
-    return Settings.preset(convention, families=tuple(families), **chosen)
+    return preset(convention, families=tuple(families), **chosen)
 
 
 def offeredSettings(parameters) -> dict[str, object]:

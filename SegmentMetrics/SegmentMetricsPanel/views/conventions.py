@@ -61,10 +61,8 @@ class ConventionsView(View):
 
     def draw(self) -> None:
         """Show the stored values for the shown pair, or nothing if there are none."""
-        outcome, number, pair, node = self.model.outcome, self.model.number(), self.model.record(), None
-        if pair is not None:
-            node = folders.findResult(outcome.pair(number), ROLE, slicer.mrmlScene)
-            node = node if outcome.shows(node) else None
+        (outcome, number), pair = self.pair, self.model.record()
+        node = None if pair is None else outcome.result(outcome.pair(number), ROLE)
         shown = (outcome, number, node and node.GetMTime())
         if shown != self.taken:
             self.taken = shown

@@ -6,7 +6,6 @@ import numpy as np
 import qt
 import slicer
 import vtk
-from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.palettes import rgb
@@ -25,15 +24,14 @@ from .view import View
 OBSERVERS = "observers"
 
 
-class FocusView(View, VTKObservationMixin):
+class FocusView(View):
     """Shows only the shown pair while the panel is open and the user wants it, and lets all views go to a new pair.
 
     isActive: whether the panel is open; what was hidden comes back when it is not.
     """
 
     def __init__(self, ui, model):
-        VTKObservationMixin.__init__(self)
-        View.__init__(self, ui, model)
+        super().__init__(ui, model)
         self.isActive = False
         manager = slicer.app.layoutManager()
         if manager is not None:

@@ -3,12 +3,12 @@
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.mrml import folders, navigation, showLesions
+from SegmentMetricsLib.mrml import folders, showLesions
 
 from ..contents import lesions
 from ..work import waiting
 from .buttons import ExplainedButton
-from .places import cameras
+from .places import goTo
 from .tables import SortableTable
 from .view import View
 
@@ -18,7 +18,7 @@ class LesionsView(View):
 
     def __init__(self, ui, model):
         super().__init__(ui, model)
-        self.table = SortableTable(ui.lesionsTable, self.jump)
+        self.table = SortableTable(ui.lesionsTable, lambda number: goTo(self.places[number]))
         self.button = ExplainedButton(ui.lesionsButton)
         ui.lesionsButton.connect("clicked(bool)", self.onClicked)
         self.places = []
@@ -38,8 +38,8 @@ class LesionsView(View):
         ui.lesionsButton.text = _("Back to the map") if isShown else _("Color lesions")
         hides = _("Show the lesions in all views, colored by what happened, in place of the distance map.")
         self.button.tip = _("Show the distance map again, in place of the lesions.") if isShown else hides
-        node = folders.findResult(outcome.pair(number), "lesions", slicer.mrmlScene) if record else None
-        isThere = node is not None and outcome.shows(node) and node.GetPolyData() is not None
+        node = outcome.result(outcome.pair(number), "lesions") if record else None
+        isThere = node is not None and node.GetPolyData() is not None
         isPossible = isThere or (record is not None and outcome.comparisons is not None)
         self.button.enable("" if isPossible else _("Apply again: a saved scene holds no lesions to color."))
         if isShown and isPossible and not isThere:
@@ -48,9 +48,6 @@ class LesionsView(View):
         for other in slicer.util.getNodesByClass("vtkMRMLModelNode"):
             if folders.isResult(other, "lesions") and other.GetDisplayNode():
                 other.GetDisplayNode().SetVisibility(other is node and isShown and isPossible)
-
-    def jump(self, number: int) -> None:
-        navigation.jumpTo(self.places[number], scene=slicer.mrmlScene, cameras=cameras())
 
     def onClicked(self, _checked=False) -> None:
         """Show the lesions colored by what happened, in place of the map; a second click goes back to it."""

@@ -4,7 +4,6 @@ from contextlib import nullcontext
 
 import slicer
 from slicer.i18n import tr as _
-from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
@@ -21,15 +20,14 @@ OF_MAP = ("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", 
           "opacityLabel", "opacitySlider", "mapOptionsLabel", "sliceContourCheckBox", "legendCheckBox")  # fmt: skip
 
 
-class MapView(View, VTKObservationMixin):
+class MapView(View):
     """Draws the maps of the shown pair according to the parameters, and hides those of all other pairs.
 
     onRange: called with the range in mm that the user chose.
     """
 
     def __init__(self, ui, model, onRange):
-        VTKObservationMixin.__init__(self)
-        View.__init__(self, ui, model)
+        super().__init__(ui, model)
         self.onRange = onRange
         meanings = {
             MapKind.signed: _("where the test lies outside or inside the reference."),
@@ -70,11 +68,9 @@ class MapView(View, VTKObservationMixin):
 
     def release(self) -> None:
         super().release()
-        self.removeObservers()
         self.current, self.visible = [], []
 
     def _show(self, p, outcome, number: int) -> None:
-        self.problem = ""
         scene = slicer.mrmlScene
         found, kind = {}, p.mapKind.name
         if outcome is not None and outcome.records and p.showMap:

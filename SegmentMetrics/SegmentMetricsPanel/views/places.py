@@ -23,14 +23,12 @@ class PlacesView(View):
         self.visited = -1  # the place that was visited last while nothing is followed
         ui.nextPlaceButton.connect("clicked(bool)", lambda _checked: self.step(1))
         ui.previousPlaceButton.connect("clicked(bool)", lambda _checked: self.step(-1))
-        self.shortcuts = [self._shortcut(*each) for each in (("Right", 1), ("Left", -1))] if hasMainWindow() else []
-
-    def _shortcut(self, key: str, step: int):
-        """Return a shortcut that works in every module, as long as it is enabled."""
-        shortcut = qt.QShortcut(qt.QKeySequence(f"Ctrl+Shift+{key}"), slicer.util.mainWindow())
-        shortcut.connect("activated()", lambda: self.step(step))
-        shortcut.enabled = False
-        return shortcut
+        self.shortcuts = []  # they work in every module, as long as they are enabled
+        for key, step in (("Right", 1), ("Left", -1)) if slicer.util.mainWindow() is not None else ():
+            shortcut = qt.QShortcut(qt.QKeySequence(f"Ctrl+Shift+{key}"), slicer.util.mainWindow())
+            shortcut.connect("activated()", lambda step=step: self.step(step))
+            shortcut.enabled = False
+            self.shortcuts.append(shortcut)
 
     def close(self) -> None:
         """Release the main window before the panel is deleted."""
@@ -72,7 +70,13 @@ class PlacesView(View):
         self.places = edit.places if edit is not None else record.worstPlaces if record else ()
         for shortcut in self.shortcuts:
             shortcut.enabled = self.model.isFollowing()
-        self._showMarkers(outcome.pair(self.model.number()) if record else None, record)
+        mine = None
+        if record and self.model.parameters.showMarkers and self.places:
+            pair, scene = outcome.pair(self.model.number()), slicer.mrmlScene
+            mine = markers.showMarkers(pair, places=self.places, scene=scene, signed=record.hasSides)
+        for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode"):
+            if folders.isResult(node, "markers") and node.GetDisplayNode():
+                node.GetDisplayNode().SetVisibility(node is mine)
 
     def showProgress(self) -> None:
         """Say how many places are corrected, and which brush suits the one that was visited last."""
@@ -88,7 +92,7 @@ class PlacesView(View):
             self.model.parameters.edit = replace(edit, current=number).toText()
             self.showProgress()
         self.ui.placesLabel.text = self.model.remark(place.side) or self.about
-        navigation.jumpTo(place.position, normal=place.normal, scene=slicer.mrmlScene, cameras=cameras())
+        goTo(place.position, place.normal)
 
     def step(self, step: int) -> None:
         """Go to the next place that is not corrected, or to the previous one for -1; do nothing if there is none."""
@@ -100,18 +104,10 @@ class PlacesView(View):
             self.table.select(number)
             self.jump(number)
 
-    def _showMarkers(self, pair, record) -> None:
-        mine = None
-        if pair is not None and self.model.parameters.showMarkers and self.places:
-            mine = markers.showMarkers(pair, places=self.places, scene=slicer.mrmlScene, signed=record.hasSides)
-        for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode"):
-            if folders.isResult(node, "markers") and node.GetDisplayNode():
-                node.GetDisplayNode().SetVisibility(node is mine)
 
-
-def hasMainWindow() -> bool:
-    """Return whether there is a main window."""
-    return slicer.util.mainWindow() is not None
+def goTo(position, normal=None) -> None:
+    """Move all slice views and 3D views to a place, LPS mm; these look along the normal there."""
+    navigation.jumpTo(position, normal=normal, scene=slicer.mrmlScene, cameras=cameras())
 
 
 def cameras() -> list | None:

@@ -1,14 +1,14 @@
 """The plots in the panel."""
 
+from functools import partial
+
 import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.mrml import charts, folders
+from SegmentMetricsLib.mrml import charts
 
 from ..model.enumerations import Plot
-from ..work import waiting
 from .view import View
 
 
@@ -78,7 +78,6 @@ class DistancePlotView(View):
 
     def draw(self) -> None:
         """Show the chart of the shown pair, or of all pairs; nothing without an outcome."""
-        self.problem = ""
         self.plot.draw(self._chart())
 
     def release(self) -> None:
@@ -87,43 +86,25 @@ class DistancePlotView(View):
 
     def _chart(self):
         """Return the vtkMRMLPlotChartNode to show, created if it is missing or outdated; None if there is none."""
-        parameters, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
-        if outcome is None or not outcome.records:
+        (outcome, number), kind, session = self.pair, self.model.parameters.plot, self.model.parameters.session
+        if self.model.record() is None:
             return None
-        if parameters.plot == Plot.session:
-            return self._sessionChart()
-        isCumulative = parameters.plot == Plot.cumulative
-        isOfAll = outcome.isOfAll and isCumulative
-        owner = outcome.pair(None if isOfAll else number)
-        chart = folders.findResult(owner, parameters.plot.name, slicer.mrmlScene)
-        if outcome.shows(chart) and charts.isDrawn(chart):
-            return chart
-        if outcome.comparisons is None:
-            self.problem = _("This plot is not in the scene. Press Apply again to draw it.")
-            return None
-        if isOfAll:
-            chosen = [comparison for comparison in outcome.comparisons if comparison.distances is not None]
-        else:
-            chosen = outcome.comparisons[number]
-        if not chosen or (not isOfAll and chosen.distances is None):
-            return None
-        with waiting():
-            return outcome.mark(charts.showCumulative(chosen) if isCumulative else charts.showHistogram(chosen))
-
-    def _sessionChart(self):
-        table = self.model.parameters.session
-        if table is None:
+        if kind == Plot.session and session is None:
             self.problem = _("There is no practice session: check Practice, draw, and press Reveal.")
             return None
-        outcome, number = self.model.outcome, self.model.number()
-        chart = folders.findResult(outcome.pair(number), "session", slicer.mrmlScene)
-        if outcome.shows(chart) and charts.isDrawn(chart):
-            return chart
-        try:
-            return outcome.mark(charts.showSession(outcome.pair(number), table))
-        except InputError as error:
-            self.problem = str(error)
-            return None
+        isOfAll, compared = outcome.isOfAll and kind == Plot.cumulative, outcome.comparisons
+        owner = outcome.pair(None if isOfAll else number)
+        if kind == Plot.session:
+            measured, make = session, partial(charts.showSession, owner)
+        else:
+            given = () if compared is None else compared if isOfAll else [compared[number]]
+            chosen = [comparison for comparison in given if comparison.distances is not None]
+            if compared is not None and not chosen:
+                return None
+            measured = None if compared is None else chosen if isOfAll else chosen[0]
+            make = charts.showCumulative if kind == Plot.cumulative else charts.showHistogram
+        lost = _("This plot is not in the scene. Press Apply again to draw it.")
+        return self.resultOf(outcome, owner, kind.name, charts.isDrawn, measured, make, lost)
 
 
 def releaseAllCharts() -> None:

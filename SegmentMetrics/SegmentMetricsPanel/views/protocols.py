@@ -5,7 +5,6 @@ from pathlib import Path
 import slicer
 import vtk
 from slicer.i18n import tr as _
-from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.protocol.protocol import readProtocol
@@ -21,15 +20,14 @@ from .tables import SortableTable, heightOf
 from .view import ChoiceList, View
 
 
-class ProtocolsView(View, VTKObservationMixin):
+class ProtocolsView(View):
     """The list of protocols: tables in the scene, examples that come with the library, and files.
 
     onEdited: called with an object and an event when the table of the chosen protocol changes.
     """
 
     def __init__(self, ui, model, onEdited):
-        VTKObservationMixin.__init__(self)
-        View.__init__(self, ui, model)
+        super().__init__(ui, model)
         self.onEdited = onEdited
         self.observed = None
         self.choice = ChoiceList(ui.protocolComboBox, self.take)
@@ -48,7 +46,6 @@ class ProtocolsView(View, VTKObservationMixin):
 
     def release(self) -> None:
         super().release()
-        self.removeObservers()
         self.observed = None
 
     def take(self, chosen) -> None:

@@ -4,9 +4,14 @@ from collections.abc import Mapping
 from contextlib import contextmanager
 
 import qt
+from slicer.util import VTKObservationMixin
+
+from SegmentMetricsLib.base.errors import InputError
+
+from ..work import waiting
 
 
-class View:
+class View(VTKObservationMixin):
     """A part of the panel. `problem` is the reason why what is wanted cannot be shown, or ""."""
 
     problem = ""
@@ -14,6 +19,7 @@ class View:
     isDrawnEmpty = False  # whether draw() works without a scene, too, and then shows nothing
 
     def __init__(self, ui, model):
+        super().__init__()
         self.ui, self.model = ui, model
 
     @property
@@ -29,7 +35,7 @@ class View:
         """Draw the view if what is wanted has changed."""
         wanted = self.wanted()
         if wanted is None or wanted != self.shown:
-            self.shown = None  # in case of an error
+            self.shown, self.problem = None, ""  # in case of an error
             self.draw()
             self.shown = wanted
 
@@ -42,8 +48,28 @@ class View:
     def release(self) -> None:
         """Let go of the scene, and show nothing of it."""
         self.shown, self.problem = None, ""
+        self.removeObservers()
         if self.isDrawnEmpty:
             self.draw()
+
+    def resultOf(self, outcome, owner, role: str, isThere, measured, make, lost: str):
+        """Return the node of an outcome with a role, made if it is missing; None if it cannot be, which `problem` says.
+
+        isThere: called with a node, returns whether it has its content, whose file may be missing from a loaded scene.
+        measured: what make() is called with, None after the scene was loaded. lost: said then.
+        """
+        node = outcome.result(owner, role)
+        if node is not None and isThere(node):
+            return node
+        if measured is None:
+            self.problem = lost
+            return None
+        try:
+            with waiting():
+                return outcome.mark(make(measured))
+        except InputError as error:
+            self.problem = str(error)
+            return None
 
 
 @contextmanager
