@@ -120,10 +120,7 @@ class SegmentMetricsWidget(ScriptedLoadableModuleWidget, VTKObservationMixin):
         ScriptedLoadableModuleWidget.__init__(self, parent)
 
     def setup(self) -> None:
-        """Build the panel; called once, before it is first shown. Versions of Slicer that are too old get a message.
-
-        The panel does not change the scene before enter(), because a script may only need its parameters.
-        """
+        """Build the panel, or say that Slicer is too old. The scene stays: a script may only need the parameters."""
         ScriptedLoadableModuleWidget.setup(self)
         problem = tooOld()
         if problem:
@@ -228,10 +225,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
 
     @staticmethod
     def measure(request, work=None):
-        """Measure what a mrml.Request asks for, and return the Outcome, which is kept in a table node.
-
-        work: runs it where it can be stopped, such as a LongWork; None runs it here and now.
-        """
+        """Measure what a mrml.Request asks for; return the Outcome, kept in a table node. work: perhaps a LongWork."""
         from SegmentMetricsLib.mrml import outcomes
 
         if work is None:

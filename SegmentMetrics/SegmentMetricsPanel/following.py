@@ -27,11 +27,7 @@ SHARE = 0.03
 
 
 class FollowedRun:
-    """One measurement of a pair, whose thread touches no node.
-
-    pair: its nodes and its segments, reference first. request: what the results are kept for. work: returns what is
-    found. isStopped: whether it is to stop.
-    """
+    """One measurement of a pair, its nodes and its segments, kept for a request; its thread touches no node."""
 
     def __init__(self, pair: tuple, request: Request, work):
         self.pair, self.request, self.isStopped = pair, request, False
@@ -41,11 +37,9 @@ class FollowedRun:
 class Follower:
     """Measures the shown pair again whenever it was edited. A newer edit stops the run for the one before.
 
-    Segments are read and results are shown in the main thread, everything between is done in another one. What did not
-    change is kept: the structure with its surface, and the surface that its map is drawn on.
-
-    model: the PanelModel. onFound: called with the request and with what was found: a comparison, its places, the
-    result of all that is shown, and the surfaces of maps. onFailed: called with a sentence.
+    Segments are read and results are shown in the main thread; structures that did not change are kept. onFound: called
+    with the request and what was found: comparison, places, result of all that is shown, maps. onFailed: with a
+    sentence.
     """
 
     def __init__(self, model, onFound, onFailed):
@@ -65,10 +59,7 @@ class Follower:
         return self.run is not None
 
     def request(self, isEdit: bool = True) -> None:
-        """Measure the shown pair again if its contents have changed; do nothing if it cannot be measured.
-
-        isEdit: whether somebody edited it, which counts as a stroke.
-        """
+        """Measure the shown pair again if it can be and has changed. isEdit: whether that counts as a stroke."""
         try:
             run = self._prepare()
         except InputError as error:
@@ -174,10 +165,7 @@ class Follower:
         return FollowedRun(pair, request, self._work(case))
 
     def _ofOutcome(self) -> tuple[dict, dict]:
-        """Return the key and the Structure of each side of the shown outcome, and the hashes of critical structures.
-
-        Both are empty if the outcome came with a scene.
-        """
+        """Return key and Structure by side, and hashes of critical structures, of what is shown and was measured."""
         outcome, number = self.model.outcome, self.model.number()
         if outcome.comparisons is None or not outcome.records:
             return {}, {}

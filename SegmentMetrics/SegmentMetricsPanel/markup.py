@@ -29,10 +29,7 @@ def breakableInColumn(name: str) -> str:
 
 
 def asTip(text: str) -> str:
-    """Return plain text as markup for a tool tip, with one paragraph per line; an empty text stays empty.
-
-    It is always markup because Qt does not wrap plain tool tips, which may become wider than the screen.
-    """
+    """Return text as markup for a tool tip, one paragraph per line: Qt does not wrap plain ones. "" stays empty."""
     return "".join(f'<p style="margin: 0">{escaped(line)}</p>' for line in text.split("\n")) if text else ""
 
 

@@ -24,7 +24,8 @@ from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
 from .views.corners import CornersView
-from .views.doses import DoseChoiceView, DoseView
+from .views.doses import DoseView
+from .views.files import FilesView
 from .views.focus import FocusView
 from .views.hazard import HazardView
 from .views.heights import HeightsView
@@ -38,8 +39,7 @@ from .views.pairs import PairsView
 from .views.places import PlacesView
 from .views.plots import DistancePlotView, releaseAllCharts
 from .views.practice import PracticeView
-from .views.protocols import ProtocolsView, VerdictsView
-from .views.reports import ReportsView
+from .views.protocols import ProtocolsView
 from .views.results import ResultsView
 from .views.settings import SettingsView
 from .views.slices import SlicesView
@@ -48,14 +48,38 @@ from .watching import DELAY as USUAL_DELAY
 from .watching import SegmentWatcher
 from .work import LongWork, offer, waiting
 
+# The views by name, in the order in which they are shown: focus needs the maps, and the layout the plot.
+VIEWS = {
+    "inputs": InputsView,
+    "observerChoice": ObserverChoiceView,
+    "pairs": PairsView,
+    "settings": SettingsView,
+    "protocols": ProtocolsView,
+    "results": ResultsView,
+    "places": PlacesView,
+    "lesions": LesionsView,
+    "pages": PagesView,
+    "observers": ObserversView,
+    "map": MapView,
+    "variation": VariationView,
+    "focus": FocusView,
+    "hazard": HazardView,
+    "plot": DistancePlotView,
+    "layout": LayoutView,
+    "slices": SlicesView,
+    "doses": DoseView,
+    "conventions": ConventionsView,
+    "practice": PracticeView,
+    "corners": CornersView,
+    "files": FilesView,
+}
+
 
 class Panel(VTKObservationMixin):
-    """Connects the model with its views, the parameter node and the scene, and runs attempts as their Host.
+    """Connects the model with its views, the parameter node and the scene, and runs attempts as their host.
 
-    The panel is active, and follows the scene, between resume() and pause().
-
-    ui: the widgets of SegmentMetrics.ui. logic: a SegmentMetricsLogic. onLost: called when the parameter node was
-    deleted and a new one is needed.
+    It is active, and follows the scene, between resume() and pause(). onLost: called when a new parameter node is
+    needed.
     """
 
     def __init__(self, ui, logic, onLost):
@@ -71,39 +95,11 @@ class Panel(VTKObservationMixin):
         self.apply, self.compareTools, self.report = attempts.apply, attempts.compareTools, attempts.report
         self.staleness = model.staleness
         self.longWork = partial(LongWork, _("Segment Metrics"))
-        self.inputs = InputsView(ui, model)
-        self.observerChoice = ObserverChoiceView(ui, model)
-        self.pairs = PairsView(ui, model, attempts.propose)
-        self.settings = SettingsView(ui, model)
-        self.protocols = ProtocolsView(ui, model, self.onNews)
-        self.doseChoice = DoseChoiceView(ui, model)
-        self.pages = PagesView(ui, model)
-        self.observers = ObserversView(ui, model, self.onObservedPair)
-        self.variation = VariationView(ui, model)
-        self.results = ResultsView(ui, model, self.onWritten)
-        self.verdicts = VerdictsView(ui, model, self.onWritten)
-        self.plot = DistancePlotView(ui, model)
-        self.layout = LayoutView(ui, model, self.plot)
-        self.map = MapView(ui, model, self.onMapRange)
-        self.focus = FocusView(ui, model)
-        self.hazard = HazardView(ui, model)
-        self.places = PlacesView(ui, model)
-        self.lesions = LesionsView(ui, model)
-        self.slices = SlicesView(ui, model)
-        self.doses = DoseView(ui, model)
-        self.conventions = ConventionsView(ui, model, attempts.compareTools, attempts.which, self.onWritten)
         self.follower = Follower(model, self.onFollowed, self.say)
-        self.corners = CornersView(ui, model)
-        self.practice = PracticeView(ui, model, self.follower, self.forgetResults, self.apply, self.onWritten)
-        self.reports = ReportsView(ui, model, attempts)
-        self.heights = HeightsView(ui, model, [self.conventions.answerLabel])
-        # in the order in which they are shown: focus needs the maps
-        self.views = (
-            *(self.inputs, self.observerChoice, self.pairs, self.settings, self.protocols, self.doseChoice),
-            *(self.results, self.verdicts, self.places, self.lesions, self.pages, self.observers),
-            *(self.map, self.variation, self.focus, self.hazard, self.plot, self.layout, self.slices, self.doses),
-            *(self.conventions, self.practice, self.corners, self.reports),
-        )
+        for name, kind in VIEWS.items():
+            setattr(self, name, kind(self))
+        self.views = [getattr(self, name) for name in VIEWS]
+        self.heights = HeightsView(self)
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
         ui.notesButton.connect("clicked(bool)", lambda _checked=False: self.heights.show())
@@ -169,11 +165,7 @@ class Panel(VTKObservationMixin):
             self.refresh()
 
     def pause(self) -> None:
-        """Stop following the scene until resume(); changes to segments are only recorded, unless edits are followed.
-
-        Results of scripts are still shown, but not followed. Showing or hiding a map by other means still hides or
-        restores the segments that it covers.
-        """
+        """Stop following the scene until resume(), but for edits that are followed, maps, and results of scripts."""
         if self.isActive:
             self.connection.end()
             self.connection = None
@@ -266,9 +258,6 @@ class Panel(VTKObservationMixin):
             self.model.isUnchecked = True
             for view in self.views:
                 view.enable()
-
-    def onWritten(self, path) -> None:
-        self.say(_("The table was written to {path}.").format(path=path))
 
     def say(self, notice: str) -> None:
         self.model.notice = notice

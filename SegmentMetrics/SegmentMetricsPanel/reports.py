@@ -16,11 +16,9 @@ from .translation import _
 
 
 def write(path: Path, model, work) -> list[str]:
-    """Write a report, titled after its file, on what is chosen.
+    """Write a report, titled after its file, on what is shown, measured again if that lacks anything.
 
-    The shown results are reused if they include everything that a report shows, otherwise all is measured again. model:
-    a PanelModel, whose results are up to date. work: a LongWork. Raises ValueError if nothing can be compared, and
-    OSError.
+    model: a PanelModel, whose results are up to date. work: a LongWork. Raises ValueError and OSError.
     """
     from SegmentMetricsLib.mrml.images import shownImage
 
@@ -46,10 +44,7 @@ def write(path: Path, model, work) -> list[str]:
 
 
 def writeDicom(path: Path, model, work) -> list[str]:
-    """Write a DICOM structured report on what is chosen, with the segments beside it; arguments are those of write().
-
-    Raises ValueError for what cannot be written.
-    """
+    """Write a DICOM structured report on what is chosen, with the segments beside it, as write() does."""
     from SegmentMetricsLib.mrml.images import dicomSources
     from SegmentMetricsLib.show.structuredreport import writeReport
 

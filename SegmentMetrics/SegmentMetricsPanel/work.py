@@ -75,13 +75,9 @@ class Task(threading.Thread):
 
 
 class LongWork(AbstractContextManager):
-    """Runs calculations in a thread, so that the application stays responsive and the user can stop them.
+    """Runs calculations that access no node in a thread, so that the user can stop them, which raises Cancelled.
 
-    The calculations must not access any node of the scene. `run` and `report` raise Cancelled when stopped by the user
-    or because `isWanted` returns False. keepsPart: whether what is finished then is a result.
-
-        with LongWork(_("Comparing segments")) as work:
-            comparison = work.run(lambda: compare(reference, test, settings))
+    isWanted: returns False to stop, too. keepsPart: whether what is finished then is a result.
     """
 
     def __init__(self, title: str, isWanted=lambda: True, keepsPart: bool = True):

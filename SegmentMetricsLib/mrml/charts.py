@@ -273,10 +273,7 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
 
 
 def showSession(pair, tableNode, *, chartNode=None, scene=None):
-    """Show the NSD over the time of a practice session, of practice.keepSession(); return the vtkMRMLPlotChartNode.
-
-    Raises ValueError if the table is not that of a session.
-    """
+    """Show the NSD over the time of a practice session, of practice.keepSession(), and return the chart node."""
     rows = practice.rowsOf(tableNode)
     scene = asScene(scene)
     name = pairName(pair)
@@ -291,10 +288,7 @@ def showSession(pair, tableNode, *, chartNode=None, scene=None):
 
 
 def isDrawn(chartNode) -> bool:
-    """Return whether every series of a vtkMRMLPlotChartNode has data to show; False for None.
-
-    The table of a series may have been deleted, or its file may be missing from a loaded scene.
-    """
+    """Return whether every series of a chart has its table, which may be deleted or not saved; False for None."""
     if chartNode is None:
         return False
     series = [chartNode.GetNthPlotSeriesNode(n) for n in range(chartNode.GetNumberOfPlotSeriesNodes())]

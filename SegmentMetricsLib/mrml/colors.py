@@ -53,10 +53,7 @@ def showColors(display, colorNode, array: str, ends: tuple[float, float], isNew:
 
 
 def showLegend(modelNode, coloring: Coloring):
-    """Give a map a legend in the 3D views and return its vtkMRMLColorLegendDisplayNode.
-
-    An existing legend keeps its position and visibility.
-    """
+    """Give a map a legend in the 3D views and return its display node; an old one keeps its place and visibility."""
     import slicer
 
     isNew, isOfWords = legendOf(modelNode) is None, coloring.isOfWords

@@ -266,11 +266,7 @@ def _readAll(
 
 
 def _measurable(pairing: Pairing, reference: Mapping[str, Structure], test: Mapping[str, Structure]) -> Pairing:
-    """Return a pairing of segments with the segments replaced by their structures, which are given by segment ID.
-
-    Unreadable segments and their partners are removed. The partner of an unreadable segment is not unmatched: its
-    counterpart exists and only cannot be measured.
-    """
+    """Return a pairing with structures, by segment ID, in place of segments, without unreadable ones and partners."""
     pairs = []
     for match in pairing.pairs:
         ours, theirs = reference.get(match.reference.segmentID), test.get(match.test.segmentID)

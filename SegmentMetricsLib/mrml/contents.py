@@ -14,9 +14,7 @@ from .inputs import SegmentReader, gridOf, linearMatrix, worldTransform
 def contentHashOfSegment(structure: Structure, segmentationNode, surface: str = "unsmoothed") -> str:
     """Return a short text that stays the same as long as the measured contents of a segment of a node do.
 
-    Slicer also reports modifications if nothing has changed, for example when the scene is saved. So only the contents
-    can show that results are out of date: the voxels or surface, and their position in the world. surface: as in
-    Settings; the conversion parameters are included only for "displayed".
+    Slicer reports modifications also where nothing has changed, as when a scene is saved. surface: as in Settings.
     """
     if structure.isEmpty:
         return "empty"
@@ -28,10 +26,7 @@ def contentHashOfSegment(structure: Structure, segmentationNode, surface: str = 
 
 
 class ContentHashes:
-    """A cache of the current content hashes of a node's segments, with the modification keys of the last reading.
-
-    Segments with the same key are unchanged and not read again. The keys are meaningless in another session.
-    """
+    """The current content hashes of a node's segments; those with the same modification keys are not read again."""
 
     def __init__(self):
         self._read: dict[str, tuple[tuple, str]] = {}
@@ -39,10 +34,7 @@ class ContentHashes:
     def current(
         self, segmentationNode, segmentIDs: Iterable[str], surface: str = "unsmoothed"
     ) -> Iterator[tuple[str, str]]:
-        """Yield the IDs of segments with their content hashes.
-
-        The generator must be consumed before the segments are modified. Raises ValueError as structureFromSegment does.
-        """
+        """Yield the IDs of segments with their content hashes, before any of them is modified."""
         reader, keys = SegmentReader(segmentationNode), modificationKeys(segmentationNode)
         isLinear = linearMatrix(worldTransform(segmentationNode)) is not None
         # without a nonlinear transform the voxels are sufficient, and creating a smooth surface would take long
@@ -73,11 +65,7 @@ class DoseHash:
 
 
 def modificationKeys(segmentationNode) -> dict[str, tuple]:
-    """Return a key for every segment, by ID, that is equal only if the segment and its linear transform are unchanged.
-
-    It does not depend on the voxels' values and often differs even if they are the same. Modification times are unique,
-    so an object that reuses the address of an earlier one has a different time.
-    """
+    """Return a key for every segment, by ID, that is equal only if it and its linear transform are unchanged."""
     import slicer
 
     segmentation = segmentationNode.GetSegmentation()

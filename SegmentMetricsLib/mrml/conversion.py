@@ -37,13 +37,10 @@ _surfaceOfMask: weakref.WeakKeyDictionary[Mask, vtkPolyData] = weakref.WeakKeyDi
 
 
 def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str, str] | None = None) -> vtkPolyData:
-    """Return the closed surface of a labelmap or of a segment, converted in a private segmentation.
+    """Return the closed surface, RAS mm, of a vtkOrientedImageData of 0 and 1, or of a segment of a vtkSegmentation.
 
-    The result is in the coordinates of the source (RAS mm, before any parent transform), with point normals if the
-    parameters request them. For an empty labelmap it has no points. source: a vtkOrientedImageData of 0 and 1, or a
-    vtkSegmentation together with a segment ID; the conversion parameters of the segmentation are used. parameters:
-    conversion parameters by Slicer's names that override those of the source. Raises ValueError for an unknown segment
-    and if the conversion is not possible.
+    It is made in a private segmentation. parameters: of the conversion, in place of those of the source. Raises
+    ValueError if it is not possible.
     """
     import slicer
 
@@ -100,11 +97,10 @@ def orientedImage(mask: Mask):
 
 
 def displayedSurface(structure) -> vtkPolyData:
-    """Return the surface that Slicer shows for a structure, as vtkPolyData in RAS mm with normals.
+    """Return the surface that Slicer shows for a Structure or a Mask, in RAS mm with normals; not to be modified.
 
-    The result is cached and must not be modified. Voxels are converted as Slicer does by default, unless the structure
-    was measured on a displayed surface, which is then returned. Structures without voxels and contours in a plane
-    (lines, no normals) are returned as measured. structure: a Structure or a Mask. Raises ValueError if it is empty.
+    Structures without voxels and contours in a plane (lines, no normals) are returned as measured. Raises ValueError if
+    it is empty.
     """
     if isinstance(structure, Mask):
         mask: Mask | None = structure
@@ -122,12 +118,10 @@ def displayedSurface(structure) -> vtkPolyData:
 def drawnSurface(
     structure, what: str, measured: Surface, surface: str = "displayed", shown: vtkPolyData | None = None
 ) -> tuple[vtkPolyData, bool]:
-    """Return the surface that a map of a structure is drawn on, in RAS mm, and whether it is the measured one.
+    """Return the surface that every map of a structure is drawn on, in RAS mm, and whether it is the measured one.
 
     If the surface that Slicer shows encloses too little of the voxels' volume, as shareLeft() tells, it is the surface
-    around the voxels, and noteOf() says so. Every map of a structure is drawn on this one. what: the structure is, in
-    words. measured: what distances were measured on. surface: "displayed", or "measured" for the
-    measured one in any case. shown: the surface that Slicer shows; None makes it.
+    around the voxels, and noteOf() says so. what: the structure is, in words. shown: the surface that Slicer shows.
     """
     result, note = vtkPolyData(), ""
     isMeasured = surface == "measured"

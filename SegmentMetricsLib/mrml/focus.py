@@ -38,10 +38,7 @@ HIDDEN = ("vtkMRMLSegmentationDisplayNode", "vtkMRMLModelDisplayNode", "vtkMRMLV
 
 
 def hideOthers(scene) -> list:
-    """Hide all visible segmentations, models and volume renderings, except what SegmentMetrics shows.
-
-    Only the visibility of their display nodes changes, not that of single segments. Returns these display nodes.
-    """
+    """Hide all visible segmentations, models and volume renderings but our own; return their display nodes."""
     hidden = []
     for display in _displayNodes(scene):
         node = display.GetDisplayableNode()
@@ -89,7 +86,7 @@ def restoreOthers(scene) -> None:
 
 
 def showOutlines(outlines: Mapping, scene) -> None:
-    """Show only some segments of segmentations, as outlines in the slice views, until restoreOthers().
+    """Show only some segments as outlines in the slice views, until restoreOthers().
 
     outlines: by segmentation display node the colors, RGB in [0, 1] or None for its own, by segment ID.
     """
@@ -118,10 +115,7 @@ def showOutlines(outlines: Mapping, scene) -> None:
 
 
 def showLines(surfaces: Mapping[str, vtkPolyData], scene, in2D=REFERENCE_AND_TEST, in3D: bool = False) -> None:
-    """Show surfaces, by side, as lines in the slice views; remove those of a side that has none.
-
-    surfaces: RAS mm. in2D: the sides whose line is shown. in3D: whether the surfaces are shown in the 3D views, too.
-    """
+    """Show surfaces, RAS mm by side, in the slice views for the sides in2D, and perhaps in 3D; remove the others."""
     found = _ours(scene)
     for side in REFERENCE_AND_TEST:
         model = found.get(side)
@@ -165,10 +159,7 @@ def showPoint(position, scene) -> None:
 
 
 def showExtent(low, high, scene) -> None:
-    """Give slice views without an image an empty label map from a lowest to a highest corner, LPS mm.
-
-    Without any volume, the sliders of their positions are wrong.
-    """
+    """Give slice views without an image, whose sliders are wrong, an empty label map between two corners, LPS mm."""
     bare, node = [], _ours(scene).get(EXTENT)
     for composite in nodesOf(scene, "vtkMRMLSliceCompositeNode"):
         labels = scene.GetNodeByID(composite.GetLabelVolumeID() or "")
@@ -234,10 +225,7 @@ def _displayNodes(scene) -> list:
 
 
 def chooseInEditor(segmentationNode, segment: str, scene) -> None:
-    """Let Segment Editor edit a segment, given by ID, on the image that the slice views show, when it is opened.
-
-    It would open on the first segmentation of the scene otherwise, and ask to show one that is hidden.
-    """
+    """Let Segment Editor edit a segment on the image in the views when it is opened, not the first of the scene."""
     node = scene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
     if node is None:
         import slicer

@@ -50,10 +50,9 @@ def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
 
 
 def addToFolder(nodes: Mapping, comparison) -> None:
-    """Put result nodes into the folder of their pair and mark them, so that the next run of the same pair finds them.
+    """Put result nodes, by role such as "table", into the folder of their pair, where the next run finds them.
 
-    A node that was a result of another pair is moved, and the other folder is removed if it is then empty. One call for
-    many nodes is much faster than one call each. nodes: by their role within the pair's results, for example "table".
+    The former folder of a node is removed if it is then empty. One call for many nodes is much faster.
     """
     scene = next(iter(nodes.values())).GetScene()
     hierarchy, name = _hierarchy(scene), folderName(comparison, scene)
@@ -81,8 +80,7 @@ def addToFolder(nodes: Mapping, comparison) -> None:
 def isResult(node, *roles: str) -> bool:
     """Return whether a node is a result with one of these roles, and not a copy that the user made of one.
 
-    Either a matching ID attribute or a node reference identifies an original: Slicer copies a node's attributes but not
-    its references, and IDs change when scenes are merged.
+    Slicer copies a node's attributes but not its references, and IDs change when scenes are merged.
     """
     if node.GetAttribute(ROLE_ATTRIBUTE) not in roles:
         return False
@@ -160,10 +158,7 @@ def helpersOf(node) -> list:
 
 
 def removeUnusedColors(scene, among: Collection[str | None] | None = None) -> None:
-    """Remove color nodes of results that no display node uses; they are not deleted together with their models.
-
-    among: IDs of the color nodes to check, None for all.
-    """
+    """Remove color nodes of results that no display node uses: all, or those among these IDs."""
     used = {node.GetColorNodeID() for node in nodesOf(scene, "vtkMRMLDisplayNode")}
     for node in nodesOf(scene, "vtkMRMLColorNode"):
         isOurs = node.GetAttribute(COLORS_ATTRIBUTE) and (among is None or node.GetID() in among)
@@ -233,10 +228,7 @@ def _structureKey(structure) -> list:
 
 
 class Leftovers:
-    """Records the helper nodes and folders of results that are about to be removed, and removes them afterwards.
-
-    Other results of the same pair are not removed: the user may want to keep them, or they may be newer.
-    """
+    """Records what belongs to results that are about to be removed, and removes it afterwards, but no other results."""
 
     def __init__(self) -> None:
         self.forget()

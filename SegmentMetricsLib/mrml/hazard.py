@@ -83,10 +83,7 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
 
 
 def showOver(volumeNode, scene) -> None:
-    """Show a volume node of results as the foreground of all slice views; None restores the previous foreground.
-
-    Slice views whose foreground was changed meanwhile are not restored.
-    """
+    """Show a volume as the foreground of all slice views; None restores the one before where it is still shown."""
     for composite in nodesOf(scene, "vtkMRMLSliceCompositeNode"):
         opacity, shown = composite.GetAttribute(OPACITY_ATTRIBUTE), composite.GetForegroundVolumeID()
         if volumeNode is not None and shown != volumeNode.GetID():

@@ -19,10 +19,7 @@ FRAME, PATIENT, MODALITY = "0020,0052", "0010,0020", "0008,0060"
 
 
 def shownImage(scene=None) -> GrayImage | None:
-    """Return the image that slice views show behind the segments, None if there is none of gray values.
-
-    If the views show several volumes, it is that of the first view. scene: None is Slicer's. The values are not copied.
-    """
+    """Return the image of gray values that the first slice view with one shows, not copied, or None."""
     for volume in shownVolumes(asScene(scene)):
         isScalar = volume.IsA("vtkMRMLScalarVolumeNode") and not volume.IsA("vtkMRMLLabelMapVolumeNode")
         if isScalar and volume.GetImageData() and volume.GetImageData().GetNumberOfScalarComponents() == 1:
@@ -41,10 +38,7 @@ def shownVolumes(scene) -> list:
 
 
 def imageOf(volume) -> GrayImage:
-    """Return the image of a scalar volume node, with its parent transforms applied.
-
-    Raises InputError for a node without voxels or any number, or with a nonlinear transform.
-    """
+    """Return the image of a volume node, with its parent transforms applied. Raises InputError without a grid."""
     grid = gridOf(volume)
     scalars = volume.GetImageData().GetPointData().GetScalars()
     values = shownValues(vtk_to_numpy(scalars).reshape(grid.size[::-1]))
@@ -58,10 +52,10 @@ def imageOf(volume) -> GrayImage:
 
 
 def dicomSources(nodes) -> tuple[list[str], dict[str, str]]:
-    """Return the DICOM files in Slicer's database that segmentations are from, and what else the scene says of them.
+    """Return the DICOM files in Slicer's database that segmentations are from, as writeReport() takes them.
 
-    Their own files, and those of the volume that the first of them with one was drawn on. What the scene says are the
-    name and the ID of the patient, by their DICOM keywords, if there are no such files. writeReport() takes both.
+    They are their own files, and those of the volume that the first of them was drawn on. Without any, the second
+    result is what the scene says of the name and the ID of the patient, by their DICOM keywords.
     """
     import slicer
 

@@ -86,19 +86,14 @@ def tagOf(segment, name: str) -> str:
 def structureFromSegment(segmentationNode, segment: str, *, surface: str = "unsmoothed", by: str = "any") -> Structure:
     """Return a segment as a structure in LPS mm, with its node's parent transforms applied.
 
-    segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, which equals Slicer's
-    closed surface with smoothing factor 0; "displayed" measures the closed surface that Slicer shows. Segments without
-    voxels (surfaces, planar contours) are always measured on their closed surface. Raises ValueError for an unknown or
-    ambiguous segment and for one that has no closed surface.
+    segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, "displayed" the closed
+    surface that Slicer shows, as of segments without voxels in any case. Raises ValueError for a segment that has none.
     """
     return SegmentReader(segmentationNode).structure(segment, surface, by)
 
 
 class SegmentReader:
-    """Reads several segments of a node as structures; segments that share a labelmap are read in one pass over it.
-
-    Every segment is returned in its current state. A reader should not be kept, because it keeps labelmaps alive.
-    """
+    """Reads segments of a node as they are now; those that share a labelmap in one pass, so it is not to be kept."""
 
     def __init__(self, segmentationNode):
         self.node = segmentationNode
@@ -226,10 +221,7 @@ def moveLps(points: np.ndarray, transform: vtkGeneralTransform) -> np.ndarray:
 
 
 def displayed(structure: Structure) -> Structure:
-    """Return a copy of a structure with voxels that is measured on the surface that Slicer shows by default.
-
-    Raises InputError if Slicer's classes are not available.
-    """
+    """Return a copy of a structure with voxels that is measured on the surface that Slicer shows by default."""
     if problem := whyUnavailable():
         raise InputError(f"Displayed surfaces are made by Slicer's own conversion, but {problem}")
     surface = meshing.fromPolyData(toRas(displayedSurface(structure)))

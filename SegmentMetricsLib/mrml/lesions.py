@@ -115,10 +115,7 @@ def _requireLesions(comparison) -> tuple:
 
 
 def _colored(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
-    """Return the surface of some lesions, by number, in RAS, with what happened to each at its points.
-
-    It is that around their voxels: smoothing would leave nothing of the small ones.
-    """
+    """Return the surface around the voxels of some lesions, by number, in RAS, with what happened to each."""
     from scipy.spatial import cKDTree
 
     numbers = list(happened)

@@ -54,10 +54,7 @@ def mapInformation(model) -> dict:
 
 
 def recolor(model, kind: str, range: float | None = None) -> None:
-    """Recolor a map. kind, range: as for showDistanceMap; the range None is the automatic one.
-
-    Raises ValueError for a model whose surface is missing, and if the map was made without what the kind shows.
-    """
+    """Recolor a map. kind, range: as for showDistanceMap. Raises ValueError if it was made without what is shown."""
     if not hasSurface(model):
         raise InputError(f"{model.GetName()} cannot be shown: its surface was not saved with the scene.")
     known = mapInformation(model)
@@ -73,11 +70,7 @@ def recolor(model, kind: str, range: float | None = None) -> None:
 
 
 def showMaps(models: Collection, scene, slices: bool = True, legend: bool = True, opacity: float = 1.0) -> None:
-    """Show these maps and hide all others, with their contours in the slice views and a legend; opacity: 0 to 1.
-
-    Maps shown together have the same colors: the first one's legend is that of all.
-    Segments covered by a shown map are hidden in the 3D views, and restored when no shown map covers them.
-    """
+    """Show these maps and hide all others and the segments that they cover in 3D; the first one's legend is for all."""
     cover(models, scene)
     for model in allMaps(scene):
         isShown = model in models

@@ -70,11 +70,9 @@ def frame(
 ) -> None:
     """Show a box as a whole in all views: the slice views through a place, the 3D views from the side it lies on.
 
-    Slice views keep their orientation, also an oblique one. Views that the layout does not show are left alone.
     box: the lowest and the highest LPS coordinates (3,) in mm. place: LPS, mm; None is the middle of the box. drawn:
-    points (n, 3), LPS mm, of the surfaces that are drawn: a slice beside all of them, such as one at the tip of a thin
-    structure that is smoothed for display, moves to the nearest one that is not empty. normal, scene, cameras: as for
-    jumpTo.
+    points (n, 3), LPS mm, of the surfaces that are drawn: a slice beside all of them moves to the nearest one that is
+    not empty.
     """
     scene = asScene(scene)
     low, high = (_coordinates(corner, "corner of a box") for corner in box)
@@ -140,10 +138,7 @@ def isSameView(first: dict, second: dict, scene) -> bool:
 
 
 def setViewState(state: dict, scene) -> None:
-    """Let slice views and cameras look where they did when viewState() was called; those that are gone are left out.
-
-    A slice view that has another size since shows at least what it showed then.
-    """
+    """Let slice views and cameras look where they did for viewState(); one of another size shows at least as much."""
     for identifier, values in state.items():
         node = scene.GetNodeByID(identifier)
         if node is not None and node.IsA("vtkMRMLSliceNode"):
@@ -214,10 +209,9 @@ def camerasOf(scene) -> list:
 
 
 def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None, radius: float | None = None) -> None:
-    """Aim a camera node at a point (3,), RAS in mm.
+    """Aim a camera node at a point (3,), RAS in mm, so that a radius around it is visible, if there is one.
 
-    toward: from the point to the viewer; None or zero keeps the direction. radius: in mm, of what must be visible
-    around the point; None keeps the distance within NEAREST and FARTHEST.
+    toward: from the point to the viewer; None or zero keeps the direction.
     """
     away = np.array(camera.GetPosition()) - camera.GetFocalPoint()
     distance = float(np.linalg.norm(away))

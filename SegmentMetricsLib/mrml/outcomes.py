@@ -48,9 +48,9 @@ OBSERVERS_ROLE, CONSENSUS_ROLE, VARIATION_ROLE = "observers", "consensus", "loca
 class Kept:
     """What was measured and of what, in a table node.
 
-    table: the vtkMRMLTableNode. settings: that all were measured with. given: the segment IDs of the compared, "" for
-    all segments of a node. members: the IDs of all segments that each of these nodes had. hashes: by segment ID, of the
-    contents of what was measured of each. run: tells this outcome from others.
+    given: the segment IDs of the compared, "" for all segments of a node. members: the IDs of all segments that each of
+    these nodes had. hashes: by segment ID, of the contents of what was measured of each. run: tells this outcome from
+    others.
     """
 
     table: Any
@@ -85,10 +85,7 @@ class Kept:
         return node if self.shows(node) else None
 
     def change(self, suspects: Collection[str] | None = None) -> str:
-        """Return a sentence about the first change to what was compared, or "" if there is none.
-
-        suspects: IDs of the segments to check, None for all of them and the dose.
-        """
+        """Return a sentence about the first change of these segments, or of anything for None; "" without any."""
         for number, (node, name, hashes) in enumerate(zip(self.nodes, self.names, self.hashes, strict=True)):
             segmentation = node.GetSegmentation() if node is not None else None
             if segmentation is None:
@@ -133,11 +130,9 @@ OF_PAIRS = ("segments", "unmatched", "failures", "choices", "criticals", "judgme
 class Outcome(Kept):
     """The results of one or many pairs.
 
-    records: of all pairs. segments: the segment IDs of each pair. unmatched: names of structures that only one side
-    has, by side. failures: reasons by name. findings: sentences about doubtful pairs. choices: the pairs that somebody
-    chose, as for pairSegments. comparisons: of all pairs, with the geometry; None after the scene was loaded.
-    criticals: the segment IDs of the critical structures by name. judgment: of a protocol, as returned by
-    Judgment.toDictionary(), None without one. doseHash: of the contents of the dose, "" without one.
+    records: of all pairs. segments: the segment IDs of each. unmatched: names by side. choices: the pairs that somebody
+    chose, as for pairSegments. comparisons: with the geometry; None after the scene was loaded. criticals: segment IDs
+    by name. judgment: Judgment.toDictionary(). doseHash: of the contents of the dose, "" without one.
     """
 
     records: Sequence[Comparison]
@@ -367,10 +362,7 @@ def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> O
 
 
 def recall(tableNode) -> Outcome | ObservedOutcome | None:
-    """Return what a table node keeps, for example after a scene was loaded; None for None.
-
-    Raises ValueError if it cannot be read, for example because another version of SegmentMetrics wrote it.
-    """
+    """Return what a table node keeps, None for None. Raises ValueError if another version wrote it."""
     if tableNode is None:
         return None
     try:
@@ -391,11 +383,7 @@ def recall(tableNode) -> Outcome | ObservedOutcome | None:
 
 
 def drawAhead(comparison, sides: Sequence[str], surface: str, kind: str) -> dict:
-    """Compute what takes long of what views show, maps, outlines and charts; return the maps by side.
-
-    No node is accessed. What is not returned is kept for those who ask for it next. sides, surface, kind: of maps, as
-    for showDistanceMap; a side without a surface has none.
-    """
+    """Compute what takes long of what views show, without any node; return the maps by side, and keep the rest."""
     comparison.record()
     structures = [getattr(comparison, side) for side in REFERENCE_AND_TEST]
     if surface == "displayed":

@@ -212,11 +212,7 @@ def mapRole(side: str) -> str:
 def distanceMap(
     comparison, side: str, surface: str = "displayed", displayedSurface=None, withLocal: bool = False
 ) -> vtkPolyData:
-    """Return the surface of one side in RAS with the point arrays of showDistanceMap, all finite.
-
-    withLocal: whether to add the array BLD, which is there in any case if the similarity family was measured. Other
-    arguments and errors are those of showDistanceMap.
-    """
+    """Return the surface of one side in RAS with the point arrays of showDistanceMap, and with BLD if it is wanted."""
     requireDistances(comparison)
     directed = comparison.distances.directions[REFERENCE_AND_TEST.index(side)]
     structure = getattr(comparison, side)

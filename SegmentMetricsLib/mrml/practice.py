@@ -28,10 +28,7 @@ COLUMNS = (
 
 
 def setPractice(segmentationNode, state: str) -> None:
-    """Make a segmentation a reference for practicing, HIDDEN or REVEALED, or for "" an ordinary one again.
-
-    All its segments are shown at once, or hidden. Raises ValueError for a node that is not a segmentation.
-    """
+    """Make a segmentation a HIDDEN or REVEALED reference for practicing, or for "" an ordinary one again."""
     segmentationOf(segmentationNode)
     segmentationNode.SetAttribute(PRACTICE_ATTRIBUTE, state or None)
     display = segmentationNode.GetDisplayNode()

@@ -21,11 +21,7 @@ LONGEST = 120
 
 @contextmanager
 def resultNode(className: str, owner, role: str, name: str, *, scene, given=None) -> Iterator:
-    """Yield the node that shows a result, to be filled as one change, and put it into the folder of its pair.
-
-    It is the given one, else that of an earlier run of the same pair, else a new one. owner, role: as for
-    folders.addToFolder().
-    """
+    """Yield the node of a result, the given one, that of an earlier run or a new one, and put it into its folder."""
     node = asNode(given, className) or folders.findResult(owner, role, scene) or scene.AddNewNodeByClass(className)
     with oneChange(node):
         nameResult(node, name)
@@ -34,10 +30,9 @@ def resultNode(className: str, owner, role: str, name: str, *, scene, given=None
 
 
 def nameResult(node, name: str) -> None:
-    """Name a result node, adding a number if another node's file would have the same name, which would replace it.
+    """Name a result node, with a number if another one's file would have the same name and replace it.
 
-    A long name is shortened in the middle, because its end says what the node shows. A node that was given this name
-    before keeps its current name, which may have been chosen by the user.
+    The user may have renamed a node that was given this name before. A long name is shortened in the middle.
     """
     if node.GetAttribute(NAME_ATTRIBUTE) == name:
         return

@@ -14,10 +14,7 @@ TASK = "Parotid_L"
 
 
 def loadSample(*, sample: str = HEAD_AND_NECK, scene=None) -> list:
-    """Load the contours of a sample's two observers and return their vtkMRMLSegmentationNodes, the reference first.
-
-    sample: one of samples.SAMPLES. scene: None is Slicer's.
-    """
+    """Load the contours of a sample's two observers, one of SAMPLES, and return their nodes, the reference first."""
     kind, names = "vtkMRMLSegmentation", enumerate(SAMPLES[sample], start=1)
     return [_load(f"{kind}Node", f"Observer {n}", f"{kind}StorageNode", name, scene) for n, name in names]
 
@@ -37,11 +34,7 @@ def _load(kind: str, name: str, storageKind: str, file: str, scene):
 
 
 def loadPractice(*, scene=None) -> list:
-    """Load a task for practicing and return its vtkMRMLSegmentationNodes: the hidden reference, and one to draw in.
-
-    The reference holds the contours of the sample's first observer. The other one has an empty segment of the task's
-    name. scene: None is Slicer's.
-    """
+    """Load a task for practicing and return its nodes: the hidden reference, and one with an empty segment to draw."""
     scene = asScene(scene)
     reference, other = loadSample(scene=scene)
     scene.RemoveNode(other)
@@ -53,11 +46,7 @@ def loadPractice(*, scene=None) -> list:
 
 
 def loadImage(segmentationNodes=(), *, scene=None):
-    """Load the CT that both observers have drawn on and return its vtkMRMLScalarVolumeNode.
-
-    segmentationNodes: those of loadSample(). The Segment Editor then chooses the image for them by itself; the contours
-    stay unchanged. scene: None is Slicer's.
-    """
+    """Load the CT that both observers have drawn on, for the Segment Editor, too, and return its volume node."""
     node = _load("vtkMRMLScalarVolumeNode", "CT", "vtkMRMLVolumeArchetypeStorageNode", IMAGE, scene)
     display = node.GetDisplayNode()
     display.SetAutoWindowLevel(False)

@@ -50,10 +50,7 @@ def short(name: str) -> str:
 
 
 def matrix(found: Mapping, names, key: str, count: int) -> list[list[MatrixCell]]:
-    """Return the cells of the matrix of a measurement: the reference in the row, the test in the column.
-
-    A test is never the reference: only observers, the first `count`, have rows.
-    """
+    """Return the cells of the matrix of a measurement: `count` observers as references in rows, all in columns."""
     values, one = found["matrix"][key], findMetric(key)
     unit, better = (one.metric.unit, one.metric.better) if one is not None else ("", "")
     reasons = {(n["reference"], n["test"]): n for n in found.get("notFinite", ()) if n["measurement"] == key}

@@ -20,10 +20,7 @@ BUTTONS_IN_A_ROW = 6
 
 
 class Page(NamedTuple):
-    """A page.
-
-    name: of its frame and icon. title: on its button. tip: what is on it. hasContent: whether to offer it.
-    """
+    """A page: the name of its frame and icon, what its button says, and whether to offer it."""
 
     name: str
     title: str

@@ -14,10 +14,7 @@ CORRECTED = "✓"
 
 
 def places(outcome, number: int, edit=None) -> TableContents:
-    """Return the list of the worst places of a pair of an outcome, empty if there are none.
-
-    edit: the Edit of the pair; its places are listed then, and those that are corrected are ticked off.
-    """
+    """Return the list of the worst places of a pair, or those of its Edit, with the corrected ones ticked off."""
     record = outcome.records[number] if outcome is not None and outcome.records else None
     isSigned = record is None or record.hasSides
     if edit is not None:

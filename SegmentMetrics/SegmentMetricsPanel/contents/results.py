@@ -115,11 +115,7 @@ def sidesOf(outcome, number: int) -> TableContents:
 
 
 def suggestedFile(kind: str, outcome, number: int | None = None, suffix: str = ".csv") -> str:
-    """Return a name for a file with results of an outcome, so that files of several observers can be told apart.
-
-    kind: of the results, "" for a report. number: index of the pair that they are of, None for all of a comparison of
-    all structures.
-    """
+    """Return a name for a file of one pair, or of all for None, with their segmentations. kind: "" for a report."""
     record = outcome.records[number or 0]
     whole = outcome.isOfAll and number is None
     nodes = [record.reference.segmentation, record.test.segmentation]
@@ -187,11 +183,7 @@ def worded(sentence: str) -> str:
 
 
 def overview(outcome) -> TableContents:
-    """Return the table of the main metrics of many pairs, one row for each.
-
-    Structures with limits in the protocol that could not be compared have the last rows, with their verdict and the
-    reason.
-    """
+    """Return the table of the main metrics of many pairs; last come structures of the protocol without any."""
     records, judgment, others = outcome.records, outcome.judgment, notCompared(outcome)
     if not records and not others:
         return TableContents()

@@ -74,10 +74,7 @@ def ofStructure(judgment: Mapping, name: str) -> Mapping | None:
 
 
 def orderOf(outcome) -> list[int]:
-    """Return the indices of an outcome's records, worst first.
-
-    By verdict if they were judged, then by alarms, what is missed, the lowest NSD or the worst main number.
-    """
+    """Return the order of the records by verdict, alarms, what is missed, the lowest NSD or the worst main number."""
     return sorted(range(len(outcome.records)), key=lambda number: _urgency(outcome, number))
 
 
@@ -111,10 +108,7 @@ def notCompared(outcome) -> list[Mapping]:
 
 
 def orderOfRows(outcome) -> list[int]:
-    """Return the order of the rows of an outcome: its records, then the structures that were not compared.
-
-    The worst come first.
-    """
+    """Return the order of the rows, the worst first: the records, then the structures that were not compared."""
     others = notCompared(outcome)
     ranks = {number: _urgency(outcome, number)[0] for number in range(len(outcome.records))}
     ranks |= dict(enumerate((severity(each["verdict"]) for each in others), len(ranks)))

@@ -27,9 +27,8 @@ class Attempts:
     def apply(self, isRepeated: bool = False, pair=None) -> bool:
         """Run the chosen comparison and show its outcome. Returns True on success, else the panel shows the reason.
 
-        isRepeated: whether this is an automatic update, which keeps the structure that is shown in detail. If the user
-        stops the comparison, the structures that are finished are shown, or after an automatic update those before.
-        pair: of observers, to be compared in detail: node and segment ID of both; None for what is chosen.
+        isRepeated: by an automatic update, of which no part is shown if it is stopped. pair: of observers, to be
+        compared in detail: node and segment ID of both; None for what is chosen.
         """
         model, stopped = self.model, _("The comparison was stopped.")
         with model.steady():
@@ -92,10 +91,7 @@ class Attempts:
         return self._attempt(task, _("The search for pairs was stopped."), take)
 
     def report(self, path) -> bool:
-        """Write a report on the results to a path: as a page, or as DICOM if it ends with .dcm.
-
-        Returns True on success, else the panel shows the reason.
-        """
+        """Write a report on the results, as DICOM if the path ends with .dcm. Returns True on success."""
         form = reports.writeDicom if Path(path).suffix.lower() == ".dcm" else reports.write
         return self._write(path, self.model.whyNotReport, partial(form, Path(path), self.model))
 
@@ -106,10 +102,7 @@ class Attempts:
         )
 
     def _write(self, path, whyNot, write) -> bool:
-        """Write a report unless there is a reason not to.
-
-        write: called with a LongWork, returns sentences about what is missing from the report.
-        """
+        """Write a report if it is possible. write: called with a LongWork, returns sentences about what is missing."""
         if not self._canBegin(whyNot):
             return False
 
@@ -130,9 +123,8 @@ class Attempts:
     ):
         """Return the result of a task, or None if it was stopped or failed; the panel then shows the reason.
 
-        task: called with a LongWork. stopped: the message to show if it was stopped. take: called with a result before
-        the panel shows it. isPartWanted: whether what is finished when it is stopped is a result. endsFollowing:
-        whether nothing is measured again without being asked after it was stopped.
+        take: called with a result before it is shown. isPartWanted: whether what is finished when it is stopped is a
+        result. endsFollowing: whether nothing is measured again without being asked after it was stopped.
         """
         model, parameters, result = self.model, self.model.parameters, None
         model.isBusy, model.isNews = True, False

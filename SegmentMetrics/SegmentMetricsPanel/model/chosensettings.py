@@ -21,10 +21,9 @@ preset = lru_cache(maxsize=4)(Settings.preset)
 
 
 def settingsOf(parameters, scene) -> Settings:
-    """Return the chosen settings, with defaults for those that have no effect. scene: a model.Scene.
+    """Return the chosen settings, with defaults for those without an effect, and the family of a dose.
 
-    With a dose, its family is among them. Raises ValueError if no family is chosen, the dose family without a dose, or
-    the hazard family without any critical structure, unless hazard is taken from the dose.
+    Raises ValueError if no family is chosen, the dose family without a dose, or hazard without critical structures.
     """
     families, chosen = list(parameters.families), offeredSettings(parameters)
     if "critical" in chosen:
@@ -40,10 +39,7 @@ def settingsOf(parameters, scene) -> Settings:
 
 
 def offeredSettings(parameters) -> dict[str, object]:
-    """Return what is chosen for each setting that the panel shows, because it has an effect, as Settings take it.
-
-    Critical structures include those that are not there.
-    """
+    """Return what is chosen, as Settings take it, for the settings that have an effect, which the panel shows."""
     values = {}
     for name, panel in IN_PANEL.items():
         value = getattr(parameters, panel.name)

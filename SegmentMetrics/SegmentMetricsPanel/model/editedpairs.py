@@ -17,19 +17,13 @@ CHOSEN, OVERLAP = "chosen", "overlap"
 
 
 def entriesIn(pairs: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return the edited pairs that a parameter holds, where they are flattened.
-
-    Each is the reference name, the test name ("" for none), and how the pair was found.
-    """
+    """Return reference name, test name ("" for none) and how it was found of the pairs that a parameter holds flat."""
     texts = list(pairs)
     return list(zip(texts[::3], texts[1::3], texts[2::3]))
 
 
 def entriesOf(parameters, scene) -> list[tuple[str, str, str]]:
-    """Return the edited pairs of the chosen segmentations. scene: a model.Scene.
-
-    Entries whose structures are not there are kept in the parameters until their segmentations are chosen again.
-    """
+    """Return the edited pairs of the chosen segmentations; others are kept until theirs are chosen again."""
     p = parameters
     ours, theirs = set(scene.segments(p.reference).values()), {"", *scene.segments(p.test).values()}
     return [entry for entry in entriesIn(p.pairs) if entry[0] in ours and entry[1] in theirs]
@@ -78,9 +72,9 @@ def _save(parameters, entries: Sequence[tuple[str, str, str]]) -> None:
 class ShownPairs:
     """What the list of pairs shows.
 
-    rows: a tuple for every structure of the reference: its name, the index of its counterpart in `possible`, how the
-    pair was found, and a tool tip. possible: names in the test, after "" for none. unpaired: a sentence about what is
-    left over in the test, or about why there are no pairs.
+    rows: for every structure of the reference its name, the index of its counterpart in `possible`, how the pair was
+    found, and a tool tip. possible: names in the test, after "" for none. unpaired: a sentence about what is left over,
+    or wrong.
     """
 
     title: str = ""

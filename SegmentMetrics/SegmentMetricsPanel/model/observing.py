@@ -20,10 +20,7 @@ LEAST = 2
 
 @dataclass(frozen=True)
 class ObserverCandidate:
-    """A segmentation, or a segment of one, that may be an observer or a test.
-
-    segment: its ID, "" for all segments of the node. role: "observer", "test", or "" for none.
-    """
+    """A segmentation, or a segment of one by ID, and its role: "observer", "test" or ""."""
 
     node: vtkMRMLSegmentationNode
     segment: str
@@ -32,11 +29,7 @@ class ObserverCandidate:
 
 
 class Observers:
-    """The choice of observers and tests, and the results. scene: a model.Scene.
-
-    parameters: where the choice is stored, None without a scene. outcome: an ObservedOutcome or None. change: a
-    sentence about a change to the segments since they were measured.
-    """
+    """The choice of observers and tests, and the results. change: a sentence about the segments since then."""
 
     def __init__(self, scene):
         self.scene = scene
@@ -62,10 +55,7 @@ class Observers:
     # Who is an observer
 
     def candidates(self) -> list[ObserverCandidate]:
-        """Return all segmentations, or all segments of the chosen one, with their roles.
-
-        Until somebody chooses, all segmentations that have segments are observers.
-        """
+        """Return all segmentations, or segments of the chosen one; all that have segments are observers at first."""
         p, scene = self.parameters, self.scene
         if p.observersOf is not None:
             roles = dict.fromkeys(p.observerSegments, "observer") | dict.fromkeys(p.testSegments, "test")
@@ -109,10 +99,7 @@ class Observers:
             self.parameters.observerSegments, self.parameters.testSegments = [], []
 
     def given(self, role: str) -> list[tuple]:
-        """Return the node and the segment ID, "" for all segments, of everybody with a role, "observer" or "test".
-
-        With only one structure it is its segment; whoever lacks it is left out.
-        """
+        """Return node and segment ID of everybody with a role, of those who have it if only one structure is chosen."""
         found = [(one.node, one.segment) for one in self.candidates() if one.role == role]
         only = self.parameters.observedOnly
         if not only or self.parameters.observersOf is not None:
@@ -197,10 +184,7 @@ class Observers:
         return "" if isSame else _("The settings have changed.")
 
     def structure(self) -> dict | None:
-        """Return what was found of the shown structure, as ObservedStructure.toDictionary() gives it; None if none.
-
-        Until somebody chooses, it is that with the largest disagreement.
-        """
+        """Return ObservedStructure.toDictionary() of the chosen structure, or of that with the largest disagreement."""
         if self.outcome is None or not self.outcome.content["structures"]:
             return None
         every = self.outcome.content["structures"]

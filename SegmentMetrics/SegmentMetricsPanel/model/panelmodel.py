@@ -35,12 +35,10 @@ class Chosen(NamedTuple):
 class PanelModel:
     """All that the panel knows and decides.
 
-    scene: a SlicerScene, or what stands for one; its nodes are only handed through, whatever they are. parameters: the
-    choices, with the attributes of SegmentMetricsParameterNode; None while there is no scene. outcome:
-    the results that are shown, an Outcome or None. change: a sentence about a change to the compared segments since
-    they were measured. isUnchecked: whether they may have changed a moment ago. notice: a message about the last
-    attempt. isBusy: whether an attempt is running. isNews: whether anything has changed since the last attempt.
-    onPairChosen: called when the user has chosen what to look at.
+    scene: a SlicerScene, or what stands for one; its nodes are only handed through. parameters: a
+    SegmentMetricsParameterNode; None while there is no scene. outcome: the results that are shown. change: a sentence
+    about a change to the segments since then; isUnchecked: whether there may be one. notice: about the last attempt.
+    isNews: whether anything has changed since.
     """
 
     def __init__(self, scene):
@@ -105,10 +103,9 @@ class PanelModel:
         return found
 
     def request(self, isOfPair: bool = False, shown=None) -> Request:
-        """Return the Request for what is chosen. Raises InputError for settings or a protocol that cannot be used.
+        """Return the Request for what is chosen, or for the pair of observers. Raises InputError if it cannot be used.
 
-        isOfPair: whether it is for the chosen pair in the case of several observers. shown: an Outcome that is measured
-        again, with its settings and its dose.
+        shown: an Outcome that is measured again, with its settings and its dose.
         """
         p = self.parameters
         if shown is not None:
@@ -138,11 +135,7 @@ class PanelModel:
         return {**choices, "": _("From a file...")}
 
     def doseChoices(self) -> dict:
-        """Return the texts for the choice of a dose, by volume; that of None is for none, that of "" for any volume.
-
-        Volumes that say that they are a dose come first; others, such as the CT, are only listed if that was chosen,
-        with what is taken for granted.
-        """
+        """Return the texts for the choice of a dose, by volume; None is for none, and "" for any, such as the CT."""
         volumes = self.scene.doses()
         isSaid = {**volumes, self.parameters.dose: volumes.get(self.parameters.dose, False)}
         isSaid.pop(None, None)
@@ -153,10 +146,7 @@ class PanelModel:
         return choices if len(listed) == len(isSaid) else {**choices, "": _("Another volume...")}
 
     def chooseDose(self, volume) -> None:
-        """Choose the volume of the dose, or None; its family is measured with a dose, and only then.
-
-        The text "" lists all volumes, so that one that does not say that it is a dose can be chosen.
-        """
+        """Choose the dose, or None, and with it its family; for "" list volumes that do not say that they are one."""
         if volume == "":
             self.areAllDoses = True
             self.onPairChosen()
@@ -167,10 +157,7 @@ class PanelModel:
             p.families = others if volume is None else [*others, "dose"]
 
     def setCriticals(self, chosen: Sequence[str], offered: Sequence[str]) -> None:
-        """Choose critical structures among those that are offered.
-
-        Names that are not offered now are kept: they apply again when a reference that has them is chosen.
-        """
+        """Choose some of the offered critical structures; names of other references are kept."""
         others = [name for name in self.parameters.critical if name not in offered]
         self.parameters.critical = [*chosen, *others]
 
@@ -386,10 +373,7 @@ class PanelModel:
         return self.inputs.whyNot() or self.chosen().problem
 
     def whyNotReport(self) -> str:
-        """Return the reason why results cannot be reported, copied or exported, or "" if they can.
-
-        Results that are out of date are not exported, because the warning about it would be lost.
-        """
+        """Return why nothing is exported, such as that it is out of date, which a file would not say; "" if it can be."""
         return _("Press Apply first.") if self.record() is None else self.outOfDate() or self.whyNot()
 
     def whyNotTools(self) -> str:

@@ -1,4 +1,4 @@
-"""Choosing the dose of a plan, and what the two structures receive of it."""
+"""What the two structures receive of the dose of a plan."""
 
 from __future__ import annotations
 
@@ -7,26 +7,11 @@ from dataclasses import dataclass
 from SegmentMetricsLib.metrics.dose import DoseCurves
 from SegmentMetricsLib.mrml import showDoseVolume
 from SegmentMetricsLib.mrml.folders import ComparedPair
-from SegmentMetricsLib.show import explanations
 
 from ..contents import doses
-from ..markup import explain
 from .plots import PlotView
 from .tables import SortableTable
-from .view import ChoiceList, View
-
-
-class DoseChoiceView(View):
-    """The list of volumes that may be the dose."""
-
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
-        self.choice = ChoiceList(ui.doseComboBox, model.chooseDose)
-        for widget in (ui.doseLabel, ui.doseComboBox):
-            explain(widget, explanations.DOSE)
-
-    def draw(self) -> None:
-        self.choice.show(self.model.doseChoices(), self.model.parameters.dose)
+from .view import View
 
 
 @dataclass(frozen=True)
@@ -39,11 +24,11 @@ class DosedPair(ComparedPair):
 class DoseView(View):
     """The dose-volume histograms of the shown pair, and the table of its doses."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
-        self.table = SortableTable(ui.doseTable)
-        self.plot = PlotView(ui.dosePlotFrame.layout())
-        ui.doseCaveatLabel.text = f"{doses.CAVEAT}<br>{doses.legend()}"
+    def __init__(self, panel):
+        super().__init__(panel)
+        self.table = SortableTable(self.ui.doseTable)
+        self.plot = PlotView(self.ui.dosePlotFrame.layout())
+        self.ui.doseCaveatLabel.text = f"{doses.CAVEAT}<br>{doses.legend()}"
 
     def wanted(self) -> tuple | None:
         return self.pair if self.plot.isIntact else None

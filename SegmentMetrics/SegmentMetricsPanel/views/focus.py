@@ -25,13 +25,10 @@ OBSERVERS = "observers"
 
 
 class FocusView(View):
-    """Shows only the shown pair while the panel is open and the user wants it, and lets all views go to a new pair.
+    """Shows only the shown pair while the panel is open, isActive, and lets all views go to a new pair."""
 
-    isActive: whether the panel is open; what was hidden comes back when it is not.
-    """
-
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
+    def __init__(self, panel):
+        super().__init__(panel)
         self.isActive = False
         manager = slicer.app.layoutManager()
         if manager is not None:
@@ -230,10 +227,7 @@ def _boxAround(structures) -> tuple:
 
 
 def _worstPlace(outcome, number: int) -> tuple:
-    """Return the place of the largest difference, the normal there, and the radius of its patch; None if there is none.
-
-    The radius is that of a disk as large as the patch, mm.
-    """
+    """Return the largest difference: place, normal, None without any, and radius of a disk as large as its patch."""
     places = outcome.records[number].worstPlaces
     if places:
         return places[0].position, places[0].normal, radiusOf(places[0])

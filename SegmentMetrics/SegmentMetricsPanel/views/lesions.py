@@ -16,8 +16,9 @@ from .view import View
 class LesionsView(View):
     """Lists the lesions of the shown pair, and shows them in the views, colored by what happened, if asked."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui = self.ui
         self.table = SortableTable(ui.lesionsTable, lambda number: goTo(self.places[number]))
         self.button = ExplainedButton(ui.lesionsButton)
         ui.lesionsButton.connect("clicked(bool)", self.onClicked)

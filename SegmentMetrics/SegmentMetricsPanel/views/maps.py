@@ -21,14 +21,11 @@ OF_MAP = ("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", 
 
 
 class MapView(View):
-    """Draws the maps of the shown pair according to the parameters, and hides those of all other pairs.
+    """Draws the maps of the shown pair according to the parameters, and hides those of all other pairs."""
 
-    onRange: called with the range in mm that the user chose.
-    """
-
-    def __init__(self, ui, model, onRange):
-        super().__init__(ui, model)
-        self.onRange = onRange
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui = self.ui
         meanings = {
             MapKind.signed: _("where the test lies outside or inside the reference."),
             MapKind.absolute: _("how far the two lie apart."),
@@ -44,7 +41,7 @@ class MapView(View):
         self.current = []  # the pair's maps on the chosen sides, shown or not
         self.visible = []  # all visible maps
         self.prepared = {}  # what drawAhead() returned for the shown outcome
-        ui.rangeSpinBox.connect("valueChanged(double)", onRange)
+        ui.rangeSpinBox.connect("valueChanged(double)", panel.onMapRange)
         ui.automaticRangeCheckBox.connect("clicked(bool)", self.onAutomatic)
 
     def wanted(self) -> tuple:
@@ -53,10 +50,7 @@ class MapView(View):
         return *self.pair, *wanted, None if p.automaticRange else p.range, self.model.edit() is not None
 
     def draw(self) -> None:
-        """Show the map, or none without an outcome.
-
-        If nothing has changed, nothing is done, so that changes made to the model outside the panel are kept.
-        """
+        """Show the map, or none; what has not changed is left as somebody made it outside the panel."""
         p, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
         self.isDrawing = True
         try:
@@ -107,7 +101,7 @@ class MapView(View):
     def onAutomatic(self, isAutomatic: bool) -> None:
         """Start from the shown range when the user turns off the automatic one."""
         if not isAutomatic:
-            self.onRange(self.ui.rangeSpinBox.value)
+            self.panel.onMapRange(self.ui.rangeSpinBox.value)
 
     def _watch(self, p, outcome, number: int) -> None:
         """Observe the maps in order to notice when one is shown or hidden outside the panel."""
@@ -136,10 +130,7 @@ class MapView(View):
             self.model.parameters.showMap = isShown
 
     def onRemoved(self, node) -> bool:
-        """Restore the segments covered by a map that is about to be removed; return whether it was visible.
-
-        node: any node; False if it is not a map.
-        """
+        """Restore what a map that is about to be removed covers; return whether the node is a map that was visible."""
         scene = slicer.mrmlScene
         if not maps.isMap(node):
             return False

@@ -18,8 +18,9 @@ MATRIX_ROWS = 10
 class ObserverChoiceView(View):
     """The list of segmentations, or of the segments of one, with boxes for who is included and who is a test."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui, model = self.ui, self.model
         self.observers, self.listed = model.observers, None
         self.source = ChoiceList(ui.observersOfComboBox, self.observers.chooseSource)
         self.only = ChoiceList(ui.observedOnlyComboBox, lambda name: setattr(model.parameters, "observedOnly", name))
@@ -88,21 +89,19 @@ def iconOf(number: int):
 
 
 class ObserversView(View):
-    """The page of several observers: the matrix of a measurement, how they agree, and the outlier's worst places.
-
-    onPair: called with the row and the column of a cell that the user chose.
-    """
+    """The page of several observers: the matrix of a measurement, how they agree, and the outlier's worst places."""
 
     isDrawnEmpty = True
 
-    def __init__(self, ui, model, onPair):
-        super().__init__(ui, model)
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui, model = self.ui, self.model
         self.observers = model.observers
         self.places = SortableTable(ui.outlierTable, self.jump)
         choose = lambda name: lambda chosen: setattr(model.parameters, name, chosen)  # noqa: E731
         self.structure = ChoiceList(ui.observedStructureComboBox, choose("observedStructure"))
         self.key = ChoiceList(ui.observedKeyComboBox, choose("observedKey"))
-        ui.matrixTable.connect("cellClicked(int,int)", onPair)
+        ui.matrixTable.connect("cellClicked(int,int)", panel.onObservedPair)
         ui.allObserversButton.connect("clicked(bool)", lambda _checked=False: choose("result")(None))
 
     def wanted(self) -> tuple:

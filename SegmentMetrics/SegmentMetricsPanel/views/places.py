@@ -15,8 +15,9 @@ from .view import View
 class PlacesView(View):
     """Lists the worst places of the shown pair and shows their markers."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui = self.ui
         self.table = SortableTable(ui.placesTable, self.jump)
         self.places, self.about = (), ""
         self.isMarked = False
@@ -50,10 +51,7 @@ class PlacesView(View):
         self.isMarked = isMarked
 
     def draw(self) -> None:
-        """List the places, or nothing without an outcome, and show their markers if requested.
-
-        While the pair is followed, they are those of the edit, with those that are corrected ticked off.
-        """
+        """List the places of the pair, or of its edit while it is followed, and show their markers if requested."""
         outcome, number, edit = self.model.outcome, self.model.number(), self.model.edit()
         self.showInViews()
         self.visited = -1

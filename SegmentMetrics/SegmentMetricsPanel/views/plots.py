@@ -67,9 +67,9 @@ class PlotView:
 class DistancePlotView(View):
     """The plot of the distances of the shown pair or of all pairs."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
-        self.plot = PlotView(ui.plotFrame.layout())
+    def __init__(self, panel):
+        super().__init__(panel)
+        self.plot = PlotView(self.ui.plotFrame.layout())
 
     @property
     def chart(self):

@@ -23,9 +23,9 @@ IN_SIGHT = ("instances", "topology", "dose")
 class SettingsView(View):
     """The check boxes of the families, the lists of critical structures and conventions, and the rows of settings."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
-        self.boxes = {}
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui, self.boxes = self.ui, {}
         for family in FAMILIES:
             box = qt.QCheckBox(familyTitle(family))
             explain(box, explanations.ofFamily(family))

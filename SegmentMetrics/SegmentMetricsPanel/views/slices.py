@@ -24,11 +24,11 @@ class ProfiledPair(ComparedPair):
 class SlicesView(View):
     """Shows the per-slice profile of the shown pair, or nothing if it was not measured."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
+    def __init__(self, panel):
+        super().__init__(panel)
         self.rows = ()
-        self.table = SortableTable(ui.slicesTable, self.jump)
-        self.plot = PlotView(ui.slicesPlotFrame.layout(), self.onSelected, height=132)  # with a table below it
+        self.table = SortableTable(self.ui.slicesTable, self.jump)
+        self.plot = PlotView(self.ui.slicesPlotFrame.layout(), self.onSelected, height=132)  # with a table below it
 
     def wanted(self) -> tuple | None:
         return (*self.pair, self.model.parameters.sliceQuantity) if self.plot.isIntact else None

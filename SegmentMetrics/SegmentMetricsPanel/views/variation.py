@@ -16,9 +16,9 @@ from .view import View
 class VariationView(View):
     """Shows the map of the local SD while all observers are looked at together."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
-        self.observers, self.isNew, self.shown = model.observers, False, ()
+    def __init__(self, panel):
+        super().__init__(panel)
+        self.observers, self.isNew, self.shown = self.model.observers, False, ()
         self.map = None  # the model that is shown
         self.framed = None  # the run and the structure that the views went to last
         self.isDrawing = False

@@ -12,15 +12,15 @@ from ..work import waiting
 
 
 class View(VTKObservationMixin):
-    """A part of the panel. `problem` is the reason why what is wanted cannot be shown, or ""."""
+    """A part of the Panel. `problem` is the reason why what is wanted cannot be shown, or ""."""
 
     problem = ""
     shown = None  # what wanted() returned when it was drawn; None: it must be drawn again
     isDrawnEmpty = False  # whether draw() works without a scene, too, and then shows nothing
 
-    def __init__(self, ui, model):
+    def __init__(self, panel):
         super().__init__()
-        self.ui, self.model = ui, model
+        self.panel, self.ui, self.model = panel, panel.ui, panel.model
 
     @property
     def pair(self) -> tuple:
@@ -105,10 +105,7 @@ class ChoiceList:
 
 
 def widen(box) -> None:
-    """Make the list that a combo box opens wide enough for its entries; to be called whenever they have changed.
-
-    The names that differ at their ends could not be told apart otherwise.
-    """
+    """Make the list that a combo box opens wide enough for its entries, of which some differ at their ends only."""
     view = box.view()
     bar = view.verticalScrollBar().sizeHint.width()
     view.setMinimumWidth(view.sizeHintForColumn(0) + bar)

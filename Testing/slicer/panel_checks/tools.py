@@ -52,7 +52,7 @@ def checkTools(session: Session) -> None:
     everything = session.texts(ui.conventionsTable)
     assert len(everything) == len(rows) and len(everything[0]) > 7
     path = Path(session.folder.name) / "conventions.csv"
-    session.panel.conventions.export(path)
+    session.panel.files.exportTools(path)
     with path.open(encoding="utf-8", newline="") as file:
         written = {(row["Convention"], row["Key"]): row for row in csv.DictReader(file)}
     assert float(written["MedPy", "HD95"]["Value"]) == expected["MedPy"]["HD95"].value
