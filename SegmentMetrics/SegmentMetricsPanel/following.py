@@ -18,7 +18,7 @@ from SegmentMetricsLib.mrml.contents import contentHashOfSegment
 from SegmentMetricsLib.mrml.outcomes import drawAhead
 
 from .contents import following
-from .work import Task
+from .work import TaskThread
 
 # Milliseconds to wait after the last event of an edit, and between two looks at the thread.
 DELAY, INTERVAL = 50, 10
@@ -31,7 +31,7 @@ class FollowedRun:
 
     def __init__(self, pair: tuple, request: Request, work):
         self.pair, self.request, self.isStopped = pair, request, False
-        self.task = Task(work, lambda: self.isStopped)
+        self.task = TaskThread(work, lambda: self.isStopped)
 
 
 class Follower:

@@ -58,7 +58,7 @@ def offer(package: str, module: str) -> None:
     _declined.add(package)
 
 
-class Task(threading.Thread):
+class TaskThread(threading.Thread):
     """Runs a function in a thread, until isStopped() returns True. found, error: its result, or its exception."""
 
     def __init__(self, function, isStopped):
@@ -106,7 +106,7 @@ class LongWork(AbstractContextManager):
 
     def run(self, function):
         """Run a function in a thread and return its result, or raise its exception."""
-        task = Task(function, lambda: self.isStopped)
+        task = TaskThread(function, lambda: self.isStopped)
         with allCores():  # set here, not in the thread while the views are rendering
             task.start()
             try:

@@ -7,7 +7,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from ..base.errors import InputError
-from ..base.palettes import EVENTS, rgb
+from ..base.palettes import EVENTS
 from ..case.comparison import ask
 from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
@@ -16,12 +16,11 @@ from ..metrics.pair import Pair
 from ..show.maps import Coloring
 from ..show.resulttables import LESION_COLUMNS
 from ..show.tablemodel import Column, Table
-from . import colors, folders
+from . import folders, outputs
 from .conversion import pointsOf, toRas
 from .navigation import PLACE_COLUMNS
 from .nodes import addArray, asScene, inRas, requireComparison
-from .outputs import fillTable, pairName
-from .resultnodes import nameResult, resultNode
+from .resultnodes import resultNode
 
 EVENT = "Event"
 
@@ -64,10 +63,12 @@ def showLesions(comparison, *, modelNode=None, scene=None):
         if happened:
             append.AddInputData(_colored(lesions, happened))
     append.Update()
-    name = f"{pairName(comparison)}: lesions"
+    name = f"{outputs.pairName(comparison)}: lesions"
     with resultNode("vtkMRMLModelNode", comparison, "lesions", name, scene=scene, given=modelNode) as model:
         model.SetAndObservePolyData(append.GetOutput())
-    _colorByEvents(model, events)
+    names = {Event.INVENTED.value: "invented (test)"}
+    words = {names.get(event, event): EVENTS[event] for event in events}
+    outputs.colorMap(model, Coloring("lesions", 0.0, 0.0, True), EVENT, words)
     folders.removeUnusedColors(scene)
     return model
 
@@ -99,9 +100,9 @@ def showLesionsTable(comparison, *, tableNode=None, scene=None):
     scene = asScene(scene)
     places = [Column(axis, unit="mm", description="Center of the lesion") for axis in PLACE_COLUMNS]
     rows = [[*list(one.toDictionary().values())[:-1], *inRas(one.position).tolist()] for one in found]
-    name = f"{pairName(comparison)}: list of lesions"
+    name = f"{outputs.pairName(comparison)}: list of lesions"
     with resultNode("vtkMRMLTableNode", comparison, "lesions table", name, scene=scene, given=tableNode) as node:
-        fillTable(node, Table([*LESION_COLUMNS, *places], rows))
+        outputs.fillTable(node, Table([*LESION_COLUMNS, *places], rows))
     return node
 
 
@@ -124,26 +125,3 @@ def _colored(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
     nearest = rows[cKDTree(lesions.grid.toWorld(lesions.voxels[rows])).query(pointsOf(result))[1]]
     addArray(result, EVENT, np.array([happened[number] for number in lesions.numbers[nearest].tolist()]))
     return result
-
-
-def _colorByEvents(model, events: list[str]) -> None:
-    """Give a model its colors and a legend with the names of what happened."""
-    model.CreateDefaultDisplayNodes()
-    display = model.GetDisplayNode()
-    colorNode = display.GetColorNode()
-    isNew = colorNode is None or colorNode.GetAttribute(colors.COLORS_ATTRIBUTE) != "lesions"
-    if isNew:
-        colorNode = model.GetScene().AddNewNodeByClass("vtkMRMLColorTableNode")
-    names = {Event.INVENTED.value: "invented (test)"}
-    colorNode.SetTypeToUser()
-    colorNode.SetNumberOfColors(len(events))
-    for number, event in enumerate(events):
-        colorNode.SetColor(number, names.get(event, event), *rgb(EVENTS[event]), 1.0)
-    low, high = -0.5, len(events) - 0.5
-    colorNode.GetLookupTable().SetTableRange(low, high)
-    colorNode.SetAttribute(colors.COLORS_ATTRIBUTE, "lesions")
-    nameResult(colorNode, f"{model.GetName()} (colors)")
-    colors.showColors(display, colorNode, EVENT, (low, high), isNew)
-    legend = colors.showLegend(model, Coloring("lesions", 0.0, 0.0, True))
-    legend.SetMaxNumberOfColors(len(events))
-    legend.SetNumberOfLabels(len(events))

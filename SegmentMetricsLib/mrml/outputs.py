@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
-from vtkmodules.vtkCommonDataModel import vtkPolyData, vtkTable
+from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
 from ..base.errors import requireKind
 from ..conventions.convention import OWN_CONVENTION
@@ -222,28 +222,47 @@ def distanceMap(
     return result
 
 
-def colorMap(model, coloring: Coloring) -> None:
-    """Set the colors and the legend of a map's model node; other display properties set by the user are kept."""
-    scene = model.GetScene()
+def colorMap(model, coloring: Coloring, array: str = "", words: Mapping[str, str] | None = None) -> None:
+    """Set the colors and the legend of a map's model node; other display properties set by the user are kept.
+
+    words: the colors by name if the array of points holds their numbers.
+    """
+    scene, array, ends = model.GetScene(), array or coloring.array, coloring.ends
+    colored: Mapping[str, str] | Sequence[str] = coloring.palette
+    if words is not None:
+        colored, ends = words, (-0.5, len(words) - 0.5)
+    elif coloring.kind == "tolerance":
+        colored = dict(zip(coloring.bands, coloring.palette, strict=True))
     model.CreateDefaultDisplayNodes()
     display = model.GetDisplayNode()
     before = display.GetColorNode()
     isNew = before is None or not before.GetAttribute(colors.COLORS_ATTRIBUTE)
     # only a color table keeps names in a saved scene
-    className = "vtkMRMLColorTableNode" if coloring.kind == "tolerance" else "vtkMRMLProceduralColorNode"
+    className = "vtkMRMLColorTableNode" if isinstance(colored, Mapping) else "vtkMRMLProceduralColorNode"
     isKept = not isNew and before.IsA(className)
     colorNode = before if isKept else scene.AddNewNodeByClass(className)
-    colors.fillColorNode(colorNode, coloring)
+    colors.fillColorNode(colorNode, coloring.kind, colored, ends)
     with oneChange(display):
+        if isNew:
+            display.SetVisibility2D(True)
+            display.SetSliceIntersectionThickness(4)
+            # little shading, so that the colors on the surface match the legend
+            display.SetAmbient(0.3)
+            display.SetDiffuse(0.8)
+            display.SetSpecular(0.0)
+        display.SetAndObserveColorNodeID(colorNode.GetID())
+        display.SetActiveScalar(array, vtkDataObject.POINT)
+        display.SetScalarRangeFlag(display.UseManualScalarRange)
+        display.SetScalarRange(*ends)
+        display.SetScalarVisibility(True)
         if model.GetPolyData().GetNumberOfPolys() == 0:  # contours
             display.SetLineWidth(5)
             display.SetLighting(False)
-        colors.showColors(display, colorNode, coloring.array, coloring.ends, isNew)
         if not (isNew or isKept):
             scene.RemoveNode(before)
         nameResult(colorNode, f"{model.GetName()} (colors)")
     model.SetDescription(noteOf(model.GetPolyData()))
-    colors.showLegend(model, coloring)
+    colors.showLegend(model, coloring, len(colored))
 
 
 def fillTable(node, table: Table) -> None:

@@ -373,7 +373,7 @@ class PanelModel:
         return self.inputs.whyNot() or self.chosen().problem
 
     def whyNotReport(self) -> str:
-        """Return why nothing is exported, such as that it is out of date, which a file would not say; "" if it can be."""
+        """Return why nothing is exported, such as that it is out of date, which no file would say; "" if it can be."""
         return _("Press Apply first.") if self.record() is None else self.outOfDate() or self.whyNot()
 
     def whyNotTools(self) -> str:
