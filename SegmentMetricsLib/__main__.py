@@ -7,9 +7,13 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import FrameType
 
 from .base.allocation import giveBackLargeArrays
 from .base.errors import InputError, Mistakes
@@ -28,6 +32,10 @@ COMMANDS = {
     "demo": "compare two made-up observers' head-and-neck contours",
 }
 OUTPUT_CLOSED, INTERRUPTED, TERMINATED = 1, 130, 143
+# Seconds within which another signal to stop says nothing new.
+AGAIN = 1.0
+# Seconds until a signal is heard again that came while a module was imported.
+SOON = 0.05
 # Errors of writing to an open file: no space, quota exceeded, file too large, read-only file system, I/O error.
 ABOUT_WRITING = {
     number
@@ -45,18 +53,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # do not fail because of a name that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
-    options = makeParser().parse_args(arguments)
-    giveBackLargeArrays()
+    options = None
     try:
-        # batch systems send it; like Ctrl-C, it must leave nothing half-written
-        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
-    except ValueError:  # not in the main thread, where signals do not arrive
-        before = None
-    try:
-        status = options.run(options)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-        return status
+        with _stoppable(isWholeProcess=arguments is None):
+            options = makeParser().parse_args(arguments)
+            giveBackLargeArrays()
+            status = options.run(options)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+            return status
     except BrokenPipeError:
         # the reader of standard output is gone, as of `segment-metrics ... | head`: nothing more can be written there
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -72,12 +77,47 @@ def main(arguments: Sequence[str] | None = None) -> int:
         problems = (_problemOf(error, getattr(options, "output", None)),)
     except MemoryError:
         problems = ("The input is too large for the memory of this computer.",)
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
     for problem in problems:
         print(f"segment-metrics: {oneLine(problem)}", file=sys.stderr)
     return UNUSABLE_INPUT
+
+
+@contextmanager
+def _stoppable(isWholeProcess: bool) -> Iterator[None]:
+    """Let Ctrl-C, and SIGTERM, which batch systems send, stop the block, so that it leaves nothing half-written.
+
+    Some senders send them twice, and the second must not stop what tidies up after the first. isWholeProcess: whether
+    the process ends after the block, which another signal must not do with another status.
+    """
+    # signals arrive only in the main thread; Ctrl-C may be ignored, as in the background, or mean something else
+    isMain = threading.current_thread() is threading.main_thread()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT) if isMain}
+    if handlers.get(signal.SIGINT) is not signal.default_int_handler:
+        handlers.pop(signal.SIGINT, None)
+    heard: list[float] = []
+    later: list[threading.Timer] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        while frame is not None:
+            if frame.f_code.co_filename.startswith("<frozen importlib"):
+                # extension modules that import others, such as VTK's, lose what is raised meanwhile, or crash
+                later.append(threading.Timer(SOON, signal.raise_signal, (number,)))
+                later[-1].start()
+                return
+            frame = frame.f_back
+        heard.append(time.monotonic())
+        if len(heard) == 1 or heard[-1] > heard[-2] + AGAIN:
+            raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(TERMINATED)
+
+    try:
+        for number in handlers:
+            signal.signal(number, stop)
+        yield
+    finally:
+        for timer in later:
+            timer.cancel()
+        for number, handler in handlers.items():
+            signal.signal(number, signal.SIG_IGN if heard and isWholeProcess else handler)
 
 
 def _problemOf(error: OSError, output: Path | None) -> str:
@@ -104,7 +144,10 @@ def makeParser() -> Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
 
     def fill(name: str, command: Parser) -> None:
-        importlib.import_module(f".commands.{name}", __package__).fill(command)
+        module = importlib.import_module(f".commands.{name}", __package__)
+        module.fill(command)
+        command.epilog = "Defaults are given in parentheses."
+        command.set_defaults(run=module.run)
 
     for name, purpose in COMMANDS.items():
         commands.add_parser(name, help=purpose, fill=partial(fill, name))

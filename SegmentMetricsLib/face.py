@@ -14,9 +14,10 @@ from pathlib import Path
 
 from .case import caseresult, casework, comparison, multilabel, stress
 from .case.frames import frameOf
+from .case.gridspread import withGridUncertainty
 from .case.stress import StressTest
 from .conventions.evaluation import Reported, conventions
-from .conventions.which import Candidate, Found, numbersOf, which
+from .conventions.which import Candidate, numbersOf, which
 from .model.naming import pairTitle
 from .model.structure import Structure
 from .show.resulttables import labelsTable, overviewHtml, pairHtml
@@ -63,7 +64,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         return which(value, self._reportable, key)
 
     @cached_property
-    def _reportable(self) -> tuple[Found, ...]:
+    def _reportable(self) -> tuple[Candidate, ...]:
         """All numbers that this pair may be given."""
         self.requireGeometry()
         return tuple(numbersOf((self.reference, self.test), self.settings))
@@ -76,7 +77,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         displays, if the settings ask for them, such as mrml.displayed.
         """
         self.requireGeometry()
-        return Comparison.of(comparison.withGridUncertainty(self, displayed))
+        return Comparison.of(withGridUncertainty(self, displayed))
 
     def picture(self, path: str | os.PathLike, *, size: tuple[int, int] = (1200, 700), kind: str = "signed") -> Path:
         """Draw both surfaces colored by their distance, side by side, write them as PNG and return the path.

@@ -242,16 +242,16 @@ def signalsLater(*numbers: int) -> Iterator[None]:
     handlers = {}
     if threading.current_thread() is threading.main_thread():  # signals arrive only there
         handlers = {number: handler for number in numbers if callable(handler := signal.getsignal(number))}
-    heard = []
+    heard: list[int] = []
     for number in handlers:
-        signal.signal(number, lambda *given: heard.append(given))
+        signal.signal(number, lambda number, frame: heard.append(number))
     try:
         yield
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    for given in heard:
-        handlers[given[0]](*given)
+    for number in heard:
+        handlers[number](number, None)
 
 
 @contextmanager

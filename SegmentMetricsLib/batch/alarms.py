@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ..base.texts import commaSeparated, counted, oneLine
 from ..metrics.findings import Kind, split
@@ -41,7 +40,7 @@ MOST_PAIRS = 5
 WHOLE_CASE = "all structures"
 
 
-def nameOf(pair: Mapping) -> str:
+def titleOfPair(pair: Mapping) -> str:
     """Return what a pair from results.jsonl is called."""
     return pairTitle(pair[side]["name"] for side in REFERENCE_AND_TEST)
 
@@ -67,19 +66,17 @@ class Alarms:
 
     def __init__(self) -> None:
         self._pairs = self._alarmed = 0
-        self._found: dict[Kind, list[_Place]] = {kind: [] for kind in SHORT}
+        # by kind: case, method, and structure
+        self._found: dict[Kind, list[tuple[str, str, str]]] = {kind: [] for kind in SHORT}
 
     def add(self, outcome: Mapping) -> None:
         """Add the alarms of an outcome from results.jsonl."""
-        for pair in outcome["pairs"]:
-            place = _Place(outcome["case"], outcome["method"], nameOf(pair))
-            kinds = alarmsOf(pair)
+        found = [(titleOfPair(pair), alarmsOf(pair)) for pair in outcome["pairs"]]
+        self._pairs += len(found)
+        self._alarmed += sum(bool(kinds) for _, kinds in found)
+        for title, kinds in (*found, (WHOLE_CASE, alarmsOfCase(outcome))):
             for kind in kinds:
-                self._found[kind].append(place)
-            self._pairs += 1
-            self._alarmed += bool(kinds)
-        for kind in alarmsOfCase(outcome):
-            self._found[kind].append(_Place(outcome["case"], outcome["method"], WHOLE_CASE))
+                self._found[kind].append((outcome["case"], outcome["method"], title))
 
     def lines(self) -> list[str]:
         """Return a line with the number of pairs with alarms, and one per kind with its first pairs; [] without any."""
@@ -88,30 +85,18 @@ class Alarms:
         share = f"{self._alarmed} of {counted(self._pairs, 'pair')}"
         their = "its" if self._alarmed == 1 else "their"
         about = f"Alarms: {share} must be checked before {their} numbers can be used; results.csv lists all alarms."
-        return [
-            about if self._alarmed else "Alarms: check these cases first.",
-            *(
-                f"  {SHORT[kind]} ({len(places)}): {commaSeparated(map(str, places), MOST_PAIRS)}"
-                for kind, places in self._found.items()
-                if places
-            ),
-        ]
+        lines = [about if self._alarmed else "Alarms: check these cases first."]
+        for kind, places in self._found.items():
+            if places:
+                named = (oneLine(f"{structure} of {caseTitle(case, method)}") for case, method, structure in places)
+                lines.append(f"  {SHORT[kind]} ({len(places)}): {commaSeparated(named, MOST_PAIRS)}")
+        return lines
 
     def toDictionaries(self) -> list[dict]:
         """Return each kind of alarm that occurs, with its pairs, for summary.json."""
+        names = ("case", "method", "structure")
         return [
-            {"alarm": SHORT[kind], "pairs": [place._asdict() for place in places]}
+            {"alarm": SHORT[kind], "pairs": [dict(zip(names, place)) for place in places]}
             for kind, places in self._found.items()
             if places
         ]
-
-
-class _Place(NamedTuple):
-    """The place of an alarm: a pair of a case."""
-
-    case: str
-    method: str
-    structure: str
-
-    def __str__(self) -> str:
-        return oneLine(f"{self.structure} of {caseTitle(self.case, self.method)}")

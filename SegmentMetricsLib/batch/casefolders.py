@@ -10,8 +10,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +20,8 @@ from ..base.texts import commaSeparated, counted, oneLine
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet
 from ..io.structurenames import isOrgan, namesOfFiles
-from .cases import RECORDS
+from ..model.structures import Labels
+from .cases import OPTIONAL, RECORDS, CaseList
 
 # Words at either end of a name that say what kind of file it is or who made it, but not which case.
 AFFIXES = frozenset(
@@ -49,26 +49,16 @@ class Entry(NamedTuple):
         return self.path.name if self.isFile else self.name
 
 
-@dataclass(frozen=True)
-class FolderCases:
-    """The cases of several folders.
-
-    sheet: as if somebody had listed them; a case that a folder has twice is a line with a mistake. structures: for each
-    line, what a single structure without a name is called, as namesOfFiles() returns it. remarks: sentences on what was
-    found, and on what has no counterpart. cases: the names of all cases of the references.
-    """
-
-    sheet: Sheet
-    structures: tuple[str, ...]
-    remarks: tuple[str, ...]
-    cases: tuple[str, ...]
-
-
-def casesIn(reference: Path, tests: Sequence[tuple[str, Path]]) -> FolderCases:
+def casesIn(
+    reference: Path,
+    tests: Sequence[tuple[str, Path]],
+    labels: str | Path | Mapping[int, str] | Mapping[Labels, str] | None = None,
+) -> CaseList:
     """Return the cases of a folder of references that have a test of at least one method.
 
-    tests: name and folder of each method. Raises InputError for folders that cannot be read or hold no case, if no test
-    belongs to any reference, and if the files are called like the structures of one patient.
+    tests: name and folder of each method. labels: as of a CaseList, None for nnU-Net's file beside the cases, if there
+    is one. Raises InputError for folders that cannot be read or hold no case, if no test belongs to any reference, and
+    if the files are called like the structures of one patient.
     """
     references = entriesOf(reference)
     plain = [withoutAffixes(entry.name) for entry in references]
@@ -81,15 +71,21 @@ def casesIn(reference: Path, tests: Sequence[tuple[str, Path]]) -> FolderCases:
     unused: list[Entry] = []
     for method, folder in tests:
         entries = entriesOf(folder)
-        found = matched(references, entries, method)
+        found = match(references, entries, method)
         lines += [(entry, found[entry], method) for entry in references if entry in found]
         remarks.append(f"{counted(len(found), 'test')} in {folder}{f' ({method})' if method else ''}.")
         lacking = [entry for entry in references if entry not in found]
         others = [entry for entry in entries if entry not in found.values()]
         for own, theirs in _repeated(lacking, others, method):
             lines.append((own[0], theirs[0], method))
-            twice = [(reference, own)] * (len(own) > 1) + [(folder, theirs)] * (len(theirs) > 1)
-            mistakes[own[0], method] = _twice(titles[own[0]], twice)
+            told = " and ".join(
+                f"{where} has {commaSeparated(entry.called for entry in some)}"
+                for where, some in ((reference, own), (folder, theirs))
+                if len(some) > 1
+            )
+            mistakes[own[0], method] = InputError(
+                f"It is not clear which file of {titles[own[0]]} is meant: {told}. Leave only one of them there."
+            )
             lacking = [entry for entry in lacking if entry not in own]
             others = [entry for entry in others if entry not in theirs]
         unused += others
@@ -97,14 +93,17 @@ def casesIn(reference: Path, tests: Sequence[tuple[str, Path]]) -> FolderCases:
             (reference, folder, lacking, found.keys()),
             (folder, reference, others, found.values()),
         ):
-            beside, alone = _besideUsed(left, used, method)
+            known = {_plain(entry, method) for entry in used}
+            beside = [entry for entry in left if _plain(entry, method) in known]
+            alone = [entry for entry in left if entry not in beside]
             if beside:
-                names = [entry.called for entry in beside]
-                told = commaSeparated(names, MOST_NAMES)
-                remarks.append(f"Not compared, as {here} has another file of the same case: {told}.")
+                names = commaSeparated([entry.called for entry in beside], MOST_NAMES)
+                remarks.append(f"Not compared, as {here} has another file of the same case: {names}.")
             if alone:
-                names = [entry.name if here == reference else entry.called for entry in alone]
-                remarks.append(f"Only in {here}, not in {there}: {commaSeparated(names, MOST_NAMES)}.")
+                names = commaSeparated(
+                    [entry.name if here == reference else entry.called for entry in alone], MOST_NAMES
+                )
+                remarks.append(f"Only in {here}, not in {there}: {names}.")
     if not lines:
         raise InputError(
             f"No file of {reference} has a counterpart of the same name in {commaSeparated(str(f) for _, f in tests)}: "
@@ -117,12 +116,10 @@ def casesIn(reference: Path, tests: Sequence[tuple[str, Path]]) -> FolderCases:
     rows = [
         Line(
             {
+                **dict.fromkeys(OPTIONAL, ""),
                 "case": titles[entry],
                 "reference": str(entry.path.resolve()),
                 "test": str(test.path.resolve()),
-                "protocol": "",
-                "image": "",
-                "dose": "",
                 "method": method,
             },
             str(entry.path),
@@ -130,8 +127,16 @@ def casesIn(reference: Path, tests: Sequence[tuple[str, Path]]) -> FolderCases:
         )
         for entry, test, method in lines
     ]
-    sheet = Sheet(str(reference), (), tuple(rows))
-    return FolderCases(sheet, _structures(lines, titles), tuple(map(oneLine, remarks)), cases)
+    # a file that stands for a case stands for no structure, whatever its name
+    stems = [
+        [stemOf(one.path) if suffixOf(one.path) and not one.isFile else "" for one in (entry, test)]
+        for entry, test, _ in lines
+    ]
+    named = [titles[entry] for entry, _, _ in lines]
+    structures = namesOfFiles((title, ours, theirs) for title, (ours, theirs) in zip(named, stems, strict=True))
+    if labels is None and (labels := labelsBeside(reference, tests)):
+        remarks.append(f"The names of the labels are those of {labels}.")
+    return CaseList(Sheet(str(reference), (), tuple(rows)), cases, labels, structures, tuple(map(oneLine, remarks)))
 
 
 def _repeated(
@@ -139,7 +144,7 @@ def _repeated(
 ) -> Iterator[tuple[list[Entry], list[Entry]]]:
     """Yield the references and the tests of each case that one of both folders has more than once.
 
-    references, tests: those that matched() leaves, so that what is called alike here is called so more than once.
+    references, tests: those that match() leaves, so that what is called alike here is called so more than once.
     """
     left, right = list(references), list(tests)
     for key in (_spelled, partial(_plain, method=method)):
@@ -150,20 +155,6 @@ def _repeated(
             right = [entry for entry in right if entry not in theirs[name]]
     for own, others in _goingOn(left, right, method).items():
         yield [own], others
-
-
-def _twice(case: str, folders: Iterable[tuple[Path, Sequence[Entry]]]) -> InputError:
-    """Return the error for a case that folders have more than once."""
-    told = (f"{folder} has {commaSeparated(entry.called for entry in entries)}" for folder, entries in folders)
-    said = f"It is not clear which file of {case} is meant: {' and '.join(told)}."
-    return InputError(f"{said} Leave only one of them there.")
-
-
-def _besideUsed(left: Sequence[Entry], used: Iterable[Entry], method: str) -> tuple[list[Entry], list[Entry]]:
-    """Return those entries left in a folder that are further files of the cases that are used there, and the rest."""
-    known = {_plain(entry, method) for entry in used}
-    beside = [entry for entry in left if _plain(entry, method) in known]
-    return beside, [entry for entry in left if entry not in beside]
 
 
 def _requireCases(reference: Path, test: Path, files: Sequence[Entry]) -> None:
@@ -185,22 +176,24 @@ def entriesOf(folder: Path) -> list[Entry]:
     except OSError as error:
         reason = "there is no such folder" if isinstance(error, FileNotFoundError) else error.strerror
         raise InputError(f"{folder}: {reason}.") from error
-    files = [Entry(stemOf(path), path, True) for path in members if suffixOf(path) and path.is_file()]
-    folders = [Entry(path.name, _within(path), False) for path in members if path.is_dir() and _mayBeCase(path)]
-    if not (files or folders):
+    found = []
+    for path in members:
+        if suffixOf(path) and path.is_file():
+            found.append(Entry(stemOf(path), path, True))
+        elif path.is_dir():
+            names = [inner.name for inner in path.iterdir()]
+            # one with the results of a batch is none of its cases
+            if RECORDS not in names and any(not name.startswith(".") for name in names):
+                found.append(Entry(path.name, _within(path), False))
+    if not found:
         raise InputError(f"{folder}: there is no case, neither a file that can be read nor a folder of such files.")
-    return sorted([*files, *folders], key=lambda entry: _natural(entry.name))
 
+    def natural(entry: Entry) -> list:
+        """Case 10 comes after case 9, and a file before a folder of its name."""
+        parts = [(part.isdigit(), part) for part in re.split(r"(\d+)", entry.name)]
+        return [[(isNumber, int(part) if isNumber else part.casefold()) for isNumber, part in parts], not entry.isFile]
 
-def _natural(name: str) -> list:
-    """Return what names are sorted by, so that case 10 comes after case 9."""
-    return [(part.isdigit(), int(part) if part.isdigit() else part.casefold()) for part in re.split(r"(\d+)", name)]
-
-
-def _mayBeCase(folder: Path) -> bool:
-    """Return whether a folder holds files other than the results of a batch."""
-    names = [path.name for path in folder.iterdir()]
-    return RECORDS not in names and any(not name.startswith(".") for name in names)
+    return sorted(found, key=natural)
 
 
 def _within(folder: Path) -> Path:
@@ -214,14 +207,9 @@ def _within(folder: Path) -> Path:
     files = [path for path in folder.iterdir() if suffixOf(path) and not path.name.startswith(".")]
     if len(files) == 1 and suffixOf(files[0]) != ".dcm":
         return files[0]
-    named = [path for path in files if withoutAffixes(stemOf(path)) != stemOf(path) and _isOf(path, folder)]
-    others = [path for path in files if path not in named]
-    return named[0] if len(named) == 1 and all(_isOf(path, folder) for path in others) else folder
-
-
-def _isOf(path: Path, folder: Path) -> bool:
-    """Return whether the name of a file begins with that of its case's folder."""
-    return stemOf(path).casefold().startswith(folder.name.casefold())
+    named = [path for path in files if withoutAffixes(stemOf(path)) != stemOf(path)]
+    areOfCase = all(stemOf(path).casefold().startswith(folder.name.casefold()) for path in files)
+    return named[0] if len(named) == 1 and areOfCase else folder
 
 
 def withoutAffixes(name: str, others: Iterable[str] = ()) -> str:
@@ -240,34 +228,19 @@ def _parts(name: str) -> list[str]:
     return re.findall(rf"[^{re.escape(SEPARATORS)}]+[{re.escape(SEPARATORS)}]*", name) or [name]
 
 
-def matched(references: Sequence[Entry], tests: Sequence[Entry], method: str = "") -> dict[Entry, Entry]:
+def match(references: Sequence[Entry], tests: Sequence[Entry], method: str = "") -> dict[Entry, Entry]:
     """Return the tests that belong to references, each to one at most.
 
     Equal names come first, then names that are equal without affixes, then without what all names of a folder end
     with, then without what all names of one of the two folders begin with, and at last names that go on with words
     where the other one ends, such as case1_net and case1.
     """
-
-    plain = partial(_plain, method=method)
-    alone = _withoutCommon([plain(entry) for entry in references], isEnd=True)
-    aloneTests = _withoutCommon([plain(entry) for entry in tests], isEnd=True)
-    ends = [dict(zip(references, alone)), dict(zip(tests, aloneTests))]
-    short = [
-        dict(zip(references, _withoutCommon(alone, isEnd=False))),
-        dict(zip(tests, _withoutCommon(aloneTests, isEnd=False))),
-    ]
-    rounds: list[tuple[Callable[[Entry], str], Callable[[Entry], str]]] = [
-        (_spelled, _spelled),
-        (plain, plain),
-        (ends[0].__getitem__, ends[1].__getitem__),
-        (short[0].__getitem__, ends[1].__getitem__),
-        (ends[0].__getitem__, short[1].__getitem__),
-    ]
+    ours, theirs = _namings(references, method), _namings(tests, method)
     found: dict[Entry, Entry] = {}
-    for ofReference, ofTest in rounds:
+    for first, second in ((0, 0), (1, 1), (2, 2), (3, 2), (2, 3)):
         taken = set(found.values())
-        left = _byKey((entry for entry in references if entry not in found), ofReference)
-        right = _byKey((entry for entry in tests if entry not in taken), ofTest)
+        left = _byKey((entry for entry in references if entry not in found), ours[first].__getitem__)
+        right = _byKey((entry for entry in tests if entry not in taken), theirs[second].__getitem__)
         # what several are called says nothing
         found |= {
             own[0]: right[key][0] for key, own in left.items() if len(own) == len(right.get(key, ())) == 1 and key
@@ -276,6 +249,14 @@ def matched(references: Sequence[Entry], tests: Sequence[Entry], method: str = "
     unmatched = [entry for entry in references if entry not in found]
     likely = _goingOn(unmatched, [entry for entry in tests if entry not in taken], method)
     return found | {own: others[0] for own, others in likely.items() if len(others) == 1}
+
+
+def _namings(entries: Sequence[Entry], method: str) -> list[dict[Entry, str]]:
+    """Return names by entry: whole, without affixes, then without what all end with, then also what all begin with."""
+    plain = [_plain(entry, method) for entry in entries]
+    ends = _withoutCommon(plain, isEnd=True)
+    namings = (map(_spelled, entries), plain, ends, _withoutCommon(ends, isEnd=False))
+    return [dict(zip(entries, names)) for names in namings]
 
 
 def _goingOn(references: Iterable[Entry], tests: Sequence[Entry], method: str) -> dict[Entry, list[Entry]]:
@@ -321,29 +302,17 @@ def _withoutCommon(names: Sequence[str], isEnd: bool) -> list[str]:
     return [" ".join(own[number:][::-1] if isEnd else own[number:]) for own in words]
 
 
-def _structures(lines: Sequence[tuple[Entry, Entry, str]], titles: dict[Entry, str]) -> tuple[str, ...]:
-    """Return what single structures are called: nothing where a file stands for a case, whatever its name."""
-    stems = [
-        [stemOf(entry.path) if suffixOf(entry.path) and not entry.isFile else "" for entry in line[:2]]
-        for line in lines
-    ]
-    given = ((titles[line[0]], ours, theirs) for line, (ours, theirs) in zip(lines, stems, strict=True))
-    return tuple(namesOfFiles(given))
-
-
 def labelsBeside(reference: Path, tests: Sequence[tuple[str, Path]]) -> Path | None:
     """Return nnU-Net's file of label names in or above the folder of references, or with tests; None without one."""
-    places = [reference, reference.resolve().parent, *(folder for _, folder in tests)]
-    return next((place / DATASET for place in places if _namesLabels(place / DATASET)), None)
-
-
-def _namesLabels(path: Path) -> bool:
-    """Return whether a file is JSON with an entry for labels, as that of nnU-Net; others may have the same name."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):  # there is none, or it is of another program
-        return False
-    return isinstance(content, dict) and isinstance(content.get("labels"), dict)
+    for place in (reference, reference.resolve().parent, *(folder for _, folder in tests)):
+        try:
+            content = json.loads((place / DATASET).read_text(encoding="utf-8-sig"))
+        except (OSError, ValueError, RecursionError):  # there is none, or it is of another program
+            continue
+        # files of other programs may have the same name
+        if isinstance(content, dict) and isinstance(content.get("labels"), dict):
+            return place / DATASET
+    return None
 
 
 def methodFolders(given: Sequence[str]) -> list[tuple[str, Path]]:

@@ -12,7 +12,7 @@ from ..metrics.registry import restore
 from ..model.naming import onlyIn
 from ..model.structures import TEST_EMPTY
 from ..show.report.index import FAILED, CaseLine
-from .alarms import SHORT, alarmsOfCase, inShort, nameOf
+from .alarms import SHORT, alarmsOfCase, inShort, titleOfPair
 from .cases import OK, caseTitle
 
 # Most names that are listed; further ones are only counted.
@@ -53,7 +53,7 @@ def _alarms(outcome: Mapping) -> str:
     names: dict[str, list[str]] = {}
     for pair in outcome["pairs"]:
         if alarms := inShort(pair):
-            names.setdefault(alarms, []).append(nameOf(pair))
+            names.setdefault(alarms, []).append(titleOfPair(pair))
     ofCase = [SHORT[kind] for kind in alarmsOfCase(outcome)]
     number = len(outcome["pairs"])
     ofPairs = [
@@ -110,7 +110,7 @@ def _ofPairs(outcome: Mapping) -> str:
     parts = [f"{sentence}." for sentence in onlyIn(outcome["unmatched"])]
     if outcome["pairs"]:
         worst = max(outcome["pairs"], key=_badness)
-        parts.insert(0, f"{nameOf(worst)}: {worst.get('summary', '')}")
+        parts.insert(0, f"{titleOfPair(worst)}: {worst.get('summary', '')}")
     return " ".join(parts)
 
 

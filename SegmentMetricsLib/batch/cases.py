@@ -7,7 +7,7 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..base.errors import InputError, asPath, requireKind
@@ -20,7 +20,7 @@ from ..io.doses import weightedDoses
 from ..io.formats.table import dataFileOf
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import stemOf, suffixOf
-from ..io.sheets import Line, Sheet, readSheet
+from ..io.sheets import Sheet, readSheet
 from ..io.structurenames import namesOfFiles
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST, Labels
@@ -87,6 +87,24 @@ class Task:
         return oneLine(caseTitle(self.case, self.method))
 
 
+@dataclass(frozen=True)
+class CaseList:
+    """The cases of a batch as a table or folders give them.
+
+    sheet: the table; of folders, as if somebody had listed their cases, where a case that a folder has twice is a line
+    with a mistake. cases: the names of all cases, of folders those of the references. labels: the file with the names
+    of labels, or these names, or a known name, None for none. structures: for each line, what a single structure
+    without a name is called, as namesOfFiles() returns it, None to find out. remarks: sentences on what was found in
+    folders, and on what has no counterpart.
+    """
+
+    sheet: Sheet
+    cases: Sequence[str]
+    labels: str | Path | Mapping[int, str] | Mapping[Labels, str] | None = None
+    structures: Sequence[str] | None = None
+    remarks: Sequence[str] = ()
+
+
 def readCases(
     path: str | Path,
     settings: Settings,
@@ -103,163 +121,115 @@ def readCases(
     without one of their own, as for compareCase(), and so is dose. choices, labelNames: as of a Task. Raises
     InputError, naming the line, for a file that is not such a table.
     """
-    path, settings = asPath(path), asSettings(settings)
+    path, settings, protocol = asPath(path), asSettings(settings), asProtocol(protocol)
     if choices is not None:
         requireKind(choices, Mapping, "The chosen pairs", "a Mapping")
-    protocol = asProtocol(protocol)
-    names = labelNamesFrom(labelNames) if labelNames is not None else None
-    return tasksOf(readList(path), settings, protocol, tuple((choices or {}).items()), names, dose=dose)
+    pairs = tuple((choices or {}).items())
+    return tasksOf(readList(path, labelNames), settings, protocol, pairs, dose=dose)
 
 
-def readList(path: str | Path) -> Sheet:
-    """Return the table in a CSV file of cases, which may have other columns. Raises InputError as readCases()."""
+def readList(path: str | Path, labels: str | Path | Mapping[int, str] | Mapping[Labels, str] | None = None) -> CaseList:
+    """Return the cases in a CSV file, which may have other columns. labels: as of a CaseList. Raises as readCases()."""
     sheet = readSheet(path, REQUIRED, OPTIONAL, mayHaveOthers=True)
     if not sheet.lines:
         raise InputError(f"{path}: there are no cases.")
-    return sheet
+    return CaseList(sheet, list(filter(None, dict.fromkeys(line.cells["case"] for line in sheet.lines))), labels)
 
 
 def tasksOf(
-    sheet: Sheet,
+    given: CaseList,
     settings: Settings,
     protocol: Protocol | None = None,
     choices: Sequence[tuple[str, str | None]] = (),
-    labelNames: Mapping[Labels, str] | None = None,
     names: Sequence[str] = (),
-    structures: Sequence[str] | None = None,
     dose: str | Path | Sequence[str] | None = None,
 ) -> list[Task]:
-    """Return the tasks in a table of cases, as readCases(). choices: pairs of names, as of a Task; names: as of a Task.
+    """Return the tasks in a list of cases, as readCases(). choices: pairs of names, as of a Task; names: as of a Task.
 
-    structures: what single structures of each line are called, None to find out. If any case has a dose, the settings
-    of all of them ask for its family, so that one table can hold all.
+    If any case has a dose, the settings of all of them ask for its family, so that one table can hold all.
     """
+    sheet = given.sheet
     folder = Path(sheet.source).resolve().parent
+    labelNames = labelNamesFrom(given.labels)
     usual = [] if dose is None else weightedDoses(dose, Path().resolve())
     doses = [weightedDoses(line.cells["dose"], folder) if line.cells["dose"] else usual for line in sheet.lines]
     if any(doses):
         settings = settings.changed(families=(*settings.families, "dose"))
+    structures = given.structures
+    if structures is None:
+        # folders have no suffix, and their names are not those of structures
+        stems = [
+            [stemOf(path) if suffixOf(path) else "" for path in (Path(line.cells[side]) for side in REFERENCE_AND_TEST)]
+            for line in sheet.lines
+        ]
+        cases = [line.cells["case"] for line in sheet.lines]
+        structures = namesOfFiles((case, ours, theirs) for case, (ours, theirs) in zip(cases, stems, strict=True))
     protocols: dict[str, Protocol | InputError | None] = {"": protocol}
     seen: dict[tuple[str, str], str] = {}
-    for name in dict.fromkeys(line.cells["protocol"] for line in sheet.lines):
-        if name not in protocols:
-            protocols[name] = _protocol(name, folder)
-    chosen, named = tuple(choices), tuple((labelNames or {}).items())
-    if structures is None:
-        cells = (line.cells for line in sheet.lines)
-        structures = namesOfFiles((one["case"], _stem(one["reference"]), _stem(one["test"])) for one in cells)
-    return [
-        _task(line, folder, settings, protocols, seen, chosen, named, structure, tuple(names), tuple(plan))
-        for line, structure, plan in zip(sheet.lines, structures, doses, strict=True)
-    ]
-
-
-def _stem(path: str) -> str:
-    """Return the name of a file without its suffix; "" for a folder."""
-    return stemOf(Path(path)) if suffixOf(Path(path)) else ""
-
-
-def _task(
-    line: Line,
-    folder: Path,
-    settings: Settings,
-    protocols: Mapping,
-    seen: dict[tuple[str, str], str],
-    choices: tuple[tuple[str, str | None], ...],
-    labelNames: tuple[tuple[Labels, str], ...],
-    structure: str,
-    names: tuple[str, ...],
-    doses: tuple[tuple[str, float], ...],
-) -> Task:
-    cells = line.cells
-    problem = ""
-    missing = [] if line.mistake else [name for name in REQUIRED if not cells[name]]
-    key = (cells["case"], cells["method"])
-    if line.mistake:
-        problem = str(line.mistake)
-    elif missing:
-        problem = str(line.problem(missing[0], "it is empty."))
-    elif key in seen:
-        problem = str(line.problem("case", f"this case is already listed ({seen[key]})."))
-    else:
-        seen[key] = line.where
-    protocol = protocols[cells["protocol"]]
-    if isinstance(protocol, InputError):
-        problem, protocol = problem or str(protocol), None
-    reference, test = (str(folder / cells[name]) for name in REFERENCE_AND_TEST)
-    image = str(folder / cells["image"]) if cells["image"] else ""
-    return Task(
-        cells["case"] or line.where,
-        cells["method"],
-        reference,
-        test,
-        settings,
-        protocol,
-        problem,
-        fingerprint(
-            tuple(filter(None, (reference, test, image, *(path for path, _ in doses)))),
+    tasks = []
+    for line, structure, plan in zip(sheet.lines, structures, doses, strict=True):
+        cells, problem = line.cells, ""
+        key = (cells["case"], cells["method"])
+        if line.mistake:
+            problem = str(line.mistake)
+        elif missing := [name for name in REQUIRED if not cells[name]]:
+            problem = str(line.problem(missing[0], "it is empty."))
+        elif key in seen:
+            problem = str(line.problem("case", f"this case is already listed ({seen[key]})."))
+        else:
+            seen[key] = line.where
+        if (name := cells["protocol"]) not in protocols:
+            beside = folder / name
+            try:
+                protocols[name] = readProtocol(beside if beside.exists() else name)
+            except InputError as error:
+                protocols[name] = error
+        rules = protocols[name]
+        if isinstance(rules, InputError):
+            problem, rules = problem or str(rules), None
+        reference, test = (str(folder / cells[side]) for side in REFERENCE_AND_TEST)
+        task = Task(
+            cells["case"] or line.where,
+            cells["method"],
+            reference,
+            test,
             settings,
-            protocol,
-            choices,
-            labelNames,
-            structure,
-            names,
-            [weight for _, weight in doses if weight != 1],
-        ),
-        choices=choices,
-        labelNames=labelNames,
-        structure=structure,
-        names=names,
-        image=image,
-        doses=doses,
-    )
+            rules,
+            problem,
+            choices=tuple(choices),
+            labelNames=tuple(labelNames.items()),
+            structure=structure,
+            names=tuple(names),
+            image=str(folder / cells["image"]) if cells["image"] else "",
+            doses=tuple(plan),
+        )
+        tasks.append(replace(task, fingerprint=_fingerprint(task)))
+    return tasks
 
 
-def _protocol(name: str, folder: Path) -> Protocol | InputError:
-    """Return a protocol that cases name, or the error of reading it."""
-    beside = folder / name
-    try:
-        return readProtocol(beside if beside.exists() else name)
-    except InputError as error:
-        return error
-
-
-def fingerprint(
-    paths: Sequence[str],
-    settings: Settings,
-    protocol: Protocol | None,
-    choices: Sequence[tuple[str, str | None]] = (),
-    labelNames: Sequence[tuple[Labels, str]] = (),
-    structure: str = "",
-    names: Sequence[str] = (),
-    weights: Sequence[float] = (),
-) -> str:
+def _fingerprint(task: Task) -> str:
     """Return two words, of which the second changes with the files and the first with all else.
 
     That is the settings, rules, choices, names of labels and the software.
     """
+
+    def order(named: tuple[Labels, str]) -> tuple[int, ...]:
+        return named[0] if isinstance(named[0], tuple) else (named[0],)
+
     content = {
         "software": __version__,
-        "settings": settings.toDictionary(),
-        "protocol": protocol and protocol.version,
-        "choices": list(choices),
-        "labelNames": sorted(labelNames, key=_order),
-        "structure": structure,
-        "names": sorted(names),
-        "doses": list(weights),
+        "settings": task.settings.toDictionary(),
+        "protocol": task.protocol and task.protocol.version,
+        "choices": list(task.choices),
+        "labelNames": sorted(task.labelNames, key=order),
+        "structure": task.structure,
+        "names": sorted(task.names),
+        "doses": [weight for _, weight in task.doses if weight != 1],
     }
-    return f"{_hashOf(content)} {_hashOf([_state(Path(path)) for path in paths])}"
-
-
-def _hashOf(content: object) -> str:
-    text = json.dumps(content, sort_keys=True)
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32]
-
-
-def _order(named: tuple[Labels, str]) -> tuple[int, ...]:
-    """Return what names of labels and regions are sorted by."""
-    which, _ = named
-    return which if isinstance(which, tuple) else (which,)
+    paths = filter(None, (task.reference, task.test, task.image, *(path for path, _ in task.doses)))
+    texts = (json.dumps(part, sort_keys=True) for part in (content, [_state(Path(path)) for path in paths]))
+    hashes = (hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32] for text in texts)
+    return " ".join(hashes)
 
 
 def _state(path: Path) -> Mapping:

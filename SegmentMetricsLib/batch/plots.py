@@ -27,7 +27,7 @@ from ..show.resulttables import heading
 from ..show.tablemodel import Column, Table
 from ..show.writing import fileNames, writeJson, writeTable
 from .ranks import quantile, ranksOf
-from .statistics import NO_METHOD, Cohort, PairedTest, ValueRow, betterOf, box
+from .statistics import NO_METHOD, Cohort, PairedTest, asDrawn, betterOf, box, titleOfKey
 from .summaryoptions import CONFIDENCE, Options
 from .summarywriting import SUMMARIZED
 
@@ -115,7 +115,6 @@ def writePlots(
     options: Options,
     tests: Sequence[PairedTest],
     folder: Path,
-    *,
     names: Sequence[str] = (),
     structures: Sequence[str] = (),
     convention: str = OWN_CONVENTION,
@@ -135,30 +134,36 @@ def writePlots(
     if not shown:
         return []
     stated = "" if convention == OWN_CONVENTION else f" Boundary and overlap in the convention {convention}."
-    figures: dict[str, tuple[Any, str]] = {}
-    (folder / PLOTS).mkdir(exist_ok=True)
+    figures: dict[str, tuple[Any, str] | None] = {}
+    own = folder / PLOTS
+    own.mkdir(exist_ok=True)
     ranks = ranksOfMethods(cohort, options, keys, shown)
+    entries = []
     with rc_context(STYLE):
         for key in keys:
             parts = [shown[start : start + MOST_STRUCTURES] for start in range(0, len(shown), MOST_STRUCTURES)]
             for number, part in enumerate(parts, start=1):
-                if made := boxPlot(cohort, options, tests, key, part):
-                    figures[key if len(parts) == 1 else f"{key} {number}"] = made
-        if made := blandAltman(cohort, shown):
-            figures[BLAND_ALTMAN] = made
-        if ranks:
-            figures[RANKING] = rankingPlot(ranks, cohort)
+                name = key if len(parts) == 1 else f"{key} {number}"
+                figures[name] = boxPlot(cohort, options, tests, key, part)
+        figures[BLAND_ALTMAN] = blandAltman(cohort, shown)
+        figures[RANKING] = rankingPlot(ranks, cohort) if ranks else None
         correlated = [key for key in cohort.keys if betterOf(key) and (key in keys or not names)]
-        if len(correlated) > 1:
-            figures[CORRELATIONS] = heatMap(cohort, options, correlated)
-        entries = _save(figures, folder / PLOTS, stated)
+        figures[CORRELATIONS] = heatMap(cohort, options, correlated) if len(correlated) > 1 else None
+        made = {key: one for key, one in figures.items() if one is not None}
+        for name, (key, (figure, caption)) in zip(fileNames(made), made.items(), strict=True):
+            for kind in KINDS:
+                # without the date, the same numbers make the same file
+                date = {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else {}
+                figure.savefig(own / f"{name}.{kind}", metadata=date, bbox_inches="tight", pad_inches=0.03)
+            files = [f"{name}.{kind}" for kind in KINDS]
+            entries.append({"figure": key, "files": files, "caption": f"{caption}{stated}"})
     if ranks:
         heads = ("Measurement", "Method", "MeanRank", "MeanRankLow", "MeanRankHigh", "Blocks")
-        writeTable(Table(list(map(Column, heads)), ranks), folder / PLOTS / TABLE)
+        writeTable(Table(list(map(Column, heads)), ranks), own / TABLE)
     files = [name for entry in entries for name in entry["files"]] + [TABLE] * bool(ranks)
     content = {"schema": SCHEMA, "treatment": options.describe(), "figures": entries, "files": files}
-    writeJson(content, folder / PLOTS / JSON)
-    return [folder / PLOTS / name for name in (*files, JSON)]
+    writeJson(content, own / JSON)
+    return [own / name for name in (*files, JSON)]
 
 
 def removePlots(folder: Path, unless: Options | None = None) -> None:
@@ -181,18 +186,6 @@ def removePlots(folder: Path, unless: Options | None = None) -> None:
         own.rmdir()
 
 
-def _save(figures: Mapping[str, tuple[Any, str]], folder: Path, stated: str) -> list[dict]:
-    """Write every figure as all KINDS, and return its entry in plots.json."""
-    entries = []
-    for name, (key, (figure, caption)) in zip(fileNames(figures), figures.items(), strict=True):
-        for kind in KINDS:
-            # without the date, the same numbers make the same file
-            date = {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else {}
-            figure.savefig(folder / f"{name}.{kind}", metadata=date, bbox_inches="tight", pad_inches=0.03)
-        entries.append({"figure": key, "files": [f"{name}.{kind}" for kind in KINDS], "caption": f"{caption}{stated}"})
-    return entries
-
-
 def _newFigure(width: float, height: float, rows: int = 1, columns: int = 1, **shares):
     """Return a figure, without the state that pyplot keeps, and its axes (rows, columns)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -211,26 +204,11 @@ def _looks(cohort: Cohort) -> dict[str, tuple[str, str]]:
     }
 
 
-def _titleOf(cohort: Cohort, key: str) -> str:
-    found = findMetric(key)
-    title = found.metric.title.format(**found.words) if found else key
-    unit = _unitOf(cohort, key)
-    return f"{title} ({unit})" if unit else title
-
-
-def _unitOf(cohort: Cohort, key: str) -> str:
-    return {"mm3": "cm³", "mm2": "mm²"}.get(cohort.units[key], cohort.units[key])
-
-
-def _factor(cohort: Cohort, key: str) -> float:
-    return 0.001 if cohort.units[key] == "mm3" else 1.0
-
-
 def boxPlot(
     cohort: Cohort, options: Options, tests: Sequence[PairedTest], key: str, structures: Sequence[str]
 ) -> tuple[Any, str] | None:
     """Return a figure with a box for every structure and method, and its caption; None without a finite value."""
-    ranked, factor = cohort.ranked(options), _factor(cohort, key)
+    ranked, (unit, factor) = cohort.ranked(options), asDrawn(cohort.units[key])
     groups = {
         (structure, method): np.array(list(ranked.get((structure, method, key), {}).values()), float) * factor
         for structure in structures
@@ -247,19 +225,15 @@ def boxPlot(
     shares: dict[str, Any] = {} if gap is None else {"height_ratios": [5, 1], "sharex": True}
     figure, parts = _newFigure(PAGE if wide else COLUMN, HEIGHT, 1 if gap is None else 2, **shares)
     axes, last = parts[0][0], parts[-1][0]
-    _setScale(axes, scale, finite)
+    if scale:
+        _setScale(axes, scale, finite)
     width = 0.8 / len(methods)
     isPoints = max(map(len, groups.values())) < MOST_POINTS
-    infinite: dict[tuple[float, int], int] = {}
     for (structure, method), values in groups.items():
-        color, marker = looks[method]
         x = structures.index(structure) + width * (methods.index(method) - (len(methods) - 1) / 2)
-        for sign in (1, -1):
-            if count := int(np.sum(np.isinf(values) & (np.sign(values) == sign))):
-                infinite[x, sign] = count
+        _countInfinite(axes, values, x)
         for part in dict.fromkeys((axes, last)) if len(values) else ():
-            _drawBox(part, values, x, 0.8 * width, color, marker, isPoints)
-    _drawInfinite(axes, infinite)
+            _drawBox(part, values, x, 0.8 * width, *looks[method], isPoints)
     marked = _drawStars(axes, tests, key, structures, methods, width)
     if gap is not None:
         _break(figure, axes, last, gap, finite)
@@ -270,14 +244,27 @@ def boxPlot(
             label.set_horizontalalignment("right")
             label.set_rotation_mode("anchor")
     last.set_xlim(-0.6, len(structures) - 0.4)
-    unit = _unitOf(cohort, key)
-    axes.set_ylabel(heading(key) + (f" ({unit})" if unit else "") + (", logarithmic" if scale else ""))
+    stated = f" ({unit})" if unit else ""
+    axes.set_ylabel(heading(key) + stated + (", logarithmic" if scale else ""))
     for part in (axes, last):
         part.grid(axis="y", color="#dddddd", linewidth=0.5)
         part.set_axisbelow(True)
     _legend(figure, looks)
-    kind = "logarithmic" if scale else "" if gap is None else "broken"
-    return figure, _captionOfBoxes(cohort, key, groups, kind, marked, bool(infinite), isPoints, tests)
+    sizes = sorted({len(values) for values in groups.values() if len(values)})
+    number = f"n = {sizes[0]}" if len(sizes) == 1 else f"n = {sizes[0]} to {sizes[-1]}"
+    told = "all values are shown as points" if isPoints else "points: values beyond"
+    caption = (
+        f"{titleOfKey(key)}{stated}; {number} per box. Boxes: median and quartiles; whiskers: farthest values within "
+        f"1.5 interquartile ranges; {told}."
+    )
+    if scale or gap is not None:
+        caption += f" The axis is {'logarithmic' if scale else 'broken'}."
+    if any(np.isinf(values).any() for values in groups.values()):
+        caption += " ∞: number of infinite values, which count as worse than all others."
+    if marked:
+        test = f"Wilcoxon's signed-rank test, corrected ({options.correction})"
+        caption += f" * p < 0.05, ** p < 0.01, *** p < 0.001: {test}."
+    return figure, caption
 
 
 def _short(name: str) -> str:
@@ -331,8 +318,6 @@ def _setScale(axes, scale: str, finite: np.ndarray) -> None:
     """Give an axis its scale, with plain numbers on a logarithmic one."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, SymmetricalLogLocator
 
-    if not scale:
-        return
     # where values are 0, the axis is linear up to the smaller ones
     linear = float(np.quantile(finite[finite > 0], 0.25))
     axes.set_yscale(scale, **({"linthresh": linear} if scale == "symlog" else {}))
@@ -373,18 +358,12 @@ def _drawBox(axes, values: np.ndarray, x: float, width: float, color: str, marke
     axes.plot(x + spread, points, marker, color=color, markersize=2.4, markeredgewidth=0, alpha=0.8, linestyle="none")
 
 
-def _drawInfinite(axes, infinite: Mapping[tuple[float, int], int]) -> None:
+def _countInfinite(axes, values: np.ndarray, x: float) -> None:
     """Write how many values of a box are infinite, at the edge of the axes beyond which they lie."""
-    for (x, sign), count in infinite.items():
-        axes.annotate(
-            f"{'' if sign > 0 else '-'}∞ {count}",
-            (x, 1 if sign > 0 else 0),
-            xycoords=("data", "axes fraction"),
-            ha="center",
-            va="top" if sign > 0 else "bottom",
-            fontsize=6,
-            color=INK,
-        )
+    for sign, place, edge in (("", 1, "top"), ("-", 0, "bottom")):
+        if count := int(np.sum(values == float(f"{sign}inf"))):
+            at = {"xycoords": ("data", "axes fraction"), "ha": "center", "va": edge}
+            axes.annotate(f"{sign}∞ {count}", (x, place), **at, fontsize=6, color=INK)
 
 
 def _drawStars(
@@ -419,32 +398,6 @@ def _legend(figure, looks: Mapping[str, tuple[str, str]], place: str = "lower") 
         figure.legend(handles=marks, loc=f"outside {place} center", ncols=min(len(marks), 4))
 
 
-def _captionOfBoxes(
-    cohort: Cohort,
-    key: str,
-    groups: Mapping[tuple[str, str], np.ndarray],
-    axis: str,
-    isMarked: bool,
-    isInfinite: bool,
-    isPoints: bool,
-    tests: Sequence[PairedTest],
-) -> str:
-    counts = sorted({len(values) for values in groups.values() if len(values)})
-    number = f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
-    parts = [
-        f"{_titleOf(cohort, key)}; {number} per box. Boxes: median and quartiles; whiskers: farthest values within 1.5 "
-        f"interquartile ranges; {'all values are shown as points' if isPoints else 'points: values beyond'}."
-    ]
-    if axis:
-        parts.append(f"The axis is {axis}.")
-    if isInfinite:
-        parts.append("∞: number of infinite values, which count as worse than all others.")
-    if isMarked:
-        correction = next(test.correction for test in tests if test.measurement == key)
-        parts.append(f"* p < 0.05, ** p < 0.01, *** p < 0.001: Wilcoxon's signed-rank test, corrected ({correction}).")
-    return " ".join(parts)
-
-
 def blandAltman(cohort: Cohort, structures: Sequence[str]) -> tuple[Any, str] | None:
     """Return Bland-Altman plots of volumes, one for each structure (Bland & Altman 1986), and the caption.
 
@@ -456,13 +409,21 @@ def blandAltman(cohort: Cohort, structures: Sequence[str]) -> tuple[Any, str] | 
     )  # fmt: skip
     if keys is None:
         return None
-    factor = _factor(cohort, keys[0])
+    unit, factor = asDrawn(cohort.units[keys[0]])
     looks = _looks(cohort)
     points: dict[str, dict[str, np.ndarray]] = {}
     for structure in structures:
         for method in cohort.methods:
-            both = [_drawnVolumes(cohort.values.get((structure, method, key), {})) for key in keys]
-            volumes = [[group[case] * factor for group in both] for case in both[0] if case in both[1]]
+            # of the cases in which both sides have the structure
+            both = [
+                {
+                    case: factor * given.value
+                    for case, given in cohort.values.get((structure, method, key), {}).items()
+                    if math.isfinite(given.value) and not (given.missing or given.isEmpty)
+                }
+                for key in keys
+            ]
+            volumes = [[group[case] for group in both] for case in both[0] if case in both[1]]
             if len(volumes) >= 3:
                 points.setdefault(structure, {})[method] = np.array(volumes)
     if not points:
@@ -470,7 +431,6 @@ def blandAltman(cohort: Cohort, structures: Sequence[str]) -> tuple[Any, str] | 
     columns = min(len(points), 3)
     rows = math.ceil(len(points) / columns)
     figure, axes = _newFigure(COLUMN if columns == 1 else PAGE, 0.4 + 2.1 * rows, rows, columns)
-    unit = _unitOf(cohort, keys[0])
     for place, structure in zip(axes.flat, points):
         for method, pairs in points[structure].items():
             color, marker = looks[method]
@@ -492,15 +452,6 @@ def blandAltman(cohort: Cohort, structures: Sequence[str]) -> tuple[Any, str] | 
         "(1.96 standard deviations). Structures that one side lacks are left out."
     )
     return figure, caption
-
-
-def _drawnVolumes(group: Mapping[str, ValueRow]) -> dict[str, float]:
-    """Return the volumes of the cases in which both sides have the structure."""
-    return {
-        case: given.value
-        for case, given in group.items()
-        if math.isfinite(given.value) and not (given.missing or given.isEmpty)
-    }
 
 
 def ranksOfMethods(
@@ -572,11 +523,15 @@ def heatMap(cohort: Cohort, options: Options, keys: Sequence[str]) -> tuple[Any,
 
     Measurements that rank alike add nothing to each other (Taha & Hanbury, doi:10.1186/s12880-015-0068-x, figure 3).
     """
+    from matplotlib.colors import LinearSegmentedColormap
+
+    # which people with color vision deficiencies can distinguish
+    colors = LinearSegmentedColormap.from_list("correlation", ["#0072B2", "#FFFFFF", "#D55E00"])
     found = correlations(cohort, options, keys)
     number, values = len(keys), found.to_numpy()
     side = min(max(1.2 + 0.32 * number, COLUMN), 14)
     figure, ((axes,),) = _newFigure(side, side)
-    picture = axes.imshow(values, cmap=_diverging(), vmin=-1, vmax=1)
+    picture = axes.imshow(values, cmap=colors.with_extremes(bad="#eeeeee"), vmin=-1, vmax=1)
     for row, column in np.ndindex(values.shape):
         if not math.isnan(values[row, column]):
             ink = "white" if abs(values[row, column]) > 0.75 else INK
@@ -589,9 +544,9 @@ def heatMap(cohort: Cohort, options: Options, keys: Sequence[str]) -> tuple[Any,
     for spine in axes.spines.values():
         spine.set_visible(False)
     figure.colorbar(picture, shrink=0.6, label="Spearman's rank correlation")
-    contours = found.attrs["contours"]
+    contours = counted(found.attrs["contours"], "contour")
     caption = (
-        f"Rank correlations of measurements over {counted(contours, 'contour')}: 1 means the same ranking from the "
+        f"Rank correlations of measurements over {contours}: 1 means the same ranking from the "
         "best to the worst, also of a distance and an overlap; 0 means that they have nothing in common."
     )
     return figure, caption
@@ -615,11 +570,3 @@ def correlations(cohort: Cohort, options: Options, keys: Sequence[str]):
     found = frame.corr("spearman", min_periods=FEWEST)
     found.attrs["contours"] = int(frame.notna().sum().max())
     return found
-
-
-def _diverging():
-    """Return the colors for -1 to 1 that people with color vision deficiencies can distinguish."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    colors = LinearSegmentedColormap.from_list("correlation", ["#0072B2", "#FFFFFF", "#D55E00"])
-    return colors.with_extremes(bad="#eeeeee")

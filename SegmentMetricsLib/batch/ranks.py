@@ -6,7 +6,7 @@ An infinite number is larger (or smaller) than all finite ones, and that is all 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -26,20 +26,22 @@ MOST_EXACT_SHIFT = 50
 def quantile(values: np.ndarray, share: float) -> float:
     """Return the quantile of sorted numbers (n,) by linear interpolation, as NumPy for finite ones.
 
-    Between a finite and an infinite number it is infinite. share: from 0 to 1.
+    Between a finite and an infinite number it is infinite; two opposite infinite ones cancel. share: from 0 to 1.
     """
     place = share * (len(values) - 1)
     low, high = float(values[math.floor(place)]), float(values[math.ceil(place)])
     if low == high or place == math.floor(place):
         return low
     if math.isinf(low) or math.isinf(high):
-        return middle(low, high)
+        return 0.0 if low == -high else low + high
     return low + (place - math.floor(place)) * (high - low)
 
 
-def middle(low: float, high: float) -> float:
-    """Return the mean of two numbers; two opposite infinite ones cancel, so that it is 0."""
-    return 0.0 if math.isinf(low) and low == -high else float((low + high) / 2)
+def medianOf(values: np.ndarray) -> float:
+    """Return the median of at least one number (n,); two opposite infinite ones in the middle cancel."""
+    with np.errstate(invalid="ignore"):
+        median = float(np.median(values))
+    return 0.0 if math.isnan(median) else median
 
 
 def tied(given: Sequence[float] | np.ndarray, relative: float, absolute: float = 0.0) -> np.ndarray:
@@ -59,19 +61,19 @@ def tied(given: Sequence[float] | np.ndarray, relative: float, absolute: float =
 class SignedRank(NamedTuple):
     """The outcome of comparing paired numbers: the second of each pair minus the first.
 
-    cases: number of pairs. median: of the differences. p: two-sided, of Wilcoxon's signed-rank test. effect: the
-    matched-pairs rank-biserial correlation, from -1 to 1: the share of the sum of ranks where the second is larger,
-    minus the share where it is smaller. effectLow, effectHigh: its 95 % interval. shift: the Hodges-Lehmann estimate,
-    the median of the means of all pairs of differences. shiftLow, shiftHigh: its 95 % interval, infinite where there
-    are too few cases for one. reason: why there is no p.
+    cases: number of pairs. medianDifference: of the differences. p: two-sided, of Wilcoxon's signed-rank test.
+    rankBiserial: the matched-pairs rank-biserial correlation, from -1 to 1: the share of the sum of ranks where the
+    second is larger, minus the share where it is smaller. shift: the Hodges-Lehmann estimate, the median of the means
+    of all pairs of differences. Low, High: their 95 % intervals; that of the shift is infinite where there are too few
+    cases for one. reason: why there is no p.
     """
 
     cases: int
-    median: float | None = None
+    medianDifference: float | None = None
     p: float | None = None
-    effect: float | None = None
-    effectLow: float | None = None
-    effectHigh: float | None = None
+    rankBiserial: float | None = None
+    rankBiserialLow: float | None = None
+    rankBiserialHigh: float | None = None
     shift: float | None = None
     shiftLow: float | None = None
     shiftHigh: float | None = None
@@ -84,37 +86,29 @@ def compareRanks(first: np.ndarray, second: np.ndarray) -> SignedRank:
     Two infinite numbers of the same sign are a tie; an infinite difference has the largest absolute rank, which several
     share. Numbers that only differ by rounding are ties, and so are absolute differences that do.
     """
-    differences = differencesOf(first, second)
-    count = len(differences)
+    count = len(first)
     if not count:
         return SignedRank(0, reason="no case has both")
+    isSame = [
+        math.isclose(a, b, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO) for a, b in zip(first, second, strict=True)
+    ]
+    differences = np.zeros(count)
+    # two infinite numbers are the same, so that they are not subtracted
+    np.subtract(second, first, out=differences, where=~np.array(isSame, bool))
     median = medianOf(differences)
     if not differences.any():
         return SignedRank(count, median, reason="the methods do not differ in any case")
     ranks = signedRanks(differences)
     used = ranks[ranks != 0]
+    if count <= MOST_EXACT:
+        p = min(1.0, 2 * min(_chances(used), _chances(-used)))
+    else:
+        from scipy.stats import wilcoxon
+
+        # the ranks of ranks are the ranks, so SciPy needs neither infinite numbers nor a tolerance
+        p = float(wilcoxon(ranks).pvalue)
     effect = float(used.sum() / np.abs(used).sum())
-    return SignedRank(
-        count, median, _signedRankP(ranks), effect, *effectInterval(effect, len(used)), *shiftOf(differences)
-    )
-
-
-def differencesOf(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the differences (n,) of the second numbers from the first, 0 for those that are equal but for rounding."""
-    isSame = [
-        math.isclose(a, b, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO) for a, b in zip(first, second, strict=True)
-    ]
-    result = np.zeros(len(first))
-    # two infinite numbers are the same, so that they are not subtracted
-    np.subtract(second, first, out=result, where=~np.array(isSame, bool))
-    return result
-
-
-def medianOf(values: np.ndarray) -> float:
-    """Return the median of at least one number (n,)."""
-    values = np.sort(values)
-    half = len(values) // 2
-    return float(values[half]) if len(values) % 2 else middle(float(values[half - 1]), float(values[half]))
+    return SignedRank(count, median, p, effect, *effectInterval(effect, len(used)), *shiftOf(differences))
 
 
 def signedRanks(differences: np.ndarray) -> np.ndarray:
@@ -127,35 +121,23 @@ def signedRanks(differences: np.ndarray) -> np.ndarray:
     return result * np.sign(differences)
 
 
-def _signedRankP(ranks: np.ndarray) -> float:
-    """Return the two-sided p of Wilcoxon's signed-rank test. ranks: as from signedRanks()."""
-    if len(ranks) <= MOST_EXACT:
-        return _exactSignedRank(ranks[ranks != 0])
-    from scipy.stats import wilcoxon
-
-    # the ranks of ranks are the ranks, so SciPy needs neither infinite numbers nor a tolerance
-    return float(wilcoxon(ranks).pvalue)
-
-
-def _exactSignedRank(ranks: np.ndarray) -> float:
-    """Return the exact two-sided p for signed ranks, also with ties.
+def _chances(ranks: np.ndarray) -> float:
+    """Return how likely the positive of signed ranks sum up to at least what they do, if both signs are equally likely.
 
     SciPy returns the same, but with ties it enumerates all choices of signs, which takes a second; older versions
     approximate.
     """
     # ties have the mean of their ranks, which may be half of an integer, hence the factor 2
     doubled = np.round(2 * np.abs(ranks)).astype(int)
-    ways = _waysToSum(doubled)
-    positive = int(doubled[ranks > 0].sum())
-    return float(min(1.0, 2 * min(ways[: positive + 1].sum(), ways[positive:].sum()) / ways.sum()))
+    return float(min(1.0, _chancesOfSums(doubled)[int(doubled[ranks > 0].sum()) :].sum()))
 
 
-def _waysToSum(ranks: Sequence[int]) -> np.ndarray:
-    """Return the number of choices of signs for each sum of the positive ones of some ranks."""
-    ways = np.ones(1)
+def _chancesOfSums(ranks: Iterable[int]) -> np.ndarray:
+    """Return how likely each sum of the positive ones of some ranks is, if both signs are equally likely."""
+    chances = np.ones(1)
     for rank in ranks:
-        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
-    return ways
+        chances = (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0))) / 2
+    return chances
 
 
 def effectInterval(effect: float, count: int) -> tuple[float, float]:
@@ -180,53 +162,48 @@ def shiftOf(differences: np.ndarray) -> tuple[float, float, float]:
     The interval holds the shifts that Wilcoxon's test does not reject: by its exact distribution without ties for up to
     50 cases, by the normal one for more. It is infinite for fewer than six cases, which cannot reject any shift.
     """
-    rows, columns = np.triu_indices(len(differences))
+    count = len(differences)
+    rows, columns = np.triu_indices(count)
     with np.errstate(invalid="ignore"):
         means = (differences[rows] + differences[columns]) / 2
     # two cases that are infinitely far apart in opposite directions cancel, as in the sum of ranks
     means[np.isnan(means)] = 0
-    rejected, half = _rejectedSums(len(differences)), len(means) // 2
-    # of hundreds of cases there are too many means to sort them all
-    means.partition(sorted({max(half - 1, 0), half, max(rejected - 1, 0), len(means) - max(rejected, 1)}))
-    median = float(means[half]) if len(means) % 2 else middle(float(means[half - 1]), float(means[half]))
-    if not rejected:
-        return median, -math.inf, math.inf
-    return median, float(means[rejected - 1]), float(means[-rejected])
-
-
-def _rejectedSums(count: int) -> int:
-    """Return how many of the smallest sums of ranks Wilcoxon's test rejects on either side at 5 %."""
+    # how many of the smallest sums of ranks Wilcoxon's test rejects on either side at 5 %
     if count <= MOST_EXACT_SHIFT:
-        ways = np.cumsum(_waysToSum(range(1, count + 1)))
-        return int(np.searchsorted(ways / ways[-1], 0.025, side="right"))
-    from scipy.stats import norm
+        below = np.cumsum(_chancesOfSums(range(1, count + 1)))
+        rejected = int(np.searchsorted(below, 0.025, side="right"))
+    else:
+        from scipy.stats import norm
 
-    half, deviation = count * (count + 1) / 4, math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
-    return math.floor(half - norm.ppf(0.975) * deviation) + 1
+        deviation = math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
+        rejected = math.floor(count * (count + 1) / 4 - norm.ppf(0.975) * deviation) + 1
+    if not rejected:
+        return medianOf(means), -math.inf, math.inf
+    # of hundreds of cases there are too many means to sort them all
+    ends = np.partition(means, [rejected - 1, len(means) - rejected])
+    return medianOf(means), float(ends[rejected - 1]), float(ends[-rejected])
 
 
 class Friedman(NamedTuple):
-    """The outcome of Friedman's test. cases: number of blocks. statistic: chi-squared. reason: why there is no p."""
+    """The outcome of Friedman's test: number of blocks, chi-squared and p, None where there is no test."""
 
     cases: int
     statistic: float | None = None
     p: float | None = None
-    reason: str = ""
 
 
 def compareMany(values: np.ndarray) -> Friedman:
     """Return Friedman's test of whether methods differ (1937, doi:10.1080/01621459.1937.10503522).
 
     p is that of the chi-squared distribution, which is rough for fewer than ten cases. values: (cases, methods), at
-    least three methods; numbers of a case that only differ by rounding are ties.
+    least three methods; numbers of a case that only differ by rounding are ties. There is no test if no method differs
+    in any case.
     """
-    if not len(values):
-        return Friedman(0, reason="no case has all methods")
-    from scipy.stats import friedmanchisquare, rankdata
+    from scipy.stats import friedmanchisquare
 
-    ranks = rankdata([tied(row, ROUNDING, ROUNDING_OF_ZERO) for row in values], axis=1)
-    if not np.ptp(ranks, axis=1).any():
-        return Friedman(len(values), reason="the methods do not differ in any case")
+    ranks = np.array([ranksOf(row) for row in values])
+    if not len(ranks) or not np.ptp(ranks, axis=1).any():
+        return Friedman(len(values))
     found = friedmanchisquare(*ranks.T)
     return Friedman(len(values), float(found.statistic), float(found.pvalue))
 
@@ -262,13 +239,8 @@ def signedRankGreater(differences: np.ndarray) -> float | None:
     ranks = ranks[ranks != 0]
     if not len(ranks):
         return None
-    if len(ranks) > MOST_EXACT_GREATER:
-        from scipy.stats import wilcoxon
+    if len(ranks) <= MOST_EXACT_GREATER:
+        return _chances(ranks)
+    from scipy.stats import wilcoxon
 
-        return float(wilcoxon(ranks, alternative="greater", method="approx", correction=True).pvalue)
-    # tied ranks may be half of an integer, hence the factor 2
-    doubled = np.round(2 * np.abs(ranks)).astype(int)
-    chances = np.ones(1)  # of each sum of the ranks of positive differences, if both signs are equally likely
-    for rank in doubled:
-        chances = (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0))) / 2
-    return float(min(1.0, chances[int(doubled[ranks > 0].sum()) :].sum()))
+    return float(wilcoxon(ranks, alternative="greater", method="approx", correction=True).pvalue)

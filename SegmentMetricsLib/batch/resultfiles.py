@@ -15,12 +15,10 @@ from typing import Any, TextIO
 from ..base.errors import InputError
 from ..base.texts import oneLine
 from ..case.missing import BOTH, CountedNames, Roster
-from ..case.protocol.protocol import Protocol
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.registry import REGISTRY, restore, select
-from ..model.naming import PAIR_JOINT, notAmong, pairTitle
+from ..model.naming import PAIR_JOINT, notAmong
 from ..model.structures import REFERENCE_AND_TEST
-from ..settings.settings import Settings
 from ..show import verdicts as verdictwriting
 from ..show.report.blocks import PLOTLY_FILE
 from ..show.report.index import INDEX, CaseLine, indexOf
@@ -28,7 +26,7 @@ from ..show.resulttables import FAMILY_OF_LIST, LISTED, listedRows
 from ..show.tablemodel import Column
 from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSchema
 from . import lesionsizes, tableschema
-from .alarms import inShort
+from .alarms import inShort, titleOfPair
 from .cases import FAILED, OK, RECORDS, Task, caseTitle
 from .plots import removePlots
 from .statistics import METHOD_WORDS, STRUCTURE_WORDS
@@ -77,7 +75,7 @@ class CohortFiles:
     """The files of a batch in its output folder; closes them at the end of a `with`.
 
     results.jsonl, with one line per case, is authoritative; the tables are derived from it. roster: of all outcomes in
-    it, after repeatRows().
+    it.
 
     overwrites: whether outcomes of an earlier run that were made with other settings, or of other cases, are removed;
     else InputError is raised if there are any.
@@ -92,6 +90,7 @@ class CohortFiles:
         self.isJudged = any(task.protocol is not None for task in tasks)
         self.offsets: dict[tuple[str, str], int] = {}
         self.roster = Roster()
+        self._tables: dict[str, TextIO] = {}
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = _locked(folder / ".segment-metrics.lock")
         try:
@@ -100,15 +99,15 @@ class CohortFiles:
             self._unlock()
             raise
         self._records = (folder / RECORDS).open("ab")
-        self._open()
+        self.rewriteTables()
 
     def __enter__(self) -> CohortFiles:
         return self
 
     def __exit__(self, *_) -> None:
-        for file in (self._records, self._table, self._verdicts, *self._lists.values()):
-            if file is not None:
-                file.close()
+        self._records.close()
+        for file in self._tables.values():
+            file.close()
         self._unlock()
 
     def _unlock(self) -> None:
@@ -138,10 +137,29 @@ class CohortFiles:
                     file.seek(self.offsets[key])
                     yield json.loads(file.readline())
 
-    def sortTables(self, others: Sequence[Mapping]) -> None:
-        """Rewrite the tables in the order of the cases. others: outcomes that are only in the tables."""
-        self._open()
+    def rewriteTables(self, others: Sequence[Mapping] = ()) -> None:
+        """Write the tables, in the order of the cases, and the schema. others: outcomes that are only in the tables."""
+        for file in self._tables.values():
+            file.close()
+        headings: dict[str, list[str]] = {TABLE: [*self.identity, *self.columns]}
+        if self.isJudged:
+            headings[VERDICTS_FILE] = ["Case", "Method", *verdictwriting.HEADINGS]
+        for name, listed in LISTED.items():
+            if any(FAMILY_OF_LIST[name] in task.settings.families for task in self.tasks.values()):
+                headings[name] = ["Case", "Method", STRUCTURE, *(one.key for one in listed)]
+        for name in (VERDICTS_FILE, *LISTED):
+            (self.folder / name).unlink(missing_ok=True)
+        self._names = CountedNames()
+        self._tables = {name: openTable(self.folder / name) for name in headings}
+        for name, heading in headings.items():
+            csv.writer(self._tables[name]).writerow(heading)
+        columns = [Column(key, description=text, isText=True) for key, text in self.identity.items()]
+        columns += self.columns.values()
+        writeSchema(columns, self.folder / SCHEMA)
+        lists = [name for name in LISTED if name in headings]
+        tableschema.write(columns, len(self.identity) > len(IDENTITY), self.folder, lists)
         for outcome in self.outcomes():
+            self.roster.learn(outcome)
             self.addRows(outcome)
         for other in others:
             self.addRows(other)
@@ -178,7 +196,7 @@ class CohortFiles:
         try:
             with path.open("rb") as old, unfinished.open("wb") as new:
                 for line in old:
-                    outcome = parsed(line)
+                    outcome = parse(line)
                     if outcome is None:
                         continue
                     key = (outcome["case"], outcome["method"])
@@ -211,9 +229,9 @@ class CohortFiles:
 
     def _requireSame(self, outcome: Mapping, task: Task | None) -> None:
         """Raise InputError for an outcome with results that were made with other settings, or of a case not listed."""
-        if outcome["status"] != OK or (
-            task is not None and _settingsOf(outcome["fingerprint"]) == _settingsOf(task.fingerprint)
-        ):
+        # the first word of a fingerprint changes with all but the files and the report of a case
+        isSame = task is not None and outcome["fingerprint"].split(" ")[0] == task.fingerprint.split(" ")[0]
+        if outcome["status"] != OK or isSame:
             return
         title = oneLine(caseTitle(outcome["case"], outcome["method"]))
         why = "is no longer in the list" if task is None else "was measured with other settings or another version"
@@ -233,96 +251,61 @@ class CohortFiles:
         isThere = name == Path(task.report).name and (self.folder / REPORTS / name).exists()
         return outcome["fingerprint"] == task.fingerprint and isThere
 
-    def _open(self) -> None:
-        """Create the tables with their headings, and the schema."""
-        opened = (
-            getattr(self, "_table", None),
-            getattr(self, "_verdicts", None),
-            *getattr(self, "_lists", {}).values(),
-        )
-        for file in opened:
-            if file is not None:
-                file.close()
-        self._names = CountedNames()
-        self._table = openTable(self.folder / TABLE)
-        csv.writer(self._table).writerow([*self.identity, *self.columns])
-        self._verdicts = None
-        (self.folder / VERDICTS_FILE).unlink(missing_ok=True)
-        if self.isJudged:
-            self._verdicts = openTable(self.folder / VERDICTS_FILE)
-            csv.writer(self._verdicts).writerow(["Case", "Method", *verdictwriting.HEADINGS])
-        self._lists = {}
-        for name, listed in LISTED.items():
-            (self.folder / name).unlink(missing_ok=True)
-            if any(FAMILY_OF_LIST[name] in task.settings.families for task in self.tasks.values()):
-                self._lists[name] = openTable(self.folder / name)
-                csv.writer(self._lists[name]).writerow(["Case", "Method", STRUCTURE, *(one.key for one in listed)])
-        columns = [Column(key, description=text, isText=True) for key, text in self.identity.items()]
-        columns += self.columns.values()
-        writeSchema(columns, self.folder / SCHEMA)
-        tableschema.write(columns, len(self.identity) > len(IDENTITY), self.folder, self._lists)
-
-    def repeatRows(self) -> None:
-        """Write the rows of all outcomes that are kept from an earlier run, and add these to the roster."""
-        for outcome in self.outcomes():
-            self.roster.learn(outcome)
-            self.addRows(outcome)
-
     def addRows(self, outcome: Mapping) -> None:
         """Write an outcome into the tables only, because its line is not a task or it is already recorded."""
-        writer = csv.writer(self._table)
-        start = [outcome["case"], outcome["method"]]
+        start = {"Case": outcome["case"], "Method": outcome["method"]}
         structures = {id(record): structure for record, structure, _ in self._names.of(outcome, self.roster)}
         judged = outcome.get("protocol") or {"structures": []}
         verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
         missing = [record for record in outcome.get("missing", ()) if id(record) in structures]
         failures = outcome.get("failures", {})
         failed = notAmong(failures, (record["structure"] for record in missing))
+        rows = {name: csv.writer(file) for name, file in self._tables.items()}
+
+        def add(measured: Mapping[str, Any], **identity: str) -> None:
+            told = start | identity
+            rows[TABLE].writerow(cells([*map(told.get, self.identity), *map(measured.get, self.columns)]))
+
         if not (outcome["pairs"] or missing or failed):
-            writer.writerow(self._padded([*start, "", outcome["status"], outcome["reason"]]))
+            add({}, Status=outcome["status"], Reason=outcome["reason"])
         titles = {}
         for record in (*outcome["pairs"], *missing):
             structure = structures.get(id(record), record["structure"])
-            titles[pairTitle(record[side]["name"] for side in REFERENCE_AND_TEST)] = structure
-            writer.writerow(cells([*start, structure, *_told(record), *self._values(record, verdicts)]))
-            for name, file in self._lists.items():
-                csv.writer(file).writerows(cells([*start, structure, *row]) for row in listedRows(name, record) or ())
+            title = titleOfPair(record)
+            titles[title] = structure
+            status, side = OK, record.get("missing", "")
+            if "leftOut" in record or (side and not record["measurements"]):
+                status = "could not be used"
+            elif side:
+                status = "missing in both" if side == BOTH else f"missing in the {side}"
+            reference, test = (record[name] for name in REFERENCE_AND_TEST)
+            add(
+                {key: restore(key, given) for key, given in record["measurements"].items()},
+                Structure=structure,
+                Status=status,
+                Reason=record.get("reason", ""),
+                Reference=reference["name"],
+                Test=test["name"],
+                ReferenceFile=reference["file"],
+                TestFile=test["file"],
+                Pairing=record["pairing"]["how"] if "pairing" in record else "",
+                Verdict=verdicts.get(title, ""),
+                Alarms=inShort(record),
+                Convention=record.get("convention", ""),
+            )
+            for name in rows.keys() & LISTED.keys():
+                rows[name].writerows(
+                    cells([*start.values(), structure, *row]) for row in listedRows(name, record) or ()
+                )
         for title in failed:
-            reference, joint, test = title.partition(PAIR_JOINT)
-            told = (self._names.knownAs(reference), FAILED, failures[title], reference, test if joint else title)
-            writer.writerow(self._padded([*start, *told]))
-        for file in (self._table, *self._lists.values()):
-            file.flush()
-        if self._verdicts is not None:
+            name, joint, test = title.partition(PAIR_JOINT)
+            known, why = self._names.knownAs(name), failures[title]
+            add({}, Structure=known, Status=FAILED, Reason=why, Reference=name, Test=test if joint else title)
+        if self.isJudged:
             for row in verdictwriting.rows(judged, lambda title: titles.get(title) or self._names.knownAs(title)):
-                csv.writer(self._verdicts).writerow(cells([*start, *row]))
-            self._verdicts.flush()
-
-    def _padded(self, values: list[str]) -> list[str]:
-        """Return the cells of a row without measurements, as many as the table has columns."""
-        return cells([*values, *[None] * (len(self.identity) + len(self.columns) - len(values))])
-
-    def _values(self, pair: Mapping, verdicts: Mapping[str, str]) -> list[Any]:
-        names = [pair[side]["name"] for side in REFERENCE_AND_TEST]
-        files = [pair[side]["file"] for side in REFERENCE_AND_TEST]
-        verdict = verdicts.get(pairTitle(names), "")
-        found = {key: restore(key, given) for key, given in pair["measurements"].items()}
-        how = pair["pairing"]["how"] if "pairing" in pair else ""
-        identity = [*names, *files, how, verdict, inShort(pair)]
-        identity += [pair.get("convention", "")] * (len(self.identity) - len(IDENTITY))
-        return [*identity, *map(found.get, self.columns)]
-
-
-def _told(record: Mapping) -> tuple[str, str]:
-    """Return the status and the reason of a record for the table."""
-    side = record.get("missing", "")
-    if "leftOut" in record or (side and not record["measurements"]):
-        status = "could not be used"
-    elif side:
-        status = "missing in both" if side == BOTH else f"missing in the {side}"
-    else:
-        status = OK
-    return status, record.get("reason", "")
+                rows[VERDICTS_FILE].writerow(cells([*start.values(), *row]))
+        for file in self._tables.values():
+            file.flush()
 
 
 def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:
@@ -330,10 +313,12 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:
 
     They must be known in advance, as the table's heading is written before the first case is compared.
     """
-    wanted = {(id(task.settings), id(task.protocol)): task for task in tasks}
-    allSettings = [_everything(task.settings, task.protocol) for task in wanted.values()]
+    wanted = {(id(task.settings), id(task.protocol)): (task.settings, task.protocol) for task in tasks}
     columns: dict[str, tuple[int, Column]] = {}
-    for settings in allSettings:
+    for settings, protocol in wanted.values():
+        if protocol is not None:  # whatever it asks for any structure
+            rules = tuple(replace(rule, structure="*") for rule in protocol.rules)
+            settings = replace(protocol, rules=rules).settingsFor(settings, "any")[settings.convention]
         for one in select(settings):
             unit, words = one.metric.unitFor(3, settings), one.words
             column = Column(one.key, one.metric.title.format(**words), unit, one.metric.description.format(**words))
@@ -341,15 +326,7 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:
     return {key: column for key, (_, column) in sorted(columns.items(), key=lambda item: item[1][0])}
 
 
-def _everything(base: Settings, protocol: Protocol | None) -> Settings:
-    """Return settings that select every measurement that any structure of a case may need."""
-    if protocol is None:
-        return base
-    rules = tuple(replace(rule, structure="*") for rule in protocol.rules)
-    return replace(protocol, rules=rules).settingsFor(base, "any")[base.convention]
-
-
-def parsed(line: bytes) -> dict | None:
+def parse(line: bytes) -> dict | None:
     """Return the outcome in a line of results.jsonl, None if it is incomplete or something else."""
     try:
         outcome = json.loads(line)
@@ -359,11 +336,6 @@ def parsed(line: bytes) -> dict | None:
         return outcome if complete and isinstance(outcome["pairs"], list) else None
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
-
-
-def _settingsOf(fingerprint: str) -> str:
-    """Return the part of a fingerprint that changes with all but the files and the report of a case."""
-    return fingerprint.split(" ")[0]
 
 
 def _reportOf(outcome: Mapping) -> str:

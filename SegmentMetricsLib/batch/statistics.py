@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, cast
 
 import numpy as np
@@ -14,8 +14,8 @@ from ..base.errors import requireKind
 from ..case.missing import BOTH, REFERENCE, TEST, CountedNames, Roster
 from ..metrics.metric import Asked
 from ..metrics.registry import REGISTRY, findMetric, restore
-from ..model.naming import pairTitle
-from ..model.structures import REFERENCE_AND_TEST, TEST_EMPTY
+from ..model.structures import TEST_EMPTY
+from .alarms import titleOfPair
 from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile
 from .summaryoptions import BY_MEASUREMENT, CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, STEPWISE, Options
 
@@ -56,8 +56,26 @@ class ValueRow:
         return self.isEmpty or self.missing == TEST
 
 
+# What is counted of the values of either method in a test.
+COUNTED: dict[str, Callable[[ValueRow], bool]] = {
+    "missing": lambda value: value.missing == TEST,
+    "empty": lambda value: value.isEmpty,
+    "infinite": lambda value: math.isinf(value.value),
+}
+
+
 @dataclass(frozen=True)
-class Summary:
+class StatisticsRow:
+    """A dataclass whose instances are rows of a table with statistics."""
+
+    def toDictionary(self) -> dict:
+        """Return the row as plain values for files, infinite numbers as "inf" and "-inf"."""
+        # JSON has no infinity; float() reads these texts
+        return {name: str(v) if isinstance(v, float) and math.isinf(v) else v for name, v in asdict(self).items()}
+
+
+@dataclass(frozen=True)
+class Summary(StatisticsRow):
     """One measurement of one structure and method over all cases; None is a statistic of too few values.
 
     Median, quartiles and range count an infinite value as worse than all others, and a structure that the test misses
@@ -90,13 +108,9 @@ class Summary:
     better: str = column(BETTER_WORDS, "")
     ranked: int = column("Number of values in median, quartiles and range", 0)
 
-    def toDictionary(self) -> dict:
-        """Return the summary as plain values for files, infinite numbers as "inf" and "-inf"."""
-        return _plain(self)
-
 
 @dataclass(frozen=True)
-class PairedTest:
+class PairedTest(StatisticsRow):
     """A Wilcoxon signed-rank test between two methods (Wilcoxon 1945, doi:10.2307/3001968).
 
     All differences are of the second method minus the first. Effect size and shift are those of ranks.SignedRank. The
@@ -155,20 +169,11 @@ class PairedTest:
     )
     friedmanCorrected: float | None = column("FriedmanP, corrected for the number of such tests as P is", None)
 
-    def toDictionary(self) -> dict:
-        """Return the test as plain values for files, infinite numbers as "inf" and "-inf"."""
-        return _plain(self)
-
-
-def _plain(row: Summary | PairedTest) -> dict:
-    # JSON has no infinity; float() reads these texts
-    return {name: str(v) if isinstance(v, float) and math.isinf(v) else v for name, v in asdict(row).items()}
-
 
 class Cohort:
-    """The measurements of many cases, by structure, method, key and case, from outcomes of cohort.tasks.runCase().
+    """The measurements of many cases, by structure, method, key and case, from outcomes of runCase().
 
-    roster: the structures of all cases that will be added; None collects them from the outcomes as they are added.
+    roster: the structures of all cases that will be added; None collects them from the outcomes that are given.
     cases: all that every method should have, also those that none has; further ones are those that are added.
     """
 
@@ -179,43 +184,36 @@ class Cohort:
         self.values: dict[tuple[str, str, str], dict[str, ValueRow]] = {}
         self.units: dict[str, str] = {}
         self._names = CountedNames()
-        outcomes = list(outcomes) if roster is None else outcomes
+        outcomes = list(outcomes)
         self.roster = Roster(outcomes) if roster is None else roster
         for outcome in outcomes:
-            self._take(outcome)
+            self.add(outcome)
 
     def add(self, outcome: Mapping) -> dict[str, str]:
         """Add all measurements of a case, and return the names of its structures in the cohort by title of the pair."""
         self.roster.learn(outcome)
-        return self._take(outcome)
-
-    def _take(self, outcome: Mapping) -> dict[str, str]:
         names = {}
         for record, structure, counts in self._names.of(outcome, self.roster):
-            names[pairTitle(record[side]["name"] for side in REFERENCE_AND_TEST)] = structure
-            if not counts:
-                continue
-            missing = record.get("missing", "")
-            for key, given in record["measurements"].items():
-                measurement = restore(key, given)
-                self.units.setdefault(key, measurement.unit)
-                group = self.values.setdefault((structure, outcome["method"], key), {})
-                isEmpty = not missing and measurement.empty == TEST_EMPTY
-                group[outcome["case"]] = ValueRow(measurement.value, record.get("diagonal"), missing, isEmpty)
-        self._takeHealthy(outcome)
+            names[titleOfPair(record)] = structure
+            if counts:
+                self._take(outcome, record, structure)
+        for record in outcome["pairs"]:
+            # where neither side has any structure, what is known of lesions counts for the only one of the cohort
+            if record.get("missing") == BOTH and self.roster.only:
+                self._take(outcome, record, self.roster.only, isHealthy=True)
         return names
 
-    def _takeHealthy(self, outcome: Mapping) -> None:
-        """Add what is known of lesions where neither side has any structure, for the only one of the cohort."""
-        for record in outcome["pairs"]:
-            if record.get("missing") != BOTH or not self.roster.only:
+    def _take(self, outcome: Mapping, record: Mapping, structure: str, isHealthy: bool = False) -> None:
+        """Add the measurements of a record; of one without any structure those of lesions."""
+        missing = "" if isHealthy else record.get("missing", "")
+        for key, given in record["measurements"].items():
+            one = restore(key, given)
+            if isHealthy and (one.family != "instances" or one.status != "ok"):
                 continue
-            for key, given in record["measurements"].items():
-                measurement = restore(key, given)
-                if measurement.family == "instances" and measurement.status == "ok":
-                    group = self.values.setdefault((self.roster.only, outcome["method"], key), {})
-                    group[outcome["case"]] = ValueRow(measurement.value, record.get("diagonal"))
-                    self.units.setdefault(key, measurement.unit)
+            isEmpty = not missing and not isHealthy and one.empty == TEST_EMPTY
+            self.units.setdefault(key, one.unit)
+            group = self.values.setdefault((structure, outcome["method"], key), {})
+            group[outcome["case"]] = ValueRow(one.value, record.get("diagonal"), missing, isEmpty)
 
     @property
     def structures(self) -> list[str]:
@@ -268,17 +266,24 @@ class Cohort:
 
     def used(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
         """Return the numbers by case for each structure, method and key, with infinite values treated as for means."""
-        given, treatment = self.given(options), options.treatment
+        given = self.given(options)
         largest: dict[str, float] = {}
         for (_, _, key), group in given.items():
             finite = [abs(v.value) for v in group.values() if math.isfinite(v.value)]
             largest[key] = max([*finite, largest.get(key, -math.inf)])
-        result = {}
-        for name, group in given.items():
-            key = name[2]
-            treated = ((case, _treated(v, treatment, self.units[key], largest[key])) for case, v in group.items())
-            result[name] = {case: value for case, value in treated if value is not None}
-        return result
+
+        def treat(value: ValueRow, key: str) -> float | None:
+            if math.isfinite(value.value):
+                return value.value
+            if math.isnan(value.value) or options.treatment == LEAVE_OUT:
+                return None
+            if options.treatment == DIAGONAL:
+                size = value.diagonal if self.units[key] == "mm" else None
+            else:
+                size = largest[key] if math.isfinite(largest[key]) else None
+            return None if size is None else math.copysign(size, value.value)
+
+        return _countedBy(treat, given)
 
     def ranked(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
         """Return the numbers by case for each structure, method and key, as they count in quantiles and rank tests.
@@ -286,34 +291,25 @@ class Cohort:
         An infinite value is worse than all others, and a structure that a test misses has the worst value that the
         measurement can have. For a measurement without a better direction, no value that is not finite counts.
         """
-        result = {}
-        for name, group in self.given(options).items():
-            scores = ((case, _score(value, name[2])) for case, value in group.items())
-            result[name] = {case: score for case, score in scores if score is not None}
-        return result
+
+        def score(value: ValueRow, key: str) -> float | None:
+            better = betterOf(key)
+            if better and value.isMissed:
+                definition = cast(Asked, findMetric(key)).metric
+                return definition.high if better == "lower" else definition.low
+            if math.isinf(value.value) and better:
+                return math.inf if better == "lower" else -math.inf
+            return value.value if math.isfinite(value.value) else None
+
+        return _countedBy(score, self.given(options))
 
 
-def _score(given: ValueRow, key: str) -> float | None:
-    """Return the number that counts in the order of values, None if it does not."""
-    better = betterOf(key)
-    if better and given.isMissed:
-        definition = cast(Asked, findMetric(key)).metric
-        return definition.high if better == "lower" else definition.low
-    if math.isinf(given.value) and better:
-        return math.inf if better == "lower" else -math.inf
-    return given.value if math.isfinite(given.value) else None
-
-
-def _treated(given: ValueRow, treatment: str, unit: str, largest: float) -> float | None:
-    """Return the number that a value counts as, None if it is left out."""
-    if math.isfinite(given.value):
-        return given.value
-    if math.isnan(given.value) or treatment == LEAVE_OUT:
-        return None
-    if treatment == DIAGONAL:
-        isKnown = unit == "mm" and given.diagonal is not None
-        return math.copysign(cast(float, given.diagonal), given.value) if isKnown else None
-    return math.copysign(largest, given.value) if math.isfinite(largest) else None
+def _countedBy(
+    number: Callable[[ValueRow, str], float | None], given: Mapping[tuple[str, str, str], Mapping[str, ValueRow]]
+) -> dict[tuple[str, str, str], dict[str, float]]:
+    """Return what each value counts as, without those that do not count. number: of a value and its key, or None."""
+    found = {name: {case: number(value, name[2]) for case, value in group.items()} for name, group in given.items()}
+    return {name: {case: n for case, n in group.items() if n is not None} for name, group in found.items()}
 
 
 def _checked(cohort: object, options: object) -> Options:
@@ -330,35 +326,34 @@ def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
     options = _checked(cohort, options)
     given, used, ranked = cohort.given(options), cohort.used(options), cohort.ranked(options)
     result = []
-    for structure in cohort.structures:
-        for method in cohort.methods:
-            for key in cohort.keys:
-                name = (structure, method, key)
-                if name in cohort.values:
-                    everything = cohort.values[name].values()
-                    sides = [value.missing for value in everything]
-                    values = [value.value for value in given[name].values()]
-                    infinite, undefined = sum(map(math.isinf, values)), sum(map(math.isnan, values))
-                    result.append(
-                        Summary(
-                            structure,
-                            method,
-                            key,
-                            cohort.units[key],
-                            cases=len(values),
-                            used=len(used[name]),
-                            infinite=infinite,
-                            undefined=undefined,
-                            replaced=len(used[name]) - (len(values) - infinite - undefined),
-                            missingReference=sides.count(REFERENCE),
-                            missingTest=sides.count(TEST),
-                            emptyTest=sum(value.isEmpty for value in everything),
-                            better=betterOf(key),
-                            ranked=len(ranked[name]),
-                            **_meanStatistics(list(used[name].values()), options),
-                            **_orderStatistics(list(ranked[name].values())),
-                        )
-                    )
+    for name in product(cohort.structures, cohort.methods, cohort.keys):
+        if name not in cohort.values:
+            continue
+        structure, method, key = name
+        everything = cohort.values[name].values()
+        sides = [value.missing for value in everything]
+        values = [value.value for value in given[name].values()]
+        infinite, undefined = sum(map(math.isinf, values)), sum(map(math.isnan, values))
+        result.append(
+            Summary(
+                structure,
+                method,
+                key,
+                cohort.units[key],
+                cases=len(values),
+                used=len(used[name]),
+                infinite=infinite,
+                undefined=undefined,
+                replaced=len(used[name]) - (len(values) - infinite - undefined),
+                missingReference=sides.count(REFERENCE),
+                missingTest=sides.count(TEST),
+                emptyTest=sum(value.isEmpty for value in everything),
+                better=betterOf(key),
+                ranked=len(ranked[name]),
+                **_meanStatistics(list(used[name].values()), options),
+                **_orderStatistics(list(ranked[name].values())),
+            )
+        )
     return result
 
 
@@ -392,6 +387,17 @@ def betterOf(key: str) -> str:
     """Return "lower" or "higher", the better direction of a measurement, "" without one."""
     found = findMetric(key)
     return found.metric.better if found else ""
+
+
+def titleOfKey(key: str) -> str:
+    """Return the title of a measurement, its key if it is unknown."""
+    found = findMetric(key)
+    return found.metric.title.format(**found.words) if found else key
+
+
+def asDrawn(unit: str) -> tuple[str, float]:
+    """Return the unit in which charts show values that have a unit, and the factor to it."""
+    return ("cm³", 0.001) if unit == "mm3" else (unit.replace("2", "²"), 1.0)
 
 
 def _meanStatistics(used: Sequence[float], options: Options) -> dict[str, Any]:
@@ -471,8 +477,9 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
     result = []
     for (key, structure, first, second), one in found.items():
         ofFirst, ofSecond = (cohort.values[structure, method, key] for method in (first, second))
-        missing = _missing(ofFirst, ofSecond)
-        better = betterOf(key)
+        better, favors = betterOf(key), ""
+        if one.rankBiserial and better:
+            favors = (second if (one.rankBiserial > 0) == (better == "higher") else first) or NO_METHOD
         p, tests = ofPairs[key, structure, first, second]
         overall: dict[str, Any] = {}
         if several := together.get((key, structure)):
@@ -483,34 +490,28 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
                 "friedmanP": several.p,
                 "friedmanCorrected": ofAll[key, structure][0],
             }
+        lacking = {case for group in (ofFirst, ofSecond) for case, v in group.items() if v.missing == REFERENCE}
+        counts: dict[str, Any] = {
+            f"{what}{which}": sum(map(isIt, group.values()))
+            for which, group in (("First", ofFirst), ("Second", ofSecond))
+            for what, isIt in COUNTED.items()
+        }
         result.append(
             PairedTest(
                 structure,
                 key,
                 first,
                 second,
-                one.cases,
-                one.median,
-                one.p,
-                p,
-                tests,
-                one.reason,
-                *missing,
-                emptyFirst=_countOfEmpty(ofFirst),
-                emptySecond=_countOfEmpty(ofSecond),
-                infiniteFirst=_countOfInfinite(ofFirst),
-                infiniteSecond=_countOfInfinite(ofSecond),
+                corrected=p,
+                tests=tests,
+                missingReference=len(lacking),
                 leftOut=len({*ofFirst, *ofSecond}) - one.cases,
                 correction=options.correction,
                 direction=f"{second or NO_METHOD} minus {first or NO_METHOD}",
                 better=better,
-                favors=_favored(one.effect, better, first, second),
-                rankBiserial=one.effect,
-                rankBiserialLow=one.effectLow,
-                rankBiserialHigh=one.effectHigh,
-                shift=one.shift,
-                shiftLow=one.shiftLow,
-                shiftHigh=one.shiftHigh,
+                favors=favors,
+                **counts,
+                **one._asdict(),
                 **overall,
             )
         )
@@ -533,29 +534,6 @@ def _correct(given: Mapping[tuple, float | None], correction: str) -> dict[tuple
         tests = sum(p is not None for p in family.values())
         result |= {name: (p, tests) for name, p in corrected(family, correction in STEPWISE).items()}
     return result
-
-
-def _favored(effect: float | None, better: str, first: str, second: str) -> str:
-    """Return the method that a rank-biserial correlation of the second minus the first is in favor of, "" for none."""
-    if not effect or not better:
-        return ""
-    return (second if (effect > 0) == (better == "higher") else first) or NO_METHOD
-
-
-def _missing(first: Mapping[str, ValueRow], second: Mapping[str, ValueRow]) -> tuple[int, int, int]:
-    """Return the number of cases in which the reference lacks a structure, and the test of each of two methods."""
-    groups = (first, second)
-    lacking = {case for group in groups for case, value in group.items() if value.missing == REFERENCE}
-    ofFirst, ofSecond = (sum(value.missing == TEST for value in group.values()) for group in groups)
-    return len(lacking), ofFirst, ofSecond
-
-
-def _countOfEmpty(group: Mapping[str, ValueRow]) -> int:
-    return sum(value.isEmpty for value in group.values())
-
-
-def _countOfInfinite(group: Mapping[str, ValueRow]) -> int:
-    return sum(math.isinf(value.value) for value in group.values())
 
 
 @dataclass(frozen=True)

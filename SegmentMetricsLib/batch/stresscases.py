@@ -1,5 +1,6 @@
 """The matched-Dice stress test over many cases: whether a measurement tells dangerous errors from harmless ones.
 
+Results are a table for the terminal, stress.json, stress.csv and stress.summary.csv.
 Source: Beyond Dice: SIS and STAR, sections 2.7 and 2.10.
 """
 
@@ -7,32 +8,60 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..base.errors import InputError
 from ..base.texts import commaSeparated
 from ..case.casework import criticalsOf, withLabelsNamed
-from ..case.stress import USUAL_SHARE, StressTest, stressTest
+from ..case.stress import USUAL_SHARE, stressTest
 from ..io import reading
 from ..io.sheets import readSheet
-from ..metrics.measurement import ROUNDING, Measurement
+from ..metrics.measurement import ROUNDING, Measurement, roundText, withUnit
 from ..metrics.registry import findMetric
 from ..model.naming import hintAt
 from ..model.structure import Structure
 from ..model.structures import Labels, nameMeant, requireUsable
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
+from ..show import writing
+from ..show.resulttables import columnFor
+from ..show.stress import CASES_SCHEMA, FILES_OF_CASES
+from ..show.tablemodel import Column, Table
+from ..show.tables import LONGEST_NAME, align, shorten
 from .ranks import signedRankGreater
-from .statistics import meanInterval
-from .summaryoptions import RESAMPLES, SEED
+from .statistics import column, meanInterval
+from .summaryoptions import CONFIDENCE, Options
+from .tableschema import describedFields
 
 REQUIRED = ("case", "reference")
 # The name under which the statistics of several structures together are listed.
 ALL = "all structures"
 GREATER, LESS = "greater", "less"
+JSON, TABLE = "stress.json", "stress.csv"
+SUMMARY, SUMMARY_SCHEMA, TABLE_SCHEMA = FILES_OF_CASES
+# What the columns of stress.csv are; those of measurements follow the registry.
+IDENTITY = {
+    "Case": "Name of the case",
+    "Structure": "Name of the structure that is changed",
+    "Variant": "risky: the most hazardous voxels are changed; neutral: the least hazardous ones",
+    "ReferenceFile": "File or folder of the reference",
+    "Count": "Number of voxels that are left out, and of voxels that are added",
+    "Inner": "Number of voxels of the inner boundary, of which some are left out",
+    "Outer": "Number of voxels of the outer boundary, of which some are added",
+    "HazardVaries": "Whether some voxels of the boundaries are more hazardous than others",
+    "Status": "ok or failed",
+    "Reason": "Why it is not ok",
+}
+TEST = (
+    "Wilcoxon signed-rank, one-sided: the risky variant is worse; differences of 0 are left out; where several "
+    "structures are taken together, the mean of a case's structures is one value"
+)
+# Measurements of the table on the terminal.
+SHOWN = ("DSC", "HD95", "wDice", "SIS", "STAR")
 
 
 @dataclass(frozen=True)
@@ -63,31 +92,32 @@ class StressOutcome:
     varies: bool = False
     reason: str = ""
 
+    @property
+    def variants(self) -> dict[str, Mapping[str, Measurement]]:
+        """The measurements of both variants by name."""
+        return {"risky": self.risky, "neutral": self.neutral}
+
 
 @dataclass(frozen=True)
 class Difference:
     """How a measurement of the risky variants differs from that of the neutral ones, over all cases.
 
-    structure: its name, or ALL, where the mean of a case's structures counts as one value. cases: number of cases with
-    finite values of both variants. leftOut: number of those with others. meanDifference: risky minus neutral. low,
-    high: 95 % bootstrap interval of it. alternative: "greater" or "less", that of the risky variant if it is worse. p:
-    of Wilcoxon's signed-rank test against that alternative, one-sided. reason: why there is no p. Numbers are None
-    where there are too few cases.
+    Numbers are None where there are too few cases.
     """
 
-    structure: str
-    measurement: str
-    unit: str
-    cases: int
-    leftOut: int
-    meanRisky: float | None
-    meanNeutral: float | None
-    meanDifference: float | None
-    low: float | None
-    high: float | None
-    alternative: str
-    p: float | None
-    reason: str = ""
+    structure: str = column("Name of the structure, or all structures: the mean of those of each case")
+    measurement: str = column("Key of the measurement")
+    unit: str = column("Unit of the measurement")
+    cases: int = column("Number of cases with finite values of both variants")
+    leftOut: int = column("Number of cases with infinite or undefined values")
+    meanRisky: float | None = column("Mean of the risky variants")
+    meanNeutral: float | None = column("Mean of the neutral variants")
+    meanDifference: float | None = column("Mean of the differences, risky minus neutral")
+    low: float | None = column("Lower end of the 95 % bootstrap interval of the mean difference")
+    high: float | None = column("Upper end of the 95 % bootstrap interval of the mean difference")
+    alternative: str = column("Alternative hypothesis: whether the risky variant's value is greater or less")
+    p: float | None = column("One-sided p of Wilcoxon's signed-rank test against that alternative")
+    reason: str = column("Why there is no p")
 
 
 def readStressCases(path: str | Path) -> list[StressCase]:
@@ -163,72 +193,118 @@ def stressCase(
             reason = str(error) or "this takes more memory than the computer has."
             yield StressOutcome(case.case, case.reference, name, {}, {}, reason=reason)
         else:
-            yield _outcome(case, name, result)
+            counts = (result.count, result.inner, result.outer, result.varies)
+            risky, neutral = dict(result.risky.items()), dict(result.neutral.items())
+            yield StressOutcome(case.case, case.reference, name, risky, neutral, *counts)
 
 
-def _outcome(case: StressCase, name: str, result: StressTest) -> StressOutcome:
-    risky, neutral = (dict(comparison.items()) for comparison in (result.risky, result.neutral))
-    counts = (result.count, result.inner, result.outer)
-    return StressOutcome(case.case, case.reference, name, risky, neutral, *counts, result.varies)
-
-
-def differences(outcomes: Sequence[StressOutcome], resamples: int = RESAMPLES, seed: int = SEED) -> list[Difference]:
+def differences(outcomes: Sequence[StressOutcome], options: Options | None = None) -> list[Difference]:
     """Return the differences of all measurements that have a better direction, by structure, then of all together.
 
-    The test is one-sided: a measurement that is sensitive to risk is worse for the risky variant.
+    The test is one-sided: a measurement that is sensitive to risk is worse for the risky variant. options: of the
+    bootstrap, None for the usual ones.
     """
+    options = options or Options()
     tested = [one for one in outcomes if not one.reason]
     names = list(dict.fromkeys(one.structure for one in tested))
-    keys = list(dict.fromkeys(key for one in tested for key in one.risky if _worse(key)))
+    worse = {}
+    for key in dict.fromkeys(key for one in tested for key in one.risky):
+        if (found := findMetric(key)) and found.metric.better:
+            worse[key] = GREATER if found.metric.better == "lower" else LESS
     result = []
     for structure in (*names, *([ALL] if len(names) > 1 else ())):
-        for key in keys:
+        for key, alternative in worse.items():
             own = [one for one in tested if structure in (ALL, one.structure) and key in one.risky]
             if own:
                 pairs = np.array([[one.risky[key].value, one.neutral[key].value] for one in own])
                 isUsed = np.isfinite(pairs).all(axis=1)
-                cases = [one.case for one, used in zip(own, isUsed, strict=True) if used]
-                values = _byCase(cases, pairs[isUsed])
-                leftOut = len({one.case for one in own}) - len(values)
-                unit = own[0].risky[key].unit
-                result.append(_difference((structure, key, unit), values, leftOut, resamples, seed))
+                # the mean of each case, as structures of one patient are not independent
+                cases = np.array([one.case for one in own])
+                used = dict.fromkeys(cases[isUsed])
+                values = np.array([pairs[isUsed & (cases == case)].mean(axis=0) for case in used]).reshape(-1, 2)
+                leftOut = len({*cases}) - len(values)
+                name = (structure, key, own[0].risky[key].unit)
+                result.append(_difference(name, values, leftOut, alternative, options))
     return result
 
 
-def _worse(key: str) -> str:
-    """Return the direction in which a measurement is worse, "" if it has none."""
-    found = findMetric(key)
-    return {"lower": GREATER, "higher": LESS}.get(found.metric.better, "") if found else ""
-
-
-def _byCase(cases: Sequence[str], pairs: np.ndarray) -> np.ndarray:
-    """Return the means of pairs of values (n, 2) by case: structures of one patient are not independent."""
-    order = list(dict.fromkeys(cases))
-    chosen = np.array([order.index(case) for case in cases], int)
-    return np.array([pairs[chosen == number].mean(axis=0) for number in range(len(order))]).reshape(-1, 2)
-
-
-def _difference(name: tuple[str, str, str], values: np.ndarray, leftOut: int, resamples: int, seed: int) -> Difference:
+def _difference(
+    name: tuple[str, str, str], values: np.ndarray, leftOut: int, alternative: str, options: Options
+) -> Difference:
     """Return the statistics of pairs (n, 2) of the risky and the neutral variant. name: structure, key and unit."""
-    alternative = _worse(name[1])
     if not len(values):
         reason = "no case has a finite value of both variants"
         return Difference(*name, 0, leftOut, None, None, None, None, None, alternative, None, reason)
     change = values[:, 0] - values[:, 1]
     # ranks count however small the differences are, so those due to rounding must be 0
     change[np.isclose(values[:, 0], values[:, 1], rtol=ROUNDING, atol=0)] = 0
-    low, high = meanInterval(change, resamples=resamples, seed=seed)
+    low, high = meanInterval(change, resamples=options.resamples, seed=options.seed)
     p = signedRankGreater(change if alternative == GREATER else -change)
-    return Difference(
-        *name,
-        len(values),
-        leftOut,
-        float(values[:, 0].mean()),
-        float(values[:, 1].mean()),
-        math.fsum(change) / len(change),
-        low,
-        high,
-        alternative,
-        p,
-        "" if p is not None else "the variants do not differ in any case",
-    )
+    means = (float(values[:, 0].mean()), float(values[:, 1].mean()), math.fsum(change) / len(change))
+    reason = "" if p is not None else "the variants do not differ in any case"
+    return Difference(*name, len(values), leftOut, *means, low, high, alternative, p, reason)
+
+
+def summaryTable(found: Sequence[Difference], width: int | None = None) -> str:
+    """Return the mean differences of the main measurements as text. width: as for tables.align()."""
+    head = ["Structure", "Measurement", "Cases", "Risky", "Neutral", "Difference", "95 % interval", "p (one-sided)"]
+    rows = []
+    for one in found:
+        if one.measurement in SHOWN:
+            # shares with one more digit than usual: of a large structure they differ little
+            risky, neutral, change, low, high = (
+                "" if number is None else withUnit(number, one.unit) if one.unit else roundText(number, 4)
+                for number in (one.meanRisky, one.meanNeutral, one.meanDifference, one.low, one.high)
+            )
+            interval = f"{low} to {high}" if low else ""
+            p = "" if one.p is None else f"{one.p:.2g}"
+            name = shorten(one.structure, LONGEST_NAME)
+            rows.append([name, one.measurement, str(one.cases), risky, neutral, change, interval, p])
+    return align(Table.headed(head, rows, left=2), width)
+
+
+def writeStressCases(
+    outcomes: Sequence[StressOutcome], found: Sequence[Difference], settings: Settings, options: Options, folder: Path
+) -> None:
+    """Write all results of stress tests into a folder. options: of the bootstrap."""
+    documents = []
+    keys = list(dict.fromkeys(key for one in outcomes for key in one.risky))
+    rows = []
+    for one in outcomes:
+        status = "failed" if one.reason else "ok"
+        document: dict[str, Any] = {"case": one.case, "reference": one.reference, "structure": one.structure}
+        document["status"] = status
+        if one.reason:
+            document["reason"] = one.reason
+        else:
+            document["count"] = one.count
+            document["boundary"] = {"inner": one.inner, "outer": one.outer, "hazardVaries": one.varies}
+            document["variants"] = {
+                name: {key: measurement.toDictionary() for key, measurement in own.items()}
+                for name, own in one.variants.items()
+            }
+        documents.append(document)
+        sizes = [None] * 4 if one.reason else [one.count, one.inner, one.outer, one.varies]
+        for variant, own in one.variants.items():
+            told = [one.case, one.structure, variant, one.reference, *sizes, status, one.reason]
+            rows.append([*told, *map(own.get, keys)])
+    content = {
+        "schema": CASES_SCHEMA,
+        "software": writing.versions(),
+        "settings": settings.toDictionary(),
+        "test": TEST,
+        "interval": f"{CONFIDENCE:.0%} percentile bootstrap of the mean difference",
+        "resamples": options.resamples,
+        "seed": options.seed,
+        "differences": [asdict(one) for one in found],
+        "tests": documents,
+    }
+    writing.writeJson(content, folder / JSON)
+    identity = [Column(key, description=text) for key, text in IDENTITY.items()]
+    statistics = [Column(key, description=text) for key, text in describedFields(Difference).items()]
+    measured = next((one.risky for one in outcomes if one.risky), {})
+    writing.writeTable(Table([*identity, *map(Column, keys)], rows), folder / TABLE)
+    writing.writeTable(Table(statistics, list(map(astuple, found))), folder / SUMMARY)
+    described = [columnFor(measured[key]) for key in keys if key in measured]
+    writing.writeSchema([*identity, *described], folder / TABLE_SCHEMA)
+    writing.writeSchema(statistics, folder / SUMMARY_SCHEMA)

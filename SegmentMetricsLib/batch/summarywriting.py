@@ -14,7 +14,7 @@ from ..show.tablemodel import Column, Table
 from ..show.tables import LONGEST_NAME, align, shorten, shortenName
 from ..show.writing import versions, writeJson, writeTable
 from .alarms import Alarms
-from .statistics import NO_METHOD, OVERALL, Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
+from .statistics import NO_METHOD, OVERALL, Cohort, PairedTest, Summary, summarize, summarizeOverall
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName
 
@@ -29,6 +29,7 @@ SUMMARIZED = ("DSC", "HD95", "MASD", "NSD_")
 def writeSummary(
     cohort: Cohort,
     options: Options,
+    tests: Sequence[PairedTest],
     counts: Mapping[str, int],
     folder: Path,
     convention: str = OWN_CONVENTION,
@@ -38,11 +39,10 @@ def writeSummary(
 
     Those of the mean over structures come last; they have a table of their own, as they are of no structure.
 
-    counts: number of cases by outcome. convention: that of the settings, stated in the files. alarms: of all pairs of
-    the cohort.
+    tests: of all its methods. counts: number of cases by outcome. convention: that of the settings, stated in the
+    files. alarms: of all pairs of the cohort.
     """
-    summaries, tests = summarize(cohort, options), compareMethods(cohort, options)
-    means = summarizeOverall(cohort, options)
+    summaries, means = summarize(cohort, options), summarizeOverall(cohort, options)
     removeSummary(folder)
     content = {
         "schema": SCHEMA,
@@ -107,7 +107,8 @@ def summaryTable(
     keys = ([key for key in measured if key.startswith(SUMMARIZED)] or measured)[:6]
     found = {(s.structure, s.method, s.measurement): s for s in shown}
     sides = cohort.sides()
-    sides |= {(OVERALL, method): dict.fromkeys(_casesOf(cohort, method), "") for method in cohort.methods}
+    for (_, method), group in list(sides.items()):  # the mean over structures is of the cases of any
+        sides.setdefault((OVERALL, method), {}).update(dict.fromkeys(group, ""))
     lackedBy = cohort.lacking
     lacks = {name: list(sides[name].values()) for name in dict.fromkeys((s.structure, s.method) for s in shown)}
     told = ["Missing"] if any(map(any, lacks.values())) else []
@@ -122,7 +123,9 @@ def summaryTable(
         names = [shortenName(structure, LONGEST_NAME), *[shorten(method, LONGEST_NAME)] * isNamed]
         number = lacking.count("") if isLeftOut else len(lacking)
         whole = f" of {number + len(lackedBy[method])}" if method in lackedBy else ""
-        counts = [f"{number}{whole}", *[_missing(lacking)] * len(told)]
+        sidesOf = ((lacking.count(side), side) for side in (TEST, REFERENCE))
+        missing = ", ".join(f"{count} {side}" for count, side in sidesOf if count)
+        counts = [f"{number}{whole}", *[missing] * len(told)]
         rows.append([*names, *counts, *texts])
     table = align(Table.headed(heads, rows, 1 + isNamed), width)
     if any(text.endswith("*") for row in rows for text in row):
@@ -146,17 +149,6 @@ def _whyFewer(summaries: Sequence[Summary], lacks: Mapping[tuple[str, str], Sequ
         whys.append("not measured")
     *most, last = whys
     return f"{', '.join(most)} or {last}" if most else last
-
-
-def _casesOf(cohort: Cohort, method: str) -> list[str]:
-    """Return the cases of a method, whatever their structures."""
-    return list(dict.fromkeys(case for (_, own, _), group in cohort.values.items() if own == method for case in group))
-
-
-def _missing(lacking: Sequence[str]) -> str:
-    """Return the number of cases in which each side lacks a structure, in words."""
-    counts = ((lacking.count(side), side) for side in (TEST, REFERENCE))
-    return ", ".join(f"{count} {side}" for count, side in counts if count)
 
 
 def _cell(summary: Summary | None, cases: int) -> str:

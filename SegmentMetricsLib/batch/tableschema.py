@@ -83,17 +83,18 @@ def write(results: Sequence[Column], convention: bool, folder: Path, lists: Iter
         SUMMARY_FILE: _table(
             "structure, method and measurement",
             (STRUCTURE, METHOD, MEASUREMENT),
-            _columns(_ofFields(Summary) | stated),
+            _columns(describedFields(Summary) | stated),
         ),
         TESTS_FILE: _table(
             "structure, measurement and pair of methods, if there are several",
             (STRUCTURE, MEASUREMENT, "First", "Second"),
-            _columns(_ofFields(PairedTest) | stated),
+            _columns(describedFields(PairedTest) | stated),
         ),
     }
+    identity = _columns({CASE: "Name of the case", METHOD: METHOD_WORDS, STRUCTURE: STRUCTURE_WORDS})
     for file in lists:
         rows, key = LISTS[file]
-        tables[file] = _table(rows, (CASE, METHOD, STRUCTURE, *key), map(_column, (*_identityOfRows(), *LISTED[file])))
+        tables[file] = _table(rows, (CASE, METHOD, STRUCTURE, *key), [*identity, *map(_column, LISTED[file])])
     if LESIONS_FILE in lists:
         rows = "structure, method and size of lesions"
         tables[SIZES_FILE] = _table(rows, (STRUCTURE, METHOD, "VolumeLow"), _columns(SIZE_COLUMNS))
@@ -108,13 +109,8 @@ def _table(rows: str, key: Sequence[str], columns: Iterable[Mapping]) -> dict:
     return {"rows": f"one per {rows}", "key": list(key), "columns": list(columns)}
 
 
-def _identityOfRows() -> list[Column]:
-    words = {CASE: "Name of the case", METHOD: METHOD_WORDS, STRUCTURE: STRUCTURE_WORDS}
-    return [Column(name, description=text, isText=True) for name, text in words.items()]
-
-
-def _ofFields(kind: type) -> dict[str, str]:
-    """Return the headings of the fields of a Summary or PairedTest, with their descriptions."""
+def describedFields(kind: type) -> dict[str, str]:
+    """Return the headings of the fields of a dataclass whose instances are rows of a table, with their descriptions."""
     return {columnName(one.name): one.metadata["about"] for one in fields(kind)}
 
 

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ..base.errors import InputError, installing
+from ..base.errors import InputError, PairError, installing
 from ..base.parallel import DIED, Died, spread
-from ..base.texts import oneLine
+from ..base.texts import cutShort, oneLine, tellingApart
+from ..case.casework import openCase
+from ..case.missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
+from ..io.dicom.opening import isDicom
+from ..io.doses import readWeighted
+from ..metrics.findings import asDictionaries
 from .cases import FAILED, OK, Task
+
+if TYPE_CHECKING:
+    from ..case.comparison import Comparison
+    from ..show.report.document import Part
 
 # Workers for which cases are submitted to a cluster, even if it has fewer.
 FEWEST_OF_CLUSTER = 8
@@ -30,8 +43,6 @@ def runCase(task: Task) -> dict:
         if task.problem:
             raise InputError(task.problem)
         with _oneAtATime:
-            from .caseoutcomes import outcomeOf
-
             outcome.update(outcomeOf(task))
     except (InputError, OSError) as error:
         outcome.update(status=FAILED, reason=oneLine(str(error)))
@@ -40,6 +51,107 @@ def runCase(task: Task) -> dict:
     except Exception as error:  # one case of thousands must not stop the others; it fails and says why
         outcome.update(status=FAILED, reason=oneLine(f"This should not happen: {type(error).__name__}: {error}"))
     outcome["seconds"] = round(time.perf_counter() - started, 3)
+    return outcome
+
+
+def outcomeOf(task: Task) -> dict:
+    """Compare and judge the structures of a case, write its report if requested, and return the outcome as strict JSON.
+
+    If a structure cannot be used or a pair cannot be compared, the case fails, but its other pairs are kept. Raises
+    InputError and OSError for a case that cannot be run at all.
+    """
+    case = openCase(
+        task.reference,
+        task.test,
+        task.settings,
+        names=task.names or None,
+        choices=task.choices,
+        labelNames=dict(task.labelNames),
+        listedAs=task.structure,
+        dose=readWeighted(task.doses),
+        image=task.image if task.image and task.report else None,
+        protocol=task.protocol,
+    )
+    case = replace(case, displayed=task.displayed, isSpread=task.isSpread)
+    report = None
+    if task.report:
+        from ..show.report import Report
+        from ..show.report.slicepictures import thumbnail, typical
+
+        titles = tellingApart([task.reference, task.test])
+        report = Report(
+            task.title,
+            case.settings,
+            withConventions=task.withConventions,
+            origins=(titles[task.reference], titles[task.test]),
+            image=case.image,
+            script=task.script,
+        )
+        case = replace(case, settings=report.settings)
+    found: dict[int, Comparison | PairError] = {}
+    parts: dict[int, Part] = {}
+    thumbnails: dict[int, dict] = {}
+    for pack in case.packs():
+        # copies, so that the surfaces made on the way are freed with them
+        compared = case.pairs(case.pairing.pairs[number].anew() for number in pack)
+        for number in pack:
+            one = next(compared)
+            if report is not None and not isinstance(one, PairError):
+                parts[number] = report.part(one, number)
+                both = {"thumbnail": thumbnail(one), "typical": typical(one)}
+                thumbnails[number] = {name: picture for name, picture in both.items() if picture}
+            found[number] = one if isinstance(one, PairError) else one.record(hasPlaces=report is not None)
+            del one  # before the next pair is measured
+    result = case.result(found)
+    if report is not None:
+        for number in sorted(parts):
+            report.include(parts[number])
+    missing, more = compareMissing(case)
+    problems = [*dict.fromkeys(map(oneLine, [*case.unusable.values(), *map(str, result.errors.values())])), *more]
+    pairs = [
+        {
+            **record.toDictionary(),
+            "pairing": {"how": match.how, "confidence": match.confidence},
+            "structure": structureName(match),
+            "diagonal": diagonal(match),
+            **whatIsMissing(whichLacks(match), structureName(match)),
+        }
+        for record, match in zip(result, result.pairing.pairs, strict=True)
+    ]
+    outcome = {
+        "status": FAILED if problems else OK,
+        "reason": " ".join(cutShort(problems)),
+        "pairs": pairs,
+        "unmatched": result.unmatched,
+        "missing": missing,
+        "pairing": {
+            "proposals": [match.toDictionary() for match in result.proposals],
+            "findings": asDictionaries(result.findings),
+        },
+        **({"failures": result.failures} if result.failures else {}),
+    }
+    for record, number in zip(pairs, sorted(thumbnails)):
+        record.update(thumbnails[number])
+    if result.judgment is not None:
+        outcome["protocol"] = result.judgment.toDictionary()
+    if report is not None:
+        report.write(
+            Path(task.report),
+            judgment=result.judgment,
+            unmatched=result.unmatched,
+            failures=result.failures,
+            findings=case.pairing.findings,
+        )
+        outcome["report"] = Path(task.report).name
+    if task.structuredReport and result:
+        from ..show.structuredreport import writeReport
+
+        target = Path(task.structuredReport)
+        shutil.rmtree(target.parent, ignore_errors=True)  # of a run of this case that failed
+        image = Path(task.image)
+        sources = [image] if task.image and (image.is_dir() or isDicom(image)) else []
+        files = writeReport(result, target, sources=sources, hasCopies=task.hasCopies)
+        outcome["structuredReport"] = "/".join(files[0].parts[-2:])
     return outcome
 
 
@@ -72,14 +184,12 @@ def runAll(
     ) as found:
         for number, outcome in found:
             task = tasks[number]
-            yield task, _outcome(task, _problem(outcome)) if isinstance(outcome, Exception) else outcome
-
-
-def _problem(error: Exception) -> str:
-    """Return a message for a task whose execution raised an error, such as what a cluster raises for a lost worker."""
-    if isinstance(error, Died) or type(error).__name__ == "KilledWorker":
-        return DIED
-    return f"The worker could not run it: {type(error).__name__}: {error}"
+            if isinstance(outcome, Exception):
+                kind = type(outcome).__name__
+                # the other is what a cluster raises for a lost worker
+                isDead = isinstance(outcome, Died) or kind == "KilledWorker"
+                outcome = _outcome(task, DIED if isDead else f"The worker could not run it: {kind}: {outcome}")
+            yield task, outcome
 
 
 @contextmanager

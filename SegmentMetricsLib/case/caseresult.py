@@ -7,12 +7,11 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.errors import InputError, raiseAny
-from ..base.texts import counted
 from ..model.naming import onlyIn, pairTitle, placeOf
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing
 from .frames import frameOf, pandasOrError
-from .multilabel import MultiLabel, ofShares
+from .multilabel import MultiLabel, combine
 from .protocol.judgment import Judgment
 
 if TYPE_CHECKING:
@@ -87,14 +86,6 @@ class CaseResult(list[Kept]):
         if not self:
             raiseAny([error for title, error in self.errors.items() if title not in self.pairing.failures])
 
-    def stop(self, missing: Iterable[Match]) -> None:
-        """Note that the comparison was stopped. missing: the pairs that were not compared."""
-        titles = [match.title for match in missing]
-        self.failures.update(dict.fromkeys(titles, STOPPED))
-        number = counted(len(self) + len(titles), "structure")
-        self.findings = (f"Stopped: {len(self)} of {number} measured.", *self.findings)
-        self.wasStopped = True
-
     def __getitem__(self, index):
         """Return one comparison, by its place or the name of its structure, or for a slice some of them.
 
@@ -120,8 +111,13 @@ class CaseResult(list[Kept]):
         """
         if not self:
             return None
-        shares = [comparison.share for comparison in self]
-        return ofShares(shares, self.unmatchedReference, self.unmatchedTest, self[0].settings, self.failures)
+        shares, settings = [comparison.share for comparison in self], self[0].settings
+        number = len(shares) + len(self.unmatchedReference) + len(self.unmatchedTest) + len(self.failures)
+        if number > 1 and None not in shares:
+            return combine(shares, self.pairing, settings, self.failures)
+        if settings.labelWeights:
+            raise InputError("Weights of labels need several structures and the agreement family.")
+        return None
 
     @property
     def remarks(self) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from ..base.errors import InputError, PairError, reasonOf, requireFunction, requireKind
 from ..base.progress import Cancelled
-from ..base.texts import commaSeparated
+from ..base.texts import commaSeparated, counted
 from ..geometry.grids import Grid
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
@@ -30,10 +30,11 @@ from ..model.structures import Labels, Match, Pairing, asName, inAnySpelling, na
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from . import comparison
-from .caseresult import CaseResult
+from .caseresult import STOPPED, CaseResult
 from .comparison import Comparison
 from .findings.imagefit import imageUnder
 from .given import asStructure
+from .gridspread import withGridUncertainty
 from .pairing import note, pairStructures, whyNothingIsPaired
 from .protocol.judgment import judgeCase
 from .protocol.protocol import Protocol, asProtocol
@@ -129,10 +130,9 @@ class Case:
     adds measurements to those of the settings, and judges the case; None for none. criticals: the critical structures
     by name. dose: of a plan, or None. displayed: makes the surface that Slicer displays of a structure, for settings
     that ask for it; None if the structures already have the surfaces that are measured. isSpread: whether to compute
-    what the grid itself contributes to measurements. sets: all structures of the reference and of the test. unusable:
-    the reasons, by name, why structures cannot be used. isWhole: whether all structures are compared, not only chosen
-    ones. advice: a sentence on the files, or "". whyNothing: why there is no pair, in sentences. image: the part around
-    the structures of the image under the contours, or None.
+    what the grid itself contributes to measurements. unusable: the reasons, by name, why structures cannot be used.
+    isWhole: whether all structures are compared, not only chosen ones. image: the part around the structures of the
+    image under the contours, or None.
     """
 
     pairing: Pairing
@@ -142,11 +142,8 @@ class Case:
     dose: Dose | None = None
     displayed: Callable[[Structure], Structure] | None = None
     isSpread: bool = False
-    sets: Sequence[StructureSet] = (StructureSet(), StructureSet())
     unusable: Mapping[str, str] = field(default_factory=dict)
     isWhole: bool = True
-    advice: str = ""
-    whyNothing: Sequence[str] = ()
     image: GrayImage | None = None
 
     def pairs(self, matches: Iterable[Match]) -> Iterator[Comparison | PairError]:
@@ -190,7 +187,7 @@ class Case:
     def _compare(self, match: Match, pairs: list[Pair]) -> Comparison:
         first, *others = map(comparison.comparePair, pairs)
         if self.isSpread:
-            first = comparison.withGridUncertainty(first, self.displayed)
+            first = withGridUncertainty(first, self.displayed)
         if others:
             first = replace(first, others={one.settings.convention: one.measurements for one in others})
         return note(first, match)
@@ -257,14 +254,16 @@ class Case:
         done = {number: found[number] for number in sorted(found)}
         raised = {number: error for number, error in done.items() if isinstance(error, InputError)}
         order = [number for number in done if number not in raised]
-        findings = (*filter(None, [self.advice]), *(self.whyNothing or self.pairing.findings))
-        pairing = replace(self.pairing, pairs=tuple(pairs[number] for number in order), findings=findings)
+        pairing = replace(self.pairing, pairs=tuple(pairs[number] for number in order))
         result: CaseResult = CaseResult((done[number] for number in order), pairing)
         result.errors = {**pairing.failures, **{pairs[number].title: error for number, error in raised.items()}}
         result.failures = {**self.unusable, **{title: reasonOf(error) for title, error in result.errors.items()}}
-        missing = [match for number, match in enumerate(pairs) if number not in done]
+        missing = [match.title for number, match in enumerate(pairs) if number not in done]
         if missing:
-            result.stop(missing)
+            result.failures |= dict.fromkeys(missing, STOPPED)
+            count = counted(len(result) + len(missing), "structure")
+            result.findings = (f"Stopped: {len(result)} of {count} measured.", *result.findings)
+            result.wasStopped = True
         self._judge(result)
         return result
 
@@ -341,20 +340,21 @@ def openCase(
         known = {one.name for own in sets for one in (*own, *own.leftOut)}
         names = [name for name in inAnySpelling(names, labelNames, *sets) if name in known]
     pairing = pairStructures(referenceSet, testSet, names=names, choices=chosen, labelNames=labelNames)
-    advice = adviceOnCases(sets) if isInFiles and listedAs is None else ""
-    why = []
+    findings: Sequence[str] = pairing.findings
+    advice = list(filter(None, [adviceOnCases(sets)])) if isInFiles and listedAs is None else []
     if not pairing.pairs:
-        owners = paths if needsPair and isInFiles else ()
-        why = whyNothingIsPaired(pairing, sets, owners, isChosen=bool(names))
+        findings = whyNothingIsPaired(pairing, paths if needsPair and isInFiles else (), isChosen=bool(names))
         if needsPair:
-            raise InputError(" ".join([*why, advice]).rstrip())
+            raise InputError(" ".join([*findings, *advice]))
     isWhole = names is None or (not names and listedAs is None)
     unusable = unusableIn(pairing, referenceSet, testSet) if isWhole else {}
-    shown, doubts = (None, []) if image is None else imageUnder(Path(image), pairing.pairs)
-    if doubts:
-        pairing = replace(pairing, findings=alarmsFirst([*doubts, *pairing.findings]))
+    shown = None
+    if image is not None:
+        shown, doubts = imageUnder(Path(image), pairing.pairs)
+        findings = alarmsFirst([*doubts, *findings])
+    pairing = replace(pairing, findings=(*advice, *findings))
     criticals = criticalsOf(referenceSet, settings)
-    return Case(pairing, settings, protocol, criticals, plan, None, False, sets, unusable, isWhole, advice, why, shown)
+    return Case(pairing, settings, protocol, criticals, plan, unusable=unusable, isWhole=isWhole, image=shown)
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Self, cast
@@ -12,6 +12,7 @@ import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, Undefined
+from ..base.plain import finite, fromPlain, toPlain
 from ..conventions.chosen import metricsOf
 from ..conventions.presets import QUANTITIES
 from ..distances import surfacedistances
@@ -21,7 +22,7 @@ from ..metrics.dose import DoseCurves
 from ..metrics.findings import Finding, Kind, asDictionaries, asFinding
 from ..metrics.hazard import HazardField
 from ..metrics.instances import Lesion, listOf
-from ..metrics.measurement import Measurement, finite, measure, measurementOf
+from ..metrics.measurement import Measurement, measure, measurementOf
 from ..metrics.metric import Asked
 from ..metrics.pair import MANY_ELEMENTS, Pair
 from ..metrics.registry import MULTI_LABEL, findMetric, keyMeant, select
@@ -36,7 +37,7 @@ from ..model.naming import pairTitle
 from ..model.structure import Identity, Structure
 from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, asName, dimensionOf
 from ..settings.settings import Settings, asSettings
-from . import gridspread, multilabel, places, summary
+from . import multilabel, places, summary
 from .findings import pairfindings
 from .given import Comparable, asCriticals, asStructure, marksIn
 from .multilabel import Share
@@ -48,8 +49,13 @@ LESION_DISTANCES = "LesionHD95"
 KEPT = ("convention", "sides", "dimension", "surface", "method", "worstPlaces", "summary")
 # Of the plain values of a comparison in files.
 SCHEMA = 2
-# Lists that some families make, by the names of their fields, with what is in them.
-LISTS: dict[str, Any] = {"lesions": Lesion, "gaps": Run, "spurs": Run}
+# What some families make beside numbers, by its name, with its type.
+LISTED: dict[str, Any] = {
+    "worstPlaces": tuple[Place, ...],
+    "similarity": Similarity,
+    **{"lesions": tuple[Lesion, ...], "gaps": tuple[Run, ...], "spurs": tuple[Run, ...]},
+    "doseCurves": DoseCurves,
+}
 # What compare() takes as a dose: an image in Gy, or a file.
 DoseLike = Dose | SimpleITK.Image | str | os.PathLike | Sequence[str | os.PathLike]
 
@@ -248,28 +254,20 @@ class Comparison(Mapping):
         reference, test = self.sides
         values = {
             "schema": SCHEMA,
-            "reference": dict(reference),
-            "test": dict(test),
-            "grid": dict(self.grid) if self.grid else None,
-            "extent": dict(self.extent) if self.extent else None,
+            "reference": reference,
+            "test": test,
+            "grid": self.grid or None,
+            "extent": self.extent or None,
             "surface": self.surface,
             "convention": self.convention,
             "method": self.method or None,
-            "measurements": {key: measurement.toDictionary() for key, measurement in self.items()},
+            "measurements": self.measurements,
             "findings": asDictionaries(self.findings),
-            "slices": [row.toDictionary() for row in self.slices],
+            "slices": self.slices,
             "summary": self.summary,
         }
-        if self.worstPlaces is not None:
-            values["worstPlaces"] = [place.toDictionary() for place in self.worstPlaces]
-        if self.similarity is not None:
-            values["similarity"] = self.similarity.toDictionary()
-        for name in LISTS:
-            if (listed := getattr(self, name)) is not None:
-                values[name] = [one.toDictionary() for one in listed]
-        if self.doseCurves is not None:
-            values["doseCurves"] = self.doseCurves.toDictionary()
-        return values
+        listed = {name: getattr(self, name) for name in LISTED}
+        return toPlain(values | {name: found for name, found in listed.items() if found is not None})
 
     @classmethod
     def fromDictionary(cls, data: Mapping, settings: Settings | None = None) -> Self:
@@ -279,18 +277,15 @@ class Comparison(Mapping):
         """
         try:
             sides = tuple(dict(data[which]) for which in REFERENCE_AND_TEST)
-            places = tuple(map(Place.fromDictionary, data.get("worstPlaces", ())))
+            listed = {name: fromPlain(kind, data[name]) for name, kind in LISTED.items() if name in data}
             kept: dict[str, Any] = {
                 "sides": sides,
-                "worstPlaces": places,
+                "worstPlaces": listed.pop("worstPlaces", ()),
                 "dimension": 2 if "areaMm2" in sides[0] else 3,
             }
             kept |= {"surface": data["surface"], "convention": data["convention"], "method": data["method"] or ""}
             if data["summary"]:
                 kept["summary"] = data["summary"]
-            lists: dict[str, Any] = {
-                name: tuple(map(kind.fromDictionary, data[name])) for name, kind in LISTS.items() if name in data
-            }
             return cls(
                 reference=identify(sides[0]),
                 test=identify(sides[1]),
@@ -299,12 +294,10 @@ class Comparison(Mapping):
                 findings=tuple(map(asFinding, data["findings"])),
                 grid=dict(data["grid"]) if data["grid"] else None,
                 distances=None,
-                similarity=Similarity.fromDictionary(data["similarity"]) if "similarity" in data else None,
-                slices=tuple(map(SliceRow.fromDictionary, data.get("slices", ()))),
+                slices=fromPlain(tuple[SliceRow, ...], data.get("slices", ())),
                 extent=dict(data["extent"]) if data.get("extent") else None,
-                doseCurves=DoseCurves.fromDictionary(data["doseCurves"]) if "doseCurves" in data else None,
                 kept=kept,
-                **lists,
+                **listed,
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError("This is not a comparison that SegmentMetrics saved.") from error
@@ -514,28 +507,6 @@ def _profileOf(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
         return pair["profileRows"], ()
     except Undefined as undefined:
         return (), (Finding.of(Kind.NO_PROFILE, reason=str(undefined)),)
-
-
-def withGridUncertainty(
-    comparison: Comparison, displayed: Callable[[Structure], Structure] | None = None
-) -> Comparison:
-    """Return a comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
-
-    The measured surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel. A
-    structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
-    displays, for settings that ask for them.
-    """
-    criticals = {structure.name: structure for structure in comparison.criticals}
-
-    def measure(reference: Structure, test: Structure, settings: Settings) -> Mapping[str, Measurement]:
-        return compare(reference, test, settings, criticals=criticals, dose=comparison.dose).measurements
-
-    settings = comparison.settings
-    values, findings = gridspread.measureShifted(comparison.reference, comparison.test, settings, measure, displayed)
-    asked = select(settings, metricsOf(settings.convention).values())
-    found = gridspread.spreads(comparison.measurements, values, asked)
-    told = {key: replace(one, grid=found.get(key)) for key, one in comparison.measurements.items()}
-    return replace(comparison, measurements=told, findings=(*comparison.findings, *findings))
 
 
 def describe(structure: Structure) -> dict:

@@ -7,23 +7,25 @@ reference's grid again and again, each time with the same random shift for both,
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from ..base.progress import checkpoint
+from ..conventions.chosen import metricsOf
 from ..geometry.grids import Grid, translation
 from ..geometry.masks import Mask, union
 from ..geometry.meshing import fromMask
 from ..geometry.voxelization import maskOf
 from ..metrics.findings import Finding
-from ..metrics.measurement import ROUNDING, Measurement, Spread
-from ..metrics.metric import Asked
+from ..metrics.measurement import ROUNDING, Spread
+from ..metrics.metric import Metric
 from ..metrics.pair import Pair
+from ..metrics.registry import select
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST
-from ..settings.settings import Settings
+from .comparison import Comparison, compare
 
 SHIFTS, SEED = 36, 0
 # Standard deviations to either side of a number between which 95 % of a normal distribution lie.
@@ -37,75 +39,61 @@ NOTE = (
 )
 
 
-def measureShifted(
-    reference: Structure,
-    test: Structure,
-    settings: Settings,
-    measure: Callable[[Structure, Structure, Settings], Mapping[str, Measurement]],
-    displayed: Callable[[Structure], Structure] | None = None,
-) -> tuple[dict[str, list[float]], list[Finding]]:
-    """Return the values of each measurement, by key, for SHIFTS shifts; none if a structure is empty or has no inside.
+def withGridUncertainty(given: Comparison, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
+    """Return a comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
 
-    If one vanishes in any of the shifts, there are no values, but a finding that says so. measure: measures two
-    structures. displayed: makes the surface that Slicer displays of a structure, for settings that ask for it.
+    Measurements that are not finite, as they are or for one of the shifts, have none; nor does any if a structure is
+    empty or has no inside. If one vanishes in any of the shifts, a finding says so instead. displayed: as of a Case.
     """
-    if reference.isEmpty or test.isEmpty:
-        return {}, []
+    structures, settings = (given.reference, given.test), given.settings
     # of voxels the surface around them, a mesh as it is
-    given = [one if one.mask is None else one.unsmoothed() for one in (reference, test)]
-    if not all(one.surface.isClosed for one in given):
-        return {}, []
-    grid = reference.samplingGrid or test.samplingGrid or Pair(reference, test, settings).overlapGrid.grid
+    drawn = [one if one.mask is None else one.unsmoothed() for one in structures]
+    if any(one.isEmpty or not one.surface.isClosed for one in drawn):
+        return given
+    grid = drawn[0].samplingGrid or drawn[1].samplingGrid or Pair(*structures, settings).overlapGrid.grid
     # the profile of slices is none of the measurements
     families = tuple(family for family in settings.families if family != "slices")
-    chosen = replace(settings, families=families) if families else settings
-    found: dict[str, list[float]] = {}
+    settings = replace(settings, families=families) if families else settings
+    criticals = {one.name: one for one in given.criticals}
+    values: dict[str, list[float]] = {}
     vanished = np.zeros(2, int)
     for shift in np.random.default_rng(SEED).uniform(-0.5, 0.5, (SHIFTS, 3)):
         checkpoint()
         if grid.flatAxis is not None:  # a planar grid stays in its plane
             shift[grid.flatAxis] = 0
         moved = Grid(grid.size, grid.matrix @ translation(shift), grid.planar)
-        pair = [_on(moved, one) for one in given]
+        pair = [_on(moved, one) for one in drawn]
         vanished += [one.isEmpty for one in pair]
         if vanished.any():
             continue
         if settings.surface == "displayed" and displayed is not None:
             pair = [displayed(one) for one in pair]
-        for key, measurement in measure(pair[0], pair[1], chosen).items():
-            found.setdefault(key, []).append(measurement.value)
-    if not vanished.any():
-        return found, []
-    counts = zip(REFERENCE_AND_TEST, vanished, strict=True)
-    told = [f"the {which} vanishes in {number} of {SHIFTS} shifts" for which, number in counts if number]
-    finding = Finding.remark(
-        f"On voxel grids that lie a fraction of a voxel elsewhere, {' and '.join(told)}: no range is given of what the "
-        "grid contributes."
-    )
-    return {}, [finding]
+        for key, measurement in compare(pair[0], pair[1], settings, criticals=criticals, dose=given.dose).items():
+            values.setdefault(key, []).append(measurement.value)
+    if vanished.any():
+        counts = zip(REFERENCE_AND_TEST, vanished, strict=True)
+        told = [f"the {which} vanishes in {number} of {SHIFTS} shifts" for which, number in counts if number]
+        finding = Finding.remark(
+            f"On voxel grids that lie a fraction of a voxel elsewhere, {' and '.join(told)}: no range is given of what "
+            "the grid contributes."
+        )
+        return replace(given, findings=(*given.findings, finding))
+    metrics = {one.key: one.metric for one in select(settings, metricsOf(settings.convention).values())}
+    measured = {
+        key: replace(one, grid=_spread(one.value, np.array(values[key]), metrics[key])) if key in values else one
+        for key, one in given.measurements.items()
+    }
+    return replace(given, measurements=measured)
 
 
-def spreads(
-    measurements: Mapping[str, Measurement], values: Mapping[str, list[float]], asked: Iterable[Asked]
-) -> dict[str, Spread]:
-    """Return the spread of each measurement, by key, from its values for all shifts.
-
-    Measurements that are not finite, as they are or for one of the shifts, are left out. asked: their definitions,
-    which have their ranges.
-    """
-    limits = {one.key: (one.metric.low, one.metric.high) for one in asked}
-    found = {}
-    for key, measurement in measurements.items():
-        given, number = np.array(values.get(key, [math.nan])), measurement.value
-        if not (math.isfinite(number) and np.isfinite(given).all()):
-            continue
-        mean, sd = float(given.mean()), float(given.std(ddof=1))
-        # the number itself is in it, whatever its rounding
-        least, most = min(number, limits[key][0]), max(number, limits[key][1])
-        ends = max(number - REACH * sd, least), min(number + REACH * sd, most)
-        isOff = abs(mean - number) > sd + ROUNDING * abs(number)
-        found[key] = Spread(mean if isOff else None, sd, *ends, len(given))
-    return found
+def _spread(number: float, values: np.ndarray, metric: Metric) -> Spread | None:
+    """Return the spread of a number from its values (n,) for all shifts, None unless all are finite."""
+    if not (math.isfinite(number) and np.isfinite(values).all()):
+        return None
+    mean, sd = float(values.mean()), float(values.std(ddof=1))
+    # the number itself is in it, whatever its rounding
+    ends = max(number - REACH * sd, min(number, metric.low)), min(number + REACH * sd, max(number, metric.high))
+    return Spread(mean if abs(mean - number) > sd + ROUNDING * abs(number) else None, sd, *ends, len(values))
 
 
 def _on(grid: Grid, structure: Structure) -> Structure:

@@ -14,7 +14,6 @@ from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.structure import Structure
 from ..model.structures import Match
-from ..model.structureset import StructureSet
 from .casework import Case
 
 REFERENCE, TEST, BOTH = "reference", "test", "both"
@@ -66,7 +65,7 @@ def compareMissing(case: Case) -> tuple[list[dict], list[str]]:
         (TEST, case.pairing.unmatchedReference),
         (REFERENCE, case.pairing.unmatchedTest),
     ):
-        lacking = StructureSet.of(case.sets[side == TEST])
+        lacking = case.pairing.sets[side == TEST]
         for structure in present:
             nothing = emptyBeside(structure, lacking)
             match = Match(structure, nothing) if side == TEST else Match(nothing, structure)

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import SimpleITK
@@ -20,22 +20,19 @@ from ..base.errors import InputError, Undefined, requireKind
 from ..base.texts import commaSeparated
 from ..metrics.measurement import Measurement, measurementOf
 from ..metrics.multilabel import GIVEN, WEIGHTINGS
+from ..metrics.pair import Pair
 from ..metrics.registry import MULTI_LABEL
 from ..model import inputs, naming
 from ..model.ignored import separateIgnored
 from ..model.inputs import Placing
 from ..model.structure import Structure
-from ..model.structures import BOTH_EMPTY, pairByName
+from ..model.structures import BOTH_EMPTY, REFERENCE_AND_TEST, Pairing, pairByName
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
-from .given import asStructure
+from .given import Comparable, asStructure
 
-if TYPE_CHECKING:
-    from ..metrics.pair import Pair
-    from .given import Comparable
-
-    # What compareLabels() takes as a reference or a test.
-    Labels = SimpleITK.Image | np.ndarray | str | os.PathLike | Iterable[Structure] | Mapping[str, Comparable]
+# What compareLabels() takes as a reference or a test.
+Labels = SimpleITK.Image | np.ndarray | str | os.PathLike | Iterable[Structure] | Mapping[str, Comparable]
 
 
 @dataclass(frozen=True)
@@ -139,8 +136,6 @@ def compareLabels(
     ValueError
         For input that is not a segmentation or has no names, and for weights of unknown labels.
     """
-    from ..metrics.pair import Pair
-
     settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
     members = (given.values() if isinstance(given, Mapping) else [given] for given in (reference, test))
     placing.requireUse(*(member for side in members for member in side))
@@ -148,34 +143,7 @@ def compareLabels(
         settings = settings.changed(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
     pairing = pairByName(*separateIgnored(sides, settings.ignore), isAlonePair=False)
-    shares = [shareOf(Pair(one, other, settings)) for one, other in pairing.pairs]
-    shares += onOneSide(pairing.unmatchedReference, pairing.unmatchedTest, settings)
-    return combine(shares, settings)
-
-
-def ofShares(
-    shares: Sequence[Share | None],
-    unmatchedReference: Iterable[Structure],
-    unmatchedTest: Iterable[Structure],
-    settings: Settings,
-    failures: Mapping[str, str] | None = None,
-) -> MultiLabel | None:
-    """Return the overlap of all labels of two sets that were compared.
-
-    None for a single label or if the settings of the pairs do not select it. shares: Comparison.share of each
-    pair. unmatchedReference, unmatchedTest: structures that only one set has. failures: reasons by name for structures
-    that could not be compared. Raises ValueError instead of returning None if the settings have label weights.
-    """
-    unmatchedReference, unmatchedTest, failures = list(unmatchedReference), list(unmatchedTest), failures or {}
-    number = len(shares) + len(unmatchedReference) + len(unmatchedTest) + len(failures)
-    known = [share for share in shares if share is not None]
-    if not known or len(known) < len(shares) or number < 2:
-        if settings.labelWeights:
-            raise InputError("Weights of labels need several structures and the agreement family.")
-        return None
-    known += onOneSide(unmatchedReference, unmatchedTest, settings)
-    known += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in failures.items()]
-    return combine(known, settings)
+    return combine((shareOf(Pair(one, other, settings)) for one, other in pairing.pairs), pairing, settings)
 
 
 def shareOf(pair: Pair) -> Share:
@@ -191,22 +159,7 @@ def shareOf(pair: Pair) -> Share:
     return Share(name, counts.truePositive * size, counts.reference * size, counts.test * size)
 
 
-def onOneSide(
-    unmatchedReference: Iterable[Structure], unmatchedTest: Iterable[Structure], settings: Settings
-) -> list[Share]:
-    """Return the shares of structures that only one side has."""
-    shares = []
-    for side, structures in (("reference", unmatchedReference), ("test", unmatchedTest)):
-        for structure in structures:
-            try:
-                size: dict[str, Any] = {side: _size(structure, settings)}
-                shares.append(Share(structure.name, **size))
-            except Undefined as undefined:
-                shares.append(Share(structure.name, problem=str(undefined)))
-    return shares
-
-
-def _size(structure: Structure, settings: Settings) -> Fraction:
+def _sizeOf(structure: Structure, settings: Settings) -> Fraction:
     if structure.memberships is not None and settings.threshold is None:
         total = structure.memberships.voxels.sum(dtype=float)
         return Fraction(float(total)) * Fraction(structure.memberships.grid.voxelSize)
@@ -217,8 +170,23 @@ def _size(structure: Structure, settings: Settings) -> Fraction:
     return Fraction(0 if structure.isEmpty else structure.surface.volume)
 
 
-def combine(shares: Sequence[Share], settings: Settings) -> MultiLabel:
-    """Return the overlap of all labels from the share of each. Raises ValueError for weights of unknown labels."""
+def combine(
+    shares: Iterable[Share], pairing: Pairing, settings: Settings, failures: Mapping[str, str] | None = None
+) -> MultiLabel:
+    """Return the overlap of all labels of two sets.
+
+    shares: of the pairs. pairing: with the structures that only one set has. failures: reasons by name for structures
+    that could not be compared. Raises ValueError for weights of unknown labels.
+    """
+    shares = list(shares)
+    for side, structures in zip(REFERENCE_AND_TEST, (pairing.unmatchedReference, pairing.unmatchedTest), strict=True):
+        for structure in structures:
+            try:
+                size: dict[str, Any] = {side: _sizeOf(structure, settings)}
+            except Undefined as undefined:
+                size = {"problem": str(undefined)}
+            shares.append(Share(structure.name, **size))
+    shares += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in (failures or {}).items()]
     names = [share.name for share in shares]
     given = {}
     for name, weight in settings.labelWeights:
@@ -234,26 +202,19 @@ def combine(shares: Sequence[Share], settings: Settings) -> MultiLabel:
         GIVEN: lambda share: Fraction(given.get(share.name, 1.0)),
     }
     measurements = {}
-    for definition in [one for one in MULTI_LABEL if one.key in settings.metrics] or MULTI_LABEL:
-        weighting = next(name for name in reversed(WEIGHTINGS) if definition.key.endswith(name))
+    for metric in [one for one in MULTI_LABEL if one.key in settings.metrics] or MULTI_LABEL:
+        weighting = next(name for name in reversed(WEIGHTINGS) if metric.key.endswith(name))
         if weighting == GIVEN and not given:
             continue
+        (asked,) = metric.ask(settings)
         value, reason = math.nan, ""
         try:
-            value = definition.function(jaccard(shares, weightings[weighting]))
+            value = metric.function(jaccard(shares, weightings[weighting]))
         except Undefined as undefined:
             reason = str(undefined)
-        measurements[definition.key] = Measurement(
-            key=definition.key,
-            title=definition.title,
-            value=value,
-            unit=definition.unit,
-            status="undefined" if reason else "ok",
-            reason=reason,
-            family=definition.family,
-            description=definition.description,
-            source=definition.source,
-            better=definition.better,
+        status = "undefined" if reason else "ok"
+        measurements[asked.key] = Measurement(
+            asked.key, value=value, unit=metric.unit, status=status, reason=reason, **asked.texts
         )
     return MultiLabel(measurements, tuple(shares))
 

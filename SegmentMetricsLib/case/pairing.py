@@ -483,17 +483,13 @@ def _dice(reference: Structure, test: Structure) -> float:
         return 0.0
 
 
-def whyNothingIsPaired(
-    pairing: Pairing,
-    sets: Sequence[StructureSet],
-    owners: Sequence[str | os.PathLike] = (),
-    isChosen: bool = False,
-) -> list[str]:
-    """Return sentences on why a pairing of two sets has no pair, with findings that may help.
+def whyNothingIsPaired(pairing: Pairing, owners: Sequence[str | os.PathLike], isChosen: bool) -> list[str]:
+    """Return sentences on why a pairing has no pair, with findings that may help.
 
-    owners: the files of the sets; () for "the reference" and "the test". isChosen: whether only some structures were
-    to be paired.
+    owners: the files of its sets; () for "the reference" and "the test". isChosen: whether only some structures were to
+    be paired.
     """
+    sets = pairing.sets
     if isChosen:
         unmatched = (pairing.unmatchedReference, pairing.unmatchedTest)
         named = [f"the {which} has" for which in REFERENCE_AND_TEST]

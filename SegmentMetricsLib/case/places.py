@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..base.coordinates import LETTERS_OF_AXES
+from ..base.plain import stored
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
 from ..geometry.nearpoints import NearPoints
 from ..geometry.parts import components
@@ -47,17 +48,7 @@ class Place:
     direction: str
     side: str
     normal: tuple[float, float, float]
-    dose: float | None = None
-
-    def toDictionary(self) -> dict:
-        """Return the place for JSON; without a dose it says nothing of one."""
-        told = {name: value for name, value in self.__dict__.items() if name != "dose" or value is not None}
-        return {**told, "position": list(self.position), "normal": list(self.normal)}
-
-    @staticmethod
-    def fromDictionary(data: Mapping) -> Place:
-        """Return the place that toDictionary() described."""
-        return Place(**{**data, "position": tuple(data["position"]), "normal": tuple(data["normal"])})
+    dose: float | None = stored(default=None, isLeftOut=True)
 
 
 class _Side:

@@ -21,30 +21,15 @@ from ..batch.summaryoptions import (
     EMPTY,
     LEAVE_OUT,
     MISSING,
-    RESAMPLES,
-    SEED,
     TREATMENTS,
     Options,
 )
 from ..conventions.convention import OWN_CONVENTION
 from ..model.naming import findMeant, hintAt, labelNumber, parse
-from .batchplan import Plan, planned
-from .options import (
-    DEFAULTS,
-    addDose,
-    addGridUncertainty,
-    addLabelNames,
-    addOutput,
-    addPairs,
-    addProtocol,
-    addReport,
-    addSettings,
-    addStructure,
-    pathFrom,
-    requireWritable,
-)
+from .batchplan import Plan, planFrom
+from .options import addOutput, addProtocol, addReport, addSettings, addShared, pathFrom, requireWritable
 from .parsing import Parser
-from .results import finalStatus, progressBar, tellFailures, terminalWidth
+from .results import finalStatus, progressBar, tellFailures, tellWhere, terminalWidth
 from .structuredreports import addStructuredReport
 
 if TYPE_CHECKING:
@@ -52,7 +37,7 @@ if TYPE_CHECKING:
     from ..batch.cases import Task
     from ..batch.collected import Collected
     from ..batch.resultfiles import CohortFiles
-    from ..batch.statistics import Cohort, Summary
+    from ..batch.statistics import Summary
     from ..case.protocol.protocol import Protocol
     from ..settings.settings import Settings
 
@@ -65,7 +50,6 @@ def fill(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = "Compare many cases, and summarize them. The same command again goes on where it ended."
     parser.usage = "%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]"
-    parser.epilog = DEFAULTS
     parser.add_argument(
         "cases",
         metavar="CASES.csv",
@@ -83,10 +67,7 @@ def fill(parser: Parser) -> None:
         action="append",
         help="folder of the tests of a method, named like the references (may be repeated)",
     )
-    addStructure(compared)
-    addPairs(compared)
-    addLabelNames(compared)
-    addDose(compared)
+    addShared(compared.add_argument, "--structure", "--pair", "--label-names", "--dose")
     addSettings(parser)
     results = parser.add_argument_group("what comes out")
     addOutput(results, "folder for the results; a later run continues there")
@@ -123,13 +104,10 @@ def fill(parser: Parser) -> None:
         default=BONFERRONI,
         help="how p is corrected for the number of tests: of each measurement, or of all (%(default)s)",
     )
-    parser.addFurther("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
-    parser.addFurther("--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)")
-    addGridUncertainty(parser)
+    addShared(parser.addFurther, "--resamples", "--seed", "--grid-uncertainty")
     where = results.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -138,7 +116,7 @@ def run(options: argparse.Namespace) -> int:
     It is 1 if any case failed, 2 if none has a pair, and 3 if any has a verdict at least as bad as --fail-on.
     """
     requireWorkers(options.workers)
-    plan = planned(options)
+    plan = planFrom(options)
     from ..batch import tasks as cohort
     from ..batch.resultfiles import CohortFiles
 
@@ -220,31 +198,26 @@ def compareBatch(
     requireWorkers(workers)
     from ..batch import tasks as cohort
     from ..batch.batchresults import BatchResults, readBatch
+    from ..batch.casefolders import casesIn
+    from ..batch.cases import readList
     from ..batch.resultfiles import CohortFiles, requireInputsKept
     from ..batch.summarywriting import lackingCases
     from ..case.protocol.protocol import asProtocol
     from ..model.structures import asName
     from ..settings.settings import asSettings
-    from .batchplan import casesFrom, planOf, withReports
+    from .batchplan import planOf, withReports
 
     path, folder = asPath(cases), asPath(output)
     requireWritable(folder)
     requireInputsKept(folder, [path])
     if tests is None:
-        given = casesFrom(path, None, None, labelNames)
+        given = readList(path, labelNames)
     else:
         methods = tests.items() if isinstance(tests, Mapping) else [("", tests)]
-        given = casesFrom(None, path, [(name, asPath(one)) for name, one in methods], labelNames)
-    plan = planOf(
-        given,
-        asSettings(settings),
-        folder,
-        protocol=asProtocol(protocol),
-        pairs=[(asName(name), asName(other)) for name, other in (choices or {}).items()],
-        names=[asName(one) for one in ([names] if isinstance(names, (str, int)) else names or ())],
-        dose=dose,
-        statistics=options,
-    )
+        given = casesIn(path, [(name, asPath(one)) for name, one in methods], labelNames)
+    pairs = [(asName(name), asName(other)) for name, other in (choices or {}).items()]
+    chosen = [asName(one) for one in ([names] if isinstance(names, (str, int)) else names or ())]
+    plan = planOf(given, asSettings(settings), folder, asProtocol(protocol), pairs, chosen, dose, options)
     plan = withReports(plan) if isReported else plan
     with CohortFiles(folder, plan.tasks, overwrites) as files:
         done = carryOut(plan, files, partial(cohort.runAll, workers=workers, isHere=True))
@@ -274,7 +247,6 @@ def carryOut(plan: Plan, files: CohortFiles, runTasks: RunTasks) -> Done:
     from ..batch.cases import FAILED
     from ..batch.collected import Collected
 
-    files.repeatRows()
     repeated = len(files.done)
     # lines that are not tasks, such as a second one of the same case, are only rows of the tables
     broken = [cohort.runCase(task) for task in plan.tasks if task.problem]
@@ -288,24 +260,18 @@ def carryOut(plan: Plan, files: CohortFiles, runTasks: RunTasks) -> Done:
                 files.add(outcome)
                 if outcome["status"] == FAILED:
                     failed[task.key] = {**outcome, "pairs": []}
-                progress.set_postfix_str(task.title, refresh=False)
-                progress.update()
+                progress(task.title)
     except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
         done = f"done so far: {len(files.done)} of {counted(len(plan.tasks), 'case')}, kept in {plan.output}{os.sep}"
         print(oneLine(f"segment-metrics: {done}; run the same command again to go on from there"), file=sys.stderr)
         raise
-    files.sortTables(broken)
+    files.rewriteTables(broken)
     # in the order of the tasks, whichever was completed first
     failures = [*broken, *(failed[task.key] for task in waiting if task.key in failed)]
     given = len(plan.tasks)
     counts = {"given": given, "ok": given - len(failures), "failed": len(failures), "repeated": repeated}
-    found = Collected(files.roster, plan.cases)
-    for outcome in files.outcomes():
-        found.add(outcome)
-    for outcome in broken:
-        found.list(outcome)
-    summaries, undrawn = writeStatistics(plan, found, files, counts)
-    return Done(found, broken, failures, counts, summaries, undrawn)
+    found = Collected(files.outcomes(), broken, files.roster, plan.given.cases)
+    return Done(found, broken, failures, counts, *writeStatistics(plan, found, files, counts))
 
 
 def writeStatistics(
@@ -315,23 +281,27 @@ def writeStatistics(
 
     counts: as of Done.
     """
-    from ..batch.plots import removePlots
+    from ..batch.plots import removePlots, writePlots
     from ..batch.resultfiles import writeParquet
     from ..batch.statistics import compareMethods
     from ..batch.summarywriting import lackingCases, writeSummary
 
     cohort, statistics, convention = found.cohort, plan.statistics, plan.settings.convention
-    content = None
-    if plan.isReported:
-        content = found.page.content(cohort, statistics, compareMethods(cohort, statistics))
-    files.writeIndex(found.lines, Path(plan.source).stem, content, lackingCases(cohort))
-    summaries = writeSummary(cohort, statistics, counts, plan.output, convention, found.alarms)
+    tests = compareMethods(cohort, statistics)
+    content = found.page.content(cohort, statistics, tests) if plan.isReported else None
+    files.writeIndex(found.lines, Path(plan.given.sheet.source).stem, content, lackingCases(cohort))
+    summaries = writeSummary(cohort, statistics, tests, counts, plan.output, convention, found.alarms)
     found.lesionSizes.write(plan.output)
     undrawn = []
     if plan.plotted is None:
         removePlots(plan.output, unless=statistics)
     else:
-        undrawn = drawPlots(plan, plan.plotted, cohort)
+        drawn = plan.plotted, plan.plottedStructures
+        try:
+            if not writePlots(cohort, statistics, tests, plan.output, *drawn, convention):
+                undrawn = ["Nothing could be drawn, as no test has a structure."]
+        except InputError as error:  # the numbers are there, whatever was asked to be drawn of them
+            undrawn = [oneLine(str(error))]
     writeParquet(plan.output)
     return summaries, undrawn
 
@@ -339,35 +309,32 @@ def writeStatistics(
 def tell(plan: Plan, done: Done) -> None:
     """Print the results of all cases; failures go to standard error."""
     from ..batch.caselist import notPassing, titleOf
-    from ..batch.summarywriting import summaryTable
+    from ..batch.summarywriting import remarks, summaryTable
+    from ..metrics.findings import Finding, Kind
+    from ..show.verdicts import noLimits, summary
 
     found, counts, convention = done.found, done.counts, plan.settings.convention
     if table := summaryTable(done.summaries, found.cohort, plan.statistics, terminalWidth()):
         stated = "" if convention == OWN_CONVENTION else f", boundary and overlap in the convention {convention}"
         print(f"Median (interquartile range){stated}\n\n{table}\n")
-    if sentences := [*caveatsOf(plan, found), *done.undrawn]:
+    # a summary must not hide that some of its numbers are meaningless
+    sentences = [*found.alarms.lines(), *remarks(found.cohort, plan.statistics)]
+    sentences += [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in plan.settings.families else []
+    sentences += [*unusedChoices(plan.pairs, found.paired)]
+    known = {name for pair in found.paired for name in pair} | set(found.cohort.structures)
+    for name in plan.names:
+        if labelNumber(name) is None and not findMeant(name, known):
+            sentences.append(f"--structure {oneLine(name)}: no case has such a structure.{hintAt(name, known)}")
+    if sentences := [*sentences, *done.undrawn]:
         print("\n".join(sentences) + "\n")
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
     print(f"{counts['ok']} of {counted(counts['given'], 'case')} compared{repeated}.")
     if found.judged:
-        from ..show.verdicts import noLimits, summary
-
         print(f"Protocol: {summary(verdict for _, verdict in found.judged)}.")
-        print("".join(f"{oneLine(line)}\n" for line in notPassing(found.judged)), end="")
-        print("".join(f"{line}\n" for line in filter(None, [noLimits(found.withoutLimits)])), end="")
+        for line in filter(None, [*map(oneLine, notPassing(found.judged)), noLimits(found.withoutLimits)]):
+            print(line)
     tellFailures([f"{titleOf(outcome)}: {outcome['reason']}" for outcome in done.failures], "results.csv")
-    print(f"Results are in {oneLine(str(plan.output))}{os.sep}")
-
-
-def caveatsOf(plan: Plan, found: Collected) -> list[str]:
-    """Return what must not be missed about the numbers of all cases, and what of the options was not used."""
-    from ..batch.summarywriting import remarks
-    from ..metrics.findings import Finding, Kind
-
-    # a summary must not hide that some of its numbers are meaningless
-    caveats = [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in plan.settings.families else []
-    said = [*found.alarms.lines(), *remarks(found.cohort, plan.statistics), *caveats]
-    return [*said, *unusedChoices(plan.pairs, found.paired), *unusedNames(plan.names, found.names)]
+    tellWhere(plan.output)
 
 
 def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[str, str]]) -> list[str]:
@@ -383,29 +350,3 @@ def unusedChoices(choices: Iterable[tuple[str, str]], paired: Collection[tuple[s
         mayBe = isOfLabels or tuple(parse(name).spelled for name in pair) in spelled
         isUsed["=".join(pair)] = isUsed.get("=".join(pair), False) or mayBe
     return [f"--pair {oneLine(text)}: no case has such a pair." for text, used in isUsed.items() if not used]
-
-
-def unusedNames(names: Iterable[str], known: Collection[str]) -> list[str]:
-    """Return sentences about chosen structures that no case has. known: names of all structures that were compared."""
-    unused = [name for name in names if labelNumber(name) is None and not findMeant(name, known)]
-    return [f"--structure {oneLine(name)}: no case has such a structure.{hintAt(name, known)}" for name in unused]
-
-
-def drawPlots(plan: Plan, names: Sequence[str], cohort: Cohort) -> list[str]:
-    """Draw the figures, and return in a sentence why there is none. names: of the measurements."""
-    from ..batch.plots import writePlots
-    from ..batch.statistics import compareMethods
-
-    try:
-        written = writePlots(
-            cohort,
-            plan.statistics,
-            compareMethods(cohort, plan.statistics),
-            plan.output,
-            names=names,
-            structures=plan.plottedStructures,
-            convention=plan.settings.convention,
-        )
-    except InputError as error:  # the numbers are there, whatever was asked to be drawn of them
-        return [oneLine(str(error))]
-    return [] if written else ["Nothing could be drawn, as no test has a structure."]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,9 +14,8 @@ from ..base.texts import oneLine
 from ..batch.summaryoptions import Options
 from .options import (
     choicesFrom,
-    isReportWanted,
     namesFrom,
-    protocolFrom,
+    reportAsked,
     requireOutput,
     requireWritable,
     settingsFrom,
@@ -24,51 +23,34 @@ from .options import (
 )
 
 if TYPE_CHECKING:
-    from ..batch.cases import Task
+    from ..batch.cases import CaseList, Task
     from ..case.protocol.protocol import Protocol
-    from ..io.sheets import Sheet
     from ..settings.settings import Settings
-
-
-@dataclass(frozen=True)
-class Given:
-    """The cases of a batch, as a table or two folders give them.
-
-    structures: what single structures of each line are called, None to find out. cases: the names of all cases. labels:
-    the file with the names of labels, or a known name, None for none. remarks: sentences on what is in folders.
-    """
-
-    sheet: Sheet
-    structures: Sequence[str] | None
-    cases: Sequence[str]
-    labels: str | Path | Mapping[int, str] | None
-    remarks: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Plan:
     """What a batch is to do, read from its options before anything runs.
 
-    output: the folder of the results. source: the name of the list of cases. names: of the structures that were
-    chosen, () for all. pairs: names of the pairs that were chosen. isReported: whether there are reports. cases: names
-    of all cases that a method should have. plotted: names of measurements, None for no plots; plottedStructures: of
-    the structures in them, () for all.
+    output: the folder of the results. given: the list of cases. names: of the structures that were chosen, () for all.
+    pairs: names of the pairs that were chosen. statistics: the options of the summary. isReported: whether there are
+    reports. plotted: names of measurements, None for no plots; plottedStructures: of the structures in them, () for
+    all.
     """
 
     tasks: Sequence[Task]
     settings: Settings
     output: Path
-    source: str
+    given: CaseList
     names: Sequence[str]
     pairs: Sequence[tuple[str, str]]
     statistics: Options
-    isReported: bool
-    cases: Sequence[str]
+    isReported: bool = False
     plotted: Sequence[str] | None = None
     plottedStructures: Sequence[str] = ()
 
 
-def planned(options: argparse.Namespace) -> Plan:
+def planFrom(options: argparse.Namespace) -> Plan:
     """Return what the options ask for, once all of it is known to be possible.
 
     Columns of the list and options that have no effect are named on standard error. Raises InputError.
@@ -79,9 +61,10 @@ def planned(options: argparse.Namespace) -> Plan:
     if options.output is not None:
         requireWritable(options.output)
     from ..base.texts import commaSeparated
-    from ..batch.casefolders import methodFolders
     from ..batch.plots import keysToPlot, requirePlots
     from ..batch.resultfiles import columnsOf, requireInputsKept
+    from ..case.protocol.protocol import readProtocol
+    from ..io.doses import weightedDoses
     from ..io.labelnames import labelNamesFrom
     from ..model.ignored import IGNORE
 
@@ -92,24 +75,21 @@ def planned(options: argparse.Namespace) -> Plan:
         missing=options.missing,
         correction=options.correction,
     )
-    tests = None if options.test_dir is None else methodFolders(options.test_dir)
-    given = casesFrom(options.cases, options.reference_dir, tests, options.label_names)
+    given = _casesFrom(options)
     for sentence in given.remarks:
         print(f"segment-metrics: {oneLine(sentence)}", file=sys.stderr)
     if settings.ignore is None and IGNORE in labelNamesFrom(given.labels).values():
         print(f"segment-metrics: The label {IGNORE} counts on neither side where a reference has it.", file=sys.stderr)
-    plan = planOf(
-        given,
-        settings,
-        options.output,
-        protocol=protocolFrom(options),
-        pairs=pairsFrom(options),
-        names=options.structure or (),
-        dose=options.dose,
-        statistics=statistics,
-        isReported=isReportWanted(options),
-        isSpread=options.grid_uncertainty,
-    )
+    for option in options.pair:
+        if option.endswith("="):
+            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
+    pairs = [(reference, test) for reference, test in choicesFrom(options.pair) if test is not None]
+    protocol = None if options.protocol is None else readProtocol(options.protocol)
+    names, dose = options.structure or (), options.dose or None
+    plan = planOf(given, settings, options.output, protocol, pairs, names, dose, statistics)
+    if options.grid_uncertainty:
+        tasks = [replace(task, isSpread=True, fingerprint=f"grid+{task.fingerprint}") for task in plan.tasks]
+        plan = replace(plan, tasks=tasks)
     if given.sheet.ignored:
         ignored = oneLine(commaSeparated(given.sheet.ignored))
         print(f"segment-metrics: {given.sheet.source}: ignored columns: {ignored}", file=sys.stderr)
@@ -117,95 +97,60 @@ def planned(options: argparse.Namespace) -> Plan:
     # an error in a protocol is reported as the problem of a task
     if options.fail_on and not any(task.protocol or task.problem for task in plan.tasks):
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
-    plotted = None if options.plots is None else namesFrom(options.plots)
-    if plotted is not None:
+    if options.plots is not None:
         requirePlots()
+        plotted = namesFrom(options.plots)
         keysToPlot(plotted, columnsOf(plan.tasks))
+        plan = replace(plan, plotted=plotted, plottedStructures=options.plot_structure or ())
     elif options.plot_structure:
         raise InputError("--plot-structure chooses structures for --plots, which is missing.")
-    from ..io.doses import weightedDoses
-
-    doses = [path for path, _ in weightedDoses(options.dose or (), Path())]
+    doses = [path for path, _ in weightedDoses(options.dose, Path())]
     inputs = (options.cases, options.protocol, given.labels, options.settings, *doses)
     requireInputsKept(requireOutput(options), [Path(file) for file in inputs if isinstance(file, (str, Path))])
-    plan = replace(plan, plotted=plotted, plottedStructures=options.plot_structure or ())
     if options.sr:
         plan = withStructuredReports(plan, hasCopies=not options.sr_by_name)
-    return withReports(plan, options.report_conventions) if plan.isReported else plan
+    return withReports(plan, options.report_conventions) if reportAsked(options) else plan
+
+
+def _casesFrom(options: argparse.Namespace) -> CaseList:
+    """Return the cases in a table, or in a folder of references and one of tests for each method."""
+    from ..batch.casefolders import casesIn, methodFolders
+    from ..batch.cases import readList
+
+    tests = None if options.test_dir is None else methodFolders(options.test_dir)
+    if options.reference_dir is None and tests is None:
+        if options.cases is None:
+            raise InputError("Cases are given as a table, or as folders with --reference-dir and --test-dir.")
+        return readList(options.cases, options.label_names)
+    if options.cases is not None:
+        raise InputError(f"Cases are given as a table or as folders, not as both: leave out {options.cases}.")
+    if options.reference_dir is None or tests is None:
+        missing = "--reference-dir" if options.reference_dir is None else "--test-dir"
+        raise InputError(f"Folders are compared with --reference-dir and --test-dir; {missing} is missing.")
+    return casesIn(options.reference_dir, tests, options.label_names)
 
 
 def planOf(
-    given: Given,
+    given: CaseList,
     settings: Settings,
     output: Path,
-    *,
-    protocol: Protocol | None = None,
-    pairs: Sequence[tuple[str, str]] = (),
-    names: Sequence[str] = (),
-    dose: str | Path | Sequence[str] | None = None,
-    statistics: Options | None = None,
-    isReported: bool = False,
-    isSpread: bool = False,
+    protocol: Protocol | None,
+    pairs: Sequence[tuple[str, str]],
+    names: Sequence[str],
+    dose: str | Path | Sequence[str] | None,
+    statistics: Options | None,
 ) -> Plan:
-    """Return the plan of a batch of the given cases; arguments are as of a Plan and tasksOf(). Raises InputError.
-
-    isSpread: as of a Task.
-    """
+    """Return the plan of a batch of the given cases; arguments are as of a Plan and tasksOf(). Raises InputError."""
     from ..batch.cases import tasksOf
-    from ..io.labelnames import labelNamesFrom
 
-    sheet, labelNames = given.sheet, labelNamesFrom(given.labels)
-    tasks = tasksOf(sheet, settings, protocol, pairs, labelNames, names, given.structures, dose)
+    tasks = tasksOf(given, settings, protocol, pairs, names, dose)
     # they ask for the family dose as well if any case has one
     settings = next((task.settings for task in tasks), settings)
-    if isSpread:
-        tasks = [replace(task, isSpread=True, fingerprint=f"grid+{task.fingerprint}") for task in tasks]
     if settings.surface == "displayed":
         from .pairwork import displayed
 
         tasks = [replace(task, displayed=displayed) for task in tasks]
-    return Plan(
-        tasks, settings, output, sheet.source, names, pairs, statistics or Options(), isReported, tuple(given.cases)
-    )
-
-
-def casesFrom(
-    table: Path | None,
-    reference: Path | None,
-    tests: Sequence[tuple[str, Path]] | None,
-    labels: str | Path | Mapping[int, str] | None = None,
-) -> Given:
-    """Return the cases in a table, or in a folder of references and one of tests for each method.
-
-    labels: as of Given. Raises InputError if neither a table nor folders are given, or both.
-    """
-    if reference is None and tests is None:
-        from ..batch.cases import readList
-
-        if table is None:
-            raise InputError("Cases are given as a table, or as folders with --reference-dir and --test-dir.")
-        sheet = readList(table)
-        return Given(sheet, None, list(dict.fromkeys(line.cells["case"] for line in sheet.lines)), labels)
-    from ..batch.casefolders import casesIn, labelsBeside
-
-    if table is not None:
-        raise InputError(f"Cases are given as a table or as folders, not as both: leave out {table}.")
-    if reference is None or tests is None:
-        missing = "--reference-dir" if reference is None else "--test-dir"
-        raise InputError(f"Folders are compared with --reference-dir and --test-dir; {missing} is missing.")
-    found = casesIn(reference, tests)
-    said = list(found.remarks)
-    if labels is None and (labels := labelsBeside(reference, tests)):
-        said.append(f"The names of the labels are those of {labels}.")
-    return Given(found.sheet, found.structures, found.cases, labels, said)
-
-
-def pairsFrom(options: argparse.Namespace) -> list[tuple[str, str]]:
-    """Return the pairs that the options name, as choicesFrom(). Raises InputError for one without a test structure."""
-    for option in options.pair or ():
-        if option.endswith("="):
-            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
-    return [(reference, test) for reference, test in choicesFrom(options.pair or ()) if test is not None]
+    return Plan(tasks, settings, output, given, names, pairs, statistics or Options())
 
 
 def withReports(plan: Plan, withConventions: bool = False) -> Plan:
@@ -239,10 +184,10 @@ def withReports(plan: Plan, withConventions: bool = False) -> Plan:
 def withStructuredReports(plan: Plan, hasCopies: bool) -> Plan:
     """Return a plan with a DICOM structured report for each case, in the folder dicom of the results."""
     from ..batch.resultfiles import DICOM, REPORT
-    from ..io.dicom.writing import Sources
+    from ..io.dicom.opening import WRITING, requireInstalled
     from ..show.writing import fileNames
 
-    Sources.of((), (), None)  # raises what each case would raise without highdicom
+    requireInstalled("highdicom", WRITING)
     folder = (plan.output / DICOM).resolve()
     names = fileNames("_".join(filter(None, task.key)) for task in plan.tasks)
     tasks = [

@@ -12,20 +12,15 @@ from ..base.parallel import requireWorkers
 from ..base.texts import tellingApart
 from .comparing import compareAndWrite
 from .options import (
-    DEFAULTS,
-    addDose,
-    addGridUncertainty,
-    addLabelNames,
     addOutput,
-    addPairs,
     addProtocol,
     addReport,
     addSettings,
-    addStructure,
-    choicesFrom,
-    isReportWanted,
+    addShared,
+    openFrom,
     pathFrom,
-    protocolFrom,
+    reportAsked,
+    requireFolder,
     requireWritable,
     settingsFrom,
     tellWithoutEffect,
@@ -36,22 +31,14 @@ from .structuredreports import addStructuredReport, dicomWriters
 if TYPE_CHECKING:
     from ..case.casework import Case
 
-# The options for a report by their names in the parser's namespace.
-REPORTS = {"report": "--report", "report_conventions": "--report-conventions", "report_patient": "--report-patient"}
-
 
 def fill(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = "Compare a test segmentation with a reference: one structure, or all that both have."
     parser.usage = "%(prog)s REFERENCE TEST [-o DIR] [OPTION ...]"
-    parser.epilog = DEFAULTS
-    parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
-    parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
+    addShared(parser.add_argument, "reference", "test")
     compared = parser.add_argument_group("what is compared")
-    addStructure(compared)
-    addPairs(compared)
-    addLabelNames(compared)
-    addDose(compared)
+    addShared(compared.add_argument, "--structure", "--pair", "--label-names", "--dose")
     compared.add_argument(
         "--image", metavar="FILE", type=pathFrom, help="image under the contours in report and pictures"
     )
@@ -69,46 +56,31 @@ def fill(parser: Parser) -> None:
     addStructuredReport(parser, results)
     addProtocol(results)
     results.add_argument("--json", action="store_true", help="print the content of metrics.json instead of tables")
-    results.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor, if it pays)")
-    addGridUncertainty(parser)
-    parser.set_defaults(run=run)
+    addShared(results.add_argument, "--workers")
+    addShared(parser.addFurther, "--grid-uncertainty")
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare two files or folders and return the exit status."""
     requireWorkers(options.workers)
-    requireFolderForReport(options)
+    requireFolder(options, reportAsked(options))
     settings = settingsFrom(options)
     if options.fail_on and options.protocol is None:
         raise InputError("Without a protocol there is no verdict: give --protocol, or leave --fail-on out.")
-    isReported = isReportWanted(options)
     if options.output is not None:
         requireWritable(options.output)
     writers = dicomWriters(options)
-    from ..case.casework import openCase
     from ..case.comparison import adapt
+    from ..case.protocol.protocol import readProtocol
     from ..io.doses import readWeighted, weightedDoses
-    from ..io.labelnames import labelNamesFrom
     from .pairwork import displayed
 
-    choices = choicesFrom(options.pair or ())
-    protocol = protocolFrom(options)
-    settings, dose = adapt(settings, dose=readWeighted(weightedDoses(options.dose or (), Path())))
+    protocol = None if options.protocol is None else readProtocol(options.protocol)
+    settings, dose = adapt(settings, dose=readWeighted(weightedDoses(options.dose, Path())))
     tellWithoutEffect(options, settings, [protocol])
-    case = openCase(
-        options.reference,
-        options.test,
-        settings,
-        names=options.structure,
-        choices=choices,
-        labelNames=labelNamesFrom(options.label_names),
-        needsPair=True,
-        dose=dose,
-        image=options.image,
-        protocol=protocol,
-    )
+    case = openFrom(options, settings, dose=dose, image=options.image, protocol=protocol)
     case = replace(case, displayed=displayed, isSpread=options.grid_uncertainty)
-    report = newReport(options, case) if isReported else None
+    report = newReport(options, case) if reportAsked(options) else None
     if report is not None:
         case = replace(case, settings=report.settings)
     return compareAndWrite(
@@ -121,13 +93,6 @@ def run(options: argparse.Namespace) -> int:
         isJson=options.json,
         dicomWriters=writers,
     )
-
-
-def requireFolderForReport(options: argparse.Namespace) -> None:
-    """Raise InputError when a report is requested without a folder for it."""
-    asked = next((flag for name, flag in REPORTS.items() if getattr(options, name)), None)
-    if asked and options.output is None:
-        raise InputError(f"{asked} writes files and needs a folder for them: give --output DIR.")
 
 
 def newReport(options: argparse.Namespace, case: Case):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ..base.texts import oneLine
-from .results import NOT_WRITTEN, finalStatus, progressBar, tellFailures, terminalWidth, unfinishedResults
+from .results import finalStatus, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
     from ..case.caseresult import CaseResult
@@ -60,8 +58,7 @@ def compareAndWrite(
         with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
             work = WrittenPairs(case, names, unfinished, report, isShowing, hasPlaces)
             for number, one in work.each(workers):
-                progress.set_postfix_str(oneLine(pairs[number].reference.name), refresh=False)
-                progress.update()
+                progress(pairs[number].reference.name)
                 found[number] = one
         result = case.result({number: one.record for number, one in found.items()})
         result.requireAny()
@@ -81,9 +78,8 @@ def compareAndWrite(
         print(json.dumps(document, indent=1, allow_nan=False))
     else:
         _show(result, where)
-    said = f"Results are in {oneLine(str(output))}{os.sep}" if output else "" if isJson else NOT_WRITTEN
-    if said:
-        print(f"\n{said}", file=sys.stderr if isJson else sys.stdout)
+    if output or not isJson:
+        tellWhere(output, isApart=True, isAside=isJson)
     unusable = [why for title, why in case.unusable.items() if title not in result.errors]
     problems = list(dict.fromkeys([*map(str, result.errors.values()), *unusable]))
     tellFailures(problems, where)

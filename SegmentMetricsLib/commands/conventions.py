@@ -11,19 +11,9 @@ from typing import TYPE_CHECKING
 from ..base.errors import PairError
 from ..base.texts import oneLine
 from ..settings.settings import Settings
-from .options import (
-    DEFAULTS,
-    addLabelNames,
-    addOutput,
-    addPairs,
-    addStructure,
-    choicesFrom,
-    pathFrom,
-    requireOutput,
-    requireWritable,
-)
+from .options import addOutput, addShared, openFrom, requireOutput, requireWritable
 from .parsing import Parser
-from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
+from .results import SOME_FAILED, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
     from ..case.caseresult import CaseResult
@@ -44,13 +34,9 @@ def fill(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = "Show what other tools would have reported about the same pair, and why."
     parser.usage = "%(prog)s REFERENCE TEST -o DIR [OPTION ...]"
-    parser.epilog = DEFAULTS
-    parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
-    parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
+    addShared(parser.add_argument, "reference", "test")
     addOutput(parser)
-    addStructure(parser)
-    addPairs(parser)
-    addLabelNames(parser)
+    addShared(parser.add_argument, "--structure", "--pair", "--label-names")
     parser.add_argument(
         "--tolerance", metavar="MM", action="append", type=float, help="tolerance of NSD and BIoU (2; may be repeated)"
     )
@@ -80,7 +66,6 @@ def fill(parser: Parser) -> None:
         help="measure images without adding background around them, as the tools do (background is added)",
     )
     parser.add_argument("--reasons", action="store_true", help="print what each tool does")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -90,28 +75,18 @@ def run(options: argparse.Namespace) -> int:
     settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
     if options.output is not None:
         requireWritable(options.output)
-    from ..case.casework import openCase
     from ..conventions import find, known
-    from ..io.labelnames import labelNamesFrom
     from ..model.naming import onlyIn
 
     tools = [find(key).key for key in (options.tool or known())]
-    case = openCase(
-        options.reference,
-        options.test,
-        settings,
-        names=options.structure,
-        choices=choicesFrom(options.pair or ()),
-        labelNames=labelNamesFrom(options.label_names),
-        needsPair=True,
-    )
+    case = openFrom(options, settings)
     requireOutput(options)
     result = evaluate(case, tools, options.at_edge)
     write(result, settings, options.output)
     show(result, options.reasons)
     for sentence in onlyIn(result.unmatched, result.failures):
         print(oneLine(sentence))
-    print(f"Results are in {oneLine(str(options.output))}{os.sep}")
+    tellWhere(options.output)
     problems = {**result.failures, **{title: str(error) for title, error in result.errors.items()}}
     tellFailures(list(dict.fromkeys(problems.values())), "conventions.json")
     return SOME_FAILED if problems else 0
@@ -131,8 +106,7 @@ def evaluate(case: Case, tools: list[str], atEdge: bool) -> CaseResult:
     with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
         for pack in case.packs():
             for number, one in zip(pack, case.pairs(pairs[number] for number in pack)):
-                progress.set_postfix_str(oneLine(pairs[number].reference.name), refresh=False)
-                progress.update()
+                progress(pairs[number].reference.name)
                 if isinstance(one, PairError):
                     found[number] = one
                 else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .compare import newReport
 from .comparing import compareAndWrite
-from .options import DEFAULTS, addOutput, addReport, addSettings, isReportWanted, requireWritable, settingsFrom
+from .options import addOutput, addReport, addSettings, reportAsked, requireWritable, settingsFrom
 from .parsing import Parser
 
 # The samples, with what of them is measured unless the options say so, "" for the usual.
@@ -21,7 +21,6 @@ def fill(parser: Parser) -> None:
         "Write the contours of two made-up observers into a folder, with their CT if there is one, and compare them."
     )
     parser.usage = "%(prog)s [SAMPLE] [-o DIR] [OPTION ...]"
-    parser.epilog = DEFAULTS
     parser.add_argument(
         "sample",
         metavar="SAMPLE",
@@ -33,7 +32,6 @@ def fill(parser: Parser) -> None:
     addOutput(parser, "folder (%(default)s)", Path("segment-metrics-demo"))
     addReport(parser, parser)
     addSettings(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
         for own, copy in zip(readAll(paths), (options.reference, options.test), strict=True)
     )
     case = openCase(reference, test, settings, image=image)
-    report = newReport(options, case) if isReportWanted(options) else None
+    report = newReport(options, case) if reportAsked(options) else None
     if report is not None:
         case = replace(case, settings=report.settings)
     return compareAndWrite(case, options.output, extraFiles=[*paths, *([image] if image else [])], report=report)

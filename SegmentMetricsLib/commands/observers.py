@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -15,19 +14,18 @@ from ..base.errors import InputError
 from ..base.parallel import requireWorkers, spread
 from ..base.texts import oneLine
 from .options import (
-    DEFAULTS,
-    addLabelNames,
     addOutput,
     addSettings,
-    addStructure,
+    addShared,
     namesFrom,
     pathFrom,
+    requireFolder,
     requireWritable,
     settingsFrom,
     tellWithoutEffect,
 )
 from .parsing import Parser
-from .results import NOT_WRITTEN, SOME_FAILED, progressBar, terminalWidth, unfinishedResults
+from .results import SOME_FAILED, progressBar, tellWhere, terminalWidth, unfinishedResults
 from .structuredreports import addStructuredReport, dicomWriters
 
 if TYPE_CHECKING:
@@ -45,7 +43,6 @@ def fill(parser: Parser) -> None:
         "and where, and whether tests, such as automatic contours, are within what the observers do."
     )
     parser.usage = "%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... [-o DIR] [OPTION ...]"
-    parser.epilog = DEFAULTS
     parser.add_argument(
         "observers", metavar="OBSERVER", nargs="+", type=pathFrom, help="label map, segmentation, mesh or folder"
     )
@@ -64,8 +61,7 @@ def fill(parser: Parser) -> None:
         nargs="+",
         help="names of the observers, and after them of the tests (those of the files)",
     )
-    addStructure(compared)
-    addLabelNames(compared)
+    addShared(compared.add_argument, "--structure", "--label-names")
     compared.add_argument(
         "--consensus",
         choices=METHODS,
@@ -77,7 +73,7 @@ def fill(parser: Parser) -> None:
     results = parser.add_argument_group("what comes out")
     addOutput(results, "folder for the results (else they are only printed)")
     results.add_argument("--numbers-only", action="store_true", help="draw no pictures")
-    results.add_argument("--report", action="store_true", help="write a report as one HTML page")
+    addShared(results.add_argument, "--report")
     results.add_argument(
         "--write-protocol",
         metavar="FILE",
@@ -88,8 +84,7 @@ def fill(parser: Parser) -> None:
     parser.addFurther(
         "--consensus-seg", metavar="FILE.dcm", type=pathFrom, help="write the consensus as DICOM segmentation (SEG)"
     )
-    results.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor, if it pays)")
-    parser.set_defaults(run=run)
+    addShared(results.add_argument, "--workers")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -98,8 +93,7 @@ def run(options: argparse.Namespace) -> int:
     settings = settingsFrom(options)
     if options.output is not None:
         requireWritable(options.output)
-    elif options.report:
-        raise InputError("--report writes files and needs a folder for them: give --output DIR.")
+    requireFolder(options, "--report" if options.report else "")
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
     writers = dicomWriters(options)
@@ -193,8 +187,7 @@ def _each(written: WrittenStudy, organs: Sequence[Organ], workers: int | None) -
     found: dict[int, ObservedStructure | InputError] = {}
     with progressBar(len(organs), "structure", len(organs) > 1) as progress:
         for number, outcome in spread(written, list(enumerate(organs)), cost, workers):
-            progress.set_postfix_str(oneLine(organs[number].name), refresh=False)
-            progress.update()
+            progress(organs[number].name)
             if isinstance(outcome, Exception) and not isinstance(outcome, InputError):
                 raise outcome
             found[number] = outcome
@@ -227,5 +220,4 @@ def _show(study: ObserverStudy, options: argparse.Namespace, hasProtocol: bool) 
         print(f"\n{oneLine(sentence)}")
     if hasProtocol:
         print(f"\nThe protocol is in {oneLine(str(options.write_protocol))}")
-    where = "" if options.output is None else f"{oneLine(str(options.output))}{os.sep}"
-    print(f"\n{f'Results are in {where}' if where else NOT_WRITTEN}")
+    tellWhere(options.output, isApart=True)

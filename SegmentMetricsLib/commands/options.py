@@ -13,19 +13,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..base.errors import InputError, requireText
 from ..base.texts import didYouMean, inAnyCase
+from ..batch.summaryoptions import RESAMPLES, SEED
 from ..case.protocol import exampleNames
 from ..conventions.convention import OWN_CONVENTION
 from ..conventions.presets import PRESETS
-from ..settings.declarations import HAZARD, HEADINGS, Option
+from ..settings.declarations import HEADINGS, Option
 from ..settings.names import DEFAULT_FAMILIES, GRIDS, MESHMETRICS, TOOLS
 from ..settings.settings import DECIDED_BY_TOOLS, DECLARED, Settings, isInEffect
 from .parsing import Parser, number, wholeNumber
 
 if TYPE_CHECKING:
+    from ..case.casework import Case
     from ..metrics.metric import Asked
-
-# Below the help of every command.
-DEFAULTS = "Defaults are given in parentheses."
 
 # The settings that have options, by the heading of their group in the help; what is asked for most is the first.
 OPTIONS = {
@@ -56,14 +55,59 @@ def pathFrom(text: str) -> Path:
     return Path(text)
 
 
-def addHazard(parser: Parser) -> None:
-    """Add --set for the settings of the hazard family, except for the critical structures."""
-    _addSet(parser, parser, {HAZARD: [name for name in OPTIONS[HAZARD] if name != "critical"]})
+# Options that several commands share.
+CONTOURS = {"type": pathFrom, "help": "label map, segmentation, mesh or folder"}
+SHARED: dict[str, dict[str, Any]] = {
+    "reference": {"metavar": "REFERENCE", **CONTOURS},
+    "test": {"metavar": "TEST", **CONTOURS},
+    "--structure": {
+        "metavar": "NAME",
+        "action": "append",
+        "help": "only this structure or label number (may be repeated)",
+    },
+    "--pair": {
+        "metavar": "REFERENCE=TEST",
+        "action": "append",
+        "default": [],
+        "help": "compare these two, NAME= with none (may be repeated)",
+    },
+    "--label-names": {
+        "metavar": "FILE",
+        "type": pathFrom,
+        "help": "names of labels: JSON, as of nnU-Net, table or color table; or TotalSegmentator(-v1, -MR), "
+        "BraTS(-2024)",
+    },
+    "--dose": {
+        "metavar": "FILE[=WEIGHT]",
+        "action": "append",
+        "default": [],
+        "help": "dose of a plan: RTDOSE, or an image in Gy; several RTDOSE of its parts are summed (may be repeated)",
+    },
+    "--report": {"action": "store_true", "help": "write a report as one HTML page"},
+    "--report-conventions": {
+        "action": "store_true",
+        "help": "write a report with what other tools would have reported",
+    },
+    "--fail-on": {
+        "metavar": "VERDICT",
+        "choices": FAIL_ON,
+        "help": f"exit with status {VERDICT_REACHED} if the verdict is this one or worse: {', '.join(FAIL_ON)}",
+    },
+    "--workers": {"metavar": "N", "type": int, "help": "number of processes (one per processor, if it pays)"},
+    "--grid-uncertainty": {
+        "action": "store_true",
+        "help": "also compute how much each number depends on where the voxel grid lies: its standard deviation when "
+        "the grid is shifted by fractions of a voxel, and its 95 %% range (takes several dozen times as long)",
+    },
+    "--resamples": {"metavar": "N", "type": int, "default": RESAMPLES, "help": "bootstrap samples (%(default)s)"},
+    "--seed": {"metavar": "N", "type": int, "default": SEED, "help": "random seed of the bootstrap (%(default)s)"},
+}
 
 
-def hazardFrom(options: argparse.Namespace) -> dict:
-    """Return the settings of the hazard family that the options give, by name."""
-    return _given(options, OPTIONS[HAZARD])
+def addShared(add: Callable, *names: str) -> None:
+    """Add some of the options that several commands share by a function like add_argument()."""
+    for name in names:
+        add(name, **SHARED[name])
 
 
 def addSettings(parser: Parser) -> None:
@@ -80,7 +124,7 @@ def addSettings(parser: Parser) -> None:
         choices=[*MESHMETRICS, *(name for name in PRESETS if name != OWN_CONVENTION)],
         help="all settings of a tool or challenge: MeshMetrics-0.1, -1.4.1, panoptica, BraTS 2023 (MEN, MET)",
     )
-    _addSet(parser, group, OPTIONS)
+    addSet(parser, group, OPTIONS)
 
 
 def _addSetting(add: Callable, name: str) -> None:
@@ -92,7 +136,7 @@ def _addSetting(add: Callable, name: str) -> None:
     add(option.flag, dest=name, help=declaration.help(getattr(Settings, name)), **details)
 
 
-def _addSet(parser: Parser, group: argparse._ActionsContainer, settings: Mapping[str, Sequence[str]]) -> None:
+def addSet(parser: Parser, group: argparse._ActionsContainer, settings: Mapping[str, Sequence[str]]) -> None:
     """Add --set, and --help-settings, which explains it and the options that --help does not list.
 
     settings: names of those that can be set, by heading.
@@ -146,8 +190,11 @@ class _SettingsHelp(argparse.Action):
         parser.exit()
 
 
-def readSets(options: argparse.Namespace) -> None:
-    """Give the options the values of --set NAME=VALUE, as if each had an option. Raises InputError."""
+def givenSettings(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    """Return the values of settings that the options give, by name; --set NAME=VALUE is as if each had an option.
+
+    Raises InputError.
+    """
     given, options.set = options.set or (), None
     for text in given:
         written, joint, value = text.partition("=")
@@ -167,6 +214,8 @@ def readSets(options: argparse.Namespace) -> None:
             setattr(options, name, _read(kind, value.strip()))
         except argparse.ArgumentTypeError as error:
             raise InputError(f"The setting {name}: {error}.") from None
+    values = ((name, getattr(options, name)) for name in names)
+    return {name: DECLARED[name].check.read(value) for name, value in values if value is not None}
 
 
 def _read(kind: Mapping[str, Any], text: str) -> Any:
@@ -179,13 +228,6 @@ def _read(kind: Mapping[str, Any], text: str) -> Any:
     if kind.get("type") is int:
         return wholeNumber(text)
     return number(text) if kind.get("type") is float else text
-
-
-def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
-    """Return the values of settings that the options give, by name."""
-    readSets(options)
-    given = ((name, getattr(options, name)) for name in names)
-    return {name: DECLARED[name].check.read(value) for name, value in given if value is not None}
 
 
 def addOutput(
@@ -202,44 +244,10 @@ def requireOutput(options: argparse.Namespace) -> Path:
     return options.output
 
 
-def addStructure(parser: argparse._ActionsContainer) -> None:
-    """Add the option that chooses structures."""
-    parser.add_argument(
-        "--structure",
-        metavar="NAME",
-        action="append",
-        help="only this structure or label number (may be repeated)",
-    )
-
-
-def addPairs(parser: argparse._ActionsContainer) -> None:
-    """Add the option that pairs structures regardless of their names."""
-    parser.add_argument(
-        "--pair",
-        metavar="REFERENCE=TEST",
-        action="append",
-        help="compare these two, NAME= with none (may be repeated)",
-    )
-
-
-def addLabelNames(parser: argparse._ActionsContainer) -> None:
-    """Add the option that names the labels of label maps."""
-    parser.add_argument(
-        "--label-names",
-        metavar="FILE",
-        type=pathFrom,
-        help="names of labels: JSON, as of nnU-Net, table or color table; or TotalSegmentator(-v1, -MR), BraTS(-2024)",
-    )
-
-
-def addDose(parser: argparse._ActionsContainer) -> None:
-    """Add the option for the dose of a plan."""
-    parser.add_argument(
-        "--dose",
-        metavar="FILE[=WEIGHT]",
-        action="append",
-        help="dose of a plan: RTDOSE, or an image in Gy; several RTDOSE of its parts are summed (may be repeated)",
-    )
+def requireFolder(options: argparse.Namespace, asked: str) -> None:
+    """Raise InputError if an option asks for files, but there is no folder for them. asked: it, "" for none."""
+    if asked and options.output is None:
+        raise InputError(f"{asked} writes files and needs a folder for them: give --output DIR.")
 
 
 def choicesFrom(options: Sequence[str]) -> list[tuple[str, str | None]]:
@@ -268,48 +276,53 @@ def addProtocol(parser: argparse._ActionsContainer) -> None:
     """Add the options for the protocol to judge by, and for the resulting exit status."""
     examples = " or ".join(exampleNames())
     parser.add_argument("--protocol", metavar="FILE", help=f"limits to judge by: a table, or {examples}")
-    parser.add_argument(
-        "--fail-on",
-        metavar="VERDICT",
-        choices=FAIL_ON,
-        help=f"exit with status {VERDICT_REACHED} if the verdict is this one or worse: {', '.join(FAIL_ON)}",
-    )
+    addShared(parser.add_argument, "--fail-on")
 
 
 def addReport(parser: Parser, group: argparse._ActionsContainer) -> None:
     """Add the options for a report. group: for the one that --help lists."""
-    group.add_argument("--report", action="store_true", help="write a report as one HTML page")
-    parser.addFurther(
-        "--report-conventions", action="store_true", help="write a report with what other tools would have reported"
-    )
+    addShared(group.add_argument, "--report")
+    addShared(parser.addFurther, "--report-conventions")
     # a batch has no such option
     parser.set_defaults(report_patient="")
 
 
-def addGridUncertainty(parser: Parser) -> None:
-    """Add the option to compute what the grid itself contributes to measurements."""
-    parser.addFurther(
-        "--grid-uncertainty",
-        action="store_true",
-        help="also compute how much each number depends on where the voxel grid lies: its standard deviation when the "
-        "grid is shifted by fractions of a voxel, and its 95 %% range (takes several dozen times as long)",
+def reportAsked(options: argparse.Namespace) -> str:
+    """Return the option that asks for a report, "" if none does."""
+    names = (name for name in ("report", "report_conventions", "report_patient") if getattr(options, name))
+    return next((f"--{name.replace('_', '-')}" for name in names), "")
+
+
+def openFrom(options: argparse.Namespace, settings: Settings, **more: Any) -> Case:
+    """Return the case of the reference and the test that the options name. more: as for openCase()."""
+    from ..case.casework import openCase
+    from ..io.labelnames import labelNamesFrom
+
+    return openCase(
+        options.reference,
+        options.test,
+        settings,
+        names=options.structure,
+        choices=choicesFrom(options.pair),
+        labelNames=labelNamesFrom(options.label_names),
+        needsPair=True,
+        **more,
     )
-
-
-def isReportWanted(options: argparse.Namespace) -> bool:
-    """Return whether the options request a report."""
-    return bool(options.report or options.report_conventions or options.report_patient)
 
 
 def settingsFrom(options: argparse.Namespace) -> Settings:
     """Return the settings chosen by the options. Raises InputError for values out of range."""
     saved = {} if options.settings is None else savedSettings(options.settings)
-    given = _given(options, [name for names in OPTIONS.values() for name in names])
+    given = givenSettings(options, [name for names in OPTIONS.values() for name in names])
     given.pop("convention", None)  # below, as it goes with a preset
     given.pop("metrics", None)
     given |= chosenMetrics(options, saved)
     if options.grid is not None:
-        given["grid"] = chosenGrid(options.grid)
+        given["grid"] = inAnyCase(options.grid, GRIDS)
+        if given["grid"] not in GRIDS:  # the grid of an image file
+            from ..io import reading as files
+
+            given["grid"] = files.readGrid(options.grid)
     if options.instanceClasses is not None:
         from ..io.labelnames import readClasses
 
@@ -317,7 +330,7 @@ def settingsFrom(options: argparse.Namespace) -> Settings:
     if options.preset and options.convention:
         raise InputError("A preset is a convention: leave --preset or --convention out.")
     before = saved.pop("convention", OWN_CONVENTION)
-    convention = options.preset or chosenConvention(options) or before
+    convention = options.preset or inAnyCase(options.convention or before, (*PRESETS, *TOOLS))
     replaced: set[str] = set()
     if convention != before:
         replaced = {name for which in (before, convention) for name in PRESETS.get(which, DECIDED_BY_TOOLS)}
@@ -342,19 +355,19 @@ def tellWithoutEffect(
     measured = [one.metric for one in select(settings)]
     measured += [cast("Asked", findMetric(rule.measurement)).metric for rule in rules]
     useless = {name for name in DECLARED if not (isUsed(name, measured) and isInEffect(name, settings))}.union(others)
-    given = (name for names in OPTIONS.values() for name in names if getattr(options, name) is not None)
-    if flags := [_flagAndNeed(name, settings) for name in given if name in useless]:
-        print(f"segment-metrics: no effect on the measured numbers: {', '.join(flags)}", file=sys.stderr)
-
-
-def _flagAndNeed(name: str, settings: Settings) -> str:
-    """Return the option of a setting, with the option that it needs and lacks, or that leaves it no effect."""
-    flag = DECLARED[name].spelled(name).removesuffix("=VALUE")
-    if isInEffect(name, settings):
-        return flag
-    decisive, value = cast(tuple[str, Any], DECLARED[name].onlyIf)
-    option = DECLARED[decisive].spelled(decisive, "" if value in (None, True) else str(value))
-    return f"{flag} ({'with' if value is None else 'without'} {option})"
+    told = []
+    for name in (name for names in OPTIONS.values() for name in names):
+        if getattr(options, name) is None or name not in useless:
+            continue
+        flag, reason = DECLARED[name].spelled(name).removesuffix("=VALUE"), ""
+        if not isInEffect(name, settings):
+            # the option that it needs and lacks, or that leaves it no effect
+            decisive, value = cast(tuple[str, Any], DECLARED[name].onlyIf)
+            option = DECLARED[decisive].spelled(decisive, "" if value in (None, True) else str(value))
+            reason = f" ({'with' if value is None else 'without'} {option})"
+        told.append(flag + reason)
+    if told:
+        print(f"segment-metrics: no effect on the measured numbers: {', '.join(told)}", file=sys.stderr)
 
 
 def savedSettings(path: Path) -> dict:
@@ -399,31 +412,6 @@ def chosenMetrics(options: argparse.Namespace, saved: Mapping) -> dict[str, Any]
 def namesFrom(given: Iterable[str]) -> tuple[str, ...]:
     """Return the names in lists with commas."""
     return tuple(name.strip() for name in ",".join(given).split(",") if name.strip())
-
-
-def chosenConvention(options: argparse.Namespace) -> str | None:
-    """Return the convention that the options name, None without one. The caller checks that it exists."""
-    if options.convention is None:
-        return None
-    return inAnyCase(options.convention, (*PRESETS, *TOOLS))
-
-
-def chosenGrid(given: str):
-    """Return the evaluated grid: a choice by name, or the grid of an image file."""
-    if (known := inAnyCase(given, GRIDS)) in GRIDS:
-        return known
-    from ..io import reading as files
-
-    return files.readGrid(given)
-
-
-def protocolFrom(options: argparse.Namespace):
-    """Return the protocol that the options name, None without one. Raises InputError for an invalid one."""
-    if options.protocol is None:
-        return None
-    from ..case.protocol.protocol import readProtocol
-
-    return readProtocol(options.protocol)
 
 
 def requireWritable(folder: Path) -> Path:

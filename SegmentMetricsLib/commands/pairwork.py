@@ -57,7 +57,7 @@ class WrittenPairs:
         """
         pairs = self.case.pairing.pairs
         # the structures of a pair are sent with it
-        work = replace(self, case=replace(self.case, pairing=Pairing((), (), ()), sets=()))
+        work = replace(self, case=replace(self.case, pairing=Pairing((), (), ())))
         packs = [[(number, pairs[number]) for number in pack] for pack in self.case.packs()]
         while packs:
             died = []

@@ -6,8 +6,8 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..base.errors import InputError
@@ -54,32 +54,28 @@ def terminalWidth() -> int | None:
     return shutil.get_terminal_size().columns
 
 
-class NoBar(AbstractContextManager):
-    """Takes the place of a bar that is not shown. n: the steps that were counted."""
+@contextmanager
+def progressBar(total: int, unit: str, isWanted: bool = True) -> Iterator[Callable[[str], None]]:
+    """Yield a function that counts a step, with its name, on a bar on standard error that disappears at the end.
 
-    n = 0
-
-    def __exit__(self, *_) -> None:
-        pass
-
-    def update(self, count: int = 1) -> None:
-        self.n += count
-
-    def set_postfix_str(self, text: str, refresh: bool = True) -> None:
-        pass
-
-
-def progressBar(total: int, unit: str, isWanted: bool = True):
-    """Return a tqdm bar on standard error that disappears at the end; it is shown on terminals only, if wanted."""
+    The bar is shown on terminals only, if wanted.
+    """
     if not isWanted or sys.stderr is None or not sys.stderr.isatty():
-        return NoBar()
+        yield lambda name: None
+        return
     from tqdm import tqdm
 
     size = {}
     with suppress(OSError, ValueError, AttributeError):  # there is no terminal
         if 0 in os.get_terminal_size(sys.stderr.fileno()):  # as in some containers; tqdm would show nothing
             size = {"ncols": UNKNOWN_SIZE[0], "nrows": UNKNOWN_SIZE[1]}
-    return tqdm(total=total, unit=unit, leave=False, smoothing=0.05, **size)
+    with tqdm(total=total, unit=unit, leave=False, smoothing=0.05, **size) as bar:
+
+        def step(name: str) -> None:
+            bar.set_postfix_str(oneLine(name), refresh=False)
+            bar.update()
+
+        yield step
 
 
 def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) -> int:
@@ -99,6 +95,12 @@ def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) ->
 def reached(failOn: str | None) -> list[str]:
     """Return the verdicts that are at least as bad as that of an option, worst first; none for None."""
     return [] if failOn is None else [name.replace("-", " ") for name in FAIL_ON[: FAIL_ON.index(failOn) + 1]]
+
+
+def tellWhere(output: Path | None, isApart: bool = False, isAside: bool = False) -> None:
+    """Print where the results are. isApart: after an empty line. isAside: to standard error."""
+    said = NOT_WRITTEN if output is None else f"Results are in {oneLine(str(output))}{os.sep}"
+    print(f"\n{said}" if isApart else said, file=sys.stderr if isAside else sys.stdout)
 
 
 def tellFailures(sentences: Sequence[str], where: str) -> None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import Any
 
 from ..base.errors import InputError
 from ..base.texts import commaSeparated, counted, oneLine
-from ..batch.summaryoptions import RESAMPLES, SEED, Options
+from ..batch.summaryoptions import Options
 from ..settings.checks import numberFrom
+from ..settings.declarations import HAZARD
 from ..settings.settings import Settings
-from .options import DEFAULTS, addHazard, addLabelNames, addOutput, hazardFrom, pathFrom, requireOutput, requireWritable
+from .options import OPTIONS, addOutput, addSet, addShared, givenSettings, pathFrom, requireOutput, requireWritable
 from .parsing import Parser
-from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
+from .results import SOME_FAILED, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
 FAMILIES = ("boundary", "overlap", "hazard")
 # What is measured of many cases: what tells the variants apart, beside what hardly does.
@@ -30,7 +30,6 @@ def fill(parser: Parser) -> None:
         "the two apart."
     )
     parser.usage = "%(prog)s REFERENCE|CASES --structure NAME --critical NAME -o DIR [OPTION ...]"
-    parser.epilog = DEFAULTS
     parser.add_argument(
         "reference",
         metavar="REFERENCE",
@@ -51,26 +50,22 @@ def fill(parser: Parser) -> None:
         required=True,
         help="structure of the reference near which errors are hazardous (weight 1; may be repeated)",
     )
-    addLabelNames(parser)
+    addShared(parser.add_argument, "--label-names")
     howMany = parser.add_mutually_exclusive_group()
     howMany.add_argument("--count", metavar="K", type=int, help="voxels to leave out and to add (see --share)")
     howMany.add_argument(
         "--share", metavar="SHARE", type=float, help="the same as a share of the inner boundary, up to 0.5 (0.1)"
     )
-    addHazard(parser)
-    parser.add_argument("--resamples", metavar="N", type=int, default=RESAMPLES, help="bootstrap samples (%(default)s)")
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=SEED, help="random seed of the bootstrap (%(default)s)"
-    )
+    addSet(parser, parser, {HAZARD: [name for name in OPTIONS[HAZARD] if name != "critical"]})
+    addShared(parser.add_argument, "--resamples", "--seed")
     addOutput(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Make both variants of one or of many structures, write and print the results, and return the exit status."""
     if options.seed < 0:
         raise InputError(f"The seed must not be negative, not {options.seed}.")
-    hazard = hazardFrom(options)
+    hazard = givenSettings(options, OPTIONS[HAZARD])
     if options.output is not None:
         requireWritable(options.output)
     share = {} if options.share is None else {"share": numberFrom(options.share, "share")}
@@ -109,7 +104,7 @@ def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, An
     if not result.varies:
         print("The hazard is the same on the whole boundary, so both variants are equally risky.")
     print(tables.evaluatedGrid([result.risky.record()]))
-    print(f"\nResults are in {oneLine(str(options.output))}{os.sep}")
+    tellWhere(options.output, isApart=True)
     return 0
 
 
@@ -118,7 +113,7 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
 
     The exit status is 1 if any could not be tested, and 2, without results, if none could.
     """
-    from ..batch import stresscases, stresswriting
+    from ..batch import stresscases
     from ..io.labelnames import labelNamesFrom
     from ..show import stress as stressfiles
 
@@ -131,16 +126,15 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
     with progressBar(len(cases), "case") as progress:
         for case in cases:
             outcomes += stresscases.stressCase(case, names, settings, options.count, labelNames=labelNames, **share)
-            progress.update()
+            progress(case.case)
     failures = [f"{one.case}, {one.structure}: {one.reason}" for one in outcomes if one.reason]
     if len(failures) == len(outcomes):
         tellFailures(failures, "the list")
         return NOTHING_RUN
-    found = stresscases.differences(outcomes, bootstrap.resamples, bootstrap.seed)
+    found = stresscases.differences(outcomes, bootstrap)
     with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:
-        chosen = {"resamples": bootstrap.resamples, "seed": bootstrap.seed}
-        stresswriting.write(outcomes, found, settings, chosen, unfinished)
-    print(stresswriting.summaryTable(found, terminalWidth()))
+        stresscases.writeStressCases(outcomes, found, settings, bootstrap, unfinished)
+    print(stresscases.summaryTable(found, terminalWidth()))
     tested = [one for one in outcomes if not one.reason]
     print(
         f"\n{counted(len({one.case for one in tested}), 'case')} tested. Difference: risky minus neutral; p: that the "
@@ -149,5 +143,5 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
     if alike := [f"{one.case}, {one.structure}" for one in tested if not one.varies]:
         print(f"No effect, because the hazard is the same on the whole boundary: {oneLine(commaSeparated(alike))}.")
     tellFailures(failures, "stress.csv")
-    print(f"Results are in {oneLine(str(options.output))}{os.sep}")
+    tellWhere(options.output)
     return SOME_FAILED if failures else 0

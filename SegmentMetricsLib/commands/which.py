@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
 
 from ..base.texts import counted, oneLine
 from ..settings.settings import Settings
-from .options import DEFAULTS, addLabelNames, addOutput, addPairs, addStructure, choicesFrom, pathFrom, requireWritable
+from .options import addOutput, addShared, openFrom, requireWritable
 from .parsing import Parser
-from .results import SOME_FAILED, progressBar, tellFailures, terminalWidth, unfinishedResults
+from .results import SOME_FAILED, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
 MOST = 10
 
@@ -24,16 +22,12 @@ def fill(parser: Parser) -> None:
         "with all given digits."
     )
     parser.usage = "%(prog)s VALUE REFERENCE TEST [OPTION ...]"
-    parser.epilog = DEFAULTS
     parser.add_argument(
         "value", metavar="VALUE", help="the number as it was reported, such as 3.7 (more digits say more)"
     )
-    parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help="label map, segmentation, mesh or folder")
-    parser.add_argument("test", metavar="TEST", type=pathFrom, help="label map, segmentation, mesh or folder")
+    addShared(parser.add_argument, "reference", "test")
     addOutput(parser, "folder for which.json with all candidates")
-    addStructure(parser)
-    addPairs(parser)
-    addLabelNames(parser)
+    addShared(parser.add_argument, "--structure", "--pair", "--label-names")
     parser.add_argument(
         "--measurement", metavar="KEY", help="what the number is said to be, such as HD95 or DSC (any measurement)"
     )
@@ -45,7 +39,6 @@ def fill(parser: Parser) -> None:
     )
     parser.add_argument("--most", metavar="N", type=int, default=MOST, help="candidates to print (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print all candidates as JSON instead of a table")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -54,28 +47,18 @@ def run(options: argparse.Namespace) -> int:
     settings = Settings(metrics=("DSC",), **{name: value for name, value in given.items() if value is not None})
     if options.output:
         requireWritable(options.output)
-    from ..case.casework import openCase
     from ..conventions.which import Wanted, numbersOf, which
-    from ..io.labelnames import labelNamesFrom
     from ..show import which as shown
     from ..show.writing import writeJson
 
     Wanted.of(options.value)  # before anything is read
-    case = openCase(
-        options.reference,
-        options.test,
-        settings,
-        names=options.structure,
-        choices=choicesFrom(options.pair or ()),
-        labelNames=labelNamesFrom(options.label_names),
-        needsPair=True,
-    )
+    case = openFrom(options, settings)
     pairs = case.pairing.pairs
     numbers = {}
     with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
         for match in pairs:
             numbers[match.title] = tuple(numbersOf((match.reference, match.test), settings))
-            progress.update()
+            progress(match.reference.name)
     found = {name: which(options.value, own, options.measurement) for name, own in numbers.items() if own}
     found = {name: candidates for name, candidates in found.items() if candidates}
     document = shown.document(options.value, found, settings.toDictionary(), options.measurement)
@@ -91,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output:
         with unfinishedResults(options.output, []) as unfinished:
             writeJson(document, unfinished / "which.json")
-        print(f"Results are in {oneLine(str(options.output))}{os.sep}", file=sys.stderr if options.json else sys.stdout)
+        tellWhere(options.output, isAside=options.json)
     empty = [
         f"{match.title}: there is no number, as both structures are empty."
         for match in pairs

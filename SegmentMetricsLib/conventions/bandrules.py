@@ -8,18 +8,22 @@ import numpy as np
 
 from ..base.parallel import threads
 from ..metrics import overlap
-from .elements import faceBorder
+from .convention import DSC, IOU, Number
+from .elements import faceBorder, masks
 from .toolmasks import Sampling
 
 
-def dice(sampling: Sampling) -> float:
-    """Return the Dice coefficient of the voxels, on which all tools agree."""
-    return overlap.dice(sampling.pair.crispCounts)
+def overlaps(dice: str, jaccard: str = "") -> dict[str, Number]:
+    """Return the overlap of the voxels, on which all tools agree, by key.
 
-
-def jaccard(sampling: Sampling) -> float:
-    """Return the Jaccard index of the voxels, on which all tools agree."""
-    return overlap.intersectionOverUnion(sampling.pair.crispCounts)
+    dice, jaccard: the tool's names of them, "" for none.
+    """
+    rules = {DSC: (overlap.dice, dice), IOU: (overlap.intersectionOverUnion, jaccard)}
+    return {
+        key: Number(lambda sampling, rule=rule: rule(sampling.pair.crispCounts), name, "overlap of the voxels", masks)
+        for key, (rule, name) in rules.items()
+        if name
+    }
 
 
 def voxelBands(sampling: Sampling, tolerance: float) -> float:

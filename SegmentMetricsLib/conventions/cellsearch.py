@@ -8,7 +8,6 @@ axis, the radius is too short, and a voxel farther away is found, or none; then 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -24,20 +23,19 @@ CELL = 7
 PAIRS = 1 << 17
 
 
-@dataclass(frozen=True)
-class CellSearch:
-    """Distances from all voxels of a structure, 0 in the overlap, to the face-neighbor border of the other one."""
+def searchCells(sampling: Sampling) -> tuple[Sample, Sample]:
+    """Return distances from all voxels of a structure, 0 in the overlap, to the face-neighbor border of the other one.
 
-    def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
-        return self._measure(sampling, 0), self._measure(sampling, 1)
-
-    def _measure(self, sampling: Sampling, number: int) -> Sample:
-        mask, other = sampling.arrays[number], sampling.arrays[1 - number]
-        outside = np.argwhere(mask & ~other)
+    Those of the voxels outside the other one come first.
+    """
+    samples = []
+    for number, mask in enumerate(sampling.arrays):
+        outside = np.argwhere(mask & ~sampling.arrays[1 - number])
         distances = np.zeros(np.count_nonzero(mask))
         if len(outside):
             distances[: len(outside)] = _searchBorder(sampling, 1 - number, outside)
-        return Sample(distances)
+        samples.append(Sample(distances))
+    return samples[0], samples[1]
 
 
 def _searchBorder(sampling: Sampling, number: int, start: np.ndarray) -> np.ndarray:

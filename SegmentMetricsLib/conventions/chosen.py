@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import cast
 
 from ..base.errors import Undefined
 from ..metrics.metric import Empty, Metric, Named, Value
 from ..metrics.registry import REGISTRY
 from . import find
-from .convention import KEYS, Convention, Number
+from .convention import KEYS, Convention
 from .evaluation import Source
 from .presets import METRICS, PRESETS, changesOf
 
@@ -42,7 +41,7 @@ def _asOf(convention: Convention, metric: Metric) -> Metric:
 
     def reported(toolSource: Source, value: float) -> Value:
         parameters = {} if metric.parameter is None else {metric.parameter: value}
-        found = toolSource.reportOne(convention, cast(Number, number), metric, parameters, {})
+        found = toolSource.reportOne(convention, metric, parameters)
         if found.status == "undefined":
             raise Undefined(found.reason)
         return Value(found.value, remark="" if found.status == "ok" and found.isReproducible else found.reason)

@@ -6,7 +6,6 @@ called with a Sampling and return the distances from the reference and those fro
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,21 +18,17 @@ from .toolmasks import Sampling
 
 def faceBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     """Return the voxels with a face toward the outside, where everything beyond the edge of the image is outside."""
-    return mask & ~erode(mask, flatAxis, False)
+    return _border(mask, flatAxis, 1, False)
 
 
 def faceBorderWithin(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     """Return the voxels with a face toward the outside, not counting the edge of the image."""
-    return mask & ~erode(mask, flatAxis, True)
+    return _border(mask, flatAxis, 1, True)
 
 
 def fullBorderWithin(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     """Return the voxels that touch the outside, if only by a corner, not counting the edge of the image."""
-    inner = mask
-    for axis in range(mask.ndim):
-        if axis != flatAxis:
-            inner = inner & _shift(inner, axis, 1, True) & _shift(inner, axis, -1, True)
-    return mask & ~inner
+    return _border(mask, flatAxis, 3, True)
 
 
 def foreground(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
@@ -41,23 +36,17 @@ def foreground(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     return mask
 
 
-def erode(mask: np.ndarray, flatAxis: int | None, beyond: bool) -> np.ndarray:
-    """Return the voxels whose face neighbors all belong to the mask. beyond: whether the image's outside does."""
-    inner = mask.copy()
-    for axis in range(mask.ndim):
-        if axis != flatAxis:
-            inner &= _shift(mask, axis, 1, beyond)
-            inner &= _shift(mask, axis, -1, beyond)
-    return inner
+def _border(mask: np.ndarray, flatAxis: int | None, reach: int, beyond: bool) -> np.ndarray:
+    """Return the voxels with a neighbor outside, up to so many steps along the axes away.
 
+    beyond: whether what is beyond the edge of the image counts as inside.
+    """
+    from scipy.ndimage import binary_erosion, generate_binary_structure
 
-def _shift(mask: np.ndarray, axis: int, step: int, beyond: bool) -> np.ndarray:
-    """Return a mask moved by one voxel along an axis."""
-    result = np.full_like(mask, beyond)
-    ahead, behind = [slice(None)] * mask.ndim, [slice(None)] * mask.ndim
-    ahead[axis], behind[axis] = (slice(1, None), slice(None, -1)) if step > 0 else (slice(None, -1), slice(1, None))
-    result[tuple(ahead)] = mask[tuple(behind)]
-    return result
+    near = generate_binary_structure(mask.ndim, reach)
+    if flatAxis is not None:
+        near &= np.indices(near.shape)[flatAxis] == 1
+    return mask & ~binary_erosion(mask, near, border_value=beyond)
 
 
 @dataclass(frozen=True)
@@ -76,19 +65,18 @@ class Voxels:
     single: bool = False
 
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
-        return self._measure(sampling, 0), self._measure(sampling, 1)
-
-    def _measure(self, sampling: Sampling, number: int) -> Sample:
         unit = (1.0, 1.0, 1.0) if self.inVoxels else tuple(sampling.spacing)
-        start, goal = self.start, self.goal or self.start
+        starts = (self.start, self.start)
         if self.zeroInside:
-            outside = sampling.keep(("outside", start), lambda: _outside(start, sampling))
-            found = sampling.nearest(outside[number], number, goal, unit)
-            inside = np.count_nonzero(sampling.voxels(start, number)) - len(found)
-            distances = np.concatenate([found, np.zeros(inside)])
-        else:
-            distances = sampling.nearest(start, number, goal, unit)
-        return Sample(distances.astype(np.float32) if self.single else distances)
+            starts = sampling.keep(("outside", self.start), lambda: _outside(self.start, sampling))
+        samples = []
+        for number, start in enumerate(starts):
+            distances = sampling.nearest(start, number, self.goal or self.start, unit)
+            if self.zeroInside:
+                inside = np.count_nonzero(sampling.voxels(self.start, number)) - len(distances)
+                distances = np.concatenate([distances, np.zeros(inside)])
+            samples.append(Sample(distances.astype(np.float32) if self.single else distances))
+        return samples[0], samples[1]
 
 
 @dataclass(frozen=True)
@@ -100,9 +88,7 @@ class Cropped:
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
         either = sampling.arrays[0] | sampling.arrays[1]
         box = tuple(slice(axis.min(), axis.max() + 1) for axis in np.nonzero(either))
-        cropped = copy.copy(sampling)
-        cropped.arrays, cropped.kept = tuple(array[box] for array in sampling.arrays), {}
-        return self.elements(cropped)
+        return self.elements(sampling.changed(arrays=tuple(array[box] for array in sampling.arrays)))
 
 
 def inSmallestSteps(sampling: Sampling) -> tuple[Sample, Sample]:
@@ -115,12 +101,8 @@ def inSmallestSteps(sampling: Sampling) -> tuple[Sample, Sample]:
 
 def _outside(kind: Callable, sampling: Sampling) -> tuple[Callable, Callable]:
     """Return for each mask the kind of its voxels that are outside the other mask."""
-
-    def ofMask(number: int) -> Callable:
-        other = sampling.arrays[1 - number]
-        return lambda mask, flatAxis: kind(mask, flatAxis) & ~other
-
-    return ofMask(0), ofMask(1)
+    reference, test = sampling.arrays
+    return lambda mask, flatAxis: kind(mask, flatAxis) & ~test, lambda mask, flatAxis: kind(mask, flatAxis) & ~reference
 
 
 @dataclass(frozen=True)
@@ -133,16 +115,14 @@ class Corners:
     isSolid: bool = False
 
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
-        spacing, flatAxis = sampling.spacing, sampling.flatAxis
-        codesOf, border = corners, cornerBorder
-        if self.isSolid and flatAxis is not None:
-            spacing = np.where(np.arange(3) == flatAxis, 1.0, spacing)
-            flatAxis, codesOf, border = None, solidCorners, solidCornerBorder
-        sizes = cornerSizes(spacing, flatAxis)
+        if self.isSolid and sampling.flatAxis is not None:
+            isAcross = np.arange(3) == sampling.flatAxis
+            sampling = sampling.changed(spacing=np.where(isAcross, 1.0, sampling.spacing), flatAxis=None)
+        sizes = cornerSizes(sampling.spacing, sampling.flatAxis)
         samples = []
         for number in (0, 1):
-            codes, isBoundary = sampling.voxels(codesOf, number), sampling.voxels(border, number)
-            distances = sampling.nearest(border, number, border, tuple(spacing))
+            codes, isBoundary = sampling.voxels(corners, number), sampling.voxels(cornerBorder, number)
+            distances = sampling.nearest(cornerBorder, number, cornerBorder, tuple(sampling.spacing))
             samples.append(Sample(distances, sizes[codes[isBoundary]]))
         return samples[0], samples[1]
 
@@ -151,16 +131,6 @@ def cornerBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     """Return the corners [k, j, i] of voxels around which some voxels belong to the mask and some do not."""
     codes = corners(mask, flatAxis)
     return (codes != 0) & (codes != (255 if flatAxis is None else 15))
-
-
-def solidCorners(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return corners() of an image that is always treated as a solid."""
-    return corners(mask, None)
-
-
-def solidCornerBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return cornerBorder() of an image that is always treated as a solid."""
-    return cornerBorder(mask, None)
 
 
 def masks(sampling: Sampling) -> tuple[Sampling]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..base.errors import Cause, Undefined, causeOf, requireKind
+from ..base.plain import finite
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, shortest
 from ..distances.surfacedistances import SurfaceDistances
-from ..metrics.measurement import Measurement, finite, formatNumber, infiniteText, measure, statusOf, withUnit
+from ..metrics.measurement import Measurement, formatNumber, infiniteText, measure, statusOf, withUnit
 from ..metrics.metric import Metric, quantity
 from ..metrics.pair import Pair
 from ..metrics.registry import metricOf
@@ -224,17 +225,13 @@ class Source:
         return self._sampling
 
     def report(self, convention: Convention, reference: Mapping[str, Measurement]) -> dict[str, Reported]:
-        """Return the numbers of one tool, by key."""
+        """Return the numbers of one tool, by key. reference: the reference values."""
         result = {}
-        for template in KEYS:
-            number = convention.numbers.get(template)
-            if number is None or not self.isFor(number):
-                continue
-            metric = metricOf(template)
-            for asked in metric.ask(self.pair.settings):
+        for key in (key for key in KEYS if key in convention.numbers and self.isFor(convention.numbers[key])):
+            for asked in metricOf(key).ask(self.pair.settings):
                 checkpoint()
-                reported = self.reportOne(convention, number, metric, asked.parameters, reference)
-                result[reported.key] = reported
+                own = reference.get(asked.key)
+                result[asked.key] = self.reportOne(convention, asked.metric, asked.parameters, own)
         return result
 
     def isFor(self, number: Number) -> bool:
@@ -242,22 +239,16 @@ class Source:
         return number.dimension in (None, self.pair.dimension)
 
     def reportOne(
-        self,
-        convention: Convention,
-        number: Number,
-        metric: Metric,
-        parameter: Mapping[str, float],
-        reference: Mapping[str, Measurement],
+        self, convention: Convention, metric: Metric, parameters: Mapping[str, float], own: Measurement | None = None
     ) -> Reported:
-        """Return one number of one tool."""
-        words = {name: shortest(value) for name, value in parameter.items()}
-        key = metric.keyFor(parameter)
-        value, reason = self._value(convention, number, metric.key, parameter)
-        if number.notReproducible and not any(self.empty):
+        """Return one number of one tool, which reports it. own: the reference value, if it is known."""
+        number, words = convention.numbers[metric.key], {name: shortest(value) for name, value in parameters.items()}
+        value, reason = self._value(convention, metric.key, parameters, words)
+        isReproducible = not number.notReproducible or any(self.empty)
+        if not isReproducible:
             reason += f"; {number.notReproducible}: this is the value of its definition"
-        own = reference.get(key)
         return Reported(
-            key=key,
+            key=metric.keyFor(parameters),
             title=metric.title.format(**words),
             name=number.name.format(**words),
             value=value,
@@ -268,40 +259,42 @@ class Source:
             lower=own.lower if own else None,
             upper=own.upper if own else None,
             better=metric.better,
-            isReproducible=not number.notReproducible or any(self.empty),
+            isReproducible=isReproducible,
         )
 
     def _value(
-        self, convention: Convention, number: Number, key: str, parameter: Mapping[str, float]
+        self, convention: Convention, key: str, parameters: Mapping[str, float], words: Mapping[str, str]
     ) -> tuple[float, str]:
-        """Return the value and the reason of one number."""
+        """Return the value and the reason of one number. words: the parameters as texts."""
+        number = convention.numbers[key]
         if not self.isFor(number):
             return math.nan, f"the tool does not report it for {'volumes' if number.dimension == 2 else 'slices'}"
         if any(self.empty):
-            both = all(self.empty)
             given = convention.valueIfEmpty(key, *self.empty)
-            who = "both masks are" if both else f"the {'reference' if self.empty[0] else 'test'} is"
+            who = "both masks are" if all(self.empty) else f"the {'reference' if self.empty[0] else 'test'} is"
             if isinstance(given, str):
                 return math.nan, f"{who} empty: {given}"
             said = "no number" if math.isnan(given) else infiniteText(given) if math.isinf(given) else f"{given:.6g}"
             return given, f"{who} empty: the tool reports {said}"
         try:
-            elements = number.elements or convention.elements
-            measured = self.sampling.keep(elements, lambda: elements(self.sampling))
-            if any(isinstance(given, Sample) and not given.total for given in measured):
-                raise Undefined(NO_BORDER)
-            value = float(number.rule(*measured, *parameter.values()))
+            value = float(number.rule(*self.measure(convention, number), *parameters.values()))
         except Undefined as undefined:
             return math.nan, undefined.reason
-        words = {name: shortest(given) for name, given in parameter.items()}
         reason = number.reason.format(**words)
-        if self.sampling.ofMeshes and not isinstance(elements, Meshes):
+        if self.sampling.ofMeshes and not isinstance(number.elements or convention.elements, Meshes):
             reason += f"; both meshes were filled on voxels of {self.sampling.spacing[0]:.3g} mm"
-        masks = [s.mask for s in self.pair.structures if s.mask is not None]
-        isCutOff = key in DISTANCES and not self.atEdge and any(mask.touchesEdge for mask in masks)
-        if convention.atEdge and isCutOff:
+        isCutOff = any(one.mask is not None and one.mask.touchesEdge for one in self.pair.structures)
+        if convention.atEdge and key in DISTANCES and isCutOff and not self.atEdge:
             reason += f"; {convention.atEdge}"
         return value, reason
+
+    def measure(self, convention: Convention, number: Number) -> tuple:
+        """Return what a number is computed from. Raises Undefined if there is no border."""
+        elements = number.elements or convention.elements
+        measured = self.sampling.keep(elements, lambda: elements(self.sampling))
+        if any(isinstance(given, Sample) and not given.total for given in measured):
+            raise Undefined(NO_BORDER)
+        return measured
 
 
 @quantity("masks")

@@ -5,7 +5,6 @@ Source: Frisken, Surface Nets for Multi-Label Segmentations with Preservation of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -29,23 +28,20 @@ CHUNK = 50_000
 TIE_TOLERANCE = 1e-5
 
 
-@dataclass(frozen=True)
-class Faces:
-    """Distances from the centers of the triangles of voxel faces to the other boundary, with their areas.
+def faces(sampling: Sampling) -> tuple[Sample, Sample]:
+    """Return distances from the centers of the triangles of voxel faces to the other boundary, with their areas.
 
     For one slice, distances are those from the middles of pixel edges. Meshes are measured as they are.
     """
-
-    def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
-        structures = sampling.structures
-        masks = [s.mask for s in structures if s.mask is not None]
-        isShared = len(masks) == 2 and masks[0].grid.isRectangular and masks[1].grid.offsetOn(masks[0].grid) is not None
-        if not isShared or any(mask.grid.planar for mask in masks):
-            reference, test = (s.surface if s.mask is None else _alongFaces(s.mask) for s in structures)
-            return samples(BoundaryPair(reference, test), 0)
-        grid = masks[0].grid
-        mine, other = (_triangles(mask.on(grid)) for mask in masks)
-        return _measure(mine, other, grid.spacing), _measure(other, mine, grid.spacing)
+    structures = sampling.structures
+    masks = [s.mask for s in structures if s.mask is not None]
+    isShared = len(masks) == 2 and masks[0].grid.isRectangular and masks[1].grid.offsetOn(masks[0].grid) is not None
+    if not isShared or any(mask.grid.planar for mask in masks):
+        reference, test = (s.surface if s.mask is None else _alongFaces(s.mask) for s in structures)
+        return samples(BoundaryPair(reference, test), 0)
+    grid = masks[0].grid
+    mine, other = (_triangles(mask.on(grid)) for mask in masks)
+    return _measure(mine, other, grid.spacing), _measure(other, mine, grid.spacing)
 
 
 def _triangles(mask: Mask) -> tuple[np.ndarray, np.ndarray]:

@@ -9,9 +9,8 @@ import numpy as np
 from ..distances.surfacedistances import BoundaryPair
 from ..geometry.surfaces import barycentricWeights, elementCenters
 from ..metrics.bands.methods import bands
-from .bandrules import dice, jaccard
-from .convention import ASSD, BIOU, DSC, HD, HDP, IOU, MASD, NSD, Number
-from .elements import masks
+from .bandrules import overlaps
+from .convention import ASSD, BIOU, HD, HDP, MASD, NSD, Number
 from .gridbands import gridBands
 from .rules import Sample, largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
 from .toolmasks import Sampling
@@ -64,8 +63,7 @@ def numbersOf(where: str, bands: Number) -> dict[str, Number]:
         ASSD: Number(pooledMean, "assd", f"mean by area over both boundaries {where}"),
         NSD: Number(shareWithinTies, "nsd({tolerance})", f"share of both boundaries' area {where}"),
         BIOU: bands,
-        DSC: Number(dice, "dsc", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "iou", "overlap of the voxels", masks),
+        **overlaps("dsc", "iou"),
     }
 
 

@@ -109,9 +109,7 @@ def hausdorffByPanoptica(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple
 
 
 def _hausdorffBy(tool: str, pair: Pair) -> float:
-    convention = find(tool)
-    number, parameters = convention.numbers[HDP], {"percentile": PERCENTILE}
-    return Source(pair).reportOne(convention, number, metricOf(HDP), parameters, {}).value
+    return Source(pair).reportOne(find(tool), metricOf(HDP), {"percentile": PERCENTILE}).value
 
 
 def meanDiceOfBrats(dicesOfLesions: list[float], inventedLesions: int) -> float:

@@ -13,9 +13,6 @@ nothing changes. And rows that nothing can change are skipped.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..base.progress import checkpoint
@@ -27,30 +24,22 @@ from .toolmasks import Sampling
 SLACK = 1.2
 
 
-@dataclass(frozen=True)
-class Propagated:
-    """Distances between border voxels by traveling offsets."""
-
-    def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
-        borders = [sampling.voxels(faceBorder, number) for number in (0, 1)]
-        box = _boxOf(borders[0] | borders[1])
-        cropped = [border[box] for border in borders]
-        stacked = np.stack(cropped, axis=2)
-        limit = max(
-            sampling.nearest(faceBorder, number, faceBorder, tuple(sampling.spacing)).max() for number in (0, 1)
-        )
-        while True:
-            # the approximate distances exceed the exact ones, but hardly ever by much
-            limit = SLACK * limit + sampling.spacing.max()
-            maps = distanceMaps(stacked, sampling.spacing, limit)
-            found = maps[:, :, 1][cropped[0]], maps[:, :, 0][cropped[1]]
-            if all(np.isfinite(distances).all() for distances in found):
-                return Sample(found[0]), Sample(found[1])
-
-
-def _boxOf(mask: np.ndarray) -> tuple[slice, ...]:
-    filled = np.argwhere(mask)
-    return tuple(slice(low, high + 1) for low, high in zip(filled.min(axis=0), filled.max(axis=0)))
+def propagate(sampling: Sampling) -> tuple[Sample, Sample]:
+    """Return distances between border voxels by traveling offsets."""
+    borders = [sampling.voxels(faceBorder, number) for number in (0, 1)]
+    filled = np.argwhere(borders[0] | borders[1])
+    box = tuple(slice(low, high + 1) for low, high in zip(filled.min(axis=0), filled.max(axis=0)))
+    cropped = [border[box] for border in borders]
+    stacked = np.stack(cropped, axis=2)
+    unit = tuple(sampling.spacing)
+    limit = max(sampling.nearest(faceBorder, number, faceBorder, unit).max() for number in (0, 1))
+    while True:
+        # the approximate distances exceed the exact ones, but hardly ever by much
+        limit = SLACK * limit + sampling.spacing.max()
+        maps = distanceMaps(stacked, sampling.spacing, limit)
+        found = maps[:, :, 1][cropped[0]], maps[:, :, 0][cropped[1]]
+        if all(np.isfinite(distances).all() for distances in found):
+            return Sample(found[0]), Sample(found[1])
 
 
 def distanceMaps(borders: np.ndarray, spacing: np.ndarray, limit: float = np.inf) -> np.ndarray:
@@ -98,34 +87,30 @@ class _State:
         return True
 
     def settle(self, k: int) -> None:
-        """Let offsets travel within a slice, forward and back."""
+        """Let offsets travel within a slice, forward and back; rows that cannot change are skipped."""
         offsets, squared = self.offsets[k], self.squared[k]
-        last = len(offsets) - 1
-        for rows, step in ((range(last + 1), 1), (range(last - 1, -1, -1), -1)):
-            self._settleRows(offsets, squared, rows, step)
-
-    def _settleRows(self, offsets: np.ndarray, squared: np.ndarray, rows: Iterable[int], step: int) -> None:
-        """Hand offsets on from row to row and let them travel along each row, skipping rows that cannot change."""
-        along = self._canTravel(offsets, squared)
-        across = np.zeros(len(offsets), bool)
-        here, before = (slice(1, None), slice(None, -1)) if step > 0 else (slice(None, -1), slice(1, None))
-        longer = self.lengths.take(offsets[before] + np.int32(self.strides[1]))
-        across[here] = (longer < squared[here]).any(axis=(1, 2))
-        changed = False
-        for j in rows:
-            handed = False
-            if (changed or across[j]) and 0 <= j - step < len(offsets):
-                handed = self.handOn(offsets[j - step], offsets[j], squared[j], self.strides[1])
-            changed = handed
-            if handed or along[j]:
-                changed |= self._travel(offsets[j, :, :-1], offsets[j, :, 1:], squared[j, :, 1:])
-                changed |= self._travel(offsets[j, :, 1:], offsets[j, :, :-1], squared[j, :, :-1])
-
-    def _canTravel(self, offsets: np.ndarray, squared: np.ndarray) -> np.ndarray:
-        """Return for every row whether the offset of a neighbor would improve a voxel."""
-        longer = self.lengths.take(offsets + np.int32(1))
-        isShorter = longer[..., :-1] < squared[..., 1:], longer[..., 1:] < squared[..., :-1]
-        return np.any(isShorter[0], axis=(1, 2)) | np.any(isShorter[1], axis=(1, 2))
+        count = len(offsets)
+        ahead, behind = slice(1, None), slice(None, -1)
+        for rows, step, here, before in (
+            (range(count), 1, ahead, behind),
+            (range(count - 2, -1, -1), -1, behind, ahead),
+        ):
+            longer = self.lengths.take(offsets + np.int32(1))
+            isBetter = longer[..., :-1] < squared[..., 1:], longer[..., 1:] < squared[..., :-1]
+            # whether the offset of a neighbor in the row, or in the row before, would improve a voxel
+            along = np.any(isBetter[0], axis=(1, 2)) | np.any(isBetter[1], axis=(1, 2))
+            across = np.zeros(count, bool)
+            longer = self.lengths.take(offsets[before] + np.int32(self.strides[1]))
+            across[here] = (longer < squared[here]).any(axis=(1, 2))
+            changed = False
+            for j in rows:
+                handed = False
+                if (changed or across[j]) and 0 <= j - step < count:
+                    handed = self.handOn(offsets[j - step], offsets[j], squared[j], self.strides[1])
+                changed = handed
+                if handed or along[j]:
+                    changed |= self._travel(offsets[j, :, :-1], offsets[j, :, 1:], squared[j, :, 1:])
+                    changed |= self._travel(offsets[j, :, 1:], offsets[j, :, :-1], squared[j, :, :-1])
 
     def _travel(self, source: np.ndarray, target: np.ndarray, squared: np.ndarray) -> bool:
         """Let offsets travel along a row in one direction; return whether any did.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Hashable
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -63,6 +64,12 @@ class Sampling:
             checkpoint()
             self.kept[key] = make()
         return self.kept[key]
+
+    def changed(self, **values) -> Sampling:
+        """Return a copy with other values of these attributes, and nothing kept."""
+        result = copy.copy(self)
+        result.__dict__.update(values, kept={})
+        return result
 
     @cached_property
     def structures(self) -> tuple[Structure, Structure]:

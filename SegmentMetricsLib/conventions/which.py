@@ -14,27 +14,29 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..base import units
 from ..base.errors import InputError, Undefined
+from ..base.plain import finite
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated
 from ..base.version import __version__
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..metrics.measurement import Measurement, finite, measure
+from ..metrics.measurement import measure
+from ..metrics.metric import Asked
 from ..metrics.pair import Pair
 from ..metrics.registry import findMetric, metricOf, readName, select
 from ..model.structure import Structure
 from . import known
-from .convention import BIOU, DISTANCES, NSD, OWN_CONVENTION, Convention, Number
+from .convention import BIOU, DISTANCES, NSD, OWN_CONVENTION, Convention
 from .evaluation import Source
 from .rules import Sample, linearPercentile, pooledPercentile, testToReferenceMean
 
@@ -53,6 +55,14 @@ KINDS = (
     ("DSC", "IoU", "TPR", "PPV"),
     ("Volume", "Voxel"),
 )
+# What happens to numbers by their unit: they are multiplied by a factor, get an offset, and another unit unless "".
+OF_LENGTHS = (
+    (2.0, 0.0, "", "doubled, as a diameter for a radius"),
+    (0.5, 0.0, "", "halved, as a radius for a diameter"),
+    (0.1, 0.0, "cm", "in cm"),
+)
+SCALES = {"mm": OF_LENGTHS, "voxel": OF_LENGTHS, "cm3": ((1000.0, 0.0, "mm3", "in mm3"),)}
+SCALES_OF_SHARES = ((100.0, 0.0, "%", "in percent"), (-1.0, 1.0, "", "its complement, 1 minus the value"))
 
 
 @dataclass(frozen=True)
@@ -61,8 +71,8 @@ class Candidate:
 
     value, unit: as it would be reported. key, title: of the measurement. tools: names and versions of the tools that
     give it. direction: "" for both, or the only one. mistake: what goes wrong, "" if nothing does. reason: what the
-    tools do. difference: from the number that is searched. isExact: whether both are the same to the digits that were
-    given.
+    tools do. oddity: how unusual it is to report it. difference: from the number that is searched. isExact: whether
+    both are the same to the digits that were given.
     """
 
     value: float
@@ -73,9 +83,9 @@ class Candidate:
     direction: str
     mistake: str
     reason: str
-    difference: float
-    isExact: bool
-    oddity: int = 0
+    oddity: int
+    difference: float = math.nan
+    isExact: bool = False
 
     def __str__(self) -> str:
         how = ", ".join(filter(None, (self.direction, self.mistake)))
@@ -97,8 +107,7 @@ class Candidate:
         return {**numbers, **{name: getattr(self, name) for name in names}, **parameter, "tools": tools}
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(NamedTuple):
     """A number that is searched, half of the unit of its last digit, and the unit that is said to be its own, or ""."""
 
     value: float
@@ -124,31 +133,8 @@ class Wanted:
         half = 0.5 * 10.0 ** (exponent if isinstance(exponent, int) else 0)
         return Wanted(value, max(half * (1 + 1e-9), SAME * abs(value)), unit)
 
-    def among(self, numbers: Sequence[Found]) -> list[Found]:
-        """Return those numbers that have the unit of this one, all without one. Raises InputError if none has."""
-        known = dict.fromkeys(found.unit for found in numbers if found.unit)
-        own = [found for found in numbers if not self.unit or found.unit.casefold() == self.unit.casefold()]
-        if not own:
-            raise InputError(f"No number of this pair is in {self.unit}; there are some in {commaSeparated(known)}.")
-        return own
 
-
-@dataclass(frozen=True)
-class Found:
-    """A value before it is compared with the number that is searched. oddity: how unusual it is to report it."""
-
-    value: float
-    unit: str
-    key: str
-    title: str
-    tool: str
-    direction: str
-    mistake: str
-    reason: str
-    oddity: int
-
-
-def which(value: str | float, numbers: Sequence[Found], key: str | None = None) -> list[Candidate]:
+def which(value: str | float, numbers: Sequence[Candidate], key: str | None = None) -> list[Candidate]:
     """Return the numbers that a pair may be given, the nearest to a value first.
 
     Those that agree with all digits of the value come first of all, beginning with the most usual. value: as text, so
@@ -157,36 +143,29 @@ def which(value: str | float, numbers: Sequence[Found], key: str | None = None) 
     is not a finite number, and for a key that is not searched.
     """
     wanted = Wanted.of(value)
-    collected: dict[tuple, list[Found]] = {}
-    for found in wanted.among(numbers if key is None else _ofKind(numbers, key)):
-        # several tools that agree are one candidate
-        same = (found.key, found.direction, found.mistake, f"{found.value:.6g}")
-        collected.setdefault(same, []).append(found)
-    result = [_candidate(group, wanted) for group in collected.values()]
+    if key is not None:
+        numbers = _ofKind(numbers, key)
+    own = [one for one in numbers if not wanted.unit or one.unit.casefold() == wanted.unit.casefold()]
+    if not own:
+        existing = commaSeparated(dict.fromkeys(one.unit for one in numbers if one.unit))
+        raise InputError(f"No number of this pair is in {wanted.unit}; there are some in {existing}.")
+    # several tools that agree are one candidate
+    groups: dict[tuple, list[Candidate]] = {}
+    for one in own:
+        groups.setdefault((one.key, one.direction, one.mistake, f"{one.value:.6g}"), []).append(one)
+    result = []
+    for group in groups.values():
+        first = min(group, key=lambda one: one.oddity)
+        tools = tuple(dict.fromkeys(tool for one in group for tool in one.tools))
+        difference = first.value - wanted.value
+        result.append(replace(first, tools=tools, difference=difference, isExact=abs(difference) <= wanted.half))
     return sorted(
         result,
         key=lambda one: (not one.isExact, one.oddity if one.isExact else abs(one.difference), abs(one.difference)),
     )
 
 
-def _candidate(group: Sequence[Found], wanted: Wanted) -> Candidate:
-    first = min(group, key=lambda found: found.oddity)
-    return Candidate(
-        value=first.value,
-        unit=first.unit,
-        key=first.key,
-        title=first.title,
-        tools=tuple(dict.fromkeys(found.tool for found in group)),
-        direction=first.direction,
-        mistake=first.mistake,
-        reason=first.reason,
-        difference=first.value - wanted.value,
-        isExact=abs(first.value - wanted.value) <= wanted.half,
-        oddity=first.oddity,
-    )
-
-
-def _ofKind(everything: Sequence[Found], key: str) -> list[Found]:
+def _ofKind(everything: Sequence[Candidate], key: str) -> list[Candidate]:
     """Return what is called by a key, or is another one of the same kind, such as HD for HD95."""
     with suppress(InputError):  # it may be what only a tool calls its number
         key = readName(key).key
@@ -198,7 +177,7 @@ def _ofKind(everything: Sequence[Found], key: str) -> list[Found]:
     return [replace(one, oddity=one.oddity + (one.key.casefold() != key.casefold())) for one in found]
 
 
-def numbersOf(given: tuple[Structure, Structure], settings: Any) -> Iterator[Found]:
+def numbersOf(given: tuple[Structure, Structure], settings: Any) -> Iterator[Candidate]:
     """Yield all finite numbers that a pair may be given, without and with mistakes.
 
     settings: their percentiles and tolerances are the usual ones.
@@ -211,115 +190,78 @@ def numbersOf(given: tuple[Structure, Structure], settings: Any) -> Iterator[Fou
         metrics=(),
         convention=OWN_CONVENTION,
     )
+
+    def identityOf(one: Candidate) -> tuple:
+        # the same for a number with and without a mistake that does not change it
+        return one.tools, one.key, one.direction, f"{one.value:.6g}"
+
     usual = Pair(*given, tried)
-    plain = [found for found in _numbersIn(usual, settings, "") if math.isfinite(found.value)]
+    plain = [one for one in _numbersIn(usual, settings, "") if math.isfinite(one.value)]
     yield from plain
-    yield from _mistakeScales(plain)
-    seen = set(map(_identity, plain))
+    for one in plain:
+        for factor, offset, unit, mistake in () if one.direction else SCALES.get(one.unit, SCALES_OF_SHARES):
+            # a unit is no mistake as long as it is said
+            oddity = one.oddity + (1 if unit in ("%", "mm3") else 2)
+            value = factor * one.value + offset
+            yield replace(one, value=value, unit=unit or one.unit, mistake=mistake, oddity=oddity)
+    seen = set(map(identityOf, plain))
     for mistake, pair in _misread(usual):
-        for found in _numbersIn(pair, settings, mistake):
-            if math.isfinite(found.value) and _identity(found) not in seen:
-                yield found
+        for one in _numbersIn(pair, settings, mistake):
+            if math.isfinite(one.value) and identityOf(one) not in seen:
+                yield one
 
 
-def _identity(found: Found) -> tuple[str, ...]:
-    """Return what is the same for a number with and without a mistake that does not change it."""
-    return found.tool, found.key, found.direction, f"{found.value:.6g}"
-
-
-def _numbersIn(pair: Pair, settings: Any, mistake: str) -> Iterator[Found]:
+def _numbersIn(pair: Pair, settings: Any, mistake: str) -> Iterator[Candidate]:
     """Yield the numbers of a pair in both directions and in each, of the own definitions and of all tools.
 
     settings: whose percentiles and tolerances are the usual ones. mistake: in words, "" for none.
     """
-    # boundary IoU of many tolerances takes long, and nobody reports numbers of one side of the patient alone
-    asked = [
-        one
-        for one in select(pair.settings)
-        if not one.metric.side and (one.metric.key != BIOU or one.parameters["tolerance"] in settings.tolerances)
-    ]
-    odd = 2 * bool(mistake)
-    for one in asked:
-        measurement = measure(pair, one)
-        unusual = odd + _isUnusual(one.parameters, settings)
-        yield from _ofMeasurement(measurement, mistake, unusual)
+
+    def isTried(asked: Asked) -> bool:
+        # boundary IoU of many tolerances takes long, and nobody reports numbers of one side of the patient alone
+        isUsual = asked.metric.key != BIOU or asked.parameters["tolerance"] in settings.tolerances
+        return isUsual and not asked.metric.side
+
+    def oddityOf(asked: Asked) -> int:
+        usual = (*settings.percentiles, *settings.tolerances)
+        return 2 * bool(mistake) + any(value not in usual for value in asked.parameters.values())
+
+    for asked in filter(isTried, select(pair.settings)):
+        one, oddity = measure(pair, asked), oddityOf(asked)
+        # in the unit in which tables show them
+        unit, size = ("cm3", 1000) if one.unit == "mm3" else (one.unit, 1)
+        own = (one.key, one.title, (OWN_CONVENTION,))
+        yield Candidate(one.value / size, unit, *own, "", mistake, one.description, oddity)
+        for direction, value in ((TO_TEST, one.referenceToTest), (TO_REFERENCE, one.testToReference)):
+            if value is not None and value != one.value:  # the larger one of both directions is nothing else
+                yield Candidate(value / size, unit, *own, direction, mistake, one.description, oddity + 1)
     source = Source(pair)
     for convention in known().values():
-        for template, number in convention.numbers.items():
-            metric = metricOf(template)
-            for parameter in (one.parameters for one in metric.ask(pair.settings)):
-                if template == BIOU and parameter["tolerance"] not in settings.tolerances:
-                    continue
+        for key in convention.numbers:
+            for asked in filter(isTried, metricOf(key).ask(pair.settings)):
                 checkpoint()
-                unusual = odd + _isUnusual(parameter, settings)
-                reported = source.reportOne(convention, number, metric, parameter, {})
-                unit = reported.unit
-                about = (reported.key, reported.title, convention.label)
-                yield Found(reported.value, unit, *about, "", mistake, reported.reason, unusual)
-                for direction, value in _reportDirections(source, convention, number, template, parameter):
-                    if math.isclose(value, reported.value, rel_tol=SAME):
-                        continue  # the larger one of both directions, which is nothing else
-                    yield Found(value, unit, *about, direction, mistake, reported.reason, unusual + 1)
+                tool, oddity = source.reportOne(convention, asked.metric, asked.parameters), oddityOf(asked)
+                about = (tool.unit, tool.key, tool.title, (convention.label,))
+                yield Candidate(tool.value, *about, "", mistake, tool.reason, oddity)
+                for direction, value in _reportDirections(source, convention, asked):
+                    if not math.isclose(value, tool.value, rel_tol=SAME):
+                        yield Candidate(value, *about, direction, mistake, tool.reason, oddity + 1)
 
 
-def _isUnusual(parameter: Mapping[str, float], settings: Any) -> bool:
-    """Return whether a percentile or tolerance is none of the settings."""
-    return not all(value in (*settings.percentiles, *settings.tolerances) for value in parameter.values())
-
-
-def _ofMeasurement(measurement: Measurement, mistake: str, oddity: int) -> Iterator[Found]:
-    """Yield the value of a measurement by the own definition, and those of its directions."""
-    values = {"": measurement.value, TO_TEST: measurement.referenceToTest, TO_REFERENCE: measurement.testToReference}
-    # in the unit in which tables show them
-    unit, size = ("cm3", 1000) if measurement.unit == "mm3" else (measurement.unit, 1)
-    for direction, value in values.items():
-        isLarger = bool(direction) and value == values[""]
-        if value is not None and not isLarger:
-            told = (measurement.key, measurement.title, OWN_CONVENTION, direction, mistake, measurement.description)
-            yield Found(value / size, unit, *told, oddity + bool(direction))
-
-
-def _reportDirections(
-    source: Source, convention: Convention, number: Number, template: str, parameter: Mapping[str, float]
-) -> Iterator[tuple[str, float]]:
+def _reportDirections(source: Source, convention: Convention, asked: Asked) -> Iterator[tuple[str, float]]:
     """Yield what a tool's rule makes of the distances of one direction alone, for each."""
-    if template not in (*DISTANCES, NSD) or any(source.empty) or not source.isFor(number):
+    number = convention.numbers[asked.metric.key]
+    if asked.metric.key not in (*DISTANCES, NSD) or any(source.empty) or not source.isFor(number):
         return
     if number.rule is testToReferenceMean:
         return
     # the pooled distances of a direction with itself would be interpolated otherwise
     rule = linearPercentile if number.rule is pooledPercentile else number.rule
-    elements = number.elements or convention.elements
-    try:
-        measured = source.sampling.keep(elements, lambda: elements(source.sampling))
-        if not all(isinstance(one, Sample) and one.total for one in measured):
-            return
-        for direction, sample in zip((TO_TEST, TO_REFERENCE), measured, strict=True):
-            yield direction, float(rule(sample, sample, *parameter.values()))
-    except Undefined:  # there is no number, as for the tool itself
-        return
-
-
-def _mistakeScales(plain: Sequence[Found]) -> Iterator[Found]:
-    """Yield the numbers of both directions as they are when a radius, a unit or the complement is mistaken."""
-    for found in plain:
-        if found.direction:
-            continue
-        if found.unit in ("mm", "voxel"):
-            changes = [
-                (2.0, 0.0, "", "doubled, as a diameter for a radius"),
-                (0.5, 0.0, "", "halved, as a radius for a diameter"),
-                (0.1, 0.0, "cm", "in cm"),
-            ]
-        elif found.unit == "cm3":
-            changes = [(1000.0, 0.0, "mm3", "in mm3")]
-        else:
-            changes = [(100.0, 0.0, "%", "in percent"), (-1.0, 1.0, "", "its complement, 1 minus the value")]
-        for factor, offset, unit, mistake in changes:
-            value = factor * found.value + offset
-            # a unit is no mistake as long as it is said
-            oddity = found.oddity + (1 if unit in ("%", "mm3") else 2)
-            yield replace(found, value=value, unit=unit or found.unit, mistake=mistake, oddity=oddity)
+    with suppress(Undefined):  # there is no number, as for the tool itself
+        measured = source.measure(convention, number)
+        if all(isinstance(one, Sample) for one in measured):
+            for direction, sample in zip((TO_TEST, TO_REFERENCE), measured, strict=True):
+                yield direction, float(rule(sample, sample, *asked.parameters.values()))
 
 
 def _misread(pair: Pair) -> Iterator[tuple[str, Pair]]:
@@ -330,29 +272,23 @@ def _misread(pair: Pair) -> Iterator[tuple[str, Pair]]:
         masks = pair.masks
     except Undefined:
         return
-    spacing = np.round(masks[0].grid.spacing, 9)
-    if not np.allclose(spacing, 1):
-        yield "spacing ignored: voxels counted as mm", _withSpacing(pair, masks, np.ones(3))
-    told = _sayTold(spacing.tolist())
-    for other in sorted({*itertools.permutations(spacing.tolist())} - {tuple(spacing.tolist())}):
-        yield (
-            f"axes exchanged: a spacing of {told} taken for {_sayTold(other)}",
-            _withSpacing(pair, masks, np.array(other)),
+
+    def withSpacing(spacing: Sequence[float]) -> Pair:
+        grid = masks[0].grid
+        matrix = np.array(grid.matrix)
+        matrix[:3, :3] *= np.array(spacing) / grid.spacing
+        grid = Grid(grid.size, matrix, grid.planar)
+        reference, test = (
+            Structure(structure.name, Mask(mask.voxels, mask.offset, grid))
+            for structure, mask in zip(pair.structures, masks, strict=True)
         )
+        return Pair(reference, test, pair.settings)
 
+    def say(spacing: Sequence[float]) -> str:
+        return " x ".join(f"{step:.4g}" for step in spacing)
 
-def _sayTold(spacing: Sequence[float]) -> str:
-    return " x ".join(f"{step:.4g}" for step in spacing)
-
-
-def _withSpacing(pair: Pair, masks: Sequence[Mask], spacing: np.ndarray) -> Pair:
-    """Return a pair whose voxels have another spacing (3,) along i, j, k."""
-    grid = masks[0].grid
-    matrix = np.array(grid.matrix)
-    matrix[:3, :3] *= spacing / grid.spacing
-    grid = Grid(grid.size, matrix, grid.planar)
-    reference, test = (
-        Structure(structure.name, Mask(mask.voxels, mask.offset, grid))
-        for structure, mask in zip(pair.structures, masks, strict=True)
-    )
-    return Pair(reference, test, pair.settings)
+    spacing = np.round(masks[0].grid.spacing, 9).tolist()
+    if not np.allclose(spacing, 1):
+        yield "spacing ignored: voxels counted as mm", withSpacing((1.0, 1.0, 1.0))
+    for other in sorted({*itertools.permutations(spacing)} - {tuple(spacing)}):
+        yield f"axes exchanged: a spacing of {say(spacing)} taken for {say(other)}", withSpacing(other)

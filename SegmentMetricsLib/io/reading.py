@@ -27,7 +27,7 @@ from ..settings.settings import Settings
 from . import fractional
 from .dicom.kinds import FileKind, kindOf
 from .dicom.loading import readStructures as readDicom
-from .dicom.opening import DAMAGED, isDicom, requirePydicom
+from .dicom.opening import DAMAGED, isDicom, requireInstalled
 from .formats import nifti, nrrd, vtp
 from .formats.headers import unicodeText
 from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, MESHES, inspect, readable
@@ -398,7 +398,7 @@ def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
                 objects.append(path)
             continue
         try:
-            requirePydicom()
+            requireInstalled("pydicom")
         except InputError as error:
             raise UnusableFile(f"{path}: {error}") from error
         try:

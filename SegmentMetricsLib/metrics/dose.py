@@ -8,7 +8,7 @@ give analytic shapes to test them with.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -79,13 +79,7 @@ class DoseCurves:
 
     def toDictionary(self) -> dict:
         """Return the curves as plain values for files."""
-        names = ("doses", "reference", "test")
-        return {name: [round(float(value), 5) for value in getattr(self, name)] for name in names}
-
-    @staticmethod
-    def fromDictionary(data: Mapping) -> DoseCurves:
-        """Return the curves from the result of toDictionary()."""
-        return DoseCurves(*(np.array(data[name], float) for name in ("doses", "reference", "test")))
+        return {name: [round(float(value), 5) for value in curve] for name, curve in vars(self).items()}
 
 
 # What a metric is called for the reference, for the test, and for the test minus the reference.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..base.errors import Undefined
+from ..base.plain import stored
 from ..base.progress import checkpoint
 from ..geometry import voxelization
 from ..geometry.grids import Grid
@@ -735,30 +736,15 @@ class Lesion:
     event: str
     volumeReference: float
     volumeTest: float
-    dice: float | None = None
-    iou: float | None = None
-    hausdorff: float | None = None
-    mean: float | None = None
+    dice: float | None = stored("DSC", None)
+    iou: float | None = stored("IoU", None)
+    hausdorff: float | None = stored("HD95", None)
+    mean: float | None = stored("MASD", None)
     centerDistance: float | None = None
     clearance: float | None = None
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
-    def toDictionary(self) -> dict:
-        """Return the lesion as plain values for files."""
-        return {**dict(zip(ROW, self.__dict__.values())), "position": list(self.position)}
 
-    @staticmethod
-    def fromDictionary(data: Mapping) -> Lesion:
-        """Return the lesion that toDictionary() described."""
-        values: dict[str, Any] = dict(zip(Lesion.__dataclass_fields__, (data[key] for key in ROW)))
-        return Lesion(**values, position=tuple(data["position"]))
-
-
-# The keys of a lesion in files, in the order of its fields; its position comes last.
-ROW = (
-    *("number", "side", "event", "volumeReference", "volumeTest", "DSC", "IoU", "HD95", "MASD"),
-    *("centerDistance", "clearance"),
-)
 # What needs a look comes first.
 ORDER = (Event.MISSED, Event.INVENTED, Event.MIXED, Event.MERGED, Event.SPLIT, Event.FOUND)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..base.errors import Cause, Reason, Undefined, causeOf
+from ..base.plain import finite
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, didYouMean, kindNamed, nameOf
 from ..model.structures import BOTH_EMPTY
@@ -259,11 +260,6 @@ def roundText(value: float, digits: int) -> str:
 def typeset(text: str) -> str:
     """Return a text with superscript exponents in units, which are not used on the terminal."""
     return re.sub(r"\b([mc]m)([23])\b", lambda found: found[1] + "²³"[int(found[2]) - 2], text)
-
-
-def finite(value: float | None) -> float | None:
-    """Return a value, None if it is not finite, which JSON cannot represent."""
-    return value if value is not None and math.isfinite(value) else None
 
 
 def statusOf(value: float) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -118,29 +118,6 @@ class Similarity:
     def flagged(self) -> tuple[SliceScore, ...]:
         """The slices that cannot be scored and should be reviewed."""
         return tuple(one for one in self.slices if one.flag)
-
-    def toDictionary(self) -> dict:
-        """Return plain values for JSON."""
-        values = asdict(self)
-        values["slices"] = [
-            {**one, "position": list(one["position"]), "contours": list(one["contours"])} for one in values["slices"]
-        ]
-        return values
-
-    @staticmethod
-    def fromDictionary(data: Mapping) -> Similarity:
-        """Return the Similarity that toDictionary() described."""
-        slices = (
-            SliceScore(
-                **{
-                    **one,
-                    "position": tuple(one["position"]),
-                    "contours": tuple(ContourScore(**contour) for contour in one["contours"]),
-                }
-            )
-            for one in data["slices"]
-        )
-        return Similarity(tuple(slices), data["axis"], data["unit"])
 
 
 @dataclass(frozen=True)

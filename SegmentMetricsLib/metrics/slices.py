@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ..base.coordinates import coordinateText
+from ..base.plain import toPlain
 from ..base.texts import shortest
 from ..geometry.grids import Grid
 from ..geometry.slicing import SliceStack
@@ -56,8 +57,6 @@ COLUMNS = {
         "Length of the reference's contour that lies farther than {tolerance} mm from the test's",
     ),
 }
-# Columns that exist if the similarity family was measured.
-OF_SIMILARITY = ("MSI", "MeanBLD", "MeanBLD_pixel")
 
 
 @dataclass(frozen=True)
@@ -67,67 +66,31 @@ class SliceRow:
     index: of the slice in the reference's image, 0 for contours in one plane. position: of the slice along its normal,
     LPS in mm, greater toward L, P or S. place: LPS in mm of the place where the contours differ most; the center of the
     contour if only one structure is in the slice. only: "reference" or "test" if the other one is not in the slice,
-    else "". dice: in [0, 1]. hausdorff, meanDistance: mm in the plane of the slice, infinite if one structure is not in
-    it; the mean is that of the two directed means. areaReference, areaTest: mm2. addedPathLengths: mm by tolerance in
-    mm. similarity: MSI and MeanBLD by key, with "_pixel" appended to that of a distance in pixels; {} if the similarity
-    family was not measured.
+    else "". values: the numbers by the keys of COLUMNS, with the tolerance in mm in those of the added path length. HD
+    and MASD are measured in the plane of the slice, and infinite if one structure is not in it. MSI and MeanBLD are
+    only there if the similarity family was measured, the latter as MeanBLD_pixel if it is in pixels.
     """
 
     index: int
     position: float
     place: tuple[float, float, float]
     only: str
-    dice: float
-    hausdorff: float
-    meanDistance: float
-    areaReference: float
-    areaTest: float
-    addedPathLengths: Mapping[float, float]
-    similarity: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, float]
 
-    @property
-    def areaDifference(self) -> float:
-        """Area of the test minus that of the reference, mm2."""
-        return self.areaTest - self.areaReference
-
-    @property
-    def values(self) -> dict[str, float]:
-        """All numbers by the keys of the columns, infinite where a contour is missing."""
-        return {
-            "DSC": self.dice,
-            "HD": self.hausdorff,
-            "MASD": self.meanDistance,
-            "AreaReference": self.areaReference,
-            "AreaTest": self.areaTest,
-            "AreaDifference": self.areaDifference,
-            **{f"APL_{shortest(tolerance)}mm": length for tolerance, length in self.addedPathLengths.items()},
-            **self.similarity,
-        }
+    def __getitem__(self, key: str) -> float:
+        return self.values[key]
 
     def toDictionary(self) -> dict:
         """Return the row for JSON: null for distances that are infinite because `only` one is in the slice."""
-        values = {key: value if math.isfinite(value) else None for key, value in self.values.items()}
-        return {
-            "index": self.index, "position": self.position, "place": list(self.place), "only": self.only, **values,
-        }  # fmt: skip
+        own = {"index": self.index, "position": self.position, "place": list(self.place), "only": self.only}
+        return {**own, **toPlain(self.values)}
 
     @staticmethod
     def fromDictionary(data: Mapping) -> SliceRow:
         """Return the row that toDictionary() described."""
-        values = {key: math.inf if value is None else value for key, value in data.items()}
-        return SliceRow(
-            index=data["index"],
-            position=data["position"],
-            place=tuple(data["place"]),
-            only=data["only"],
-            dice=data["DSC"],
-            hausdorff=values["HD"],
-            meanDistance=values["MASD"],
-            areaReference=data["AreaReference"],
-            areaTest=data["AreaTest"],
-            addedPathLengths={float(key[4:-2]): value for key, value in data.items() if key.startswith("APL_")},
-            similarity={key: values[key] for key in OF_SIMILARITY if key in values},
-        )
+        values: dict[str, Any] = {key: math.inf if value is None else value for key, value in data.items()}
+        index, position, place, only = (values.pop(name) for name in ("index", "position", "place", "only"))
+        return SliceRow(index, position, tuple(place), only, values)
 
 
 def columnOf(key: str) -> tuple[str, str, str]:
@@ -140,14 +103,15 @@ def columnOf(key: str) -> tuple[str, str, str]:
 
 
 def profile(
-    areas: SliceAreas, stacks: tuple[SliceStack, SliceStack], beyond: Mapping[float, np.ndarray], grid: Grid
+    areasOfSlices: SliceAreas, stacks: tuple[SliceStack, SliceStack], beyond: Mapping[float, np.ndarray], grid: Grid
 ) -> tuple[SliceRow, ...]:
     """Return the rows of two structures, in ascending order of position.
 
-    areas, stacks: of the reference and the test, in the slices along the k axis of a grid. beyond: for each tolerance
-    in mm, the length (m,) in mm of each segment of the reference's stack that lies farther than that from the test's.
+    areasOfSlices, stacks: of the reference and the test, in the slices along the k axis of a grid. beyond: for each
+    tolerance in mm, the length (m,) in mm of each segment of the reference's stack that lies farther than that from the
+    test's.
     """
-    first, counts, both = areas.first, areas.areas, areas.shared
+    first, counts, both = areasOfSlices.first, areasOfSlices.areas, areasOfSlices.shared
     pixel = float(np.linalg.norm(np.cross(grid.axes[:, 0], grid.axes[:, 1])))
     normal = normalOf(grid.axes)
     distances = [_Slicewise(*order, counts, first) for order in (stacks, stacks[::-1])]
@@ -162,21 +126,12 @@ def profile(
             mean = float(sum(d.mean[number] for d in distances)) / 2
         else:
             only, hausdorff, mean = "reference" if reference else "test", math.inf, math.inf
-            place = areas.center(0 if reference else 1, first + number)
-        rows.append(
-            SliceRow(
-                index=int(first + number),
-                position=float(grid.toWorld([[0, 0, first + number]])[0] @ normal),
-                place=tuple(place.tolist()),
-                only=only,
-                dice=2 * both[number].item() / (reference + test),
-                hausdorff=hausdorff,
-                meanDistance=mean,
-                areaReference=reference * pixel,
-                areaTest=test * pixel,
-                addedPathLengths={tolerance: float(lengths[number]) for tolerance, lengths in added.items()},
-            )
-        )
+            place = areasOfSlices.center(0 if reference else 1, first + number)
+        position = float(grid.toWorld([[0, 0, first + number]])[0] @ normal)
+        dice, areas = 2 * both[number].item() / (reference + test), (reference * pixel, test * pixel)
+        lengths = {tolerance: float(some[number]) for tolerance, some in added.items()}
+        values = _valuesOf(dice, hausdorff, mean, areas, lengths)
+        rows.append(SliceRow(int(first + number), position, tuple(place.tolist()), only, values))
     return tuple(sorted(rows, key=lambda row: row.position))
 
 
@@ -281,7 +236,7 @@ def profileRows(pair: Pair) -> tuple[SliceRow, ...]:
     key = "MeanBLD" if found.unit == "mm" else f"MeanBLD_{found.unit}"
     missing = {"MSI": 0.0, key: math.inf}
     values = {s.index: {"MSI": s.score, key: math.inf if s.meanBLD is None else s.meanBLD} for s in found.slices}
-    return tuple(replace(row, similarity=values.get(row.index, missing)) for row in rows)
+    return tuple(replace(row, values={**row.values, **values.get(row.index, missing)}) for row in rows)
 
 
 def _ofContours(pair: Pair, beyond: Mapping[float, np.ndarray]) -> SliceRow:
@@ -291,15 +246,20 @@ def _ofContours(pair: Pair, beyond: Mapping[float, np.ndarray]) -> SliceRow:
     pixel = 1.0 if counts.unit == "area" else pair.masks[0].grid.voxelSize
     normal = cast(np.ndarray, pair.reference.surface.normal)
     normal = normal * np.sign(normal[np.abs(normal).argmax()])
-    return SliceRow(
-        index=0,
-        position=float(place @ normal),
-        place=tuple(place.tolist()),
-        only="",
-        dice=overlap.dice(counts),
-        hausdorff=float(boundary.hausdorff(pair.distances)),
-        meanDistance=float(boundary.meanAverageSurfaceDistance(pair.distances)),
-        areaReference=counts.reference * pixel,
-        areaTest=counts.test * pixel,
-        addedPathLengths={t: effort.addedPathLength(lengths) for t, lengths in beyond.items()},
+    values = _valuesOf(
+        overlap.dice(counts),
+        float(boundary.hausdorff(pair.distances)),
+        float(boundary.meanAverageSurfaceDistance(pair.distances)),
+        (counts.reference * pixel, counts.test * pixel),
+        {t: effort.addedPathLength(lengths) for t, lengths in beyond.items()},
     )
+    return SliceRow(0, float(place @ normal), tuple(place.tolist()), "", values)
+
+
+def _valuesOf(
+    dice: float, hausdorff: float, mean: float, areas: tuple[float, float], lengths: Mapping[float, float]
+) -> dict[str, float]:
+    """Return the values of a row. areas: mm2. lengths: added path lengths in mm by tolerance."""
+    paths = {f"APL_{shortest(tolerance)}mm": length for tolerance, length in lengths.items()}
+    numbers = (dice, hausdorff, mean, *areas, areas[1] - areas[0])
+    return {**dict(zip(COLUMNS, numbers)), **paths}

@@ -8,7 +8,6 @@ doi:10.1006/cgip.1994.1042, and in a plane as Zhang & Suen 1984, doi:10.1145/357
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -102,15 +101,6 @@ class Run:
     length: float
     voxels: int
     position: tuple[float, float, float]
-
-    def toDictionary(self) -> dict:
-        """Return the run as plain values for files."""
-        return {**self.__dict__, "position": list(self.position)}
-
-    @staticmethod
-    def fromDictionary(data: Mapping) -> Run:
-        """Return the run that toDictionary() described."""
-        return Run(**{**data, "position": tuple(data["position"])})
 
 
 def bettiNumbers(mask: Mask) -> Betti:

@@ -8,6 +8,7 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from ..base.errors import InputError
 from ..base.palettes import EVENTS
+from ..base.plain import toPlain
 from ..case.comparison import ask
 from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
@@ -99,7 +100,7 @@ def showLesionsTable(comparison, *, tableNode=None, scene=None):
     found = _requireLesions(comparison)
     scene = asScene(scene)
     places = [Column(axis, unit="mm", description="Center of the lesion") for axis in PLACE_COLUMNS]
-    rows = [[*list(one.toDictionary().values())[:-1], *inRas(one.position).tolist()] for one in found]
+    rows = [[*list(toPlain(one).values())[:-1], *inRas(one.position).tolist()] for one in found]
     name = f"{outputs.pairName(comparison)}: list of lesions"
     with resultNode("vtkMRMLTableNode", comparison, "lesions table", name, scene=scene, given=tableNode) as node:
         outputs.fillTable(node, Table([*LESION_COLUMNS, *places], rows))

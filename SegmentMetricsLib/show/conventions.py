@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..base.plain import finite
 from ..base.texts import oneLine
 from ..case.comparison import identityOf
 from ..conventions import known
 from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
-from ..metrics.measurement import finite, infiniteText, statusOf
+from ..metrics.measurement import infiniteText, statusOf
 from ..model.naming import pairTitle
 from ..model.structures import Pairing
 from .resulttables import IDENTITY, heading

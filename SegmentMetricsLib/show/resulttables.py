@@ -8,10 +8,11 @@ from typing import Any
 
 from ..base.coordinates import positionText
 from ..base.errors import Cause
+from ..base.plain import toPlain
 from ..base.texts import commaSeparated, counted
 from ..case.comparison import Comparison, identityOf
 from ..conventions.convention import OWN_CONVENTION
-from ..metrics.instances import ROW, Lesion
+from ..metrics.instances import Lesion
 from ..metrics.measurement import Measurement, fixDecimals, withUnit
 from ..metrics.metric import AREA
 from ..metrics.registry import REGISTRY, findMetric, headingOf, rowOf
@@ -192,7 +193,7 @@ def listedRows(file: str, pair: Mapping) -> list[list[Any]] | None:
     """Return the rows of a file of LISTED about one pair, None if it was not measured. pair: as plain values."""
     if file == LESIONS_FILE:
         lesions = pair.get("lesions")
-        return None if lesions is None else [[*(one[key] for key in ROW), *one["position"]] for one in lesions]
+        return None if lesions is None else [[*list(one.values())[:-1], *one["position"]] for one in lesions]
     if "gaps" not in pair:
         return None
     return [
@@ -210,7 +211,7 @@ def lesionsTable(record: Comparison) -> Table | None:
     shown = [column._replace(unit=area.get(column.unit, column.unit)) for column in LESION_COLUMNS]
     rows = []
     for lesion in record.lesions:
-        *values, position = lesion.toDictionary().values()
+        *values, position = toPlain(lesion).values()
         # what one side does not have is no volume of 0
         rows.append([*(None if value == 0 and n in (3, 4) else value for n, value in enumerate(values)), position])
     texts = [[*row[:-1], positionText(row[-1])] for row in rows]

@@ -236,7 +236,7 @@ def testWhatShouldNotHappenIsARowToo(study, monkeypatch):
     def broken(*given):
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.outcomeOf", broken)
+    monkeypatch.setattr("SegmentMetricsLib.batch.tasks.outcomeOf", broken)
     outcome = runCase(Task("a", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This should not happen: ZeroDivisionError: by nothing")
 

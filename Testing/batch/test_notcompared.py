@@ -12,7 +12,8 @@ import SimpleITK
 from batchruns import rowsOf
 
 from SegmentMetricsLib import Settings, __main__
-from SegmentMetricsLib.case.multilabel import Share, ofShares
+from SegmentMetricsLib.case.multilabel import Share, combine
+from SegmentMetricsLib.model.structures import Pairing
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 FAR = shapes.box((6, 6, 6), (15, 14, 13), origin=(1e8, 1e8, 1e8))
@@ -149,7 +150,7 @@ def testAReportOfNothing(tmp_path):
 def testOverlapOfAllLabelsIsUndefinedWithoutOne():
     settings = Settings(families="agreement", labelWeights={"B": 2.0})
     whole = Share("A", 1, 1, 1)
-    found = ofShares([whole], [], [], settings, {"B": "it is too far off"})
+    found = combine([whole], Pairing((), (), ()), settings, {"B": "it is too far off"})
     assert found["DICEml"].status == "undefined" and "too far off" in found["DICEml"].reason
 
 

@@ -339,7 +339,8 @@ def testASingleInfiniteValueIsBeyondTheWhisker():
 
 def testFiles(tmp_path):
     cohort = Cohort(methods([1, 2, math.inf], [2, math.nan, 5], "=cmd()"))
-    writeSummary(cohort, Options(treatment="image-diagonal", seed=3), {"ok": 3}, tmp_path)
+    options = Options(treatment="image-diagonal", seed=3)
+    writeSummary(cohort, options, compareMethods(cohort, options), {"ok": 3}, tmp_path)
     content = json.loads((tmp_path / "summary.json").read_text())
     assert content["schema"] == "segment-metrics-summary/2" and content["cases"] == {"ok": 3}
     assert content["treatment"]["seed"] == 3 and "diagonal" in content["treatment"]["infinite"]
@@ -356,7 +357,7 @@ def testFiles(tmp_path):
     # what is not among the main measurements is shown where there is nothing else
     assert overview(cohortOf([1, 2], "SIS")).splitlines()[0].split()[:3] == ["Structure", "Cases", "SIS"]
     # another run leaves nothing of this one
-    writeSummary(Cohort(), Options(), {}, tmp_path)
+    writeSummary(Cohort(), Options(), [], {}, tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["summary.csv", "summary.json"]
 
 

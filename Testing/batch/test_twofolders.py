@@ -14,7 +14,7 @@ from batchruns import rowsOf
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.batch import tasks as cohort
-from SegmentMetricsLib.batch.casefolders import Entry, casesIn, matched, methodFolders
+from SegmentMetricsLib.batch.casefolders import Entry, casesIn, match, methodFolders
 from SegmentMetricsLib.batch.statistics import OVERALL, Cohort, summarizeOverall
 from SegmentMetricsLib.batch.summaryoptions import Options
 
@@ -49,7 +49,7 @@ def entries(*names: str) -> list[Entry]:
     ],
 )
 def testNamesSayWhatBelongsTogether(references, tests, pairs):
-    found = matched(entries(*references.split()), entries(*tests.split()), "nnunet")
+    found = match(entries(*references.split()), entries(*tests.split()), "nnunet")
     assert {r.name: t.name for r, t in found.items()} == dict(pair.split("=") for pair in pairs.split())
 
 

@@ -170,6 +170,10 @@ def testAcceptedValues(given, kept):
         ({"dosePercents": 101}, "A percentage of the volume must be greater than 0 and at most 100 %, not 101."),
         ({"doseVolumes": 0}, "A volume for a dose must be greater than 0 and at most 100000 cm3, not 0."),
         ({"hazardBalance": 1.1}, "The balance of the hazard must be from 0 to 1, not 1.1."),
+        ({"il": 0}, "The inside level must be greater than 0 and at most 1000, not 0."),
+        ({"ol": "high"}, "The outside level must be a number, not 'high'."),
+        ({"msiUnit": "voxel"}, "The unit of contour distances must be one of mm, pixel, not 'voxel'."),
+        ({"asPublished": 1}, "Whether the similarity index is computed as published must be True or False, not 1."),
         ({"threshold": 0}, "The threshold must be greater than 0 and at most 1, not 0."),
         ({"cuts": 0}, "The cuts must be a whole number from 1 to 100, not 0."),
         (

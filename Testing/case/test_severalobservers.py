@@ -13,6 +13,7 @@ import SimpleITK
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 
 from SegmentMetricsLib import Grid, Mask, Settings, Structure, StructureSet, Surface, compare, compareObservers
+from SegmentMetricsLib.base.plain import toPlain
 from SegmentMetricsLib.case.observers.consensus import METHODS, Drawings, consensusOf
 from SegmentMetricsLib.case.observers.limits import protocolFrom
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
@@ -231,7 +232,7 @@ def testTestThatIsEmptyIsTheWorst():
     (test,) = compareObservers([box(0), box(2), box(4)], BOUNDARY, tests=[empty()]).tests
     assert (test.mean["HD95"], test.rank["HD95"], test.isWithin["HD95"]) == (math.inf, 4, False)
     assert (test.mean["DSC"], test.isWithin["DSC"]) == (0.0, False)
-    assert test.toDictionary()["mean"]["HD95"] is None
+    assert toPlain(test)["mean"]["HD95"] is None
 
 
 def testNobodyIsWorseThanAnEmptyContour():

@@ -18,7 +18,7 @@ from commandruns import run as run
 from imagefiles import save
 
 import SegmentMetricsLib
-from SegmentMetricsLib import __main__, commands
+from SegmentMetricsLib import commands
 from SegmentMetricsLib.case import comparison
 from SegmentMetricsLib.show import writing
 
@@ -40,6 +40,9 @@ def refusal(run, *arguments, output="out") -> str:
         (Path(output) / "metrics.json").write_text("of an earlier run")
         refusal(run, *arguments, output=output)
     return err[len("segment-metrics: ") : -1]
+
+
+HELP = "(see segment-metrics compare --help)"
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="everything is open to root")
@@ -74,6 +77,8 @@ def testAVariableOfAScriptThatIsNotSet(run, arguments, which):
     ("choices", "parts"),
     [
         (["--structure", "Liver"], ["There is no structure named 'Liver'", "Label 1"]),
+        (["--structure", "Labl 1"], ["there are Label 1. Did you mean Label 1?"]),
+        (["--pair", "Label 1=Labl 1"], ["it has Label 1. Did you mean Label 1?"]),
         (["--tolerance", "-1"], ["tolerance must be greater than 0", "-1"]),
         (["--tolerance", "nan"], ["tolerance", "nan"]),
         (["--percentile", "0"], ["percentile must be greater than 0 and at most 100", "not 0"]),
@@ -83,10 +88,30 @@ def testAVariableOfAScriptThatIsNotSet(run, arguments, which):
             ["no metric family 'beauty'", "choose from boundary, signed, overlap, agree"],
         ),
         (["--metrics", ","], ["No metric family is chosen"]),
+        (["--metrics", "bondary"], ["Did you mean boundary?"]),
+        (["--metrics", "overlap,HD95x"], ["Did you mean HD95?"]),
+        (["--metrics", "Hausdorff"], ["keys of measurements, such as DSC and HD95. Did you mean HD?"]),
+        (["--metrics", "("], ["There is no metric family '('"]),
         (["--threshold", "0"], ["threshold", "not 0"]),
         (["--surface", "rough"], ["--surface", "rough"]),
+        (["--convention", "monia"], ["Did you mean MONAI?"]),
         (["--preset", "MedPy"], ["--preset", "MedPy"]),
         (["--preset", "MeshMetrics-0.1", "--surface", "displayed"], ["MeshMetrics-0.1 fixes the surface"]),
+        (
+            ["--set", "hazardreech=3"],
+            ["no setting 'hazardreech'; --help-settings lists all. Did you mean hazardReach?"],
+        ),
+        (["--set", "hazardReach"], ["A setting is given as NAME=VALUE, not as 'hazardReach'."]),
+        (["--set", "hazard-reach=far"], ["The setting hazardReach: 'far' is not a number."]),
+        (["--set", "split_contours=maybe"], ["The setting splitContours: it is yes or no, not 'maybe'."]),
+        (["--set", "threshold=2"], ["threshold must be greater than 0 and at most 1, not 2"]),
+        # the option that is wrong is named, rather than one that is missing because of it, and the command's own help
+        (["--structures", "X"], ["there is no option --structures. Did you mean --structure?", HELP]),
+        (["--tolerence=3"], ["there is no option --tolerence. Did you mean --tolerance?", HELP]),
+        (["--Percentiles", "95"], ["there is no option --Percentiles. Did you mean --percentile?", HELP]),
+        (["-t", "3"], ["unrecognized arguments: -t 3", HELP]),
+        (["--surface", "displaid"], ["'displaid'; choose from unsmoothed, displayed. Did you mean displayed?", HELP]),
+        (["--preset", "meshmetrics-1.4"], ["panoptica. Did you mean MeshMetrics-1.4.1?", HELP]),
     ],
 )
 def testChoicesThatCannotBeUsed(run, pair, choices, parts):
@@ -110,41 +135,6 @@ def testStandardOutputIsFull(pair):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, env=environment, check=False)
     assert (done.returncode, done.stderr) == (2, "segment-metrics: No space left on device\n")
-
-
-@pytest.mark.parametrize(
-    ("choices", "said"),
-    [
-        (["--structures", "X"], "there is no option --structures. Did you mean --structure?"),
-        (["--tolerence=3"], "there is no option --tolerence. Did you mean --tolerance?"),
-        (["--Percentiles", "95"], "there is no option --Percentiles. Did you mean --percentile?"),
-        (["-t", "3"], "unrecognized arguments: -t 3"),
-        (["--surface", "displaid"], "invalid choice: 'displaid'; choose from unsmoothed, displayed. Did you mean disp"),
-        (["--preset", "meshmetrics-1.4"], "panoptica. Did you mean MeshMetrics-1.4.1?"),
-    ],
-)
-def testOptionsThatWereMeant(run, pair, choices, said):
-    """The command's own help is named, and the option that is wrong rather than one that is missing because of it."""
-    refused = refusal(run, "compare", *pair, *choices)
-    assert said in refused and refused.endswith("(see segment-metrics compare --help)")
-    status, _, err = run("compare", *pair, *choices)
-    assert status == 2 and said in err
-
-
-@pytest.mark.parametrize(
-    ("choices", "said"),
-    [
-        (["--structure", "Labl 1"], "there are Label 1. Did you mean Label 1?"),
-        (["--pair", "Label 1=Labl 1"], "it has Label 1. Did you mean Label 1?"),
-        (["--convention", "monia"], "Did you mean MONAI?"),
-        (["--metrics", "bondary"], "Did you mean boundary?"),
-        (["--metrics", "overlap,HD95x"], "Did you mean HD95?"),
-        (["--metrics", "Hausdorff"], "keys of measurements, such as DSC and HD95. Did you mean HD?"),
-        (["--metrics", "("], "There is no metric family '('"),
-    ],
-)
-def testNamesThatWereMeant(run, pair, choices, said):
-    assert said in refusal(run, "compare", *pair, *choices)
 
 
 def testCommandsThatWereMeant(run):
@@ -214,16 +204,6 @@ def testOutputFoldersThatRefuse(run, pair, monkeypatch):
 # Interruption and broken pipes
 
 
-def testInterruption(run, pair, monkeypatch):
-    def interrupted(*given, **criticals):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(comparison, "comparePair", interrupted)
-    before = sorted(Path().rglob("*"))
-    assert run("compare", *pair, "--output", "out") == (130, "", "segment-metrics: interrupted\n")
-    assert sorted(Path().rglob("*")) == before
-
-
 @pytest.mark.nightly
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def testInterruptionFromTheKeyboard(tmp_path):
@@ -279,20 +259,3 @@ def testBrokenPipe(pair, tmp_path):
     done = toNobody("compare", *pair, "--output", tmp_path / "out", "--metrics", "overlap", stdout=None)
     assert (done.returncode, done.stderr) == (1, b"")
     assert valuesOf(tmp_path / "out")["DSC"] == pytest.approx(0.8)
-
-
-# Without Slicer
-
-
-def testWithoutSlicer(capfd, pair, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "slicer", None)  # importing it fails from now on
-    output = tmp_path / "out"
-    assert __main__.main(["compare", *map(str, pair), "--output", str(output)]) == 0
-    assert capfd.readouterr().err == "" and (output / "overlay_Label_1.png").stat().st_size > 1000
-    assert valuesOf(output)["HD"] == pytest.approx(2) and (output / "distances_Label_1.vtp").is_file()
-    # what needs it is refused
-    displayed = ["compare", *map(str, pair), "--output", str(tmp_path / "displayed"), "--surface", "displayed"]
-    assert __main__.main(displayed) == 2
-    err = capfd.readouterr().err
-    assert "Displayed surfaces are made by Slicer" in err and "slicer-core" in err and err.count("\n") == 1
-    assert not (tmp_path / "displayed").exists()

@@ -46,7 +46,7 @@ def testACaseThatTakesTooMuchMemoryFailsAlone(monkeypatch):
     def tooLarge(task):
         raise MemoryError
 
-    monkeypatch.setattr("SegmentMetricsLib.batch.caseoutcomes.outcomeOf", tooLarge)
+    monkeypatch.setattr("SegmentMetricsLib.batch.tasks.outcomeOf", tooLarge)
     outcome = tasks.runCase(Task("one", "", "r", "t"))
     assert (outcome["status"], outcome["reason"]) == ("failed", "This takes more memory than the computer has.")
 
@@ -135,6 +135,27 @@ def testASignalWhileSlicerLoadsStopsTheCommand(tmp_path, monkeypatch, capsys, nu
     assert stopped == status
     assert "slicer" not in capsys.readouterr().err
     assert signal.getsignal(signal.SIGINT) is before
+
+
+@pytest.mark.parametrize("function", ["fill", "run"])
+def testCtrlCStopsACommandAtAnyTime(tmp_path, monkeypatch, capsys, function):
+    """Some senders send the signal twice: the second one does not stop what tidies up."""
+    tidied = []
+
+    def stopped(*given):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+            tidied.append(True)
+
+    monkeypatch.setattr(f"SegmentMetricsLib.commands.compare.{function}", stopped)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert __main__.main(command(tmp_path)) == 130
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert tidied and capsys.readouterr().err == "segment-metrics: interrupted\n"
 
 
 def testFilesAreReadWithoutATerminal(tmp_path, monkeypatch):

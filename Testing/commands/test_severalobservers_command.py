@@ -7,7 +7,6 @@ import shutil
 from contextlib import redirect_stdout
 from io import StringIO
 
-import numpy as np
 import pytest
 import shapes
 import SimpleITK
@@ -101,11 +100,6 @@ def testFiles(written, folders):
     assert {rule.structure for rule in rules} == {"Drüse", "Lens"} and all(rule.source for rule in rules)
 
 
-def testProtocolIsTaken(written, folders, run):
-    status, printed, _ = run("compare", folders[1], folders[3], "--protocol", folders[0].parents[1] / "own.csv")
-    assert status == 0 and "Protocol own.csv: pass" in printed
-
-
 def testProtocolInANewFolder(folders, run, tmp_path):
     """Its folder may be made by this run; and where no limit can be given, the results are kept."""
     path = tmp_path / "out" / "limits" / "own.csv"
@@ -157,16 +151,6 @@ def testRefusals(given, message, folders, run, tmp_path):
     status, _, problems = run("observers", *paths, "-o", tmp_path / "out")
     assert status == 2 and message in problems and problems.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def testNamesOfFiles(run, tmp_path):
-    """Observers are called by what tells their paths apart; files with a nameless label are one structure."""
-    for name in ("reader_a", "reader_b"):
-        save(shapes.box((5, 8, 8), (14, 17, 17)), tmp_path / f"{name}.nrrd")
-    status, _, _ = run("observers", tmp_path / "reader_a.nrrd", tmp_path / "reader_b.nrrd", "-o", tmp_path / "out")
-    content = json.loads((tmp_path / "out" / "observers.json").read_text("utf-8"))
-    assert status == 0 and content["observers"] == ["reader_a", "reader_b"] and len(content["structures"]) == 1
-    assert np.shape(content["structures"][0]["matrix"]["HD95"]) == (2, 2)
 
 
 def testADamagedFileLeavesTheOthers(run, tmp_path):

@@ -126,20 +126,6 @@ def testContoursInASlice():
     requireTheFindingOfTheSource(result)
 
 
-@pytest.mark.parametrize("kernel", ["polynomial", "exponential"])
-@pytest.mark.parametrize("combination", ["max", "sum"])
-def testGeneratedShapes(kernel, combination):
-    settings = Settings(families=("overlap", "hazard"), hazardKernel=kernel, hazardCombination=combination)
-    varying = 0
-    for seed in range(4):
-        arrays = [np.pad(shapes.blob(10 * seed + n, share=share), 1) for n, share in enumerate((0.3, 0.05, 0.02))]
-        images = [shapes.imageOf(array, (0.9, 1.0, 2.5)) for array in arrays]
-        result = stressTest(images[0], dict(zip("AB", images[1:], strict=True)), settings, count=None if seed else 5)
-        requireTheFindingOfTheSource(result)
-        varying += result.varies
-    assert varying == 4
-
-
 @needsReference
 @pytest.mark.parametrize("case", ["0522c0017", *rarely(("0522c0057", "TCGA-CV-5977"))])
 def testRealOrgans(case):

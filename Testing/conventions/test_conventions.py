@@ -168,7 +168,7 @@ def testSurfaceNetsAgreeWithMeshesOfVoxelFaces():
     found = compare(first, second)
     pair = Pair(found.reference, found.test, found.settings)
     sampling = evaluation.Source(pair).sampling
-    fast = facenets.Faces()(sampling)
+    fast = facenets.faces(sampling)
     slow = facenets.samples(BoundaryPair(*(facenets._alongFaces(s.mask) for s in pair.structures)), 0)
     for one, other in zip(fast, slow, strict=True):
         assert one.total == pytest.approx(other.total)

@@ -15,7 +15,7 @@ from SegmentMetricsLib.metrics.hazard import EPSILON
 from SegmentMetricsLib.metrics.metric import EXAMPLES, PARAMETERS, Metric
 from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, PURPOSES, REGISTRY
 from SegmentMetricsLib.settings.settings import Settings
-from SegmentMetricsLib.show.structuredreport import conceptOf, unitOf
+from SegmentMetricsLib.show.dicomfiles import conceptOf, unitOf
 
 PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
 CODES = PAGE.with_name("codes.md")

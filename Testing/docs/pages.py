@@ -27,7 +27,6 @@ from pathlib import Path
 from SegmentMetricsLib import __main__
 
 ROOT = Path(__file__).parents[2]
-MODULE = ROOT / "SegmentMetrics" / "SegmentMetrics.py"
 BLOCK = re.compile(
     r"(?:^(?P<what>Write|Append to|Insert into|Replace in) `(?P<file>[^`\n]+)`"
     r"(?:, (?:behind|the line) `(?P<line>[^`\n]+)`)?:\n\n)?"
@@ -221,10 +220,10 @@ if __name__ == "__main__":
     for name in sys.argv[1:]:
         with contextlib.ExitStack() as stack:
             if isOfSlicer(Path(name).resolve()):
-                sys.path[1:1] = [str(ROOT / "Testing" / "support"), str(MODULE.parent)]
+                sys.path[1:1] = [str(ROOT / "Testing" / "support"), str(ROOT / "SegmentMetrics")]
                 from desktop import Desktop
 
-                stack.enter_context(Desktop()).loadModule(MODULE)
+                stack.enter_context(Desktop()).loadModule()
             given = stack.enter_context(tempfile.TemporaryDirectory())
             samples.writeHeadAndNeck(Path(given) / "segment-metrics-demo")
             Path(name).write_text(updated(Path(name).resolve(), Path(given)), encoding="utf-8")

@@ -46,7 +46,7 @@ def write(root: Path) -> list[Path]:
     import slicer
 
     with Desktop() as desktop, photographs.fontScale():
-        desktop.loadModule(ROOT / "SegmentMetrics" / "SegmentMetrics.py")
+        desktop.loadModule()
         from SegmentMetrics import SegmentMetricsLogic
 
         reference, _test = SegmentMetricsLogic().loadSample()

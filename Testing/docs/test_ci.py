@@ -20,7 +20,6 @@ PRINTED = {
     "lint-imports": 'echo "Contracts: 2 kept, 0 broken."',
     "python": 'if [[ "$*" == *smoke* ]]; then echo "7 passed in 9 s"; else echo "6789 passed in 99 s"; fi',
 }
-FEW_NIGHTLY = PRINTED["python"].replace("7", "2", 1)
 
 
 def run(folder: Path, **printed: str) -> subprocess.CompletedProcess:
@@ -40,41 +39,32 @@ def run(folder: Path, **printed: str) -> subprocess.CompletedProcess:
     return subprocess.run(["bash", folder / ".ci" / "run"], capture_output=True, text=True, env=environment)
 
 
+FEW = 'if [[ "$*" == *smoke* ]]; then echo "2 passed"; else echo "6789 passed"; fi'
+SKIPPED = "SKIPPED [1] Testing/a.py:1: slicer-core is not installed"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="runs on Linux")
-class TestRun:
-    def testEveryStep(self, tmp_path):
-        done = run(tmp_path)
-        assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize(
+    ("printed", "status", "said"),
+    [
+        ({}, 0, ""),
+        ({"python": 'echo "12 passed in 1 s"'}, 1, ".ci/run: README printed nothing like"),
+        ({"ruff": 'echo "All checks passed!"'}, 1, ".ci/run: format printed nothing like"),
+        ({"mypy": "true"}, 1, ".ci/run: types printed nothing like"),
+        ({"lint_imports": 'echo "Contracts: 0 kept, 0 broken."'}, 1, ".ci/run: imports printed nothing like"),
+        ({"lint_imports": 'echo "Contracts: 2 kept, 0 broken."; exit 3'}, 3, ""),
+        ({"python": FEW}, 1, ".ci/run: nightly smoke printed nothing like"),
+        ({"python": f'echo "{SKIPPED}"; echo "6789 passed"'}, 1, "packages that the extras should have installed"),
+    ],
+    ids=str,
+)
+def testEveryStepProvesThatItDidSomething(tmp_path, printed, status, said):
+    done = run(tmp_path, **printed)
+    assert done.returncode == status and said in done.stderr, done.stderr
+    if status == 0:
         told = done.stdout.split("All of it ran:\n")[1]
-        assert re.findall(r"^  ([\w ]+), \d+ s$", told, re.M) == [
-            *("README", "lint", "format", "types", "imports", "nightly smoke")
-        ]
-
-    @pytest.mark.parametrize(
-        ("printed", "step"),
-        [
-            ({"python": 'echo "12 passed in 1 s"'}, "README"),
-            ({"ruff": 'echo "All checks passed!"'}, "format"),
-            ({"mypy": "true"}, "types"),
-            ({"lint_imports": 'echo "Contracts: 0 kept, 0 broken."'}, "imports"),
-            (
-                {"python": 'if [[ "$*" == *smoke* ]]; then echo "2 passed"; else echo "6789 passed"; fi'},
-                "nightly smoke",
-            ),
-        ],
-        ids=str,
-    )
-    def testAStepThatDoesNothing(self, tmp_path, printed, step):
-        done = run(tmp_path, **printed)
-        assert done.returncode == 1 and f".ci/run: {step} printed nothing like" in done.stderr
-
-    def testAStepThatFails(self, tmp_path):
-        assert run(tmp_path, lint_imports='echo "Contracts: 2 kept, 0 broken."; exit 3').returncode == 3
-
-    def testSkippedForWantOfAPackage(self, tmp_path):
-        skipped = "SKIPPED [1] Testing/a.py:1: slicer-core is not installed"
-        done = run(tmp_path, python=f'echo "{skipped}"; echo "6789 passed in 99 s"')
-        assert done.returncode == 1 and "packages that the extras should have installed" in done.stderr
+        steps = ["README", "lint", "format", "types", "imports", "nightly smoke"]
+        assert re.findall(r"^  ([\w ]+), \d+ s$", told, re.M) == steps
 
 
 def testWhichTestsRunWhen():

@@ -32,7 +32,7 @@ def testPage(page, folder, withoutPictures, request):
     if page.name in NEEDS:
         pytest.importorskip(NEEDS[page.name], reason=f"{NEEDS[page.name]} is not installed")
     if pages.isOfSlicer(page):
-        request.getfixturevalue("desktop").loadModule(pages.MODULE)
+        request.getfixturevalue("desktop").loadModule()
     pages.run(page, folder)
     if page.name == "batch.md":
         # their bytes depend on the version of matplotlib

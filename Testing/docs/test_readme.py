@@ -65,7 +65,7 @@ def testThePythonExample(tmp_path, capsys):
 
 
 def testTheSummaryThatTheTutorialQuotes(desktop):
-    desktop.loadModule(readme.README.parent / "SegmentMetrics" / "SegmentMetrics.py")
+    desktop.loadModule()
     from SegmentMetrics import SegmentMetricsLogic
 
     reference, test = SegmentMetricsLogic().loadSample()

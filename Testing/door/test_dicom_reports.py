@@ -247,6 +247,18 @@ def testObserversWhoseFilesAreDicom(files, tmp_path):
     assert dcmread(files / "rs.dcm").SOPInstanceUID in said and dcmread(files / "seg.dcm").SOPInstanceUID in said
 
 
+def testVerdictsOfAProtocol(files, tmp_path):
+    """Those on a structure that was not compared are in the report as well."""
+    rules = "structure,measurement,relation,pass,warn\nLiver,DSC,>=,0.99,0.9\nLung,DSC,>=,0.9,0.8\n"
+    (tmp_path / "limits.csv").write_text(rules)
+    case = compareCase(files / "rs.dcm", files / "seg.dcm", Settings(metrics="DSC"), protocol=tmp_path / "limits.csv")
+    (report,) = SegmentMetricsLib.writeReport(case, tmp_path / "sr.dcm")
+    assert isValid(report)
+    (group,) = groupsOf(report)
+    said = {one.name.value: one.value.meaning for one in group.get_qualitative_evaluations()}
+    assert said["DSC"] == "Fail" and "Lung: DSC" in dcmread(report).to_json()
+
+
 def testPdf(tmp_path):
     (tmp_path / "page.pdf").write_bytes(b"%PDF-1.4\n%%EOF\n")
     one = compare(A, B, Settings(metrics="DSC"))
@@ -299,6 +311,12 @@ def testCommands(files, run, tmp_path):
     status, _, problem = run("compare", "a.nrrd", "b.nrrd", "--metrics", "DSC", "--sr", "out/sr.dcm")
     assert status == 2 and "exists" in problem
     assert run("compare", "a.nrrd", "b.nrrd", "--patient-id", "P7")[0] == 2
+    three = ("a.nrrd", "b.nrrd", "a.nrrd", "--metrics", "DSC", "--names", "A,B,C", "--sr", "c.dcm", "--consensus-seg")
+    status, _, problem = run("observers", *three, "c_segmentation.dcm")
+    assert status == 2 and "files of their own" in problem and not list(Path().glob("*.dcm"))
+    two = (files / "rs.dcm", files / "seg.dcm", "--metrics", "DSC", "--sr", "c.dcm", "--consensus-seg", "new/d.dcm")
+    status, _, problem = run("observers", *two)
+    assert status == 2 and "no consensus" in problem and not list(Path().rglob("[cd].dcm"))
     given = ("--sr", "sr.dcm", "--sr-source", files / "ct", "--consensus-seg", "consensus.dcm")
     assert run("observers", "a.nrrd", "b.nrrd", "a.nrrd", "--metrics", "DSC", "--names", "A,B,C", *given)[0] == 0
     assert {path.name for path in Path().glob("*.dcm")} == {"sr.dcm", "sr_segmentation.dcm", "consensus.dcm"}

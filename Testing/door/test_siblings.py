@@ -132,6 +132,7 @@ def testWordsInAnyCase(here):
     for options in (
         ("--preset", "brats2023"),
         ("--preset", "Panoptica"),
+        ("--convention", "monai"),
         ("--extent", "Common"),
         ("--set", "grid=UNION"),
     ):

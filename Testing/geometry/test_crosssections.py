@@ -111,16 +111,6 @@ def _windings(places: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("direction", [np.eye(3), TURNED, TURNED @ MIRRORED], ids=["straight", "oblique", "mirrored"])
-def testVoxelsAsBoxes(direction):
-    mask = maskOf(4, direction=direction)
-    boxes = boxesOf(mask)
-    assert boxes.volume == pytest.approx(mask.size)
-    areas = areasOf(cut(boxes, mask.grid))
-    counts = np.count_nonzero(mask.voxels, axis=(1, 2))
-    assert areas == pytest.approx({mask.offset[2] + row: count for row, count in enumerate(counts.tolist())})
-
-
-@pytest.mark.parametrize("direction", [np.eye(3), TURNED, TURNED @ MIRRORED], ids=["straight", "oblique", "mirrored"])
 def testSharedAreas(direction):
     """What the voxels of two masks share in the slices of one of them: against many places asked one by one."""
     mask, other = maskOf(5, direction=np.eye(3)), maskOf(6, (1.3, 0.9, 1.7), (2.7, 4.3, 6.1), np.eye(3))
@@ -148,16 +138,3 @@ def testSharedAreas(direction):
         expected = np.count_nonzero(other.voxels[layer, j, i]) / size**2
         assert found.shared[k - found.first] == pytest.approx(expected, abs=0.005 * len(x) + 0.05)
         assert found.areas[0][k - found.first] == len(x)
-
-
-def testTheWholeOfASectionIsShared():
-    """A mask that covers a section shares it with all digits, and one that misses it shares nothing."""
-    surface = meshing.fromPolyData(shapes.ballMesh(5, (0.3, 0.2, 0.1)))
-    for center, share in ((0, 1), (30, 0)):
-        image = shapes.ball(12, (center, 0, 0), size=(80, 60, 60))
-        mask = structureFromImage(image, "reference", None, 0.5).mask
-        sections = cut(surface, mask.grid)
-        stacks = [stackOf(ofVoxels(mask), 1000.0), stackOf(sections, 1000.0)]
-        areas = sliceareas.areasOf((mask, sections), stacks)
-        np.testing.assert_allclose(areas.shared, share * areas.areas[1], rtol=1e-9, atol=1e-7)
-        assert areas.areas[1].sum() == pytest.approx(4 / 3 * np.pi * 5**3, rel=0.02)

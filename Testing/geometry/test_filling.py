@@ -150,7 +150,3 @@ def testBoxesSideBySideShareAllVoxelsInSpiteOfRounding():
     expected = np.zeros_like(owners)
     expected[3:9, 2:8, 1:7] = 1
     np.testing.assert_array_equal(owners, expected)
-
-
-def testNothingBetweenCenters():
-    assert maskOf(box((2.1, 0, 0), (2.9, 9, 9)), Grid((9, 9, 9), np.eye(4))).isEmpty

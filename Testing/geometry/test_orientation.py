@@ -39,41 +39,29 @@ def halfTurned(surface: Surface) -> Surface:
     return Surface(surface.points, np.where(chosen[:, None], surface.cells[:, ::-1], surface.cells))
 
 
-@pytest.mark.parametrize(
-    ("given", "right"),
-    [
-        (halfTurned(BALL), BALL),
-        (reversed_(BALL), BALL),
-        (together(BALL, SHELL), together(BALL, reversed_(SHELL))),
-        (together(reversed_(BALL), SHELL), together(BALL, reversed_(SHELL))),
-        (together(BALL, reversed_(FAR)), together(BALL, FAR)),
-        (halfTurned(together(BALL, FAR)), together(BALL, FAR)),
-        (together(BALL, BALL), BALL),
-        (together(BALL, reversed_(BALL)), BALL),
-        (together(BALL, BALL, reversed_(BALL)), BALL),
-        (together(BALL, reversed_(SHELL), reversed_(BALL), SHELL), together(BALL, reversed_(SHELL))),
-        (together(BALL, Surface(BALL.points, BALL.cells[:1, ::-1])), BALL),
-        (together(BALL, Surface(BALL.points, BALL.cells[5:40, ::-1])), BALL),
-        (together(Surface(BALL.points, BALL.cells[5:40, ::-1]), BALL), BALL),
-        (together(FAR, BALL, Surface(BALL.points, BALL.cells[9:12, ::-1])), together(FAR, BALL)),
-    ],
-    ids=[
-        "mixed",
-        "inside out",
-        "cavity",
-        "both wrong",
-        "one of two parts",
-        "two mixed parts",
-        "stored twice",
-        "seen from both sides",
-        "three times",
-        "a cavity seen from both sides",
-        "one reversed",
-        "some reversed",
-        "some reversed first",
-        "of one of two parts",
-    ],
-)
+# What is given, and what it is repaired to.
+REPAIRED = {
+    "mixed": (halfTurned(BALL), BALL),
+    "inside out": (reversed_(BALL), BALL),
+    "cavity": (together(BALL, SHELL), together(BALL, reversed_(SHELL))),
+    "both wrong": (together(reversed_(BALL), SHELL), together(BALL, reversed_(SHELL))),
+    "one of two parts": (together(BALL, reversed_(FAR)), together(BALL, FAR)),
+    "two mixed parts": (halfTurned(together(BALL, FAR)), together(BALL, FAR)),
+    "stored twice": (together(BALL, BALL), BALL),
+    "seen from both sides": (together(BALL, reversed_(BALL)), BALL),
+    "three times": (together(BALL, BALL, reversed_(BALL)), BALL),
+    "a cavity seen from both sides": (
+        together(BALL, reversed_(SHELL), reversed_(BALL), SHELL),
+        together(BALL, reversed_(SHELL)),
+    ),
+    "one reversed": (together(BALL, Surface(BALL.points, BALL.cells[:1, ::-1])), BALL),
+    "some reversed": (together(BALL, Surface(BALL.points, BALL.cells[5:40, ::-1])), BALL),
+    "some reversed first": (together(Surface(BALL.points, BALL.cells[5:40, ::-1]), BALL), BALL),
+    "of one of two parts": (together(FAR, BALL, Surface(BALL.points, BALL.cells[9:12, ::-1])), together(FAR, BALL)),
+}
+
+
+@pytest.mark.parametrize(("given", "right"), REPAIRED.values(), ids=REPAIRED)
 def testMeshesAreRepaired(given, right):
     """Every number is that of the right mesh, and a finding says what was done."""
     repaired = compare(toPolyData(BALL), toPolyData(given))

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import shapes
 import slicer
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
 from scenework import segmentation
 
 from SegmentMetricsLib.case.protocol.protocol import readProtocol
@@ -41,29 +34,6 @@ def check(session, row: int, column: int, isChecked: bool) -> None:
 
 def shownMaps() -> list[str]:
     return [m.GetName() for m in variationMaps(slicer.mrmlScene) if m.GetDisplayNode().GetVisibility()]
-
-
-def inThreeD(node) -> bool:
-    return bool(node.GetDisplayNode().GetVisibility3D())
-
-
-def testACellShowsItsPairAndTheButtonLeavesIt(session):
-    ui = session.ui
-    nodes = load(session)
-    session.apply()
-    ui.matrixTable._native.cellClicked.emit(2, 1)
-    session.settle(0.2)
-    p, values = session.parameters, dict(line[:2] for line in session.texts(ui.mainTable))
-    assert (p.reference, p.test) == (nodes[2], nodes[1]) and values["HD95"] == "4.00 mm"
-    assert "Chris (reference) and Ben (test)</b>: DSC" in ui.summaryLabel.text
-    assert shownMaps() == [] and list(session.maps()) == ["reference"] and session.panel.staleness() == ""
-    assert session.isShown(ui.allObserversButton) and ui.matrixTable.item(2, 1).font().underline()
-    ui.matrixTable._native.cellClicked.emit(1, 1)
-    session.settle(0.1)
-    assert p.reference is nodes[2], "nobody is compared with himself"
-    ui.allObserversButton.click()
-    session.settle(0.2)
-    assert session.panel.outcome is None and session.maps() == {} and shownMaps() and not ui.numbersPage.visible
 
 
 def testSavedAndLoaded(session, tmp_path):

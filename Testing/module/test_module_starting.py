@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import sys
+import time
 
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
+import shapes
 import slicer
-from desktop import Desktop, modules
-from panelfixtures import MODULE
+from desktop import MODULE, Desktop, modules
+from scenework import choose, segmentation
+
+from SegmentMetricsLib.case import comparison as comparing
+from SegmentMetricsLib.model.inputs import structureFromImage
+from SegmentMetricsLib.mrml.conversion import orientedImage
 
 # Slicer's modules, by what sources name that comes with them.
 MODULES = {
@@ -31,7 +33,7 @@ def testTheModulesThatItNeedsAreThereFirst():
     sources = "".join(path.read_text(encoding="utf-8") for folder in folders for path in sorted(folder.rglob("*.py")))
     needed = sorted(module for name, module in MODULES.items() if name in sources)
     with Desktop() as desktop:
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         assert list(slicer.modules.segmentmetrics.dependencies) == needed
 
 
@@ -41,7 +43,7 @@ def testTheSampleIsOfferedInTheSession(monkeypatch, isRunning):
     monkeypatch.setattr(modules, "sampleDataSources", [])
     with Desktop(mainWindow=isRunning) as desktop:
         desktop.app.blockSignals(isRunning)
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         desktop.app.blockSignals(False)
         assert [source["sampleName"] for source in modules.sampleDataSources] == SAMPLES
         assert desktop.exceptions == [] and desktop.messages == []
@@ -53,7 +55,7 @@ def testAWidgetThatNobodyOpens(mainWindow):
     from scenework import twoBoxes
 
     with Desktop(mainWindow=mainWindow) as desktop:
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         nodes = twoBoxes()
         panel = slicer.modules.segmentmetrics.widgetRepresentation().self().panel
         p = panel.parameters
@@ -84,7 +86,7 @@ def testAWidgetThatNobodyOpens(mainWindow):
 def testItsOwnTests(mainWindow):
     """What Slicer itself runs, all of it."""
     with Desktop(mainWindow=mainWindow, testing=True) as desktop:
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         slicer.selfTests["SegmentMetrics"](msec=0)
         assert desktop.exceptions == [] and desktop.messages == []
 
@@ -94,7 +96,7 @@ def testTheVersionThatItNeeds(monkeypatch, version):
     """An older Slicer, whose Python cannot import the panel, says so, whatever the user does next."""
     monkeypatch.setattr(modules, "sampleDataSources", [])
     with Desktop(version=version) as desktop:
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         slicer.util.selectModule("SegmentMetrics")
         widget = slicer.modules.SegmentMetricsWidget
         isNewEnough = version >= (5, 10)
@@ -120,3 +122,42 @@ def testOlderPythonsReadTheModulesFile():
     annotations = [*(node.returns for node in functions), *(node.annotation for node in arguments)]
     parts = [part for annotation in annotations if annotation for part in ast.walk(annotation)]
     assert functions and not any(isinstance(part, ast.BinOp) for part in parts)
+
+
+BOX, SMALL, ALMOST = ((5, 5, 5), (14, 14, 14)), ((5, 5, 5), (9, 14, 14)), ((5, 5, 5), (13, 14, 14))
+
+
+@pytest.fixture(scope="module")
+def desktop():
+    with Desktop(holdsLock=True) as desktop:
+        desktop.loadModule()
+        slicer.util.selectModule("SegmentMetrics")
+        yield desktop
+
+
+def testThreadsGetTheirTime(session, monkeypatch):
+    """A run that gives the lock away a hundred times does not wait as often for the next look at it."""
+    nodes = [segmentation(name, Box=shapes.box(*box)) for name, box in (("First", BOX), ("Second", SMALL))]
+    choose(session, *nodes, "Box")
+    session.apply()
+    session.parameters.follow = True
+    session.settle(0.05)
+    panel, compared, seconds = session.panel, comparing.comparePair, []
+
+    def slow(pair):
+        begin = time.monotonic()
+        for _ in range(100):
+            time.sleep(0)
+        seconds.append(time.monotonic() - begin)
+        return compared(pair)
+
+    monkeypatch.setattr(comparing, "comparePair", slow)
+    before, looks = panel.outcome, []
+    panel.follower.timer.connect("timeout()", lambda: looks.append(1))
+    mask = orientedImage(structureFromImage(shapes.box(*ALMOST), "Box", None, 0.5).mask)
+    slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(mask, nodes[1], session.parameters.testSegment)
+    begin = time.monotonic()
+    while panel.outcome is before and time.monotonic() < begin + 20:
+        slicer.app.processEvents()
+        time.sleep(0.001)
+    assert panel.outcome is not before and seconds[0] < 0.5 and len(looks) < 50

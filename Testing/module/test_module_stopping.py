@@ -7,15 +7,9 @@ import time
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import scenework
 import shapes
 import slicer
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
 
 
 class Stopper:

@@ -1,4 +1,4 @@
-"""Other tools, reports and protocols in the panel on the stand-in, where something is missing or out of order."""
+"""Other tools, reports, protocols and tables: what is missing or out of order, and the files that they become."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
 import shapes
 import slicer
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
-from scenework import choose, segmentation, twoBoxes
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QMessageBox
+from scenework import applyAll, choose, observers, segmentation, twoBoxes
 
 
 def twoStructures() -> list:
@@ -29,38 +26,24 @@ def twoStructures() -> list:
     return [first, segmentation("Second", A=shapes.box((7, 5, 5), (9, 9, 9)), B=shapes.box((12, 5, 5), (16, 9, 12)))]
 
 
-def conventionNodes(session) -> list:
-    return [node for node in session.results() if node.GetAttribute("SegmentMetrics.Role") == "conventions"]
-
-
 def testToolsOfEveryStructure(session):
     """Each structure of many has numbers of its own, computed when they are wanted."""
     session.ui.modeComboBox.currentIndex = 1
     choose(session, *twoStructures(), "A")
     session.apply()
-    shown = []
+    shown, isOne = [], lambda node: node.GetAttribute("SegmentMetrics.Role") == "conventions"
     for number in (0, 1):
         session.panel.model.showPair(number)
         session.settle(0.05)
         assert session.ui.conventionsTable.rowCount == 0
         session.askTools()
         shown.append(session.texts(session.ui.conventionsTable))
-    assert shown[0] != shown[1] and len(conventionNodes(session)) == 2
+    assert shown[0] != shown[1] and len(list(filter(isOne, session.results()))) == 2
     session.panel.model.showPair(0)
     session.settle(0.05)
     assert session.texts(session.ui.conventionsTable) == shown[0]
     session.apply()
-    assert conventionNodes(session) == []
-
-
-def testAConventionOfAnotherVersion(session):
-    choose(session, *twoBoxes(), "Box")
-    session.parameters.convention = "Nobody"
-    session.settle(0.05)
-    assert not session.ui.applyButton.enabled and "Nobody" in session.ui.messageLabel.text
-    session.ui.conventionComboBox.currentIndex = 0
-    session.settle(0.05)
-    assert session.ui.applyButton.enabled and session.parameters.convention == "SegmentMetrics"
+    assert not any(map(isOne, session.results()))
 
 
 def testExportToDicom(desktop, session, tmp_path, monkeypatch):
@@ -79,22 +62,6 @@ def testExportToDicom(desktop, session, tmp_path, monkeypatch):
     session.settle(0.1)
     # each of the two segmentations has a grid of its own
     assert sorted(path.name for path in tmp_path.iterdir()) == ["A.dcm", "A_segmentation.dcm", "A_segmentation2.dcm"]
-
-
-def testReportOfAllStructures(desktop, session, tmp_path):
-    session.ui.modeComboBox.currentIndex = 1
-    nodes = twoStructures()
-    nodes[0].SetName("Jones^4711")
-    choose(session, *nodes, "A")
-    session.apply()
-    desktop.answers.append(str(tmp_path / "Two structures"))
-    session.ui.reportButton.click()
-    session.settle(0.1)
-    page = (tmp_path / "Two structures.html").read_text(encoding="utf-8")
-    assert "2 structures compared" in page and "Only in the reference: C" in page
-    assert "Reference: <b>Jones^4711</b>" in page and f"Test: <b>{nodes[1].GetName()}</b>" in page
-    session.ui.reportButton.click()  # and the dialog is canceled
-    assert [path.name for path in tmp_path.iterdir()] == ["Two structures.html"]
 
 
 @pytest.mark.parametrize("mode", [0, 1])
@@ -122,8 +89,6 @@ def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mod
     session.nodes[1].GetSegmentation().RemoveSegment(session.nodes[1].GetSegmentation().GetNthSegmentID(0))
     assert not session.panel.report(tmp_path / "stale.html") and not (tmp_path / "stale.html").exists()
     session.settle(0.5)
-    session.ui.modeComboBox.currentIndex = 0
-    session.chooseFamilies("boundary", "signed", "overlap")
 
 
 def testReportThatCannotBeWritten(desktop, session, tmp_path):
@@ -137,17 +102,6 @@ def testReportThatCannotBeWritten(desktop, session, tmp_path):
     (error,) = desktop.exceptions
     assert isinstance(error, OSError)
     desktop.forget()
-
-
-def testReportsAskForNothingButTheirPlace(desktop, session, monkeypatch):
-    """Also without plotly, which nobody is asked to download; the name that is suggested is that of the pair."""
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    session.ui.reportButton.click()
-    ((dialog, path),) = desktop.shown
-    assert dialog == "getSaveFileName" and Path(path).name == "Box_First_Second.html"
 
 
 def testMissingPackageIsOffered(desktop, session, monkeypatch):
@@ -183,14 +137,16 @@ def testReportsDoNotNameASceneThatWasClosed(session, tmp_path):
 
 
 def testReportWithoutPlotlyHasPicturesOfTheMap(desktop, session, tmp_path, monkeypatch):
-    """Nothing is downloaded and nobody is asked: both surfaces are drawn from four sides."""
+    """Nobody is asked but for a place, by a suggestion; both surfaces are drawn from four sides."""
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     choose(session, *twoBoxes(), "Box")
     session.apply()
     desktop.answers.append(str(tmp_path / "Box"))
     session.ui.reportButton.click()
     session.settle(0.1)
-    assert [shown[0] for shown in desktop.shown] == ["getSaveFileName"]
+    assert [(dialog, Path(path).name) for dialog, path in desktop.shown] == [
+        ("getSaveFileName", "Box_First_Second.html")
+    ]
     text = (tmp_path / "Box.html").read_text(encoding="utf-8")
     assert "Plotly.newPlot" in text and 'data-figure="' not in text and len(text) < 1_000_000
     titles = re.findall('<img alt="([^"]*)" src="data:image/jpeg;base64,', text)
@@ -239,12 +195,7 @@ def testProtocolsOfFilesAndExamples(desktop, session, tmp_path):
     chooseProtocol(session, "None")
     session.apply()
     assert session.parameters.protocol is None and not session.isShown(session.ui.judgmentLabel)
-
-
-def testAProtocolThatMakesNoSense(desktop, session, tmp_path):
-    path = tmp_path / "limits.csv"
     path.write_text(PROTOCOL.replace("0.5", "half"), encoding="utf-8")
-    choose(session, *twoBoxes(), "Box")
     desktop.answers.append(str(path))
     chooseProtocol(session, "From a file...")
     (message,) = [shown[1] for shown in desktop.shown if shown[0] == "Critical"]
@@ -268,3 +219,128 @@ def testAProtocolThatIsDeleted(session):
     assert session.panel.staleness() and session.isShown(session.ui.protocolTable)
     session.apply()
     assert not session.isShown(session.ui.protocolTable) and not session.panel.staleness()
+
+
+def press(session, table, *keys) -> list[int]:
+    """Press keys in a table and return the rows that are highlighted then."""
+    for key in keys:
+        QTest.keyClick(table._native, key)
+    session.settle(0.1)
+    return sorted({item.row() for item in table.selectedItems()})
+
+
+def testTheOverviewFollowsTheKeyboard(session):
+    """The pair whose row is highlighted is the one that is shown, however it came to be highlighted."""
+    session.parameters.reference, session.parameters.test = observers()
+    applyAll(session, ("Bar", "Rod", "chosen"))
+    table = session.ui.mainTable
+    assert table.rowCount == 2 and press(session, table) == [0] and session.panel.model.number() == 0
+    assert press(session, table, Qt.Key_Down) == [1] and session.panel.model.number() == 1
+    assert "Bar" in session.ui.summaryLabel.text
+    assert press(session, table, Qt.Key_Right) == [1] and session.panel.model.number() == 1
+    assert press(session, table, Qt.Key_Home, Qt.Key_Up) == [0] and session.panel.model.number() == 0
+    session.panel.results.main.onHeading(0)
+    assert press(session, table) == [1], "what is sorted is not chosen anew"
+    assert session.panel.model.number() == 0
+
+
+def testGoingToPlacesWithTheKeyboard(session, monkeypatch):
+    """The arrows go from place to place, once for each; nothing happens when the list is filled or sorted."""
+    from SegmentMetricsLib.mrml import navigation
+
+    visited = []
+    monkeypatch.setattr(navigation, "jumpTo", lambda position, *_, **__: visited.append(tuple(position)))
+    session.chooseFamilies("boundary", "slices")
+    session.ui.toleranceSpinBox.value = 1
+    choose(session, *twoBoxes())
+    session.apply()
+    places, slices = session.panel.places, session.panel.slices
+    assert places.places and len(slices.rows) > 3 and visited == []
+    # the arrows begin at the top, also after a list has become another one
+    assert press(session, session.ui.placesTable, Qt.Key_Down) == [0]
+    assert visited == [tuple(places.places[0].position)]
+    assert press(session, session.ui.slicesTable, Qt.Key_Down, Qt.Key_Down, Qt.Key_Left) == [1]
+    assert visited[1:] == [tuple(slices.rows[number].place) for number in (0, 1)]
+    slices.table.onHeading(1)
+    slices.table.onHeading(1)
+    slices.table.select(3)
+    session.settle(0.1)
+    assert len(visited) == 3
+    slices.table.onCell(slices.table.order.index(3), 0)
+    assert visited[3:] == [tuple(slices.rows[3].place)], "a click on the highlighted row goes there again"
+
+
+def exportedTo(desktop, session, path) -> None:
+    """Export the measurements to where the file dialog says."""
+    desktop.answers.insert(0, str(path))
+    session.ui.exportButton.click()
+    assert desktop.answers == []
+
+
+def testNamesOfExportedTables(desktop, session, tmp_path):
+    """A name gets the suffix that it lacks, whatever dots are in it, and the columns' file goes with it."""
+    choose(session, *twoBoxes())
+    session.apply()
+    for name in ("liver 2.5mm", "plain", "LIVER.CSV", "given.csv"):
+        exportedTo(desktop, session, tmp_path / name)
+        assert session.isShown(session.ui.messageLabel)
+    assert session.ui.messageLabel.text == f"The table was written to {tmp_path / 'given.csv'}."
+    found = sorted(path.name for path in tmp_path.iterdir())
+    stems = [("LIVER", ".CSV"), ("given", ".csv"), ("liver 2.5mm", ".csv"), ("plain", ".csv")]
+    assert found == sorted(f"{stem}{end}" for stem, suffix in stems for end in (suffix, ".schema.csv"))
+    assert [shown[0] for shown in desktop.shown] == ["getSaveFileName"] * 4
+
+
+def testDialogsBeginWhereFilesWereSaved(desktop, session, tmp_path):
+    """Where the scene is, then where the user went; files of another scene are not put beside those of this one."""
+    choose(session, *twoBoxes())
+    session.apply()
+    folders = [tmp_path / name for name in ("scene", "export", "other")]
+    for folder in folders:
+        folder.mkdir()
+    before = slicer.mrmlScene.GetRootDirectory()
+    for root in (folders[0], folders[0], folders[2], folders[0], tmp_path / "gone"):
+        slicer.mrmlScene.SetRootDirectory(str(root))
+        exportedTo(desktop, session, folders[1] / "metrics.csv" if root == folders[0] else "")
+    slicer.mrmlScene.SetRootDirectory(before)
+    begun = [Path(start) for _dialog, start in desktop.shown]
+    expected = [folders[0], folders[1], folders[2], folders[1], Path()]
+    assert begun == [folder / "metrics_Box_First_Second.csv" for folder in expected]
+
+
+def testProtocolsAreLookedForWhereFilesWere(desktop, session, tmp_path):
+    """A dialog to read begins where one to write does, and the other way round; not in Slicer's program folder."""
+    before = slicer.mrmlScene.GetRootDirectory()
+    folders = [tmp_path / name for name in ("scene", "protocols")]
+    for folder in folders:
+        folder.mkdir()
+    slicer.mrmlScene.SetRootDirectory(str(folders[0]))
+    choose(session, *twoBoxes())
+    session.apply()
+    box = session.ui.protocolComboBox
+    for answer in ("", str(folders[1] / "none.csv"), ""):  # the second one is not there, and the panel says so
+        desktop.answers.insert(0, answer)
+        box.currentIndex = box.count - 1
+        session.settle(0.05)
+    exportedTo(desktop, session, "")
+    slicer.mrmlScene.SetRootDirectory(before)
+    begun = [Path(start) for dialog, start in (shown[:2] for shown in desktop.shown) if dialog.startswith("get")]
+    assert begun == [folders[0], folders[0], folders[1], folders[1] / "metrics_Box_First_Second.csv"]
+    desktop.messages.clear()
+
+
+def testAFileThatTheDialogDidNotAskAbout(desktop, session, tmp_path):
+    """A name that became another one by its suffix does not overwrite a file without being asked."""
+    choose(session, *twoBoxes())
+    session.apply()
+    path = tmp_path / "liver 2.5mm.csv"
+    path.write_text("precious")
+    desktop.answers.append(QMessageBox.StandardButton.Cancel.value)
+    exportedTo(desktop, session, tmp_path / "liver 2.5mm")
+    assert path.read_text() == "precious" and "liver 2.5mm.csv exists already" in desktop.shown[-1][1]
+    desktop.answers.append(QMessageBox.StandardButton.Ok.value)
+    exportedTo(desktop, session, tmp_path / "liver 2.5mm")
+    assert path.read_text().startswith("Reference")
+    path.write_text("precious")
+    exportedTo(desktop, session, path)  # the dialog asks about names that stay as they are
+    assert path.read_text().startswith("Reference") and desktop.shown[-1][0] == "getSaveFileName"

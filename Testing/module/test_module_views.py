@@ -1,16 +1,18 @@
-"""Maps and plots of the panel beside what the user does with them elsewhere, and beside those of others."""
+"""What is drawn: maps and plots beside what the user does with them elsewhere, odd pairs, and odd input."""
 
 from __future__ import annotations
 
+import time
+
+import numpy as np
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
+import shapes
 import slicer
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
-from scenework import choose, observers, saveToFolder, twoBoxes
+from panel_checks.views import drawn, shownIn
+from scenework import choose, observers, saveToFolder, segmentation, twoBoxes
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+
+from SegmentMetricsLib.mrml import navigation
 
 
 def testChartsOfOthersStayWhenASceneIsAdded(session, tmp_path):
@@ -46,10 +48,9 @@ def testChartsOfOthersStayOutOfThePanel(desktop, session):
     session.widget.enter()
     session.settle(0.1)
     assert [plot.chart for plot in plots] == own
-    session.chooseFamilies("boundary", "signed", "overlap")
 
 
-def drawn(chart) -> list[int]:
+def valuesDrawn(chart) -> list[int]:
     """Return how many values each series of a chart has."""
     series = [chart.GetNthPlotSeriesNode(n) for n in range(chart.GetNumberOfPlotSeriesNodes())]
     tables = [one.GetTableNode() for one in series]
@@ -65,12 +66,12 @@ def removeChartTables() -> None:
 
 @pytest.mark.parametrize("how", ["files missing", "deleted before", "deleted after"])
 def testChartsThatCameWithoutTheirTables(session, tmp_path, how):
-    """The numbers come back, the chart of slices is made of them, and it is said what has to be drawn."""
+    """The numbers come back, the chart of slices is made of them, and it is said what has to be valuesDrawn."""
     session.chooseFamilies("boundary", "overlap", "slices")
     choose(session, *twoBoxes())
     session.apply()
     session.panel.compareTools()
-    rows = drawn(session.panel.slices.plot.chart)
+    rows = valuesDrawn(session.panel.slices.plot.chart)
     if how == "deleted before":  # while the module does not look
         session.widget.exit()
         removeChartTables()
@@ -83,16 +84,15 @@ def testChartsThatCameWithoutTheirTables(session, tmp_path, how):
     session.widget.enter()
     session.settle(0.1)
     if how == "deleted after":
-        assert not session.ui.messageLabel.text and min(drawn(session.panel.plot.chart)) > 0
+        assert not session.ui.messageLabel.text and min(valuesDrawn(session.panel.plot.chart)) > 0
         removeChartTables()
         session.settle(0.1)
     assert session.ui.mainTable.rowCount
     assert session.panel.plot.chart is None
     assert session.ui.messageLabel.text == "This plot is not in the scene. Press Apply again to draw it."
-    assert drawn(session.panel.slices.plot.chart) == rows
+    assert valuesDrawn(session.panel.slices.plot.chart) == rows
     session.apply()
-    assert not session.ui.messageLabel.text and min(drawn(session.panel.plot.chart)) > 0
-    session.chooseFamilies("boundary", "signed", "overlap")
+    assert not session.ui.messageLabel.text and min(valuesDrawn(session.panel.plot.chart)) > 0
 
 
 def cloned(node):
@@ -131,9 +131,6 @@ def testCopiesAreTheUsers(session):
     slicer.mrmlScene.RemoveNode(copies[0])
     session.settle(0.1)
     assert session.parameters.showMap and session.visibleInThreeD() == [False, False]
-    session.ui.toleranceSpinBox.value = 2
-    session.checkCriticals()
-    session.chooseFamilies("boundary", "signed", "overlap")
 
 
 def testAMapWhoseSegmentationsAreGone(session):
@@ -187,6 +184,113 @@ def testTheCursorSaysThatItTakesLong(session, monkeypatch):
     session.apply()
     assert sorted(seen) == [("showDistanceMap", False), ("showHazard", True), ("showHistogram", True)]
     assert threads[0] == "SegmentMetrics" and QGuiApplication.overrideCursor() is None
-    session.parameters.showHazard = False
-    session.checkCriticals()
-    session.chooseFamilies("boundary", "signed", "overlap")
+
+
+@pytest.mark.parametrize("which", ["identical", "empty test", "one segmentation"])
+def testPairsWithoutAWorstPlace(session, which):
+    """The views go to the structure all the same, and what there is of the pair is drawn."""
+    far, other = (shapes.box((x, 18, 20), (22, 22, 22)) for x in (18, 19))
+    first, second = segmentation("First", Far=far, Other=other), segmentation("Second", Far=far)
+    middle = np.array([(-20, -20, 21)])  # RAS, of voxels of 1 mm
+    if which == "empty test":
+        second.GetSegmentation().RemoveSegment(second.GetSegmentation().GetSegmentIdBySegmentName("Far"))
+        second.GetSegmentation().AddEmptySegment("", "Far")
+    choose(session, first, first if which == "one segmentation" else second, "Far")
+    if which == "one segmentation":
+        session.parameters.testSegment = first.GetSegmentation().GetSegmentIdBySegmentName("Other")
+        session.settle(0.05)
+    nodes = navigation.sliceNodesOf(slicer.mrmlScene)
+    for node in nodes:
+        node.JumpSliceByCentering(77, 77, 77)
+    session.apply()
+    for node in nodes:
+        place = shownIn(node, middle)[0]
+        assert np.abs(place[:2]).max() < 0.1 and abs(place[2]) < 4
+    found = {("line", "reference")} if which == "empty test" else {("map", "reference"), ("line", "test")}
+    assert set(drawn(session)) == found
+    assert not first.GetDisplayNode().GetVisibility()
+
+
+def testNamesAreCopiedAsOneCell(desktop, session):
+    """A tab or a line break in a name would begin another cell, which a spreadsheet may take for a formula."""
+    name = "=Organ\t=1+1\n@SUM(1)"
+    session.parameters.reference, session.parameters.test = twoBoxes(name)
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    session.apply()
+    session.ui.copyButton.click()
+    heading, row = desktop.app.clipboard().text().split("\n")[2:4]
+    assert row.split("\t")[0] == "'=Organ =1+1 @SUM(1)" and row.count("\t") == heading.count("\t")
+
+
+@pytest.mark.parametrize("source", ["surface", "planar contour"])
+def testSegmentsWithoutVoxels(session, source):
+    nodes = twoBoxes()
+    names = slicer.vtkSegmentationConverter
+    surface = names.GetSegmentationClosedSurfaceRepresentationName()
+    for node in nodes:
+        segmentationObject = node.GetSegmentation()
+        assert segmentationObject.CreateRepresentation(surface)
+        segmentationObject.SetSourceRepresentationName(surface)
+        segmentationObject.RemoveRepresentation(names.GetSegmentationBinaryLabelmapRepresentationName())
+        if source == "planar contour":
+            planar = names.GetSegmentationPlanarContourRepresentationName()
+            for identifier in segmentationObject.GetSegmentIDs():
+                segmentationObject.GetSegment(identifier).AddRepresentation(planar, vtkPolyData())
+            segmentationObject.SetSourceRepresentationName(planar)
+            segmentationObject.RemoveRepresentation(surface)
+    choose(session, *nodes, "Box")
+    session.apply()
+    if source == "surface":
+        assert session.panel.outcome.records[0].surface == "imported"
+        assert session.maps() and not session.ui.messageLabel.text
+    else:
+        assert session.panel.outcome is None and session.results() == []
+        assert "surface" in session.ui.messageLabel.text
+
+
+@pytest.mark.nightly
+def testManySegments(session):
+    nodes = []
+    for which in range(2):
+        masks = {f"Part {n}": shapes.box((5 + which, 5, 5), (8 + which, 8, 8 + n % 3)) for n in range(60)}
+        nodes.append(segmentation(f"Many {which}", **masks))
+    session.parameters.reference, session.parameters.test = nodes
+    session.ui.modeComboBox.currentIndex = 1
+    session.settle(0.1)
+    before = time.process_time()
+    session.apply()
+    assert session.ui.mainTable.rowCount == 60
+    assert time.process_time() - before < 8
+
+
+def testDecimalsAreTypedInPeace(session):
+    assert not any(
+        getattr(session.ui, name).keyboardTracking for name in ("toleranceSpinBox", "percentileSpinBox", "rangeSpinBox")
+    )
+
+
+def testFarApart(session):
+    nodes = twoBoxes()
+    transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+    matrix = transform.GetMatrixTransformToParent()
+    matrix.SetElement(0, 3, 900.0)
+    matrix.SetElement(1, 3, 900.0)
+    transform.SetMatrixTransformToParent(matrix)
+    nodes[1].SetAndObserveTransformNodeID(transform.GetID())
+    choose(session, *nodes, "Box")
+    session.apply()
+    assert session.maps() and session.ui.rangeSpinBox.value > 1000
+
+
+def testHazardIsNotShownForCriticalStructuresWithoutVoxels(session):
+    boxes = shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9))
+    nodes = [segmentation(which, Organ=box) for which, box in zip(("First", "Second"), boxes)]
+    nodes[0].GetSegmentation().AddEmptySegment("", "Cord")
+    choose(session, *nodes, "Organ")
+    session.chooseFamilies("boundary", "hazard")
+    session.checkCriticals("Cord")
+    session.parameters.showHazard = True
+    session.apply()
+    assert session.panel.outcome.records[0].measurements["SIS"].status == "undefined"
+    assert "no hazard to show" in session.ui.messageLabel.text and session.maps()

@@ -1,21 +1,21 @@
-"""The panel while other modules are open, and when the user comes back to it."""
+"""The panel while other modules are open, while nodes come, change and go, and while work is stopped."""
 
 from __future__ import annotations
 
 import gc
+import threading
+import time
 import weakref
 from pathlib import Path
 
 import pytest
-
-pytest.importorskip("slicer", reason="slicer-core is not installed")
-pytest.importorskip("PySide6", reason="PySide6 is not installed")
-
+import shapes
 import slicer
-from panel_checks.session import edit
-from panelfixtures import desktop as desktop  # the fixtures
-from panelfixtures import session as session
-from scenework import choose, twoBoxes
+from panel_checks.session import edit, isStale
+from scenework import choose, segmentation, twoBoxes
+
+from SegmentMetricsLib.model.inputs import structureFromImage
+from SegmentMetricsLib.mrml.conversion import orientedImage
 
 
 @pytest.fixture(autouse=True)
@@ -44,18 +44,10 @@ def testLeavingTheModule(desktop, session):
     assert session.panel.outcome is outcome and session.ui.toleranceSpinBox.value == 2
 
 
-def testVisitsLeaveNothingBehind(session):
-    parameters = session.parameters
-    for _ in range(5):
-        session.widget.exit()
-        session.widget.enter()
-    assert session.parameters is parameters and len(session.panel.Observations) <= 4
-
-
 def testVisitsDoNotSlowChangesDown(session, monkeypatch):
-    """What an ended connection with the widgets leaves on the parameter node goes with it."""
-    updates = []
-    kind = type(session.parameters)
+    """They leave nothing behind: what an ended connection leaves on the parameter node goes with it."""
+    updates, parameters = [], session.parameters
+    kind = type(parameters)
     update = kind._updateGui
     monkeypatch.setattr(kind, "_updateGui", lambda self: updates.append(self) or update(self))
 
@@ -70,6 +62,7 @@ def testVisitsDoNotSlowChangesDown(session, monkeypatch):
         session.widget.exit()
         session.widget.enter()
     assert updatesOfAChange(4) == before >= 1
+    assert session.parameters is parameters and len(session.panel.Observations) <= 4
 
 
 def testScenesLoadedWhileAnotherModuleIsShown(session, tmp_path):
@@ -180,3 +173,201 @@ def testAClosedSceneLeavesNoGeometry(session):
     session.settle(0.1)
     gc.collect()
     assert outcome() is None
+
+
+def measureForever(monkeypatch) -> None:
+    """Let comparisons go on until they are stopped, and the dialog that can stop them come soon."""
+    from SegmentMetricsPanel import work
+
+    from SegmentMetricsLib.base import progress
+    from SegmentMetricsLib.case import comparison
+
+    def endless(pair):
+        while True:
+            progress.checkpoint()
+            time.sleep(0.005)
+
+    monkeypatch.setattr(work, "PATIENCE", 0.05)
+    monkeypatch.setattr(comparison, "comparePair", endless)
+
+
+def testStopping(session, monkeypatch):
+    """Cancelled work leaves nothing behind, also when it is in the middle of a calculation."""
+    choose(session, *twoBoxes(), "Box")
+    measureForever(monkeypatch)
+    dialogs = []
+    create = slicer.util.createProgressDialog
+
+    def createAndCancel(**options):
+        dialogs.append(create(**options))
+        dialogs[-1].cancel()
+        return dialogs[-1]
+
+    monkeypatch.setattr(slicer.util, "createProgressDialog", createAndCancel)
+    before = slicer.mrmlScene.GetNumberOfNodes()
+    session.apply()
+    assert len(dialogs) == 1 and session.ui.messageLabel.text == "The comparison was stopped."
+    title = dialogs[0].fontMetrics().horizontalAdvance(dialogs[0].windowTitle)
+    assert dialogs[0].minimumWidth > title + 150, "the title has room beside the buttons of the window"
+    assert slicer.mrmlScene.GetNumberOfNodes() == before and session.panel.outcome is None
+    monkeypatch.undo()
+    session.apply()
+    assert session.panel.outcome is not None and not session.ui.messageLabel.text
+
+
+@pytest.mark.parametrize("failing", ["createProgressDialog", "_look"])
+def testTheDialogFails(desktop, session, monkeypatch, failing):
+    """The calculation ends before anything else happens; it would go on unseen, and with what is shown then."""
+    from SegmentMetricsPanel import work
+
+    def fail(*_, **__):
+        raise RuntimeError("No dialog.")
+
+    choose(session, *twoBoxes(), "Box")
+    measureForever(monkeypatch)
+    monkeypatch.setattr(work.LongWork if failing == "_look" else slicer.util, failing, fail)
+    with pytest.raises(RuntimeError, match=r"No dialog\."):
+        session.panel.apply()
+    assert [thread.name for thread in threading.enumerate() if thread.name == "SegmentMetrics"] == []
+    assert not session.panel.model.isBusy
+    monkeypatch.undo()
+    session.settle(0.1)
+    session.apply()
+    assert session.panel.outcome is not None
+
+
+def testEventsThatMayBringAnObjectAreNotReadAsText(session):
+    """What Slicer hands over with a changed labelmap may be the ID of a segment, or the labelmap itself."""
+    boxes = {"Box": shapes.box((6, 5, 5), (9, 9, 9)), "Other": shapes.box((12, 5, 5), (15, 9, 9))}
+    choose(session, *(segmentation(name, **boxes) for name in ("First", "Second")), "Box")
+    session.apply()
+    watcher, event = session.panel.watcher, slicer.vtkSegmentation.SourceRepresentationModified
+    handlers = [handler for _node, observed, handler, *_ in watcher.Observations if observed == event]
+    assert len(handlers) == 2 and not any(hasattr(handler, "CallDataType") for handler in handlers)
+    node = session.nodes[1]
+    segment, image = session.parameters.testSegment, slicer.vtkOrientedImageData()
+    node.GetSegmentation().SeparateSegmentLabelmap(segment)
+    assert watcher.suspects is None and not isStale(session), "the same voxels in a layer of their own"
+    node.GetBinaryLabelmapRepresentation(segment, image)
+    edit(node, segment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
+    assert watcher.suspects is None and isStale(session)
+
+
+def testTheModelsFakesAreLikeTheRealThing(session):
+    """What the model is tested with has the parameters, defaults and functions that it meets in Slicer."""
+    import panelfakes
+    from SegmentMetricsPanel.parameters import SegmentMetricsParameterNode
+    from SegmentMetricsPanel.scene import SlicerScene
+
+    fakes = vars(panelfakes.parameters())
+    assert set(fakes) == set(SegmentMetricsParameterNode.__annotations__)
+    for name, value in fakes.items():
+        real = getattr(session.parameters, name)
+        real = list(real) if isinstance(value, list) else getattr(real, "name", real)
+        assert real == getattr(value, "name", value), name
+    assert {name for name in vars(panelfakes.Scene) if not name.startswith("_")} <= set(dir(SlicerScene))
+
+
+def testAChoiceOfAnotherVersion(session):
+    """A saved scene may hold a choice that this version does not offer: the default is taken."""
+    node = session.parameters.parameterNode
+    session.panel.setParameters(None)
+    node.SetParameter("plot", "heatMap")
+    node.SetParameter("tolerance", "3.0")
+    session.widget.useParameterNode()
+    assert session.parameters.plot.name == "histogram" and session.parameters.tolerance == 3
+
+
+def testAnotherSelectorIsWarnedAboutOnce(session, monkeypatch, caplog):
+    """Another version of Slicer may call the part of the selector with the segments otherwise."""
+    from SegmentMetricsPanel.views import inputs
+
+    monkeypatch.setattr(inputs, "SEGMENTS_FRAME", "frame_Other")
+    chooser = inputs.SegmentChooser(slicer.qMRMLSegmentSelectorWidget(), "reference", session.panel.model.inputs)
+    for isShown in (False, True, False):
+        chooser.showSegments(isShown)
+    assert [record.levelname for record in caplog.records if "frame_Other" in record.message] == ["WARNING"]
+
+
+def testScriptsNeedNotWait(session):
+    first, second = twoBoxes()
+    third = segmentation("Third", Box=shapes.box((7, 5, 5), (9, 9, 9)))
+    parameters = session.parameters
+    parameters.reference, parameters.test = first, second
+    parameters.referenceSegment = parameters.testSegment = "Box"  # names are not IDs
+    parameters.referenceSegment = first.GetSegmentation().GetSegmentIdBySegmentName("Box")
+    parameters.testSegment = second.GetSegmentation().GetSegmentIdBySegmentName("Box")
+    session.ui.applyButton.click()
+    assert session.panel.outcome is not None
+    before = session.panel.outcome.records[0].measurements["HD"].value
+    session.ui.testSelector.setCurrentNode(third)
+    session.ui.applyButton.click()
+    assert session.panel.outcome.node("test") is third
+    assert session.panel.outcome.records[0].measurements["HD"].value != before
+
+
+@pytest.mark.parametrize("isVisited", [False, True])
+def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
+    """What is shown then is out of date at once, also when the module was left and opened again meanwhile."""
+    import qt
+    from SegmentMetricsPanel import watching, work
+
+    from SegmentMetricsLib.case import comparison
+
+    edited, compared = threading.Event(), comparison.comparePair
+
+    def slow(pair):
+        assert edited.wait(30)
+        time.sleep(2 * watching.DELAY / 1000)
+        return compared(pair)
+
+    def change():
+        mask = orientedImage(structureFromImage(shapes.box((9, 5, 5), (9, 9, 9)), "Box", None, 0.5).mask)
+        edit(session.parameters.test, session.parameters.testSegment, mask, lambda voxels: None)
+        if isVisited:
+            session.widget.exit()
+            session.widget.enter()
+        edited.set()
+
+    choose(session, *twoBoxes(), "Box")
+    session.apply()
+    session.ui.toleranceSpinBox.value = 3
+    session.settle(0.1)
+    monkeypatch.setattr(work, "PATIENCE", 0.05)
+    monkeypatch.setattr(comparison, "comparePair", slow)
+    qt.QTimer.singleShot(50, change)
+    before = session.panel.outcome
+    assert session.panel.apply() and edited.is_set() and session.panel.outcome is not before
+    session.settle(0.1)
+    assert "Box" in session.panel.staleness() and session.isShown(session.ui.staleLabel)
+    monkeypatch.undo()
+    session.apply()
+    assert not isStale(session)
+
+
+def testSegmentsWithEachOthersIDsAsNames(session):
+    """The panel measures the chosen segments, and the critical structures by the names that are shown."""
+    boxes = {"Organ": (6, 5, 5), "Cord": (10, 5, 5), "Nerve": (3, 18, 4)}
+    first = segmentation("First", **{n: shapes.box(low, [c + 3 for c in low]) for n, low in boxes.items()})
+    second = segmentation("Second", Organ=shapes.box((7, 5, 5), (10, 8, 8)))
+    inside = first.GetSegmentation()
+    _, cord, nerve = inside.GetSegmentIDs()
+    inside.GetSegment(cord).SetName(nerve)
+    inside.GetSegment(nerve).SetName(cord)
+    choose(session, first, second, "Organ")
+    session.chooseFamilies("overlap", "hazard")
+    session.checkCriticals(cord)
+    session.apply()
+    assert [(s.name, s.segmentID) for s in session.panel.outcome.comparisons[0].criticals] == [(cord, nerve)]
+    assert not session.panel.staleness()
+    for names in ((cord, nerve), (nerve, cord)):
+        for segment, name in zip((cord, nerve), names):
+            inside.GetSegment(segment).SetName(name)
+        session.settle(0.5)
+        assert bool(session.panel.staleness()) == (names == (cord, nerve)), "what is critical is another one meanwhile"
+    session.chooseFamilies("boundary", "signed", "overlap")
+    session.parameters.referenceSegment = cord
+    session.apply()
+    assert session.panel.outcome.comparisons[0].reference.segmentID == cord
+    assert session.panel.outcome.records[0].reference.name == nerve
+    assert not session.panel.staleness() and not session.panel.outcome.change()

@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+import slicer
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkPolyData
-from vtkmodules.vtkFiltersCore import vtkMassProperties
 
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.model.structure import Structure
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import conversion, headless  # noqa: E402
+from SegmentMetricsLib.mrml import conversion, headless
 
 # off center and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 CENTER = np.array([-30.0, 42.0, 60.0])
@@ -33,30 +30,6 @@ def points(polyData) -> np.ndarray:
 
 
 class TestConversion:
-    def testDisplayedSurfaceIsWhatSlicerShows(self, scene):
-        structure = LIVER
-        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
-        segment = slicer.vtkSegment()
-        name = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
-        segment.AddRepresentation(name, conversion.orientedImage(structure.mask))
-        node.GetSegmentation().AddSegment(segment, "Liver")
-        node.CreateClosedSurfaceRepresentation()
-        shown = vtkPolyData()
-        node.GetClosedSurfaceRepresentation("Liver", shown)
-        made = conversion.displayedSurface(structure)
-        np.testing.assert_allclose(points(made), points(shown), atol=1e-4)
-        assert made.GetPointData().GetNormals() is not None
-        assert points(made).mean(axis=0) == pytest.approx(CENTER * [-1, -1, 1], abs=0.5)
-
-    def testSphereOfKnownArea(self, scene):
-        mask = maskOf(shapes.ball(20))
-        properties = vtkMassProperties()
-        properties.SetInputData(conversion.closedSurface(conversion.orientedImage(mask)))
-        assert properties.GetSurfaceArea() == pytest.approx(4 * np.pi * 20**2, rel=5e-3)
-        unsmoothed = conversion.closedSurface(conversion.orientedImage(mask), parameters={"Smoothing factor": 0})
-        properties.SetInputData(unsmoothed)
-        assert properties.GetSurfaceArea() > 1.05 * 4 * np.pi * 20**2
-
     def testTheUsersSegmentationIsOnlyRead(self, scene):
         node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
         segmentation = node.GetSegmentation()
@@ -101,10 +74,6 @@ class TestConversion:
 
 
 class TestScene:
-    def testTheSceneIsMadeOnce(self, scene):
-        assert slicer.mrmlScene is scene
-        assert headless.ensureScene() is scene
-
     def testASceneOfAScriptIsKept(self, monkeypatch):
         own = slicer.vtkMRMLScene()
         monkeypatch.setattr(slicer, "mrmlScene", own)

@@ -1,16 +1,13 @@
-"""Views that show a box as a whole and go back, and what is hidden beside the compared structures."""
+"""Views that show a box as a whole, and go back."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import slicer
 
-slicer = pytest.importorskip("slicer", reason="slicer-core is not installed")
-
-from vtkmodules.vtkFiltersSources import vtkSphereSource  # noqa: E402
-
-from SegmentMetricsLib.base.errors import InputError  # noqa: E402
-from SegmentMetricsLib.mrml import focus, headless, navigation  # noqa: E402
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.mrml import headless, navigation
 
 BOX = (-10.0, 20.0, -40.0), (30.0, 40.0, 20.0)  # LPS
 CORNERS = np.stack(np.meshgrid(*zip(*BOX)), axis=-1).reshape(-1, 3) * (-1, -1, 1)  # RAS
@@ -114,63 +111,3 @@ def testAPlaceOutOfSightIsCentered(scene):
         column, row, _depth = inView(node, np.array([place]) * (-1, -1, 1))[0]
         assert 0 <= column <= 600 and 0 <= row <= 200
         assert node.GetFieldOfView() == (300, 100, 2.5)
-
-
-def surface(center=(0, 0, 0)):
-    source = vtkSphereSource()
-    source.SetCenter(*center)
-    source.Update()
-    return source.GetOutput()
-
-
-def testWhatIsHiddenComesBack(scene, tmp_path):
-    """Also after the scene was saved and loaded; what was not visible, images and hidden helpers are left alone."""
-    shown, hidden, helper = (
-        scene.AddNewNodeByClass("vtkMRMLModelNode", name) for name in ("Shown", "Hidden", "Helper")
-    )
-    helper.SetHideFromEditors(True)
-    segmentation = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Segments")
-    image = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "Image")
-    for node in (shown, hidden, helper, segmentation, image):
-        node.CreateDefaultDisplayNodes()
-    second = scene.AddNewNodeByClass("vtkMRMLModelDisplayNode")
-    shown.AddAndObserveDisplayNodeID(second.GetID())
-    hidden.GetDisplayNode().SetVisibility(False)
-    displays = [shown.GetDisplayNode(), second, hidden.GetDisplayNode(), segmentation.GetDisplayNode()]
-    kept = [helper.GetDisplayNode(), image.GetDisplayNode()]
-    focus.hideOthers(scene)
-    focus.hideOthers(scene)
-    assert [bool(each.GetVisibility()) for each in (*displays, *kept)] == 4 * [False] + 2 * [True]
-    focus.showLines({"test": surface()}, scene)
-    scene.SetURL(str(tmp_path / "scene.mrml"))
-    assert scene.Commit()
-    loaded = slicer.vtkMRMLScene()
-    loaded.SetURL(str(tmp_path / "scene.mrml"))
-    loaded.Import()
-    assert not any(node.GetAttribute(focus.SIDE_ATTRIBUTE) for node in loaded.GetNodes())
-    for each in (scene, loaded):
-        focus.restoreOthers(each)
-        for name, isVisible in (("Shown", True), ("Hidden", False), ("Segments", True)):
-            node = each.GetFirstNodeByName(name)
-            for number in range(node.GetNumberOfDisplayNodes()):
-                display = node.GetNthDisplayNode(number)
-                assert bool(display.GetVisibility()) == isVisible
-                assert not any("SegmentMetrics" in attribute for attribute in display.GetAttributeNames())
-
-
-def testLines(scene):
-    """One per side, each of its own color, in hidden models that go without a trace."""
-    before = {node.GetID() for node in scene.GetNodes()}
-    focus.showLines({"reference": surface(), "test": surface((5, 0, 0))}, scene, in3D=True)
-    models = {m.GetAttribute(focus.SIDE_ATTRIBUTE): m for m in scene.GetNodes() if m.IsA("vtkMRMLModelNode")}
-    assert set(models) == {"reference", "test"}
-    displays = [model.GetDisplayNode() for model in models.values()]
-    assert all(d.GetVisibility2D() and d.GetVisibility3D() and not d.GetScalarVisibility() for d in displays)
-    assert displays[0].GetColor() != displays[1].GetColor()
-    other = surface((9, 0, 0))
-    focus.showLines({"test": other}, scene, in2D=["reference"])
-    (model,) = [m for m in scene.GetNodes() if m.IsA("vtkMRMLModelNode")]
-    assert model is models["test"] and model.GetPolyData() is other
-    assert not model.GetDisplayNode().GetVisibility2D() and not model.GetDisplayNode().GetVisibility3D()
-    focus.removeLines(scene)
-    assert {node.GetID() for node in scene.GetNodes()} == before

@@ -1,19 +1,18 @@
-"""The volume in Slicer's slice views as the image under contours, and slices of it in overlay pictures."""
+"""The volume in the slice views as the image under contours, and the DICOM files that segmentations are from."""
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
-import pytest
 import shapes
+import slicer
 from segmentnodes import move, volumeNode
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
-
-
-from SegmentMetricsLib import Settings, compare  # noqa: E402
-from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS, Grid  # noqa: E402
-from SegmentMetricsLib.model.grayimages import GrayImage  # noqa: E402
-from SegmentMetricsLib.mrml.images import shownImage  # noqa: E402
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS, Grid
+from SegmentMetricsLib.model.grayimages import GrayImage
+from SegmentMetricsLib.mrml.images import dicomSources, shownImage
 
 
 def testItIsTheVolumeInTheSliceViews(scene):
@@ -62,3 +61,31 @@ def testOverlayPicturesHaveSlicesOfTheImageBelow(tmp_path):
     assert len(black) > 80 and len(white) > 80 and black.min() < white.min()
     for color in ((79, 195, 255), (255, 171, 64)):
         assert (np.abs(strip.astype(int) - color).max(axis=2) < 12).sum() > 200
+
+
+def testSources(scene, tmp_path, monkeypatch):
+    files = {name: tmp_path / name for name in ("1", "2", "seg")}
+    for path in files.values():
+        path.write_bytes(b"")
+    files["gone"] = tmp_path / "gone"
+    database = SimpleNamespace(
+        isOpen=True,
+        fileForInstance=lambda uid: str(files.get(uid, "")),
+        filesForSeries=lambda uid: [str(files["seg"])] if uid == "1.2.3" else [],
+    )
+    monkeypatch.setattr(slicer, "dicomDatabase", database, raising=False)
+    monkeypatch.setattr(slicer, "mrmlScene", scene, raising=False)
+    constants = slicer.vtkMRMLSubjectHierarchyConstants
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
+    patient = hierarchy.CreateSubjectItem(hierarchy.GetSceneItemID(), "Patient")
+    hierarchy.SetItemLevel(patient, constants.GetDICOMLevelPatient())
+    hierarchy.SetItemAttribute(patient, constants.GetDICOMPatientIDAttributeName(), "P7")
+    volume = scene.AddNewNodeByClass("vtkMRMLScalarVolumeNode")
+    volume.SetAttribute("DICOM.instanceUIDs", "1 2 gone")
+    both = [scene.AddNewNodeByClass("vtkMRMLSegmentationNode") for _ in range(2)]
+    both[1].SetNodeReferenceID(both[1].GetReferenceImageGeometryReferenceRole(), volume.GetID())
+    hierarchy.SetItemUID(hierarchy.CreateItem(patient, both[0]), constants.GetDICOMUIDName(), "1.2.3")
+    assert dicomSources([*both, both[0], None]) == ([str(files[name]) for name in ("seg", "1", "2")], {})
+    database.isOpen = False
+    assert dicomSources(both) == ([], {"PatientID": "P7"})
+    assert dicomSources(both[1:]) == ([], {})

@@ -1,26 +1,25 @@
-"""Segments of segmentation nodes: the same numbers as from images, whatever the node; and the node stays as it was."""
+"""Segments of segmentation nodes: the same numbers as from images, and the node stays as it was."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import shapes
-from segmentnodes import move, segmentationOf, spline, volumeNode
+import slicer
+from segmentnodes import boxesNode, breakSegment, move, segmentationOf, spline, volumeNode
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
-slicer = pytest.importorskip("slicer", reason="needs Slicer's classes (extra slicer)")
-
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy  # noqa: E402
-from vtkmodules.vtkCommonDataModel import vtkPolyData  # noqa: E402
-from vtkmodules.vtkCommonMath import vtkMatrix4x4  # noqa: E402
-
-from SegmentMetricsLib import Settings, compare, mrml  # noqa: E402
-from SegmentMetricsLib.geometry.meshing import fromMask  # noqa: E402
-from SegmentMetricsLib.geometry.surfaces import toPolyData  # noqa: E402
-from SegmentMetricsLib.io import samples  # noqa: E402
-from SegmentMetricsLib.io.reading import readStructures  # noqa: E402
-from SegmentMetricsLib.model.inputs import labelMasks  # noqa: E402
-from SegmentMetricsLib.mrml.conversion import closedSurface  # noqa: E402
-from SegmentMetricsLib.mrml.inputs import structureFromSegment  # noqa: E402
+from SegmentMetricsLib import Settings, compare, mrml
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.geometry.meshing import fromMask
+from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.io import samples
+from SegmentMetricsLib.io.reading import readStructures
+from SegmentMetricsLib.model.inputs import labelMasks
+from SegmentMetricsLib.mrml.conversion import closedSurface
+from SegmentMetricsLib.mrml.inputs import structureFromSegment
 
 KEYS = (
     "HD",
@@ -50,14 +49,6 @@ def images():
 
 def values(comparison, keys=KEYS):
     return [comparison[key].value for key in keys]
-
-
-def testSameNumbersAsFromImages(scene, images):
-    first, second = segmentationOf(scene, Organ=images[0]), segmentationOf(scene, Other=images[1])
-    byNodes = mrml.compareSegments(first, "Organ", second, "Other", FEW)
-    assert values(byNodes) == pytest.approx(values(compare(*images, FEW)), abs=1e-9)
-    assert byNodes.distances.method == "lattice lookup"
-    assert byNodes.reference.name == "Organ" and byNodes.test.name == "Other"
 
 
 def testSegmentsAreFoundInAnySpelling(scene):
@@ -230,17 +221,6 @@ def testUnsmoothedIsSlicersOwnSurfaceWithoutSmoothing(scene, images):
     assert points[order[0]] == pytest.approx(ours.points[order[1]], abs=1e-4)
 
 
-def testTheNodeIsNotTouched(scene, images):
-    node = segmentationOf(scene, A=images[0], B=images[1])
-    segmentation = node.GetSegmentation()
-    before = node.GetMTime(), segmentation.GetMTime(), [segmentation.GetNthSegment(n).GetMTime() for n in (0, 1)]
-    for surface in ("unsmoothed", "displayed"):
-        mrml.compareSegments(node, "A", node, "B", Settings(metrics=("MASD", "DSC"), surface=surface))
-    after = node.GetMTime(), segmentation.GetMTime(), [segmentation.GetNthSegment(n).GetMTime() for n in (0, 1)]
-    assert before == after
-    assert not segmentation.ContainsRepresentation("Closed surface")
-
-
 def testDisplayedSurfaceIsTheUsersOwn(scene, images):
     node = segmentationOf(scene, A=images[0], B=images[1])
     made = mrml.compareSegments(node, "A", node, "B", FEW.changed(surface="displayed"))
@@ -343,6 +323,7 @@ def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
     for comparison in comparisons:
         name = comparison.reference.name
         expected = values(compare(fromFiles[0][name], fromFiles[1][name], few), few.metrics)
+        assert comparison.distances.method == "lattice lookup"
         assert values(comparison, few.metrics) == pytest.approx(expected, abs=1e-6), name
     stopped = mrml.compareSegmentations(
         *nodes, few, progress=lambda number, count, name: count == segments or number < 2
@@ -371,13 +352,6 @@ def testImageEdgesAreThoseOfTheReferenceImage(scene):
     comparison = mrml.compareSegments(node, "Box", node, "Box")
     assert any("Both contours touch the image edge" in finding for finding in comparison.findings)
     assert comparison.grid["size"] == [24, 24, 24]
-
-
-def testEmptySegments(scene, images):
-    node = segmentationOf(scene, Organ=images[0])
-    node.GetSegmentation().AddEmptySegment("empty", "Nothing")
-    both = mrml.compareSegments(node, "Nothing", node, "empty", Settings(surface="displayed"))
-    assert both["HD"].status == "undefined"
 
 
 def testASegmentationWithoutSegments(scene, images):
@@ -420,3 +394,153 @@ def testAnEvaluatedGridOfAVolumeNode(scene, images):
     settings = Settings(families="agreement", grid=mrml.gridOf(volume))
     evaluated = mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", settings).grid["evaluated"]
     assert (evaluated["size"], evaluated["choice"]) == ([51, 49, 47], "the given volume")
+
+
+def fractionalSegment(scene, memberships, low=0.0, high=1.0, dtype=np.float32, said=True):
+    """Return a node with a fractional segment, numbers from low to high, one voxel outside the origin."""
+    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Fractional")
+    image = slicer.vtkOrientedImageData()
+    size = memberships.shape[::-1]
+    image.SetExtent(1, size[0], 1, size[1], 1, size[2])
+    image.SetSpacing(1, 2, 3)
+    numbers = (low + memberships * (high - low)).astype(dtype)
+    image.GetPointData().SetScalars(numpy_to_vtk(numbers.ravel(), deep=True))
+    if said:
+        limits = numpy_to_vtk(np.array([low, high], float), deep=True)
+        limits.SetName("ScalarRange")
+        image.GetFieldData().AddArray(limits)
+    segment = slicer.vtkSegment()
+    segment.SetName("Organ")
+    segment.AddRepresentation("Fractional labelmap", image)
+    node.GetSegmentation().SetSourceRepresentationName("Fractional labelmap")
+    node.GetSegmentation().AddSegment(segment)
+    return node
+
+
+def ramp(step: int = 0) -> np.ndarray:
+    memberships = np.zeros((6, 7, 9))
+    memberships[1:5, 1:6, 1 + step : 7 + step] = np.linspace(1, 6, 6) / 6
+    return memberships
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "dtype", "said"), [(-108, 108, np.int8, True), (0, 216, np.uint8, True), (0, 1, np.float32, False)]
+)
+def testFractionalSegmentsCountInPart(scene, low, high, dtype, said):
+    nodes = [fractionalSegment(scene, ramp(step), low, high, dtype, said) for step in (0, 1)]
+    settings = Settings(families=("overlap", "agreement", "boundary"))
+    found = mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", settings)
+    f, g = ramp(0), ramp(1)
+    assert found["DSC"].value == pytest.approx(2 * np.minimum(f, g).sum() / (f.sum() + g.sum()), rel=1e-6)
+    assert any("count in part" in finding for finding in found.findings)
+    # RAS becomes LPS; surfaces go by 0.5
+    crisp = [shapes.imageOf(m >= 0.5, (1, 2, 3), (-1, -2, 3), np.diag([-1, -1, 1])) for m in (f, g)]
+    assert found["HD"].value == compare(*crisp)["HD"].value
+    assert found["VolumeReference"].value == pytest.approx(compare(*crisp)["VolumeReference"].value)
+    low = found.reference.mask.corners().min(axis=0)
+    assert low == pytest.approx(compare(*crisp).reference.mask.corners().min(axis=0))
+    whole = mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", Settings(threshold=0.4))
+    assert whole["DSC"].value == compare(*(shapes.imageOf(m >= 0.4) for m in (f, g)))["DSC"].value
+
+
+def testFractionalSegmentsOfSlicersOwnConversion(scene):
+    factory = slicer.vtkSegmentationConverterFactory.GetInstance()
+    rule = slicer.vtkClosedSurfaceToFractionalLabelmapConversionRule()
+    factory.RegisterConverterRule(rule)
+    try:
+        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Ball")
+        segmentation = node.GetSegmentation()
+        segmentation.SetConversionParameter(
+            "Reference image geometry", "2;0;0;-15;0;2;0;-15;0;0;2;-15;0;0;0;1;0;15;0;15;0;15;"
+        )
+        node.AddSegmentFromClosedSurfaceRepresentation(shapes.ballMesh(10), "Ball", [1, 0, 0])
+        assert segmentation.CreateRepresentation("Fractional labelmap", True)
+        segmentation.SetSourceRepresentationName("Fractional labelmap")
+    finally:
+        factory.UnregisterConverterRule(rule)
+    structure = structureFromSegment(node, "Ball")
+    # the numbers have the range that they say: the parts of voxels add up to the ball
+    volume = float(structure.memberships.voxels.sum()) * 8
+    assert volume == pytest.approx(4 / 3 * np.pi * 1000, rel=0.02)
+    assert len(np.unique(structure.memberships.voxels)) > 10 and structure.memberships.voxels.max() == 1
+
+
+def testFractionalSegmentsThatAreMovedBentOrWrong(scene):
+    node = fractionalSegment(scene, ramp())
+    still = structureFromSegment(node, "Organ")
+    move(scene, node, shift=(5, 0, 0))
+    moved = structureFromSegment(node, "Organ")
+    for first, second in ((moved.memberships, still.memberships), (moved.mask, still.mask)):
+        assert first.corners() - second.corners() == pytest.approx(np.tile([-5, 0, 0], (8, 1)))
+    wrong = fractionalSegment(scene, 1.5 * ramp())
+    with pytest.raises(ValueError, match="Organ: the fractional label map has values beyond its range from 0 to 1"):
+        structureFromSegment(wrong, "Organ")
+
+
+def testPairsBeforeAnythingIsMeasured(scene):
+    from SegmentMetricsLib import mrml
+
+    reference, test = (
+        boxesNode(scene, "Parotid_L", "Druse", "Brain"),
+        boxesNode(scene, "left parotid", "Gland", "Brain"),
+    )
+    pairing = mrml.pairSegments(reference, test)
+    assert [(m.reference.name, m.test.name, m.how) for m in pairing.pairs] == [
+        ("Parotid_L", "left parotid", "spelling"), ("Brain", "Brain", "name")
+    ]  # fmt: skip
+    assert [s.name for s in pairing.unmatchedReference] == ["Druse"] and pairing.proposals == ()
+    (proposal,) = mrml.proposePairs(reference, test)
+    assert (proposal.reference.name, proposal.test.name, proposal.how) == ("Druse", "Gland", "overlap")
+    assert proposal.confidence == pytest.approx(1)
+    assert mrml.proposePairs(reference, test, choices={"Druse": None}) == []
+    accepted = mrml.compareSegmentations(reference, test, choices={"Druse": "Gland"})
+    assert len(accepted) == 3 and accepted.proposals == ()
+    with pytest.raises(InputError, match="no structure named 'Nothing'"):
+        mrml.pairSegments(reference, test, choices={"Druse": "Nothing"})
+    with pytest.raises(InputError, match="There is no segmentation"):
+        mrml.pairSegments(reference, None)
+
+
+def testSomeOfManyComparisonsKeepWhatIsKnownAboutAll(scene):
+    from SegmentMetricsLib import Settings, mrml
+
+    nodes = boxesNode(scene, "A", "B", "C", "Left"), boxesNode(scene, "A", "B", "C", "Other")
+    settings = Settings(families="boundary")
+    every = mrml.compareSegmentations(*nodes, settings, choices={"Left": None})
+    part = every[:2]
+    assert type(part) is type(every) and [c.reference.name for c in part] == ["A", "B"] and len(every) == 3
+    assert part.unmatched == every.unmatched == {"reference": ["Left"], "test": ["Other"]}
+    assert part.remarks == every.remarks and every[1] is part[-1]
+
+
+def testWhatCannotBeMeasuredIsPairedAllTheSame(scene, monkeypatch):
+    """Else the structures that are left could be taken for each other: one on each side is a pair by itself."""
+    from SegmentMetricsLib.mrml import comparing
+
+    reference, test = boxesNode(scene, "Liver", "Kidney"), boxesNode(scene, "LIVER")
+    breakSegment(monkeypatch, "Liver")
+    found = comparing.compareSegmentations(reference, test)
+    assert list(found) == [] and found.failures == {"Liver / LIVER": "Liver is broken."}
+    assert found.unmatched == {"reference": ["Kidney"], "test": []}
+
+
+def testChosenStructuresThatCannotBeMeasured(scene, monkeypatch):
+    """They are failures; what they were to be compared with is neither unmatched nor taken for another one."""
+    from SegmentMetricsLib.mrml import comparing
+
+    reference, test = boxesNode(scene, "A", "B", "C"), boxesNode(scene, "X", "A", "C")
+    breakSegment(monkeypatch, "X")
+    result = comparing.compareSegmentations(reference, test, choices={"B": "X", "A": "A"})
+    assert result.failures == {"B / X": "X is broken."}
+    assert [(c.reference.name, c.test.name) for c in result] == [("A", "A"), ("C", "C")]
+    assert result.unmatched == {"reference": [], "test": []}
+
+
+def testProposalsLeaveOutWhatCannotBeMeasured(scene, monkeypatch):
+    from SegmentMetricsLib.mrml import pairs
+
+    reference, test = boxesNode(scene, "Druse", "Stone"), boxesNode(scene, "Gland", "Pebble")
+    proposed = pairs.proposePairs(reference, test)
+    assert {(m.reference.name, m.test.name) for m in proposed} == {("Druse", "Gland"), ("Stone", "Pebble")}
+    breakSegment(monkeypatch, "Gland")
+    assert [(m.reference.name, m.test.name) for m in pairs.proposePairs(reference, test)] == [("Stone", "Pebble")]

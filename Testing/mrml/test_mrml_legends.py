@@ -9,11 +9,10 @@ import shapes
 from SegmentMetricsLib import compare
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
 pytest.importorskip("PySide6", reason="PySide6 is not installed")
-from desktop import threedview as views  # noqa: E402
+from desktop import threedview as views
 
-from SegmentMetricsLib.mrml import colors, outputs  # noqa: E402
+from SegmentMetricsLib.mrml import colors, outputs
 
 pytestmark = pytest.mark.opengl
 

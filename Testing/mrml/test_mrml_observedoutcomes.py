@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 import segmentnodes
 import shapes
+import slicer
 
-from SegmentMetricsLib import Settings
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import outcomes as observed  # noqa: E402
+from SegmentMetricsLib import Settings, mrml
+from SegmentMetricsLib.mrml import outcomes as observed
 
 FEW = Settings(metrics=("HD95", "DSC"))
 
@@ -69,16 +67,3 @@ def testWhatHasChanged(nodes, scene, change, said):
     outcome = kept(nodes, scene)
     change(nodes[1], nodes[1].GetSegmentation(), scene)
     assert outcome.change() == said
-
-
-def testOnlyWhatTheMapCoversComesBack(nodes, scene):
-    for node in nodes:
-        node.CreateDefaultDisplayNodes()
-    displays = [node.GetDisplayNode() for node in nodes]
-    displays[2].SetVisibility3D(False)  # by the user
-    observed.coverIn3D(nodes, scene)
-    assert [bool(display.GetVisibility3D()) for display in displays] == [False, False, False]
-    observed.coverIn3D(nodes[1:], scene)
-    assert [bool(display.GetVisibility3D()) for display in displays] == [True, False, False]
-    observed.coverIn3D([], scene)
-    assert [bool(display.GetVisibility3D()) for display in displays] == [True, True, False]

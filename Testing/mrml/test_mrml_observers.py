@@ -10,12 +10,9 @@ import segmentnodes
 import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-from SegmentMetricsLib import Settings, compareObservers
+from SegmentMetricsLib import Settings, compareObservers, mrml
 from SegmentMetricsLib.base.progress import Cancelled
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib import mrml  # noqa: E402
-from SegmentMetricsLib.mrml import colors, folders  # noqa: E402
+from SegmentMetricsLib.mrml import colors, folders
 
 FEW = Settings(metrics=("HD95", "DSC"))
 

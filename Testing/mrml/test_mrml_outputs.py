@@ -1,4 +1,4 @@
-"""Tables and distance maps in a scene, and the folders they are in."""
+"""Tables and distance maps in a scene; and that each result is one node of its pair."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import shapes
+import slicer
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Settings, compare, mrml
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.model.dose import Dose
 from SegmentMetricsLib.model.structure import Structure
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+from SegmentMetricsLib.mrml import colors, folders, outputs
 from SegmentMetricsLib.show import distributions
-from SegmentMetricsLib.show.maps import Coloring, samplesOf
-
-slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
-from SegmentMetricsLib.mrml import colors, folders, outputs  # noqa: E402
+from SegmentMetricsLib.show.maps import Coloring
 
 # off center and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
 GRID = {"spacing": (1.0, 1.5, 2.0), "origin": (-60.0, 5.0, 20.0), "size": (60, 50, 40)}
@@ -90,13 +90,6 @@ class TestTable:
             np.testing.assert_equal(table.GetColumnByName("Value").GetValue(row), measurement.value)
             np.testing.assert_equal(shown, np.nan if given is None else given)
 
-    def testAllDigitsSurviveSavingTheScene(self, scene, comparison, savedAndLoaded):
-        outputs.showTable(comparison)
-        loaded = savedAndLoaded(scene)
-        text = loaded.GetFirstNodeByClass("vtkMRMLTableNode").GetAttribute(outputs.COMPARISON_ATTRIBUTE)
-        assert json.loads(text) == comparison.toDictionary()
-        assert json.loads(text)["measurements"]["MASD"]["value"] == comparison["MASD"].value
-
     def testInfiniteValuesHaveAReason(self, scene):
         empty = replace(ellipsoid(), mask=Mask.fromArray(np.zeros((4, 4, 4)), ellipsoid().mask.grid))
         node = outputs.showTable(compare(ellipsoid(), empty))
@@ -147,15 +140,6 @@ class TestDistanceMap:
         left, right = position[:, 0].argmin(), position[:, 0].argmax()
         assert signed[left] == pytest.approx(10, abs=1.5)
         assert signed[right] == pytest.approx(-2, abs=1.5)
-
-    def testEveryPointTakesTheNearestMeasuredDistance(self, scene, comparison):
-        polyData = outputs.distanceMap(comparison, "reference")
-        positions, measured = samplesOf(comparison.distances.referenceToTest)
-        some = np.random.default_rng(1).choice(polyData.GetNumberOfPoints(), 50, replace=False)
-        signed = array(polyData, "SignedDistance")
-        for n in some:
-            away = np.linalg.norm(positions - points(polyData)[n] * [-1, -1, 1], axis=1)
-            assert np.abs(measured[away <= away.min() + 0.5] - signed[n]).min() < 1e-9
 
     def testMeasuredSurfaceShowsItsPointDistances(self, scene, comparison):
         polyData = outputs.distanceMap(comparison, "test", "measured")
@@ -264,15 +248,6 @@ class TestDistanceMap:
             outputs.showDistanceMap(comparison, **arguments)
         assert scene.GetNumberOfNodes() == count
 
-    def testNoMapWithoutDistances(self, scene, comparison):
-        empty = replace(ellipsoid(), mask=Mask.fromArray(np.zeros((4, 4, 4)), ellipsoid().mask.grid))
-        with pytest.raises(ValueError, match="because the test is empty"):
-            outputs.showDistanceMap(compare(ellipsoid(), empty))
-        overlap = compare(ellipsoid(), ellipsoid(18), Settings(families=("overlap",)))
-        if overlap.distances is None:
-            with pytest.raises(ValueError, match="no measurement of distances"):
-                outputs.showDistanceMap(overlap)
-
 
 class TestFolder:
     def testAHiddenLegendStaysSo(self, scene, comparison):
@@ -340,3 +315,79 @@ def colorAt(table, value: float, shown: tuple[float, float]) -> tuple:
 def testRangesEndInRoundNumbers(distance, limit):
     direction = SimpleNamespace(percentile=lambda _: distance)
     assert distributions.mapRange(SimpleNamespace(directions=[direction]), 0) == pytest.approx(limit)
+
+
+# How each result is shown, in another way, and the argument that takes a node to fill.
+RESULTS = {
+    "table": (mrml.showTable, {}, "tableNode"),
+    "reference": (mrml.showDistanceMap, {"kind": "tolerance"}, "modelNode"),
+    "test": (lambda pair, **more: mrml.showDistanceMap(pair, side="test", **more), {"kind": "absolute"}, "modelNode"),
+    "histogram": (mrml.showHistogram, {"tolerance": 2}, "chartNode"),
+    "cumulative": (mrml.showCumulative, {"tolerance": 2}, "chartNode"),
+    "dose": (mrml.showDoseVolume, {}, "chartNode"),
+    "slices": (mrml.showSlices, {"quantity": "DSC"}, "chartNode"),
+    "markers": (mrml.showMarkers, {"places": ()}, "markersNode"),
+    "hazard": (mrml.showHazard, {}, "volumeNode"),
+    "lesions": (mrml.showLesions, {}, "modelNode"),
+    "lesionsTable": (mrml.showLesionsTable, {}, "tableNode"),
+}
+
+
+@pytest.fixture(scope="module")
+def pair():
+    """Two boxes with everything that can be shown."""
+    families = ("boundary", "signed", "overlap", "hazard", "slices", "instances", "dose")
+    boxes = [shapes.box(low, high) for low, high in (((8, 5, 5), (14, 12, 11)), ((6, 5, 5), (13, 12, 11)))]
+    wall = shapes.box((2, 0, 0), (3, 23, 23))
+    dose = Dose(np.indices((24, 24, 24), float)[0] + 1, Grid((24, 24, 24), np.eye(4)))
+    return compare(*boxes, Settings(families=families), criticals={"Wall": wall}, dose=dose)
+
+
+def identifiers(scene) -> set:
+    return {node.GetID() for node in scene.GetNodes()}
+
+
+@pytest.mark.parametrize("result", RESULTS)
+def testANextRunReplacesAndRemovingLeavesNothing(scene, pair, result):
+    show, other, _ = RESULTS[result]
+    slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)  # made when it is first asked for
+    before = identifiers(scene)
+    node = show(pair)
+    made = identifiers(scene)
+    node.SetName("renamed by the user")
+    if node.IsA("vtkMRMLDisplayableNode"):
+        node.GetDisplayNode().SetOpacity(0.4)
+    assert show(pair, **other) is node and show(pair) is node
+    assert len(identifiers(scene)) == len(made)
+    if node.IsA("vtkMRMLDisplayableNode"):
+        assert node.GetDisplayNode().GetOpacity() == 0.4
+    # all of it, but colors, is in the folder of the pair, and is saved
+    for one in filter(None, map(scene.GetNodeByID, made - before)):
+        assert one.GetSaveWithScene()
+        if not one.IsA("vtkMRMLDisplayNode") and not one.IsA("vtkMRMLColorNode"):
+            assert folderOf(one) == folderOf(node) != 0
+    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
+    folder = folderOf(node)
+    assert hierarchy.GetItemName(folder) == folders.folderName(pair, scene)
+    mrml.removeResults(pair)
+    assert identifiers(scene) == before and hierarchy.GetItemName(folder) == ""
+    assert not [one for one in scene.GetNodes() if one.GetAttribute(colors.COLORS_ATTRIBUTE)]
+
+
+def testAllOfAPairShareOneFolderAndComeBackWithTheScene(scene, pair, savedAndLoaded):
+    made = {result: show(pair) for result, (show, _, _) in RESULTS.items()}
+    assert len({folderOf(node) for node in made.values()}) == 1
+    loaded = savedAndLoaded(scene)
+    count = loaded.GetNumberOfNodes()
+    for result, (show, _, _) in RESULTS.items():
+        found = show(pair, scene=loaded)
+        assert found.GetScene() is loaded and found.GetName() == made[result].GetName()
+    assert loaded.GetNumberOfNodes() == count
+
+
+@pytest.mark.parametrize("result", [result for result in RESULTS if result != "test"])
+def testIntoAGivenNode(scene, pair, result):
+    show, _, argument = RESULTS[result]
+    given = scene.AddNewNodeByClass(show(pair).GetClassName())
+    mrml.removeResults(pair)
+    assert show(pair, **{argument: given}) is given and show(pair) is given

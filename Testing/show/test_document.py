@@ -15,9 +15,11 @@ from test_report import structure
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
+from SegmentMetricsLib.metrics.findings import split
 from SegmentMetricsLib.show.fingerprints import contentHash
-from SegmentMetricsLib.show.report import Report
+from SegmentMetricsLib.show.report import Report, notices
 from SegmentMetricsLib.show.report.document import MOST_MEASUREMENTS
+from SegmentMetricsLib.show.report.provenance import usedSettings
 from SegmentMetricsLib.show.report.reduction import MOST_TRIANGLES, reduce
 
 
@@ -177,3 +179,62 @@ def testOfABatch(tmp_path, capsys):
     assert "The whole case: an image of another place." in index
     assert "Alarms: check these cases first." in capsys.readouterr().out
     assert "Reference: <b>one.nrrd</b>" in text and "Test: <b>two.nrrd</b>" in text
+
+
+PAIR = shapes.box((8, 6, 6), (15, 14, 13), (24, 24, 24)), shapes.box((9, 6, 6), (15, 14, 14), (24, 24, 24))
+
+
+def told(settings: Settings, measured: Settings | None = None, **more) -> dict[str, str]:
+    return dict(usedSettings(settings, [compare(*PAIR, measured or settings, **more).record()]))
+
+
+def testOnlyWhatDecidesNumbersIsTold():
+    assert told(Settings(families="boundary")) == {
+        "Measured as": "SegmentMetrics",
+        "Families of measurements": "boundary",
+        "Tolerance": "2 mm",
+        "Percentile of the Hausdorff distance": "95 %",
+        "Surface": "unsmoothed",
+        "Extent": "whole",
+    }
+    assert list(told(Settings()))[:3] == ["Measured as", "Families of measurements", "Tolerance"]
+    overlap = told(Settings(families="overlap"))
+    assert "Tolerance" not in overlap and "Percentile of the Hausdorff distance" not in overlap
+
+
+@pytest.mark.parametrize(("kernel", "length"), [("polynomial", "Reach"), ("exponential", "Decay length")])
+def testHazardIsToldByItsKernel(kernel, length):
+    settings = Settings(families="hazard", critical={"cord": 0.5}, hazardKernel=kernel)
+    found = told(settings, criticals={"cord": PAIR[1]})
+    assert found["Critical structures"] == "cord (0.5)" and found["Hazard falls with the distance"] == kernel
+    assert [name for name in found if name.endswith("of the hazard")] == [f"{length} of the hazard"]
+
+
+def testWhatAProtocolAskedForIsTold():
+    """It measures with tolerances of its own, beside those that were set."""
+    assert told(Settings(tolerances=(2,)), Settings(tolerances=(2, 3)))["Tolerance"] == "2 mm, 3 mm"
+
+
+def testAlarmsStandAboveTheOverviewAndLeadToTheirStructure():
+    """Those of the case lead nowhere, those of all structures are said once, and without any there is no block."""
+
+    def report(*pairs) -> Report:
+        found = Report("Case", Settings(families=("boundary", "overlap")))
+        for pair in pairs:
+            found.add(compare(*pair, found.settings))
+        return found
+
+    alike, apart = [(shapes.ball(6), shapes.ball(7)), tuple(shapes.ball(5, (x, 0, 0)) for x in (-15, 15))]
+    found = report(alike, apart)
+    alarms = split(found.records[1].findings)[0]
+    text = found.page(None, {}, {}, ())
+    block = text[text.index('<section class="alarms">') : text.index("<h2>Overview</h2>")]
+    assert "Check this first" in block and "do not overlap at all" in block
+    assert block.count('href="#structure1"') == len(alarms) > 1 and "#structure0" not in block
+    assert notices.alarms(found.records[:1], ["Only advice."]) == ""
+    block = notices.alarms([], [alarms[0], "Only advice."])
+    assert alarms[0] in block and "advice" not in block and "href" not in block
+    text = report(apart, apart, apart).page(None, {}, {}, ()).partition("<body>")[2]
+    said = "The two contours do not overlap at all"
+    assert text.count(said) == 4 and text.count(f"<b>All structures</b>: {said}") == 1
+    assert text.index('class="alarms"') < text.index(said) < text.index("<h2>Overview</h2>")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("slicer", reason="slicer-core is not installed")
@@ -12,13 +10,11 @@ pytest.importorskip("PySide6", reason="PySide6 is not installed")
 import panel_checks
 from desktop import Desktop, photographs
 
-MODULE = Path(__file__).parents[2] / "SegmentMetrics" / "SegmentMetrics.py"
-
 
 @pytest.fixture(scope="module")
 def desktop():
     with Desktop() as desktop, photographs.fontScale():
-        desktop.loadModule(MODULE)
+        desktop.loadModule()
         yield desktop
 
 

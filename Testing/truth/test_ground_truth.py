@@ -150,8 +150,6 @@ def testTwoVoxelsByHand():
 
 # What must not change.
 
-KEYS = ("HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm", "DSC", "IoU")
-
 
 @pytest.fixture(scope="module")
 def pair():

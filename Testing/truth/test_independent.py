@@ -236,25 +236,6 @@ def testMemberships(seed, cuts):
     assert {key: comparison[key].value for key in expected} == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
-def testOneOrBothEmpty():
-    empty, full = box((9, 9, 9), (8, 8, 8), (10, 10, 10)), box((3, 3, 3), (6, 6, 6), (10, 10, 10))
-    settings = Settings(families=("boundary", "overlap", "agreement", "voxel", "hazard", "similarity", "effort"))
-    kept = {"VolumeReference", "VolumeTest", "VolumeDifference", "VoxelVolumeReference", "VoxelVolumeTest"}
-    kept |= {"TP", "FP", "FN", "TN"}
-    zero = ["NSD_2mm", "BIoU_2mm", "DSC", "IoU", "TPR", "PPV", "VS", "FMS", "KAP", "ARI", "MSI", "MSI3D"]
-    infinite = ["HD", "HD95", "MASD", "ASSD", "PBD", "AVD", "bAVD", "HDvox", "MHD"]
-    for pair in ((empty, full), (full, empty)):
-        one = compare(*pair, settings, criticals={"full": full})
-        assert {key: one[key].value for key in zero} == dict.fromkeys(zero, 0.0)
-        assert {key: one[key].value for key in infinite} == dict.fromkeys(infinite, math.inf)
-        assert all(one[key].reason for key in zero + infinite)
-    both = compare(empty, empty, settings, criticals={"full": full})
-    assert {key for key, one in both.items() if one.status != "undefined"} == kept
-    assert all(one.reason for key, one in both.items() if key not in kept)
-    without = compare(full, full, settings)
-    assert [(without[key].status, bool(without[key].reason)) for key in ("SIS", "STAR")] == [("undefined", True)] * 2
-
-
 def segmentsOf(mask: np.ndarray, spacing) -> list:
     """The contour [j, i] half-way between pixel centers: one segment across every square of centers that differ."""
     padded, segments = np.pad(mask, 1), []

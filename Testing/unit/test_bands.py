@@ -1,12 +1,14 @@
-"""Boundary intersection over union against areas and volumes that are known, and against the full grid."""
+"""Bands along boundaries and their overlap: against sizes that are known, by lookup, by search and on the full grid."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import shapes
+from tiers import rarely
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.conventions import gridbands
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.metrics.bands import methods as bandmethods
@@ -14,20 +16,112 @@ from SegmentMetricsLib.metrics.bands.sizes import Bands
 from SegmentMetricsLib.model.inputs import labelMasks
 
 
-def biou(first, second, tolerance=2.0) -> float:
-    settings = Settings(tolerances=(tolerance,), families=("boundary",))
-    return compare(first, second, settings)[f"BIoU_{tolerance:g}mm"].value
+def biou(first, second, tolerance=2.0):
+    return compare(first, second, Settings(tolerances=(tolerance,), families=("boundary",)))[f"BIoU_{tolerance:g}mm"]
 
 
-@pytest.mark.parametrize("tolerance", [0.05, 0.3, 2.0])
-def testBoxesWithKnownBandsOfAnyWidth(tolerance):
-    first, second = shapes.boxMesh((0, 0, 0), (12, 12, 12)), shapes.boxMesh((1, 0, 0), (13, 12, 12))
-    deep = 12 - 2 * tolerance
-    # how far what is deep in either one reaches along x within what is in both; then as above
-    along = 2 * (11 - tolerance) - max(0, 11 - 2 * tolerance) if tolerance < 1 else 2 * deep - (deep - 1)
-    shared = 11 * 12 * 12 - along * deep**2
-    band = 12**3 - deep**3
-    assert biou(first, second, tolerance) == pytest.approx(shared / (2 * band - shared), abs=0.003)
+def sharedBox(*boxes) -> float:
+    """Return the volume that boxes have in common."""
+    low, high = np.max([low for low, _ in boxes], axis=0), np.min([high for _, high in boxes], axis=0)
+    return float(np.maximum(high - low, 0).prod())
+
+
+def overlapOfBoxes(first, second, tolerance: float) -> float:
+    """Return the exact overlap of the bands of two boxes: a band is a box without a smaller one."""
+    boxes = [np.array(box, float) for box in (first, second)]
+    inner = [np.stack([low + tolerance, high - tolerance]) for low, high in boxes]
+    bands = sum(sharedBox(box) - sharedBox(small) for box, small in zip(boxes, inner, strict=True))
+    one, other = zip(boxes, inner, strict=True)
+    signs = ((a, b, sign) for a, sign in zip(one, (1, -1), strict=True) for b in other)
+    shared = sum(sign * (1 if b is other[0] else -1) * sharedBox(a, b) for a, b, sign in signs)
+    return shared / (bands - shared)
+
+
+# Of plates thinner than voxels the middle is less deep than a ramp reaches, which would count what is not there.
+BOXES = {
+    "cubes": (((0, 0, 0), (12, 12, 12)), ((1, 0, 0), (13, 12, 12))),
+    "plates": (((0, 0, 0), (40, 30, 0.2)), ((0.5, 0.3, 0.05), (40.5, 30.3, 0.25))),
+}
+
+
+@pytest.mark.parametrize("tolerance", [0.05, 1.0, *rarely((0.08, 0.1, 0.13, 0.3, 2.0))])
+@pytest.mark.parametrize("boxes", BOXES.values(), ids=BOXES)
+def testBoxesWithKnownBands(boxes, tolerance):
+    truth = overlapOfBoxes(*boxes, tolerance)
+    found = biou(*(shapes.boxMesh(*box) for box in boxes), tolerance)
+    # bounds are two standard errors away
+    assert found.value == pytest.approx(truth, abs=min(0.004, found.upper - found.lower))
+    assert found.upper - found.lower < 0.012
+
+
+@pytest.mark.parametrize("tolerance", [0.2, 2.0, 7.0])
+def testBallsWithKnownBands(tolerance):
+    # polyhedra that are nearly balls; the smaller one lies in the middle of the larger one
+    radii = 10.0, 9.0
+    shells = [radius**3 - (radius - tolerance) ** 3 for radius in radii]
+    shared = max(0.0, radii[1] ** 3 - (radii[0] - tolerance) ** 3)
+    found = biou(*(shapes.ballMesh(radius, resolution=64) for radius in radii), tolerance)
+    assert found.value == pytest.approx(shared / (sum(shells) - shared), abs=0.004)
+    swapped = biou(*(shapes.ballMesh(radius, resolution=64) for radius in radii[::-1]), tolerance)
+    assert (swapped.value, swapped.lower) == (found.value, found.lower)
+
+
+def testTheSameTwiceOverlapsAsAWhole():
+    """Also with the triangles of one in another order."""
+    ball = fromPolyData(shapes.ballMesh(9))
+    for other in (shapes.ballMesh(9), shapes.meshOf(ball.points, ball.cells[::-1])):
+        found = biou(shapes.ballMesh(9), other)
+        assert (found.value, found.lower, found.upper) == (1, 1, 1)
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 0.001, 0.02, 0.05, 0.2, 1.0, 5.0])
+def testSingleVoxel(tolerance):
+    # an octahedron of half-axis 1/2 and its neighbor, which it touches in a corner
+    one = shapes.box((5, 5, 5), (5, 5, 5))
+    assert biou(one, one, tolerance).value == 1
+    assert biou(one, shapes.box((6, 5, 5), (6, 5, 5)), tolerance).value == 0
+    # two voxels hold the octahedron's half and more: all within reach when tau exceeds the inner radius
+    overlap = biou(one, shapes.box((5, 5, 5), (6, 5, 5)), tolerance).value
+    assert 0 < overlap < 0.5
+    # random points with exact distances, 1.5 million; beyond 0.3 mm everything lies in the bands
+    known = {0.02: 0.1674, 0.05: 0.1737, 0.2: 0.2207, 1.0: 0.25, 5.0: 0.25}
+    if tolerance in known:
+        assert overlap == pytest.approx(known[tolerance], abs=0.005)
+
+
+def testSquaresInAPlane():
+    """12 mm wide contours with whole corners; in masks of 10 x 10 pixels four corners each are cut."""
+    squares = [shapes.loops([(x, 0), (x + 12, 0), (x + 12, 12), (x, 12)], z=3.0) for x in (0, 1)]
+    masks = [shapes.box((low, 2, 0), (low + 9, 11, 0), (16, 14, 1), (1, 1, 4)) for low in (2, 4)]
+    cubes = {"contours": (11 * 12 - (2 * 8 * 8 - 7 * 8), 12**2 - 8**2), "masks": (31.5, 63.5)}
+    for pair, (shared, band) in zip((squares, masks), cubes.values(), strict=True):
+        found, truth = biou(*pair), shared / (2 * band - shared)
+        assert found.value == pytest.approx(truth, abs=0.004) and found.lower <= truth <= found.upper
+
+
+@pytest.mark.parametrize("kind", ["mesh", "mask", "thick slice", "thin slice"])
+def testBandsAsThinAsSurfacesAreAsLargeAsThese(kind):
+    """A box 10 mm wide, and its lower 6 mm: the lower faces and part of the upright ones are those of both."""
+    arrays = [np.zeros((14, 14, 14), bool) for _ in range(2)]
+    arrays[0][2:12, 2:12, 2:12] = arrays[1][2:8, 2:12, 2:12] = True
+    isFlat = "slice" in kind
+    spacing = (1.0, 1.0, 1e-3 if kind == "thin slice" else 1.0)
+    images = (shapes.imageOf(array[:, 7][None] if isFlat else array, spacing) for array in arrays)
+    masks = tuple(labelMasks(image, 0.5)[1] for image in images)
+    surfaces = [fromMask(mask) for mask in masks]
+    # the edges and corners of masks are cut; those below the smaller one's upper face are of both
+    edge, corner = 0.5**0.5, 3**0.5 / 8
+    if kind == "mesh":
+        surfaces = [fromPolyData(shapes.boxMesh((0, 0, 0), (10, 10, height))) for height in (10, 6)]
+        sizes, shared = (600, 440), 100 + 4 * 60
+    elif isFlat:
+        sizes, shared = (36 + 4 * edge, 28 + 4 * edge), 9 + 2 * 5 + 2 * edge
+    else:
+        sizes = (6 * 81 + 12 * 9 * edge + 8 * corner, 2 * 81 + 4 * 45 + (8 * 9 + 4 * 5) * edge + 8 * corner)
+        shared = 81 + 4 * 45 + 4 * (9 + 5) * edge + 4 * corner
+    found = bandmethods.bands(BoundaryPair(*surfaces), masks, 0.002)
+    assert found.intersection == pytest.approx(0.002 * shared, rel=0.002)
+    assert found.union == pytest.approx(0.002 * (sum(sizes) - shared), rel=0.002)
 
 
 def blobPair(spacing):
@@ -63,51 +157,37 @@ def testBoundsOfAnOverlapAreNeverCloserThanWhatNobodyLookedAt():
     assert not hasattr(Bands(1.0, 2.0).overlap, "lower")
 
 
-@pytest.mark.parametrize("tolerance", [1e-6, 0.001, 0.02, 0.05, 0.2, 1.0, 5.0])
-def testSingleVoxel(tolerance):
-    # an octahedron of half-axis 1/2 and its neighbor, which it touches in a corner
-    one = shapes.box((5, 5, 5), (5, 5, 5))
-    assert biou(one, one, tolerance) == 1
-    assert biou(one, shapes.box((6, 5, 5), (6, 5, 5)), tolerance) == 0
-    # two voxels hold the octahedron's half and more: all within reach when tau exceeds the inner radius
-    overlap = biou(one, shapes.box((5, 5, 5), (6, 5, 5)), tolerance)
-    assert 0 < overlap < 0.5
-    # random points with exact distances, 1.5 million; beyond 0.3 mm everything lies in the bands
-    known = {0.02: 0.1674, 0.05: 0.1737, 0.2: 0.2207, 1.0: 0.25, 5.0: 0.25}
-    if tolerance in known:
-        assert overlap == pytest.approx(known[tolerance], abs=0.005)
+@pytest.mark.parametrize("pieces", [1, 2, 3, 5])
+@pytest.mark.parametrize("size", [(4, 5, 6), (1, 14, 12), (14, 1, 12)], ids=str)
+def testFullGridByItsDefinition(size, pieces, monkeypatch):
+    """Every sub-voxel of the image asked by itself; those whose centers lie on a boundary are outside."""
+    masks = []
+    for seed in (1, 2):
+        array = shapes.blob(seed, [max(count, 2) for count in size], 0.5, 0.9)[: size[0], : size[1], : size[2]]
+        padded = np.pad(array, [(0, 0) if count == 1 else (1, 1) for count in size])
+        masks.append(labelMasks(shapes.imageOf(padded, (0.9, 1.1, 1.7)), 0.5)[1])
+    boundaries, grid = BoundaryPair(*map(fromMask, masks), reach=1.3), masks[0].grid
+    along = [np.zeros(1) if count == 1 else (np.arange(pieces) + 0.5) / pieces - 0.5 for count in grid.size]
+    parts = np.stack(np.meshgrid(*along), axis=-1).reshape(-1, 3)
+    places = grid.toWorld((np.argwhere(np.ones(grid.size))[:, None] + parts).reshape(-1, 3))
+    signed = [boundaries.search(number).signedDistances(places) for number in (0, 1)]
+    one, other = ((distance < -1e-5) & (distance > 1e-5 - 1.3) for distance in signed)
+    expected = [np.count_nonzero(found) * grid.voxelSize / len(parts) for found in (one & other, one | other)]
+    # a few blocks at a time, counted from the first voxel of the boundaries' grid and from another one
+    monkeypatch.setattr(gridbands, "CHUNK", 700)
+    wider = grid.resized(np.where(np.array(grid.size) > 1, -3, 0), np.array(grid.size) - 1)
+    for given in (masks, [mask.on(wider) for mask in masks]):
+        found = gridbands.gridBands(boundaries, given, 1.3, pieces)
+        assert [found.intersection, found.union] == pytest.approx(expected, rel=1e-9)
+        assert found.error is None and 0 < found.overlap < 1
 
 
-@pytest.mark.parametrize("kind", ["mesh", "mask", "thick slice", "thin slice"])
-def testBandsAsThinAsSurfacesAreAsLargeAsThese(kind):
-    """A box 10 mm wide, and its lower 6 mm: the lower faces and part of the upright ones are those of both."""
-    arrays = [np.zeros((14, 14, 14), bool) for _ in range(2)]
-    arrays[0][2:12, 2:12, 2:12] = arrays[1][2:8, 2:12, 2:12] = True
-    isFlat = "slice" in kind
-    spacing = (1.0, 1.0, 1e-3 if kind == "thin slice" else 1.0)
-    images = (shapes.imageOf(array[:, 7][None] if isFlat else array, spacing) for array in arrays)
-    masks = tuple(labelMasks(image, 0.5)[1] for image in images)
-    surfaces = [fromMask(mask) for mask in masks]
-    # the edges and corners of masks are cut; those below the smaller one's upper face are of both
-    edge, corner = 0.5**0.5, 3**0.5 / 8
-    if kind == "mesh":
-        surfaces = [fromPolyData(shapes.boxMesh((0, 0, 0), (10, 10, height))) for height in (10, 6)]
-        sizes, shared = (600, 440), 100 + 4 * 60
-    elif isFlat:
-        sizes, shared = (36 + 4 * edge, 28 + 4 * edge), 9 + 2 * 5 + 2 * edge
-    else:
-        sizes = (6 * 81 + 12 * 9 * edge + 8 * corner, 2 * 81 + 4 * 45 + (8 * 9 + 4 * 5) * edge + 8 * corner)
-        shared = 81 + 4 * 45 + 4 * (9 + 5) * edge + 4 * corner
-    found = bandmethods.bands(BoundaryPair(*surfaces), masks, 0.002)
-    assert found.intersection == pytest.approx(0.002 * shared, rel=0.002)
-    assert found.union == pytest.approx(0.002 * (sum(sizes) - shared), rel=0.002)
-
-
-def testSquaresInASlice():
-    """Bands between two squares, 10 and 6 mm wide, without four corners each."""
-    images = []
-    for low in (2, 4):
-        array = np.zeros((1, 14, 16), bool)
-        array[0, 2:12, low : low + 10] = True
-        images.append(shapes.imageOf(array, (1, 1, 4)))
-    assert biou(*images) == pytest.approx(31.5 / (2 * 63.5 - 31.5), abs=0.002)
+def testPointsOnABoundaryAreNotInItsBand():
+    """Sub-voxels whose centers lie on the boundary: rounding, other for every place in space, must not choose."""
+    arrays = [np.pad(shapes.blob(seed, (5, 7, 8), 0.4, 0.7), 1) for seed in (1, 2)]
+    spacing, turn = (0.333, 0.509, 2.0), shapes.rotation((1, 2, 3), 40)
+    overlaps = []
+    for origin, direction in (((0, 0, 0), None), ((0, 0, 0), turn), ((500.1, -300.7, 70.3), turn)):
+        masks = [labelMasks(shapes.imageOf(a, spacing, origin, direction), 0.5)[1] for a in arrays]
+        overlaps.append(gridbands.gridBands(BoundaryPair(*map(fromMask, masks)), masks, 4.26, 3).overlap)
+    assert overlaps == pytest.approx([overlaps[0]] * 3, abs=1e-9)

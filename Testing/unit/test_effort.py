@@ -11,7 +11,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.metrics.effort import NearContour, centroid
+from SegmentMetricsLib.metrics.effort import centroid
 from SegmentMetricsLib.model.inputs import structureFromImage
 from SegmentMetricsLib.model.structure import Structure
 
@@ -22,17 +22,13 @@ MOVED = shapes.loops([(-2, 0), (8, 0), (8, 10), (-2, 10)])
 OUTLINE = 4 * 9 + 4 * math.sqrt(0.5)
 
 
-def valuesOf(comparison) -> dict[str, float]:
-    return {key: measurement.value for key, measurement in comparison.items()}
-
-
 def testSquareMovedToTheRight():
     """A square of 10 mm is drawn 2 mm too far toward R (-x).
 
     Of the reference lie farther than 1 mm from the test: its R side but for 1 mm at either end, where the
     test's flanks are nearer; its L side; the last 1 mm of each flank.
     """
-    found = valuesOf(compare(SQUARE, MOVED, EFFORT))
+    found = compare(SQUARE, MOVED, EFFORT).numbers
     length = (10 - 2 * 1) + 10 + 2 * 1
     assert found["APL_1mm"] == pytest.approx(length, abs=0.05)
     assert found["RelativeAPL_1mm"] == pytest.approx(length / 40, abs=0.002)
@@ -46,19 +42,19 @@ def testSlicesThatTheTestLacksCountInFull(thickness):
     spacing = (1, 1, thickness)
     reference = shapes.box((5, 5, 5), (14, 14, 14), spacing=spacing)
     test = shapes.box((5, 5, 5), (14, 14, 10), spacing=spacing)
-    found = valuesOf(compare(reference, test, EFFORT))
+    found = compare(reference, test, EFFORT).numbers
     assert found["APL_2mm"] == pytest.approx(4 * OUTLINE)
     assert found["RelativeAPL_2mm"] == pytest.approx(4 / 10)
     # the center of slices 5 to 14 is 9.5, that of 5 to 10 is 7.5
     assert found["CentroidShiftS"] == pytest.approx(-2 * thickness)
     # nothing of the smaller one is missing when it is the reference
-    assert valuesOf(compare(test, reference, EFFORT))["APL_2mm"] == 0
+    assert compare(test, reference, EFFORT).numbers["APL_2mm"] == 0
 
 
 def testBoxThatIsTooWide():
     # 3 mm too much toward L: in each of 10 slices the L side is to be drawn, 9 mm long, and what is beyond 1 mm nearby
     reference, test = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((5, 5, 5), (17, 14, 14))
-    found = valuesOf(compare(reference, test, EFFORT))
+    found = compare(reference, test, EFFORT).numbers
     # the flanks are drawn already; the side's distance to them is its distance to its ends, 10 - 2 * 2 mm are beyond 2
     assert found["APL_2mm"] == pytest.approx(10 * (10 - 2 * 2), rel=0.005)
     assert found["APL_1mm"] == pytest.approx(10 * (10 - 2 * 1), rel=0.005)
@@ -68,7 +64,7 @@ def testBoxThatIsTooWide():
 def testCentersByHand():
     """Boxes of unequal sides, an L of 4 x 1 and 1 x 2 mm, a pyramid of 4 mm height on a square of 2 mm."""
     boxes = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((6, 3, 7), (9, 12, 20))
-    found = valuesOf(compare(*boxes, EFFORT))
+    found = compare(*boxes, EFFORT).numbers
     assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([9.5 - 7.5, 9.5 - 7.5, 13.5 - 9.5])
     bent = fromPolyData(shapes.loops([(0, 0), (4, 0), (4, 1), (1, 1), (1, 3), (0, 3)]))
     assert centroid(Structure("L", givenSurface=bent), False) == pytest.approx(
@@ -87,7 +83,7 @@ def testCenterOfMaskAndItsOwnMesh():
     mask, moved = (shapes.imageOf(np.roll(voxels, steps, 1), (1, 1, 2)) for steps in (0, 3))
     meshes = [toPolyData(structureFromImage(image, "", None, 0.5).surface) for image in (mask, moved)]
     for pair in ((mask, moved), (meshes[0], moved), (mask, meshes[1]), meshes):
-        found = valuesOf(compare(*pair, EFFORT))
+        found = compare(*pair, EFFORT).numbers
         assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([0, -3, 0], abs=1e-9)
 
 
@@ -98,16 +94,3 @@ def testEmptyStructures():
     assert invented["APL_2mm"].value == 0 and invented["RelativeAPL_2mm"].reason == "the reference has no contour"
     assert missed["CentroidShiftR"].reason == "the test is empty"
     assert {measurement.reason for measurement in absent.values()} == {"both structures are empty"}
-
-
-def testDistancesToContours():
-    """Against every segment, however unequal they are."""
-    corners = [(0, 0), (30, 0), (30, 1), (29, 1.2), (28.5, 1), (28, 1.4), (27.5, 1), (0.5, 1), (0.4, 0.6), (0.2, 0.4)]
-    surface = fromPolyData(shapes.loops([*corners, (0.1, 0.3), (0, 0.2)]))
-    points = np.random.default_rng(1).uniform((-5, -5, 0), (35, 6, 0), (300, 3))
-    start, end = surface.points[surface.cells[:, 0]], surface.points[surface.cells[:, 1]]
-    step = end - start
-    along = np.clip(((points[:, None] - start) * step).sum(-1) / (step * step).sum(-1), 0, 1)
-    exact = np.linalg.norm(points[:, None] - start - along[..., None] * step, axis=2).min(axis=1)
-    found = NearContour(surface).distances(points, 3.0)
-    assert found[exact <= 3] == pytest.approx(exact[exact <= 3], abs=1e-12) and (found[exact > 3] > 3).all()

@@ -26,25 +26,6 @@ def testSidesOfNormals():
     assert names == [*DIRECTIONS, "LP", "RA", "S", ""]
 
 
-def testClosestPointsOfTriangles():
-    generator = np.random.default_rng(4)
-    triangles, points = generator.normal(size=(300, 3, 3)), 2 * generator.normal(size=(300, 3))
-    found = closestPoints(points, triangles)
-    share = np.arange(41) / 40
-    a, b = (values.ravel() for values in np.meshgrid(share, share))
-    weights = np.stack([a, b, 1 - a - b], axis=1)[a + b <= 1]
-    sampled = np.einsum("sc,tcx->tsx", weights, triangles)
-    distances = np.linalg.norm(found - points, axis=1)
-    least = np.linalg.norm(sampled - points[:, None], axis=2).min(axis=1)
-    assert (distances <= least + 1e-9).all()
-    # and it is a point of the triangle
-    own = np.stack(
-        [np.linalg.lstsq(np.vstack([t.T, np.ones(3)]), [*p, 1], rcond=None)[0] for t, p in zip(triangles, found)]
-    )
-    assert own.min() >= -1e-9
-    assert np.einsum("tc,tcx->tx", own, triangles) == pytest.approx(found, abs=1e-9)
-
-
 @pytest.mark.parametrize("direction", [None, shapes.rotation((1, 2, 3), 40), np.diag([-1.0, 1, 1])])
 def testElementsFaceTheSidesOfTheirNormals(direction):
     """Looked up by case for masks: those of the triangles, whether they are also part of the other boundary or not."""

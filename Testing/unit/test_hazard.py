@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-from scipy.ndimage import distance_transform_edt
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import hazard
-from SegmentMetricsLib.metrics.hazard import kernelOf
+from SegmentMetricsLib.metrics.hazard import HazardField, kernelOf
 
 HAZARD = Settings(families="hazard")
 # The critical structure is a wall of voxels 2 to 4 along i, across the image of 24 x 24 x 24 voxels of 1 mm.
@@ -21,8 +21,7 @@ EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
 
 
 def valuesOf(reference, test, settings=HAZARD, **criticals) -> dict[str, float]:
-    found = compare(reference, test, settings, criticals=criticals or {"Wall": WALL})
-    return {key: measurement.value for key, measurement in found.items()}
+    return compare(reference, test, settings, criticals=criticals or {"Wall": WALL}).numbers
 
 
 def testBoxMovedTowardAWall():
@@ -77,11 +76,8 @@ def testFieldOfAnyShapeAndGrid(kernel, shear):
     grid = Grid((12, 10, 9), np.array([[1, shear, 0, 5], [0, 1.5, 0, 6], [0, 0, 2.5, 7], [0, 0, 0, 1]]))
     box = np.array([0, 0, 0]), np.array([11, 9, 8])
     found = hazard.hazardAround([(Mask.fromArray(shape, grid), 0.8)], grid, box, kernelOf(settings)).block(*box)
-    distances = distance_transform_edt(~shape, sampling=(2.5, 1.5, 1))
-    if shear:
-        index = np.argwhere(np.ones_like(shape))[:, ::-1]
-        critical = grid.toWorld(np.argwhere(shape)[:, ::-1])
-        distances = np.linalg.norm(grid.toWorld(index)[:, None] - critical, axis=2).min(axis=1).reshape(shape.shape)
+    places, critical = (grid.toWorld(np.argwhere(one)[:, ::-1]) for one in (np.ones_like(shape), shape))
+    distances = np.linalg.norm(places[:, None] - critical, axis=2).min(axis=1).reshape(shape.shape)
     expected = np.exp(-distances / 3) if kernel == "exponential" else np.maximum(0, 1 - (distances / 4) ** 1.5)
     assert found == pytest.approx(0.8 * expected, abs=1e-6)
 
@@ -183,3 +179,53 @@ def testFieldIsThatOfTheMeasurements():
     assert compare(REFERENCE, TEST, HAZARD).hazard is None
     assert compare(REFERENCE, TEST, HAZARD, criticals={"Wall": EMPTY}).hazard is None
     assert "hazard" not in comparison.toDictionary()
+
+
+# The field of hazard: where it is stored, what is cut out of it, and what is beyond a critical structure's reach
+
+
+GRID = Grid((12, 11, 10), np.eye(4))
+BOX = np.array([0, 0, 0]), np.array([11, 10, 9])
+
+
+def stored() -> HazardField:
+    """Return a field whose 5 x 4 x 3 values, all different, begin at voxel (2, 1, 3)."""
+    return HazardField(np.arange(1.0, 61).reshape(3, 4, 5), np.array([2, 1, 3]), GRID, BOX)
+
+
+@pytest.mark.parametrize("combination", ["max", "sum"])
+def testEveryCriticalStructureReachesAsFar(combination):
+    """Two voxels at either end of the box; 1 - (d / 2.5)^2 at 0, 1 and 2 mm is 1, 0.84 and 0.36."""
+    settings = Settings(hazardReach=2.5, hazardCombination=combination)
+    ends = [Mask(np.ones((1, 1, 1), np.uint8), at, GRID) for at in ((0, 0, 0), (11, 10, 9))]
+    found = hazard.hazardAround([(ends[0], 1.0), (ends[1], 0.5)], GRID, BOX, kernelOf(settings)).block(*BOX)
+    assert found[0, 0, :4] == pytest.approx([1, 0.84, 0.36, 0])
+    assert found[:4, 0, 0] == pytest.approx([1, 0.84, 0.36, 0])
+    assert found[9, 10, :-5:-1] == pytest.approx([0.5, 0.42, 0.18, 0])
+    assert found[9, :-5:-1, 11] == pytest.approx([0.5, 0.42, 0.18, 0])
+    assert found[1, 1, 1] == pytest.approx(1 - 3 / 6.25)
+    # of the 27 voxels 0 to 2 mm from a corner along each axis 7 are sqrt(8), 3 or sqrt(12) mm away
+    assert np.count_nonzero(found) == 2 * (27 - 7)
+
+
+def testOneSlice():
+    """A slice has no voxels above and below, but hazard."""
+    grid = Grid((6, 5, 1), np.eye(4), planar=True)
+    mask = Mask(np.ones((1, 1, 1), np.uint8), (2, 2, 0), grid)
+    box = np.array([0, 0, 0]), np.array([5, 4, 0])
+    found = hazard.hazardAround([(mask, 1.0)], grid, box, kernelOf(Settings(hazardReach=2))).block(*box)
+    assert found[0, 2] == pytest.approx([0, 0.75, 1, 0.75, 0, 0])
+    assert found[0, :, 2] == pytest.approx([0, 0.75, 1, 0.75, 0])
+
+
+@pytest.mark.parametrize("isMesh", [False, True])
+def testBeyondReachNothingIsStored(isMesh):
+    """Critical structures from 20 to 30 mm; the box ends at 11 mm."""
+    far = Mask(np.ones((1, 1, 11), np.uint8), (20, 5, 5), GRID)
+    if isMesh:
+        far = meshing.fromPolyData(shapes.boxMesh((20, 4, 4), (30, 6, 6)))
+    for reach, stored in ((5, False), (8.9, False), (9.5, True)):
+        found = hazard.hazardAround([(far, 1.0)], GRID, BOX, kernelOf(Settings(hazardReach=reach)))
+        assert bool(found.block(*BOX).any()) == stored
+        assert found.at([(11, 5, 5)]) == pytest.approx([1 - (9 / reach) ** 2 if stored else 0], abs=1e-9)
+        assert found.values.size < 12 * 11 * 10

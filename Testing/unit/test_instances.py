@@ -17,6 +17,7 @@ from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from SegmentMetricsLib import Settings, compare, compareCase
 from SegmentMetricsLib.base.errors import InputError, Undefined
+from SegmentMetricsLib.base.plain import fromPlain
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io import labelnames
 from SegmentMetricsLib.metrics import instances as formulas
@@ -250,7 +251,7 @@ class TestList:
         (text,) = (resulttables.lesionsSentence(found.lesions),)
         assert text == "5 lesions in the reference: 2 found, 3 missed; the test has 1 lesion more that is invented."
         plain = json.loads(json.dumps(found.toDictionary()))
-        assert tuple(map(Lesion.fromDictionary, plain["lesions"])) == found.lesions
+        assert fromPlain(tuple[Lesion, ...], plain["lesions"]) == found.lesions
         writing.writeLists([found.record()], tmp_path)
         rows = list(csv.DictReader((tmp_path / "lesions.csv").open(encoding="utf-8")))
         assert [(row["Event"], float(row["X"])) for row in rows] == [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 import shapes
@@ -11,24 +9,12 @@ from tiers import rarely
 
 from SegmentMetricsLib.conventions.meshes import signedDistances
 from SegmentMetricsLib.distances import lattice
-from SegmentMetricsLib.distances.elements import EVERY_NODE, LatticeSampler, Sampler
+from SegmentMetricsLib.distances.elements import LatticeSampler, Sampler
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, measureTogether, packs
-from SegmentMetricsLib.geometry.cellcases import (
-    caseTriangles,
-    cellCodes,
-    nestedSurfaces,
-    ofCases,
-    trianglePlaces,
-)
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.geometry.triangles import TriangleSet
-from SegmentMetricsLib.metrics.bands import lookup as bandlookup
 from SegmentMetricsLib.model.inputs import labelMasks
-
-# Weights of the center of a triangle.
-CENTER = ((1, 1, 1),)
 
 
 def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:
@@ -91,42 +77,6 @@ def testSidesAreThoseOfTheVoxels():
             assert (side * bothRoads(masksOf(*pair, (1, 1, 1)), asked)[0] > 0).all()
 
 
-def testCaseTriangles():
-    triangles, cases = caseTriangles()
-    assert triangles.shape == (189, 3, 3)
-    # a corner of a triangle is the middle of a cell edge: one coordinate is 1/2, the others 0 or 1
-    assert ((triangles == 0.5).sum(axis=2) == 1).all()
-    assert (cases[[0, 255]] == -1).all()
-    assert (cases[1:255] >= 0).all()
-    # one corner inside: the triangle around it
-    assert set(map(tuple, triangles[cases[1, 0]].tolist())) == {(0.5, 0, 0), (0, 0.5, 0), (0, 0, 0.5)}
-
-
-@pytest.mark.parametrize("weights", [CENTER, EVERY_NODE[3], ((2, 0, 0), (0, 2, 0), (0, 0, 2))])
-def testPlacesOnTriangles(weights):
-    """All of them are among the distinct ones, or in the next cell."""
-    positions, triangles = trianglePlaces(weights), caseTriangles()[0]
-    expected = np.einsum("nc,tcx->tnx", np.array(weights) / sum(weights[0]), triangles)
-    found = positions.local[positions.ofTriangles] / positions.denominator + positions.steps
-    assert found == pytest.approx(expected) and set(np.unique(positions.steps)) <= {0, 1}
-    assert len(np.unique(positions.local, axis=0)) == len(positions.local)
-    assert (positions.local >= 0).all() and (positions.local < positions.denominator).all()
-
-
-def testDistancesToATriangle():
-    triangle = np.array([[[0.0, 0, 0], [4, 0, 0], [0, 3, 0]]])
-    points = np.array([[1.0, 1, 2], [-3, -4, 0], [2, -1, 0], [4, 3, 0], [5, 0, 0]])
-    squared = TriangleSet(triangle).squaredDistances(points)
-    # above the face; before a corner; beside a leg; beyond the hypotenuse 3x + 4y = 12; beyond the other corner
-    assert np.sqrt(squared[0]) == pytest.approx([2, 5, 1, (3 * 4 + 4 * 3 - 12) / 5, 1])
-
-
-def testCellCodes():
-    block = np.zeros((2, 2, 3), np.uint8)
-    block[1, 0, 1] = 1  # x 1, y 0, z 1
-    assert cellCodes(block).ravel().tolist() == [1 << (1 + 4), 1 << (0 + 4)]
-
-
 def testMasksOnDifferentLatticesHaveNone():
     image = shapes.ball(5, size=(20, 20, 20), origin=(-10, -10, -10))
     moved = shapes.ball(5, size=(20, 20, 20), origin=(-10.4, -10, -10))
@@ -134,52 +84,6 @@ def testMasksOnDifferentLatticesHaveNone():
     assert BoundaryPair(*surfaces).lattice is None
     with pytest.raises(ValueError, match="lattice"):
         lattice.Lattice([[labelMasks(i, 0.5)[1] for i in (image, moved)]])
-
-
-@pytest.mark.parametrize("perCell", [16, 32, 64, 256])
-def testBandMembershipAsBits(perCell):
-    masks = masksOf(shapes.blob(3), shapes.blob(4), (1.0, 0.8, 1.5))
-    pair = BoundaryPair(*(fromMask(mask) for mask in masks), reach=3.0)
-    tables = bandlookup.bandTables(pair.lattice.spacing, 512, pair.lattice.reach, 1.3)
-    random = np.random.default_rng(0)
-    cells = np.sort(random.choice(np.flatnonzero(pair.lattice.codes[1]), 300))
-    blocks = random.integers(0, 512 // perCell, len(cells))
-    strides = tables.steps @ pair.lattice.strides
-    found = bandlookup.bandMembership(pair.lattice.codes[1], strides, cells, blocks, tables.inBlocks(perCell))
-    bits = np.unpackbits(found.reshape(len(cells), -1).view(np.uint8), axis=1)
-    assert bits.shape == (len(cells), perCell)
-    positions = bandlookup.spreadPositions(512)
-    local = positions.local[blocks[:, None] * perCell + np.arange(perCell)] / positions.denominator
-    index = np.stack(np.unravel_index(cells, pair.lattice.shape, order="F"), axis=1) + pair.lattice.low
-    places = pair.lattice.grid.toWorld((index[:, None] + local).reshape(-1, 3))
-    signed = pair.search(1).signedDistances(places).reshape(bits.shape)
-    decided = (np.abs(signed) > 1e-5) & (np.abs(signed + 1.3) > 1e-5)
-    assert ((bits > 0) == ((signed < 0) & (signed > -1.3)))[decided].mean() > 0.9999
-    counted = bandlookup.Estimate.of([found, found])
-    assert (counted.both.sum(axis=1) == bits.sum(axis=1)).all()
-
-
-def blocksOf(tables) -> list[range]:
-    """Return the blocks of ranks after which finished points are removed."""
-    blocks = [tables.blockFrom(0)]
-    while blocks[-1].stop < len(tables.order):
-        blocks.append(tables.blockFrom(blocks[-1].stop))
-    return blocks
-
-
-@pytest.mark.parametrize("spacing", [(1.0, 1.0, 1.0), (0.5, 0.7, 3.0)])
-def testEveryPositionLooksAtTheNearestCellsFirst(spacing):
-    tables = lattice.cellTables(spacing, trianglePlaces(EVERY_NODE[3]))
-    low = tables.steps * tables.spacing
-    for number, point in enumerate(tables.points):
-        outside = np.maximum(np.maximum(low - point, point - low - tables.spacing), 0)
-        gaps = (outside[tables.order[:, number]] ** 2).sum(axis=1)
-        assert (np.diff(gaps) >= -1e-5).all()
-        assert tables.gaps[:-1, number] == pytest.approx(np.minimum(gaps, tables.horizon**2), rel=1e-6)
-        assert sorted(tables.order[:, number]) == list(range(len(tables.steps)))
-    blocks = blocksOf(tables)
-    assert blocks[0].start == 0 and blocks[-1].stop == len(tables.order)
-    assert all(one.stop == other.start for one, other in itertools.pairwise(blocks))
 
 
 def testSideOfPlacesAnywhere():
@@ -221,38 +125,6 @@ def testNothingReachesWhereSurfacesAreNested(seed):
             assert (side * signed[~reaches]).max(initial=0.0) < 1e-6
             excluded += np.count_nonzero(~reaches)
     assert excluded > 500
-
-
-def testNestedSurfaces():
-    outward, inward = nestedSurfaces()
-    corner, edge, slab = 0b00000001, 0b00000011, 0b00001111
-    for inner, outer in ((corner, edge), (edge, slab), (corner, 255), (slab, 255), (slab, slab)):
-        assert outward[inner, outer]
-        assert outer == 255 or inward[outer, inner]
-    assert inward[corner, 0] and not outward[corner, 0]
-    assert not outward[edge, corner] and not inward[corner, edge]
-    # two voxels side by side, and two others: neither is a part of the other, so nothing is told
-    assert not outward[0b00000011, 0b00001100] and not inward[0b00000011, 0b00001100]
-    # the voxels of 11 are among those of 27, but 27 is cut across the corners of a face, and 11 along them
-    assert not outward[11, 27]
-
-
-@pytest.mark.parametrize(
-    ("spacing", "positions"),
-    [((1.0, 1.0, 1.0), trianglePlaces(CENTER)), ((0.7, 1.3, 2.5), trianglePlaces(EVERY_NODE[3]))],
-)
-def testTablesHoldTheDistancesOfEveryStep(spacing, positions):
-    """Of places that mirror each other only one is measured; here every one is, cell by cell."""
-    tables = lattice.CellTables(spacing, positions, 3)
-    pieces = TriangleSet(caseTriangles()[0] * tables.spacing)
-    for block in blocksOf(tables)[:: len(blocksOf(tables)) - 1]:
-        found = tables.tables(block).reshape(len(block), len(tables.points), 256)
-        for rank, ofRank in zip(block, found, strict=True):
-            for step in np.unique(tables.order[rank]):
-                chosen = np.flatnonzero(tables.order[rank] == step)
-                away = tables.distancesTo(pieces, tables.points - tables.steps[step] * tables.spacing)
-                expected = ofCases(away, np.minimum).T
-                np.testing.assert_allclose(ofRank[chosen], expected[chosen], rtol=1e-6)
 
 
 def testSmallPairsTogether():

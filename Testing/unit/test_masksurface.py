@@ -9,7 +9,6 @@ import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry import cellcases
 from SegmentMetricsLib.geometry.meshing import MaskSurface, fromMask, paddedImage, transformed
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData, triangleIndices
 from SegmentMetricsLib.model.inputs import labelMasks
@@ -92,26 +91,6 @@ def testCopiesAreMadeAgain():
     copy = pickle.loads(pickle.dumps(surface))
     assert set(copy.__dict__) == {"mask"}
     assert (copy.points == surface.points).all() and (copy.cells == surface.cells).all()
-
-
-def testCasesAreComplementary():
-    """A case and that of all other corners hold the same area, and enclose the whole cell together."""
-    cases, (flux, moment) = cellcases.cases(), cellcases.caseFluxes()
-    areas = np.append(cellcases.caseAreas((1.0, 0, 0, 0, 1.0, 0, 0, 0, 1.0)), 0.0)
-    normals = cellcases.caseNormals((1.0, 0, 0, 0, 2.0, 0, 0, 0, 3.0))
-    assert np.linalg.norm(normals, axis=1) == pytest.approx(1)
-    assert cases.counts[[0, 1, 254, 255]].tolist() == [0, 1, 1, 0]
-    for case in range(1, 255):
-        numbers = cases.numbers[case, : cases.counts[case]]
-        assert (cases.numbers[case, cases.counts[case] :] == numbers[-1]).all()
-        outward = np.where(cases.areTurned[case, : len(numbers), None], -normals[numbers], normals[numbers])
-        if cases.counts[case] == 1:
-            inside = cellcases.CORNERS[[n for n in range(8) if case >> n & 1]].mean(axis=0)
-            assert (outward[0] * [1, 2, 3]) @ (cases.triangles[numbers[0]].mean(axis=0) - inside) > 0
-        assert areas[numbers].sum() > 0 and np.abs(moment[case]) <= areas[numbers].sum()
-    assert flux[1] == pytest.approx(1 / 8) and flux[254] == pytest.approx(-1 / 8)
-    # of all corners at x = 0: a plane in the middle
-    assert (flux[0b01010101], moment[0b01010101]) == pytest.approx((1, 0.5))
 
 
 class TestAgainstSlicer:

@@ -14,7 +14,6 @@ import SimpleITK
 from SegmentMetricsLib import Settings, Structure, compareLabels, readStructures
 from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.multilabel import ofShares
 from SegmentMetricsLib.metrics.registry import MULTI_LABEL
 from SegmentMetricsLib.show.explanations import ofMeasurement
 
@@ -112,8 +111,6 @@ def testWhatIsRefused():
         compareLabels(REFERENCE, 3)
     with pytest.raises(ValueError, match=r"The reference cannot be compared\. The image"):
         compareLabels(shapes.imageOf(np.full((4, 4, 4), -1, np.int16)), TEST)
-    with pytest.raises(ValueError, match="several structures and the agreement family"):
-        ofShares([], [], [], Settings(labelWeights={"a": 1}))
 
 
 @pytest.mark.parametrize(

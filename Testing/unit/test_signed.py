@@ -22,10 +22,6 @@ MOVED = [(-2, 0), (8, 0), (8, 10), (-2, 10)]
 OPPOSITE = {"R": "L", "L": "R", "A": "P", "P": "A", "S": "I", "I": "S"}
 
 
-def valuesOf(comparison) -> dict[str, float]:
-    return {key: measurement.value for key, measurement in comparison.items()}
-
-
 def testSquareMovedToTheRight():
     """A square of 10 mm is drawn 2 mm too far toward R, which is toward -x in LPS.
 
@@ -37,7 +33,7 @@ def testSquareMovedToTheRight():
     average on the 2 mm that stick out, whose nearest place of the reference is its corner, straight to the left: they
     belong to R.
     """
-    found = valuesOf(compare(shapes.loops(SQUARE), shapes.loops(MOVED), SIGNED))
+    found = compare(shapes.loops(SQUARE), shapes.loops(MOVED), SIGNED).numbers
     right = (6 * 2 + 4 * 1 + 10 * 2 + 2 * (2 * 1)) / (10 + 10 + 2 * 2)
     left = (10 * -2 + 6 * -2) / (10 + 6)
     flank = (8 * 0 + 2 * -1 + 2 * -1 + 8 * 0) / (10 + 2 + 8)
@@ -102,7 +98,7 @@ def squares(scale: float = 1) -> list:
 @pytest.mark.parametrize("scale", [1, 0.02])
 def testSquareFarToTheLeft(scale):
     """All of it is nearest to the L side, x = 10; the R side, x = 0, is 20 mm away along x, and up to 4 mm along y."""
-    found = valuesOf(compare(*squares(scale), SIGNED))
+    found = compare(*squares(scale), SIGNED).numbers
     y = np.linspace(0, 10, 100_001)
     beside = np.maximum(np.maximum(4 - y, y - 6), 0)
     right, left = -np.hypot(20, beside).mean(), -np.hypot(10, beside).mean()
@@ -187,7 +183,7 @@ def testSidesThatAPlaneLacksDoNotDependOnWhatIsEmpty(axis, lacking):
 def testBoxDrawnTooLongTowardOneSide(side, low, high):
     reference, test = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box(low, high)
     comparison = compare(reference, test, SIGNED)
-    found = valuesOf(comparison)
+    found = comparison.numbers
     assert found[f"Max{side}"] == pytest.approx(3) == found["OverMax"]
     assert found["OverVolume"] == 10 * 10 * 3 and found["UnderVolume"] == 0 == found["UnderMax"]
     assert found[f"Mean{side}"] > 1.2
@@ -198,7 +194,7 @@ def testBoxDrawnTooLongTowardOneSide(side, low, high):
     assert comparison["OverMax"].position[axis] in (pytest.approx(face), pytest.approx(face + 3 * sign))
     assert comparison["UnderMax"].position is None
     # the test as reference: what was too much is too little, on the same side
-    swapped = valuesOf(compare(test, reference, SIGNED))
+    swapped = compare(test, reference, SIGNED).numbers
     assert swapped[f"Min{side}"] == pytest.approx(-3) and swapped["UnderMax"] == pytest.approx(3)
     assert swapped["UnderVolume"] == 300 and swapped["OverVolume"] == 0
 
@@ -225,17 +221,13 @@ def testEmptyStructures(empty):
 
 def testSidesOfMasksAreThoseOfTheirMeshes():
     """A bar that sticks out toward the left starts at a beveled edge, which faces another side just as well."""
-    spacing = (1.0, 1.0, 3.0)
-    reference, bar = (
-        shapes.box((4, 4, 2), (12, 12, 6), spacing=spacing),
-        shapes.box((10, 11, 3), (20, 12, 5), spacing=spacing),
-    )
-    masks = compare(reference, reference | bar, SIGNED)
+    reference, test = np.zeros((2, 24, 24, 24), np.uint8)
+    reference[2:7, 4:13, 4:13] = test[2:7, 4:13, 4:13] = test[3:6, 11:13, 10:21] = 1
+    masks = compare(*(shapes.imageOf(array, (1, 1, 3)) for array in (reference, test)), SIGNED)
     meshes = [toPolyData(direction.surface) for direction in masks.distances.directions]
     found = compare(*meshes, SIGNED)
     sides = [key for key in masks if key[:-1] in ("Mean", "Max", "Min")]
     assert {key: masks[key].value for key in sides} == pytest.approx(
         {key: found[key].value for key in sides}, abs=0.002
     )
-    assert masks["MaxL"].value > 7.5
-    assert masks["MaxP"].value < 1.5
+    assert masks["MaxL"].value > 7.5 and masks["MaxP"].value < 1.5

@@ -3,68 +3,26 @@
 from __future__ import annotations
 
 import math
+from statistics import median
 
 import numpy as np
 import pytest
+import reference
 import shapes
-from similaritywork import KEYS, measured, square, stack
+import SimpleITK
+from scipy.spatial.distance import cdist
+from similaritywork import KEYS, disc, measured, square, stack
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 
+from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.base.plain import fromPlain, toPlain
+from SegmentMetricsLib.geometry.meshing import fromPolyData
 from SegmentMetricsLib.geometry.slicecontours import Contour
 from SegmentMetricsLib.metrics import similarity
-from SegmentMetricsLib.metrics.similarity import Levels
-
-
-class TestWeight:
-    def testValues(self):
-        # WF(d, l) = exp(-d² / (2 (10 / l)²)): exp(-1/2) at 10 mm for level 1, and at 1 mm for level 10
-        assert similarity.weight(10, 1) == pytest.approx(math.exp(-0.5)) == similarity.weight(1, 10)
-        # 5 mm, level 2: (10 / 2)² = 25, exp(-25 / 50)
-        assert similarity.weight(5, 2) == pytest.approx(0.606531, abs=1e-6)
-        assert similarity.weight(0, 7) == 1
-
-    def testSides(self):
-        # inside level 1, outside level 10, on the contour the milder one
-        scores = Levels(1, 10).scores(np.full(3, 2.0), np.array([-1, 0, 1]))
-        assert scores == pytest.approx([math.exp(-4 / 200), math.exp(-4 / 200), math.exp(-2)])
-
-
-class TestLocalDistances:
-    def testThreePointsAgainstThree(self):
-        """The reference has a spike that no test point is close to: only the backward distance sees it.
-
-        reference (0, 0), (4, 0), (4, 9); test (0, 1), (4, 1)
-        forward: (0, 1) -> (0, 0): 1, (4, 1) -> (4, 0): 1
-        backward: (0, 0) is closest to (0, 1): 1; (4, 0) to (4, 1): 1; (4, 9) to (4, 1): 8
-        """
-        reference, test = np.array([[0, 0], [4, 0], [4, 9.0]]), np.array([[0, 1], [4, 1.0]])
-        local, pairs = similarity.localDistances(test, reference, np.zeros_like(test), 1e-9)
-        assert local.tolist() == [1, 8] == pairs.tolist()
-
-    def testMovedForPairingOnly(self):
-        """Moved by (10, 0) the two coincide, so each is paired with its like and 10 mm away from it."""
-        reference = np.array([[0, 0], [4, 0], [4, 3.0]])
-        local, pairs = similarity.localDistances(reference - [10, 0], reference, np.tile([10.0, 0], (3, 1)), 1e-9)
-        assert local.tolist() == [0, 0, 0] and pairs.tolist() == [10, 10, 10]
-
-    @pytest.mark.parametrize("seed", range(4))
-    def testAgainstTheDefinition(self, seed):
-        """Equations 1 to 4 word by word, on a lattice with many equal distances."""
-        generator = np.random.default_rng(seed)
-        mine, other = generator.integers(0, 7, (12, 2)).astype(float), generator.integers(0, 7, (15, 2)).astype(float)
-        shift = np.array([1.0, 0.5])
-        expected = []
-        distances = np.linalg.norm((mine + shift)[:, None] - other, axis=2)
-        for number, row in enumerate(distances):
-            isClosest = distances[number] <= distances.min(axis=0) + 1e-9
-            backward = row[isClosest].max(initial=0)
-            expected.append(max(row.min(), backward))
-        local, pairs = similarity.localDistances(mine, other, np.tile(shift, (12, 1)), 1e-9)
-        assert local == pytest.approx(expected)
-        for point, distance, pair in zip(mine, local, pairs, strict=True):
-            partners = np.linalg.norm(point + shift - other, axis=1)
-            at = np.linalg.norm(point - other, axis=1)[np.abs(partners - distance) < 1e-9]
-            assert np.abs(at - pair).min() < 1e-9
+from SegmentMetricsLib.metrics.similarity import localDistancesAt
+from SegmentMetricsLib.metrics.slices import SliceRow
+from SegmentMetricsLib.show.writing import measuredSurfaces
 
 
 class TestHandComputed:
@@ -113,15 +71,6 @@ class TestHandComputed:
             finer.Update()
             for pair in ((box, finer.GetOutput()), (finer.GetOutput(), box)):
                 assert measured(*pair)["MSI3D"].value > 0.99
-
-    def testWeightedByArea(self):
-        """Two elements, one three times as large: 0 mm and 10 mm away from theirs: (1 + 3 exp(-1/2)) / 4."""
-        points, others = np.array([[0, 0, 0], [50, 0, 0.0]]), np.array([[0, 0, 0], [60, 0, 0.0]])
-        # the reference's sizes are such that nothing is moved
-        sizes, otherSizes, sides = np.array([1, 3.0]), np.array([3, 5.0]), np.array([1, 1])
-        elements = similarity.PairedElements(points, sizes, others, otherSizes, sides)
-        value = similarity.surfaceScore(elements, il=1, ol=1)
-        assert value == pytest.approx((1 + 3 * math.exp(-0.5)) / 4)
 
     def testMedians(self):
         """Slices moved by 0, 2 and 4 mm and one that the test lacks: scores 1, exp(-4/200), exp(-16/200), 0."""
@@ -255,3 +204,173 @@ class TestPairing:
         assert plain[0].score == hard[0].score == 1
         assert hard[1].score < 0.7 < math.exp(-(2.9**2) / 200) < plain[1].score < math.exp(-4 / 200) + 1e-9
         assert measured(reference, test, il=1, ol=4.9).similarity.slices[0].contours == plain
+
+
+# The contours of slices that the similarity index follows: traced, resampled, cut apart
+
+
+class TestSplitting:
+    # two discs of radius 8 joined by a neck, and apart
+    joined = disc(8, (18, 30)) | disc(8, (42, 30)) | square((18, 28), (42, 32), 60)
+    apart = disc(8, (18, 30)) | disc(8, (42, 30))
+
+    @pytest.mark.parametrize("order", [1, -1])
+    def testNeckIsCut(self, order):
+        pair = [stack([self.joined] * 2), stack([self.apart] * 2)][::order]
+        whole, cut = (measured(*pair, splitContours=split) for split in (False, True))
+        assert whole["MSI"].value == 0 and len(whole.similarity.flagged) == 2
+        assert not cut.similarity.flagged and cut["MSI"].value > 0.9
+        assert all(len(s.contours) == 2 for s in cut.similarity.slices)
+
+    def testNothingToEven(self):
+        """Contours are cut only where their numbers differ, and only if that makes them equal."""
+        pairs = [(self.joined, other) for other in (self.joined, np.zeros((60, 60)), self.apart | disc(4, (30, 50)))]
+        # a horseshoe, which has a single notch; what is convex; what has at most 50 pixels
+        horseshoe = square((5, 5), (24, 24), 60) & ~square((10, 10), (19, 24), 60)
+        few = square((5, 5), (8, 8), 60) | square((14, 5), (17, 8), 60) | square((9, 6), (13, 7), 60)
+        pairs += [(shape, self.apart) for shape in (horseshoe, square((5, 5), (24, 24), 60), few)]
+        for one, other in pairs:
+            pair = stack([one]), stack([other])
+            assert measured(*pair, splitContours=True).similarity == measured(*pair).similarity
+
+    def testHolesDoNotCountAsParts(self):
+        """Both have a hole in one of the discs: two outer contours and a hole each, once the neck is cut."""
+        hole = square((16, 28), (20, 32), 60)
+        pair = stack([self.joined & ~hole]), stack([self.apart & ~hole])
+        (only,) = measured(*pair, splitContours=True).similarity.slices
+        assert not only.flag and sorted(c.hole for c in only.contours) == [False, False, True]
+
+
+# Distances of contours that belong together: paired average Hausdorff distance, bidirectional local distances
+
+
+# Label -> paired average Hausdorff distance and mean bidirectional local distance in mm.
+ORGANS = {5: (0.70, 1.43), 1: (0.52, 0.86), 2: (0.69, 1.22), 6: (0.83, 1.67), 7: (1.18, 2.30)}
+
+
+def centered(side: float):
+    """Return a square around the origin as lines."""
+    h = side / 2
+    return shapes.loops([(-h, -h), (h, -h), (h, h), (-h, h)])
+
+
+def organs():
+    return [
+        SimpleITK.ReadImage(str(reference.FOLDER / "data" / f"organs_{side}.nii.gz")) for side in ("reference", "test")
+    ]
+
+
+class TestPairedDistance:
+    def testConcentricSquares(self):
+        """Sides of 10 and 14 mm.
+
+        From the inner one 2 mm everywhere. From a side of the outer one 2 mm on 10 of 14 mm; beyond, sqrt(4 + t²) for t
+        from 0 to 2, of which the integral is sqrt(8) + 2 asinh(1) at either end.
+        """
+        outward = (20 + 2 * (math.sqrt(8) + 2 * math.asinh(1))) / 14
+        for pair in ((10, 14), (14, 10)):
+            result = measured(*map(centered, pair), meshSpacing=0.1)
+            assert result["PairedDistance"].value == pytest.approx((2 + outward) / 2, abs=2e-3)
+
+    def testMedianOverContoursAndSlices(self):
+        """Squares moved by 0, 2 and 4 pixels in one slice, equal ones in the next: medians of three and of two."""
+        lows = [(2, 2), (2, 18), (18, 2)]
+        moved = [(2, 2), (4, 18), (22, 2)]
+        first, other = (
+            np.logical_or.reduce([square(low, (low[0] + 5, low[1] + 5)) for low in which]) for which in (lows, moved)
+        )
+        result = measured(stack([first, first]), stack([other, first]))
+        one, two = result.similarity.slices
+        assert one.distance == sorted(c.distance for c in one.contours)[1] > 0 == two.distance
+        assert result["PairedDistance"].value == pytest.approx(one.distance / 2)
+
+    @reference.needsReference
+    @pytest.mark.nightly
+    @pytest.mark.parametrize("label", ORGANS)
+    def testOrgans(self, label):
+        """The same from contours traced by scikit-image, and from the distances of densely spaced points."""
+        measure = pytest.importorskip("skimage.measure", reason="needs scikit-image")
+        images = organs()
+        result = compare(*images, Settings(families="similarity"), label=label)
+        distances = []
+        for k in range(images[0].GetSize()[2]):
+            contours = []
+            for image in images:
+                mask = np.pad(SimpleITK.GetArrayViewFromImage(image)[k] == label, 1).astype(float)
+                contours.append([3 * c for c in measure.find_contours(mask, 0.5, fully_connected="low")])
+            if len(contours[0]) == len(contours[1]) == 1:
+                points = [densely(contour, 0.05) for (contour,) in contours]
+                distances.append((directed(*points) + directed(*points[::-1])) / 2)
+        single = [s for s in result.similarity.slices if len(s.contours) == 1]
+        assert len(single) == len(distances) > 3
+        assert [s.distance for s in single] == pytest.approx(distances, abs=0.02)
+        values = result["PairedDistance"].value, result["MeanBLD"].value
+        assert values == pytest.approx(ORGANS[label], abs=0.02 / 2)
+        assert values[0] == median(s.distance for s in result.similarity.paired)
+
+
+def densely(line: np.ndarray, step: float) -> np.ndarray:
+    """Return points (m, 2) along a closed line (n, 2) whose last point is the first."""
+    ends = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
+    at = np.arange(0, ends[-1], step)
+    return np.stack([np.interp(at, ends, line[:, axis]) for axis in (0, 1)], axis=1)
+
+
+def directed(points: np.ndarray, others: np.ndarray) -> float:
+    return float(np.mean([cdist(part, others).min(axis=1).mean() for part in np.array_split(points, 50)]))
+
+
+def byDefinition(points: np.ndarray, others: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Return the bidirectional local distances (n,) of points as paired after a shift and measured before it."""
+    apart = cdist(points + shift, others)
+    pairs = apart.argmin(axis=1)
+    largest = apart.min(axis=1)
+    for number, nearest in enumerate(apart.argmin(axis=0)):
+        if apart[nearest, number] > largest[nearest]:
+            largest[nearest], pairs[nearest] = apart[nearest, number], number
+    return np.linalg.norm(points - others[pairs], axis=1)
+
+
+class TestProfile:
+    def testColumns(self):
+        """Slices moved by 0 and 3 pixels, and one that only the reference has."""
+        one = square((5, 5), (14, 14))
+        images = [
+            stack(slices, spacing=(2, 2, 3))
+            for slices in ([one, one, one], [one, square((8, 5), (17, 14)), np.zeros((30, 30))])
+        ]
+        for unit, key, moved in (("mm", "MeanBLD", 6), ("pixel", "MeanBLD_pixel", 3)):
+            rows = compare(*images, Settings(families=("similarity", "slices"), msiUnit=unit)).slices
+            assert [row.values[key] for row in rows] == pytest.approx([0, moved, math.inf], abs=1e-9)
+            assert [row.values["MSI"] for row in rows] == pytest.approx([1, math.exp(-(moved**2) / 200), 0])
+            assert [fromPlain(SliceRow, toPlain(row)) for row in rows] == list(rows)
+
+
+class TestMap:
+    def testConcentricBalls(self):
+        small, large = (fromPolyData(shapes.ballMesh(radius)) for radius in (20, 24))
+        for pair in ((small, large), (large, small)):
+            assert localDistancesAt(*pair, 2.0) == pytest.approx(4, abs=0.4)
+        assert localDistancesAt(small, small, 2.0) == pytest.approx(0, abs=1e-12)
+
+    def testSpike(self):
+        """The test has a needle 12 voxels long: the reference's distance below it is 0, its local distance is 12."""
+        plain = np.zeros((40, 40, 40), np.uint8)
+        plain[10:20, 8:32, 8:32] = 1
+        needle = plain.copy()
+        needle[20:32, 20, 20] = 1
+        images = [shapes.imageOf(array) for array in (plain, needle)]
+        comparison = compare(*images, Settings(families=("boundary", "similarity")))
+        arrays = measuredSurfaces(comparison).GetPointData()
+        distance, local, side = (vtk_to_numpy(arrays.GetArray(name)) for name in ("Distance", "BLD", "Side"))
+        assert distance[side == 0].max() < 1.1 and 11 < local[side == 0].max() < 13
+        assert (local >= 0).all() and np.median(local[side == 0]) < 0.5
+
+    def testAgainstTheDefinition(self):
+        one, other = (
+            fromPolyData(shapes.boxMesh(*corners)) for corners in (((0, 0, 0), (6, 5, 4)), ((1, 0, 0), (8, 6, 5)))
+        )
+        whole, others = one, other
+        found = localDistancesAt(whole, others, 100.0)
+        centers = [s.sizes @ s.points[s.cells].mean(axis=1) / s.sizes.sum() for s in (one, other)]
+        assert found == pytest.approx(byDefinition(one.points, other.points, centers[1] - centers[0]))

@@ -11,7 +11,6 @@ import pytest
 import shapes
 from similaritywork import KEYS, disc, maskOf, measured, square, stack, values
 
-from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.geometry import meshing, slicecontours
 from SegmentMetricsLib.geometry.crosssections import ofVoxels
@@ -118,46 +117,6 @@ class TestInputs:
             assert {result[key].reason for key in KEYS} == {f"the {which} is empty"}
             assert result.similarity is None
         assert {m.status for m in measured(nothing, nothing, **settings).values()} == {"undefined"}
-
-
-class TestSettings:
-    @pytest.mark.parametrize(
-        ("given", "message"),
-        [
-            ({"il": 0}, "The inside level must be greater than 0 and at most 1000, not 0."),
-            ({"ol": -1}, "The outside level must be greater than 0 and at most 1000, not -1."),
-            ({"ol": "high"}, "The outside level must be a number, not 'high'."),
-            ({"msiUnit": "voxel"}, "The unit of contour distances must be one of mm, pixel, not 'voxel'."),
-            ({"asPublished": 1}, "Whether the similarity index is computed as published must be True or False, not 1."),
-            ({"splitContours": None}, "Whether contours are split must be True or False, not None."),
-        ],
-    )
-    def testRefused(self, given, message):
-        with pytest.raises(ValueError) as caught:
-            Settings(**given)
-        assert str(caught.value) == message
-
-    def testCommandLine(self):
-        from SegmentMetricsLib.__main__ import makeParser
-        from SegmentMetricsLib.commands.options import settingsFrom
-
-        options = [
-            "--metrics",
-            "similarity",
-            "--set",
-            "il=2",
-            "--set",
-            "ol=10",
-            "--set",
-            "asPublished=yes",
-            "--msi-unit",
-            "pixel",
-        ]
-        given = makeParser().parse_args(["compare", "a", "b", "--output", "c", *options, "--set", "splitContours=yes"])
-        settings = settingsFrom(given)
-        assert settings == Settings(
-            families="similarity", il=2, ol=10, asPublished=True, msiUnit="pixel", splitContours=True
-        )
 
 
 def testFiles():

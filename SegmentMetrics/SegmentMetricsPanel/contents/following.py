@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from SegmentMetricsLib.base.plain import fromPlain, toPlain
 from SegmentMetricsLib.case.places import Place
 from SegmentMetricsLib.show import tables
 
@@ -36,8 +37,7 @@ class Edit:
 
     def toText(self) -> str:
         """Return the edit as it is saved with the scene."""
-        places = [place.toDictionary() for place in self.places]
-        return json.dumps([self.pair, dict(self.numbers), places, list(self.isDone), self.current])
+        return json.dumps(toPlain([self.pair, self.numbers, self.places, self.isDone, self.current]))
 
     @staticmethod
     def fromText(text: str) -> Edit | None:
@@ -45,7 +45,7 @@ class Edit:
         try:
             pair, numbers, places, isDone, current = json.loads(text)
             key = tuple(tuple(side) for side in pair)
-            return Edit(key, numbers, tuple(map(Place.fromDictionary, places)), tuple(isDone), current)
+            return Edit(key, numbers, fromPlain(tuple[Place, ...], places), tuple(isDone), current)
         except (KeyError, TypeError, ValueError):
             return None
 

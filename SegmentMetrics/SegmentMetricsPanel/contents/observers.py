@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from SegmentMetricsLib.base.plain import fromPlain
 from SegmentMetricsLib.case.places import Place
 from SegmentMetricsLib.metrics.measurement import fixDecimals, withUnit
 from SegmentMetricsLib.metrics.registry import findMetric
@@ -127,7 +128,7 @@ def outlierPlaces(found: Mapping | None) -> list[Place]:
     """Return the places where the outlier is farthest from the consensus of the others, the worst first."""
     name = ((found or {}).get("outlier") or {}).get("name")
     listed = [one["worstPlaces"] for one in (found or {}).get("leaveOneOut", ()) if one["name"] == name]
-    return [Place.fromDictionary(place) for place in (listed[0] if listed else ())]
+    return [fromPlain(Place, place) for place in (listed[0] if listed else ())]
 
 
 def aboutPlaces(found: Mapping | None) -> str:

@@ -12,12 +12,13 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.parallel import eachSideBySide
+from ...base.plain import toPlain
 from ...conventions.presets import PRESETS
 from ...distances.surfacedistances import SurfaceDistances
 from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
 from ...metrics.findings import asFinding
-from ...metrics.measurement import Measurement, finite, measure
+from ...metrics.measurement import Measurement, measure
 from ...metrics.pair import Pair
 from ...metrics.registry import findMetric
 from ...model.structure import Structure
@@ -45,9 +46,7 @@ class PairSpread(NamedTuple):
 
     def toDictionary(self) -> dict:
         """Return the spread for JSON, with null for what is not finite."""
-        names = {"mean": "mean", "SD": "sd", "lowest": "low", "highest": "high"}
-        found = {key: finite(getattr(self, name)) for key, name in names.items()}
-        return {**found, "pairs": self.pairs, "undefined": self.undefined}
+        return toPlain(dict(zip(("mean", "SD", "lowest", "highest", "pairs", "undefined"), self)))
 
 
 class Pooled(NamedTuple):

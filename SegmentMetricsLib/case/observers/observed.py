@@ -10,9 +10,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from ...base.plain import toPlain
 from ...base.texts import commaSeparated, counted, shortest
 from ...geometry.masks import Mask
-from ...metrics.measurement import Measurement, finite, fixDecimals, infiniteText, withUnit
+from ...metrics.measurement import Measurement, fixDecimals, infiniteText, withUnit
 from ...metrics.registry import findMetric
 from ...model.structure import Structure
 from ...settings.settings import Settings
@@ -45,8 +46,8 @@ class AgainstOthers:
 
     def toDictionary(self) -> dict:
         """Return name and values for JSON, with null for what is not finite."""
-        content = {"name": self.name, **{key: finite(m.value) for key, m in self.measurements.items()}}
-        return content | {"worstPlaces": [place.toDictionary() for place in self.places]}
+        values = {key: m.value for key, m in self.measurements.items()}
+        return toPlain({"name": self.name, **values, "worstPlaces": self.places})
 
 
 @dataclass(frozen=True)
@@ -170,15 +171,15 @@ class ObservedStructure:
             "name": self.name,
             "having": self.having,
             "sentence": self.sentence,
-            "agreement": {key: finite(value) for key, value in self.agreement.items()},
-            "matrix": {key: [list(map(finite, row)) for row in m.tolist()] for key, m in self.matrix.items()},
-            "spread": {key: self.pairs.spread(key, self.members).toDictionary() for key in self.pairs.keys},
+            "agreement": self.agreement,
+            "matrix": self.matrix,
+            "spread": {key: self.pairs.spread(key, self.members) for key in self.pairs.keys},
             "consensus": None,
             "variation": None,
-            "leaveOneOut": [one.toDictionary() for one in self.leaveOneOut],
-            "tests": [test.toDictionary() for test in self.tests],
-            "tolerance": {"percentile": TOLERATED, "mm": finite(self.tolerance)},
-            "remarks": list(self.remarks),
+            "leaveOneOut": self.leaveOneOut,
+            "tests": self.tests,
+            "tolerance": {"percentile": TOLERATED, "mm": self.tolerance},
+            "remarks": self.remarks,
         }
         if self.consensus is not None:
             size = "volumeMm3" if self.consensus.dimension == 3 else "areaMm2"
@@ -188,9 +189,9 @@ class ObservedStructure:
                 content["consensus"]["performances"] = rates
         if self.variation is not None:
             names = ("rootMeanSquareSD", "percentile95SD")
-            content["variation"] = {name: finite(getattr(self.variation, name)) for name in names}
+            content["variation"] = {name: getattr(self.variation, name) for name in names}
         if self.outlier is not None:
-            content["outlier"] = {"name": self.outlier.name, self.outlier.key: finite(self.outlier.value)}
+            content["outlier"] = {"name": self.outlier.name, self.outlier.key: self.outlier.value}
         notFinite = [
             {"reference": self.everyone[row], "test": self.everyone[column], "measurement": key}
             | {"status": m.status, "reason": m.reason}
@@ -198,7 +199,7 @@ class ObservedStructure:
             for key, m in found.items()
             if m.status != "ok"
         ]
-        return content | ({"notFinite": notFinite} if notFinite else {})
+        return toPlain(content | ({"notFinite": notFinite} if notFinite else {}))
 
 
 def _agreement(found: ObservedStructure) -> str:

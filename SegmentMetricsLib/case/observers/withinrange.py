@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from ...metrics.measurement import ROUNDING, finite
+from ...base.plain import stored
+from ...metrics.measurement import ROUNDING
 from .matrix import Matrix, meanOf
 
 
@@ -25,19 +26,9 @@ class TestVerdict:
 
     name: str
     mean: Mapping[str, float]
-    rank: Mapping[str, int] = field(default_factory=dict)
-    isWithin: Mapping[str, bool] = field(default_factory=dict)
-    undefined: Mapping[str, int] = field(default_factory=dict)
-
-    def toDictionary(self) -> dict:
-        """Return the verdict for JSON, with null for what is not finite."""
-        content = {
-            "name": self.name,
-            "mean": {key: finite(value) for key, value in self.mean.items()},
-            "rank": dict(self.rank),
-            "isWithin": dict(self.isWithin),
-        }
-        return content | ({"undefined": dict(self.undefined)} if self.undefined else {})
+    rank: Mapping[str, int]
+    isWithin: Mapping[str, bool]
+    undefined: Mapping[str, int] = stored(isLeftOut=True)
 
 
 def meansAsTest(values: np.ndarray, number: int, observers: Sequence[int]) -> tuple[float, int]:

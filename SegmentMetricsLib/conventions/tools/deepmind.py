@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..bandrules import dice
-from ..convention import ASSD, DISTANCES, DSC, HD, HDP, MASD, NSD, Convention, Number, each
-from ..elements import Corners, masks
+from ..bandrules import overlaps
+from ..convention import ASSD, DISTANCES, HD, HDP, MASD, NSD, Convention, Number, each
+from ..elements import Corners
 from ..rules import largest, meanOfMeans, pooledMean, shareWithin, weightedPercentile
 
 WHERE = "from voxel corners, each weighted by the area of its marching cubes' triangles"
@@ -27,7 +27,7 @@ CONVENTION = Convention(
         MASD: Number(meanOfMeans, "compute_average_surface_distance", f"mean of its two directed means, {WHERE}"),
         ASSD: Number(pooledMean, "compute_surface_distances", f"weighted mean over both boundaries, {WHERE}"),
         NSD: Number(shareWithin, "compute_surface_dice_at_tolerance", f"share of both boundaries' area, {WHERE}"),
-        DSC: Number(dice, "compute_dice_coefficient", "overlap of the voxels", masks),
+        **overlaps("compute_dice_coefficient"),
     },
     oneEmpty={**each(DISTANCES, math.inf), MASD: math.nan, "": 0.0},
     bothEmpty={HD: math.inf, HDP: math.inf, "": math.nan},

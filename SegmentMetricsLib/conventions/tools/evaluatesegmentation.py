@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..bandrules import dice, jaccard
-from ..cellsearch import CellSearch
-from ..convention import DSC, HD, HDP, IOU, MASD, Convention, Number
-from ..elements import Voxels, faceBorder, foreground, masks
+from ..bandrules import overlaps
+from ..cellsearch import searchCells
+from ..convention import HD, HDP, MASD, Convention, Number
+from ..elements import Voxels, faceBorder, foreground
 from ..rules import largest, linearPercentile, meanOfMeans
 
 MESSAGE = "the tool prints a message instead of a number"
@@ -28,10 +28,9 @@ CONVENTION = Convention(
             meanOfMeans,
             "AVGDIST",
             "mean of the directed means over ALL voxels of the structures, which are 0 in the overlap",
-            CellSearch(),
+            searchCells,
         ),
-        DSC: Number(dice, "DICE", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "JACRD", "overlap of the voxels", masks),
+        **overlaps("DICE", "JACRD"),
     },
     oneEmpty={"": MESSAGE},
     bothEmpty={"": MESSAGE},

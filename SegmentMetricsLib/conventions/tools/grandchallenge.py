@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..bandrules import dice, jaccard
-from ..convention import ASSD, DSC, HD, HDP, IOU, MASD, Convention, Number
-from ..elements import Voxels, faceBorder, foreground, fullBorderWithin, masks
+from ..bandrules import overlaps
+from ..convention import ASSD, HD, HDP, MASD, Convention, Number
+from ..elements import Voxels, faceBorder, foreground, fullBorderWithin
 from ..rules import largerMean, largest, lowerRank
 
 STOPS = "the tool stops with an error"
@@ -34,8 +34,7 @@ CONVENTION = Convention(
             Voxels(fullBorderWithin, foreground),
         ),
         ASSD: Number(largerMean, "modified_hausdorff_distance", "LARGER of the two directed means over border voxels"),
-        DSC: Number(dice, "dice_from_confusion_matrix", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "jaccard_from_confusion_matrix", "overlap of the voxels", masks),
+        **overlaps("dice_from_confusion_matrix", "jaccard_from_confusion_matrix"),
     },
     oneEmpty={HD: STOPS, HDP: STOPS, MASD: MADE_UP, ASSD: MADE_UP, "": 0.0},
     bothEmpty={HD: STOPS, HDP: STOPS, "": math.nan},

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..bandrules import dice, jaccard
+from ..bandrules import overlaps
 from ..convention import ASSD, DISTANCES, DSC, HD, HDP, IOU, MASD, Convention, Number, each
-from ..elements import Voxels, faceBorder, masks
+from ..elements import Voxels, faceBorder
 from ..rules import largest, pooledMean, pooledPercentile, testToReferenceMean
 
 STOPS = "the tool stops with a RuntimeError"
@@ -25,8 +25,7 @@ CONVENTION = Convention(
         ),
         MASD: Number(testToReferenceMean, "asd", "mean from the test's border voxels to the reference alone"),
         ASSD: Number(pooledMean, "assd", "mean over the border voxels of both"),
-        DSC: Number(dice, "dc", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "jc", "overlap of the voxels", masks),
+        **overlaps("dc", "jc"),
     },
     oneEmpty={**each(DISTANCES, STOPS), "": 0.0},
     bothEmpty={**each(DISTANCES, STOPS), DSC: OF_NOTHING, IOU: 1.0, "": STOPS},

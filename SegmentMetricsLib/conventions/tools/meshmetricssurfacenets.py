@@ -6,7 +6,7 @@ import math
 
 from ..convention import DISTANCES, Convention, Number, each
 from ..elements import masks
-from ..facenets import Faces, faceBands
+from ..facenets import faceBands, faces
 from ..meshes import numbersOf
 
 WHERE = "from the centers of the triangles of voxel faces to the other voxel faces"
@@ -16,7 +16,7 @@ CONVENTION = Convention(
     tool="MeshMetrics",
     version="0.2.1",
     source="https://github.com/gasperpodobnik/MeshMetrics",
-    elements=Faces(),
+    elements=faces,
     numbers=numbersOf(
         WHERE,
         Number(

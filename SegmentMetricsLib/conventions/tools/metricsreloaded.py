@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ..bandrules import dice, jaccard, voxelBands
-from ..convention import ASSD, BIOU, DISTANCES, DSC, HD, HDP, IOU, MASD, NSD, Convention, Number, each
+from ..bandrules import overlaps, voxelBands
+from ..convention import ASSD, BIOU, DISTANCES, HD, HDP, MASD, NSD, Convention, Number, each
 from ..elements import Voxels, faceBorder, masks
 from ..rules import largest, linearPercentile, meanOfMeans, pooledMean, shareWithin
 
@@ -33,8 +33,7 @@ CONVENTION = Convention(
             "voxels closer than {tolerance} VOXELS to their own border voxels: the spacing is ignored",
             masks,
         ),
-        DSC: Number(dice, "dsc", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "intersection_over_union", "overlap of the voxels", masks),
+        **overlaps("dsc", "intersection_over_union"),
     },
     oneEmpty={**each(DISTANCES, math.nan), NSD: WRONG, "": 0.0},
     bothEmpty={**each(DISTANCES, 0.0), "": 1.0},

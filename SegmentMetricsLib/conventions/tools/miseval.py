@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..bandrules import dice, jaccard
-from ..convention import DISTANCES, DSC, HD, IOU, Convention, Number, each
-from ..elements import Voxels, faceBorder, masks
+from ..bandrules import overlaps
+from ..convention import DISTANCES, DSC, HD, Convention, Number, each
+from ..elements import Voxels, faceBorder
 from ..rules import largest
 
 CONVENTION = Convention(
@@ -21,8 +21,7 @@ CONVENTION = Convention(
             "HD is no distance: it takes the rows of the image for points",
             unit="voxel",
         ),
-        DSC: Number(dice, "DSC", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "IoU", "overlap of the voxels", masks),
+        **overlaps("DSC", "IoU"),
     },
     oneEmpty={**each(DISTANCES, "the tool reports a number without meaning"), "": 0.0},
     bothEmpty={DSC: 1.0, "": 0.0},

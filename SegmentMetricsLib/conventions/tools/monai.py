@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..bandrules import dice, jaccard
+from ..bandrules import overlaps
 from ..convention import ASSD, DSC, HD, HDP, IOU, MASD, NSD, Convention, Number
-from ..elements import Voxels, faceBorder, masks
+from ..elements import Voxels, faceBorder
 from ..rules import largest, linearPercentile, pooledMean, shareWithin, testToReferenceMean
 
 LEFT_OUT = "the tool reports nan, which the mean of a cohort leaves out, so a missed structure lowers it; HD is inf"
@@ -33,8 +33,7 @@ CONVENTION = Convention(
         NSD: Number(
             shareWithin, "SurfaceDiceMetric", "share of border voxels, all counted alike, unless use_subvoxels=True"
         ),
-        DSC: Number(dice, "DiceMetric", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "MeanIoU", "overlap of the voxels", masks),
+        **overlaps("DiceMetric", "MeanIoU"),
     },
     oneEmpty={HD: math.inf, HDP: LEFT_OUT, MASD: math.inf, ASSD: math.inf, "": 0.0},
     bothEmpty={"": math.nan},

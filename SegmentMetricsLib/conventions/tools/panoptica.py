@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..bandrules import dice, jaccard
-from ..convention import ASSD, DSC, HD, HDP, IOU, NSD, Convention, Number
-from ..elements import Voxels, faceBorder, inSmallestSteps, masks
+from ..bandrules import overlaps
+from ..convention import ASSD, HD, HDP, NSD, Convention, Number
+from ..elements import Voxels, faceBorder, inSmallestSteps
 from ..rules import largest, meanOfMeans, meanShareWithinOne, pooledPercentile
 
 STOPS = "the tool stops with a NotImplementedError"
@@ -33,8 +33,7 @@ CONVENTION = Convention(
             "mean of both shares of border voxels within the SMALLEST VOXEL SPACING, whatever the tolerance",
             inSmallestSteps,
         ),
-        DSC: Number(dice, "sq_dsc", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "sq", "overlap of the voxels", masks),
+        **overlaps("sq_dsc", "sq"),
     },
     oneEmpty={ASSD: math.inf, HD: STOPS, HDP: STOPS, NSD: STOPS, "": 0.0},
     bothEmpty={HD: STOPS, HDP: STOPS, NSD: STOPS, "": math.nan},

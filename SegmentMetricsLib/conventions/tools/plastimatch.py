@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..bandrules import dice
+from ..bandrules import overlaps
 from ..convention import DSC, HD, HDP, MASD, Convention, Number
-from ..elements import masks
-from ..propagation import Propagated
+from ..propagation import propagate
 from ..rules import largest, meanOfMeans, meanOrdinal
 
 WHERE = "between border voxels by an approximate distance transform"
@@ -18,7 +17,7 @@ CONVENTION = Convention(
     tool="Plastimatch (SlicerRT)",
     version="1.10.0",
     source="https://plastimatch.org",
-    elements=Propagated(),
+    elements=propagate,
     numbers={
         HD: Number(largest, "Hausdorff distance (boundary)", f"largest distance {WHERE}"),
         HDP: Number(
@@ -29,7 +28,7 @@ CONVENTION = Convention(
         MASD: Number(
             meanOfMeans, "Avg average Hausdorff distance (boundary)", f"mean of the two directed means, {WHERE}"
         ),
-        DSC: Number(dice, "DICE", "overlap of the voxels", masks),
+        **overlaps("DICE"),
     },
     oneEmpty={HD: LARGEST, DSC: 0.0, "": LARGEST / 2},
     bothEmpty={"": "the tool stops with an error"},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..bandrules import dice, jaccard
-from ..convention import ASSD, DISTANCES, DSC, HD, HDP, IOU, MASD, NSD, Convention, Number, each
-from ..elements import Cropped, Voxels, faceBorder, faceBorderWithin, foreground, fullBorderWithin, masks
+from ..bandrules import overlaps
+from ..convention import ASSD, DISTANCES, HD, HDP, MASD, NSD, Convention, Number, each
+from ..elements import Cropped, Voxels, faceBorder, faceBorderWithin, foreground, fullBorderWithin
 from ..rules import betweenMaxima, largest, pooledMean, shareWithin
 
 STOPS = "the tool stops with an exception"
@@ -30,8 +30,7 @@ CONVENTION = Convention(
         MASD: Number(pooledMean, "compute_metric_masd", OF_CROPPED, Cropped(CONTOURS), dimension=3),
         ASSD: Number(pooledMean, "meanSurfaceDistance", "mean over the border voxels of both"),
         NSD: Number(shareWithin, "compute_surface_dsc(tau={tolerance})", OF_CORNERS, CORNERS),
-        DSC: Number(dice, "DSC", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "fractionOverlap", "overlap of the voxels", masks),
+        **overlaps("DSC", "fractionOverlap"),
     },
     oneEmpty={**each(DISTANCES, STOPS), MASD: math.nan, "": 0.0},
     bothEmpty={**each(DISTANCES, STOPS), "": math.nan},

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..bandrules import dice, jaccard
-from ..convention import DSC, HD, HDP, IOU, MASD, NSD, Convention, Number
-from ..elements import Corners, Voxels, faceBorder, foreground, masks
+from ..bandrules import overlaps
+from ..convention import HD, HDP, MASD, NSD, Convention, Number
+from ..elements import Corners, Voxels, faceBorder, foreground
 from ..rules import largest, meanOfMeans, shareWithin, weightedPercentile
 
 WHERE = "from voxel corners weighted by area, as DeepMind's code does"
@@ -27,8 +27,7 @@ CONVENTION = Convention(
             Voxels(foreground, faceBorder, zeroInside=True),
         ),
         NSD: Number(shareWithin, "SURFDICE", f"share of both boundaries' area, {WHERE}"),
-        DSC: Number(dice, "DICE", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "JACRD", "overlap of the voxels", masks),
+        **overlaps("DICE", "JACRD"),
     },
     oneEmpty={HD: math.inf, HDP: math.inf, MASD: math.inf, "": 0.0},
     bothEmpty={HD: math.inf, HDP: math.inf, MASD: math.inf, NSD: -math.inf, "": 1.0},

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..bandrules import dice, jaccard
-from ..convention import ASSD, DISTANCES, DSC, HD, HDP, IOU, Convention, Number, each
-from ..elements import Voxels, fullBorderWithin, masks
+from ..bandrules import overlaps
+from ..convention import ASSD, DISTANCES, HD, HDP, Convention, Number, each
+from ..elements import Voxels, fullBorderWithin
 from ..rules import largest, pooledMean, pooledPercentile
 
 WHERE = "between voxels that touch the outside, even if only at a corner"
@@ -21,8 +21,7 @@ CONVENTION = Convention(
             pooledPercentile, "hd95", f"{{percentile}}th percentile of the pooled distances of both directions, {WHERE}"
         ),
         ASSD: Number(pooledMean, "msd", f"mean of the pooled distances of both directions, {WHERE}"),
-        DSC: Number(dice, "dice", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "jaccard", "overlap of the voxels", masks),
+        **overlaps("dice", "jaccard"),
     },
     oneEmpty={"": 0.0},
     bothEmpty={**each(DISTANCES, 0.0), "": 1.0},

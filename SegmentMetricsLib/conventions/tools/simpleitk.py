@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import sys
 
-from ..bandrules import dice, jaccard
+from ..bandrules import overlaps
 from ..convention import DISTANCES, DSC, HD, IOU, MASD, Convention, Number, each
-from ..elements import Voxels, faceBorder, foreground, masks
+from ..elements import Voxels, faceBorder, foreground
 from ..rules import largest, meanOfMeans
 
+OVERLAPS = "LabelOverlapMeasuresImageFilter"
 STOPS = "the filter stops with an exception"
 
 CONVENTION = Convention(
@@ -29,8 +30,10 @@ CONVENTION = Convention(
             "HausdorffDistanceImageFilter.GetAverageHausdorffDistance",
             "mean of the directed means over ALL voxels of the structures, which are 0 in the overlap",
         ),
-        DSC: Number(dice, "LabelOverlapMeasuresImageFilter.GetDiceCoefficient", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "LabelOverlapMeasuresImageFilter.GetJaccardCoefficient", "overlap of the voxels", masks),
+        **overlaps(
+            "LabelOverlapMeasuresImageFilter.GetDiceCoefficient",
+            "LabelOverlapMeasuresImageFilter.GetJaccardCoefficient",
+        ),
     },
     oneEmpty={**each(DISTANCES, STOPS), "": 0.0},
     bothEmpty={**each(DISTANCES, STOPS), DSC: math.inf, IOU: sys.float_info.max, "": STOPS},

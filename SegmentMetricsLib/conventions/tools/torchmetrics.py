@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..bandrules import dice, jaccard
-from ..convention import DSC, HD, IOU, Convention, Number
-from ..elements import Voxels, faceBorder, masks
+from ..bandrules import overlaps
+from ..convention import HD, IOU, Convention, Number
+from ..elements import Voxels, faceBorder
 from ..rules import largest
 
 CONVENTION = Convention(
@@ -23,8 +23,7 @@ CONVENTION = Convention(
             "stops for a higher one",
             dimension=2,
         ),
-        DSC: Number(dice, "dice_score", "overlap of the voxels", masks),
-        IOU: Number(jaccard, "mean_iou", "overlap of the voxels", masks),
+        **overlaps("dice_score", "mean_iou"),
     },
     oneEmpty={HD: math.inf, "": 0.0},
     bothEmpty={HD: "the tool stops with a RuntimeError", IOU: -1.0, "": math.nan},

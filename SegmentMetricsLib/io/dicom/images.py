@@ -1,10 +1,24 @@
-"""The image that contours were drawn on: a structure set may refer to several."""
+"""The images that a file refers to: a structure set may have been drawn on several."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Reference(NamedTuple):
+    """A series that a file refers to.
+
+    study, frame, series: UIDs, "" if the file does not have it; the frame is that of reference. items: with the UIDs of
+    the instances.
+    """
+
+    study: str
+    frame: str
+    series: str
+    items: Sequence
 
 
 @dataclass(frozen=True)
@@ -20,15 +34,29 @@ class Image:
     instances: frozenset[str]
 
 
+def referencesIn(dataset) -> Iterator[Reference]:
+    """Yield the series that a structure set or a segmentation refers to."""
+    study = str(dataset.get("StudyInstanceUID", ""))
+    for series in dataset.get("ReferencedSeriesSequence", None) or ():
+        items = series.get("ReferencedInstanceSequence", None) or ()
+        yield Reference(study, "", str(series.get("SeriesInstanceUID", "")), items)
+    yield from _drawnOn(dataset)
+
+
+def _drawnOn(dataset) -> Iterator[Reference]:
+    """Yield the series on which the contours of a structure set were drawn."""
+    for frame in dataset.get("ReferencedFrameOfReferenceSequence", None) or ():
+        uid = str(frame.get("FrameOfReferenceUID", ""))
+        for study in frame.get("RTReferencedStudySequence", None) or ():
+            name = str(study.get("ReferencedSOPInstanceUID", ""))
+            for series in study.get("RTReferencedSeriesSequence", None) or ():
+                items = series.get("ContourImageSequence", None) or ()
+                yield Reference(name, uid, str(series.get("SeriesInstanceUID", "")), items)
+
+
 def imagesOf(dataset) -> list[Image]:
     """Return the images that a structure set refers to, in its order; at least one, whose series may be unknown."""
-    images = []
-    for frame in dataset.get("ReferencedFrameOfReferenceSequence", []):
-        for study in frame.get("RTReferencedStudySequence", []):
-            for series in study.get("RTReferencedSeriesSequence", []):
-                instances = frozenset(_instancesIn(series))
-                identifier = str(frame.get("FrameOfReferenceUID", ""))
-                images.append(Image(str(series.get("SeriesInstanceUID", "")), identifier, instances))
+    images = [Image(one.series, one.frame, frozenset(_instancesIn(one.items))) for one in _drawnOn(dataset)]
     if images:
         return images
     frames = dataset.get("ReferencedFrameOfReferenceSequence", [])
@@ -52,9 +80,8 @@ def imagesFor(region, drawn, images: Sequence[Image]) -> list[Image]:
 
 def _instancesOf(drawn) -> Iterator[str]:
     for contour in drawn.get("ContourSequence", []):
-        yield from _instancesIn(contour)
+        yield from _instancesIn(contour.get("ContourImageSequence", []))
 
 
-def _instancesIn(item) -> Iterator[str]:
-    for image in item.get("ContourImageSequence", []):
-        yield str(image.ReferencedSOPInstanceUID)
+def _instancesIn(items) -> Iterator[str]:
+    return (str(image.ReferencedSOPInstanceUID) for image in items)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...base.errors import InputError
 from ...base.progress import checkpoint
+from .images import referencesIn
 from .opening import isDicom, read, readable
 
 # Most files of a folder that are searched for the slices of an image.
@@ -18,15 +19,8 @@ SYSTEM = ("/dev/", "/proc/", "/sys/")
 SERIES, INSTANCE, POSITION = "SeriesInstanceUID", "SOPInstanceUID", "ImagePositionPatient"
 # The part of an image with several slices in one file that says where each of them lies.
 FRAMES = "PerFrameFunctionalGroupsSequence"
-# The sequences in which an object refers to series, and the sequences that contain these.
-SEQUENCES = (
-    "ReferencedFrameOfReferenceSequence",
-    "RTReferencedStudySequence",
-    "RTReferencedSeriesSequence",
-    "ReferencedSeriesSequence",
-)
-# Those in which it refers to the slices of a series.
-INSTANCES = ("ContourImageSequence", "ReferencedInstanceSequence")
+# The sequences in which a file refers to series.
+REFERENCES = ["ReferencedFrameOfReferenceSequence", "ReferencedSeriesSequence"]
 
 
 def filesNear(path: Path) -> Iterator[Iterator[Path]]:
@@ -91,7 +85,11 @@ def holdsWhatItNames(path: Path, files: Iterable[Path]) -> bool:
     """
     try:
         with readable():
-            missing = _seriesNamedBy(read(path, specific_tags=list(SEQUENCES), stop_before_pixels=True))
+            missing: dict[str, set[str]] = {}
+            for one in referencesIn(read(path, specific_tags=REFERENCES, stop_before_pixels=True)):
+                uids = (str(item.get("ReferencedSOPInstanceUID", "")) for item in one.items)
+                missing.setdefault(one.series, set()).update(uids)
+            missing.pop("", None)
             found: dict[str, set[str]] = {uid: set() for uid in missing}
             for file in files if missing else ():
                 checkpoint()
@@ -106,16 +104,3 @@ def holdsWhatItNames(path: Path, files: Iterable[Path]) -> bool:
     except (InputError, OSError):  # reported when the file is read
         pass
     return False
-
-
-def _seriesNamedBy(dataset) -> dict[str, set[str]]:
-    """Return the SOP instance UIDs that a file names, by the UID of the series."""
-    named: dict[str, set[str]] = {}
-    for item in (item for name in SEQUENCES for item in dataset.get(name, None) or ()):
-        if SERIES in item:
-            slices = (one for name in INSTANCES for one in item.get(name, None) or ())
-            uids = (str(one.get("ReferencedSOPInstanceUID", "")) for one in slices)
-            named.setdefault(str(item[SERIES].value), set()).update(uids)
-        for uid, instances in _seriesNamedBy(item).items():
-            named.setdefault(uid, set()).update(instances)
-    return named

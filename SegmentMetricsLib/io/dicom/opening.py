@@ -6,6 +6,7 @@ import struct
 import warnings
 from collections.abc import Iterator, MutableSequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 from ...base.errors import InputError, installing
@@ -13,6 +14,7 @@ from ...base.progress import Cancelled
 
 # The bytes at offset 128 of a DICOM file.
 MAGIC, MAGIC_END = b"DICM", 132
+READING, WRITING = (f"{doing} DICOM needs pydicom and highdicom" for doing in ("reading", "writing"))
 DAMAGED = "the DICOM file is damaged or incomplete."
 MODALITY = 0x0008_0060
 # The length of elements that end with a delimiter.
@@ -53,7 +55,7 @@ def _areElements(start: bytes, order: str) -> bool:
 
 def headerOf(path: Path):
     """Return the beginning of a DICOM file as a pydicom Dataset, up to the modality. Errors as for read()."""
-    requirePydicom()
+    requireInstalled("pydicom")
     from pydicom.filereader import read_partial
 
     with readable(), warnings.catch_warnings(), path.open("rb") as file:
@@ -67,7 +69,7 @@ def read(path: Path, **options):
     Whether it is DICOM at all must have been checked with isDicom().
     Values are decoded on access, which must therefore be within readable().
     """
-    requirePydicom()
+    requireInstalled("pydicom")
     from pydicom import dcmread
     from pydicom.uid import ExplicitVRBigEndian, ExplicitVRLittleEndian, ImplicitVRLittleEndian
 
@@ -84,12 +86,12 @@ def read(path: Path, **options):
     return dataset
 
 
-def requirePydicom() -> None:
-    """Raise InputError if pydicom is not installed."""
+def requireInstalled(module: str, what: str = READING) -> None:
+    """Raise InputError if pydicom or highdicom is not installed. what: what needs it, for the sentence."""
     try:
-        import pydicom  # noqa: F401
+        import_module(module)
     except ImportError as error:
-        raise InputError(f"reading DICOM needs pydicom and highdicom: {installing('dicom')}.") from error
+        raise InputError(f"{what}: {installing('dicom')}.") from error
 
 
 @contextmanager

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import SimpleITK
 
-from ...base.errors import InputError, installing
+from ...base.errors import InputError
 from ...base.texts import commaSeparated
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask, fromLabels
 from ...model import inputs
 from ...model.structure import Structure
 from ...model.structureset import StructureSet
-from .opening import patientOf, read, readable, textOf
+from .opening import patientOf, read, readable, requireInstalled, textOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinned
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
 from .unevenslices import Slabs, areUneven, continued
@@ -41,10 +41,9 @@ def readSegmentation(path: Path, threshold: float | None = None) -> StructureSet
     threshold: see Settings. Raises InputError for files that cannot be read, for kinds of segmentations that are not
     supported, for frames that do not form a volume, and without highdicom.
     """
-    try:
-        import highdicom
-    except ImportError as error:
-        raise InputError(f"reading DICOM SEG needs highdicom: {installing('dicom')}.") from error
+    requireInstalled("highdicom", "reading DICOM SEG needs highdicom")
+    import highdicom
+
     dataset = read(path)
     with readable():
         _requireSupported(dataset)

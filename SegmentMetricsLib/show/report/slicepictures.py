@@ -357,7 +357,7 @@ def typical(comparison: Comparison) -> dict | None:
     surfaces = [direction.surface for direction in comparison.distances.directions]
     boxes = np.array([surface.box for surface in surfaces])
     view, place = VIEWS[0], boxes.mean(axis=(0, 1))
-    shared = sorted((row for row in comparison.slices if not row.only), key=lambda row: row.meanDistance)
+    shared = sorted((row for row in comparison.slices if not row.only), key=lambda row: row["MASD"])
     if shared:
         view, _ = viewAcross(comparison)
         place[view.axis] = shared[len(shared) // 2].place[view.axis]

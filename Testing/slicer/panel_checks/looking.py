@@ -206,9 +206,9 @@ def checkSlices(session: Session) -> None:
     rows = session.texts(ui.slicesTable)
     assert len(rows) == len(expected) and rows[3][0] == f"I {-expected[3].position:.1f}"
     assert rows[3][1:4] == [
-        f"{expected[3].hausdorff:.1f}",
-        f"{expected[3].meanDistance:.1f}",
-        f"{expected[3].dice:.2f}",
+        f"{expected[3]['HD']:.1f}",
+        f"{expected[3]['MASD']:.1f}",
+        f"{expected[3]['DSC']:.2f}",
     ]
     series = slices.plot.chart.GetNthPlotSeriesNode(0)
     assert series.GetYColumnName() == "HD" and series.GetTableNode().GetNumberOfRows() == len(expected)

@@ -41,9 +41,13 @@ def checkObservers(session: Session) -> None:
     assert not covered(session.panel.pages.frame("observers")), "no text lies on rows"
     assertOutlines(session, readers, nodes)
     assertVariation(session)
-    session.panel.onObservedPair(0, 1)
+    ui.matrixTable.cellClicked(0, 1)
     session.settle(0.2)
     assert "Anna (reference) and Ben (test)" in ui.summaryLabel.text and list(session.maps()) == ["reference"]
+    assert session.isShown(ui.allObserversButton) and ui.matrixTable.item(0, 1).font().underline()
+    ui.matrixTable.cellClicked(1, 1)
+    session.settle(0.1)
+    assert "Anna (reference) and Ben (test)" in ui.summaryLabel.text, "nobody is compared with himself"
     ui.allObserversButton.click()
     session.settle(0.2)
     assert session.maps() == {} and session.panel.outcome is None

@@ -3,7 +3,7 @@
     from desktop import Desktop, photographs
 
     with Desktop() as desktop:
-        desktop.loadModule("SegmentMetrics/SegmentMetrics.py")
+        desktop.loadModule()
         slicer.util.selectModule("SegmentMetrics")
         ui = slicer.modules.SegmentMetricsWidget.ui
         ...
@@ -36,6 +36,7 @@ from PySide6 import QtCore, QtWidgets
 from . import application, loading, modules, parameternodes, qt5, scenes, scripted, signals, validators, views
 from .pythonqt import nativeClass, wrap, wrapperClass
 
+MODULE = Path(__file__).parents[3] / "SegmentMetrics" / "SegmentMetrics.py"
 _CORE_LOGICS = {
     "cameras": "vtkSlicerCamerasModuleLogic",
     "markups": "vtkSlicerMarkupsLogic",
@@ -99,9 +100,8 @@ class Desktop:
             self.logics[name] = getattr(slicer, className)()
             self.logics[name].SetMRMLApplicationLogic(self.applicationLogic)
             self.logics[name].SetMRMLScene(self.scene)
-        self.camerasLogic = self.logics["cameras"]
 
-        self.moduleManager, self.ioManager = modules.qSlicerModuleManager(self), scenes.qSlicerCoreIOManager(self)
+        self.moduleManager, self.ioManager = modules.qSlicerModuleManager(), scenes.qSlicerCoreIOManager(self)
         self.layoutManager = views.qSlicerLayoutManager(self) if mainWindow else None
         self._keeper = scenes.SceneKeeper(self.scene, hasViews=mainWindow)
         self.mainWindow = None
@@ -147,7 +147,7 @@ class Desktop:
             QtWidgets.QApplication.processEvents(QtCore.QEventLoop.ProcessEventsFlag.AllEvents, 10)
         QtWidgets.QApplication.sendPostedEvents(None, QtCore.QEvent.Type.DeferredDelete.value)
 
-    def loadModule(self, path: str | Path):
+    def loadModule(self, path: str | Path = MODULE):
         """Load a module file as Slicer's factory does, and return slicer.modules.<name in lower case>."""
         import slicer
 

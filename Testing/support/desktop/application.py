@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Property, QObject, QSettings, Qt, Signal
+from PySide6.QtCore import Property, QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QScrollArea, QToolBar, QVBoxLayout, QWidget
 
@@ -14,10 +14,8 @@ AROUND_PANEL = 268
 class qSlicerApplication(QObject):
     startupCompleted = Signal()
     mrmlSceneChanged = Signal(object)
-    exposed = frozenset({"startupCompleted", "processEvents", "layoutManager", "testingEnabled", "applicationLogic"})
-    exposed |= {"mrmlScene", "settings", "userSettings", "revisionUserSettings", "setOverrideCursor"}
+    exposed = frozenset({"startupCompleted", "processEvents", "layoutManager", "testingEnabled", "setOverrideCursor"})
     exposed |= {"restoreOverrideCursor", "moduleManager", "coreIOManager", "ioManager", "topLevelWidgets", "clipboard"}
-    exposed |= {"pauseRender", "resumeRender"}
 
     def __init__(self, desktop):
         super().__init__()
@@ -32,12 +30,6 @@ class qSlicerApplication(QObject):
     def testingEnabled(self):
         return self._desktop.testing
 
-    def applicationLogic(self):
-        return self._desktop.applicationLogic
-
-    def mrmlScene(self):
-        return self._desktop.scene
-
     def moduleManager(self):
         return self._desktop.moduleManager
 
@@ -45,11 +37,6 @@ class qSlicerApplication(QObject):
         return self._desktop.ioManager
 
     ioManager = coreIOManager
-
-    def settings(self):
-        return QSettings()
-
-    userSettings = revisionUserSettings = settings
 
     def setOverrideCursor(self, cursor):
         QGuiApplication.setOverrideCursor(cursor)
@@ -62,12 +49,6 @@ class qSlicerApplication(QObject):
 
     def topLevelWidgets(self):
         return [widget for widget in (self._desktop.mainWindow,) if widget is not None]
-
-    def pauseRender(self):
-        return None
-
-    def resumeRender(self):
-        return None
 
     temporaryPath = Property(str, lambda self: self._desktop.temporaryPath)
     applicationName = Property(str, lambda self: "Slicer")

@@ -79,9 +79,6 @@ class qSlicerScriptedLoadableModule:
         self.categories, self.dependencies, self.contributors, self.associatedNodeTypes = [], [], [], []
         self._instance = getattr(loadSource(path), self.name)(self)
 
-    def logic(self):
-        return None  # the real one is an empty C++ logic
-
     def widgetRepresentation(self):
         if self._representation is None:
             import slicer
@@ -120,19 +117,7 @@ class CoreModule:
 class qSlicerModuleManager(QObject):
     moduleAboutToBeUnloaded = Signal(str)
     moduleLoaded = Signal(str)
-    exposed = frozenset({"module", "moduleAboutToBeUnloaded", "moduleLoaded", "modulesNames"})
-
-    def __init__(self, desktop):
-        super().__init__()
-        self._desktop = desktop
-
-    def module(self, name):
-        import slicer
-
-        return self._desktop.modules.get(name) or getattr(slicer.modules, name.lower(), None)
-
-    def modulesNames(self):
-        return list(self._desktop.modules)
+    exposed = frozenset({"moduleAboutToBeUnloaded", "moduleLoaded"})
 
 
 def loadSource(path: Path) -> types.ModuleType:

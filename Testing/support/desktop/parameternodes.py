@@ -112,10 +112,6 @@ class _List:
         values = [self.element.storage.read(node, f"{name}.{i}") for i in range(self._length(node, name))]
         return ObservedList(values, lambda changed: self.write(node, name, changed))
 
-    def remove(self, node, name: str) -> None:
-        self.write(node, name, [])
-        node.UnsetParameter(f"{name}.len")
-
 
 class ObservedList(MutableSequence):
     """What a list parameter reads as: not a list, and every change of it is written to the node."""

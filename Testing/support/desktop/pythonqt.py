@@ -168,15 +168,6 @@ class ObjectWrapper(Wrapper):
     def setProperty(self, name: str, value) -> bool:
         return self._alive(name).setProperty(name, toNative(value))
 
-    def findChildren(self, kind, name: str | None = None) -> tuple:
-        kind = kind if isinstance(kind, str) else kind._nativeClass.__name__
-        children = self._alive("findChildren").findChildren(QtCore.QObject)
-        wanted = [child for child in children if name is None or child.objectName() == name]
-        return tuple(wrap(c) for c in wanted if any(base.__name__ == kind for base in type(c).__mro__))
-
-    def findChild(self, kind, name: str | None = None):
-        return next(iter(self.findChildren(kind, name)), None)
-
 
 class Signal:
     """A signal of one object: connect(), disconnect(), emit(); calling it emits, too."""

@@ -118,8 +118,8 @@ class _Nodes(QComboBox):
 class qMRMLSegmentSelectorWidget(qMRMLWidget):
     currentNodeChanged = Signal(object)
     currentSegmentChanged = Signal(str)
-    exposed = frozenset({"currentNode", "currentNodeID", "currentSegmentID", "setCurrentNode"})
-    exposed |= {"setCurrentSegmentID", "currentNodeChanged", "currentSegmentChanged", "segmentIDs", "setMRMLScene"}
+    exposed = frozenset({"currentNode", "currentSegmentID", "setCurrentNode", "setCurrentSegmentID"})
+    exposed |= {"currentNodeChanged", "currentSegmentChanged", "setMRMLScene"}
     signatures: ClassVar[dict[str, str]] = {
         **qMRMLWidget.signatures,
         "currentNodeChanged(vtkMRMLNode*)": "currentNodeChanged(PyObject)",
@@ -162,17 +162,11 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
         nodeID = self._nodes.currentNodeID()
         return self._nodes.scene.GetNodeByID(nodeID) if nodeID else None
 
-    def currentNodeID(self):
-        return self._nodes.currentNodeID() if self.currentNode() is not None else ""
-
     def setCurrentNode(self, node):
         self._nodes.setCurrentNodeID(node.GetID() if node is not None else "")
 
     def currentSegmentID(self):
         return self._segmentID
-
-    def segmentIDs(self):
-        return []  # the real one fills it in multi-selection only
 
     def setCurrentSegmentID(self, segmentID):
         index = 0 if not segmentID and self._nodes.noneEnabled else self._segments.findData(segmentID)

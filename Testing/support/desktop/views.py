@@ -14,7 +14,7 @@ from .selectors import observe, unobserve
 class qMRMLThreeDView(QWidget):
     """The real 3D view of a view node, drawn into memory from the first time that somebody looks at it."""
 
-    exposed = frozenset({"cameraNode", "scheduleRender", "mrmlViewNode", "cornerAnnotation"})
+    exposed = frozenset({"scheduleRender", "mrmlViewNode", "cornerAnnotation"})
 
     def __init__(self, desktop, viewNode):
         super().__init__()
@@ -26,9 +26,6 @@ class qMRMLThreeDView(QWidget):
 
     def cornerAnnotation(self):
         return self._annotation
-
-    def cameraNode(self):
-        return self._desktop.camerasLogic.GetViewActiveCameraNode(self._viewNode)
 
     def offscreen(self):
         """Slicer's 3D view on this view node; NoOpenGLError where nothing can be drawn."""
@@ -89,7 +86,7 @@ class qMRMLSliceView(QWidget):
 
 
 class qMRMLSliceWidget(QWidget):
-    exposed = frozenset({"mrmlSliceNode", "sliceLogic", "sliceView"})
+    exposed = frozenset({"sliceLogic", "sliceView"})
 
     def __init__(self, logic):
         super().__init__()
@@ -98,15 +95,12 @@ class qMRMLSliceWidget(QWidget):
     def sliceView(self):
         return self._view
 
-    def mrmlSliceNode(self):
-        return self._logic.GetSliceNode()
-
     def sliceLogic(self):
         return self._logic
 
 
 class qMRMLPlotWidget(QWidget):
-    exposed = frozenset({"mrmlPlotViewNode", "plotView"})
+    exposed = frozenset({"mrmlPlotViewNode"})
 
     def __init__(self, desktop, viewNode):
         super().__init__()
@@ -116,9 +110,6 @@ class qMRMLPlotWidget(QWidget):
 
     def mrmlPlotViewNode(self):
         return self._viewNode
-
-    def plotView(self):
-        return self._view
 
 
 class ViewFactory:
@@ -170,8 +161,8 @@ class ViewFactory:
 
 class qSlicerLayoutManager(QObject):
     layoutChanged = Signal(int)
-    exposed = frozenset({"layoutChanged", "setLayout", "layoutLogic", "threeDWidget", "sliceWidget", "sliceViewNames"})
-    exposed |= {"mrmlScene", "plotWidget", "mrmlSliceLogics"}
+    exposed = frozenset({"layoutChanged", "setLayout", "threeDWidget", "sliceWidget", "sliceViewNames", "plotWidget"})
+    exposed |= {"mrmlSliceLogics"}
 
     def __init__(self, desktop):
         super().__init__()
@@ -198,12 +189,6 @@ class qSlicerLayoutManager(QObject):
         self._logic.GetLayoutNode().SetViewArrangement(int(layout))
         if before != layout:
             self.layoutChanged.emit(int(layout))
-
-    def layoutLogic(self):
-        return self._logic
-
-    def mrmlScene(self):
-        return self._desktop.scene
 
     def threeDWidget(self, index):
         return self._threeD.widget(index)

@@ -170,7 +170,7 @@ class qMRMLWidget(QWidget):
     """Tells its children the scene."""
 
     mrmlSceneChanged = Signal(object)
-    exposed = frozenset({"mrmlSceneChanged", "setMRMLScene", "mrmlScene"})
+    exposed = frozenset({"mrmlSceneChanged", "setMRMLScene"})
     signatures: ClassVar[dict[str, str]] = {"mrmlSceneChanged(vtkMRMLScene*)": "mrmlSceneChanged(PyObject)"}
 
     def __init__(self, parent=None):
@@ -181,6 +181,3 @@ class qMRMLWidget(QWidget):
         if scene is not self._scene:
             self._scene = scene
             self.mrmlSceneChanged.emit(scene)
-
-    def mrmlScene(self):
-        return self._scene
