@@ -24,7 +24,6 @@ from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
 from .views.corners import CornersView
-from .views.doses import DoseView
 from .views.files import FilesView
 from .views.focus import FocusView
 from .views.hazard import HazardView
@@ -37,13 +36,13 @@ from .views.observers import ObserverChoiceView, ObserversView
 from .views.pages import PagesView
 from .views.pairs import PairsView
 from .views.places import PlacesView
-from .views.plots import DistancePlotView, releaseAllCharts
+from .views.plots import DistancePlotView, DoseView, SlicesView, releaseAllCharts
 from .views.practice import PracticeView
 from .views.protocols import ProtocolsView
 from .views.results import ResultsView
 from .views.settings import SettingsView
-from .views.slices import SlicesView
 from .views.variation import VariationView
+from .views.view import say
 from .watching import DELAY as USUAL_DELAY
 from .watching import SegmentWatcher
 from .work import LongWork, offer, waiting
@@ -363,8 +362,7 @@ class Panel(VTKObservationMixin):
         if self.parameters is not parameters:  # the scene was closed meanwhile
             return
         self._enableApply()
-        stale = model.staleText()
-        self.ui.staleLabel.text, self.ui.staleLabel.visible = stale, bool(stale)
+        say(self.ui.staleLabel, model.staleText())
         self.watcher.watch(self._watched())
         self._watch()
         self._beginEdit()
@@ -403,8 +401,7 @@ class Panel(VTKObservationMixin):
                 self.model.forget()
 
     def _showMessage(self) -> None:
-        message = self.model.message(*[view.problem for view in self.views])
-        self.ui.messageLabel.text, self.ui.messageLabel.visible = message, bool(message)
+        say(self.ui.messageLabel, self.model.message(*[view.problem for view in self.views]))
         self.heights.show()
 
     def _enableApply(self) -> None:

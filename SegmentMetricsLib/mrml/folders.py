@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..model.structure import Identity
 from .colors import COLORS_ATTRIBUTE
@@ -23,10 +24,12 @@ REFERENCE_ROLES = {"reference": "SegmentMetrics.Reference", "test": "SegmentMetr
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """Two segments or two whole segmentations."""
+    """Two segments or two whole segmentations, with what charts of a pair show."""
 
     reference: Identity
     test: Identity
+    slices: Any = field(default=None, compare=False)
+    doseCurves: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

@@ -168,12 +168,14 @@ class Outcome(Kept):
     def pair(self, number: int | None) -> folders.ComparedPair:
         """Return what owns the result nodes of the pair with this index, or of all pairs together for None."""
         names, segments = ["a deleted segmentation"] * 2, ("", "")
+        shown: tuple = ()
         if number is not None:
             record, segments = self.records[number], self.segments[number]
-            names = [record.reference.name, record.test.name]
+            names, shown = [record.reference.name, record.test.name], (record.slices, record.doseCurves)
         nodeIDs = [self.table.GetNodeReferenceID(COMPARED.format(number=side)) or "" for side in range(2)]
         parts = zip(names, nodeIDs, segments, strict=True)
-        return folders.ComparedPair(*(Identity(name, nodeID=node, segmentID=one) for name, node, one in parts))
+        sides = [Identity(name, nodeID=node, segmentID=one) for name, node, one in parts]
+        return folders.ComparedPair(*sides, *shown)
 
     def change(self, suspects: Collection[str] | None = None) -> str:
         if found := super().change(suspects):

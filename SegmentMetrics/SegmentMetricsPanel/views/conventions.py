@@ -11,7 +11,7 @@ from SegmentMetricsLib.show import conventions as output
 from ..contents import conventions
 from ..markup import explain
 from .tables import SortableTable
-from .view import ChoiceList, View
+from .view import ChoiceList, View, say
 
 ROLE = "conventions"
 
@@ -56,15 +56,14 @@ class ConventionsView(View):
             self.taken = shown
             self._take(pair, node)
         stale, problem = self.model.stale(), self.model.whyNotTools()
-        self.ui.conventionsStaleLabel.text = _("Out of date: {reason}").format(reason=stale)
-        self.ui.conventionsStaleLabel.visible = bool(stale) and self.record is not None
+        isStale, text = bool(stale) and self.record is not None, _("Out of date: {reason}").format(reason=stale)
+        say(self.ui.conventionsStaleLabel, text if isStale else "")
         self.ui.conventionsButton.visible = self.record is None
         self.ui.conventionsButton.enabled = not problem
         explain(self.ui.conventionsButton, problem or _("Calculate what every other tool would report."))
         self.numberEdit.enabled = not problem
-        if self.searched != (outcome, number):  # the answer is about another pair
-            self.answerLabel.text = ""
-        self.answerLabel.visible = bool(self.answerLabel.text)
+        # not the answer about another pair
+        say(self.answerLabel, self.answerLabel.text if self.searched == (outcome, number) else "")
         if self.record is not None:
             about = _("What other tools would report for {name}. Hover over a row to read why.")
             self.ui.conventionsLabel.text = about.format(name=self.record.name)
@@ -88,8 +87,7 @@ class ConventionsView(View):
             text = self.numberEdit.text.strip()
             found = self.panel.attempts.which(text) if text else None
             self.searched = (self.model.outcome, self.model.number())
-            self.answerLabel.text = conventions.answer(text, found) if found else ""
-            self.answerLabel.visible = bool(self.answerLabel.text)
+            say(self.answerLabel, conventions.answer(text, found) if found else "")
 
     def onKey(self, key: str) -> None:
         self.key = key

@@ -13,7 +13,7 @@ from ..markup import explain
 from ..model.enumerations import MapKind
 from ..work import waiting
 from .buttons import ExplainedButton
-from .view import View, silent
+from .view import View, say, silent
 
 # The controls of a map, except those of its range.
 OF_MAP = ("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", "mapSurfaceLabel", "mapSurfaceComboBox",
@@ -190,5 +190,4 @@ class MapView(View):
         ui.rangeLabel.enabled = ui.automaticRangeCheckBox.enabled = can.hasRange
         ui.rangeSpinBox.enabled = can.isRangeFree
         notes = [model.GetDescription() for model in self.current] if parameters.showMap else []
-        ui.mapFarthestLabel.text = " ".join(filter(None, (can.remark, *notes)))
-        ui.mapFarthestLabel.visible = bool(ui.mapFarthestLabel.text)
+        say(ui.mapFarthestLabel, " ".join(filter(None, (can.remark, *notes))))

@@ -7,7 +7,7 @@ from ..markup import asTip, explain
 from ..translation import _
 from .places import goTo
 from .tables import SortableTable, heightOf
-from .view import ChoiceList, View, silent
+from .view import ChoiceList, View, say, silent
 
 # Rows of the list of candidates that are seen at least, and at most.
 LEAST_ROWS, MOST_ROWS = 3, 8
@@ -125,12 +125,9 @@ class ObserversView(View):
             explain(box, box.currentText)
         ui.observedStructureComboBox.visible = len(names) > 1
         self._fill(found)
-        for label, text in (
-            (ui.observersLabel, observers.about(found) if found else ""),
-            (ui.outlierLabel, observers.aboutPlaces(found)),
-            (ui.observersRemarksLabel, observers.remarks(content, found)),
-        ):
-            label.text, label.visible = text, bool(text)
+        say(ui.observersLabel, observers.about(found) if found else "")
+        say(ui.outlierLabel, observers.aboutPlaces(found))
+        say(ui.observersRemarksLabel, observers.remarks(content, found))
         self.places.show(observers.placesTable(found))
         ui.outlierTable.visible = bool(self.places.rows)
         ui.showVariationCheckBox.visible = bool(found and found["variation"]) and not isPair

@@ -8,7 +8,7 @@ from SegmentMetricsLib.mrml import proposePairs
 from ..markup import asTip, breakableInColumn
 from ..model import editedpairs
 from .tables import WIDEST
-from .view import ChoiceList, View
+from .view import ChoiceList, View, say
 
 
 class PairsView(View):
@@ -47,8 +47,7 @@ class PairsView(View):
             item.setText(how)
             item.setToolTip(asTip(tip))
         self.ui.pairsGroupBox.title = shown.title
-        self.ui.unpairedLabel.text = shown.unpaired
-        self.ui.unpairedLabel.visible = bool(shown.unpaired)
+        say(self.ui.unpairedLabel, shown.unpaired)
         self.ui.proposePairsButton.enabled = shown.canPropose
         self.ui.resetPairsButton.enabled = shown.canReset
 

@@ -9,7 +9,7 @@ from SegmentMetricsLib.mrml import folders, markers, navigation
 
 from ..contents import following, places
 from .tables import SortableTable
-from .view import View
+from .view import View, say
 
 
 class PlacesView(View):
@@ -80,7 +80,7 @@ class PlacesView(View):
         """Say how many places are corrected, and which brush suits the one that was visited last."""
         edit, outcome = self.model.edit(), self.model.outcome
         text = following.progressText(edit, outcome.settings.tolerances[0]) if edit is not None and edit.places else ""
-        self.ui.progressLabel.text, self.ui.progressLabel.visible = text, bool(text)
+        say(self.ui.progressLabel, text)
 
     def jump(self, number: int) -> None:
         """Move all slice views and 3D views to a place, and say if it is on the surface that the map does not color."""

@@ -7,7 +7,7 @@ from SegmentMetricsLib.show import writing
 from ..contents import results, verdicts
 from .buttons import ExplainedButton
 from .tables import SortableTable, heightOf
-from .view import View
+from .view import View, say
 
 # Pixels of the panel's height from which on there is room for all main numbers of a pair, and for alarms in full.
 ROOMY = 600
@@ -53,9 +53,8 @@ class ResultsView(View):
             table.show(shown)
             table.table.visible = bool(shown.rows)
         ui.protocolTable.setMaximumHeight(heightOf(ui.protocolTable, len(self.rules.rows)))
-        ui.judgmentLabel.text = verdict = verdicts.verdict(outcome, number)
-        ui.judgmentLabel.visible = ui.verdictsButton.visible = bool(verdict)
-        ui.summaryLabel.text = self.model.summary()
+        say(ui.judgmentLabel, verdicts.verdict(outcome, number))
+        ui.verdictsButton.visible = bool(ui.judgmentLabel.text)
         ui.alarmsLabel.text = results.alarms(outcome, number)
         ui.findingsLabel.text = results.remarks(outcome, number)
         ui.notesButton.text = results.notes(outcome, number)
@@ -80,8 +79,7 @@ class ResultsView(View):
 
     def enable(self) -> None:
         self.copyButton.enable(self.model.whyNotReport())
-        self.ui.summaryLabel.text = text = self.model.summary()
-        self.ui.summaryLabel.visible = bool(text)
+        say(self.ui.summaryLabel, self.model.summary())
 
     def _fillMain(self) -> None:
         """Fill the table of the main numbers, of which the first rows are always seen."""

@@ -72,6 +72,11 @@ class View(VTKObservationMixin):
             return None
 
 
+def say(label, text: str) -> None:
+    """Show a text, and its label only if there is one."""
+    label.text, label.visible = text, bool(text)
+
+
 @contextmanager
 def silent(widget):
     """Keep a widget from telling about changes: they are not the user's."""
