@@ -304,10 +304,8 @@ class Panel(VTKObservationMixin):
     def _watch(self) -> None:
         """Let the watcher report changes while the panel is open or follows edits, then sooner."""
         isFollowing = self.model.isFollowing()
-        self.watcher.setDelay(DELAY if isFollowing else USUAL_DELAY)
-        isWanted = (self.isActive or isFollowing) and not self.model.isBusy
-        if isWanted != self.watcher.isActive:
-            self.watcher.setActive(isWanted)
+        self.watcher.timer.setInterval(DELAY if isFollowing else USUAL_DELAY)
+        self.watcher.setActive((self.isActive or isFollowing) and not self.model.isBusy)
 
     def _beginEdit(self) -> None:
         """Begin to follow the shown pair, or forget the one before."""

@@ -23,7 +23,7 @@ from ..model.structures import Match, Pairing, nameMeant
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from .doses import doseOf
-from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf, structureFromSegment
+from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf
 from .pairs import pairSegments
 
 # What comparisons import only when they need it.
@@ -98,7 +98,7 @@ def openCase(
                 name = nameOf(segmentationOf(node), identifier)
                 raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error
         if settings.ignore is not None:
-            mark = structureFromSegment(reference[0], settings.ignore)
+            mark = SegmentReader(reference[0]).structure(settings.ignore)
             pair = _showAgain(leaveOut(pair, [mark], settings.ignore), settings)
         return Case(Pairing((Match(pair[0], pair[1]),), (), ()), settings, protocol, criticals, plan, isWhole=False)
     # segments are paired by name and code, whether or not they can be measured

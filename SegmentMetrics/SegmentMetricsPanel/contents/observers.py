@@ -10,7 +10,7 @@ from SegmentMetricsLib.case.places import Place
 from SegmentMetricsLib.metrics.measurement import fixDecimals, withUnit
 from SegmentMetricsLib.metrics.registry import findMetric
 
-from ..markup import escaped
+from ..markup import escape
 from ..translation import _
 from . import places
 from .results import worded
@@ -34,14 +34,14 @@ def summary(found: Mapping | None) -> str:
     """Return how the observers agree in one sentence of HTML. found: ObservedStructure.toDictionary(), or None."""
     if found is None:
         return _("Check the observers, and the tests, which are not observers; then Apply.")
-    return f"<b>{escaped(found['name'])}</b>: {escaped(found['sentence'])}"
+    return f"<b>{escape(found['name'])}</b>: {escape(found['sentence'])}"
 
 
 def pairSummary(names, pair, text: str) -> str:
     """Return the outcome of a pair, given by its row and column in the matrix, in one sentence of HTML."""
-    reference, test = (escaped(names[number]) for number in pair)
+    reference, test = (escape(names[number]) for number in pair)
     who = _("{reference} (reference) and {test} (test)").format(reference=reference, test=test)
-    return f"<b>{who}</b>: {escaped(worded(text))}"
+    return f"<b>{who}</b>: {escape(worded(text))}"
 
 
 def short(name: str) -> str:

@@ -10,7 +10,7 @@ from SegmentMetricsLib.metrics.measurement import fixDecimals, typeset
 from SegmentMetricsLib.show import explanations, resulttables, tables
 from SegmentMetricsLib.show.writing import fileNames
 
-from ..markup import breakable, escaped
+from ..markup import breakable, escape
 from ..translation import _
 from .table import TableContents, inUnit, sortable
 from .verdicts import notCompared, orderOfRows, verdictCell
@@ -23,7 +23,7 @@ def summary(outcome, number: int) -> str:
     if not outcome.records:
         return _("No structure is in both segmentations.")
     record = outcome.records[number]
-    return f"<b>{breakable(record.name)}</b>{escaped(asWhom(record))}: {escaped(worded(record.summary))}"
+    return f"<b>{breakable(record.name)}</b>{escape(asWhom(record))}: {escape(worded(record.summary))}"
 
 
 def alarms(outcome, number: int) -> str:
@@ -174,7 +174,7 @@ def short(measurement) -> str:
 
 def bulleted(sentence: str) -> str:
     """Return a sentence as a list item for a label."""
-    return f"• {escaped(worded(sentence))}"
+    return f"• {escape(worded(sentence))}"
 
 
 def worded(sentence: str) -> str:

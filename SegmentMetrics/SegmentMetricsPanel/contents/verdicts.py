@@ -13,7 +13,7 @@ from SegmentMetricsLib.show import tables
 from SegmentMetricsLib.show.report.ranking import UNJUDGED, severity
 from SegmentMetricsLib.show.verdicts import summary
 
-from ..markup import escaped
+from ..markup import escape
 from ..translation import _
 from .maps import isEmpty
 from .table import TableContents
@@ -29,7 +29,7 @@ def verdict(outcome, number: int) -> str:
     judgment, structure = outcome.judgment, _shown(outcome, number)
     lines = [f"{badge(judgment['verdict'])} {sentence(judgment, outcome.isOfAll)}"]
     if outcome.isOfAll and structure:
-        lines.append(f"{badge(structure['verdict'])} {escaped(structure['structure'])}")
+        lines.append(f"{badge(structure['verdict'])} {escape(structure['structure'])}")
     elif structure is None:
         lines.append(_("The protocol has no rule for this structure."))
     return "<br>".join(lines)
@@ -98,7 +98,7 @@ def sentence(judgment: Mapping, isOfAll: bool) -> str:
     what = [s["verdict"] for s in judgment["structures"]]
     if not isOfAll:
         what = [rule["verdict"] for s in judgment["structures"] for rule in s["rules"]]
-    return escaped(f"{judgment['name']}: {summary(what)}" if what else judgment["name"])
+    return escape(f"{judgment['name']}: {summary(what)}" if what else judgment["name"])
 
 
 def notCompared(outcome) -> list[Mapping]:

@@ -105,7 +105,7 @@ def shownPairs(parameters, scene) -> ShownPairs | None:
         match = counterparts.get(name)
         how = edited.get(name) or (match.how if match else "")
         index = possible.index(match.test.name) if match else 0
-        rows.append((name, index, foundBy(how), explained(match, how, name in edited)))
+        rows.append((name, index, *explain(how)))
     alone = [structure.name for structure in pairing.unmatchedTest]
     only = _("Only in the test: {names}.").format(names=commaSeparated(alone))
     return ShownPairs(
@@ -118,33 +118,20 @@ def shownPairs(parameters, scene) -> ShownPairs | None:
     )
 
 
-def foundBy(how: str) -> str:
-    """Return a label for how a pair was found; unknown entries from other versions are returned unchanged."""
+def explain(how: str) -> tuple[str, str]:
+    """Return a label for how a pair was found, "" for none, and a tool tip; entries of other versions are unchanged."""
     kind, _space, dice = how.partition(" ")
-    words = {
-        "name": _("name"),
-        "spelling": _("spelling"),
-        "words": _("words"),
-        "code": _("code"),
-        "only": _("only"),
-        CHOSEN: _("chosen"),
-        OVERLAP: _("overlap {dice}").format(dice=dice),
+    known = {
+        "name": (_("name"), _("The names are equal.")),
+        "spelling": (_("spelling"), _("The names differ in spelling only.")),
+        "words": (_("words"), _("The names consist of the same words.")),
+        "code": (_("code"), _("The terminology codes are the same.")),
+        "only": (_("only"), _("There is one structure on each side.")),
+        CHOSEN: (_("chosen"), _("You have chosen this.")),
+        OVERLAP: (
+            _("overlap {dice}").format(dice=dice),
+            _("A proposal: the two share voxels, with this Dice. Choose another one if it is wrong."),
+        ),
+        "": ("", _("Nothing in the test has this name or code: choose its counterpart, or let one be proposed.")),
     }
-    return words.get(kind, how)
-
-
-def explained(match, how: str, isEdited: bool) -> str:
-    """Return a tool tip that explains why two structures are a pair."""
-    if isEdited and how != CHOSEN:
-        return _("A proposal: the two share voxels, with this Dice. Choose another one if it is wrong.")
-    if isEdited:
-        return _("You have chosen this.")
-    if match is None:
-        return _("Nothing in the test has this name or code: choose its counterpart, or let one be proposed.")
-    return {
-        "name": _("The names are equal."),
-        "spelling": _("The names differ in spelling only."),
-        "words": _("The names consist of the same words."),
-        "code": _("The terminology codes are the same."),
-        "only": _("There is one structure on each side."),
-    }.get(match.how, "")
+    return known.get(kind, (how, ""))

@@ -12,7 +12,7 @@ from SegmentMetricsLib.base.palettes import rgb
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import focus, maps, navigation
 from SegmentMetricsLib.mrml.conversion import drawnSurface, pointsOf, withNormals
-from SegmentMetricsLib.mrml.inputs import structureFromSegment
+from SegmentMetricsLib.mrml.inputs import SegmentReader
 
 from ..contents import observers
 from ..contents.following import radiusOf
@@ -55,13 +55,11 @@ class FocusView(View):
         isWanted = self.model.isFollowing() and self.model.parameters.focus
         edited = self.model.edited() if isWanted and not (scene.IsClosing() or scene.IsImporting()) else None
         if edited is not None and not self.model.isPracticing() and self.isPossible():
-            colored = [maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m)]
-            structures = {} if "reference" in colored else self._structures(self.model.outcome, self.model.number())
+            structures = {} if "reference" in _coloredSides() else self._structures(*self.pair)
             lines = {side: self._surfaceOf(one) for side, one in structures.items() if side == "reference"}
-        self.isOutlined = False
+        self.isOutlined = edited is not None
         self.end()
         if edited is not None:
-            self.isOutlined = True
             node, segment = edited
             self._hideOthers()
             focus.showOutlines({node.GetDisplayNode(): {segment: None}}, slicer.mrmlScene)
@@ -79,15 +77,14 @@ class FocusView(View):
             return observers.outcome.run, observers.structure()["name"]
         if not (p.focus and self.isPossible()):
             return ()
-        colored = tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
-        return *self.pair, colored, self.model.areLesionsShown(), p.sliceContour, p.mapSurface
+        return *self.pair, _coloredSides(), self.model.areLesionsShown(), p.sliceContour, p.mapSurface
 
     def show(self) -> None:
         """Show the pair as chosen; to be called after its maps are shown."""
         if not self.isActive:
             return
         if self.isPossible() and (self.model.takeFraming() or (self.model.parameters.focus and self.isBack)):
-            self._frame(self.model.outcome, self.model.number())
+            self._frame(*self.pair)
         super().show()
 
     def draw(self) -> None:
@@ -166,10 +163,9 @@ class FocusView(View):
                 if outcome.comparisons is not None:
                     structure = getattr(outcome.comparisons[number], side)
                 else:
+                    reader, surface = SegmentReader(outcome.node(side)), outcome.settings.surface
                     try:
-                        structure = structureFromSegment(
-                            outcome.node(side), identifier, surface=outcome.settings.surface, by="ID"
-                        )
+                        structure = reader.structure(identifier, surface, by="ID")
                     except InputError:  # it was removed; the panel says so
                         continue
                 if not structure.isEmpty:
@@ -205,7 +201,7 @@ class FocusView(View):
             now = navigation.viewState(slicer.mrmlScene, cameras())
             known = now.keys() & last.keys()
             if navigation.isSameView({k: now[k] for k in known}, {k: last[k] for k in known}, slicer.mrmlScene):
-                self._frame(self.model.outcome, self.model.number())
+                self._frame(*self.pair)
                 self.views = {**self.views[0], **first}, self.views[1]
 
     def _goBack(self) -> None:
@@ -218,6 +214,11 @@ class FocusView(View):
     def _isUnmoved(self, now: dict) -> bool:
         """Return whether nobody has looked elsewhere since all views went to a pair. now: where they look."""
         return self.views is not None and navigation.isSameView(self.views[1], now, slicer.mrmlScene)
+
+
+def _coloredSides() -> tuple[str, ...]:
+    """Return the sides of the maps that are shown."""
+    return tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
 
 
 def _boxAround(structures) -> tuple:
