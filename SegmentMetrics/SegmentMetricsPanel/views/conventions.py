@@ -1,6 +1,5 @@
 """The table of values that other tools would have reported for the shown pair, which can be copied and exported."""
 
-import qt
 import slicer
 from slicer.i18n import tr as _
 
@@ -25,18 +24,7 @@ class ConventionsView(View):
         super().__init__(panel)
         ui = self.ui
         self.searched = None  # the outcome and the number of the pair that the answer is about
-        self.numberEdit, self.answerLabel = qt.QLineEdit(), qt.QLabel()
-        self.numberEdit.placeholderText = _("Who reports 3.7? Type a number")
-        self.numberEdit.accessibleName = _("Number to search")
-        explain(
-            self.numberEdit,
-            _("Which tool, percentile, direction or common mistake, such as an ignored spacing, gives this number?"),
-        )
-        self.answerLabel.wordWrap = True
-        self.answerLabel.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Preferred)
-        for widget in (self.numberEdit, self.answerLabel):
-            ui.toolsPage.layout().addWidget(widget)
-        self.numberEdit.connect("returnPressed()", self.onNumber)
+        ui.numberEdit.connect("returnPressed()", self.onNumber)
         self.table = SortableTable(ui.conventionsTable)
         self.record = None  # a ConventionsRecord
         self.unread = ""  # why stored values cannot be shown
@@ -61,9 +49,9 @@ class ConventionsView(View):
         self.ui.conventionsButton.visible = self.record is None
         self.ui.conventionsButton.enabled = not problem
         explain(self.ui.conventionsButton, problem or _("Calculate what every other tool would report."))
-        self.numberEdit.enabled = not problem
+        self.ui.numberEdit.enabled = not problem
         # not the answer about another pair
-        say(self.answerLabel, self.answerLabel.text if self.searched == (outcome, number) else "")
+        say(self.ui.answerLabel, self.ui.answerLabel.text if self.searched == (outcome, number) else "")
         if self.record is not None:
             about = _("What other tools would report for {name}. Hover over a row to read why.")
             self.ui.conventionsLabel.text = about.format(name=self.record.name)
@@ -84,10 +72,10 @@ class ConventionsView(View):
 
     def onNumber(self) -> None:
         with slicer.util.tryWithErrorDisplay(_("The number could not be searched.")):
-            text = self.numberEdit.text.strip()
+            text = str(self.ui.numberEdit.text).strip()
             found = self.panel.attempts.which(text) if text else None
             self.searched = (self.model.outcome, self.model.number())
-            say(self.answerLabel, conventions.answer(text, found) if found else "")
+            say(self.ui.answerLabel, conventions.answer(text, found) if found else "")
 
     def onKey(self, key: str) -> None:
         self.key = key

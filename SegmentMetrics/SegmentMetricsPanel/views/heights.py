@@ -11,7 +11,6 @@ class HeightsView(View):
     def __init__(self, panel):
         super().__init__(panel)
         texts = [one for one in vars(self.ui).values() if hasattr(one, "wordWrap") and hasattr(one, "heightForWidth")]
-        texts.append(panel.conventions.answerLabel)
         self.labels = [one for one in texts if one.inherits("QLabel") and one.wordWrap]
         self.known = {}  # text, width and height of letters by number
         # nothing else tells of a new width: the only column of a table that is as wide as the panel, and not seen

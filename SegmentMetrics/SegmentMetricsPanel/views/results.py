@@ -28,7 +28,7 @@ class ResultsView(View):
         self.main = SortableTable(ui.mainTable, self.model.showPair)
         self.sides, self.rules = SortableTable(ui.sidesTable), SortableTable(ui.protocolTable)
         self.areNotesWanted = False  # what the user chose last
-        self.copyButton = ExplainedButton(ui.copyButton)
+        self.button = ExplainedButton(ui.copyButton)
         ui.copyButton.connect("clicked(bool)", self.copy)
         ui.notesButton.connect("clicked(bool)", self.onNotes)
 
@@ -78,7 +78,7 @@ class ResultsView(View):
             label.visible = isOpen and bool(label.text)
 
     def enable(self) -> None:
-        self.copyButton.enable(self.model.whyNotReport())
+        self.button.enable(self.model.whyNotReport())
         say(self.ui.summaryLabel, self.model.summary())
 
     def _fillMain(self) -> None:
