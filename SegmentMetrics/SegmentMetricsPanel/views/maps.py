@@ -1,17 +1,17 @@
 """Showing the distance map with the options that the user chose."""
 
-from contextlib import nullcontext
+from functools import partial
 
 import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import maps, showDistanceMap
+from SegmentMetricsLib.mrml.outputs import mapRole
 
 from ..contents.maps import controls, isEmpty, kindOf
 from ..markup import explain
 from ..model.enumerations import MapKind
-from ..work import waiting
 from .buttons import ExplainedButton
 from .view import View, say, silent
 
@@ -69,7 +69,7 @@ class MapView(View):
         found, kind = {}, p.mapKind.name
         if outcome is not None and outcome.records and p.showMap:
             kind, self.problem = kindOf(p, outcome)
-            found = self._draw(p, outcome, number, kind)
+            found = self._draw(outcome, number, kind)
         if not p.automaticRange:
             self._showRange(p.range)
         held = self._heldRange(found, kind) if p.automaticRange else p.range
@@ -81,7 +81,6 @@ class MapView(View):
             except InputError as error:
                 self.problem = str(error)
                 del found[side]
-                continue
         maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend, p.opacity)
 
     def _heldRange(self, found, kind: str) -> float | None:
@@ -140,46 +139,42 @@ class MapView(View):
         maps.cover([model for model in maps.allMaps(scene) if model is not node and maps.isShown(model)], scene)
         return maps.isShown(node)
 
-    def _draw(self, parameters, outcome, number: int, kind: str) -> dict:
+    def _draw(self, outcome, number: int, kind: str) -> dict:
         """Return the chosen maps by side; maps that are missing, outdated, or on the other surface are created."""
-        found = maps.findMaps(outcome.pair(number), slicer.mrmlScene)
-        shown = {}
-        for side in parameters.mapSide.sides:
-            model = found.get(side)
-            isRight = self._isRight(model, outcome, kind)
-            if not isRight and isEmpty(outcome.records[number]):
-                continue  # which the sentence about the pair says
-            if not isRight and outcome.comparisons is None:
-                self.problem = _("This map is not in the scene. Press Apply again to draw it.")
-                continue
-            if not isRight:
-                comparison, surface = outcome.comparisons[number], parameters.mapSurface.name
-                drawn = self.prepared.get(side)
-                try:
-                    with nullcontext() if drawn is not None else waiting():
-                        model = showDistanceMap(
-                            comparison, side=side, kind=kind, surface=surface, modelNode=model, drawnSurface=drawn
-                        )
-                except InputError as error:
-                    self.problem = str(error)
-                    continue
-                outcome.mark(model)
-            shown[side] = model
+        surface, shown = self.model.parameters.mapSurface.name, {}
+        if isEmpty(outcome.records[number]):
+            return shown  # which the sentence about the pair says
+        lost = _("This map is not in the scene. Press Apply again to draw it.")
+        for side in self.model.parameters.mapSide.sides:
+            prepared, how = self.prepared.get(side), {"side": side, "kind": kind, "surface": surface}
+            model = self.resultOf(
+                outcome,
+                outcome.pair(number),
+                mapRole(side),
+                partial(self._isRight, kind),
+                outcome.comparisons,
+                lambda pairs, how=how, prepared=prepared: showDistanceMap(pairs[number], **how, drawnSurface=prepared),
+                lost,
+                isQuick=prepared is not None,
+            )
+            if model is not None:
+                shown[side] = model
         return shown
 
-    def _isRight(self, model, outcome, kind: str) -> bool:
-        """Return whether a model, or None, is the map of an outcome that is wanted."""
-        isRight = outcome.shows(model) and maps.hasSurface(model)
+    def _isRight(self, kind: str, model) -> bool:
+        """Return whether a map has what is wanted."""
+        isRight = maps.hasSurface(model)
         isRight = isRight and maps.mapInformation(model)["surface"] == self.model.parameters.mapSurface.name
         return isRight and (kind != "bld" or maps.hasLocalDistances(model))
 
     def missing(self) -> list[str]:
         """Return the sides whose maps are wanted and have yet to be computed."""
-        p, outcome, number = self.model.parameters, *self.pair
-        if outcome is None or not outcome.records or not p.showMap:
+        p, (outcome, number) = self.model.parameters, self.pair
+        if self.model.record() is None or not p.showMap:
             return []
-        found, (kind, _problem) = maps.findMaps(outcome.pair(number), slicer.mrmlScene), kindOf(p, outcome)
-        return [side for side in p.mapSide.sides if not self._isRight(found.get(side), outcome, kind)]
+        kind, _problem = kindOf(p, outcome)
+        found = {side: outcome.result(outcome.pair(number), mapRole(side)) for side in p.mapSide.sides}
+        return [side for side, model in found.items() if model is None or not self._isRight(kind, model)]
 
     def _enable(self, parameters, record) -> None:
         ui, can = self.ui, controls(parameters, record)

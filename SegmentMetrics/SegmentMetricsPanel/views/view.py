@@ -1,7 +1,7 @@
 """What all views have in common, and lists to choose from."""
 
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import qt
 from slicer.util import VTKObservationMixin
@@ -52,7 +52,7 @@ class View(VTKObservationMixin):
         if self.isDrawnEmpty:
             self.draw()
 
-    def resultOf(self, outcome, owner, role: str, isThere, measured, make, lost: str):
+    def resultOf(self, outcome, owner, role: str, isThere, measured, make, lost: str, isQuick: bool = False):
         """Return the node of an outcome with a role, made if it is missing; None if it cannot be, which `problem` says.
 
         isThere: called with a node, returns whether it has its content, whose file may be missing from a loaded scene.
@@ -65,7 +65,7 @@ class View(VTKObservationMixin):
             self.problem = lost
             return None
         try:
-            with waiting():
+            with nullcontext() if isQuick else waiting():
                 return outcome.mark(make(measured))
         except InputError as error:
             self.problem = str(error)
