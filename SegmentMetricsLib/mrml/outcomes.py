@@ -56,8 +56,8 @@ class Kept:
     table: Any
     settings: Settings
     given: Sequence[str]
-    members: Sequence[Sequence[str]]
-    hashes: Sequence[Mapping[str, str]]
+    members: Sequence[Sequence[str]] = ()
+    hashes: Sequence[Mapping[str, str]] = ()
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
     seen: dict[int, ContentHashes] = field(default_factory=dict, repr=False)
 
@@ -107,11 +107,11 @@ class Kept:
                 return f"Segments were added to or removed from {name}."
         return ""
 
-    def remember(self, structures: Sequence[Sequence[Structure]], nodes: Sequence, **more) -> None:
-        """Store this outcome in its table. structures: those of each of the nodes that were measured."""
+    def remember(self, structures: Sequence[Sequence[Structure]], request: Request, **more) -> None:
+        """Store this outcome in its table. structures: those of each of the compared that were measured."""
+        surface, nodes = self.settings.surface, [node for node, _ in request.compared]
         for number, node in enumerate(nodes):
             self.table.SetNodeReferenceID(COMPARED.format(number=number), node.GetID())
-        surface = self.settings.surface
         self.hashes = [
             {one.segmentID: contentHashOfSegment(one, node, surface) for one in own}
             for own, node in zip(structures, nodes, strict=True)
@@ -302,8 +302,6 @@ def keep(request: Request, result: CaseResult) -> Outcome:
         table=outputs.showComparisonsTable(result) if request.isOfAll else outputs.showTable(result[0]),
         settings=request.settings,
         given=[segment for _, segment in request.compared],
-        members=[],
-        hashes=[],
         records=[comparison.record() for comparison in result],
         segments=[(one.reference.segmentID, one.test.segmentID) for one in result],
         unmatched=result.unmatched,
@@ -316,9 +314,8 @@ def keep(request: Request, result: CaseResult) -> Outcome:
         doseHash=next((contentHashOfDose(one.dose).hexdigest() for one in result if one.dose is not None), ""),
     )
     outcome.table.SetNodeReferenceID(DOSE, None if request.dose is None else request.dose.GetID())
-    nodes = [node for node, _ in request.compared]
     stored = {name: getattr(outcome, name) for name in OF_PAIRS} | {"findings": asDictionaries(outcome.findings)}
-    outcome.remember([[*sides[0], *criticals], sides[1]], nodes, **stored)
+    outcome.remember([[*sides[0], *criticals], sides[1]], request, **stored)
     return outcome
 
 
@@ -349,8 +346,6 @@ def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> O
         table=table,
         settings=study.settings,
         given=[segment for _, segment in request.compared],
-        members=[],
-        hashes=[],
         content=study.toDictionary(),
         method=request.consensus,
         segments=[[one.segmentID if one is not None else "" for one in found.structures] for found in study],
@@ -358,8 +353,7 @@ def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> O
     )
     ofAll = zip(*(found.structures for found in study), strict=True) if len(study) else [()] * len(given)
     structures = [[one for one in own if one is not None] for own in ofAll]
-    nodes = [node for node, _ in request.compared]
-    outcome.remember(structures, nodes, content=outcome.content, method=outcome.method, segments=outcome.segments)
+    outcome.remember(structures, request, content=outcome.content, method=outcome.method, segments=outcome.segments)
     return outcome
 
 
