@@ -55,8 +55,6 @@ def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str,
         segmentID = "segment"
         private.AddSegment(segment, segmentID)
     else:
-        if source.GetSegment(segmentID) is None:
-            raise InputError(f"The segmentation has no segment {segmentID}.")
         private.SetSourceRepresentationName(source.GetSourceRepresentationName())
         private.CopyConversionParameters(source)
         private.CopySegmentFromSegmentation(source, segmentID)
@@ -97,18 +95,15 @@ def orientedImage(mask: Mask):
 
 
 def displayedSurface(structure) -> vtkPolyData:
-    """Return the surface that Slicer shows for a Structure or a Mask, in RAS mm with normals; not to be modified.
+    """Return the surface that Slicer shows for a structure, in RAS mm with normals; not to be modified.
 
     Structures without voxels and contours in a plane (lines, no normals) are returned as measured. Raises ValueError if
     it is empty.
     """
-    if isinstance(structure, Mask):
-        mask: Mask | None = structure
-    else:
-        if structure.isEmpty:
-            raise InputError(f"{structure.name} is empty, so there is nothing to show.")
-        mask = None if structure.dimension == 2 or structure.surfaceKind == "displayed" else structure.mask
-    if mask is None:
+    if structure.isEmpty:
+        raise InputError(f"{structure.name} is empty, so there is nothing to show.")
+    mask = structure.mask
+    if mask is None or structure.dimension == 2 or structure.surfaceKind == "displayed":
         return withNormals(toRas(toPolyData(structure.surface)))
     if mask not in _surfaceOfMask:
         _surfaceOfMask[mask] = outward(closedSurface(orientedImage(mask)))
