@@ -26,16 +26,14 @@ from .views.conventions import ConventionsView
 from .views.corners import CornersView
 from .views.files import FilesView
 from .views.focus import FocusView
-from .views.hazard import HazardView
 from .views.heights import HeightsView
 from .views.inputs import InputsView
 from .views.layouts import LayoutView
-from .views.lesions import LesionsView
-from .views.maps import MapView
+from .views.maps import HazardView, MapView
 from .views.observers import ObserverChoiceView, ObserversView
 from .views.pages import PagesView
 from .views.pairs import PairsView
-from .views.places import PlacesView
+from .views.places import LesionsView, PlacesView
 from .views.plots import DistancePlotView, DoseView, SlicesView, releaseAllCharts
 from .views.practice import PracticeView
 from .views.protocols import ProtocolsView

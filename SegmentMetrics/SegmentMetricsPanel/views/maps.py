@@ -1,4 +1,4 @@
-"""Showing the distance map with the options that the user chose."""
+"""Showing the distance map with the options that the user chose, and hazard over the image in the slice views."""
 
 from functools import partial
 
@@ -6,7 +6,8 @@ import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.mrml import maps, showDistanceMap
+from SegmentMetricsLib.mrml import maps, showDistanceMap, showHazard
+from SegmentMetricsLib.mrml.hazard import showOver
 from SegmentMetricsLib.mrml.outputs import mapRole
 
 from ..contents.maps import controls, isEmpty, kindOf
@@ -186,3 +187,21 @@ class MapView(View):
         ui.rangeSpinBox.enabled = can.isRangeFree
         notes = [model.GetDescription() for model in self.current] if parameters.showMap else []
         say(ui.mapFarthestLabel, " ".join(filter(None, (can.remark, *notes))))
+
+
+class HazardView(View):
+    """Shows the hazard of the shown pair if requested."""
+
+    def wanted(self) -> tuple:
+        return *self.pair, self.model.parameters.showHazard
+
+    def draw(self) -> None:
+        outcome, number, isWanted = self.wanted()
+        isMeasured = self.model.record() is not None and "hazard" in outcome.settings.families
+        self.ui.showHazardCheckBox.visible = isMeasured
+        node = None
+        if isMeasured and isWanted:
+            lost, measured = _("The hazard is not in the scene. Press Apply again to show it."), outcome.comparisons
+            hasImage, make = lambda node: node.GetImageData() is not None, lambda pairs: showHazard(pairs[number])
+            node = self.resultOf(outcome, outcome.pair(number), "hazard", hasImage, measured, make, lost)
+        showOver(node, slicer.mrmlScene)
