@@ -53,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # do not fail because of a name that the terminal cannot show
             stream.reconfigure(errors="backslashreplace")
-    options = None
+    options, stopped = None, UNUSABLE_INPUT
+    problems: Sequence[str]
     try:
         with _stoppable(isWholeProcess=arguments is None):
             options = makeParser().parse_args(arguments)
@@ -67,8 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OUTPUT_CLOSED
     except KeyboardInterrupt:
-        print("segment-metrics: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        stopped, problems = INTERRUPTED, ("interrupted",)
     except Mistakes as error:
         problems = error.problems
     except InputError as error:
@@ -77,9 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         problems = (_problemOf(error, getattr(options, "output", None)),)
     except MemoryError:
         problems = ("The input is too large for the memory of this computer.",)
+    # the error is gone, and with it all that has kept output from the terminal
     for problem in problems:
         print(f"segment-metrics: {oneLine(problem)}", file=sys.stderr)
-    return UNUSABLE_INPUT
+    return stopped
 
 
 @contextmanager

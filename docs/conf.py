@@ -52,6 +52,6 @@ nitpick_ignore_regex = [
     (
         "py:class",
         r"SegmentMetricsLib\..*\.(Field|Ignored|Part|Match|Pairing|BoundaryPair|Case|CaseResult|ClosestSurface|Column|Comparison|"
-        r"Function|Gathered|GrayImage|Kept|Kind|MultiLabel|ObservedOutcome|Outcome|PairSpread|Spread)",
+        r"Function|ObserverCase|GrayImage|Kept|Kind|MultiLabel|ObservedOutcome|Outcome|PairSpread|Spread)",
     ),
 ]

@@ -17,7 +17,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
     wait,
 )
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial, wraps
 from threading import Event, Lock
 from typing import Any, TypeVar
@@ -192,15 +192,6 @@ def requireWorkers(number: int | None) -> None:
         raise InputError(f"The number of workers must be from 1 to {MOST_WORKERS}, not {number}.")
 
 
-@contextmanager
-def starting() -> Iterator[None]:
-    """Raise InputError when the system refuses, inside the block, the resources to start workers."""
-    try:
-        yield
-    except OSError as error:  # such as no more processes or files for this user, or no semaphores
-        raise InputError(f"No process can be started to do the work ({error.strerror or error}).") from error
-
-
 # What a worker process does with a task; _startWorker() sets it.
 _work: Callable[[Any], Any]
 
@@ -255,19 +246,19 @@ def signalsLater(*numbers: int) -> Iterator[None]:
 
 
 @contextmanager
-def ignoringInterrupts() -> Iterator[None]:
+def startingProcesses() -> Iterator[None]:
     """Make processes that are started inside the block ignore Ctrl-C, even while they import.
 
-    This process handles it at the end of the block, so that no process is left half started.
+    This process handles it at the end of the block, so that no process is left half started. Raises InputError when the
+    system refuses the resources to start them.
     """
-    if threading.current_thread() is not threading.main_thread():  # signals do not arrive here
-        yield
-        return
     with signalsLater(signal.SIGINT):
         # started processes inherit the blocked signals
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
         try:
             yield
+        except OSError as error:  # such as no more processes or files for this user, or no semaphores
+            raise InputError(f"No process can be started to do the work ({error.strerror or error}).") from error
         finally:
             if mask is not None:
                 signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -286,28 +277,13 @@ def spread(
 
     An error that the work raises is its result; in this process only an InputError, and others are raised. When a
     process dies, the items that may have killed it are done again, each in a process of its own; the result of one that
-    kills it again is a Died.
+    kills it again is a Died. Raises InputError if no process can be started, unless this one takes part.
 
-    Parameters
-    ----------
-    work : Callable[[S], T]
-        Sent to every process once.
-    items : Sequence[S]
-        What to work on.
-    cost : Callable[[S], float], optional
-        About how many seconds an item takes. Those that take longest are begun first.
-    workers : int | None, optional
-        Number of processes. None is one per processor if all items together cost more than WORTH_WORKERS, else one.
-    takesPart : bool, optional
-        Whether this process does some of the work, the smallest items first. It is then one of the workers, and does
-        everything if no other can be started. If not, it only waits for the others.
-    executor : Executor | None, optional
-        Runs the work instead of processes on this computer, with that number of workers.
-
-    Raises
-    ------
-    InputError
-        If no process can be started, unless this one takes part.
+    work: sent to every process once. cost: about how many seconds an item takes; those that take longest are begun
+    first. workers: number of processes; None is one per processor if all items together cost more than WORTH_WORKERS,
+    else one. takesPart: whether this process does some of the work, the smallest items first. It is then one of the
+    workers, and does everything if no other can be started. If not, it only waits for the others. executor: runs the
+    work instead of processes on this computer, with that number of workers.
     """
     if workers is None:
         workers = availableProcessors() if sum(map(cost, items)) > WORTH_WORKERS else 1
@@ -315,11 +291,7 @@ def spread(
     takesPart = takesPart and executor is None
     if takesPart and workers < 2:
         for number, item in enumerate(items):
-            try:
-                found: T | Exception = work(item)
-            except InputError as error:
-                found = error
-            yield number, found
+            yield number, _attempt(work, item, isAlone=True)
         return
     left = deque(sorted(range(len(items)), key=lambda number: -cost(items[number])))
     others = workers - takesPart
@@ -331,10 +303,12 @@ def spread(
             if pool.isOld and not running:
                 pool.stop()
             isBroken = False
+            # nothing is queued at the end, as this process may have time for it sooner
+            most = window if not takesPart or len(left) > window else min(window, others)
             try:
-                # nothing is queued at the end, as this process may have time for it sooner
-                isQueued = not takesPart or len(left) > window
-                pool.take(left, running, items, window if isQueued else min(window, others))
+                while left and len(running) < most and not pool.isOld:
+                    running[pool.submit(items[left[0]])] = left[0]
+                    left.popleft()
             except BrokenExecutor:
                 isBroken = True
             except InputError:
@@ -384,7 +358,7 @@ class _Pool:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
-        with ignoringInterrupts(), starting():  # submitting the first items also starts the processes
+        with startingProcesses():  # submitting the first items also starts the processes
             if self._executor is None:
                 context = multiprocessing.get_context("spawn")
                 self._executor = ProcessPoolExecutor(self._workers, context, _startWorker, (self._work,))
@@ -392,12 +366,6 @@ class _Pool:
             future = self._executor.submit(instead) if instead else self._executor.submit(_doWork, item)
         self._submitted += 1
         return future
-
-    def take(self, left: deque[int], running: dict[Future, int], items: Sequence[Any], most: int) -> None:
-        """Submit the first of the items that are left, by number, until so many are running. Raises as submit()."""
-        while left and len(running) < most and not self.isOld:
-            future = self.submit(items[left[0]])
-            running[future] = left.popleft()
 
     def stop(self) -> None:
         """Stop the processes without waiting for what they do; they write nothing afterwards."""
@@ -425,7 +393,7 @@ def _alone(work: Callable[[S], T], item: S, executor: Executor | None, takesPart
     """
     pool, outcome = _Pool(work, 1, executor), None
     try:
-        if takesPart and isinstance(_outcomeOf(pool.submit(None, os.getpid)), Exception):
+        if takesPart and pool.submit(None, os.getpid).exception():
             return _attempt(work, item), False
         outcome = _outcomeOf(pool.submit(item))
     except BrokenExecutor as error:
@@ -439,10 +407,10 @@ def _alone(work: Callable[[S], T], item: S, executor: Executor | None, takesPart
     return Died(DIED) if isinstance(outcome, BrokenExecutor) else outcome, True
 
 
-def _attempt(work: Callable[[S], T], item: S) -> T | InputError:
-    """Return the result of work in this process, on one thread as others work beside it, or an InputError it raised."""
+def _attempt(work: Callable[[S], T], item: S, isAlone: bool = False) -> T | InputError:
+    """Return the result of work in this process, or an InputError it raised; on one thread if others work beside it."""
     try:
-        with onOneThread():
+        with nullcontext() if isAlone else onOneThread():
             return work(item)
     except InputError as error:
         return error

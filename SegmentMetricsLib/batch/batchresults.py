@@ -11,9 +11,9 @@ from pathlib import Path
 
 from ..base.errors import InputError, asPath
 from ..case.frames import pandasOrError
-from ..case.missing import Roster
 from ..show.writing import UNENCODABLE, cells
 from .cases import OK, RECORDS, caseTitle
+from .missing import Roster
 from .resultfiles import REPORT, parse
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import Options

@@ -62,7 +62,7 @@ def casesIn(
     """
     references = entriesOf(reference)
     plain = [withoutAffixes(entry.name) for entry in references]
-    isEach = len({name.casefold() for name in plain}) == len(set(map(_spelled, references)))
+    isEach = len({name.casefold() for name in plain}) == len(set(map(_spell, references)))
     titles = dict(zip(references, plain if isEach else [entry.name for entry in references]))
     cases = tuple(dict.fromkeys(titles.values()))
     remarks = [f"{counted(len(cases), 'case')} in {reference}."]
@@ -76,7 +76,7 @@ def casesIn(
         remarks.append(f"{counted(len(found), 'test')} in {folder}{f' ({method})' if method else ''}.")
         lacking = [entry for entry in references if entry not in found]
         others = [entry for entry in entries if entry not in found.values()]
-        for own, theirs in _repeated(lacking, others, method):
+        for own, theirs in _findRepeated(lacking, others, method):
             lines.append((own[0], theirs[0], method))
             told = " and ".join(
                 f"{where} has {commaSeparated(entry.called for entry in some)}"
@@ -139,7 +139,7 @@ def casesIn(
     return CaseList(Sheet(str(reference), (), tuple(rows)), cases, labels, structures, tuple(map(oneLine, remarks)))
 
 
-def _repeated(
+def _findRepeated(
     references: Sequence[Entry], tests: Sequence[Entry], method: str
 ) -> Iterator[tuple[list[Entry], list[Entry]]]:
     """Yield the references and the tests of each case that one of both folders has more than once.
@@ -147,7 +147,7 @@ def _repeated(
     references, tests: those that match() leaves, so that what is called alike here is called so more than once.
     """
     left, right = list(references), list(tests)
-    for key in (_spelled, partial(_plain, method=method)):
+    for key in (_spell, partial(_plain, method=method)):
         ours, theirs = _byKey(left, key), _byKey(right, key)
         for name in ours.keys() & theirs.keys():
             yield ours[name], theirs[name]
@@ -255,7 +255,7 @@ def _namings(entries: Sequence[Entry], method: str) -> list[dict[Entry, str]]:
     """Return names by entry: whole, without affixes, then without what all end with, then also what all begin with."""
     plain = [_plain(entry, method) for entry in entries]
     ends = _withoutCommon(plain, isEnd=True)
-    namings = (map(_spelled, entries), plain, ends, _withoutCommon(ends, isEnd=False))
+    namings = (map(_spell, entries), plain, ends, _withoutCommon(ends, isEnd=False))
     return [dict(zip(entries, names)) for names in namings]
 
 
@@ -268,10 +268,10 @@ def _goingOn(references: Iterable[Entry], tests: Sequence[Entry], method: str) -
 
 def _plain(entry: Entry, method: str = "") -> str:
     """Return a name without affixes; a method that is called like a case does not make it empty."""
-    return withoutAffixes(_spelled(entry), [method] if method else ())
+    return withoutAffixes(_spell(entry), [method] if method else ())
 
 
-def _spelled(entry: Entry) -> str:
+def _spell(entry: Entry) -> str:
     """Return a name in lower case, with letters such as umlauts as one character, however the computer stores them."""
     return unicodedata.normalize("NFC", entry.name).casefold()
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..base.palettes import METHODS
 from ..show.charts import Boxed, boxes
 from .alarms import inShort, titleOfPair
+from .missing import Counted
 from .statistics import NO_METHOD, Cohort, PairedTest, asDrawn, betterOf, box, titleOfKey
 from .summaryoptions import Options
 from .summarywriting import SUMMARIZED
@@ -33,8 +34,9 @@ class CohortPage:
         self._reports: dict[tuple[str, str], str] = {}
         self._pairs: dict[tuple[str, str, str], dict] = {}
 
-    def add(self, outcome: Mapping, structures: Mapping[str, str]) -> None:
-        """Add the pictures, alarms and report of a case. structures: names in the cohort by the titles of pairs."""
+    def add(self, outcome: Mapping, named: Iterable[Counted]) -> None:
+        """Add the pictures, alarms and report of a case. named: its records, as from Cohort.add()."""
+        structures = {titleOfPair(record): structure for record, structure, _ in named}
         case, method = outcome["case"], outcome["method"]
         self._reports[case, method] = outcome.get("report", "")
         for number, pair in enumerate(outcome["pairs"]):
@@ -66,12 +68,12 @@ class CohortPage:
                 if (at := numbers.of(case, method, structure)) is not None:
                     values[key].append([*at, _plain(value.value)])
                     if value.missing or value.isEmpty:
-                        missing[_joined(at)] = f"missing in the {value.missing or 'test'}"
+                        missing[_join(at)] = f"missing in the {value.missing or 'test'}"
         best, worst = _worthAPicture(values, missing)
         pairs = {}
         for names, pair in self._pairs.items():
             if (at := numbers.of(*names)) is not None:
-                where = _joined(at)
+                where = _join(at)
                 pairs[where] = {name: pair[name] for name in ("number", "alarm") if pair[name] not in ("", None)}
                 shown = {"picture": worst, "typical": best}
                 pairs[where] |= {name: pair[name] for name, some in shown.items() if pair[name] and where in some}
@@ -111,7 +113,7 @@ class _Numbers:
         return None
 
 
-def _joined(numbers: Iterable[int]) -> str:
+def _join(numbers: Iterable[int]) -> str:
     return ",".join(map(str, numbers))
 
 
@@ -171,7 +173,7 @@ def _worthAPicture(values: Mapping[str, list], missing: Mapping[str, str]) -> tu
         sign = 1 if betterOf(key) == "lower" else -1
         groups: dict[tuple, list[tuple[float, str]]] = {}
         for case, structure, method, value in rows:
-            at = _joined((case, structure, method))
+            at = _join((case, structure, method))
             if value is not None and at not in missing:
                 for group in ((structure, method), (structure, None), (None, method), (None, None)):
                     groups.setdefault(group, []).append((sign * float(value), at))

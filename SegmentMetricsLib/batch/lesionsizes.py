@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ..base.markup import escaped
 from ..base.palettes import METHODS
 from ..base.texts import oneLine, shortest
-from ..case.missing import CountedNames, Roster
 from ..metrics.instances import Event
 from ..show.tablemodel import Column, Table
 from ..show.writing import writeTable
+from .missing import Counted
 from .plots import INK
 from .statistics import NO_METHOD
 from .tableschema import SIZE_COLUMNS, SIZES_FILE
@@ -36,17 +36,16 @@ class LesionSizes:
     A lesion is found if one of the test overlaps it, however it is drawn.
     """
 
-    def __init__(self, roster: Roster):
-        self._roster, self._names = roster, CountedNames()
+    def __init__(self) -> None:
         # lesions, and those found, by structure and method, then by group
         self._counts: dict[tuple[str, str], dict[int, list[int]]] = {}
 
-    def add(self, outcome: Mapping) -> None:
-        """Add the lesions of the reference in all structures of a case."""
-        for record, structure, counts in self._names.of(outcome, self._roster):
+    def add(self, method: str, named: Iterable[Counted]) -> None:
+        """Add the lesions of the reference in all structures of a case of a method. named: as from Cohort.add()."""
+        for record, structure, counts in named:
             for lesion in record.get("lesions", ()) if counts else ():
                 if lesion["side"] == "reference":
-                    groups = self._counts.setdefault((structure, outcome["method"]), {})
+                    groups = self._counts.setdefault((structure, method), {})
                     both = groups.setdefault(groupOf(lesion["volumeReference"]), [0, 0])
                     both[0] += 1
                     both[1] += lesion["event"] != Event.MISSED.value
@@ -133,12 +132,10 @@ def picture(rows: list[tuple]) -> str:
             parts.append(f'<circle cx="{place}" cy="{y(row[6])}" r="4" fill="{color}">{told}</circle>')
         words = f"{name[0]}, {name[1] or NO_METHOD}" if hasMethods else name[0]
         lesions = sum(row[4] for row in curves[name])
+        told = f"{words} ({lesions} lesions)"
+        told = oneLine(told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…")
+        # what no file can hold becomes question marks
+        told = escaped(told.encode("utf-8", "replace").decode("utf-8"))
         parts.append(f'<rect x="{LEFT}" y="{below - 10}" width="12" height="12" fill="{color}"/>')
-        parts.append(f'<text x="{LEFT + 18}" y="{below}">{_text(f"{words} ({lesions} lesions)")}</text>')
+        parts.append(f'<text x="{LEFT + 18}" y="{below}">{told}</text>')
     return "\n".join([*parts, "</svg>\n"])
-
-
-def _text(text: str) -> str:
-    """Return a text for SVG, cut short; what no file can hold becomes question marks."""
-    shown = oneLine(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
-    return escaped(shown.encode("utf-8", "replace").decode("utf-8"))

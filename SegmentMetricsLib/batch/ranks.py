@@ -44,7 +44,7 @@ def medianOf(values: np.ndarray) -> float:
     return 0.0 if math.isnan(median) else median
 
 
-def tied(given: Sequence[float] | np.ndarray, relative: float, absolute: float = 0.0) -> np.ndarray:
+def tie(given: Sequence[float] | np.ndarray, relative: float, absolute: float = 0.0) -> np.ndarray:
     """Return numbers (n,) in which those that differ by no more than a relative or an absolute difference are equal."""
     values = np.array(given, float)
     order = np.argsort(values, kind="stable")
@@ -117,7 +117,7 @@ def signedRanks(differences: np.ndarray) -> np.ndarray:
 
     result = np.zeros(len(differences))
     isUsed = differences != 0
-    result[isUsed] = rankdata(tied(np.abs(differences[isUsed]), NEAR))
+    result[isUsed] = rankdata(tie(np.abs(differences[isUsed]), NEAR))
     return result * np.sign(differences)
 
 
@@ -208,7 +208,7 @@ def compareMany(values: np.ndarray) -> Friedman:
     return Friedman(len(values), float(found.statistic), float(found.pvalue))
 
 
-def corrected(given: Mapping, isStepwise: bool) -> dict:
+def correctAll(given: Mapping, isStepwise: bool) -> dict:
     """Return p by name, corrected for all of them by Bonferroni, or stepwise by Holm (1979, jstor:4615733).
 
     given: p by name; None, where there was no test, stays None and does not count.
@@ -226,7 +226,7 @@ def ranksOf(values: np.ndarray) -> np.ndarray:
     """Return the ranks (n,) of numbers from the smallest; those that only differ by rounding share their mean rank."""
     from scipy.stats import rankdata
 
-    return rankdata(tied(values, ROUNDING, ROUNDING_OF_ZERO))
+    return rankdata(tie(values, ROUNDING, ROUNDING_OF_ZERO))
 
 
 def signedRankGreater(differences: np.ndarray) -> float | None:

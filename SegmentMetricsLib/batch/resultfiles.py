@@ -14,7 +14,6 @@ from typing import Any, TextIO
 
 from ..base.errors import InputError
 from ..base.texts import oneLine
-from ..case.missing import BOTH, CountedNames, Roster
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.registry import REGISTRY, restore, select
 from ..model.naming import PAIR_JOINT, notAmong
@@ -28,6 +27,7 @@ from ..show.writing import UNENCODABLE, VERDICTS_FILE, cells, openTable, writeSc
 from . import lesionsizes, tableschema
 from .alarms import inShort, titleOfPair
 from .cases import FAILED, OK, RECORDS, Task, caseTitle
+from .missing import BOTH, CountedNames, Roster
 from .plots import removePlots
 from .statistics import METHOD_WORDS, STRUCTURE_WORDS
 from .summarywriting import SUMMARY_FILES, removeSummary
@@ -92,7 +92,7 @@ class CohortFiles:
         self.roster = Roster()
         self._tables: dict[str, TextIO] = {}
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock = _locked(folder / ".segment-metrics.lock")
+        self._lock = _openLocked(folder / ".segment-metrics.lock")
         try:
             self._keepValid(overwrites)
         except InputError:
@@ -169,7 +169,7 @@ class CohortFiles:
     ) -> None:
         """Write the page about all cases beside their reports, if there are any.
 
-        lines: as from caselist.lineOf(). cohort: what the page shows of all cases, as CohortPage.content() returns it.
+        lines: as from collected.lineOf(). cohort: what the page shows of all cases, as CohortPage.content() returns it.
         remarks: sentences on the cases that a method lacks.
         """
         folder = self.folder / REPORTS
@@ -345,7 +345,7 @@ def _reportOf(outcome: Mapping) -> str:
     return name if isinstance(name, str) and PAGE.fullmatch(name) else ""
 
 
-def _locked(path: Path) -> TextIO:
+def _openLocked(path: Path) -> TextIO:
     """Return an open file that no other run can lock until it is closed or this process ends."""
     file = path.open("w")
     try:

@@ -11,12 +11,11 @@ from typing import Any, cast
 import numpy as np
 
 from ..base.errors import requireKind
-from ..case.missing import BOTH, REFERENCE, TEST, CountedNames, Roster
 from ..metrics.metric import Asked
 from ..metrics.registry import REGISTRY, findMetric, restore
 from ..model.structures import TEST_EMPTY
-from .alarms import titleOfPair
-from .ranks import Friedman, SignedRank, compareMany, compareRanks, corrected, quantile
+from .missing import BOTH, REFERENCE, TEST, Counted, CountedNames, Roster
+from .ranks import Friedman, SignedRank, compareMany, compareRanks, correctAll, quantile
 from .summaryoptions import BY_MEASUREMENT, CONFIDENCE, DIAGONAL, LEAVE_OUT, RESAMPLES, SEED, STEPWISE, Options
 
 QUARTILES = (0.25, 0.5, 0.75)
@@ -49,11 +48,6 @@ class ValueRow:
     diagonal: float | None
     missing: str = ""
     isEmpty: bool = False
-
-    @property
-    def isMissed(self) -> bool:
-        """Whether the test has nothing of a structure of the reference."""
-        return self.isEmpty or self.missing == TEST
 
 
 # What is counted of the values of either method in a test.
@@ -189,19 +183,18 @@ class Cohort:
         for outcome in outcomes:
             self.add(outcome)
 
-    def add(self, outcome: Mapping) -> dict[str, str]:
-        """Add all measurements of a case, and return the names of its structures in the cohort by title of the pair."""
+    def add(self, outcome: Mapping) -> list[Counted]:
+        """Add all measurements of a case, and return its records with the names of their structures in the cohort."""
         self.roster.learn(outcome)
-        names = {}
-        for record, structure, counts in self._names.of(outcome, self.roster):
-            names[titleOfPair(record)] = structure
+        named = self._names.of(outcome, self.roster)
+        for record, structure, counts in named:
             if counts:
                 self._take(outcome, record, structure)
         for record in outcome["pairs"]:
             # where neither side has any structure, what is known of lesions counts for the only one of the cohort
             if record.get("missing") == BOTH and self.roster.only:
                 self._take(outcome, record, self.roster.only, isHealthy=True)
-        return names
+        return named
 
     def _take(self, outcome: Mapping, record: Mapping, structure: str, isHealthy: bool = False) -> None:
         """Add the measurements of a record; of one without any structure those of lesions."""
@@ -283,7 +276,7 @@ class Cohort:
                 size = largest[key] if math.isfinite(largest[key]) else None
             return None if size is None else math.copysign(size, value.value)
 
-        return _countedBy(treat, given)
+        return _countAs(treat, given)
 
     def ranked(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
         """Return the numbers by case for each structure, method and key, as they count in quantiles and rank tests.
@@ -294,17 +287,17 @@ class Cohort:
 
         def score(value: ValueRow, key: str) -> float | None:
             better = betterOf(key)
-            if better and value.isMissed:
+            if better and (value.isEmpty or value.missing == TEST):  # the test has nothing of the structure
                 definition = cast(Asked, findMetric(key)).metric
                 return definition.high if better == "lower" else definition.low
             if math.isinf(value.value) and better:
                 return math.inf if better == "lower" else -math.inf
             return value.value if math.isfinite(value.value) else None
 
-        return _countedBy(score, self.given(options))
+        return _countAs(score, self.given(options))
 
 
-def _countedBy(
+def _countAs(
     number: Callable[[ValueRow, str], float | None], given: Mapping[tuple[str, str, str], Mapping[str, ValueRow]]
 ) -> dict[tuple[str, str, str], dict[str, float]]:
     """Return what each value counts as, without those that do not count. number: of a value and its key, or None."""
@@ -312,7 +305,7 @@ def _countedBy(
     return {name: {case: n for case, n in group.items() if n is not None} for name, group in found.items()}
 
 
-def _checked(cohort: object, options: object) -> Options:
+def _optionsFor(cohort: object, options: object) -> Options:
     """Return the given options, or the usual ones for None. Raises InputError for arguments of another kind."""
     requireKind(cohort, Cohort, "The cohort", "a Cohort, such as Cohort(outcomes)")
     if options is None:
@@ -323,7 +316,7 @@ def _checked(cohort: object, options: object) -> Options:
 
 def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
     """Return one summary per structure, method and measurement. Raises InputError for other arguments."""
-    options = _checked(cohort, options)
+    options = _optionsFor(cohort, options)
     given, used, ranked = cohort.given(options), cohort.used(options), cohort.ranked(options)
     result = []
     for name in product(cohort.structures, cohort.methods, cohort.keys):
@@ -334,6 +327,18 @@ def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
         sides = [value.missing for value in everything]
         values = [value.value for value in given[name].values()]
         infinite, undefined = sum(map(math.isinf, values)), sum(map(math.isnan, values))
+        inMean, inOrder = np.array(list(used[name].values())), np.sort(list(ranked[name].values()))
+        statistics: dict[str, Any] = {}
+        if len(inMean):
+            statistics["mean"] = float(inMean.mean())
+            statistics["sd"] = float(inMean.std(ddof=1)) if len(inMean) > 1 else None
+            low, high = meanInterval(inMean, resamples=options.resamples, seed=options.seed)
+            statistics |= {"meanLow": low, "meanHigh": high}
+        if len(inOrder):
+            q1, median, q3 = (quantile(inOrder, share) for share in QUARTILES)
+            statistics |= {"median": median, "q1": q1, "q3": q3}
+            statistics["iqr"] = None if q1 == q3 and math.isinf(q1) else q3 - q1
+            statistics |= {"minimum": float(inOrder[0]), "maximum": float(inOrder[-1])}
         result.append(
             Summary(
                 structure,
@@ -341,17 +346,16 @@ def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
                 key,
                 cohort.units[key],
                 cases=len(values),
-                used=len(used[name]),
+                used=len(inMean),
                 infinite=infinite,
                 undefined=undefined,
-                replaced=len(used[name]) - (len(values) - infinite - undefined),
+                replaced=len(inMean) - (len(values) - infinite - undefined),
                 missingReference=sides.count(REFERENCE),
                 missingTest=sides.count(TEST),
                 emptyTest=sum(value.isEmpty for value in everything),
                 better=betterOf(key),
-                ranked=len(ranked[name]),
-                **_meanStatistics(list(used[name].values()), options),
-                **_orderStatistics(list(ranked[name].values())),
+                ranked=len(inOrder),
+                **statistics,
             )
         )
     return result
@@ -364,7 +368,7 @@ def summarizeOverall(cohort: Cohort, options: Options | None = None) -> list[Sum
     case may be infinite. Undefined values are left out, and so are structures that no test has. Only measurements with
     a better direction have such a mean; there is none of a single structure. Raises InputError as summarize().
     """
-    options = _checked(cohort, options)
+    options = _optionsFor(cohort, options)
     ranked, isDrawn = cohort.ranked(options), set(cohort.structures) - set(cohort.undrawn)
     if len(isDrawn) < 2:
         return []
@@ -400,34 +404,6 @@ def asDrawn(unit: str) -> tuple[str, float]:
     return ("cm³", 0.001) if unit == "mm3" else (unit.replace("2", "²"), 1.0)
 
 
-def _meanStatistics(used: Sequence[float], options: Options) -> dict[str, Any]:
-    if not used:
-        return {}
-    values = np.array(used)
-    low, high = meanInterval(values, resamples=options.resamples, seed=options.seed)
-    return {
-        "mean": float(values.mean()),
-        "sd": float(values.std(ddof=1)) if len(values) > 1 else None,
-        "meanLow": low,
-        "meanHigh": high,
-    }
-
-
-def _orderStatistics(ranked: Sequence[float]) -> dict[str, Any]:
-    if not ranked:
-        return {}
-    values = np.sort(ranked)
-    q1, median, q3 = (quantile(values, share) for share in QUARTILES)
-    return {
-        "median": median,
-        "iqr": None if q1 == q3 and math.isinf(q1) else q3 - q1,
-        "q1": q1,
-        "q3": q3,
-        "minimum": float(values[0]),
-        "maximum": float(values[-1]),
-    }
-
-
 def meanInterval(
     values: np.ndarray, *, resamples: int = RESAMPLES, seed: int = SEED
 ) -> tuple[float | None, float | None]:
@@ -461,7 +437,7 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
     measurement, or of all measurements, over structures and pairs of methods.
     Raises InputError for other arguments.
     """
-    options = _checked(cohort, options)
+    options = _optionsFor(cohort, options)
     ranked = cohort.ranked(options)
     found: dict[tuple[str, str, str, str], SignedRank] = {}
     together: dict[tuple[str, str], Friedman] = {}
@@ -469,9 +445,9 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
         for structure in cohort.structures:
             groups = {m: ranked[structure, m, key] for m in cohort.methods if (structure, m, key) in ranked}
             for first, second in combinations(groups, 2):
-                found[key, structure, first, second] = compareRanks(*_paired([groups[first], groups[second]]).T)
+                found[key, structure, first, second] = compareRanks(*_pairUp([groups[first], groups[second]]).T)
             if len(groups) > 2:
-                together[key, structure] = compareMany(_paired(list(groups.values())))
+                together[key, structure] = compareMany(_pairUp(list(groups.values())))
     ofPairs = _correct({name: one.p for name, one in found.items()}, options.correction)
     ofAll = _correct({name: one.p for name, one in together.items()}, options.correction)
     result = []
@@ -518,7 +494,7 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
     return result
 
 
-def _paired(groups: Sequence[Mapping[str, float]]) -> np.ndarray:
+def _pairUp(groups: Sequence[Mapping[str, float]]) -> np.ndarray:
     """Return the numbers (cases, groups) of the cases that all groups have."""
     cases = [case for case in groups[0] if all(case in group for group in groups)]
     return np.array([[group[case] for group in groups] for case in cases]).reshape(len(cases), len(groups))
@@ -532,7 +508,7 @@ def _correct(given: Mapping[tuple, float | None], correction: str) -> dict[tuple
     result: dict[tuple, tuple[float | None, int]] = {}
     for family in families.values():
         tests = sum(p is not None for p in family.values())
-        result |= {name: (p, tests) for name, p in corrected(family, correction in STEPWISE).items()}
+        result |= {name: (p, tests) for name, p in correctAll(family, correction in STEPWISE).items()}
     return result
 
 

@@ -7,13 +7,13 @@ from dataclasses import fields
 from pathlib import Path
 
 from ..base.texts import commaSeparated, counted, oneLine
-from ..case.missing import REFERENCE, TEST
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.measurement import fixDecimals
 from ..show.tablemodel import Column, Table
 from ..show.tables import LONGEST_NAME, align, shorten, shortenName
 from ..show.writing import versions, writeJson, writeTable
 from .alarms import Alarms
+from .missing import REFERENCE, TEST
 from .statistics import NO_METHOD, OVERALL, Cohort, PairedTest, Summary, summarize, summarizeOverall
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
 from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName

@@ -16,11 +16,11 @@ from ..base.errors import InputError, PairError, installing
 from ..base.parallel import DIED, Died, spread
 from ..base.texts import cutShort, oneLine, tellingApart
 from ..case.casework import openCase
-from ..case.missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
 from ..io.dicom.opening import isDicom
 from ..io.doses import readWeighted
 from ..metrics.findings import asDictionaries
 from .cases import FAILED, OK, Task
+from .missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
 
 if TYPE_CHECKING:
     from ..case.comparison import Comparison

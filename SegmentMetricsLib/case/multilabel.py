@@ -214,7 +214,7 @@ def combine(
             reason = str(undefined)
         status = "undefined" if reason else "ok"
         measurements[asked.key] = Measurement(
-            asked.key, value=value, unit=metric.unit, status=status, reason=reason, **asked.texts
+            asked.key, value=value, unit=metric.unit, status=status, reason=reason, **asked.describe(metric.unit)
         )
     return MultiLabel(measurements, tuple(shares))
 

@@ -75,23 +75,30 @@ def pairStructures(
     unless isAlonePair is False, or both have names or numbers that say different things and do not overlap. Other
     structures stay unmatched; two of these that overlap are a proposal. A name that a set has more than once is among
     the failures of the pairing, as are names that differ from it only in spelling, and some of the chosen names if
-    their structures were left out of the files. names: structures to pair, in any
-    spelling, all when None. choices: names of test structures by names of reference structures. They take precedence
-    and are paired regardless of their names; None leaves a structure without a counterpart. proposed: the Dice of those
-    choices that are proposals by overlap, by names of reference structures. isProposing: False to use
-    names and codes only, never locations. labelNames: names of labels by number, so that names and choices may be
-    numbers of labels. Raises ValueError for a chosen name that does not exist or occurs more than once, and when names
-    that occur more than once leave no pair.
+    their structures were left out of the files. names: structures to pair, in any spelling, all when None. choices:
+    names of test structures by names of reference structures. They take precedence and are paired regardless of their
+    names; None leaves a structure without a counterpart. proposed: the Dice of those choices that are proposals by
+    overlap, by names of reference structures. isProposing: False to use names and codes only, never locations.
+    labelNames: names of labels by number, so that names and choices may be numbers of labels. Raises ValueError for a
+    chosen name that does not exist or occurs more than once, and when names that occur more than once leave no pair.
     """
     sets = StructureSet.of(reference), StructureSet.of(test)
     chosen, alone = _matchGiven(choices, proposed, labelNames, *sets)
-    names, failures = _spellNames(names, labelNames, *sets)
+    failures: dict[str, PairError] = {}
+    if names is not None:
+        names, failures = _spellNames(names, labelNames, *sets)
     rest = [_without(structures, chosen, alone) for structures in sets]
     if names is None:
         failures = _ambiguous(*rest)
     reference, test = (structures.having(s for s in structures if s.name not in failures) for structures in rest)
     isWhole = isAlonePair and not (chosen or alone or failures) and not (isProposing and _areTwo(reference, test))
-    found, left, findings = _matchByName(reference, test, names, isWhole)
+    found, left = _byEqualNames(reference, test, names, isWhole)
+    unclear: list[str] = []
+    for how, key in (("spelling", _spelling), ("code", _code), ("words", _words)):
+        more, doubts = _matchBy(key, how, *left)
+        found += more
+        unclear += doubts
+        left = [_without(structures, more) for structures in left]
     matches = [replace(match, findings=(*match.findings, *_doubts(match))) for match in (*chosen, *found)]
     unmatched = [[*left[0], *alone], [*left[1]]]
     beside: tuple[Collection[Structure], Collection[Structure]] = ((), ())
@@ -99,15 +106,16 @@ def pairStructures(
         # explicitly chosen pairs are always compared
         matches = [m for m in matches if m.how in GIVEN or m.reference.name in names or m.test.name in names]
         unmatched = [[s for s in structures if s.name in names] for structures in unmatched]
-        failures |= _lost(unmatched, sets)
+        # counterparts may have been lost while the other set was read
+        lost = {s.name: others.whyLost(s.name) for own, others in zip(unmatched, reversed(sets)) for s in own}
+        failures |= {name: PairError(why) for name, why in lost.items() if why}
         beside = _withoutRelatives(reference, test, names)
     elif failures and not matches:
         raise next(iter(failures.values()))
     order = {structure.name: number for number, structure in enumerate(sets[0])}
     matches.sort(key=lambda match: order.get(match.reference.name, len(order)))
-    told = tuple(dict.fromkeys(findings))
     onlyReference, onlyTest = map(tuple, unmatched)
-    pairing = Pairing(tuple(matches), onlyReference, onlyTest, (), told, failures, sets)
+    pairing = Pairing(tuple(matches), onlyReference, onlyTest, (), tuple(dict.fromkeys(unclear)), failures, sets)
     return withProposals(pairing, [structure.name for structure in alone], beside) if isProposing else pairing
 
 
@@ -148,41 +156,17 @@ def _matchGiven(
 
 
 def _spellNames(
-    names: Collection[str] | None, labelNames: Mapping[Labels, str] | None, *sets: StructureSet
-) -> tuple[list[str] | None, dict[str, PairError]]:
+    names: Collection[str], labelNames: Mapping[Labels, str] | None, *sets: StructureSet
+) -> tuple[list[str], dict[str, PairError]]:
     """Return the names of the structures to pair as the sets spell them, and errors for those that were left out."""
-    if names is None:
-        return None, {}
     names = [names] if isinstance(names, (str, int)) else names
     requireKind(names, Iterable, "The structures to pair", "names")
     names = inAnySpelling(names, labelNames, *sets)
-    failures = _whyLeftOut(names, *sets)
+    remarks = {name: next(filter(None, (own.remarkOn(name) for own in sets)), "") for name in names}
+    failures = {name: PairError(remark) for name, remark in remarks.items() if remark}
     names = [name for name in names if name not in failures] or names
     requireKnown(names, *sets)
     return names, failures
-
-
-def _matchByName(
-    reference: StructureSet, test: StructureSet, names: Collection[str] | None, isWhole: bool
-) -> tuple[list[Match], list[StructureSet], list[str]]:
-    """Return the matches by names and codes, the structures of each set that are left, and doubts about ambiguous ones.
-
-    names, isWhole: see _byEqualNames().
-    """
-    matches, left = _byEqualNames(reference, test, names, isWhole)
-    findings = []
-    for how, key in (("spelling", _spelling), ("code", _code), ("words", _words)):
-        found, doubts = _matchBy(key, how, *left)
-        matches += found
-        findings += doubts
-        left = [_without(structures, found) for structures in left]
-    return matches, left, findings
-
-
-def _lost(unmatched: Sequence[Collection[Structure]], sets: Sequence[StructureSet]) -> dict[str, PairError]:
-    """Return the errors, by name, for structures whose counterparts were lost while the other set was read."""
-    lost = {s.name: others.whyLost(s.name) for own, others in zip(unmatched, reversed(sets)) for s in own}
-    return {name: PairError(why) for name, why in lost.items() if why}
 
 
 def withProposals(
@@ -199,7 +183,11 @@ def withProposals(
     free = [[s for s in given if not s.isEmpty] for given in pairing.sets]
     free[0] = [s for s in free[0] if s.name not in alone]
     found = [replace(m, findings=(*m.findings, *_elsewhere(m, *free))) for m in pairing.pairs]
-    pairing = replace(pairing, pairs=tuple(map(_dropRefuted, found, refute(found))))
+    pairs = []
+    for match, refuted in zip(found, refute(found), strict=True):  # nor shall their comparisons have what is refuted
+        kept = tuple(text for text in match.findings if asFinding(text).kind not in refuted)
+        pairs.append(replace(match, findings=kept, refuted=refuted))
+    pairing = replace(pairing, pairs=tuple(pairs))
     left = [s for s in pairing.unmatchedReference if s.name not in alone], pairing.unmatchedTest
     wanted = {id(s) for structures in left for s in structures}
     found = propose(*([*own, *others] for own, others in zip(left, beside, strict=True))) if wanted else []
@@ -284,12 +272,6 @@ def _without(structures: StructureSet, matches: Iterable[Match], others: Iterabl
     return structures.having(s for s in structures if id(s) not in taken)
 
 
-def _dropRefuted(match: Match, kinds: frozenset[Kind]) -> Match:
-    """Return a match without the findings of some kinds, which its comparison shall not have either."""
-    left = tuple(text for text in match.findings if asFinding(text).kind not in kinds)
-    return replace(match, findings=left, refuted=kinds)
-
-
 def note(comparison, match: Match):
     """Return a comparison with the findings of its match added to its own, except for what one of them implies.
 
@@ -301,18 +283,6 @@ def note(comparison, match: Match):
     implied = {*match.refuted, *(FOLLOW_EXCHANGE if isExchanged else ())}
     own = [text for text in comparison.findings if asFinding(text).kind not in implied]
     return replace(comparison, findings=alarmsFirst((*match.findings, *own)))
-
-
-def _whyLeftOut(names: Iterable[str], *sets: StructureSet) -> dict[str, PairError]:
-    """Return the errors, by name, for chosen structures that were left out of their files."""
-    failures = {}
-    for name in names:
-        try:
-            for structures in sets:
-                requireUsable(name, structures)
-        except InputError as error:
-            failures[name] = PairError(str(error))
-    return failures
 
 
 def _ambiguous(reference: StructureSet, test: StructureSet) -> dict[str, PairError]:

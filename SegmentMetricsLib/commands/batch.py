@@ -308,7 +308,7 @@ def writeStatistics(
 
 def tell(plan: Plan, done: Done) -> None:
     """Print the results of all cases; failures go to standard error."""
-    from ..batch.caselist import notPassing, titleOf
+    from ..batch.collected import notPassing, titleOf
     from ..batch.summarywriting import remarks, summaryTable
     from ..metrics.findings import Finding, Kind
     from ..show.verdicts import noLimits, summary

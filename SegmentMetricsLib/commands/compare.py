@@ -73,13 +73,13 @@ def run(options: argparse.Namespace) -> int:
     from ..case.comparison import adapt
     from ..case.protocol.protocol import readProtocol
     from ..io.doses import readWeighted, weightedDoses
-    from .pairwork import displayed
+    from .pairwork import makeDisplayed
 
     protocol = None if options.protocol is None else readProtocol(options.protocol)
     settings, dose = adapt(settings, dose=readWeighted(weightedDoses(options.dose, Path())))
     tellWithoutEffect(options, settings, [protocol])
     case = openFrom(options, settings, dose=dose, image=options.image, protocol=protocol)
-    case = replace(case, displayed=displayed, isSpread=options.grid_uncertainty)
+    case = replace(case, displayed=makeDisplayed, isSpread=options.grid_uncertainty)
     report = newReport(options, case) if reportAsked(options) else None
     if report is not None:
         case = replace(case, settings=report.settings)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -53,7 +52,7 @@ def compareAndWrite(
     pairs, found = case.pairing.pairs, dict[int, WrittenPair]()
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
     hasPlaces = report is not None or not (isNumbersOnly or (output is None and not isJson))
-    with nullcontext() if output is None else unfinishedResults(output) as unfinished:
+    with unfinishedResults(output) as unfinished:
         isShowing = unfinished is not None and not isNumbersOnly
         with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
             work = WrittenPairs(case, names, unfinished, report, isShowing, hasPlaces)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,9 +28,9 @@ from .results import SOME_FAILED, progressBar, tellWhere, terminalWidth, unfinis
 from .structuredreports import addStructuredReport, dicomWriters
 
 if TYPE_CHECKING:
-    from ..case.observers.gathering import Organ
+    from ..case.observers.gathering import ObserverCase, Organ
     from ..case.observers.observed import ObservedStructure
-    from ..case.observers.study import ObserverStudy, Work
+    from ..case.observers.study import ObserverStudy
 
 METHODS = ("majority", "staple", "mean-surface")
 
@@ -99,28 +98,30 @@ def run(options: argparse.Namespace) -> int:
     writers = dicomWriters(options)
     tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
-    from ..case.observers.study import Work, comparableOrgans, studyOf
+    from ..case.observers.study import studyOf
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
-    from .pairwork import displayed
+    from .pairwork import makeDisplayed
 
     labelNames = labelNamesFrom(options.label_names)
     names = None if options.names is None else namesFrom(options.names)
-    gathered = gather(options.observers, options.test, settings, names, options.structure, labelNames)
-    work = Work.of(gathered, settings, options.consensus, labelNames, displayed)
-    organs = comparableOrgans(gathered)
+    given = (options.observers, options.test, settings, names, options.consensus, options.structure, labelNames)
+    case = replace(gather(*given), displayed=makeDisplayed)
+    organs = case.comparable
     files = writing.fileNames(organ.name for organ in organs)
-    with _results(options.output) as unfinished:
-        written = WrittenStudy(work, files, unfinished, not options.numbers_only)
-        results = _each(written, organs, options.workers)
-        study = studyOf(gathered, settings, iter(results))
+    output, earlier = options.output, []
+    if output is not None:
+        earlier = [*writing.earlierResults(output), *observerfiles.earlierResults(output)]
+    with unfinishedResults(output, earlier) as unfinished:
+        written = WrittenStudy(replace(case, organs=()), files, unfinished, not options.numbers_only)
+        study = studyOf(case, _each(written, organs, options.workers))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
         if options.report and unfinished is not None:
             from ..show.report.observers import writeReport
 
-            writeReport(study, shown, unfinished, options.output)
+            writeReport(study, shown, unfinished, output)
             extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
             observerfiles.write(study, shown, unfinished, extra)
@@ -131,18 +132,8 @@ def run(options: argparse.Namespace) -> int:
     _show(study, options, bool(options.write_protocol and not unwritten))
     if unwritten:
         print(f"segment-metrics: {oneLine(unwritten)}", file=sys.stderr)
-    isPartial = len(study) < len(organs) or bool(gathered.failures or gathered.leftOut or unwritten)
+    isPartial = len(study) < len(organs) or bool(case.failures or case.leftOut or unwritten)
     return SOME_FAILED if isPartial else 0
-
-
-def _results(output: Path | None) -> AbstractContextManager[Path | None]:
-    """Return the folder that collects the results, None to write none."""
-    if output is None:
-        return nullcontext()
-    from ..show import observers as observerfiles
-    from ..show import writing
-
-    return unfinishedResults(output, [*writing.earlierResults(output), *observerfiles.earlierResults(output)])
 
 
 @dataclass(frozen=True)
@@ -153,14 +144,16 @@ class WrittenStudy:
     pictures.
     """
 
-    work: Work
+    case: ObserverCase
     names: Sequence[str]
     folder: Path | None
     isDrawn: bool
 
     def __call__(self, task: tuple[int, Organ]) -> ObservedStructure:
         """Return what was found of a structure, given with its number, after writing its files."""
-        found = self.work(task[1])
+        from ..case.observers.study import observe
+
+        found = observe(self.case, task[1])
         if isinstance(found, InputError):
             raise found
         if self.folder is not None:

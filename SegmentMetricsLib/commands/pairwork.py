@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..show.report.document import Part
 
 
-def displayed(structure: Structure) -> Structure:
+def makeDisplayed(structure: Structure) -> Structure:
     """Return a structure with the surface that Slicer displays, whose classes are not imported before."""
     from ..mrml import inputs
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from ..base.errors import InputError
 from ..base.texts import oneLine
@@ -23,11 +24,15 @@ UNKNOWN_SIZE = 80, 24
 
 
 @contextmanager
-def unfinishedResults(output: Path, earlier: Sequence[Path] | None = None) -> Iterator[Path]:
+def unfinishedResults(output: Path | None, earlier: Sequence[Path] | None = None) -> Iterator[Any]:
     """Yield a new folder for results, whose files are moved to the output folder at the end; none are after an error.
 
-    earlier: as for writing.deliver(). Raises InputError when nothing can be written there.
+    output: None to yield None, as nothing is to be written. earlier: as for writing.deliver(). Raises InputError when
+    nothing can be written there.
     """
+    if output is None:
+        yield None
+        return
     from ..show import writing
 
     # on the same disk as the output folder, so that the files only need to be renamed
@@ -84,17 +89,13 @@ def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) ->
     isPartial: whether some pairs or cases could not be compared. failOn: in the spelling of the option; verdicts take
     precedence over isPartial.
     """
-    bad = [verdict for verdict in verdicts if verdict in reached(failOn)]
-    if bad:
-        worst = min(bad, key=reached(failOn).index)
+    # those that are at least as bad as that of the option, worst first
+    names = [] if failOn is None else [name.replace("-", " ") for name in FAIL_ON[: FAIL_ON.index(failOn) + 1]]
+    if bad := [verdict for verdict in verdicts if verdict in names]:
+        worst = min(bad, key=names.index)
         print(f"segment-metrics: the verdict is {worst}, so --fail-on {failOn} sets the exit status", file=sys.stderr)
         return VERDICT_REACHED
     return SOME_FAILED if isPartial else 0
-
-
-def reached(failOn: str | None) -> list[str]:
-    """Return the verdicts that are at least as bad as that of an option, worst first; none for None."""
-    return [] if failOn is None else [name.replace("-", " ") for name in FAIL_ON[: FAIL_ON.index(failOn) + 1]]
 
 
 def tellWhere(output: Path | None, isApart: bool = False, isAside: bool = False) -> None:

@@ -161,10 +161,9 @@ def accuracy(exactCounts: Counts) -> float:
     best=0,
     alias="GCOERR",
     hint=FIX_THE_GRID,
-    formula=r"\mathrm{GCE} = \frac{1}{n} \min(E_{AB}, E_{BA}) \\ "
-    r"E_{AB} = \frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FN}} + "
-    r"\frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FP}}, \quad "
-    r"E_{BA} = \frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FP}} + "
+    formula=r"\mathrm{GCE} = \frac{1}{n} \min(E_{AB}, E_{BA}) \\ E_{AB} = \frac{\mathrm{FN} (\mathrm{FN} + 2 "
+    r"\mathrm{TP})}{\mathrm{TP} + \mathrm{FN}} + \frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TN})}{\mathrm{TN} + "
+    r"\mathrm{FP}}, \quad E_{BA} = \frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FP}} + "
     r"\frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FN}}",
 )
 def globalConsistencyError(exactCounts: Counts) -> float:
@@ -326,10 +325,9 @@ def variationOfInformation(exactCounts: Counts) -> float:
     low=-1,
     alias="ICCORR",
     hint=FIX_THE_GRID,
-    formula=r"\mathrm{ICC} = \frac{\mathrm{MS}_b - \mathrm{MS}_w}{\mathrm{MS}_b + \mathrm{MS}_w} \\ "
-    r"\mathrm{MS}_b = \frac{2}{n - 1} \sum_i (m_i - \mu)^2, \quad "
-    r"\mathrm{MS}_w = \frac{1}{n} \sum_i \left((f_{A,i} - m_i)^2 + (f_{B,i} - m_i)^2\right) \\ "
-    r"m_i = \frac{f_{A,i} + f_{B,i}}{2}, \quad \mu = \frac{1}{n} \sum_i m_i",
+    formula=r"\mathrm{ICC} = \frac{\mathrm{MS}_b - \mathrm{MS}_w}{\mathrm{MS}_b + \mathrm{MS}_w} \\ \mathrm{MS}_b = "
+    r"\frac{2}{n - 1} \sum_i (m_i - \mu)^2, \quad \mathrm{MS}_w = \frac{1}{n} \sum_i \left((f_{A,i} - m_i)^2 + "
+    r"(f_{B,i} - m_i)^2\right) \\ m_i = \frac{f_{A,i} + f_{B,i}}{2}, \quad \mu = \frac{1}{n} \sum_i m_i",
     deviation="The source's own program mixes memberships up to 1 with memberships up to 255 and gives another number.",
 )
 def interclassCorrelation(exactCounts: Counts) -> float:
@@ -379,10 +377,9 @@ def probabilisticDistance(exactCounts: Counts) -> float:
     isMain=True,
     alias="KAPPA",
     hint=FIX_THE_GRID,
-    formula=r"\mathrm{KAP} = \frac{f_a - f_c}{n - f_c} \\ "
-    r"f_a = \mathrm{TP} + \mathrm{TN}, \quad "
-    r"f_c = \frac{(\mathrm{TN} + \mathrm{FN})(\mathrm{TN} + \mathrm{FP}) + (\mathrm{FP} + "
-    r"\mathrm{TP})(\mathrm{FN} + \mathrm{TP})}{n}",
+    formula=r"\mathrm{KAP} = \frac{f_a - f_c}{n - f_c} \\ f_a = \mathrm{TP} + \mathrm{TN}, \quad f_c = "
+    r"\frac{(\mathrm{TN} + \mathrm{FN})(\mathrm{TN} + \mathrm{FP}) + (\mathrm{FP} + \mathrm{TP})(\mathrm{FN} + "
+    r"\mathrm{TP})}{n}",
 )
 def kappa(exactCounts: Counts) -> float:
     """Agreement beyond chance: 0 is what random segmentations of these sizes reach.

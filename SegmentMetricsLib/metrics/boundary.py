@@ -74,9 +74,8 @@ def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value
     "Mean average surface distance",
     isMain=True,
     hint="Choose it for the typical distance of the contours; a few large errors vanish among many small ones.",
-    formula=r"\mathrm{MASD} = \frac{1}{2} \left(\frac{1}{\lvert \partial A \rvert} \int_{\partial A} d(x, "
-    r"\partial B) \, dx + "
-    r"\frac{1}{\lvert \partial B \rvert} \int_{\partial B} d(y, \partial A) \, dy\right)",
+    formula=r"\mathrm{MASD} = \frac{1}{2} \left(\frac{1}{\lvert \partial A \rvert} \int_{\partial A} d(x, \partial B) "
+    r"\, dx + \frac{1}{\lvert \partial B \rvert} \int_{\partial B} d(y, \partial A) \, dy\right)",
     steps=("distances.field.Field.mean",),
 )
 def meanAverageSurfaceDistance(distances: SurfaceDistances) -> Value:
@@ -89,9 +88,8 @@ def meanAverageSurfaceDistance(distances: SurfaceDistances) -> Value:
     "ASSD",
     "Average symmetric surface distance",
     hint="Like MASD, but the larger contour counts more.",
-    formula=r"\mathrm{ASSD} = \frac{\int_{\partial A} d(x, \partial B) \, dx + \int_{\partial B} d(y, "
-    r"\partial A) \, dy}"
-    r"{\lvert \partial A \rvert + \lvert \partial B \rvert}",
+    formula=r"\mathrm{ASSD} = \frac{\int_{\partial A} d(x, \partial B) \, dx + \int_{\partial B} d(y, \partial A) \, "
+    r"dy}{\lvert \partial A \rvert + \lvert \partial B \rvert}",
     steps=("distances.field.Field.mean",),
 )
 def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Value:
@@ -108,10 +106,9 @@ def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Value:
     NIKOLOV,
     trend="rising",
     hint="Choose the tolerance from how far observers differ; below the voxel size it punishes the sampling.",
-    formula=r"\mathrm{NSD}_\tau = \frac{\lvert \lbrace x \in \partial A : d(x, \partial B) \le \tau \rbrace "
-    r"\rvert + "
-    r"\lvert \lbrace y \in \partial B : d(y, \partial A) \le \tau \rbrace \rvert}{\lvert \partial A "
-    r"\rvert + \lvert \partial B \rvert}",
+    formula=r"\mathrm{NSD}_\tau = \frac{\lvert \lbrace x \in \partial A : d(x, \partial B) \le \tau \rbrace \rvert + "
+    r"\lvert \lbrace y \in \partial B : d(y, \partial A) \le \tau \rbrace \rvert}{\lvert \partial A \rvert + \lvert "
+    r"\partial B \rvert}",
     steps=("distances.field.Field.size",),
 )
 def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> Value:
@@ -155,8 +152,7 @@ def boundaryBands(pair: Pair, tolerance: float) -> Bands:
     CHENG,
     trend="any",
     hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
-    formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau "
-    r"\rvert}, \quad "
+    formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau \rvert}, \quad "
     r"X_\tau = \lbrace x \in X : d(x, \partial X) < \tau \rbrace",
     steps=("metrics.bands.sizes.Bands.overlap", "metrics.bands.methods.bands"),
 )

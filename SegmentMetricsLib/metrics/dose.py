@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,10 +21,7 @@ from ..model.structures import REFERENCE_AND_TEST, REFERENCE_EMPTY, TEST_EMPTY
 from . import dosesampling
 from .doseextremes import Solid, extremes
 from .metric import OURS, PARAMETERS, Empty, Family, Named, argumentsOf, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
-
+from .pair import Pair
 
 FAMILY = Family(100, isOnlyByName=True)
 ICRU = "ICRU Report 83, doi:10.1093/jicru_ndq002"

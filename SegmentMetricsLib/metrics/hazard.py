@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 import SimpleITK
@@ -30,10 +30,7 @@ from ..geometry.voxelization import LARGEST_GRID
 from ..model.dose import Dose
 from ..model.structure import Structure
 from .metric import Empty, Family, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
-
+from .pair import Pair
 
 FAMILY = Family(60)
 # No DOI is known: see docs/guide/which-number.md.
@@ -69,13 +66,6 @@ class Kernel:
         if self.kind == "exponential":
             return np.exp(-distances / self.decay)
         return np.maximum(0.0, 1.0 - (distances / self.reach) ** self.power)
-
-    def combine(self, values: np.ndarray, more: np.ndarray) -> None:
-        """Combine `values`, in place, with the hazard of one more critical structure."""
-        if self.combination == "max":
-            np.maximum(values, more, out=values)
-        else:
-            np.minimum(values + more, 1.0, out=values)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,15 +110,9 @@ class HazardField:
             layer[~inside.reshape(layer.shape)] = 0
         return replace(self, values=values)
 
-    def without(self, mask: Mask) -> HazardField:
-        """Return the field without hazard in a mask on the same lattice."""
-        high = self.low + self.values.shape[::-1] - 1
-        return replace(self, values=np.where(mask.block(self.low, high) != 0, 0, self.values))
-
-    def totalOutside(self, mask: Mask) -> float:
-        """Return the sum of the hazard of all voxels outside a mask on the same lattice."""
-        high = self.low + self.values.shape[::-1] - 1
-        return float(self.values.sum(where=mask.block(self.low, high) == 0))
+    def isOutside(self, mask: Mask) -> np.ndarray:
+        """Return whether the voxels with values, [k, j, i], are outside a mask on the same lattice."""
+        return mask.block(self.low, self.low + self.values.shape[::-1] - 1) == 0
 
 
 def _slices(values: np.ndarray, low: np.ndarray, grid: Grid) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -165,7 +149,8 @@ def hazardAround(
         checkpoint()
         squared = _squaredDistances(critical, grid, low, high)
         for slab, distances in zip(values, squared, strict=True):  # a slice fits into the processor's cache
-            kernel.combine(slab, weight * kernel.at(np.sqrt(distances, dtype=float)))
+            more = weight * kernel.at(np.sqrt(distances, dtype=float))
+            slab[:] = np.maximum(slab, more) if kernel.combination == "max" else np.minimum(slab + more, 1.0)
     return HazardField(values, low, grid, box)
 
 
@@ -240,12 +225,14 @@ def hazardErrors(
 ) -> Errors:
     """Return the hazard of the structures' overlap and of their differences."""
     if ignored is not None:
-        hazardField = hazardField.without(ignored.on(hazardField.grid))
+        isCounted = hazardField.isOutside(ignored.on(hazardField.grid))
+        hazardField = replace(hazardField, values=np.where(isCounted, hazardField.values, 0))
     low, high = boxAround(*masks)
     values = hazardField.block(low, high)
     reference, test = (mask.block(low, high).astype(bool) for mask in masks)
     missed, added, both = (values[part] for part in (reference & ~test, test & ~reference, reference & test))
-    return Errors(missed, added, float(both.sum()), hazardField.totalOutside(masks[0]))
+    outside = hazardField.values.sum(where=hazardField.isOutside(masks[0]))
+    return Errors(missed, added, float(both.sum()), float(outside))
 
 
 @quantity()
@@ -391,10 +378,9 @@ def safetyImpactScore(hazardErrors: Errors, hazardBalance: float) -> float:
     symbols=(*BALANCE, (r"\alpha", ("hazardTail",)), *HAZARD_OF_VOXELS),
     hint="Looks at the worst errors only: one voxel in a critical structure shows.",
     formula=r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
-    r"C_\alpha(E) = q + \frac{1}{\alpha \lvert E \rvert} \sum_{i \in E} \max(w_i - q, 0), \quad "
-    r"C_\alpha(\emptyset) = 0 \\ "
-    r"q = \min\left\lbrace t : \lvert \lbrace i \in E : w_i \le t \rbrace \rvert \ge (1 - \alpha) "
-    r"\lvert E \rvert \right\rbrace",
+    r"C_\alpha(E) = q + \frac{1}{\alpha \lvert E \rvert} \sum_{i \in E} \max(w_i - q, 0), \quad C_\alpha(\emptyset) = "
+    r"0 \\ q = \min\left\lbrace t : \lvert \lbrace i \in E : w_i \le t \rbrace \rvert \ge (1 - \alpha) \lvert E \rvert "
+    r"\right\rbrace",
     deviation="Equation 7 of the source sums every hazard from q on and can exceed 1. Here it is the exact "
     "mean of the worst share, the last voxel counted in part; both are equal where that share is a "
     "whole number of voxels and nothing ties.",

@@ -14,7 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,10 +31,7 @@ from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY, REFERENCE_AND_TEST
 from . import boundary, overlap
 from .metric import OURS, Empty, Family, Named, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
-
+from .pair import Pair
 
 FAMILY = Family(90, called=("lesions",))
 KIRILLOV = "Kirillov et al., arXiv:1801.00868"
@@ -203,18 +200,9 @@ def ofMasks(masks: Sequence[Mask], whole: Mask, areNested: bool = False) -> Lesi
 def withoutSmall(lesions: Lesions, fewest: float) -> Lesions:
     """Return lesions without those of fewer voxels, and how many were left out."""
     isKept = lesions.sizes >= fewest
-    if isKept.all():
-        return lesions
-    stay = isKept[lesions.numbers]
-    anew = np.cumsum(isKept) - 1
-    omitted = lesions.omitted + int((~isKept).sum())
-    return replace(
-        lesions,
-        voxels=lesions.voxels[stay],
-        numbers=anew[lesions.numbers[stay]],
-        sizes=lesions.sizes[isKept],
-        omitted=omitted,
-    )
+    stay, anew = isKept[lesions.numbers], np.cumsum(isKept) - 1
+    kept = (lesions.voxels[stay], anew[lesions.numbers[stay]], lesions.sizes[isKept])
+    return Lesions(*kept, lesions.grid, int((~isKept).sum()), lesions.areOverlapping)
 
 
 @quantity()
@@ -261,18 +249,11 @@ def _sharedVolumes(reference: Lesions, test: Lesions) -> tuple[np.ndarray, np.nd
     for lesion, (first, last) in enumerate(zip(*reference.boxes)):
         for other in np.flatnonzero(((low < last + 0.5) & (high > first - 0.5)).all(axis=1)).tolist():
             checkpoint()
-            volume = _common(reference.mask([lesion]), test.mask([other]))
+            volume = sharedVolume(*finerFirst(reference.mask([lesion]), test.mask([other])))
             if volume:
                 pairs.append((lesion, other))
                 shared.append(volume)
     return np.array(pairs, int).reshape(-1, 2), np.array(shared, float)
-
-
-def _common(one: Mask, other: Mask) -> float:
-    """Return what two masks share: voxels if they lie on one grid, else mm3 (mm2)."""
-    if one.grid == other.grid:
-        return overlap.count(one, other).truePositive
-    return sharedVolume(*finerFirst(one, other))
 
 
 def _areBest(reference: Lesions, test: Lesions, pairs: np.ndarray, ious: np.ndarray) -> np.ndarray:
@@ -284,7 +265,9 @@ def _areBest(reference: Lesions, test: Lesions, pairs: np.ndarray, ious: np.ndar
         for side, lesions in enumerate((reference, test)):
             better = pairs[isBetter & (pairs[:, 1 - side] == pair[1 - side]), side]
             left.append(lesions.mask([pair[side]]).without(lesions.mask(better)))
-        found[number] = not any(mask.isEmpty for mask in left) and _common(*left) > 0
+        if not any(mask.isEmpty for mask in left):
+            isOneGrid = left[0].grid == left[1].grid
+            found[number] = (overlap.count(*left).truePositive if isOneGrid else sharedVolume(*finerFirst(*left))) > 0
     return found
 
 
@@ -461,15 +444,11 @@ def about(pair: Pair, name: str, ofReference: tuple[int, ...], ofTest: tuple[int
     return pair.find(name, {"ofReference": ofReference, "ofTest": ofTest})
 
 
-def innerPair(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> Pair:
+def innerPair(pair: Pair, ofReference: Sequence[int], ofTest: Sequence[int]) -> Pair:
     """Return some lesions of the reference and some of the test as a pair of their own."""
-    one, other = (lesions.mask(some) for lesions, some in zip(pair["lesions"], (ofReference, ofTest)))
-    return _pairOf(pair, one, other)
-
-
-def _pairOf(pair: Pair, one: Mask, other: Mask) -> Pair:
-    settings = pair.settings.changed(extent="whole", critical=())
-    return type(pair)(Structure("lesion", one), Structure("lesion", other), settings)
+    masks = (lesions.mask(some) for lesions, some in zip(pair["lesions"], (ofReference, ofTest)))
+    reference, test = (Structure("lesion", mask) for mask in masks)
+    return Pair(reference, test, pair.settings.changed(extent="whole", critical=()))
 
 
 @quantity()
@@ -511,10 +490,9 @@ def distanceOfMissed(pair: Pair, lesionPenalty: float | None) -> float:
 
 def noteOnLesions(lesions: tuple[Lesions, Lesions]) -> str:
     """Return a note on lesions that were left out because they are small, "" if there are none."""
-    omitted = [one.omitted for one in lesions]
-    if not any(omitted):
-        return ""
-    return f"left out as smaller than the minimum: {omitted[0]} of the reference, {omitted[1]} of the test"
+    ofReference, ofTest = (one.omitted for one in lesions)
+    told = f"left out as smaller than the minimum: {ofReference} of the reference, {ofTest} of the test"
+    return told if ofReference or ofTest else ""
 
 
 # What all metrics of counts have in common, all of shares, and among these all that count the lesions found or matched.
@@ -581,39 +559,28 @@ def countOf(lesionOverlaps: Overlaps, event: Event) -> int:
 
 
 @ofFound(
-    "LesionSensitivity",
-    "Sensitivity for lesions",
+    "Lesion{name}",
+    "{name} for lesions",
     symmetric=False,
-    heading="Sens. lesions",
-    hint="Choose it when missing a lesion matters most; inventing some never lowers it.",
-    formula=r"\mathrm{LesionSensitivity} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{FN}_t}",
-)
-def sensitivity(lesionMatches: Matches) -> float:
-    """Share of the reference's lesions that are found, each by a lesion of its own.
+    formula=r"\mathrm{Lesion{name}} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{{F}}_t}",
+    variants=(
+        {"name": "Sensitivity", "heading": "Sens. lesions", "others": "missed", "which": "reference", "F": "FN",
+         "what": "Share of the reference's lesions that are found, each by a lesion of its own",
+         "hint": "Choose it when missing a lesion matters most; inventing some never lowers it."},
+        {"name": "Precision", "heading": "Prec. lesions", "others": "invented", "which": "test", "F": "FP",
+         "what": "Share of the test's lesions that belong to a lesion of the reference of their own",
+         "hint": "Choose it when false alarms matter most; missing some never lowers it."},
+    ),
+)  # fmt: skip
+def shareFound(lesionMatches: Matches, others: str, which: str) -> float:
+    """{what}.
 
-    Raises Undefined if the reference has no lesion.
+    others: "missed" for the reference's lesions, "invented" for the test's. Raises Undefined if there are none.
     """
-    if not lesionMatches.found + lesionMatches.missed:
-        raise Undefined("the reference has no lesion")
-    return lesionMatches.found / (lesionMatches.found + lesionMatches.missed)
-
-
-@ofFound(
-    "LesionPrecision",
-    "Precision for lesions",
-    symmetric=False,
-    heading="Prec. lesions",
-    hint="Choose it when false alarms matter most; missing some never lowers it.",
-    formula=r"\mathrm{LesionPrecision} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{FP}_t}",
-)
-def precision(lesionMatches: Matches) -> float:
-    """Share of the test's lesions that belong to a lesion of the reference of their own.
-
-    Raises Undefined if the test has no lesion.
-    """
-    if not lesionMatches.found + lesionMatches.invented:
-        raise Undefined("the test has no lesion")
-    return lesionMatches.found / (lesionMatches.found + lesionMatches.invented)
+    every = lesionMatches.found + getattr(lesionMatches, others)
+    if not every:
+        raise Undefined(f"the {which} has no lesion")
+    return lesionMatches.found / every
 
 
 @ofFound(
@@ -776,18 +743,14 @@ def _row(
 ) -> Lesion:
     """Return the row of a lesion of the reference (0) or the test (1). overlapping: those of the test, if any."""
     own, test = pair["lesions"][number], pair["lesions"][1]
-    center = own.center([lesion])
+    center, drawn = own.center([lesion]), ()
     volumes = (own.volume([lesion]), test.volume(overlapping))
-    found = Lesion(
-        lesion + 1, REFERENCE_AND_TEST[number], event.value, *(volumes[::-1] if number else volumes),
-        position=tuple(center.tolist()),
-    )  # fmt: skip
-    if not overlapping:
-        return found
-    dice, iou = about(pair, "sharesOfLesion", (lesion,), overlapping)
-    hausdorff, mean = about(pair, "drawnLesion", (lesion,), overlapping) if hasDistances else (None, None)
-    apart = float(np.linalg.norm(test.center(overlapping) - center))
-    return replace(found, dice=dice, iou=iou, hausdorff=hausdorff, mean=mean, centerDistance=apart)
+    if overlapping:
+        shares = about(pair, "sharesOfLesion", (lesion,), overlapping)
+        distances = about(pair, "drawnLesion", (lesion,), overlapping) if hasDistances else (None, None)
+        drawn = (*shares, *distances, float(np.linalg.norm(test.center(overlapping) - center)))
+    known = (lesion + 1, REFERENCE_AND_TEST[number], event.value, *(volumes[::-1] if number else volumes), *drawn)
+    return Lesion(*known, position=tuple(center.tolist()))
 
 
 def _clearances(pair: Pair, source: int) -> dict[int, float]:
@@ -795,15 +758,13 @@ def _clearances(pair: Pair, source: int) -> dict[int, float]:
 
     From the corners of a lesion's surface to the surface of all of the other structure's lesions.
     """
-    own, other = (pair["lesions"][number] for number in (source, 1 - source))
-    if not own.count or not other.count:
+    lesions = pair["lesions"]
+    alone = sorted(set(range(lesions[source].count)) - set(pair["lesionOverlaps"].belong[:, source].tolist()))
+    if not alone or not lesions[1 - source].count:
         return {}
-    alone = sorted(set(range(own.count)) - set(pair["lesionOverlaps"].belong[:, source].tolist()))
-    if not alone:
-        return {}
-    surfaces = [Structure("lesion", own.mask([lesion])).surface for lesion in alone]
+    surfaces = [Structure("lesion", lesions[source].mask([lesion])).surface for lesion in alone]
     points = np.concatenate([surface.points for surface in surfaces])
-    everything = _pairOf(pair, own.mask(range(own.count)), other.mask(range(other.count)))
-    distances = everything.boundaries.search(1).distances(points)
+    everything = innerPair(pair, *(range(one.count) for one in lesions))
+    distances = everything.boundaries.search(1 - source).distances(points)
     ends = np.cumsum([len(surface.points) for surface in surfaces])[:-1]
     return {lesion: float(some.min()) for lesion, some in zip(alone, np.split(distances, ends), strict=True)}

@@ -6,17 +6,15 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..base.errors import Cause, Reason, Undefined, causeOf
-from ..base.plain import finite
+from ..base.plain import toPlain
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, didYouMean, kindNamed, nameOf
 from ..model.structures import BOTH_EMPTY
-from .metric import AREA, Asked, Empty
-
-if TYPE_CHECKING:
-    from .pair import Pair
+from .metric import Asked, Empty
+from .pair import Pair
 
 # The value that a measurement has by definition when exactly one structure is empty; SIGNED is negative for the test.
 OF_EMPTY = {Empty.ZERO: 0.0, Empty.ONE: 1.0, Empty.INFINITE: math.inf, Empty.SIGNED: math.inf}
@@ -138,52 +136,45 @@ class Measurement:
 
         JSON has no infinity; "sign": -1 marks a negative infinite value.
         """
-        result: dict[str, Any] = {"value": finite(self.value), "unit": self.unit, "status": self.status}
-        if self.value == -math.inf:
-            result["sign"] = -1
-        if self.reason:
-            result["reason"] = self.reason
-        if self.referenceToTest is not None:
-            result["referenceToTest"] = finite(self.referenceToTest)
-            result["testToReference"] = finite(self.testToReference)
-        if self.lower is not None:
-            result["lower"], result["upper"] = self.lower, self.upper
-        if self.position is not None:
-            result["position"] = list(self.position)
-        if self.empty:
-            result["empty"] = self.empty
-        if self.grid is not None:
-            result["gridUncertainty"] = self.grid._asdict()
-        if isinstance(self.reason, Reason):
-            result["cause"] = {"kind": nameOf(self.reason.kind), "values": self.reason.values}
-        return result
+        reason = self.reason
+        cause = {"kind": nameOf(reason.kind), "values": reason.values} if isinstance(reason, Reason) else None
+        told = {
+            "sign": -1 if self.value == -math.inf else None,
+            "reason": str(reason) or None,
+            "referenceToTest": self.referenceToTest,
+            "testToReference": self.testToReference,
+            "lower": self.lower,
+            "upper": self.upper,
+            "position": self.position,
+            "empty": self.empty or None,
+            "gridUncertainty": self.grid and self.grid._asdict(),
+            "cause": cause,
+        }
+        result = {"value": self.value, "unit": self.unit, "status": self.status}
+        return toPlain(result | {name: value for name, value in told.items() if value is not None})
 
     @staticmethod
     def fromDictionary(key: str, data: Mapping, asked: Asked | None = None) -> Measurement:
         """Return the measurement from the result of toDictionary(); title and other texts come from its metric.
 
         asked: what the key stands for; one without a metric, from another version, is its own title.
-        registry.restored() knows them.
         """
         missing = math.copysign(math.inf, data.get("sign", 1)) if data["status"] == "infinite" else math.nan
-
-        def number(name: str) -> float:
-            return missing if data[name] is None else float(data[name])
-
+        named = (name for name in ("value", "referenceToTest", "testToReference") if name in data)
+        numbers: dict[str, Any] = {name: missing if data[name] is None else float(data[name]) for name in named}
+        cause = kindNamed(data.get("cause", {}).get("kind"), Cause)  # none of another version
+        reason = data.get("reason", "")
         texts: dict[str, Any] = {"title": key, **dict.fromkeys(("family", "description", "source", "better"), "")}
         if asked is not None:
-            texts = asked.areaTexts if data["unit"] == AREA else asked.texts
+            texts = asked.describe(data["unit"])
             key = asked.metric.keyFor(asked.parameters)
-        isDirected = "referenceToTest" in data
         return Measurement(
             key,
             **texts,
-            value=number("value"),
+            **numbers,
             unit=data["unit"],
             status=data["status"],
-            reason=_reasonFrom(data),
-            referenceToTest=number("referenceToTest") if isDirected else None,
-            testToReference=number("testToReference") if isDirected else None,
+            reason=reason if cause is None else Reason(reason, cause, data["cause"]["values"]),
             lower=data.get("lower"),
             upper=data.get("upper"),
             position=tuple(data["position"]) if "position" in data else None,
@@ -198,13 +189,6 @@ class Measurement:
         if self.status == "infinite":
             return infiniteText(self.value)
         return roundText(self.value, 0) if self.isCount else withUnit(self.value, self.unit)
-
-
-def _reasonFrom(data: Mapping) -> str:
-    """Return the reason in the result of toDictionary(); a cause of another version is left out."""
-    reason, given = data.get("reason", ""), data.get("cause", {})
-    cause = kindNamed(given.get("kind"), Cause)
-    return reason if cause is None else Reason(reason, cause, given["values"])
 
 
 def formatNumber(number, form: str) -> str:
@@ -315,5 +299,5 @@ def measure(pair: Pair, asked: Asked) -> Measurement:
         position=getattr(value, "position", None),
         empty=emptiness,
         **known,
-        **(asked.areaTexts if unit == AREA else asked.texts),
+        **asked.describe(unit),
     )

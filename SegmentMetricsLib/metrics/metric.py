@@ -122,87 +122,43 @@ class Family(NamedTuple):
     isOnlyByName: bool = False
 
 
-class Named(str):
+class Named(NamedTuple):
     """The name of a quantity or parameter that an argument with another name stands for.
 
     number: of the item of a quantity of both structures, 0 for the reference's; None for all of it.
     """
 
-    number: int | None
-
-    def __new__(cls, name: str, number: int | None = None) -> Named:
-        named = super().__new__(cls, name)
-        named.number = number
-        return named
+    name: str
+    number: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Metric:
     """One kind of measurement.
 
-    Parameters
-    ----------
-    key, title, description : str
-        May hold a parameter such as {percentile}, filled in for every value of the settings.
-    function : Callable[..., float]
-        Returns the number, with what its arguments say.
-    family : str
-        The name of its file.
-    source : str
-        A publication with its DOI or arXiv number, or OURS.
-    unit : str
-        "mm", "mm3" (mm2 for contours), "bit" or "" for fractions.
-    low, high : float
-        Range.
-    better : str
-        "lower", "higher" or "".
-    empty : Empty
-        Its value when exactly one structure is empty.
-    identity : float | None
-        Its value for identical structures, None if that depends on them.
-    formula : str
-        In LaTeX, lines separated by two backslashes, with the symbols that docs/formulas.md explains; the same for all
-        keys of a kind, such as those of the six sides.
-    steps : tuple[str, ...], optional
-        Further functions that compute parts of the formula, by their names in the library.
-    symbols : tuple[tuple[str, tuple[str, ...]], ...], optional
-        Symbols of the formula that stand for settings, in LaTeX, each with the names of the settings; parameters may be
-        omitted.
-    alias : str, optional
-        Its short name in EvaluateSegmentation, the program of its source, "" if it has none there.
-    deviation : str, optional
-        How the formula differs from what its source prints or computes, "" if it does not.
-    symmetric : bool, optional
-        Whether the value stays the same when reference and test are exchanged.
-    dependsOnGrid : bool, optional
-        Whether the voxels outside both structures count.
-    trend : str, optional
-        How the value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter.
-    side : str, optional
-        The side of the patient, in words, of a measurement that exists for each of them.
-    hint : str, optional
-        When to choose it or not.
-    heading : str, optional
-        A short name for the head of a column, "" where the key is one.
-    concept : tuple[str, str, str] | None, optional
-        Code, scheme and meaning in DICOM of a concept of others that means precisely this, of the structure that a
-        group of measurements is about, which is the test; None for one of our own, whose code is the key.
-    isMain : bool, optional
-        Whether an overview of many structures shows it.
-    isCount : bool, optional
-        Whether it counts something: a whole number.
-    areaTitle, areaDescription : str, optional
-        For volumes, the title and description for contours in a plane, which have areas.
-    unitSetting : Callable[[Any], str] | None, optional
-        Returns the unit that the settings choose, None if they do not determine it.
-    emptiness : str, optional
-        The quantity that says which structure is empty for this measurement, "" if none is.
-    ofEmpty : Callable[..., float] | None, optional
-        Returns the number when a structure is empty; None if the formula, or `empty`, says it.
-    note : Callable[..., str] | None, optional
-        Returns what the value leaves out, "" if nothing.
-    given : Mapping[str, Any], optional
-        What arguments stand for that are not looked up by their names: a value, or the name of something else.
+    key, title, description: may hold a parameter such as {percentile}, filled in for every value of the settings.
+    function: returns the number, with what its arguments say. family: the name of its file. source: a publication with
+    its DOI or arXiv number, or OURS. unit: "mm", "mm3" (mm2 for contours), "bit" or "" for fractions. low, high: range.
+    better: "lower", "higher" or "". empty: its value when exactly one structure is empty. identity: its value for
+    identical structures, None if that depends on them. formula: in LaTeX, lines separated by two backslashes, with the
+    symbols that docs/formulas.md explains; the same for all keys of a kind, such as those of the six sides.
+
+    steps: further functions that compute parts of the formula, by their names in the library. symbols: of the formula
+    that stand for settings, in LaTeX, each with the names of the settings; parameters may be omitted. alias: its short
+    name in EvaluateSegmentation, the program of its source, "" if it has none there. deviation: how the formula differs
+    from what its source prints or computes, "" if it does not. symmetric: whether the value stays the same when
+    reference and test are exchanged. dependsOnGrid: whether the voxels outside both structures count. trend: how the
+    value changes with a larger parameter, "rising", "falling" or "any"; "" without a parameter. side: the side of the
+    patient, in words, of a measurement that exists for each of them. hint: when to choose it or not. heading: a short
+    name for the head of a column, "" where the key is one. concept: code, scheme and meaning in DICOM of a concept of
+    others that means precisely this, of the structure that a group of measurements is about, which is the test; None
+    for one of our own, whose code is the key. isMain: whether an overview of many structures shows it. isCount: whether
+    it counts something: a whole number. areaTitle, areaDescription: for volumes, the title and description for contours
+    in a plane, which have areas. unitSetting: returns the unit that the settings choose, None if they do not determine
+    it. emptiness: the quantity that says which structure is empty for this measurement, "" if none is. ofEmpty: returns
+    the number when a structure is empty; None if the formula, or `empty`, says it. note: returns what the value leaves
+    out, "" if nothing. given: what arguments stand for that are not looked up by their names: a value, or the name of
+    something else.
     """
 
     key: str
@@ -253,7 +209,7 @@ class Metric:
     def needs(self) -> frozenset[str]:
         """The names of everything that it needs of a pair."""
         given = (self.given.get(name, Named(name)) for name in argumentsOf(self.function))
-        return frozenset().union(*(closureOf(name) for name in given if isinstance(name, Named)))
+        return frozenset().union(*(closureOf(one.name) for one in given if isinstance(one, Named)))
 
     def ask(self, settings: Any) -> list[Asked]:
         """Return what is measured of it with settings: itself, or itself with each value of its parameter."""
@@ -276,28 +232,21 @@ class Metric:
             return self.key.replace(f"_{{{self.parameter}}}", "")
         return self.key.replace(f"{{{self.parameter}}}", word)
 
-    @cached_property
-    def _patterns(self) -> tuple[re.Pattern[str], ...]:
-        templates = [self.key]
-        if self.parameter is not None and PARAMETERS[self.parameter].isUnmentioned:
-            templates.append(self.keyFor({}))
-        # a parameter in braces stands for a number in a key
-        return tuple(
-            re.compile(re.sub(r"\\{\w+\\}", r"(\\d[\\d.e+-]*)", re.escape(template))) for template in templates
-        )
-
     def readKey(self, key: str, inAnyCase: bool = False) -> dict[str, float] | None:
         """Return the parameters that a key states, {} without any, or None if the key is not of this metric.
 
         inAnyCase: whether upper and lower case may differ.
         """
-        for pattern in self._patterns:
-            if found := pattern.fullmatch(key) or (inAnyCase and re.fullmatch(pattern.pattern, key, re.IGNORECASE)):
-                try:
-                    return {} if self.parameter is None else {self.parameter: float(*(found.groups() or ("1",)))}
-                except ValueError:  # such as 1.2.3
-                    return None
-        return None
+        templates = [self.key]
+        if self.parameter is not None and PARAMETERS[self.parameter].isUnmentioned:
+            templates.append(self.keyFor({}))
+        if inAnyCase:
+            key, templates = key.casefold(), [template.casefold() for template in templates]
+        found = next(filter(None, (patternOf(template).fullmatch(key) for template in templates)), None)
+        try:
+            return found and ({} if self.parameter is None else {self.parameter: float(*(found.groups() or ("1",)))})
+        except ValueError:  # such as 1.2.3
+            return None
 
     def unitFor(self, dimension: int, settings: Any) -> str:
         """Return the unit for surfaces in space (dimension 3) or contours in a plane (2), where mm2 replaces mm3."""
@@ -334,20 +283,13 @@ class Asked:
         """What arguments of the function stand for that are not looked up by their names."""
         return {**self.metric.given, **self.parameters}
 
-    @cached_property
-    def texts(self) -> dict[str, Any]:
-        """What a measurement has of its metric."""
-        one = self.metric
+    def describe(self, unit: str) -> dict[str, Any]:
+        """Return what a measurement in a unit has of its metric."""
+        one, isArea = self.metric, unit == AREA and self.metric.areaTitle
+        texts = (one.areaTitle, one.areaDescription) if isArea else (one.title, one.description)
+        title, description = (text.format(**self.words) for text in texts)
         plain = {"family": one.family, "source": one.source, "better": one.better, "isCount": one.isCount}
-        return {"title": one.title.format(**self.words), "description": one.description.format(**self.words), **plain}
-
-    @cached_property
-    def areaTexts(self) -> dict[str, Any]:
-        """The same for an area."""
-        if not self.metric.areaTitle:
-            return self.texts
-        title, description = self.metric.areaTitle, self.metric.areaDescription
-        return {**self.texts, "title": title.format(**self.words), "description": description.format(**self.words)}
+        return {"title": title, "description": description, **plain}
 
 
 # The functions that numbers of a pair share, by name.
@@ -384,20 +326,12 @@ def metric(
     family: str = "",
     **more: Any,
 ) -> Callable[[Function], Function]:
-    """Declare a function as a metric: see Metric for all that can be said of it.
+    """Declare a function as a metric.
 
-    Parameters
-    ----------
-    key, title, source, unit, family : str
-        As in Metric; the family is the name of the file unless another one is given.
-    best : float | None, optional
-        The best value, which equal structures have: 0 where lower is better, from 0 on, or 1 where higher is, up to 1.
-        None stands for neither.
-    variants : Sequence[Mapping[str, Any]], optional
-        What differs between several metrics of one function, by name: an argument of it, a {word} in texts, or
-        something that Metric has.
-    more : Any
-        Further properties of Metric.
+    key, title, source, unit, family, more: see Metric; the family is the name of the file unless another one is given.
+    best: the best value, which equal structures have: 0 where lower is better, from 0 on, or 1 where higher is, up to
+    1; None for neither. variants: what differs between several metrics of one function, by name: an argument of it, a
+    {word} in texts, or something that Metric has.
     """
 
     def declare(function: Function) -> Function:
@@ -433,6 +367,12 @@ def metric(
         return function
 
     return declare
+
+
+@cache
+def patternOf(template: str) -> re.Pattern[str]:
+    """Return the pattern of texts that are like a template with numbers for its {parameters}."""
+    return re.compile(re.sub(r"\\{\w+\\}", r"(\\d[\\d.e+-]*)", re.escape(template)))
 
 
 @cache

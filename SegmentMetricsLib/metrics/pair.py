@@ -55,18 +55,9 @@ class Pair:
     them. Each is computed on first use, and kept. Whoever has one already may set it: the distances of a pack of small
     pairs are measured together.
 
-    Parameters
-    ----------
-    reference, test : Structure
-        The structures; contours in a plane go with contours in a plane.
-    settings : Settings
-        What to measure and how.
-    criticals : Mapping[str, Structure] | None, optional
-        The critical structures by name, of which the settings choose.
-    searches : dict[Surface, ClosestSurface] | None, optional
-        As for BoundaryPair, shared by pairs that have structures in common.
-    dose : Dose | None, optional
-        Of a plan.
+    reference, test: contours in a plane go with contours in a plane. criticals: the critical structures by name, of
+    which the settings choose. searches: as for BoundaryPair, shared by pairs that have structures in common. dose: of a
+    plan.
     """
 
     def __init__(
@@ -116,7 +107,7 @@ class Pair:
             found = given[name]
             if not isinstance(found, Named):
                 return found
-            both = self.find(found, given)
+            both = self.find(found.name, given)
             return both if found.number is None else both[found.number]
         function = self.replaced.get(name) or QUANTITIES.get(name)
         if function is None:

@@ -12,7 +12,7 @@ import inspect
 import pkgutil
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any
@@ -20,15 +20,7 @@ from typing import Any
 from ..base.errors import InputError
 from ..base.texts import inAnyCase, shortest
 from .measurement import Measurement
-from .metric import EXAMPLES, Asked, Metric
-
-
-def _declaring() -> Iterator[ModuleType]:
-    """Yield the files of this room that declare metrics."""
-    package = importlib.import_module(__package__)
-    for file in pkgutil.iter_modules(package.__path__):
-        if f"{__package__}.{file.name}" != __name__ and not file.ispkg:
-            yield importlib.import_module(f"{__package__}.{file.name}")
+from .metric import EXAMPLES, Asked, Metric, patternOf
 
 
 def _metricsOf(module: ModuleType) -> list[Metric]:
@@ -39,7 +31,9 @@ def _metricsOf(module: ModuleType) -> list[Metric]:
     return [metric for found in own for metric in getattr(found, "metrics", ())]
 
 
-_FILES = sorted((file for file in _declaring() if hasattr(file, "FAMILY")), key=lambda file: file.FAMILY.rank)
+_PATHS = importlib.import_module(__package__).__path__
+_EVERY = [importlib.import_module(f"{__package__}.{one.name}") for one in pkgutil.iter_modules(_PATHS)]
+_FILES = sorted((file for file in _EVERY if hasattr(file, "FAMILY")), key=lambda file: file.FAMILY.rank)
 # Families in the order in which results list them, and what each tells: the first line of its file.
 PURPOSES = {
     file.__name__.rpartition(".")[2]: inspect.cleandoc(file.__doc__ or "").partition("\n")[0] for file in _FILES
@@ -56,6 +50,7 @@ ALL = "all"
 FAMILY_CHOICE = ", ".join((*FAMILIES, ALL))
 # What a name may leave out of a key, such as the 2mm of NSD_2mm.
 PARAMETER = re.compile(r"_?\{\w+\}.*")
+_BARE = Counter(PARAMETER.sub("", metric.key) for metric in REGISTRY)
 # Ends of keys that are columns of a table, whose rows are called like the keys without them.
 COLUMNS = re.compile("(Reference|Test|Difference)$")
 OF_PART = re.compile("(Over|Under)$")
@@ -151,8 +146,7 @@ def _namesInTables() -> dict[str, tuple[Metric, ...]]:
 def _readTemplate(template: str, name: str) -> dict[str, float] | None:
     """Return the parameters in a name that is like a template but for case, spaces and underscores; None for others."""
     plain, like = (re.sub(r"[\s_]", "", text.casefold()) for text in (name, template))
-    pattern = re.sub(r"\\{\w+\\}", r"(\\d[\\d.e+-]*)", re.escape(like))
-    found = re.fullmatch(pattern, plain)
+    found = patternOf(like).fullmatch(plain)
     return found and dict(zip(re.findall(r"{(\w+)}", template), map(float, found.groups()), strict=True))
 
 
@@ -173,13 +167,7 @@ def nameOf(metric: Metric) -> str:
     Measurements that are called so have the parameters of the settings.
     """
     name = PARAMETER.sub("", metric.key)
-    return metric.key if _bareNames()[name] > 1 else name
-
-
-@cache
-def _bareNames() -> Counter[str]:
-    """Return how many metrics have each name without its parameter."""
-    return Counter(PARAMETER.sub("", metric.key) for metric in REGISTRY)
+    return metric.key if _BARE[name] > 1 else name
 
 
 def likeliest(name: str, others: Iterable[str] = ()) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..geometry import crosssections, meshing
 from ..geometry.crosssections import CrossSections
 from ..geometry.grids import Grid
@@ -11,9 +9,7 @@ from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model.structure import Structure
 from .metric import quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
+from .pair import Pair
 
 
 @quantity()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -22,17 +22,14 @@ from ..distances.surfacedistances import touching
 from ..geometry import crosssections, slicecontours
 from ..geometry.contours import insideContours, liesInPlane
 from ..geometry.crosssections import CrossSections
+from ..geometry.nearcontour import NearContour
 from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ..geometry.surfaces import Surface, evenElements
 from ..model.structure import Structure
-from .effort import NearContour
 from .metric import OURS, Empty, Family, metric, quantity
+from .pair import Pair
 from .sections import voxelSurfaces
 from .voxel import requireVoxels
-
-if TYPE_CHECKING:
-    from .pair import Pair
-
 
 FAMILY = Family(70)
 FAZEKAS = "Fazekas et al., arXiv:2508.09722"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -16,16 +16,14 @@ from ..base.coordinates import coordinateText
 from ..base.plain import toPlain
 from ..base.texts import shortest
 from ..geometry.grids import Grid
+from ..geometry.nearcontour import NearContour
+from ..geometry.sliceareas import SliceAreas, areasOf
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import elementCenters
-from . import boundary, effort, overlap, sliceareas
-from .effort import NearContour
+from . import boundary, effort, overlap
 from .metric import Family, quantity
+from .pair import Pair
 from .sections import solidOf
-from .sliceareas import SliceAreas
-
-if TYPE_CHECKING:
-    from .pair import Pair
 
 FAMILY = Family(110)
 # The segments of contours are halved up to this many times, like those of single contours, as long as there are at most
@@ -228,7 +226,7 @@ def profileRows(pair: Pair) -> tuple[SliceRow, ...]:
     else:
         sides, stacks = pair["slicedSides"], pair["sliceStacks"]
         reference, test = (solidOf(pair, which, side) for which, side in enumerate(sides))
-        areas = sliceareas.areasOf((reference, test), stacks)
+        areas = areasOf((reference, test), stacks)
         rows = profile(areas, stacks, beyond, sides[0].grid)
     found = pair.known("sliceSimilarity")
     if found is None:

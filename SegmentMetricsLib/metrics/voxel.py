@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import SimpleITK
@@ -23,10 +22,7 @@ from ..geometry.products import product
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST
 from .metric import TAHA, Empty, Family, Value, metric, quantity
-
-if TYPE_CHECKING:
-    from .pair import Pair
-
+from .pair import Pair
 
 FAMILY = Family(50)
 AYDIN = "Aydin et al., doi:10.1186/s41747-020-00200-2"
@@ -106,10 +102,12 @@ def _measureOneWay(start: Mask, goal: Mask, unit: str, areMeshes: bool) -> Voxel
 
 def _searchedDistances(alone: np.ndarray, start: Mask, goal: Mask, unit: str) -> np.ndarray:
     """Return the distances (n,) from voxels [k, j, i] in the box of a mask to the nearest voxel of another mask."""
+    from scipy.ndimage import binary_erosion
     from scipy.spatial import cKDTree
 
     # on a rectangular lattice, the mask's voxel nearest to an outside one is on its rim
-    targets = _rim(goal) if unit == "voxel" or goal.grid.isRectangular else goal.voxels
+    isOnRim = unit == "voxel" or goal.grid.isRectangular
+    targets = goal.voxels & ~binary_erosion(goal.voxels) if isOnRim else goal.voxels
     # for voxels, balancing the tree takes longer than it saves
     tree = cKDTree(_positions(np.argwhere(targets), goal, unit), balanced_tree=False)
     places, found = np.argwhere(alone), []
@@ -131,18 +129,6 @@ def _positions(indices: np.ndarray, mask: Mask, unit: str) -> np.ndarray:
     """Return voxel indices [k, j, i] of a cropped mask as positions (n, 3) in a unit, relative to the grid's origin."""
     whole = (indices[:, ::-1] + mask.low).astype(float)
     return whole if unit == "voxel" else product(whole, mask.grid.axes.T)
-
-
-def _rim(mask: Mask) -> np.ndarray:
-    """Return the voxels of a mask [k, j, i] with a face neighbor outside the mask."""
-    padded = np.pad(mask.voxels, 1)
-    inner = padded[1:-1, 1:-1, 1:-1].copy()
-    for axis in range(3):
-        for step in (0, 2):
-            window = [slice(1, -1)] * 3
-            window[axis] = slice(step, step + mask.voxels.shape[axis])
-            inner &= padded[tuple(window)]
-    return mask.voxels > inner
 
 
 @quantity()

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 
 from ..base.errors import InputError, requireFunction, requireKind
-from ..base.progress import Cancelled
-from ..case.casework import atOnce
+from ..case.casework import Progress, atOnce
 from ..case.observers.consensus import METHODS
 from ..case.observers.gathering import gather, withNames
 from ..case.observers.observed import ObservedStructure
-from ..case.observers.study import ObserverStudy, Progress, Work, oneByOne, studyOf
+from ..case.observers.study import ObserverStudy, observeAll
 from ..geometry.masks import Mask
 from ..model.structure import Structure
 from ..model.structureset import LeftOut, StructureSet
@@ -79,30 +79,13 @@ def compareObservers(
     read = [_read(one, settings.surface) for one in given]
     called = names if names is not None else _names(given, len(observers))
     count = len(observers)
-    gathered = gather(read[:count], read[count:], settings, called)
-    # the consensus is measured on the surface that Slicer would show of it
+    case = gather(read[:count], read[count:], settings, called, consensus)
 
+    # the consensus is measured on the surface that Slicer would show of it
     def displayedIfNeeded(structure: Structure) -> Structure:
         return structure if structure.givenSurface is not None else displayed(structure)
 
-    work = Work.of(gathered, settings, consensus, displayed=displayedIfNeeded)
-
-    def each(organ) -> ObservedStructure | InputError:
-        return run(lambda: work(organ))
-
-    return studyOf(gathered, settings, _untilCancelled(oneByOne(each, gathered, progress)))
-
-
-def _untilCancelled(found):
-    """Yield results until the work is cancelled; if that is before the first of them, it is raised."""
-    isAny = False
-    try:
-        for one in found:
-            yield one
-            isAny = True
-    except Cancelled:
-        if not isAny:
-            raise
+    return observeAll(replace(case, displayed=displayedIfNeeded), progress, run)
 
 
 def _isSegment(given) -> bool:

@@ -7,12 +7,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ..case.findings import repeated
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
 from ..case.observers.withinrange import meansAsTest
 from ..geometry.surfaces import toPolyData
-from . import writing
+from . import repeated, writing
 from .resulttables import heading, overviewKeys
 from .tablemodel import Amount, Column, Table
 

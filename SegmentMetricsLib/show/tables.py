@@ -7,14 +7,13 @@ from collections.abc import Iterable, Sequence
 
 from ..base.texts import commaSeparated, counted, oneLine
 from ..case.comparison import Comparison
-from ..case.findings import repeated
 from ..case.gridspread import NOTE as SPREAD_NOTE
 from ..case.gridspread import SHIFTS
 from ..case.multilabel import MultiLabel
 from ..metrics.findings import asFinding, split
 from ..metrics.measurement import Measurement, typeset
 from ..metrics.slices import columnOf
-from . import resulttables
+from . import repeated, resulttables
 from .resulttables import SHORT, heading, inOneUnit, isAcrossPlane, isApart, overviewKeys
 from .resulttables import sideOf as sideOf  # for others, who know it from here
 from .tablemodel import Column, Table

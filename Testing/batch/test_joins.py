@@ -13,7 +13,7 @@ import SimpleITK
 from batchruns import table
 
 from SegmentMetricsLib import __main__
-from SegmentMetricsLib.batch.caselist import lineOf
+from SegmentMetricsLib.batch.collected import lineOf
 
 # Where the organs are in the reference; tests are moved.
 PLACES = {"Parotid_L": 2, "Cord": 9, "Lens": 16}

@@ -16,9 +16,9 @@ from inline import Inline
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.batch.missing import emptyBeside
 from SegmentMetricsLib.batch.statistics import Cohort, compareMethods, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
-from SegmentMetricsLib.case.missing import emptyBeside
 from SegmentMetricsLib.model.inputs import structureFromImage, structureFromPolyData
 from SegmentMetricsLib.model.structureset import LeftOut, StructureSet
 

@@ -12,11 +12,11 @@ import scipy.stats
 from SegmentMetricsLib.batch.ranks import (
     compareMany,
     compareRanks,
-    corrected,
+    correctAll,
     effectInterval,
     shiftOf,
     signedRanks,
-    tied,
+    tie,
 )
 
 INF = math.inf
@@ -27,9 +27,9 @@ def compared(differences):
 
 
 def testTies():
-    assert list(tied([3, 1 + 5e-10, 1, INF, INF, 1 + 2e-9], 1e-9)) == [3, 1, 1, INF, INF, 1 + 2e-9]
+    assert list(tie([3, 1 + 5e-10, 1, INF, INF, 1 + 2e-9], 1e-9)) == [3, 1, 1, INF, INF, 1 + 2e-9]
     # a chain of close numbers is not one tie
-    chain = tied([1, 1 + 8e-10, 1 + 1.6e-9], 1e-9)
+    chain = tie([1, 1 + 8e-10, 1 + 1.6e-9], 1e-9)
     assert chain[0] == chain[1] != chain[2]
 
 
@@ -166,7 +166,7 @@ def testFriedmanByHand():
 
 def testCorrections():
     given = {"a": 0.01, "b": 0.04, "none": None, "c": 0.03, "d": 0.005}
-    assert corrected(given, False) == pytest.approx({"a": 0.04, "b": 0.16, "none": None, "c": 0.12, "d": 0.02})
+    assert correctAll(given, False) == pytest.approx({"a": 0.04, "b": 0.16, "none": None, "c": 0.12, "d": 0.02})
     # Holm: 0.005 * 4, 0.01 * 3, 0.03 * 2, and 0.04 * 1, which must not be less than the one before
-    assert corrected(given, True) == pytest.approx({"a": 0.03, "b": 0.06, "none": None, "c": 0.06, "d": 0.02})
-    assert corrected({"a": 0.6, "b": 0.9}, True) == {"a": 1, "b": 1}
+    assert correctAll(given, True) == pytest.approx({"a": 0.03, "b": 0.06, "none": None, "c": 0.06, "d": 0.02})
+    assert correctAll({"a": 0.6, "b": 0.9}, True) == {"a": 1, "b": 1}

@@ -12,6 +12,8 @@ from batchruns import rowsOf
 from commandruns import metrics, valuesOf
 from commandruns import run as run  # the fixture
 from imagefiles import save
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
 SIZE = (20, 20, 24)
 CAVEAT = "The plan was made for one of the two contours"
@@ -48,8 +50,17 @@ def testCompare(run, dosed, tmp_path):
     place = pair["worstPlaces"][0]
     assert place["dose"] == pytest.approx(2 * place["position"][2], abs=1e-4)
     assert float(rowsOf("out/metrics.csv")[0]["DmeanTest"]) == pytest.approx(23, abs=0.02)
+    reader = vtkXMLPolyDataReader()
+    reader.SetFileName(f"out/{pair['files']['distances']}")
+    reader.Update()
+    surfaces = reader.GetOutput()
+    heights = vtk_to_numpy(surfaces.GetPoints().GetData())[:, 2]
+    assert vtk_to_numpy(surfaces.GetPointData().GetArray("Dose")) == pytest.approx(2 * heights, abs=1e-4)
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert report.count(CAVEAT) >= 2 and "Dose-volume histograms" in report and "% of the reference, " in report
+    assert "<span>Dose: <b>gray.nii.gz</b></span>" in report and "<h3>Dose on the surfaces</h3>" in report
+    files = report.partition("<h3>Input files</h3>")[2].partition("</table>")[0]
+    assert "gray.nii.gz" in files and "dose" in files
 
 
 def testNothingIsSaidOfADoseThatIsNotGiven(run, dosed):

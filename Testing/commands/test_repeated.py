@@ -11,11 +11,11 @@ import SimpleITK
 from commandruns import metrics
 from commandruns import run as run  # the fixture
 
-from SegmentMetricsLib.case.findings import repeated
 from SegmentMetricsLib.case.findings.cautions import UNION
-from SegmentMetricsLib.case.findings.repeated import Common
 from SegmentMetricsLib.metrics.extents import COMMON
 from SegmentMetricsLib.metrics.findings import Finding, Kind
+from SegmentMetricsLib.show import repeated
+from SegmentMetricsLib.show.repeated import Common
 
 ALARM = Finding.of(Kind.SAME)
 ADVICE = Finding.of(Kind.IMAGE_MOSTLY_ONE_KIND, most=1, grid="g", place="p", keys="k", best="b", where=UNION)

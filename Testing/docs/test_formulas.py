@@ -202,21 +202,3 @@ def testFormulasInSentencesAreShownOnGitHub():
     inline = re.findall(r"\$([^$\n]+)\$", sentences)
     assert len(inline) > 50 and sentences.count("$") == 2 * len(inline)
     assert not [formula for formula in inline if re.search(r"\\[^A-Za-z]|\||^ | $", formula)]
-
-
-def testTextsAreMerged():
-    assert formulas.merged(["one text"]) == "one text"
-    assert formulas.merged(["toward right", "toward left side"]) == "toward right / left side"
-    assert formulas.merged(["mean, a side", "mean, b side", "mean, c side", "mean, d side"]) == "mean, a … d side"
-    assert formulas.merged(["all labels", "all labels, weighted"]) == "all labels"
-
-
-def testSourcesAreLinks():
-    assert formulas.source("A, arXiv:1234.5678") == "[A, arXiv:1234.5678](https://arxiv.org/abs/1234.5678)"
-    assert formulas.source("B, doi:10.1/x") == "[B, doi:10.1/x](https://doi.org/10.1/x)"
-    assert formulas.source("SegmentMetrics") == "SegmentMetrics"
-
-
-def testAPageWithoutItsPartIsRefused():
-    with pytest.raises(ValueError, match="no part 'overview'"):
-        formulas.updated("nothing")

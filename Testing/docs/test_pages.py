@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 
 import pagepictures
 import pages
@@ -107,22 +106,6 @@ def testTheRunnerFindsWhatIsWrong(page, tmp_path):
         pages.run(page, tmp_path)
     page.write_text("```console\n$ segment-metrics compare nothing nothing --output x\n```\n", encoding="utf-8")
     with pytest.raises(AssertionError, match="ended with 2"):
-        pages.run(page, tmp_path)
-
-
-def testBlocksGoIntoFiles(page, tmp_path):
-    page.write_text(
-        "Write `a/one.py`:\n\n```python\nx = (\n    1,\n)\n```\n"
-        "Insert into `a/one.py`, behind `1,`:\n\n```python\n    2,\n```\n"
-        "Replace in `a/one.py`, the line `1,`:\n\n```python\n    0,\n```\n"
-        "Append to `a/one.py`:\n\n```python\ny = x\n```\n",
-        encoding="utf-8",
-    )
-    pages.run(page, tmp_path)
-    assert (tmp_path / "a" / "one.py").read_text() == "x = (\n    0,\n    2,\n)\n\n\ny = x\n"
-    shutil.rmtree(tmp_path / "a")
-    page.write_text("Write `b.py`:\n\n```python\n1\n1\n```\nInsert into `b.py`, behind `1`:\n\n```python\n2\n```\n")
-    with pytest.raises(AssertionError, match="2 lines"):
         pages.run(page, tmp_path)
 
 

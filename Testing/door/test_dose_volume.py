@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
-from commandruns import metrics, valuesOf
 from commandruns import run as run  # the fixture
+from commandruns import valuesOf
 from dicomfiles import writeDose
 from imagefiles import save
-from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
 from SegmentMetricsLib import Dose, Grid, Settings, compare, readBatch, readDose
 
@@ -320,25 +318,6 @@ def testADoseInCgyIsNoticed(factor):
     box = shapes.box((3, 3, 3), (12, 12, 12), (16, 16, 16))
     alarms = [str(one) for one in compare(box, box, Settings(metrics="DSC"), dose=dose).findings if one.isAlarm]
     assert ["cGy" in one and "6000 Gy" in one for one in alarms] == [True] * (factor > 1)
-
-
-def testFilesAndReportsHaveTheDose(run, tmp_path):
-    boxes = [shapes.box((5, 5, z), (14, 14, z + 9), (20, 20, 24)) for z in (5, 7)]
-    doses = shapes.imageOf(2 * np.indices((24, 20, 20), np.float32)[0])
-    *both, dose = (save(one, tmp_path / name) for one, name in zip((*boxes, doses), ("a.nrrd", "b.nrrd", "plan.nrrd")))
-    assert run("compare", *both, "--dose", dose, "--output", "out", "--report")[0] == 0
-    assert valuesOf("out")["DmaxUnder"] == pytest.approx(13)
-    reader = vtkXMLPolyDataReader()
-    reader.SetFileName(f"out/{metrics('out')['pairs'][0]['files']['distances']}")
-    reader.Update()
-    surfaces = reader.GetOutput()
-    heights = vtk_to_numpy(surfaces.GetPoints().GetData())[:, 2]
-    assert vtk_to_numpy(surfaces.GetPointData().GetArray("Dose")) == pytest.approx(2 * heights, abs=1e-4)
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "<span>Dose: <b>plan.nrrd</b></span>" in page
-    assert "<h3>Dose on the surfaces</h3>" in page and "Dose (Gy)" in page
-    rows = page.partition("<h3>Input files</h3>")[2].partition("</table>")[0]
-    assert "plan.nrrd" in rows and "dose" in rows
 
 
 def partOf(path, spacing, slope, summed="BEAM", **change):

@@ -141,13 +141,16 @@ def testDescription(built):
     assert said["TESTS"].split(";") == ["SegmentMetrics.py", "run_in_slicer.py"]
     assert Path(said["EXTENSION_LICENSE_FILE"]).samefile(ROOT / "LICENSE")
     assert Path(said["EXTENSION_README_FILE"]).samefile(ROOT / "README.md")
-    assert pngSize(pictureAt(said["EXTENSION_ICONURL"])) == (128, 128)
-    for url in said["EXTENSION_SCREENSHOTURLS"].split(" "):
-        assert min(pngSize(pictureAt(url))) > 256
-    # the index reads these two from the text
+    assert [said[f"EXTENSION_{name}"].split() for name in URLS] == list(map(urlsOf, URLS))
+
+
+URLS = ("ICONURL", "SCREENSHOTURLS")
+
+
+def urlsOf(name: str) -> list[str]:
+    """Return addresses as the index reads them, from the text."""
     text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
-    for name in ("ICONURL", "SCREENSHOTURLS"):
-        assert re.search(rf'set\s*\(EXTENSION_{name}\s*"([^"]+)"\)', text)[1] == said[f"EXTENSION_{name}"]
+    return re.search(rf'set\s*\(EXTENSION_{name}\s*"([^"]+)"\)', text)[1].split()
 
 
 def pictureAt(url: str) -> Path:
@@ -186,9 +189,8 @@ def testWhatTheIndexChecks():
     assert REPOSITORY.startswith("https://") and REPOSITORY.rpartition("/")[2].startswith("Slicer")
     text = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
     assert re.search(r"project\s*\(\s*(\w+)", text)[1] == description.stem
-    for name in ("ICONURL", "SCREENSHOTURLS"):
-        for url in re.search(rf'set\s*\(EXTENSION_{name}\s*"([^"]+)"\)', text)[1].split():
-            assert pngSize(pictureAt(url))
+    (icon,), screenshots = ([pngSize(pictureAt(url)) for url in urlsOf(name)] for name in URLS)
+    assert icon == (128, 128) and min(map(min, screenshots)) > 256
     assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
     sources = [path for path in ROOT.rglob("*") if path.is_file() and path.relative_to(ROOT).parts[0] in PARTS]
     assert sum(path.stat().st_size for path in sources) < 100 * 2**20
@@ -202,9 +204,9 @@ def atFileScope(source: str) -> list[str]:
             names = [node.module] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
             found += [name for name in names if name.partition(".")[0] not in (*sys.stdlib_module_names, *WITH_SLICER)]
         isText = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        isGuarded = re.match("if (TYPE_CHECKING|__name__)|try:\n    from slicer", ast.unparse(node))
-        if not (isinstance(node, DEFINITIONS) or isText or isGuarded):
-            found.append(ast.unparse(node).partition("\n")[0])
+        said = "" if isText or isinstance(node, DEFINITIONS) else ast.unparse(node)
+        if said and not re.match("if (TYPE_CHECKING|__name__)|try:\n    from slicer", said):
+            found.append(said.partition("\n")[0])
     return found
 
 

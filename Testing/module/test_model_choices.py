@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import pytest
 from panelfakes import Segmentation, Table, modelOf
 from SegmentMetricsPanel.model import editedpairs
-from SegmentMetricsPanel.model.chosensettings import criticalNames, offeredSettings, possibleCriticals
-from SegmentMetricsPanel.model.enumerations import Mode, choicesOf
+from SegmentMetricsPanel.model.chosensettings import criticalNames, possibleCriticals
+from SegmentMetricsPanel.model.enumerations import Mode
 
 from SegmentMetricsLib.model.structure import Identity
 
@@ -225,6 +225,10 @@ def test_pairs_are_shown_with_how_they_were_found():
         tips[:2] == ["The names differ in spelling only.", "The names are equal."] and "Nothing in the test" in tips[2]
     )
     assert (shown.unpaired, shown.canPropose, shown.canReset) == ("Only in the test: X.", True, False)
+    assert not pairsOf(pairModel("C", "", "chosen")).canPropose, "it was left without a counterpart"
+    model = modelOf(Segmentation("One", "A", "A"), Segmentation("Two", "A", "A"), **WHOLE)
+    shown = pairsOf(model)
+    assert shown.title == "Pairs" and "A" in shown.unpaired and not shown.rows and not shown.canPropose
 
 
 def test_pairs_are_edited():
@@ -251,35 +255,17 @@ def named(name: str) -> SimpleNamespace:
     return Identity(name)
 
 
-def test_what_was_left_without_a_counterpart_is_not_proposed():
-    assert not pairsOf(pairModel("C", "", "chosen")).canPropose
-
-
 def test_how_pairs_were_found_is_kept_in_any_language(monkeypatch):
     """What is shown is translated, what is saved is not."""
     monkeypatch.setattr(editedpairs, "_", lambda text: f"«{text}»")
     model = pairModel("C", "X", "overlap 0.80")
     assert [row[2] for row in pairsOf(model).rows] == ["«spelling»", "«name»", "«overlap 0.80»"]
+    assert pairsOf(pairModel("C", "X", "Überlappung 0.80")).rows[2][2] == "Überlappung 0.80", "of another version"
     editedpairs.choose(model.parameters, [("C", "", editedpairs.CHOSEN)])
     assert model.parameters.pairs[2] == "chosen" and pairsOf(model).rows[2][2:] == (
         "«chosen»",
         "«You have chosen this.»",
     )
-
-
-def test_names_of_older_versions_are_shown_as_they_are():
-    assert pairsOf(pairModel("C", "X", "Überlappung 0.80")).rows[2][2] == "Überlappung 0.80"
-
-
-def test_pairs_that_cannot_be_found_say_why():
-    model = modelOf(Segmentation("One", "A", "A"), Segmentation("Two", "A", "A"), **WHOLE)
-    shown = pairsOf(model)
-    assert shown.title == "Pairs" and "A" in shown.unpaired and not shown.rows and not shown.canPropose
-
-
-@pytest.mark.parametrize("chosen", [{}, {**WHOLE, "test": None}])
-def test_there_are_no_pairs_to_show(chosen):
-    assert pairsOf(modelOf(reference=Segmentation("One", "A"), **chosen)) is None
 
 
 # Settings
@@ -296,32 +282,13 @@ def test_settings_that_no_family_uses_keep_their_defaults():
     model.parameters.families = ["boundary"]
     settings = model.settings()
     assert settings.percentiles == (90,) and settings.betas == (1,) and settings.families == ("boundary",)
-
-
-def test_automatic_numbers_are_none():
-    assert settingsModel().settings().prescription is None
-
-
-def test_a_tool_decides_some_settings():
-    model = settingsModel(convention="MedPy")
-    assert model.settings().convention == "MedPy" and "surface" not in offeredSettings(model.parameters)
-    model.parameters.families = ["signed"]
-    assert model.settings().convention == "SegmentMetrics" and "surface" in offeredSettings(model.parameters)
-    assert "convention" not in offeredSettings(model.parameters), "the signed distances are no other tool's"
+    assert settings.prescription is None, "automatic numbers"
 
 
 @pytest.mark.parametrize(("chosen", "expected"), [({"convention": "Nobody"}, "Nobody"), ({"families": []}, "famil")])
 def test_settings_that_make_no_sense(chosen, expected):
     model = settingsModel(**chosen)
     assert expected in model.whyNot() and expected in model.message()
-
-
-def test_only_settings_that_matter_are_shown():
-    model = settingsModel(families=["hazard"])
-    shown = {"surface", "tolerances", "extent", "critical", "grid", "hazardKernel", "hazardReach"}
-    assert set(offeredSettings(model.parameters)) == shown
-    model.parameters.hazardKernel = choicesOf("hazardKernel").exponential
-    assert set(offeredSettings(model.parameters)) == shown - {"hazardReach"} | {"hazardDecay"}
 
 
 def test_critical_structures_are_those_of_the_reference():
@@ -357,14 +324,3 @@ def test_protocols_are_offered():
     model.parameters.protocol = broken
     assert list(model.protocolChoices().values())[:3] == ["None", "Mine", "Broken"], "it stays what is chosen"
     assert "Broken" in model.whyNot()
-
-
-def test_a_mistake_in_a_protocol_is_named():
-    text = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,much\n"
-    model = settingsModel(protocol=Table("Limits", text))
-    assert "much" in model.whyNot() and "line 2" in model.message()
-    model.parameters.protocol.text = text.replace("much", "0.5")
-    assert not model.whyNot() and not model.message()
-    version = model.chosen().protocol.version
-    model.parameters.protocol.text = text.replace("much", "0.6")
-    assert model.chosen().protocol.version != version

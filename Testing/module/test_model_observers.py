@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 
 import pytest
 import shapes
-from panelfakes import Host, Outcome, Segmentation, Table, comparisonOf, modelOf
+from panelfakes import Host, Segmentation, Table, modelOf
 from SegmentMetricsPanel.contents import observers as contents
 from SegmentMetricsPanel.contents.pages import allPages
 from SegmentMetricsPanel.model.enumerations import ConsensusMethod, Mode
@@ -144,31 +143,6 @@ def test_results_come_and_go_with_their_table(content):
 
 def raising(text: str, kind=InputError):
     raise kind(text)
-
-
-def test_a_cell_is_compared_and_found_again(content):
-    model, nodes = chosenModel()
-    model.observers.setRole(3, "test")
-    found = observed(content, nodes)
-    comparison = comparisonOf("Box", box(6), box(2), Settings(metrics=("HD95",)))
-
-    def measure(request, work):
-        (reference, ours), (test, theirs) = request.compared
-        sides, kept = {"reference": reference, "test": test}, SimpleNamespace(wasStopped=False)
-        return Outcome(sides, [comparison.record()], [(ours, theirs)], request.settings, comparisons=kept)
-
-    host = Host(model, measure)
-    assert not host.attempts.showObservedPair(0, 1), "nothing was measured"
-    model.observers.take(found)
-    assert not host.attempts.showObservedPair(1, 1), "nobody is compared with himself"
-    assert host.attempts.showObservedPair(2, 1)
-    assert (model.outcome.nodes["reference"], model.outcome.nodes["test"]) == (nodes[2], nodes[1])
-    assert model.observedPair() == (2, 1) and model.staleness() == ""
-    assert "<br><b>Chris (reference) and Ben (test)</b>: HD95 4.0 mm" in model.summary()
-    found.nodes = [None, *nodes[1:]]
-    assert model.observers.segmentsOf(0, 1) is None, "its segmentation was removed"
-    model.parameters.result = None
-    assert model.isRecallDue() and model.parameters.result is None
 
 
 @pytest.mark.parametrize("isRepeated", [False, True])

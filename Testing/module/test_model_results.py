@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 import shapes
-from panelfakes import Comparisons, Host, Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf, twoBoxes
+from panelfakes import Host, Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf, twoBoxes
 from SegmentMetricsPanel.contents import conventions, maps, pages, places, results, slices, verdicts
-from SegmentMetricsPanel.model.enumerations import MapKind, MapSide, Mode, SliceQuantity
+from SegmentMetricsPanel.model.enumerations import MapKind, Mode, SliceQuantity
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import InputError
@@ -85,30 +85,6 @@ def test_results_are_out_of_date(box, reason, change):
     }
 
 
-def test_settings_without_effect_change_nothing(box):
-    model = shown([box])
-    model.parameters.beta, model.parameters.opacity, model.parameters.hazardReach = 2.0, 0.5, 3.0
-    assert not model.staleness()
-
-
-def test_edited_pairs_are_out_of_date(three):
-    model = shown(three)
-    model.parameters.testSegment = "near"
-    assert not model.staleness(), "all of them are compared"
-    model.parameters.pairs = ["Alike", "Near", "chosen"]
-    assert model.staleness() == "The pairs have changed."
-
-
-def test_what_was_changed_is_checked_again(box):
-    """A change may have been undone: then all segments are asked, not only those that changed last."""
-    model, asked = shown([box]), []
-    answers = ["Box of the test has changed.", ""]
-    model.outcome.change = lambda suspects: asked.append(suspects) or answers.pop(0)
-    model.suspect({"a"})
-    model.suspect({"b"})
-    assert asked == [{"a"}, None] and not model.staleness()
-
-
 def test_automatic_updates_repeat_what_is_shown_once(box):
     model = shown([box])
     model.isNews, model.parameters.tolerance = True, 3.0
@@ -144,21 +120,6 @@ def test_results_come_back_with_a_scene(box):
     assert model.outcome is None and not model.isRecallDue()
 
 
-@pytest.mark.parametrize("run", ["1", "2"])
-def test_results_are_kept_while_nodes_are_imported(box, run):
-    """They have the surfaces, which those in the scene lack; unless the scene has brought its own."""
-    model = shown([box])
-    saved = replace(model.outcome, comparisons=None, run=run)
-    saved.table.results = lambda: saved
-    kept, p = model.outcome, model.parameters
-    model.setParameters(None)
-    assert model.outcome is None and not model.staleness() and model.number() == 0
-    model.kept = kept
-    model.setParameters(p)
-    model.recall()
-    assert model.outcome is (kept if run == "1" else saved)
-
-
 def test_results_that_cannot_be_read_are_said_to_be():
     def fail():
         raise InputError("The results in Old cannot be read.")
@@ -187,26 +148,13 @@ def test_the_shown_pair(three):
 
 def test_the_worst_structure_is_shown_first(three):
     """But nobody is led away from what they look at when it is measured again by itself."""
-    judgment = judged(three, f"{RULES}Alike,HD,<=,1,,\nFar,HD,<=,1,,\n", isWhole=True)
+    rules = f"{RULES}Alike,HD,<=,1,,\nFar,HD,<=,1,,\nNowhere,HD,<=,1,,\n"
+    judgment = judged(three, rules, isWhole=True)
     model = shown(three, judgment=judgment)
-    assert model.record().name == "Far" and results.mainNumbers(model.outcome).order == [2, 0, 1]
+    assert model.record().name == "Far" and results.mainNumbers(model.outcome).order == [2, 3, 0, 1]
     model.showPair(1)
     model.take(outcomeOf(model, three, judgment=judgment), isRepeated=True)
     assert model.record().name == "Near"
-
-
-def test_a_place_on_the_other_side_is_remarked(box):
-    """What is colored stays as the user chose it."""
-    model = shown([box])
-    p = model.parameters
-    assert model.remark("test") == "This place is on the test; the map colors the reference."
-    assert model.remark("reference") == "" and p.mapSide == MapSide.reference
-    p.mapSide = MapSide.test
-    assert model.remark("reference") == "This place is on the reference; the map colors the test."
-    p.mapSide = MapSide.both
-    assert model.remark("reference") == model.remark("test") == ""
-    p.mapSide, p.showMap = MapSide.reference, False
-    assert model.remark("test") == ""
 
 
 def test_views_go_to_new_and_to_chosen_pairs(three):
@@ -307,33 +255,6 @@ def test_attempts_that_fail(box, error, isRepeated):
     assert host.attempts.apply() and not model.notice
 
 
-def test_a_part_of_a_comparison_is_shown_as_such(three):
-    model = shown(three)
-    model.parameters.follow = True
-    part = Comparisons(three[:1])
-    part.wasStopped = True
-    assert hostOf(model, three[:1], comparisons=part).attempts.apply()
-    assert model.notice == "The comparison was stopped." and not model.parameters.follow
-
-
-@pytest.mark.parametrize("what", ["apply", "compareTools", "propose"])
-def test_the_scene_is_closed_meanwhile(box, what):
-    model = shown([box])
-    host = hostOf(model, [box])
-    host.during = lambda: model.setParameters(None)
-    arguments = [lambda work: work.run(list)] if what == "propose" else []
-    assert not getattr(host.attempts, what)(*arguments)
-    assert "refresh" in host.asked and "take" not in host.asked and model.outcome is None and not model.isBusy
-
-
-def test_other_tools(box):
-    model = shown([box])
-    host = hostOf(model)
-    assert not model.whyNotTools() and host.attempts.compareTools() and ("takeTools", 0) in host.asked
-    host.during = lambda: (_ for _ in ()).throw(Cancelled)
-    assert not host.attempts.compareTools() and "other tools' results was stopped" in model.notice
-
-
 def test_proposals():
     model = modelOf(Segmentation("One", "A"))
     host = hostOf(model)
@@ -353,32 +274,12 @@ def headings(table) -> list[str]:
     return [column.heading for column in table.columns]
 
 
-def test_the_table_of_one_pair(box):
-    outcome = outcomeWith([box])
-    table = results.numbers(outcome, 0)
-    assert headings(table) == ["Metric", "Value", "→ test", "→ ref."]
-    rows = {row[0]: row[1:] for row in texts(table)}
-    assert rows["HD"][0] == box["HD"].text() and rows["DSC"][1:] == ["", ""]
-    assert not {key for key in rows if key.endswith((" R", " L"))}, "sides have a table of their own"
-    assert [list(map(len, table.rows)), len(table.columns)] == [[4] * len(table.rows), 4]
-    main = texts(results.mainNumbers(outcome))
-    assert [row[0] for row in main][:4] == ["DSC", "HD95", "NSD 2 mm", "HD"] and main[1] == ["HD95", *rows["HD95"]]
-
-
 def test_numbers_are_sorted_within_their_unit(box):
     """A length is neither more nor less than a volume."""
     keys = [row[1][1] for row in results.numbers(outcomeWith([box]), 0).rows]
     units = [unit for unit, _value in sorted(keys)]
     assert len(set(units)) > 2 and units == sorted(units)
     assert [value for unit, value in sorted(keys) if unit == "mm"] == sorted(v for unit, v in keys if unit == "mm")
-
-
-def test_the_table_of_sides(box):
-    outcome = outcomeWith([box])
-    table = results.sidesOf(outcome, 0)
-    assert headings(table) == ["mm", *"RLAPSI"] and list(table.stretched) == list(range(1, 7))
-    assert "Signed distances of Box" in table.columns[0].description
-    assert results.sidesOf(None, 0).rows == ()
 
 
 def test_sides_have_one_decimal_where_there_is_room():
@@ -401,21 +302,9 @@ def test_units_of_a_column_are_in_its_heading():
         assert [row[headings(table).index(heading)] for row in texts(table)] == expected
 
 
-def test_names_are_no_markup():
-    outcome = outcomeWith([comparisonOf("<b>L & R</b>", BOX, BOX)])
-    assert results.summary(outcome, 0).startswith("<b>&lt;b&gt;L &amp; R&lt;/b&gt;</b>: ")
-
-
 @pytest.fixture(scope="module")
 def apart():
     return comparisonOf("Apart", shapes.box((2, 2, 2), (5, 5, 5)), shapes.box((15, 15, 15), (20, 20, 20)))
-
-
-def test_alarms_come_first(apart):
-    outcome = outcomeWith([apart])
-    first, *others = results.alarms(outcome, 0).split("<br>")
-    assert first == "<b>⚠ Check this first</b>" and all(each.startswith("• ") for each in others)
-    assert "do not overlap at all" in "".join(others) and "do not overlap" not in results.remarks(outcome, 0)
 
 
 def test_there_is_no_alarm_without_a_reason(box):
@@ -449,11 +338,6 @@ def test_findings_name_the_place_in_the_panel():
     assert "choose the common extent (Advanced &gt; Extent)" in text and "Python" not in text and "--" not in text
 
 
-def test_numbers_of_another_tool_are_called_so():
-    settings = Settings(convention="MedPy", families=("boundary", "overlap"))
-    assert "</b> as MedPy" in results.summary(outcomeWith([comparisonOf("Box", BOX, BOX, settings)]), 0)
-
-
 def test_files_of_several_observers_have_names_of_their_own(box, three):
     record = box.record()
     sides = {side: replace(getattr(record, side), segmentation="Dr. =A/B") for side in ("reference", "test")}
@@ -472,53 +356,10 @@ def test_files_of_several_observers_have_names_of_their_own(box, three):
 # Verdicts
 
 
-def test_verdicts_on_one_pair(box):
-    text = f"{RULES}Box,HD,<=,0.5,30,Somebody 2020\nBox,DSC,>=,0.1,,\nBox,SIS,<=,0.5,,\n"
-    outcome = outcomeWith([box], judgment=judged([box], text, isWhole=False))
-    assert "WARN" in verdicts.verdict(outcome, 0) or "NOT EVALUABLE" in verdicts.verdict(outcome, 0)
-    table = verdicts.rules(outcome, 0)
-    assert [[row[0], *row[2:]] for row in texts(table)] == [
-        ["HD", "≤ 0.5 (30) mm", "warn"],
-        ["DSC", "≥ 0.1", "pass"],
-        ["SIS", "≤ 0.5", "not evaluable"],
-    ]
-    warn, _ok, missing = (row[3] for row in table.rows)
-    assert warn[3] == verdicts.COLORS["warn"] and "Somebody 2020" in warn[2] and "critical" in missing[2]
-
-
 def test_a_rule_for_the_number_of_another_tool_names_it(box):
     text = "Structure,Measurement,Relation,Pass,Warn,Convention\nBox,HD95,<=,0.5,30,MedPy\n"
     outcome = outcomeWith([box], judgment=judged([box], text, isWhole=False))
     assert texts(verdicts.rules(outcome, 0))[0][0] == "HD95\nMedPy"
-
-
-def test_there_is_no_rule_for_a_structure(box):
-    outcome = outcomeWith([box], judgment=judged([box], f"{RULES}Liver,DSC,>=,0.1,,\n", isWhole=False))
-    assert "no rule for this structure" in verdicts.verdict(outcome, 0) and verdicts.rules(outcome, 0).rows == ()
-
-
-def test_what_was_not_judged(box):
-    outcome = outcomeWith([box])
-    assert verdicts.verdict(outcome, 0) == verdicts.verdict(None, 0) == "" and verdicts.rules(None, 0).rows == ()
-
-
-def test_verdicts_are_sorted_by_severity(three):
-    rules = f"{RULES}Alike,HD,<=,1,,\nFar,HD,<=,1,,\nNowhere,HD,<=,1,,\n"
-    outcome = outcomeWith(three, judgment=judged(three, rules, isWhole=True))
-    table = results.mainNumbers(outcome)
-    assert headings(table)[:2] == ["Structure", "Verdict"]
-    cells = {row[0][0]: row[1] for row in table.rows}
-    assert {name: cell[0] for name, cell in cells.items()} == {
-        **{"Alike": "pass", "Near": "no limits", "Far": "fail"},
-        "Nowhere": "not evaluable",
-    }
-    ordered = ["Far", "Nowhere", "Alike", "Near"]
-    assert sorted(cells, key=lambda name: cells[name][1]) == [table.rows[n][0][0] for n in table.order] == ordered
-    (reason,) = [each["reason"] for each in outcome.judgment["structures"] if each["structure"] == "Nowhere"]
-    assert reason and cells["Nowhere"][2] == reason
-    case, far = verdicts.verdict(outcome, 2).split("<br>")
-    assert "1 fail, 1 not evaluable, 1 pass" in case and "FAIL" in far and far.endswith(" Far")
-    assert "Not evaluable: Nowhere." in results.remarks(outcome, 0)
 
 
 def test_a_structure_that_was_not_compared_cannot_be_shown(three):
@@ -561,16 +402,6 @@ def test_a_line_says_how_much_there_is_to_read(box, apart):
     assert results.notes(outcome, 1) == "⚠ Check this first: 1 alarm, 3 notes"
     both = replace(outcome, records=[outcome.records[0], outcome.records[0]])
     assert results.notes(both, 0).startswith("⚠ Check this first: 2 alarms, ")
-
-
-def test_an_empty_test_is_said_once():
-    """In the sentence about the pair; nothing is drawn, which needs no reason of its own."""
-    empty = comparisonOf("Box", BOX, shapes.box((6, 5, 5), (9, 9, 9), value=0))
-    outcome = outcomeWith([empty])
-    assert "the test is empty" in results.summary(outcome, 0)
-    assert "empty" not in results.remarks(outcome, 0) + results.alarms(outcome, 0)
-    alike = comparisonOf("Box", BOX, BOX).record()
-    assert maps.isEmpty(outcome.records[0]) and not maps.isEmpty(alike)
 
 
 # Maps, places, slices and other tools
@@ -636,21 +467,6 @@ def test_tools_have_numbers_of_their_own_for_empty_masks():
     record = ConventionsRecord(*source.sides, comparison.conventions(["MONAI"]))
     first, second = texts(conventions.values(record, "HD95"))
     assert first == ["SegmentMetrics", "inf", ""] and second[0] == "MONAI" and second[2] == ""
-
-
-def test_values_of_other_tools(box):
-    from SegmentMetricsLib.show.conventions import ConventionsRecord
-
-    source = box.record()
-    record = ConventionsRecord(*source.sides, box.conventions(["MedPy", "MONAI"]))
-    keys = list(record.referenceValues())
-    assert conventions.firstKey(keys) == "HD95" and conventions.choices(keys)[""] == "All metrics"
-    rows = texts(conventions.values(record, "HD95"))
-    assert [row[0] for row in rows] == ["SegmentMetrics", "MedPy", "MONAI"]
-    assert rows[0][1:] == [box["HD95"].text().partition(" ")[0], ""]
-    whole = conventions.values(record, "")
-    assert len(headings(whole)) == len(keys) + 1 and len(whole.rows) == 3
-    assert conventions.values(None, None).rows == () and conventions.choices([]) == {}
 
 
 def test_the_tip_says_how_empty_masks_lean():

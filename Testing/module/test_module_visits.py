@@ -65,20 +65,6 @@ def testVisitsDoNotSlowChangesDown(session, monkeypatch):
     assert session.parameters is parameters and len(session.panel.Observations) <= 4
 
 
-def testScenesLoadedWhileAnotherModuleIsShown(session, tmp_path):
-    """The module leaves them alone until it is opened."""
-    choose(session, *twoBoxes(), "Box")
-    slicer.util.saveScene(str(tmp_path / "one.mrb"))
-    session.widget.exit()
-    slicer.mrmlScene.Clear(0)
-    slicer.util.loadScene(str(tmp_path / "one.mrb"))
-    session.settle(0.1)
-    assert session.panel.parameters is None
-    session.widget.enter()
-    session.settle(0.1)
-    assert [node.GetName() for node in session.nodes] == ["First", "Second"] and session.ui.applyButton.enabled
-
-
 def testAScriptsResultsAreShownButNotFollowed(session):
     """While another module is open, the panel shows what a script measures, and then leaves the scene alone again."""
     choose(session, *twoBoxes(), "Box")
@@ -146,20 +132,6 @@ def testAHiddenPanelLeavesTheParametersAlone(session):
     session.widget.enter()
     session.settle(0.1)
     assert session.nodes == [None, nodes[1]] and session.ui.referenceSelector.currentNode() is None
-
-
-def testMeasuredAgainAfterTheTableWasDeletedElsewhere(session):
-    """The results of a script that measures the same pair right afterwards are those that stay."""
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    before = len(session.results())
-    session.widget.exit()
-    slicer.mrmlScene.RemoveNode(session.parameters.result)
-    assert session.panel.apply() and session.parameters.result is session.panel.outcome.table
-    session.widget.enter()
-    session.settle(0.1)
-    assert session.panel.outcome.table.GetScene() is slicer.mrmlScene and len(session.results()) == before
-    assert session.ui.mainTable.rowCount > 0 and session.maps()
 
 
 def testAClosedSceneLeavesNoGeometry(session):

@@ -120,35 +120,3 @@ def test_the_stand_in_shows_only_what_a_running_slicer_has(api):
         properties = {name for name, value in vars(kind).items() if type(value).__name__ == "Property"}
         missing = (set(kind.exposed) | properties) - api.members(api.description(path)) - hidden
         assert missing == set(), path
-
-
-def test_names_are_found_in_python_files(tmp_path, monkeypatch):
-    (tmp_path / "part.py").write_text(
-        "from slicer.util import VTKObservationMixin\n"
-        "class Part(VTKObservationMixin):\n"
-        "    def __init__(self, ui):\n"
-        "        self.timer = qt.QTimer()\n"
-        "        item = qt.QTableWidgetItem('x')\n"
-        "        item.setToolTip('y')\n"
-        "        ui.table.horizontalHeader().setSectionResizeMode(qt.QHeaderView.Stretch)\n"
-        "    def later(self, item):\n"
-        "        self.timer.start()\n"
-        "        item.unknown()\n"
-        "        slicer.app.layoutManager().threeDWidget(0).mrmlViewNode()\n"
-        "        slicer.mrmlScene.Clear()\n"
-    )
-    (tmp_path / "part.ui").write_text(
-        '<ui><widget class="qMRMLWidget" name="top"><widget class="QTableWidget" name="table">'
-        '<property name="wordWrap"/><property name="SlicerParameterName" stdset="0"/></widget></widget>'
-        "<connections><connection><sender>top</sender><signal>mrmlSceneChanged(vtkMRMLScene*)</signal>"
-        "<receiver>table</receiver><slot>clear()</slot></connection></connections></ui>"
-    )
-    monkeypatch.setattr(slicer_names, "MODULE", tmp_path)
-    assert set(slicer_names.usedNames()) == {
-        *("slicer.qMRMLWidget", "slicer.qMRMLWidget.mrmlSceneChanged", "slicer.util.VTKObservationMixin"),
-        *("qt.QTableWidget", "qt.QTableWidget.wordWrap", "qt.QTableWidget.clear", "qt.QTableWidget.horizontalHeader"),
-        *("qt.QHeaderView", "qt.QHeaderView.Stretch", "qt.QHeaderView.setSectionResizeMode"),
-        *("qt.QTimer", "qt.QTimer.start", "qt.QTableWidgetItem", "qt.QTableWidgetItem.setToolTip"),
-        *("slicer.app", "slicer.app.layoutManager", "slicer.app.layoutManager().threeDWidget"),
-        "slicer.app.layoutManager().threeDWidget().mrmlViewNode",
-    }

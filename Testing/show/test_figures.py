@@ -83,22 +83,6 @@ def testADistanceBeyondTheColorsIsSaid():
     assert not any(text[0] in "≤≥" for ticks in same["ticks"].values() for text in ticks["ticktext"])
 
 
-@pytest.mark.parametrize("farther", ["test", "reference"])
-def testTheMapBeginsWithTheSideOfTheLargestDistance(farther):
-    """A rod that one of the two has alone is far from the other one, which hardly shows that."""
-    size = (40, 40, 60)
-    plain = shapes.box((5, 5, 5), (34, 34, 34), size)
-    pair = plain, plain | shapes.box((18, 18, 35), (19, 19, 49), size)
-    comparison = compare(*(pair if farther == "test" else pair[::-1]))
-    assert figures.worseSide(comparison) == farther
-    figure = figures.distanceMap(comparison)
-    assert figure["first"] == farther
-    assert {trace["name"]: trace["visible"] for trace in figure["data"][:2]} == {
-        "reference": farther == "reference",
-        "test": farther == "test",
-    }
-
-
 @pytest.mark.parametrize(
     ("eye", "seen"),
     [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-import sys
 from xml.etree import ElementTree
 
 import numpy as np
@@ -165,18 +164,6 @@ def testAProfileWithoutSharedSlicesSaysSo():
     report.add(both)
     text = report.page(None, {}, {}, ())
     assert text.count("No slice has both contours") == 1
-
-
-def testWithoutPlotlyThePageIsWholeAllTheSame(monkeypatch, pair):
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    report = Report("Case", SETTINGS)
-    report.add(pair)
-    text = report.page(None, {}, {}, ())
-    assert report.isFlat and 'data-figure="' not in text and len(text) < 200_000
-    charts = re.findall(r'<svg class="flat".*?</svg>', text, re.S)
-    titles = [ElementTree.fromstring(chart).find("title").text for chart in charts]
-    assert titles == ["Distribution of the distances"]  # its profile was not measured
-    assert [text.count(f'alt="{side} from the front') for side in ("Reference", "Test")] == [1, 1]
 
 
 def testVolumesOfSurfacesAndVoxelsAreNamedWhereTheyDiffer():

@@ -111,11 +111,6 @@ def testTheWorstIsOpen(written):
     assert body.index('<p class="headline">') < body.index("not a medical device")
 
 
-def testItRepeatsWhereLimitsComeFrom(written):
-    text = written.read_text("utf-8")
-    assert "Sources: [1] our &lt;b&gt;ward" in text and text.count("&lt;b&gt;ward") == 1 and text.count(">[1]<") == 1
-
-
 def testItSaysWhereTheNumbersComeFrom(written):
     text = written.read_text("utf-8")
     assert checksum(written.parent / "observer one.nrrd") in text and "observer one.nrrd" in text
@@ -140,9 +135,6 @@ def testTheMapDrawsAndItsSwitchesWork(page):
     assert page.evaluate(labels) == "0"
     page.locator(".switches").first.locator('[value="both"]').check()
     assert [row[1] for row in page.evaluate(shown)] == [True, True]
-
-
-# What lies in the middle of a map: the half of its width and height that has no bar and no letters.
 
 
 def testSectionsOpenAndClose(page):

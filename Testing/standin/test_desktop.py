@@ -33,14 +33,6 @@ def test_messages_are_recorded_instead_of_waiting(desktop):
     assert qt.QApplication.overrideCursor() is None
 
 
-@pytest.mark.parametrize("desktop", [{"testing": True}], indirect=True)
-def test_testing_mode_shows_no_messages(desktop):
-    with pytest.raises(ValueError, match="inside"), slicer.util.tryWithErrorDisplay("Failed."):
-        raise ValueError("inside")
-    slicer.util.errorDisplay("Failed.")
-    assert desktop.shown == []
-
-
 def test_exceptions_in_slots_are_recorded(desktop):
     import qt
 

@@ -89,9 +89,12 @@ class TestEvents:
     def testNothing(self):
         overlaps = formulas.lesionOverlaps((lesionsOf(lines()), lesionsOf(lines())))
         assert overlaps.groups == ()
-        for quality in (formulas.panopticQuality, formulas.sensitivity, formulas.precision):
+        matches = formulas.matchLesions(overlaps, 0)
+        for of in (("missed", "reference"), ("invented", "test")):
             with pytest.raises(Undefined):
-                quality(formulas.matchLesions(overlaps, 0))
+                formulas.shareFound(matches, *of)
+        with pytest.raises(Undefined):
+            formulas.panopticQuality(matches)
 
     def testSmallLesionsAreLeftOut(self):
         found = formulas.withoutSmall(lesionsOf(lines((0, 2), (4, 8), (10, 11), (20, 23))), 3)

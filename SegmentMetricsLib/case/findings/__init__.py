@@ -2,7 +2,6 @@
 
 pairfindings: everything that is found about a pair, alarms first.
 cautions: where a chosen metric says less than it seems; pairfindings asks them, too.
-repeated: findings that many structures share.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ doi:10.1038/s41592-023-02151-z).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -51,19 +51,9 @@ LESIONS = SettingPlace("--metrics instances", 'metrics="instances"', "Metrics > 
 UNION = SettingPlace("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
 
 
-class Finder(NamedTuple):
-    """A function that yields findings of pairs, from quantities by the names of its arguments, and of which pairs.
-
-    about: families, keys of measurements, quantities, or traits of the input that pairfindings knows; any of them must
-    be there, if there are any. isOfEmpty: whether a structure must be empty, or must not; None for any pair.
-    """
-
-    find: Callable[..., Iterator[str]]
-    about: tuple[str, ...] = ()
-    isOfEmpty: bool | None = False
-
-
 def _memberships(pair: Pair) -> Iterator[str]:
+    if not pair.isFuzzy or set(COUNTED).isdisjoint(pair.settings.families):
+        return
     which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
     yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
 
@@ -82,16 +72,21 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     for key in ("HD", "HDvox"):
         if key not in values or values[key].status != "ok":
             continue
+        # nothing more is computed than the settings ask for
         if key == "HDvox":
-            most: float | None = float(voxels.hausdorff(pair["voxelDistances"], OUTLYING_PERCENTILE / 100))
+            most = float(voxels.hausdorff(pair["voxelDistances"], OUTLYING_PERCENTILE / 100))
+        elif "HD95" in values:
+            most = values["HD95"].value
+        elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.known("distances", "signedDistances"):
+            most = float(boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE))
         else:
-            most = _mostOfBoundary(pair, values)
-        if most is None:
             continue
         largest = values[key]
-        beyond = largest.value - most
-        step = 1.0 if largest.unit == "voxel" else _coarsest(pair)
-        if largest.value > OUTLYING_FACTOR * most and beyond > OUTLYING_VOXELS * step:
+        # the longest side of the voxels of both; for two meshes, the mesh spacing of the settings
+        sides = [float(_sides(s.samplingGrid).max()) for s in pair.structures if s.samplingGrid is not None]
+        step = 1.0 if largest.unit == "voxel" else max(sides, default=pair.settings.meshSpacing)
+        isFar = largest.value > OUTLYING_FACTOR * most and largest.value - most > OUTLYING_VOXELS * step
+        if math.isfinite(most) and isFar:
             part, other = ("of the boundary", "HD95") if key == "HD" else ("of the voxels", "the quantile 0.95")
             yield Finding.remark(
                 f"A small part {part} determines {key} ({largest.text()}): 95 % lie within "
@@ -99,17 +94,6 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
                 f"Look at the worst place; where outliers do not matter, prefer {other} or a mean distance.",
             )
             return
-
-
-def _mostOfBoundary(pair: Pair, values: Mapping[str, Measurement]) -> float | None:
-    """Return HD95, None if it is not finite or if the settings do not ask for it: nothing more is computed."""
-    if "HD95" in values:
-        most = values["HD95"].value
-    elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.known("distances", "signedDistances") is not None:
-        most = float(boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE))
-    else:
-        return None
-    return most if math.isfinite(most) else None
 
 
 def _parts(pair: Pair) -> Iterator[str]:
@@ -149,7 +133,7 @@ def _are(count: int) -> str:
 def _tolerances(pair: Pair) -> Iterator[str]:
     """Warn of tolerances that nothing exceeds, or that a single voxel does."""
     tolerances, structures = pair.settings.tolerances, pair.structures
-    if not tolerances:
+    if not tolerances or {"boundary", "signed", "effort"}.isdisjoint(pair.settings.families):
         return
     # smoothing may have shrunk the surface of voxels
     areShrunk = [one.mask is not None and one.surfaceKind == "displayed" for one in structures]
@@ -180,7 +164,8 @@ def _tolerances(pair: Pair) -> Iterator[str]:
 
 def _percentiles(pair: Pair) -> Iterator[str]:
     """Warn about percentiles below 1, which were probably meant as fractions."""
-    for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
+    given = pair.settings.percentiles if "boundary" in pair.settings.families else ()
+    for percentile in sorted(p for p in given if p < 1):
         better = shortest(round(100 * percentile, 9))
         rest = shortest(round(100 - 100 * percentile, 9))
         where = SettingPlace(f"--percentile {better}", f"percentiles={better}", "Percentile")
@@ -266,12 +251,6 @@ def _critical(pair: Pair) -> Iterator[str]:
         )
 
 
-def _coarsest(pair: Pair) -> float:
-    """Return the longest voxel side in mm of both structures; for two meshes, the mesh spacing of the settings."""
-    grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
-    return max((float(_sides(grid).max()) for grid in grids), default=pair.settings.meshSpacing)
-
-
 def _sides(grid: Grid) -> np.ndarray:
     """Return the lengths of the sides of a voxel in mm, for a planar grid those in the plane only."""
     return grid.spacing if grid.flatAxis is None else np.delete(grid.spacing, grid.flatAxis)
@@ -343,39 +322,14 @@ def _share(missing: np.ndarray, isSet: np.ndarray) -> float:
 
 def _encloseGaps(isSet: np.ndarray) -> np.ndarray:
     """Return the voxels that cannot be reached from outside, once gaps of up to two voxels are closed."""
-    from scipy.ndimage import label
+    from scipy.ndimage import label, maximum_filter, minimum_filter
 
     # a voxel of margin on each side for the closing, and one more for the outside, which is then connected
-    closed = np.pad(isSet, 2)
-    for axis in range(isSet.ndim):
-        closed = _withNeighbors(closed, axis, np.logical_or)
-    for axis in range(isSet.ndim):
-        closed = _withNeighbors(closed, axis, np.logical_and)
+    closed = minimum_filter(maximum_filter(np.pad(isSet, 2), 3), 3)
     outside, _ = label(~closed)
     return (outside != outside[(0,) * isSet.ndim])[(slice(2, -2),) * isSet.ndim]
 
 
-def _withNeighbors(voxels: np.ndarray, axis: int, combine: np.ufunc) -> np.ndarray:
-    """Return voxels combined with both neighbors along an axis; those at the ends are kept."""
-    result = voxels.copy()
-    ends = [np.moveaxis(array, axis, 0)[1:-1] for array in (result, voxels)]
-    around = np.moveaxis(voxels, axis, 0)
-    ends[0][...] = combine(combine(around[:-2], around[2:]), ends[1])
-    return result
-
-
-OF_TOLERANCES = ("boundary", "signed", "effort")
-CAUTIONS = (
-    Finder(_memberships, ("hasMemberships",), isOfEmpty=None),
-    Finder(_lesions, ("lesions",), isOfEmpty=None),
-    Finder(_outliers, ("HD", "HDvox")),
-    Finder(_parts),
-    Finder(_tolerances, OF_TOLERANCES),
-    Finder(_percentiles, ("hasLowPercentiles",)),
-    Finder(_size, COUNTED),
-    Finder(_volumes, ("VS",)),
-    Finder(_density, ("boundary", "voxel")),
-    Finder(_background, AT_THEIR_BEST),
-    Finder(_critical, ("hazard",)),
-    Finder(_centerLines, ("skeletons", "gaps", "betti"), isOfEmpty=None),
-)
+# Of these, pairs with an empty structure have none.
+OF_METRICS = _outliers, _parts, _tolerances, _percentiles, _size, _volumes, _density, _background, _critical
+CAUTIONS = (_memberships, _lesions, *OF_METRICS, _centerLines)

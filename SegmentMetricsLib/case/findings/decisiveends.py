@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...distances.surfacedistances import DirectedDistances, SurfaceDistances
-from ...geometry.slabs import Slab
+from ...distances.surfacedistances import SurfaceDistances
 from ...geometry.surfaces import Surface, outwardNormals
 from ...metrics.extents import COMMON, slabOf
 from ...metrics.findings import Finding, Kind
@@ -39,9 +38,8 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     place = worst.largestPlace
     if slab.contains(place[None])[0]:
         return
-    # usually one of the few other distances that are nearly as large shows that it is not the ends alone
-    limits = DECISIVE * worst.largest * 0.5 ** np.arange(8)
-    within = max(_largestWithin(direction, slab, limits) for direction in distances.directions)
+    every = ((one.distances, one.positionsOf(np.arange(len(one.distances)))) for one in distances.directions)
+    within = max(float(far[slab.contains(positions)].max(initial=0.0)) for far, positions in every)
     if within > DECISIVE * worst.largest:
         return
     isUpper = place @ slab.normal > slab.high
@@ -51,22 +49,6 @@ def decisiveEnd(reference: Structure, test: Structure, distances: SurfaceDistanc
     low, high = spans[longer]
     where = COMMON if _isCutOff(structures[longer].surface, toward, high - low) else None
     yield Finding.of(Kind.ENDS_DECIDE, distance=f"{worst.largest:.1f}", end=end, within=f"{within:.1f}", where=where)
-
-
-def _largestWithin(direction: DirectedDistances, slab: Slab, limits: np.ndarray) -> float:
-    """Return the largest distance in mm of the elements in a slab, 0 if there are none.
-
-    limits: descending distances in mm. Elements are examined in batches, those above the first limit first, as their
-    positions are more expensive to compute than their distances.
-    """
-    above = np.inf
-    for limit in (*limits, -1.0):
-        some = np.flatnonzero((direction.distances > limit) & (direction.distances <= above))
-        inside = some[slab.contains(direction.positionsOf(some))]
-        if len(inside):
-            return float(direction.distances[inside].max())
-        above = limit
-    return 0.0
 
 
 def isLong(structure: Structure) -> bool:

@@ -16,12 +16,12 @@ from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...metrics import boundary, overlap
 from ...metrics.dose import doseOfShare
-from ...metrics.findings import ALIKE, Finding, Kind, otherUnits, shareOfBoxes
+from ...metrics.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
 from ...metrics.measurement import withUnit
 from ...metrics.slices import axisOf, normalOf, positionText
 from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
-from .cautions import CAUTIONS, Finder
+from .cautions import CAUTIONS, OF_METRICS
 from .decisiveends import decisiveEnd
 
 if TYPE_CHECKING:
@@ -48,36 +48,13 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 
 def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return all findings of a pair whose measurements are known, alarms first."""
-    settings, structures = pair.settings, pair.structures
-    isCounted = not {"overlap", "agreement"}.isdisjoint(settings.families)
-    grids = [s.samplingGrid for s in structures if s.samplingGrid is not None]
-    # what a finding may be about beside families, measurements and quantities
-    traits = {
-        "hasConvention": settings.convention not in PRESETS,
-        "hasCommonExtent": settings.extent == "common",
-        "hasOrigin": any(s.file or s.frameOfReference or s.patient for s in structures),
-        "hasNotes": any(s.notes for s in structures),
-        "hasIgnoredLabel": any(s.ignored is not None for s in structures),
-        "hasPlan": pair.dose is not None or settings.placesBy == "dose",
-        "hasSurfaces": any(s.givenSurface is not None for s in structures),
-        "hasMemberships": pair.isFuzzy and isCounted,
-        "hasTwoSizes": len(grids) == 2 and grids[0].size != grids[1].size,
-        "hasTwoGrids": len(grids) == 2 and not np.array_equal(grids[0].matrix, grids[1].matrix),
-        "hasLowPercentiles": "boundary" in settings.families and any(p < 1 for p in settings.percentiles),
-    }
-    subjects = {*values, *settings.families, *pair.needed, *(name for name, holds in traits.items() if holds)}
-    found = [
-        one if isinstance(one, Finding) else Finding(one)
-        for finder in (*FINDERS, *CAUTIONS)
-        if finder.isOfEmpty in (None, bool(pair.emptiness))
-        and (not finder.about or not subjects.isdisjoint(finder.about))
-        for one in pair.call(finder.find, {"values": values})
-    ]
-    return tuple(sorted(found, key=lambda one: not one.isAlarm))
+    finders = (one for one in (*FINDERS, *CAUTIONS) if not (pair.emptiness and one in (*OF_CONTOURS, *OF_METRICS)))
+    return alarmsFirst(found for finder in finders for found in pair.call(finder, {"values": values}))
 
 
 def _convention(pair: Pair) -> Iterator[str]:
-    yield chosen.finding(pair.settings.convention)
+    if pair.settings.convention not in PRESETS:
+        yield chosen.finding(pair.settings.convention)
 
 
 def _dose(pair: Pair) -> Iterator[str]:
@@ -115,6 +92,8 @@ def _notOfDose(pair: Pair, name: str) -> str:
 def _sayIgnored(pair: Pair) -> Iterator[str]:
     """Yield what was left out because nobody annotated there."""
     known = [(which, s, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
+    if not known:
+        return
     label = known[0][2].label
     if pair.ignored is None:
         yield f"The reference has no label {label} to be ignored, so all of it counts."
@@ -131,6 +110,8 @@ def _sayIgnored(pair: Pair) -> Iterator[str]:
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
+    if not pair.emptiness:
+        return
     both = list(zip(REFERENCE_AND_TEST, pair.structures, strict=True))
     faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
     if faint:
@@ -143,7 +124,7 @@ def _emptiness(pair: Pair) -> Iterator[str]:
         yield f"The {' and the '.join(drawn)} {verb} no voxel center of the image, so {counts} as empty."
     elif pair.reference.isEmpty and pair.test.isEmpty:
         yield "Absent in both: neither observer drew this structure."
-    elif pair.emptiness:
+    else:
         yield Finding.of(Kind.ONE_EMPTY, reason=pair.emptiness)
 
 
@@ -153,27 +134,30 @@ def _extent(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
     elif pair.extent.sentence:
         yield pair.extent.sentence
-    elif pair.extent.description is None and pair.known("distances", "signedDistances") is not None:
+    elif pair.extent.description is None and _areDistancesSaid(pair):
         yield from decisiveEnd(*pair.structures, pair.distances)
+
+
+def _areDistancesSaid(pair: Pair) -> bool:
+    """Return whether anything was measured that is about all distances."""
+    return "boundary" in pair.settings.families and pair.known("distances", "signedDistances") is not None
+
+
+def _areOnTwoGrids(pair: Pair) -> bool:
+    one, other = (s.samplingGrid for s in pair.structures)
+    return one is not None and other is not None and not np.array_equal(one.matrix, other.matrix)
 
 
 def _notes(pair: Pair) -> Iterator[str]:
     """Yield the remarks from reading the files; whole sentences that both have appear only once."""
-    notes = [s.notes for s in pair.structures]
-    for note in notes[0]:
-        yield _noteOf("reference", note)
-    for note in notes[1]:
-        if note not in notes[0] or not note[0].isupper():
-            yield _noteOf("test", note)
-
-
-def _noteOf(which: str, note: str) -> str:
-    """Return a remark from reading a file as a sentence."""
-    if isinstance(note, Note):
-        return f"{note.about(f'the {which}')}."
-    if note[0].isupper():
-        return note
-    return f"Of the {which}, {note.removesuffix('.')}."
+    of = [(which, note) for which, s in zip(REFERENCE_AND_TEST, pair.structures) for note in s.notes]
+    for which, note in of:
+        if isinstance(note, Note):
+            said = f"{note.about(f'the {which}')}."
+        else:
+            said = note if note[0].isupper() else f"Of the {which}, {note.removesuffix('.')}."
+        if which == "reference" or note not in pair.reference.notes or not note[0].isupper():
+            yield said
 
 
 def areOfOneKind(*frames: str) -> bool:
@@ -194,6 +178,8 @@ def _frames(pair: Pair) -> Iterator[str]:
 
 def _apart(pair: Pair) -> Iterator[str]:
     """Yield the alarm that two images do not overlap in space, each with its structure, which may leave it."""
+    if not _areOnTwoGrids(pair):
+        return
     ends = []
     for structure in pair.structures:
         # a structure is known where only some slices of its image are
@@ -240,6 +226,8 @@ def _placement(pair: Pair) -> Iterator[str]:
 
 def _cropping(pair: Pair) -> Iterator[Finding]:
     """Yield the finding that one image may have been cropped without its origin: moved inside, its structure fits."""
+    if any(structure.samplingGrid is None for structure in pair.structures):
+        return
     masks = [cast(Mask, structure.mask) for structure in pair.structures]
     shift, sizes = masks[1].grid.offsetOn(masks[0].grid), np.array([mask.grid.size for mask in masks])
     small = int((sizes[1] <= sizes[0]).all())
@@ -270,29 +258,24 @@ def _otherCoordinates(pair: Pair) -> Iterator[str]:
 
 def _sides(pair: Pair, dice: float) -> Iterator[str]:
     """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
-    planes = [plane for plane in sagittalPlanes(pair) if _mayMeetMirrored(pair, plane)]
-    best = max((_mirroredDice(pair.masks, plane) for plane in planes), default=0.0)
+    grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
+    # sides may be exchanged at the origin and in the middle of each image
+    planes = {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
+    best = max(_mirroredDice(pair, plane) for plane in planes)
     if best > dice + MIRROR_GAIN:
         yield Finding.of(Kind.MIRRORED, best=f"{best:.2f}", dice=f"{dice:.2f}")
 
 
-def _mayMeetMirrored(pair: Pair, plane: float) -> bool:
-    """Return whether the boxes around the reference and the mirrored test intersect.
-
-    Usually they lie on opposite sides of the body, so that the test need not be mirrored.
-    """
-    reference, (low, high) = pair.reference.box, np.array(pair.test.box)
+def _mirroredDice(pair: Pair, plane: float) -> float:
+    """Return the Dice of the reference with the test mirrored at a plane; 0 for structures that this hardly changes."""
+    (low, high), spacing = np.array(pair.test.box), pair.overlapGrid.grid.spacing
     low[0], high[0] = 2 * plane - high[0], 2 * plane - low[0]
-    # two voxels in any direction: resampling both to one grid, and the mirror image to its voxels, can move structures
-    # at most that far toward each other
-    margin = 2 * pair.overlapGrid.grid.spacing.sum()
-    return _meet(reference, (low - margin, high + margin))
-
-
-def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
-    """Return the Dice of the reference with the mirrored test; 0 for structures that mirroring hardly changes."""
-    reference, test = masks
-    for mask in masks:
+    # usually the boxes do not meet, as the structures lie on opposite sides of the body. Resampling both to one grid,
+    # and the mirror image to its voxels, can move them toward each other by at most two voxels in any direction
+    if not _meet(pair.reference.box, (low - 2 * spacing.sum(), high + 2 * spacing.sum())):
+        return 0.0
+    reference, test = pair.masks
+    for mask in (reference, test):
         center = mask.grid.toWorld([(mask.low + mask.high) / 2])[0]
         if abs(center[0] - plane) < MIRROR_DISTANCE:
             return 0.0
@@ -304,12 +287,6 @@ def _mirroredDice(masks: tuple[Mask, Mask], plane: float) -> float:
 def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> bool:
     """Return whether two boxes, each given by its lowest and highest corner, intersect or touch."""
     return bool((first[0] <= second[1]).all() and (second[0] <= first[1]).all())
-
-
-def sagittalPlanes(pair: Pair) -> set[float]:
-    """Return the LPS x in mm of planes at which sides may be exchanged: the origin and the middle of each image."""
-    grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
-    return {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
 
 
 def mirroredLeftRight(mask: Mask, plane: float) -> Mask:
@@ -366,7 +343,7 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 def _grids(pair: Pair) -> Iterator[str]:
     wasCounted = pair.areVoxelsCounted
     bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
-    if not ((wasCounted or bySlice) and pair.overlapGrid.isResampled):
+    if not ((wasCounted or bySlice) and _areOnTwoGrids(pair) and pair.overlapGrid.isResampled):
         return
     sentences = ["The masks lie on different grids."]
     if wasCounted:
@@ -405,9 +382,7 @@ def _howCounted(pair: Pair) -> str:
 
 
 def _ties(pair: Pair) -> Iterator[str]:
-    if pair.known("distances", "signedDistances") is None:
-        return
-    for tolerance in pair.settings.tolerances:
+    for tolerance in pair.settings.tolerances if _areDistancesSaid(pair) else ():
         ties = boundary.shareOfTies(pair.distances, tolerance)
         if ties > TIES_WORTH_A_WORD:
             within = boundary.normalizedSurfaceDistance(pair.distances, tolerance)
@@ -433,20 +408,6 @@ def _slices(pair: Pair) -> Iterator[str]:
         )
 
 
-FINDERS = (
-    Finder(_emptiness, isOfEmpty=True),
-    Finder(_convention, ("hasConvention",), isOfEmpty=None),
-    Finder(_extent, ("hasCommonExtent", "boundary"), isOfEmpty=None),
-    Finder(_frames, ("hasOrigin",), isOfEmpty=None),
-    Finder(_apart, ("hasTwoGrids",), isOfEmpty=None),
-    Finder(_notes, ("hasNotes",), isOfEmpty=None),
-    Finder(_sayIgnored, ("hasIgnoredLabel",), isOfEmpty=None),
-    Finder(_dose, ("hasPlan",), isOfEmpty=None),
-    Finder(_cropping, ("hasTwoSizes",)),
-    Finder(_placement),
-    Finder(_edges, isOfEmpty=None),
-    Finder(_surfaces, ("hasSurfaces",), isOfEmpty=None),
-    Finder(_grids, ("hasTwoGrids",), isOfEmpty=None),
-    Finder(_ties, ("boundary",), isOfEmpty=None),
-    Finder(_slices, ("sliceSimilarity",), isOfEmpty=None),
-)
+OF_CONTOURS = (_cropping, _placement)
+OF_ANY = _emptiness, _convention, _extent, _frames, _apart, _notes, _sayIgnored, _dose
+FINDERS = (*OF_ANY, *OF_CONTOURS, _edges, _surfaces, _grids, _ties, _slices)

@@ -48,7 +48,7 @@ class Drawings:
     """The structures that the observers drew, and their voxels on one grid. None of them is empty.
 
     masks: the voxels. low, high: the smallest and the largest index i, j, k of the box around all of them. searches:
-    the closest-point searches of the structures' surfaces.
+    the closest-point searches of the structures' surfaces. known: what signedDistances() has measured.
     """
 
     structures: Sequence[Structure]
@@ -56,6 +56,7 @@ class Drawings:
     low: np.ndarray
     high: np.ndarray
     searches: dict[Surface, ClosestSurface] = field(default_factory=dict)
+    known: dict[bool, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -89,10 +90,6 @@ class Drawings:
     def grid(self) -> Grid:
         return self.masks[0].grid
 
-    def block(self, number: int) -> np.ndarray:
-        """Return the voxels [k, j, i] of an observer in the box around all."""
-        return self.masks[number].block(self.low, self.high)
-
     @cached_property
     def votes(self) -> np.ndarray:
         """The number of observers [k, j, i] that have each voxel of the box around all."""
@@ -102,12 +99,8 @@ class Drawings:
         """Return the number of some observers [k, j, i], given by number, that have each voxel of the box."""
         votes = np.zeros((self.high - self.low + 1)[::-1], np.uint16)
         for number in chosen:
-            votes += self.block(number)
+            votes += self.masks[number].block(self.low, self.high)
         return votes
-
-    @cached_property
-    def _known(self) -> dict[bool, tuple[np.ndarray, np.ndarray]]:
-        return {}
 
     def signedDistances(self, voxels: np.ndarray, areTied: bool) -> np.ndarray:
         """Return the signed distances (m, n) in mm of voxels to the surfaces of all n observers, negative inside.
@@ -116,23 +109,20 @@ class Drawings:
         with or without one of them; else any that some observers have and others have not. Distances of all such
         voxels are measured when the first are asked for, once for the consensus of all and those without one observer.
         """
-        if areTied not in self._known:
+        if areTied not in self.known:
             doubled, count = 2 * self.votes.astype(np.int32).ravel(), len(self.masks)
             isOpen = np.abs(doubled - count) <= 1 if areTied else (doubled > 0) & (doubled < 2 * count)
             every = np.flatnonzero(isOpen)
-            self._known[areTied] = every, self._measure(every)
-        every, distances = self._known[areTied]
+            found = np.empty((len(every), len(self.structures)))
+            for first in range(0, len(every), CHUNK):
+                chosen = slice(first, first + CHUNK)
+                index = np.stack(np.unravel_index(every[chosen], self.votes.shape)[::-1], axis=1) + self.low
+                points = self.grid.toWorld(index)
+                for number, structure in enumerate(self.structures):
+                    found[chosen, number] = searchOf(structure.surface, self.searches).signedDistances(points)
+            self.known[areTied] = every, found
+        every, distances = self.known[areTied]
         return distances[np.searchsorted(every, voxels)]
-
-    def _measure(self, voxels: np.ndarray) -> np.ndarray:
-        found = np.empty((len(voxels), len(self.structures)))
-        for first in range(0, len(voxels), CHUNK):
-            chosen = slice(first, first + CHUNK)
-            index = np.stack(np.unravel_index(voxels[chosen], self.votes.shape)[::-1], axis=1) + self.low
-            points = self.grid.toWorld(index)
-            for number, structure in enumerate(self.structures):
-                found[chosen, number] = searchOf(structure.surface, self.searches).signedDistances(points)
-        return found
 
 
 def searchOf(surface: Surface, searches: dict[Surface, ClosestSurface]) -> ClosestSurface:
@@ -181,23 +171,16 @@ def _staple(drawings: Drawings, numbers: Sequence[int]) -> Consensus:
     return Consensus(mask, tuple(Performance(*both) for both in rates))
 
 
-def conformity(masks: Sequence[Mask]) -> tuple[float, float]:
-    """Return the conformity index and the generalized one, NaN if all masks are empty. masks: on one grid.
+def conformity(votes: np.ndarray, count: int) -> tuple[float, float]:
+    """Return the conformity index and the generalized one. votes: how many of the observers have each voxel of a box.
 
     The first is the volume that all have over the volume that any has. The second is the sum of the volumes that two
-    share over the sum of those that either of two has, over all pairs.
+    share over the sum of those that either of two has, over all pairs. count: of all observers.
     Source: Kouwenhoven et al., doi:10.1088/0031-9155/54/9/018.
     """
-    filled = [mask for mask in masks if not mask.isEmpty]
-    if not filled:
-        return float("nan"), float("nan")
-    low, high = np.min([mask.low for mask in filled], axis=0), np.max([mask.high for mask in filled], axis=0)
-    votes = np.zeros((high - low + 1)[::-1], np.uint16)
-    for mask in filled:
-        votes += mask.block(low, high)
-    havingIt = np.bincount(votes.ravel(), minlength=len(masks) + 1)
-    count = np.arange(len(havingIt))
+    havingIt = np.bincount(votes.ravel(), minlength=count + 1)
+    number = np.arange(len(havingIt))
     # a voxel that n observers have is shared by n (n - 1) / 2 pairs
-    shared = float(havingIt @ (count * (count - 1) / 2))
-    either = (len(masks) - 1) * float(havingIt @ count) - shared
-    return float(havingIt[len(masks)] / havingIt[1:].sum()), shared / either
+    shared = float(havingIt @ (number * (number - 1) / 2))
+    either = (count - 1) * float(havingIt @ number) - shared
+    return float(havingIt[count] / havingIt[1:].sum()), shared / either

@@ -16,7 +16,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError, requireKind
-from ...base.texts import commaSeparated, counted, tellingApart
+from ...base.texts import commaSeparated, counted, inAnyCase, tellingApart
 from ...geometry.parts import components
 from ...io.reading import UnusableFile, readAll, stemOf
 from ...io.structurenames import isAlone, settled, shared
@@ -24,8 +24,10 @@ from ...model.structure import Structure
 from ...model.structures import Labels, inAnySpelling, namesOfSeveral, requireKnown, unusableOf
 from ...model.structureset import StructureSet
 from ...settings.settings import Settings
+from ..casework import criticalsOf, withLabelsNamed, withSurface
 from ..given import asStructure
 from ..pairing import pairStructures
+from .consensus import METHODS
 
 # What an observer is given as: a file or folder, or one structure or several.
 Observer = Structure | SimpleITK.Image | vtkPolyData | Iterable[Structure] | str | os.PathLike
@@ -42,21 +44,35 @@ class Organ:
 
 
 @dataclass(frozen=True)
-class Gathered:
-    """The structures of all observers and tests.
+class ObserverCase:
+    """The structures of all observers and tests, and how they are compared; small to send without the organs.
 
-    observers, tests: their names. sets: all structures of each. organs: those that belong together. findings: doubts
-    about that, in sentences. failures: why structures cannot be compared, by name. leftOut: who could not be read, in
-    sentences.
+    observers, tests: their names. organs: the structures that belong together. method: of the consensus. criticals: the
+    critical structures of each, by name, if any are needed. findings: doubts about what belongs together, in sentences.
+    failures: why structures cannot be compared, by name. leftOut: who could not be read, in sentences. displayed: as of
+    a Case.
     """
 
     observers: Sequence[str]
     tests: Sequence[str]
-    sets: Sequence[StructureSet]
+    settings: Settings
+    method: str
     organs: Sequence[Organ]
+    criticals: Sequence[Mapping[str, Structure]]
     findings: Sequence[str] = ()
     failures: Mapping[str, str] = field(default_factory=dict)
     leftOut: Sequence[str] = ()
+    displayed: Callable[[Structure], Structure] | None = None
+
+    @property
+    def comparable(self) -> list[Organ]:
+        """The structures that at least two observers have."""
+        count = len(self.observers)
+        return [organ for organ in self.organs if sum(s is not None for s in organ.structures[:count]) > 1]
+
+    def shown(self, structure: Structure) -> Structure:
+        """Return a structure with the surface that is measured."""
+        return withSurface(structure, self.settings, self.displayed)
 
 
 def withNames(
@@ -77,10 +93,14 @@ def gather(
     tests: Sequence[Observer] | Mapping[str, Observer],
     settings: Settings,
     names: Sequence[str] | None,
+    consensus: str,
     structures: Collection[str] | None = None,
     labelNames: Mapping[Labels, str] | None = None,
-) -> Gathered:
+) -> ObserverCase:
     """Return the structures of observers and tests that belong together; arguments are those of compareObservers()."""
+    method = inAnyCase(consensus, METHODS) if isinstance(consensus, str) else consensus
+    if method not in METHODS:
+        raise InputError(f"The consensus is one of {', '.join(METHODS)}, not {method!r}.")
     observers, tests, names = withNames(observers, tests, names, lambda some: _names(list(some), len(some), None))
     given = [*_several(observers, "The observers"), *_several(tests, "The tests")]
     count = len(given) - len(tests)
@@ -100,8 +120,9 @@ def gather(
         # one organ, whatever each of them is called
         alone = [own[0] for own in sets]
         theirs = [structure.name for structure in alone]
-        organ = Organ(UNNAMED if len(set(theirs)) == len(theirs) else _usual(theirs), alone)
-        return Gathered(called[:count], called[count:], sets, [organ], leftOut=leftOut)
+        organs = [Organ(UNNAMED if len(set(theirs)) == len(theirs) else _usual(theirs), alone)]
+        criticals = _criticalsOf(sets, settings, labelNames)
+        return ObserverCase(called[:count], called[count:], settings, method, organs, criticals, leftOut=leftOut)
     sets = _settle(sets)
     # an image without labels has every structure of the others, empty
     known = dict.fromkeys(s.name for own in sets for s in own if not s.isUnlabeled)
@@ -122,7 +143,19 @@ def gather(
         failures = {name: reason for name, reason in failures.items() if name in wanted}
     else:
         failures |= unusableOf(*sets)
-    return Gathered(called[:count], called[count:], sets, organs, findings, failures, leftOut)
+    criticals = _criticalsOf(sets, settings, labelNames)
+    return ObserverCase(
+        called[:count], called[count:], settings, method, organs, criticals, findings, failures, leftOut
+    )
+
+
+def _criticalsOf(
+    sets: Sequence[StructureSet], settings: Settings, labelNames: Mapping[Labels, str] | None
+) -> list[dict[str, Structure]]:
+    """Return the critical structures of each set by name, none if they are not needed."""
+    if "hazard" not in settings.families:
+        return [{} for _ in sets]
+    return [criticalsOf(own, withLabelsNamed(settings, own, labelNames=labelNames)) for own in sets]
 
 
 def _several(given: object, what: str) -> Sequence:

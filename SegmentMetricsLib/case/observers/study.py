@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import cast
 
 from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
-from ...base.texts import commaSeparated, inAnyCase
+from ...base.progress import Cancelled
+from ...base.texts import commaSeparated
 from ...geometry.closest import ClosestSurface
 from ...geometry.masks import Mask
 from ...geometry.surfaces import Surface
@@ -18,14 +20,13 @@ from ...io.labelnames import labelNamesFrom
 from ...metrics.pair import Pair
 from ...model.naming import placeOf
 from ...model.structure import Structure
-from ...model.structures import Labels
 from ...settings.settings import Settings, asSettings
-from ..casework import criticalsOf, withLabelsNamed, withSurface
+from ..casework import Progress, Run, atOnce
 from ..comparison import comparePair
 from ..frames import frameOf, pandasOrError
 from ..places import worstPlaces
-from .consensus import METHODS, Consensus, Drawings, conformity, consensusOf, searchOf
-from .gathering import Gathered, Observer, Organ, gather
+from .consensus import Consensus, Drawings, conformity, consensusOf, searchOf
+from .gathering import Observer, ObserverCase, Organ, gather
 from .matrix import Matrix, compareAll, percentileOf
 from .observed import ENOUGH, NOTHING, TOLERATED, AgainstOthers, ObservedStructure, ofCopy, ofMissing, ofTooFew
 from .variation import Variation
@@ -33,8 +34,6 @@ from .withinrange import verdictOf
 
 # Most reasons in the message that nothing can be compared.
 MOST_REASONS = 3
-# Told before each structure of its number, from 0, the number of all and its name; False stops the work.
-Progress = Callable[[int, int, str], bool | None]
 
 
 class ObserverStudy(Sequence[ObservedStructure]):
@@ -44,10 +43,8 @@ class ObserverStudy(Sequence[ObservedStructure]):
     ----------
     found : Sequence[ObservedStructure]
         What was found of each structure.
-    gathered : Gathered
-        What the observers and tests were given as.
-    settings : Settings
-        Of the comparisons.
+    case : ObserverCase
+        What the observers and tests have drawn, and how it was compared.
     remarks : Sequence[str], optional
         Sentences on what was not compared, and on doubts about what was.
     wasStopped : bool, optional
@@ -68,14 +65,13 @@ class ObserverStudy(Sequence[ObservedStructure]):
     def __init__(
         self,
         found: Sequence[ObservedStructure],
-        gathered: Gathered,
-        settings: Settings,
+        case: ObserverCase,
         remarks: Sequence[str] = (),
         wasStopped: bool = False,
     ):
         self.structures = tuple(found)
-        self.observers, self.testNames = tuple(gathered.observers), tuple(gathered.tests)
-        self.settings, self.remarks, self.wasStopped = settings, tuple(remarks), wasStopped
+        self.observers, self.testNames = tuple(case.observers), tuple(case.tests)
+        self.settings, self.remarks, self.wasStopped = case.settings, tuple(remarks), wasStopped
 
     def __len__(self) -> int:
         return len(self.structures)
@@ -179,118 +175,79 @@ def compareObservers(
     if progress is not None:
         requireFunction(progress, "What is told of the progress")
     numbers = None if labelNames is None else labelNamesFrom(labelNames)
-    gathered = gather(observers, tests, settings, names, structures, numbers)
-    work = Work.of(gathered, settings, consensus, numbers)
-    return studyOf(gathered, settings, oneByOne(work, gathered, progress))
+    return observeAll(gather(observers, tests, settings, names, consensus, structures, numbers), progress)
 
 
-def oneByOne(
-    work: Callable[[Organ], ObservedStructure | InputError], gathered: Gathered, progress: Progress | None
-) -> Iterator[ObservedStructure | InputError]:
-    """Yield the results of the comparableOrgans() structures, in their order, until progress returns False."""
-    organs = comparableOrgans(gathered)
-    for number, organ in enumerate(organs):
-        if progress is not None and progress(number, len(organs), organ.name) is False:
-            return
-        yield work(organ)
+def observeAll(case: ObserverCase, progress: Progress | None = None, run: Run = atOnce) -> ObserverStudy:
+    """Compare the observers of every structure in this process, and return the study.
+
+    run: executes a calculation, such as in another thread. Raises Cancelled if the work is stopped before any structure
+    was measured, and InputError if none could be compared.
+    """
+    organs, found = case.comparable, []
+    try:
+        for number, organ in enumerate(organs):
+            if progress is not None and progress(number, len(organs), organ.name) is False:
+                break
+            found.append(run(partial(observe, case, organ)))
+    except Cancelled:
+        if not found:
+            raise
+    return studyOf(case, found)
 
 
-def comparableOrgans(gathered: Gathered) -> list[Organ]:
-    """Return the structures that at least two observers have."""
-    count = len(gathered.observers)
-    return [organ for organ in gathered.organs if sum(s is not None for s in organ.structures[:count]) > 1]
-
-
-def studyOf(gathered: Gathered, settings: Settings, found: Iterator[ObservedStructure | InputError]) -> ObserverStudy:
-    """Return the study of what was found of each of the comparableOrgans() structures, in their order.
+def studyOf(case: ObserverCase, found: Sequence[ObservedStructure | InputError]) -> ObserverStudy:
+    """Return the study of what was found of each comparable structure of a case, in their order.
 
     Raises InputError if none of them could be compared.
     """
-    organs, results, problems = comparableOrgans(gathered), [], []
-    remarks = [*gathered.leftOut, *gathered.findings]
-    for organ, outcome in zip(organs, found):
-        if isinstance(outcome, InputError):
-            problems.append(f"{organ.name} cannot be compared: {reasonOf(outcome)}")
-        else:
-            results.append(outcome)
-    wasStopped = len(results) + len(problems) < len(organs)
+    organs, count = case.comparable, len(case.observers)
+    results = [one for one in found if not isinstance(one, InputError)]
+    problems = [
+        f"{organ.name} cannot be compared: {reasonOf(one)}"
+        for organ, one in zip(organs, found, strict=False)
+        if isinstance(one, InputError)
+    ]
+    remarks = [*case.leftOut, *case.findings]
+    wasStopped = len(found) < len(organs)
     if wasStopped:
         remarks.append(f"Stopped: {len(results)} of {len(organs)} structures measured.")
-    count = len(gathered.observers)
-    for organ in gathered.organs:
-        having = [gathered.observers[n] for n in range(count) if organ.structures[n] is not None]
+    for organ in case.organs:
+        having = [name for name, one in zip(case.observers, organ.structures, strict=False) if one is not None]
         if len(having) < count:
-            remarks.append(ofMissing(organ.name, having, gathered.observers))
-        lacking = [n for n, test in enumerate(gathered.tests) if organ.structures[count + n] is None]
+            remarks.append(ofMissing(organ.name, having, case.observers))
+        lacking = [name for name, one in zip(case.tests, organ.structures[count:], strict=True) if one is None]
         if lacking and len(having) > 1:
-            remarks.append(f"{organ.name} is missing in {commaSeparated(gathered.tests[n] for n in lacking)}.")
-    remarks += [f"{name} cannot be compared: {reason}" for name, reason in gathered.failures.items()]
+            remarks.append(f"{organ.name} is missing in {commaSeparated(lacking)}.")
+    remarks += [f"{name} cannot be compared: {reason}" for name, reason in case.failures.items()]
     if not results and not wasStopped:
         why = [*problems, *remarks] or ["The observers have no structure."]
         raise InputError(f"Nothing can be compared. {' '.join(why[:MOST_REASONS])}")
-    return ObserverStudy(results, gathered, settings, [*problems, *remarks], wasStopped)
+    return ObserverStudy(results, case, [*problems, *remarks], wasStopped)
 
 
-@dataclass(frozen=True)
-class Work:
-    """The work on any structure of a study, small enough to be sent to other processes.
-
-    observers, tests: their names. criticals: the critical structures of each, by name, if any are needed. method: of
-    the consensus. displayed: makes the surface that Slicer displays of a structure, if the settings ask for it; None if
-    the structures already have those that are measured.
-    """
-
-    observers: Sequence[str]
-    tests: Sequence[str]
-    settings: Settings
-    criticals: Sequence[Mapping[str, Structure]]
-    method: str = METHODS[0]
-    displayed: Callable[[Structure], Structure] | None = None
-
-    @staticmethod
-    def of(
-        gathered: Gathered,
-        settings: Settings,
-        method: str,
-        labelNames: Mapping[Labels, str] | None = None,
-        displayed: Callable[[Structure], Structure] | None = None,
-    ) -> Work:
-        """Return the work on what was gathered. Raises InputError for an unknown method and critical structure."""
-        method = inAnyCase(method, METHODS) if isinstance(method, str) else method
-        if method not in METHODS:
-            raise InputError(f"The consensus is one of {', '.join(METHODS)}, not {method!r}.")
-        criticals: list[Mapping[str, Structure]] = [{} for _ in gathered.sets]
-        if "hazard" in settings.families:
-            named = (withLabelsNamed(settings, own, labelNames=labelNames) for own in gathered.sets)
-            criticals = list(map(criticalsOf, gathered.sets, named))
-        return Work(gathered.observers, gathered.tests, settings, criticals, method, displayed)
-
-    def __call__(self, organ: Organ) -> ObservedStructure | InputError:
-        """Return what the observers have drawn of a structure, or why they cannot be compared."""
-        try:
-            structures: list[Structure | None] = []
-            for structure, name in zip(organ.structures, [*self.observers, *self.tests], strict=True):
-                try:
-                    structures.append(None if structure is None else self.withSurface(structure))
-                except InputError as error:
-                    raise InputError(f"{name}: {error}") from error
-            return _observe(replace(organ, structures=structures), self)
-        except InputError as error:
-            return error
-        except MemoryError:
-            return InputError("this takes more memory than the computer has.")
-
-    def withSurface(self, structure: Structure) -> Structure:
-        """Return a structure with the surface that is measured."""
-        return withSurface(structure, self.settings, self.displayed)
+def observe(case: ObserverCase, organ: Organ) -> ObservedStructure | InputError:
+    """Return what the observers have drawn of a structure, or why they cannot be compared."""
+    try:
+        structures: list[Structure | None] = []
+        for structure, name in zip(organ.structures, [*case.observers, *case.tests], strict=True):
+            try:
+                structures.append(None if structure is None else case.shown(structure))
+            except InputError as error:
+                raise InputError(f"{name}: {error}") from error
+        return _observe(replace(organ, structures=structures), case)
+    except InputError as error:
+        return error
+    except MemoryError:
+        return InputError("this takes more memory than the computer has.")
 
 
-def _observe(organ: Organ, work: Work) -> ObservedStructure:
-    settings = work.settings
+def _observe(organ: Organ, case: ObserverCase) -> ObservedStructure:
+    settings = case.settings
     searches: dict[Surface, ClosestSurface] = {}
-    count = len(work.observers)
-    everyone = [*work.observers, *work.tests]
-    matrix = compareAll(organ.structures, settings, work.criticals, searches)
+    count = len(case.observers)
+    everyone = [*case.observers, *case.tests]
+    matrix = compareAll(organ.structures, settings, case.criticals, searches)
     members = [n for n in range(count) if organ.structures[n] is not None]
     remarks = []
     for text, pairs in (*matrix.failures.items(), *matrix.findings.items()):
@@ -317,10 +274,9 @@ def _observe(organ: Organ, work: Work) -> ObservedStructure:
             drawings = Drawings.of(
                 [cast(Structure, organ.structures[n]) for n in drawn], settings.meshSpacing, searches
             )
-            blank = [drawings.masks[0].empty(drawings.grid)] * len(empty)
-            agreement = dict(zip(agreement, conformity([*drawings.masks, *blank]), strict=True))
+            agreement = dict(zip(agreement, conformity(drawings.votes, len(members)), strict=True))
             if len(drawn) >= ENOUGH:
-                known = _withConsensus(organ, drawn, drawings, work)
+                known = _withConsensus(organ, drawn, drawings, case)
                 remarks += known.pop("remarks")
     except (InputError, Undefined) as error:
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {error}")
@@ -329,24 +285,24 @@ def _observe(organ: Organ, work: Work) -> ObservedStructure:
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
     elif 0 < len(drawn) < ENOUGH:
         remarks.append(ofTooFew(len(drawn)))
-    for n, name in enumerate(work.tests, count):
-        if same := [work.observers[member] for member in drawn if _areEqual(organ.structures, matrix, (member, n))]:
+    for n, name in enumerate(case.tests, count):
+        if same := [case.observers[member] for member in drawn if _areEqual(organ.structures, matrix, (member, n))]:
             remarks.append(ofCopy(name, same))
     isRanked = len(members) >= ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)
-        for n, name in enumerate(work.tests)
+        for n, name in enumerate(case.tests)
         if organ.structures[count + n] is not None
     ]
     return ObservedStructure(
         organ.name,
-        work.observers,
-        work.tests,
+        case.observers,
+        case.tests,
         organ.structures,
         settings,
         matrix,
         agreement,
-        work.method,
+        case.method,
         percentileOf(pooled, TOLERATED),
         tests=tests,
         remarks=remarks,
@@ -363,14 +319,14 @@ def _areEqual(structures: Sequence[Structure | None], matrix: Matrix, pair: tupl
     return all(mask is not None for mask in masks) and cast(Mask, masks[0]).isSameAs(cast(Mask, masks[1]))
 
 
-def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work: Work) -> dict:
+def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, case: ObserverCase) -> dict:
     """Return what needs a consensus, by the names of the fields of an ObservedStructure, and remarks.
 
     drawn: the numbers of the observers.
     """
-    names = [work.observers[n] for n in drawn]
-    made, remarks = consensusOf(drawings, work.method), []
-    consensus = _asStructure(made, organ.name, drawings, work)
+    names = [case.observers[n] for n in drawn]
+    made, remarks = consensusOf(drawings, case.method), []
+    consensus = _asStructure(made, organ.name, drawings, case)
     variation = None
     if consensus.isEmpty:
         remarks.append(f"The consensus of {organ.name} is empty, so there is no map of where the observers differ.")
@@ -380,11 +336,11 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
 
     def leftOut(number: int) -> AgainstOthers:
         others = [n for n in range(len(drawn)) if n != number]
-        made = consensusOf(drawings, work.method, others)
-        reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, work)
+        made = consensusOf(drawings, case.method, others)
+        reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, case)
         own = drawings.structures[number]
-        criticals = work.criticals[drawn[number]]
-        comparison = comparePair(Pair(reference, own, work.settings, criticals, drawings.searches))
+        criticals = case.criticals[drawn[number]]
+        comparison = comparePair(Pair(reference, own, case.settings, criticals, drawings.searches))
         places = comparison.worstPlaces
         if not places and comparison.distances is not None:  # the farthest one, if all is within the tolerance
             places = worstPlaces(comparison.distances, NOTHING, most=1)
@@ -399,7 +355,7 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, work:
     }
 
 
-def _asStructure(made: Consensus, name: str, drawings: Drawings, work: Work) -> Structure:
+def _asStructure(made: Consensus, name: str, drawings: Drawings, case: ObserverCase) -> Structure:
     frames = {structure.frameOfReference for structure in drawings.structures}
     structure = Structure(name, made.mask, frameOfReference=frames.pop() if len(frames) == 1 else "")
-    return work.withSurface(structure)
+    return case.shown(structure)

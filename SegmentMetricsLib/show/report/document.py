@@ -13,7 +13,6 @@ from ...base.errors import InputError, asPath, installing, requireKind
 from ...base.markup import Markup, filled, joined
 from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
-from ...case.findings import repeated
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...metrics.findings import Finding, Kind, split
@@ -23,7 +22,7 @@ from ...metrics.signed import SIDES
 from ...model.grayimages import GrayImage
 from ...model.naming import notAmong, onlyIn
 from ...settings.settings import Settings, asSettings
-from .. import charts
+from .. import charts, repeated
 from ..explanations import ofMeasurement
 from ..resulttables import (
     OVERVIEW,

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from ...base.markup import Markup, filled, joined
 from ...case.comparison import Comparison
-from ...case.findings import repeated
 from ...metrics.findings import Kind, asFinding, split
 from ...metrics.measurement import typeset
+from .. import repeated
 from .blocks import CHECK_FIRST, NOTHING, linkTo
 
 # Maximum number of names listed before a finding that several structures share.

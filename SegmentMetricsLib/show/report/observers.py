@@ -13,7 +13,6 @@ import numpy as np
 from ...base.markup import Markup, filled, joined
 from ...base.palettes import ABSOLUTE
 from ...base.texts import commaSeparated, counted, oneLine, tellingApart
-from ...case.findings import repeated
 from ...case.observers.observed import ObservedStructure
 from ...case.observers.study import ObserverStudy
 from ...case.observers.withinrange import meansAsTest
@@ -21,6 +20,7 @@ from ...case.protocol.judgment import FAIL, PASS
 from ...case.summary import ADVERBS
 from ...metrics.measurement import fixDecimals, typeset
 from .. import observers as observerfiles
+from .. import repeated
 from ..rendering import interpolate
 from ..resulttables import heading, overviewKeys
 from ..tablemodel import Column, Table

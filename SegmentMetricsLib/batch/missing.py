@@ -9,12 +9,12 @@ import numpy as np
 
 from ..base.errors import PairError
 from ..base.texts import oneLine
+from ..case.casework import Case
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface
 from ..model import naming
 from ..model.structure import Structure
 from ..model.structures import Match
-from .casework import Case
 
 REFERENCE, TEST, BOTH = "reference", "test", "both"
 # The name of pairs whose structures may have different names in every case.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from ...base.texts import commaSeparated
-from ...metrics.findings import Finding, split
+from ..base.texts import commaSeparated
+from ..metrics.findings import Finding, split
 
 # Least number of structures for which a text is listed once for all.
 FEWEST = 3
