@@ -18,7 +18,7 @@ from ..base.texts import commaSeparated, counted
 from ..geometry.grids import Grid
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
-from ..io.structurenames import adviceOnCases, settled
+from ..io.structurenames import adviceOnCases, settleNames
 from ..metrics.findings import alarmsFirst
 from ..metrics.pair import Pair
 from ..model.dose import Dose
@@ -320,10 +320,10 @@ def openCase(
     """Read the structures of a case and pair them.
 
     names, labelNames: as for compareCase(). choices: pairs as for readableChoices(). listedAs: the name of the
-    structure of two files in a list of cases, as for settled(); choices and names that such a case does not have are
-    left out. needsPair: whether to raise InputError if there is no pair. image: path of the image under the contours;
-    what is doubtful about it is among the findings of the pairing. dose: of a plan, as for compare(); the settings then
-    ask for its family. protocol: as of a Case.
+    structure of two files in a list of cases, as for settleNames(); choices and names that such a case does not have
+    are left out. needsPair: whether to raise InputError if there is no pair. image: path of the image under the
+    contours; what is doubtful about it is among the findings of the pairing. dose: of a plan, as for compare(); the
+    settings then ask for its family. protocol: as of a Case.
     """
     settings, plan = comparison.adapt(settings, dose=dose)
     given = (reference, test)
@@ -331,7 +331,7 @@ def openCase(
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
     classes = dict(settings.instanceClasses) if settings.instanceMaps else None
-    sets = settled(separateIgnored(sets, settings.ignore, labelNames, classes), name=listedAs)
+    sets = settleNames(separateIgnored(sets, settings.ignore, labelNames, classes), name=listedAs)
     isInFiles = len(paths) == len(given)
     referenceSet, testSet = sets
     settings = withLabelsNamed(settings, referenceSet, testSet, labelNames)

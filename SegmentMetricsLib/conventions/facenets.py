@@ -16,7 +16,6 @@ from ..distances.surfacedistances import BoundaryPair
 from ..geometry import contours, meshing
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, triangleIndices
-from .bandrules import sharedShare
 from .meshes import samples
 from .rules import Sample
 from .toolmasks import Sampling
@@ -107,16 +106,8 @@ def _toFaces(points: np.ndarray, faces: np.ndarray, spacing: np.ndarray) -> np.n
     return found
 
 
-def faceBands(sampling: Sampling, tolerance: float) -> float:
-    """Return the overlap of the voxels whose centers are closer than the tolerance in mm to a face of their mask."""
-    first, second = (
-        sampling.keep(("faces", number, tolerance), lambda n=number: _band(sampling, n, tolerance)) for number in (0, 1)
-    )
-    return sharedShare(first, second)
-
-
-def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
-    """Return the voxels of a mask whose centers are near a voxel outside, taken as a box."""
+def nearFaces(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
+    """Return the voxels of a mask whose centers are closer than the tolerance in mm to a voxel outside, as a box."""
     mask = sampling.arrays[number]
     limit = (tolerance - TIE_TOLERANCE) ** 2
     squared = np.where(mask, np.float32(np.inf), np.float32(0))

@@ -21,7 +21,7 @@ from ..model.structure import Identity, Structure
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
 from ..show.fingerprints import contentHashOfDose
-from ..show.maps import checkedLimits
+from ..show.maps import findLimits
 from ..show.observers import overview
 from . import folders, outputs
 from .charts import histogramOf
@@ -388,7 +388,7 @@ def drawAhead(comparison, sides: Sequence[str], surface: str, kind: str) -> dict
                 displayedSurface(structure)
     if comparison.distances is None or any(structure.isEmpty for structure in structures):
         return {}
-    histogramOf(comparison.distances, checkedLimits(comparison, "signed", None, None)[1])
+    histogramOf(comparison.distances, findLimits(comparison, "signed", None, None)[1])
     return {side: outputs.distanceMap(comparison, side, surface, None, kind == "bld") for side in sides}
 
 

@@ -15,7 +15,7 @@ from ..conventions.convention import OWN_CONVENTION
 from ..metrics.measurement import typeset
 from ..model.structures import REFERENCE_AND_TEST
 from ..show.distributions import doseRange, mapRange
-from ..show.maps import Coloring, checkedLimits, requireChoice, requireDistances, valuesOn
+from ..show.maps import Coloring, findLimits, requireChoice, requireDistances, valuesOn
 from ..show.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..show.tablemodel import Column, Table, plain
 from . import colors, folders
@@ -164,7 +164,7 @@ def showDistanceMap(
     modelNode : optional
         The node to fill; None reuses the node of an earlier run of the same pair and side or creates one.
     tolerance : float | None, optional
-        In mm. If None, both are chosen as described for checkedLimits.
+        In mm. If None, both are chosen as described for findLimits.
     drawnSurface : vtkPolyData | None, optional
         What distanceMap() returned for this comparison, side, surface and kind, perhaps in a thread; None calls it.
     scene : optional
@@ -183,7 +183,7 @@ def showDistanceMap(
     requireComparison(comparison)
     requireChoice("side", side, REFERENCE_AND_TEST)
     requireChoice("surface", surface, ("displayed", "measured"))
-    limit, tolerance = checkedLimits(comparison, kind, range, tolerance)
+    limit, tolerance = findLimits(comparison, kind, range, tolerance)
     scene = asScene(scene)
     polyData = drawnSurface or distanceMap(comparison, side, surface, displayedSurface, kind == "bld")
     name = f"{pairName(comparison)}: {mapRole(side)}"

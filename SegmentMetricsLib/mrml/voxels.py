@@ -9,7 +9,7 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Labels, Mask
-from ..io import fractional
+from ..io.segmentationfiles import FRACTIONAL, scaleMemberships
 from ..model.inputs import HALF
 
 
@@ -26,7 +26,7 @@ class VoxelReader:
         import slicer
 
         source = self.node.GetSegmentation().GetSourceRepresentationName()
-        if source == fractional.REPRESENTATION:
+        if source == FRACTIONAL:
             memberships = membershipsOfSegment(self.node, identifier)
             return memberships.cut(HALF), memberships
         if source == slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName():
@@ -63,7 +63,7 @@ def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
 
     segmentation = segmentationNode.GetSegmentation()
     segment = segmentation.GetSegment(identifier)
-    image = segment.GetRepresentation(fractional.REPRESENTATION)
+    image = segment.GetRepresentation(FRACTIONAL)
     field = image.GetFieldData().GetArray(slicer.vtkSegmentationConverter.GetScalarRangeFieldName())
     # Slicer's default range
     limits = (0.0, 1.0) if field is None else (field.GetTuple1(0), field.GetTuple1(1))
@@ -71,7 +71,7 @@ def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
     if voxels is None:
         return Mask.empty(grid)
     try:
-        return Mask.ofMemberships(fractional.memberships(voxels, limits), grid, low)
+        return Mask.ofMemberships(scaleMemberships(voxels, limits), grid, low)
     except InputError as error:
         raise InputError(f"{segment.GetName() or identifier}: {error}") from error
 

@@ -176,7 +176,7 @@ def requireHazard(comparison) -> None:
         )
 
 
-def checkedLimits(comparison, kind: str, range: float | None, tolerance: float | None) -> tuple[float, float]:
+def findLimits(comparison, kind: str, range: float | None, tolerance: float | None) -> tuple[float, float]:
     """Return the end of the color range, of a dose in Gy, and the tolerance of a map in mm; None is automatic.
 
     The automatic tolerance is the first one of the comparison's settings, or 2 mm without any. The automatic range is a

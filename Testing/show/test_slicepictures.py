@@ -17,10 +17,8 @@ from SegmentMetricsLib.show.report.planecuts import Polyline
 AXES = {view.name: view for view in views.VIEWS}
 
 
-def pictures(comparison, largest=None) -> dict[str, views.Picture]:
-    surfaces = [direction.surface for direction in comparison.distances.directions]
-    found = views.picturesOf(surfaces, largest or views.largestOf(comparison))
-    return {picture.view.name: picture for picture in found}
+def pictures(comparison) -> dict[str, views.Picture]:
+    return {picture.view.name: picture for picture in views.picturesOf(comparison)}
 
 
 def parsed(comparison) -> ElementTree.Element:

@@ -136,7 +136,7 @@ def compared(outcome) -> list[str]:
 
 def shown(record) -> list:
     """Return the measurements of a record without those that the table of sides shows."""
-    return [m for m in record.measurements.values() if not tables.sideOf(m.key)]
+    return [m for m in record.measurements.values() if not resulttables.sideOf(m.key)]
 
 
 def details(measurements, **layout) -> TableContents:

@@ -20,7 +20,7 @@ from ...geometry.surfaces import Surface, triangleIndices
 from ...model.grayimages import GrayImage
 from ...model.naming import pairTitle
 from ...model.structures import REFERENCE_AND_TEST
-from ..maps import Coloring, checkedLimits, valuesOn, variationLimit
+from ..maps import Coloring, findLimits, valuesOn, variationLimit
 from ..rendering import Camera, Shape, axesToward, draw, fit, linesOf, normalsOf, plain, smoothEdges, writePng
 from .lettering import INK, PALE_INK, textWidth, writeText
 from .slicestrip import sliceStrip
@@ -83,7 +83,7 @@ def drawOverlay(
     path = asPath(path)
     if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
         raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
-    limit, tolerance = checkedLimits(comparison, kind, None, None)
+    limit, tolerance = findLimits(comparison, kind, None, None)
     coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
     surfaces = [direction.surface for direction in comparison.distances.directions]
     shapes = []
@@ -95,16 +95,15 @@ def drawOverlay(
         seenFrom, direction = sliceDirection(surfaces[0].normal)
     else:
         seenFrom, direction = bestDirection(shapes, 1.0 if kind == "hazard" else limit)
-    canvas, middle = _page(size, pairTitle((comparison.reference.name, comparison.test.name)),
-                           mainNumbers(comparison, tolerance, kind))  # fmt: skip
-    _drawShapes(canvas, shapes, 2 * [direction], coloring)
-    _writeSides(canvas, middle, coloring.kind)
+    canvas = Canvas(size)
+    title = pairTitle((comparison.reference.name, comparison.test.name))
+    canvas.writeHead(title, mainNumbers(comparison, tolerance, kind))
+    canvas.drawShapes(shapes, 2 * [direction], coloring)
+    canvas.writeSides(kind)
     what = "contours" if comparison.dimension == 2 else "surfaces"
-    _writeDirection(canvas, f"The measured {what}, seen from {seenFrom}", 0)
-    if image is not None:
-        strip = sliceStrip(comparison, image, size[0], _scaleOf(canvas), _bytes(BACKGROUND))
-        canvas = canvas if strip is None else np.concatenate([canvas, strip])
-    return writePng(canvas, path)
+    canvas.writeDirection(f"The measured {what}, seen from {seenFrom}", 0)
+    strip = None if image is None else sliceStrip(comparison, image, size[0], canvas.scale, toBytes(BACKGROUND))
+    return writePng(canvas.pixels if strip is None else np.concatenate([canvas.pixels, strip]), path)
 
 
 def drawVariation(found, path: str | PathLike) -> Path:
@@ -125,14 +124,14 @@ def drawVariation(found, path: str | PathLike) -> Path:
         ("local SD", f"{found.variation.rootMeanSquareSD:.2f} mm"),
         ("95 % within", f"{found.variation.percentile95SD:.2f} mm"),
     ]
-    canvas, _ = _page(SIZE, found.name, numbers)
-    _drawShapes(canvas, [shape] * len(views), list(views.values()), coloring, hasOutlines=False)
-    half = (SIZE[0] - _strip(canvas)) // len(views)
+    canvas = Canvas(SIZE)
+    canvas.writeHead(found.name, numbers)
+    canvas.drawShapes([shape] * len(views), list(views.values()), coloring, hasOutlines=False)
+    what = "contours" if found.consensus.dimension == 2 else "surfaces"
     for number, name in enumerate(views):
-        what = "contours" if found.consensus.dimension == 2 else "surfaces"
         text = f"Seen from {name}" if number else f"The measured {what}, seen from {name}"
-        _writeDirection(canvas, text, number * half)
-    return writePng(canvas, asPath(path))
+        canvas.writeDirection(text, number * (canvas.room // len(views)))
+    return writePng(canvas.pixels, asPath(path))
 
 
 def bestDirection(shapes: Sequence[Shape], limit: float, names: Iterable[str] = DIRECTIONS) -> tuple[str, Direction]:
@@ -172,69 +171,127 @@ def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tupl
     return [(label, found[key].text()) for key, label in wanted.items() if key in found]
 
 
-def _scaleOf(canvas: np.ndarray) -> float:
-    return min(canvas.shape[1] / 1200, canvas.shape[0] / 700)
+class Canvas:
+    """A picture (height, width, 3) in the making. scale: of its texts and margins. room: width for shapes, pixels."""
 
+    def __init__(self, size: tuple[int, int]):
+        width, height = size
+        self.pixels = np.tile(toBytes(BACKGROUND), (height, width, 1))
+        self.scale = min(width / 1200, height / 700)
+        self.margin = round(28 * self.scale)
+        # on the right are the legend and the cube
+        self.room = width - round(150 * self.scale)
 
-def _strip(canvas: np.ndarray) -> int:
-    """Return the width of the part on the right of a picture, for the legend and the cube."""
-    return round(150 * _scaleOf(canvas))
+    def sizeOf(self, points: float) -> int:
+        """Return a size of letters in pixels."""
+        return max(round(points * self.scale), 9)
 
+    def write(self, text: str, x: float, y: float, points: float, color=PALE_INK, bold=False, width=None) -> int:
+        """Write a text, whose place and width are in pixels, and return its width."""
+        return writeText(self.pixels, text, (x, y), self.sizeOf(points), color, bold, width)
 
-def _page(size: tuple[int, int], names: str, numbers: list[tuple[str, str]]) -> tuple[np.ndarray, int]:
-    """Return a picture (height, width, 3) with a structure's name and numbers, and where its second half begins."""
-    width, height = size
-    canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
-    scale = _scaleOf(canvas)
-    margin = round(28 * scale)
-    x = width - margin
-    for label, value in reversed(numbers):
-        x -= max(textWidth(label, _sizeOf(13, scale)), textWidth(value, _sizeOf(22, scale), True))
-        writeText(canvas, label, (x, 31 * scale), _sizeOf(13, scale), PALE_INK)
-        writeText(canvas, value, (x, 57 * scale), _sizeOf(22, scale), INK, bold=True)
-        x -= round(34 * scale)
-    writeText(canvas, names, (margin, 47 * scale), _sizeOf(30, scale), INK, bold=True, width=x - margin)
-    canvas[round(82 * scale), margin : width - margin] = _bytes(LINE)
-    return canvas, (width - _strip(canvas)) // 2
+    def writeHead(self, name: str, numbers: Sequence[tuple[str, str]]) -> None:
+        """Write a structure's name, and numbers with their labels."""
+        scale = self.scale
+        x = self.pixels.shape[1] - self.margin
+        for label, value in reversed(numbers):
+            x -= max(textWidth(label, self.sizeOf(13)), textWidth(value, self.sizeOf(22), True))
+            self.write(label, x, 31 * scale, 13)
+            self.write(value, x, 57 * scale, 22, INK, bold=True)
+            x -= round(34 * scale)
+        self.write(name, self.margin, 47 * scale, 30, INK, bold=True, width=x - self.margin)
+        self.pixels[round(82 * scale), self.margin : -self.margin] = toBytes(LINE)
 
+    def writeDirection(self, text: str, left: int) -> None:
+        """Write from where a picture is seen, below it. left: its left edge."""
+        self.write(text, left + 28 * self.scale, self.pixels.shape[0] - 21 * self.scale, 13)
 
-def _drawShapes(
-    canvas: np.ndarray,
-    shapes: Sequence[Shape],
-    directions: Sequence[Direction],
-    coloring: Coloring,
-    hasOutlines: bool = True,
-) -> None:
-    """Draw shapes side by side, each from its direction, and legend and cube on the right.
+    def writeSides(self, kind: str) -> None:
+        """Write the captions of the pictures of reference and test."""
+        middle, gap, y = self.room // 2, 8 * self.scale, (88 + 15) * self.scale
+        for start, side, other in ((0, "Reference", "test"), (middle, "Test", "reference")):
+            used = self.write(side, start + self.margin, y, 15, INK, bold=True)
+            note, longer = f"colored by {kind}", f"colored by {kind}, with the outline of the {other}"
+            if kind not in ("hazard", "dose"):
+                distance = "bidirectional local distance" if kind == "bld" else "distance"
+                note = f"colored by {distance} to the {other}"
+                longer = note + ", whose outline is drawn"
+            room = middle - self.margin - used - gap
+            note = longer if textWidth(longer, self.sizeOf(14)) <= room else note
+            self.write(note, start + self.margin + used + gap, y, 14, width=room)
 
-    hasOutlines: whether two shapes are drawn with the outline of the other one.
-    """
-    scale, strip = _scaleOf(canvas), _strip(canvas)
-    header = round(88 * scale)
-    half = (canvas.shape[1] - strip) // len(shapes)
-    points = np.concatenate([shape.points for shape in shapes])
-    isPlanar = shapes[0].triangles.shape[1] == 2
-    fields = [canvas[header:, n * half : (n + 1) * half] for n in range(len(shapes))]
-    lines = []
-    for field, shape, direction in zip(fields, shapes, directions, strict=True):
-        camera = fit(points, direction, (half, field.shape[0]), AREA)
-        if isPlanar:
-            radius = LINE_WIDTH / 2 * np.ptp(points, axis=0).max()
-            toward = axesToward(direction)[2]
-            bands = [linesOf(*shape[:3], toward, radius * part) for part in (1, THIN)]
-            draw(field, bands[0], camera, coloring.colors, isLit=False)
-            lines.append(draw(field.copy(), bands[1], camera, coloring.colors) if hasOutlines else None)
+    def drawShapes(
+        self, shapes: Sequence[Shape], directions: Sequence[Direction], coloring: Coloring, hasOutlines: bool = True
+    ) -> None:
+        """Draw shapes side by side, each from its direction, and legend and cube on the right.
+
+        hasOutlines: whether two shapes are drawn with the outline of the other one.
+        """
+        half = self.room // len(shapes)
+        points = np.concatenate([shape.points for shape in shapes])
+        lines = []
+        fields = [self.pixels[round(88 * self.scale) :, n * half : (n + 1) * half] for n in range(len(shapes))]
+        for field, shape, direction in zip(fields, shapes, directions, strict=True):
+            camera = fit(points, direction, (half, field.shape[0]), AREA)
+            if shape.triangles.shape[1] == 2:
+                radius = LINE_WIDTH / 2 * np.ptp(points, axis=0).max()
+                toward = axesToward(direction)[2]
+                bands = [linesOf(*shape[:3], toward, radius * part) for part in (1, THIN)]
+                draw(field, bands[0], camera, coloring.colors, isLit=False)
+                lines.append(draw(field.copy(), bands[1], camera, coloring.colors) if hasOutlines else None)
+            else:
+                share = draw(field, shape, camera, coloring.colors, finer=1)
+                smoothEdges(field)
+                lines.append(_edge(share, 0.8 * self.scale) if hasOutlines else None)
+        for field, line in zip(fields, lines[::-1], strict=True):
+            if line is not None:
+                where = np.nonzero(line)
+                share = 0.9 * line[where][:, None]
+                field[where] = np.rint(field[where] * (1 - share) + 255 * np.array(INK) * share)
+        self._drawLegend(coloring)
+        self._drawCube(directions[0])
+
+    def _drawLegend(self, coloring: Coloring) -> None:
+        """Draw a scale of the colors with its title in the upper right."""
+        scale, size, (low, high) = self.scale, self.sizeOf(14), coloring.ends
+        top, bottom = round(180 * scale), round(483 * scale)
+        right = self.pixels.shape[1] - round(25 * scale)
+        left = right - round(21 * scale)
+        self.pixels[top:bottom, left:right] = np.rint(coloring.colors(np.linspace(high, low, bottom - top)))[:, None]
+        if coloring.isOfWords:
+            step = (high - low) / len(coloring.bands)
+            labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(coloring.bands)]
         else:
-            share = draw(field, shape, camera, coloring.colors, finer=1)
-            smoothEdges(field)
-            lines.append(_edge(share, 0.8 * scale) if hasOutlines else None)
-    for field, line in zip(fields, lines[::-1], strict=True):
-        if line is not None:
-            where = np.nonzero(line)
-            share = 0.9 * line[where][:, None]
-            field[where] = np.rint(field[where] * (1 - share) + 255 * np.array(INK) * share)
-    _drawLegend(canvas, coloring, scale)
-    _drawCube(canvas, directions[0], scale)
+            labels = [(f"{value:g}".replace("-", "\N{MINUS SIGN}"), value) for value in np.linspace(low, high, 5)]
+        for text, value in labels:
+            y = bottom - (value - low) / (high - low) * (bottom - top)
+            self.write(text, left - 6 * scale - textWidth(text, size), y + 0.36 * size, 14, INK)
+        lines = coloring.title.split("\n")
+        for number, line in enumerate(lines):
+            y = top - 14 * scale - (len(lines) - 1 - number) * 1.25 * size
+            self.write(line, right - textWidth(line, size), y, 14, INK)
+
+    def _drawCube(self, direction: Direction) -> None:
+        """Draw a cube that names the sides of the patient in the lower right."""
+        axes = axesToward(direction)
+        middle = np.array(self.pixels.shape[1::-1]) - 76 * self.scale
+        camera = Camera(axes, np.zeros(3), middle, 64 * self.scale)
+        for letter, normal in SIDES.items():
+            if axes[2] @ normal < 1e-6:
+                continue
+            face = axesToward(normal)
+            corners = np.array([(-0.5, -0.5, 0.5), (0.5, -0.5, 0.5), (0.5, 0.5, 0.5), (-0.5, 0.5, 0.5)]) @ face
+            square = Shape(corners, np.array([(0, 1, 2), (0, 2, 3)]), np.zeros(4), isClosed=False)
+            draw(self.pixels, square, camera, plain(CUBE))
+            text = vtkVectorText()
+            text.SetText(letter)
+            text.Update()
+            outline: vtkPolyData = text.GetOutput()
+            points = vtk_to_numpy(outline.GetPoints().GetData()) * (1.0, -1.0, 0.0)
+            low, high = points.min(axis=0), points.max(axis=0)
+            points = ((points - (low + high) / 2) * 0.6 / (high - low).max() + (0, 0, 0.51)) @ face
+            letters = Shape(points, triangleIndices(outline), np.zeros(len(points)), isClosed=False)
+            draw(self.pixels, letters, camera, plain(LETTERS))
 
 
 def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:
@@ -252,78 +309,6 @@ def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:
     return line
 
 
-def _drawLegend(canvas: np.ndarray, coloring: Coloring, scale: float) -> None:
-    """Draw a scale of the colors with its title in the upper right of a picture."""
-    size, (low, high) = _sizeOf(14, scale), coloring.ends
-    top, bottom = round(180 * scale), round(483 * scale)
-    right = canvas.shape[1] - round(25 * scale)
-    left = right - round(21 * scale)
-    heights = np.linspace(high, low, bottom - top)
-    canvas[top:bottom, left:right] = np.rint(coloring.colors(heights))[:, None]
-    if coloring.isOfWords:
-        names, step = coloring.bands, (high - low) / len(coloring.bands)
-        labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(names)]
-    else:
-        labels = [(f"{value:g}".replace("-", "\N{MINUS SIGN}"), value) for value in np.linspace(low, high, 5)]
-    for text, value in labels:
-        y = bottom - (value - low) / (high - low) * (bottom - top)
-        writeText(canvas, text, (left - 6 * scale - textWidth(text, size), y + 0.36 * size), size)
-    lines = coloring.title.split("\n")
-    for number, line in enumerate(lines):
-        y = top - 14 * scale - (len(lines) - 1 - number) * 1.25 * size
-        writeText(canvas, line, (right - textWidth(line, size), y), size)
-
-
-def _drawCube(canvas: np.ndarray, direction: Direction, scale: float) -> None:
-    """Draw a cube that names the sides of the patient in the lower right of a picture."""
-    axes = axesToward(direction)
-    side = 64 * scale
-    middle = np.array([canvas.shape[1] - 76 * scale, canvas.shape[0] - 76 * scale])
-    camera = Camera(axes, np.zeros(3), middle, side)
-    for letter, normal in SIDES.items():
-        if axes[2] @ normal < 1e-6:
-            continue
-        face = axesToward(normal)
-        corners = np.array([(-0.5, -0.5, 0.5), (0.5, -0.5, 0.5), (0.5, 0.5, 0.5), (-0.5, 0.5, 0.5)]) @ face
-        square = Shape(corners, np.array([(0, 1, 2), (0, 2, 3)]), np.zeros(4), isClosed=False)
-        draw(canvas, square, camera, plain(CUBE))
-        text = vtkVectorText()
-        text.SetText(letter)
-        text.Update()
-        outline: vtkPolyData = text.GetOutput()
-        points = vtk_to_numpy(outline.GetPoints().GetData()) * (1.0, -1.0, 0.0)
-        low, high = points.min(axis=0), points.max(axis=0)
-        points = ((points - (low + high) / 2) * 0.6 / (high - low).max() + (0, 0, 0.51)) @ face
-        letters = Shape(points, triangleIndices(outline), np.zeros(len(points)), isClosed=False)
-        draw(canvas, letters, camera, plain(LETTERS))
-
-
-def _sizeOf(points: float, scale: float) -> int:
-    return max(round(points * scale), 9)
-
-
-def _writeDirection(canvas: np.ndarray, text: str, left: int) -> None:
-    """Write from where a picture is seen, below it. left: its left edge."""
-    scale = _scaleOf(canvas)
-    writeText(canvas, text, (left + 28 * scale, canvas.shape[0] - 21 * scale), _sizeOf(13, scale), PALE_INK)
-
-
-def _writeSides(canvas: np.ndarray, middle: int, kind: str) -> None:
-    """Write the captions of the pictures of reference and test. middle: left edge of the second one."""
-    scale = _scaleOf(canvas)
-    margin = round(28 * scale)
-    for start, side, other in ((0, "Reference", "test"), (middle, "Test", "reference")):
-        y = (88 + 15) * scale
-        used = writeText(canvas, side, (start + margin, y), _sizeOf(15, scale), INK, bold=True)
-        note, longer = f"colored by {kind}", f"colored by {kind}, with the outline of the {other}"
-        if kind not in ("hazard", "dose"):
-            distance = "bidirectional local distance" if kind == "bld" else "distance"
-            note = f"colored by {distance} to the {other}"
-            longer = note + ", whose outline is drawn"
-        room = middle - margin - used - 8 * scale
-        note = longer if textWidth(longer, _sizeOf(14, scale)) <= room else note
-        writeText(canvas, note, (start + margin + used + 8 * scale, y), _sizeOf(14, scale), PALE_INK, width=room)
-
-
-def _bytes(color: tuple[float, float, float]) -> np.ndarray:
+def toBytes(color: tuple[float, float, float]) -> np.ndarray:
+    """Return a color of 0 to 1 as bytes (3,)."""
     return np.rint(255 * np.array(color)).astype(np.uint8)

@@ -8,7 +8,7 @@ from ...base.palettes import rgb
 from ...model.grayimages import GrayImage
 from ..rendering import Camera, draw, linesOf, plain
 from ..report.gray import PRESETS, Gray
-from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, contoursOf, towardText, windowsOf
+from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, captionOf, contoursOf, extentOf, windowsOf
 from ..report.sliceviews import largestOf, picturesOf
 from .lettering import INK, PALE_INK, textWidth, writeText
 
@@ -23,22 +23,17 @@ def sliceStrip(comparison, image: GrayImage, width: int, scale: float, backgroun
 
     width: in pixels. scale: of text and lines. background: color as bytes (3,).
     """
-    surfaces = [direction.surface for direction in comparison.knownDistances.directions]
-    largest = largestOf(comparison)
-    found = picturesOf(surfaces, largest)
+    found = picturesOf(comparison)
     if not found:
         return None
-    extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
-    windows = windowsOf(found, largest.distance, extent)
+    windows = windowsOf(found, largestOf(comparison).distance, extentOf(comparison))
     margin = round(28 * scale)
     across = min((width - 4 * margin) // 3, round(1.35 * ACROSS * scale))
     zoom = across / ACROSS
     down, head = round(DOWN * zoom), round(HEAD * scale)
     strip = np.tile(background.astype(np.uint8), (head + down + round(FOOT * scale), width, 1))
-    gray, first = Gray(image), PRESETS[0]
-    low, high = first.level - first.width / 2, first.level + first.width / 2
-    if not image.isHounsfield:
-        low, high = image.range()
+    gray = Gray(image)
+    low, high = PRESETS[0].range if image.isHounsfield else image.range()
     left = (width - len(found) * across - (len(found) - 1) * margin) // 2
     for number, (picture, window, sides) in enumerate(zip(found, windows, contoursOf(found, windows), strict=True)):
         start = left + number * (across + margin)
@@ -52,8 +47,9 @@ def sliceStrip(comparison, image: GrayImage, width: int, scale: float, backgroun
                 cells = np.stack([np.arange(len(points)), np.roll(np.arange(len(points)), -1)], axis=1)
                 band = linesOf(points, cells, np.zeros(len(points)), np.array([0.0, 0.0, 1.0]), LINE * scale / 2)
                 draw(field, band, FLAT, plain(color), isLit=False)
-        caption = f"{picture.view.name.capitalize()}, {towardText(picture.view, picture.at)}"
-        writeText(strip, caption, (start, round(46 * scale)), max(round(14 * scale), 9), INK)
+        writeText(
+            strip, captionOf(picture.view, picture.at), (start, round(46 * scale)), max(round(14 * scale), 9), INK
+        )
     size, x = max(round(14 * scale), 9), left
     for text, color in zip(("reference", "test"), ON_IMAGE, strict=True):
         strip[round(10 * scale) : round(14 * scale), x : x + round(26 * scale)] = np.rint(255 * np.array(rgb(color)))
