@@ -387,7 +387,7 @@ def withLabelsNamed(
     labelNames: names, by number, of labels that have none of their own.
     """
 
-    def named(given: Iterable[tuple[str, float]], structures: Collection[Structure]) -> tuple[tuple[str, float], ...]:
+    def spell(given: Iterable[tuple[str, float]], structures: Collection[Structure]) -> tuple[tuple[str, float], ...]:
         found: dict[str, float] = {}
         for name, weight in given:
             fitting = inAnySpelling([name], labelNames, structures) if isPattern(name) else ()
@@ -396,7 +396,7 @@ def withLabelsNamed(
 
     both = StructureSet.of(reference) + test
     return replace(
-        settings, critical=named(settings.critical, reference), labelWeights=named(settings.labelWeights, both)
+        settings, critical=spell(settings.critical, reference), labelWeights=spell(settings.labelWeights, both)
     )
 
 
