@@ -7,12 +7,12 @@ import math
 import sys
 
 import pytest
+import samplefiles
 from test_statistics import outcome
 
 from SegmentMetricsLib import Settings, compareCase, readBatch
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch.statistics import OVERALL
-from SegmentMetricsLib.io import samples
 
 pandas = pytest.importorskip("pandas", reason="pandas is not installed")
 
@@ -61,7 +61,7 @@ def testWhatIsNoBatch(tmp_path):
 
 
 def testACaseIsAFrame(tmp_path, monkeypatch):
-    files = samples.writeHeadAndNeck(tmp_path)
+    files = samplefiles.writeHeadAndNeck(tmp_path)
     case = compareCase(*files[:2], Settings(metrics=("DSC",)), names=["Eye_L", "Brainstem"])
     frame = case.toFrame()
     assert list(frame.index) == [("Brainstem", "DSC"), ("Eye_L", "DSC")] and frame.index.names == ["structure", "key"]

@@ -8,6 +8,7 @@ import struct
 
 import numpy as np
 import pytest
+import samplefiles
 import shapes
 import SimpleITK
 from hostile.builders import cut, nrrd
@@ -15,7 +16,6 @@ from imagefiles import BOXES, LABELS, SIZE, middleOf, read, refusal, save
 
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.io import reading as files
-from SegmentMetricsLib.io import samples
 from SegmentMetricsLib.metrics.findings import Kind
 from SegmentMetricsLib.model import inputs
 
@@ -83,7 +83,7 @@ def testGridsOfFiles(tmp_path):
     grid = files.readGrid(save(image, tmp_path / "ct.nii.gz"))
     assert grid.size == (6, 5, 4) and grid.offsetOn(inputs.Grid.fromImage(image)) == (0, 0, 0)
     # a segmentation stands for the image that it was drawn on
-    mask = samples.writeHeadAndNeck(tmp_path)[0]
+    mask = samplefiles.writeHeadAndNeck(tmp_path)[0]
     assert files.readGrid(mask).offsetOn(readStructures(mask)[0].mask.grid) == (0, 0, 0)
     assert files.readGrid(mask).size == readStructures(mask)[0].mask.grid.size
     (tmp_path / "bad.nrrd").write_text("nothing")
