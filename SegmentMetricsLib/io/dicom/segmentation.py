@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from ...geometry.masks import Mask, fromLabels
 from ...model import inputs
 from ...model.structure import Structure
 from ...model.structureset import StructureSet
+from .images import imagesNamedIn
 from .opening import patientOf, read, readable, requireInstalled, textOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinOut
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
@@ -169,9 +170,8 @@ class Frames:
         along = np.array(turns[0].ImageOrientationPatient, float) if turns else np.zeros(6)
         self.normal = np.cross(along[:3], along[3:])
         self.heights = thinOut(np.unique(self.positions @ self.normal), ROUNDING) if turns else np.zeros(0)
-        series: Mapping = next(iter(dataset.get("ReferencedSeriesSequence", [])), {})
-        self.series = str(series.get("SeriesInstanceUID", ""))
-        self.instances = {str(image.ReferencedSOPInstanceUID) for image in series.get("ReferencedInstanceSequence", [])}
+        image = next(imagesNamedIn(dataset), None)
+        self.series, self.instances = (image.series, image.instances) if image else ("", frozenset[str]())
         self.path = path
 
     @cached_property
