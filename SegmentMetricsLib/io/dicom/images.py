@@ -32,10 +32,10 @@ def imagesNamedIn(dataset) -> Iterator[Image]:
         yield Image(
             study, "", str(series.get("SeriesInstanceUID", "")), _slicesIn(series, "ReferencedInstanceSequence")
         )
-    yield from _contoured(dataset)
+    yield from _imagesUnder(dataset)
 
 
-def _contoured(dataset) -> Iterator[Image]:
+def _imagesUnder(dataset) -> Iterator[Image]:
     for frame in dataset.get("ReferencedFrameOfReferenceSequence", None) or ():
         uid = str(frame.get("FrameOfReferenceUID", ""))
         for study in frame.get("RTReferencedStudySequence", None) or ():
@@ -51,7 +51,7 @@ def _slicesIn(item, sequence: str = "ContourImageSequence") -> tuple[tuple[str, 
 
 def imagesOf(dataset) -> list[Image]:
     """Return the images that a structure set refers to, in its order; at least one, whose series may be unknown."""
-    if images := list(_contoured(dataset)):
+    if images := list(_imagesUnder(dataset)):
         return images
     frames = dataset.get("ReferencedFrameOfReferenceSequence", [])
     slices = tuple(one for drawn in dataset.get("ROIContourSequence", []) for one in _slicesUnder(drawn))
