@@ -194,7 +194,7 @@ class ObservedStructure:
             content["outlier"] = {"name": self.outlier.name, self.outlier.key: self.outlier.value}
         notFinite = [
             {"reference": self.everyone[row], "test": self.everyone[column], "measurement": key}
-            | {"status": m.status, "reason": m.reason}
+            | {"status": m.status, "reason": m.reason and str(m.reason)}
             for (row, column), found in sorted(self.pairs.pairs.items())
             for key, m in found.items()
             if m.status != "ok"
