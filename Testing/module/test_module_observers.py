@@ -69,7 +69,7 @@ def testReportAndProtocol(session, tmp_path, monkeypatch):
     session.apply()
     for button, name in ((ui.observersReportButton, "page.html"), (ui.observersProtocolButton, "limits.csv")):
         assert button.enabled
-        monkeypatch.setattr("SegmentMetricsPanel.views.buttons.askForPath", lambda *_, name=name: tmp_path / name)
+        monkeypatch.setattr("SegmentMetricsPanel.views.files.askForPath", lambda *_, name=name: tmp_path / name)
         button.click()
         session.settle(0.1)
     page = (tmp_path / "page.html").read_text("utf-8")

@@ -70,7 +70,7 @@ class ObserverCase:
         count = len(self.observers)
         return [organ for organ in self.organs if sum(s is not None for s in organ.structures[:count]) > 1]
 
-    def shown(self, structure: Structure) -> Structure:
+    def withSurface(self, structure: Structure) -> Structure:
         """Return a structure with the surface that is measured."""
         return withSurface(structure, self.settings, self.displayed)
 
