@@ -97,6 +97,31 @@ def parseSheet(
     mayHaveOthers: bool = False,
 ) -> Sheet:
     """Parse text as a table; see readSheet. source: name of the file, for messages."""
+    rows, comments, separator = rowsOf(text, source)
+    if not rows:
+        raise InputError(f"{source}: the file is empty; its first line must be {','.join((*required, *optional))}.")
+    (number, heading), *body = rows
+    columns = _columns(heading, f"{source}, line {number}", required, optional, mayHaveOthers)
+    lines = []
+    for number, row in body:
+        where = f"{source}, line {number}"
+        mistake = None
+        if len(row) > len(columns) and any(cell.strip() for cell in row[len(columns) :]):
+            there = counted(len(columns), "column")
+            mistake = InputError(f"{where}: there are {len(row)} cells, but the heading has {there}.")
+        cells = {name: cell.strip() for name, cell in zip(columns, row)}
+        lines.append(Line({name: cells.get(name, "") for name in (*required, *optional)}, where, mistake))
+    if not keepsMistakes:
+        raiseAny([line.mistake for line in lines if line.mistake])
+    ignored = tuple(cell.strip() for name, cell in zip(columns, heading) if name not in (*required, *optional))
+    return Sheet(source, comments, tuple(lines), tuple(filter(None, ignored)), separator)
+
+
+def rowsOf(text: str, source: str) -> tuple[list[tuple[int, list[str]]], tuple[str, ...], str]:
+    """Return the rows of a table that are not empty, with the numbers of their lines, its comments and its separator.
+
+    source: name of the file, for messages. Raises InputError for what is no text, and for wrong quotation marks.
+    """
     if "\0" in text:
         raise InputError(f"{source}: the file holds zero bytes, so it is not text.")
     whole = text.splitlines(keepends=True)
@@ -117,23 +142,7 @@ def parseSheet(
         if "field limit" in str(error):
             raise InputError(f"{source}, line {start}: a cell is too long.") from error
         raise InputError(f"{source}, line {start}: the quotation marks are wrong ({error}).") from error
-    if not rows:
-        raise InputError(f"{source}: the file is empty; its first line must be {','.join((*required, *optional))}.")
-    (number, heading), *body = rows
-    columns = _columns(heading, f"{source}, line {number}", required, optional, mayHaveOthers)
-    lines = []
-    for number, row in body:
-        where = f"{source}, line {number}"
-        mistake = None
-        if len(row) > len(columns) and any(cell.strip() for cell in row[len(columns) :]):
-            there = counted(len(columns), "column")
-            mistake = InputError(f"{where}: there are {len(row)} cells, but the heading has {there}.")
-        cells = {name: cell.strip() for name, cell in zip(columns, row)}
-        lines.append(Line({name: cells.get(name, "") for name in (*required, *optional)}, where, mistake))
-    if not keepsMistakes:
-        raiseAny([line.mistake for line in lines if line.mistake])
-    ignored = tuple(cell.strip() for name, cell in zip(columns, heading) if name not in (*required, *optional))
-    return Sheet(source, comments, tuple(lines), tuple(filter(None, ignored)), separator)
+    return rows, comments, separator
 
 
 def _columns(

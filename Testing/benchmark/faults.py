@@ -134,7 +134,7 @@ def main() -> int:
     """Print each fault with whether it was noticed, and the share of all that were."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="faults of files whose path has this text")
-    parser.add_argument("--tests", nargs="+", default=["unit", "door"], help="folders of Testing")
+    parser.add_argument("--tests", nargs="+", default=["unit", "truth", "door"], help="folders of Testing")
     options = parser.parse_args()
     chosen = [fault for fault in FAULTS if options.only in fault.where]
     found: list[bool] = []

@@ -203,12 +203,7 @@ def testMirroredAtTheOriginOfAnImageThatIsNotCentered():
 
 @pytest.mark.parametrize(
     ("low", "high"),
-    [
-        ((0, 6, 6), (15, 14, 13)),
-        ((6, 6, 0), (15, 14, 13)),
-        ((6, 6, 6), (23, 14, 13)),
-        ((6, 6, 6), (15, 14, 23)),
-    ],
+    [((0, 6, 6), (15, 14, 13)), ((6, 6, 0), (15, 14, 13)), ((6, 6, 6), (23, 14, 13)), ((6, 6, 6), (15, 14, 23))],
 )
 def testTouchingTheImageEdge(low, high):
     edge = shapes.box(low, high)

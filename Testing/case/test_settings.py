@@ -150,18 +150,9 @@ def testAcceptedValues(given, kept):
         ({"tolerances": [[1, 2]]}, "The tolerance must be a number, not [1, 2]."),
         ({"percentiles": 0}, "A percentile must be greater than 0 and at most 100 %, not 0."),
         ({"surface": "smooth"}, "The surface must be one of unsmoothed, displayed, not 'smooth'."),
-        (
-            {"families": ()},
-            f"No metric family is chosen; choose from {ALL}.",
-        ),
-        (
-            {"families": "volume"},
-            f"There is no metric family 'volume'; choose from {ALL}.",
-        ),
-        (
-            {"families": ("all", "typo")},
-            f"There is no metric family 'typo'; choose from {ALL}.",
-        ),
+        ({"families": ()}, f"No metric family is chosen; choose from {ALL}."),
+        ({"families": "volume"}, f"There is no metric family 'volume'; choose from {ALL}."),
+        ({"families": ("all", "typo")}, f"There is no metric family 'typo'; choose from {ALL}."),
         (
             {"critical": {"Cord": 0}},
             "The weight of the critical structure 'Cord' must be greater than 0 and at most 1, not 0.",
@@ -176,10 +167,7 @@ def testAcceptedValues(given, kept):
         ({"asPublished": 1}, "Whether the similarity index is computed as published must be True or False, not 1."),
         ({"threshold": 0}, "The threshold must be greater than 0 and at most 1, not 0."),
         ({"cuts": 0}, "The cuts must be a whole number from 1 to 100, not 0."),
-        (
-            {"membershipMaximum": 1},
-            "The largest membership must be a whole number from 2 to 2147483647, not 1.",
-        ),
+        ({"membershipMaximum": 1}, "The largest membership must be a whole number from 2 to 2147483647, not 1."),
         (
             {"grid": "image"},
             "The evaluated grid must be one of reference, union, or an image whose grid it is, not 'image'.",

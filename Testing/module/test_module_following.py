@@ -256,7 +256,7 @@ def testPractice(session, tmp_path):
     assert rows[0][1] == 0 and rows[-1][1] == 2, "the first row is what was there"
     assert [row[0] for row in rows] == sorted(row[0] for row in rows) and rows[-1][4] == 1
     assert panel.plot.chart is not None and "2 strokes" in panel.plot.chart.GetTitle()
-    panel.practice.save(tmp_path / "session.csv")
+    panel.files.saveSession(tmp_path / "session.csv")
     assert (tmp_path / "session.csv").read_text("utf-8").splitlines()[0] == "Time,Strokes,DSC,HD,NSD"
     session.widget.exit()
     assert reference.GetDisplayNode().GetVisibility(), "which the module hides beside its own lines"

@@ -68,7 +68,7 @@ def testReportAndProtocol(session, tmp_path, monkeypatch):
     session.apply()
     for button, name in ((ui.observersReportButton, "page.html"), (ui.observersProtocolButton, "limits.csv")):
         assert button.enabled
-        monkeypatch.setattr("SegmentMetricsPanel.views.buttons.askForPath", lambda *_, name=name: tmp_path / name)
+        monkeypatch.setattr("SegmentMetricsPanel.views.files.askForPath", lambda *_, name=name: tmp_path / name)
         session.click(button)
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "<title>page: 3 observers and 1 test" in page and "data:image/png;base64," in page

@@ -163,13 +163,13 @@ def testTheCursorSaysThatItTakesLong(session, monkeypatch):
     import threading
 
     from PySide6.QtGui import QGuiApplication
-    from SegmentMetricsPanel.views import hazard, maps
+    from SegmentMetricsPanel.views import maps
 
     from SegmentMetricsLib.case.comparison import Comparison
     from SegmentMetricsLib.mrml import charts
 
     seen, threads = [], []
-    for owner, name in ((maps, "showDistanceMap"), (hazard, "showHazard"), (charts, "showHistogram")):
+    for owner, name in ((maps, "showDistanceMap"), (maps, "showHazard"), (charts, "showHistogram")):
         monkeypatch.setattr(owner, name, cursorSeen(seen, name, getattr(owner, name)))
     record = Comparison.record
     monkeypatch.setattr(

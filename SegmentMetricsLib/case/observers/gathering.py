@@ -19,7 +19,7 @@ from ...base.errors import InputError, requireKind
 from ...base.texts import commaSeparated, counted, inAnyCase, tellingApart
 from ...geometry.parts import components
 from ...io.reading import UnusableFile, readAll, stemOf
-from ...io.structurenames import isAlone, settled, shared
+from ...io.structurenames import commonName, isAlone, settleNames
 from ...model.structure import Structure
 from ...model.structures import Labels, inAnySpelling, namesOfSeveral, requireKnown, unusableOf
 from ...model.structureset import StructureSet
@@ -70,7 +70,7 @@ class ObserverCase:
         count = len(self.observers)
         return [organ for organ in self.organs if sum(s is not None for s in organ.structures[:count]) > 1]
 
-    def shown(self, structure: Structure) -> Structure:
+    def withSurface(self, structure: Structure) -> Structure:
         """Return a structure with the surface that is measured."""
         return withSurface(structure, self.settings, self.displayed)
 
@@ -223,16 +223,16 @@ def _names(given: Sequence[Observer], count: int, names: Sequence[str] | None) -
 
 
 def _settle(sets: Sequence[StructureSet]) -> list[StructureSet]:
-    """Return sets in which files with a single nameless structure are called as settled() calls two of them."""
+    """Return sets in which files with a single nameless structure are called as settleNames() calls two of them."""
     areAlone = list(map(isAlone, sets))
     if all(areAlone):
-        common = reduce(shared, [own[0].name for own in sets]) or UNNAMED
+        common = reduce(commonName, [own[0].name for own in sets]) or UNNAMED
         return [own.having([own[0].named(common)]) for own in sets]
     result = list(sets)
     for number, own in enumerate(sets):
         if areAlone[number]:
             others = StructureSet.of([s for other in sets if other is not own for s in other])
-            result[number] = settled((own, others))[0]
+            result[number] = settleNames((own, others))[0]
     return result
 
 

@@ -68,9 +68,9 @@ def imagesFor(region, drawn, images: Sequence[Image]) -> list[Image]:
     """Return the images that a region of interest may have been drawn on, at least one.
 
     It is the image that most of its contours refer to, else those in its frame of reference, else the first. drawn: its
-    item in the sequence of contours, None if it has none.
+    item in the sequence of contours.
     """
-    named = Counter(() if drawn is None else _instancesOf(drawn))
+    named = Counter(_instancesOf(drawn))
     shares = [sum(number for uid, number in named.items() if uid in image.instances) for image in images]
     if any(shares):
         return [images[shares.index(max(shares))]]

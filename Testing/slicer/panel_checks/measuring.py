@@ -92,7 +92,7 @@ def checkCopyAndExport(session: Session) -> None:
     assert lines[:2] == [f"Reference: {STRUCTURE}, Observer 1", f"Test: {STRUCTURE}, Observer 2"]
     assert len(lines) == 3 + len(numbers) - 18 + 1 + session.ui.sidesTable.rowCount and lines[3].startswith("HD\t")
     path = Path(session.folder.name) / "metrics.csv"
-    session.panel.results.export(path)
+    session.panel.files.exportNumbers(path)
     with path.open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
     assert float(row["HD95"]) == session.remembered["HD95"] and row["Reference"] == STRUCTURE

@@ -84,7 +84,7 @@ def checkVerdictFile(session: Session) -> None:
 
     path = Path(session.folder.name) / "verdicts.csv"
     assert session.isShown(session.ui.verdictsButton)
-    session.panel.verdicts.export(path)
+    session.panel.files.exportVerdicts(path)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     judged = session.panel.outcome.judgment["structures"]

@@ -51,7 +51,7 @@ def checkTools(session: Session) -> None:
     everything = session.texts(ui.conventionsTable)
     assert len(everything) == len(rows) and len(everything[0]) > 7
     path = Path(session.folder.name) / "conventions.csv"
-    session.panel.conventions.export(path)
+    session.panel.files.exportTools(path)
     with path.open(encoding="utf-8", newline="") as file:
         written = {(row["Convention"], row["Key"]): row for row in csv.DictReader(file)}
     assert float(written["MedPy", "HD95"]["Value"]) == expected["MedPy"]["HD95"].value
@@ -62,12 +62,12 @@ def checkTools(session: Session) -> None:
     assert len(folders) == 1, "it is in the folder of the pair"
     view = session.panel.conventions
     for text, answer in ((f"{comparison['DSC'].value:.4f}", " is DSC of SegmentMetrics"), ("x", "")):
-        view.numberEdit.text = text
+        ui.numberEdit.text = text
         view.onNumber()
-        assert answer in view.answerLabel.text and session.isShown(view.answerLabel) == bool(answer)
-    assert view.answerLabel.text == "" and "is given in digits" in session.panel.model.notice
+        assert answer in ui.answerLabel.text and session.isShown(ui.answerLabel) == bool(answer)
+    assert ui.answerLabel.text == "" and "is given in digits" in session.panel.model.notice
     ui.toleranceSpinBox.value = 3
-    assert isStale(session) and session.isShown(ui.conventionsStaleLabel) and not view.numberEdit.enabled
+    assert isStale(session) and session.isShown(ui.conventionsStaleLabel) and not ui.numberEdit.enabled
     ui.toleranceSpinBox.value = 2
     assert not isStale(session) and not session.isShown(ui.conventionsStaleLabel)
     session.apply()
