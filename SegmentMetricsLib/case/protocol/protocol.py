@@ -17,7 +17,7 @@ from ...base import units
 from ...base.errors import InputError, Mistakes, asPath, raiseAny, requireKind
 from ...base.texts import commaSeparated, didYouMean, inAnyCase, shortest
 from ...conventions.presets import PRESETS
-from ...io.sheets import Line, Sheet, parseSheet, readSheet
+from ...io.sheets import Line, Sheet, readSheet
 from ...metrics.measurement import ROUNDING, ROUNDING_OF_ZERO
 from ...metrics.metric import EXAMPLES as VALUES
 from ...metrics.metric import PARAMETERS, Asked, Metric
@@ -174,7 +174,7 @@ def parseProtocol(text: str, source: str) -> Protocol:
     """Return the protocol in the text of a CSV file. Columns and errors as for readProtocol()."""
     requireKind(text, str, "The text of a protocol", "a text")
     requireKind(source, str, "The name of a protocol", "a text")
-    return fromSheet(parseSheet(text, source, REQUIRED, OPTIONAL, keepsMistakes=True), source)
+    return fromSheet(readSheet(source, REQUIRED, OPTIONAL, keepsMistakes=True, text=text), source)
 
 
 def fromSheet(sheet: Sheet, name: str) -> Protocol:
