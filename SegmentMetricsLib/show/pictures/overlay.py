@@ -90,7 +90,7 @@ def drawOverlay(
     surfaces = [direction.surface for direction in comparison.distances.directions]
     shapes = []
     for side, surface in zip(REFERENCE_AND_TEST, surfaces, strict=True):
-        values = valuesOn(comparison, side, withLocal=kind == "bld")[coloring.array]
+        values = valuesOn(comparison, side, withLocal=kind == "bld")[coloring.legend.array]
         shapes.append(Shape(surface.points, surface.cells, values, coloring.hasSides))
     comparison.distances.forget()  # free memory, as drawing needs as much again
     if surfaces[0].normal is not None:
@@ -295,8 +295,8 @@ class Canvas:
         left = right - round(21 * scale)
         self.pixels[top:bottom, left:right] = np.rint(coloring.colors(np.linspace(high, low, bottom - top)))[:, None]
         if coloring.isOfWords:
-            step = (high - low) / len(coloring.bands)
-            labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(coloring.bands)]
+            step = (high - low) / len(coloring.legend.bands)
+            labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(coloring.legend.bands)]
         else:
             labels = [(f"{value:g}".replace("-", "\N{MINUS SIGN}"), value) for value in np.linspace(low, high, 5)]
         for text, value in labels:
