@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from statistics import median
 from typing import NamedTuple, cast
 
@@ -26,9 +26,9 @@ from ..geometry.nearcontour import NearContour
 from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ..geometry.surfaces import Surface, evenElements
 from ..model.structure import Structure
+from .effort import voxelSurfaces
 from .metric import OURS, Empty, Family, metric, quantity
 from .pair import Pair
-from .sections import voxelSurfaces
 from .voxel import requireVoxels
 
 FAMILY = Family(70)
@@ -106,10 +106,10 @@ class Similarity:
     axis: int
     unit: str
 
-    @cached_property
-    def paired(self) -> tuple[SliceScore, ...]:
-        """The slices that are not flagged."""
-        return tuple(one for one in self.slices if not one.flag)
+    def medianOf(self, number: str, otherwise: float) -> float:
+        """Return the median of a number of the slices that are not flagged, another value if all are."""
+        found = [getattr(one, number) for one in self.slices if not one.flag]
+        return median(found) if found else otherwise
 
     @property
     def flagged(self) -> tuple[SliceScore, ...]:
@@ -209,8 +209,8 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
     for hole in (False, True):
         followed, following = ([c for c in contours if c.isHole == hole] for contours in (reference, test))
         if len(followed) != len(following):
-            what = "hole" if hole else "contour"
-            return [], COUNTS_DIFFER.format(*(_number(len(contours), what) for contours in (followed, following)))
+            what, numbers = "hole" if hole else "contour", (len(followed), len(following))
+            return [], COUNTS_DIFFER.format(*(f"{n or 'no'} {what}{'' if n == 1 else 's'}" for n in numbers))
         if followed:
             centers = [np.array([c.center for c in contours]) for contours in (followed, following)]
             nearest = np.linalg.norm(centers[0][:, None] - centers[1], axis=2).argmin(axis=1).tolist()
@@ -218,10 +218,6 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
                 return [], CLAIMED_TWICE
             pairs += [(contour, following[number]) for contour, number in zip(followed, nearest, strict=True)]
     return pairs, ""
-
-
-def _number(number: int, what: str) -> str:
-    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
 Slices = Mapping[int, Sequence[Contour]]
@@ -449,10 +445,14 @@ def sliceSimilarity(pair: Pair, il: float, ol: float) -> Similarity:
         raise Undefined(pair.emptiness)
     if pair.dimension == 2 and not liesInPlane(*(s.surface for s in pair.structures)):
         raise Undefined("the contours lie in different planes")
-    grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
-    levels = Levels(il, ol)
+    grid, levels = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None), Levels(il, ol)
     if grid is None:
-        return _ofLines(pair, levels)
+        if pair.dimension == 3:
+            raise Undefined("both are meshes, which have no slices: see MSI3D")
+        if pair.settings.asPublished or pair.settings.msiUnit == "pixel":
+            raise Undefined("contours without an image have no pixels")
+        # lines, whose sampling density follows from the spacing for meshes
+        grid = pair.overlapGrid.grid
     if pair.settings.asPublished:
         masks, planes = pair.masksOn(grid), Planes(grid, grid.sliceAxis, "pixel")
         requireVoxels(*masks)
@@ -483,18 +483,6 @@ def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]
         return sections.contains(np.linalg.solve(planes.scale, positions.T).T, slices)
 
     return contours, inside
-
-
-def _ofLines(pair: Pair, levels: Levels) -> Similarity:
-    """Return the index of contours given as lines; their sampling density follows from the spacing for meshes."""
-    if pair.dimension == 3:
-        raise Undefined("both are meshes, which have no slices: see MSI3D")
-    if pair.settings.asPublished or pair.settings.msiUnit == "pixel":
-        raise Undefined("contours without an image have no pixels")
-    grid = pair.overlapGrid.grid
-    planes = Planes(grid, grid.sliceAxis, "mm")
-    reference, test = (slicecontours.ofSurface(s.surface, planes) for s in pair.structures)
-    return measure(reference, test, planes, levels, insidePolygons(reference), pair.settings.splitContours)
 
 
 def noteOnSlices(fate: str, sliceSimilarity: Similarity) -> str:
@@ -568,8 +556,7 @@ def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
 
     0 if there are none.
     """
-    paired = sliceSimilarity.paired
-    return median(one.score for one in paired) if paired else 0.0
+    return sliceSimilarity.medianOf("score", 0.0)
 
 
 @ofDistance(
@@ -586,8 +573,7 @@ def pairedDistance(sliceSimilarity: Similarity) -> float:
 
     Infinite if there are none.
     """
-    paired = sliceSimilarity.paired
-    return median(cast(float, one.distance) for one in paired) if paired else math.inf
+    return sliceSimilarity.medianOf("distance", math.inf)
 
 
 @ofDistance(
@@ -603,8 +589,7 @@ def meanLocalDistance(sliceSimilarity: Similarity) -> float:
 
     Infinite if there are none.
     """
-    paired = sliceSimilarity.paired
-    return median(cast(float, one.meanBLD) for one in paired) if paired else math.inf
+    return sliceSimilarity.medianOf("meanBLD", math.inf)
 
 
 class PairedElements(NamedTuple):
