@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from statistics import median
 
 import numpy as np
 import pytest
@@ -306,7 +305,7 @@ class TestPairedDistance:
         assert [s.distance for s in single] == pytest.approx(distances, abs=0.02)
         values = result["PairedDistance"].value, result["MeanBLD"].value
         assert values == pytest.approx(ORGANS[label], abs=0.02 / 2)
-        assert values[0] == median(s.distance for s in result.similarity.paired)
+        assert values[0] == result.similarity.medianOf("distance", math.inf)
 
 
 def densely(line: np.ndarray, step: float) -> np.ndarray:
