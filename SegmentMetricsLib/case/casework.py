@@ -18,7 +18,7 @@ from ..base.texts import commaSeparated, counted
 from ..geometry.grids import Grid
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
-from ..io.structurenames import adviceOnCases, settled
+from ..io.structurenames import adviceOnCases, settleNames
 from ..metrics.findings import alarmsFirst
 from ..metrics.pair import Pair
 from ..model.dose import Dose
@@ -216,22 +216,17 @@ class Case:
         """
         pairs = self.pairing.pairs
         done: dict[int, Comparison | PairError] = {}
-
-        def isWanted(number: int, chosen: Collection[int]) -> bool:
-            begun = len(done) + len(chosen)
-            try:
-                return progress is None or progress(begun, len(pairs), pairs[number].reference.name) is not False
-            except Cancelled:
-                if not begun:
-                    raise
-                return False
-
         for pack in self.packs():
             chosen: list[int] = []
-            for number in pack:
-                if not isWanted(number, chosen):
-                    break
-                chosen.append(number)
+            try:
+                for number in pack:
+                    begun, name = len(done) + len(chosen), pairs[number].reference.name
+                    if progress is not None and progress(begun, len(pairs), name) is False:
+                        break
+                    chosen.append(number)
+            except Cancelled:
+                if not (done or chosen):
+                    raise
             try:
                 # the pairs are measured when they are listed
                 found = run(partial(list, self.pairs(pairs[number] for number in chosen)))
@@ -320,10 +315,10 @@ def openCase(
     """Read the structures of a case and pair them.
 
     names, labelNames: as for compareCase(). choices: pairs as for readableChoices(). listedAs: the name of the
-    structure of two files in a list of cases, as for settled(); choices and names that such a case does not have are
-    left out. needsPair: whether to raise InputError if there is no pair. image: path of the image under the contours;
-    what is doubtful about it is among the findings of the pairing. dose: of a plan, as for compare(); the settings then
-    ask for its family. protocol: as of a Case.
+    structure of two files in a list of cases, as for settleNames(); choices and names that such a case does not have
+    are left out. needsPair: whether to raise InputError if there is no pair. image: path of the image under the
+    contours; what is doubtful about it is among the findings of the pairing. dose: of a plan, as for compare(); the
+    settings then ask for its family. protocol: as of a Case.
     """
     settings, plan = comparison.adapt(settings, dose=dose)
     given = (reference, test)
@@ -331,7 +326,7 @@ def openCase(
     found = iter(readAll(paths, settings.threshold, settings.membershipMaximum, labelNames))
     sets = [next(found) if isinstance(one, (str, os.PathLike)) else _several(one) for one in given]
     classes = dict(settings.instanceClasses) if settings.instanceMaps else None
-    sets = settled(separateIgnored(sets, settings.ignore, labelNames, classes), name=listedAs)
+    sets = settleNames(separateIgnored(sets, settings.ignore, labelNames, classes), name=listedAs)
     isInFiles = len(paths) == len(given)
     referenceSet, testSet = sets
     settings = withLabelsNamed(settings, referenceSet, testSet, labelNames)
@@ -387,7 +382,7 @@ def withLabelsNamed(
     labelNames: names, by number, of labels that have none of their own.
     """
 
-    def named(given: Iterable[tuple[str, float]], structures: Collection[Structure]) -> tuple[tuple[str, float], ...]:
+    def spell(given: Iterable[tuple[str, float]], structures: Collection[Structure]) -> tuple[tuple[str, float], ...]:
         found: dict[str, float] = {}
         for name, weight in given:
             fitting = inAnySpelling([name], labelNames, structures) if isPattern(name) else ()
@@ -396,7 +391,7 @@ def withLabelsNamed(
 
     both = StructureSet.of(reference) + test
     return replace(
-        settings, critical=named(settings.critical, reference), labelWeights=named(settings.labelWeights, both)
+        settings, critical=spell(settings.critical, reference), labelWeights=spell(settings.labelWeights, both)
     )
 
 

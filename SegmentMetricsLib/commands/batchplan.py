@@ -147,7 +147,7 @@ def planOf(
     # they ask for the family dose as well if any case has one
     settings = next((task.settings for task in tasks), settings)
     if settings.surface == "displayed":
-        from .pairwork import makeDisplayed
+        from .comparing import makeDisplayed
 
         tasks = [replace(task, displayed=makeDisplayed) for task in tasks]
     return Plan(tasks, settings, output, given, names, pairs, statistics or Options())

@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
-    from .pairwork import makeDisplayed
+    from .comparing import makeDisplayed
 
     labelNames = labelNamesFrom(options.label_names)
     names = None if options.names is None else namesFrom(options.names)
@@ -158,13 +158,14 @@ class WrittenStudy:
             raise found
         if self.folder is not None:
             from ..show import observers as observerfiles
+            from ..show import writing
 
             name = self.names[task[0]]
             observerfiles.writeStructure(found, name, self.folder)
             if self.isDrawn and found.variation is not None:
                 from ..show.pictures.overlay import drawVariation
 
-                drawVariation(found, self.folder / observerfiles.fileName("picture", name))
+                drawVariation(found, self.folder / writing.fileName("picture", name))
         # without the surfaces, which are many times as large as the voxels that they are made of
         return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 

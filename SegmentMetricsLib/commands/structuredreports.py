@@ -27,8 +27,8 @@ def addStructuredReport(parser: Parser, group: argparse._ActionsContainer, isFor
     parser.addFurther("--sr-source", metavar="PATH", action="append", default=[], type=pathFrom, help=source)
     parser.addFurther("--sr-pdf", metavar="FILE", type=pathFrom, help="PDF to store as DICOM beside the report")
     for element, name in IDENTITY.items():
-        what = f"{element} where no source has it"
-        parser.addFurther(f"--{name.replace('_', '-')}", metavar="TEXT", default="", help=what)
+        flag = f"--{name.replace('_', '-')}"
+        parser.addFurther(flag, metavar="TEXT", default="", help=f"{element} where no source has it")
 
 
 def dicomWriters(options: argparse.Namespace) -> list[Callable[[Any], object]]:
@@ -38,11 +38,11 @@ def dicomWriters(options: argparse.Namespace) -> list[Callable[[Any], object]]:
     """
     given = {element: text for element, name in IDENTITY.items() if (text := getattr(options, name))}
     consensus = vars(options).get("consensus_seg")
-    isInVain = (given or options.sr_source) and not consensus
-    if not options.sr and (isInVain or options.sr_pdf or options.sr_by_name):
-        raise InputError("The options for a structured report need --sr FILE.dcm.")
-    if not options.sr and not consensus:
-        return []
+    if not options.sr:
+        if options.sr_pdf or options.sr_by_name or (not consensus and (given or options.sr_source)):
+            raise InputError("The options for a structured report need --sr FILE.dcm.")
+        if not consensus:
+            return []
     from ..io.dicom.opening import WRITING, requireInstalled
     from ..show.structuredreport import writeReport
 

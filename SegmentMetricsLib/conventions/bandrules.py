@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,32 +28,35 @@ def overlaps(dice: str, jaccard: str = "") -> dict[str, Number]:
     }
 
 
-def voxelBands(sampling: Sampling, tolerance: float) -> float:
-    """Return the overlap of the voxels closer than the tolerance, in voxels, to a voxel of their own mask's border."""
-    first, second = (sampling.keep(("band", number, tolerance), lambda n=number: _band(sampling, n, tolerance))
-                     for number in (0, 1))  # fmt: skip
-    return sharedShare(first, second)
+@dataclass(frozen=True)
+class VoxelBands:
+    """The overlap, in [0, 1], of the voxels near the boundary of each mask; NaN when there are none.
+
+    band: returns those voxels [k, j, i] of a mask, given the Sampling, the number of the mask, and the tolerance.
+    """
+
+    band: Callable[[Sampling, int, float], np.ndarray]
+
+    def __call__(self, sampling: Sampling, tolerance: float) -> float:
+        first, second = (
+            sampling.keep((self.band, number, tolerance), lambda n=number: self.band(sampling, n, tolerance))
+            for number in (0, 1)
+        )
+        either = np.count_nonzero(first | second)
+        return np.count_nonzero(first & second) / either if either else math.nan
 
 
-def sharedShare(first: np.ndarray, second: np.ndarray) -> float:
-    """Return intersection over union, in [0, 1], of two sets of voxels, bool arrays; NaN when both are empty."""
-    either = np.count_nonzero(first | second)
-    return np.count_nonzero(first & second) / either if either else float("nan")
+def nearBorder(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
+    """Return the voxels of a mask closer than the tolerance, in voxels, to a voxel of its border."""
+    from scipy.ndimage import maximum_filter
 
-
-def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
     mask, band = sampling.arrays[number], sampling.voxels(faceBorder, number)
     # only voxels in the box around a border voxel can be near it
-    candidates = np.argwhere(mask & ~band & _spread(band, math.ceil(tolerance) - 1))
+    reach = math.ceil(tolerance) - 1
+    around = maximum_filter(band, 2 * reach + 1, mode="constant") if reach else band
+    candidates = np.argwhere(mask & ~band & around)
     tree = sampling.tree(faceBorder, number, (1.0, 1.0, 1.0))
     near, _ = tree.query(candidates.astype(float), workers=threads())
     band = band.copy()
     band[tuple(candidates[near < tolerance].T)] = True
     return band
-
-
-def _spread(voxels: np.ndarray, reach: int) -> np.ndarray:
-    """Return the voxels at most `reach` steps away from the given ones along every axis."""
-    from scipy.ndimage import maximum_filter
-
-    return maximum_filter(voxels, 2 * reach + 1, mode="constant") if reach else voxels

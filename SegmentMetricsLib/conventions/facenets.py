@@ -16,7 +16,6 @@ from ..distances.surfacedistances import BoundaryPair
 from ..geometry import contours, meshing
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, triangleIndices
-from .bandrules import sharedShare
 from .meshes import samples
 from .rules import Sample
 from .toolmasks import Sampling
@@ -69,14 +68,11 @@ def _measure(source: tuple, target: tuple, spacing: np.ndarray) -> Sample:
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
     goals = np.unique(target[1], axis=0)
     distances = np.zeros(len(faces))
-    apart = np.flatnonzero(~np.isin(_number(faces), _number(goals)))
+    # a unique number for every face
+    number = np.array([1 << 42, 1 << 21, 1])
+    apart = np.flatnonzero(~np.isin((faces + (1 << 20)) @ number, (goals + (1 << 20)) @ number))
     distances[apart] = _toFaces(corners[apart].mean(axis=1), goals, spacing)
     return Sample(distances, areas)
-
-
-def _number(faces: np.ndarray) -> np.ndarray:
-    """Return a unique number for every face (n, 3)."""
-    return (faces + (1 << 20)) @ np.array([1 << 42, 1 << 21, 1])
 
 
 def _toFaces(points: np.ndarray, faces: np.ndarray, spacing: np.ndarray) -> np.ndarray:
@@ -107,16 +103,8 @@ def _toFaces(points: np.ndarray, faces: np.ndarray, spacing: np.ndarray) -> np.n
     return found
 
 
-def faceBands(sampling: Sampling, tolerance: float) -> float:
-    """Return the overlap of the voxels whose centers are closer than the tolerance in mm to a face of their mask."""
-    first, second = (
-        sampling.keep(("faces", number, tolerance), lambda n=number: _band(sampling, n, tolerance)) for number in (0, 1)
-    )
-    return sharedShare(first, second)
-
-
-def _band(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
-    """Return the voxels of a mask whose centers are near a voxel outside, taken as a box."""
+def nearFaces(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
+    """Return the voxels of a mask whose centers are closer than the tolerance in mm to a voxel outside, as a box."""
     mask = sampling.arrays[number]
     limit = (tolerance - TIE_TOLERANCE) ** 2
     squared = np.where(mask, np.float32(np.inf), np.float32(0))

@@ -90,22 +90,21 @@ class Sampling:
 
         unit: (3,) the length of a step along k, j, i.
         """
-        key = ("nearest", source, number, target, unit)
-        return self.keep(key, lambda: self._nearest(source, number, target, unit))
 
-    def _nearest(self, source: Callable, number: int, target: Callable, unit: tuple[float, ...]) -> np.ndarray:
-        there = self.voxels(target, 1 - number)
-        indices = self.indices(source, number)
-        apart = ~there[tuple(indices.T)]
-        found = np.zeros(len(indices))
-        if apart.any():
-            goals = self.indices(target, 1 - number)
-            if not len(goals):
-                raise Undefined(NO_BORDER)
-            _, which = self.tree(target, 1 - number, unit).query(indices[apart] * unit, workers=threads())
-            # from whole steps, as in distance transforms: equal steps give equal distances to the last digit
-            found[apart] = np.sqrt((((indices[apart] - goals[which]) * unit) ** 2).sum(axis=1))
-        return found
+        def find() -> np.ndarray:
+            indices = self.indices(source, number)
+            apart = ~self.voxels(target, 1 - number)[tuple(indices.T)]
+            found = np.zeros(len(indices))
+            if apart.any():
+                goals = self.indices(target, 1 - number)
+                if not len(goals):
+                    raise Undefined(NO_BORDER)
+                _, which = self.tree(target, 1 - number, unit).query(indices[apart] * unit, workers=threads())
+                # from whole steps, as in distance transforms: equal steps give equal distances to the last digit
+                found[apart] = np.sqrt((((indices[apart] - goals[which]) * unit) ** 2).sum(axis=1))
+            return found
+
+        return self.keep(("nearest", source, number, target, unit), find)
 
     def tree(self, kind: Callable, number: int, unit: tuple[float, ...]):
         """Return the search tree of the voxels of a kind."""

@@ -18,7 +18,7 @@ from ..model.dose import Dose
 from .dicom.opening import isDicom, patientOf, read, textOf
 from .dicom.opening import readable as decoded
 from .formats.table import IMAGE_SUFFIXES
-from .reading import inspected, suffixOf
+from .reading import readChecked, suffixOf
 
 # Part of a step by which planes at even distances may lie aside through rounding.
 EVEN = 1e-6
@@ -66,10 +66,16 @@ def readDose(
     owner = paths[0] if len(paths) == 1 else paths[0].parent
     try:
         if len(paths) == 1 and owner.is_dir():
-            paths = _dosesIn(owner)
+            files = [path for path in sorted(owner.iterdir()) if path.is_file() and isDicom(path)]
+            opened = {path: read(path, stop_before_pixels=True) for path in files}
+            found = [path for path, dataset in opened.items() if textOf(dataset, "Modality") == "RTDOSE"]
+            if not found:
+                raise InputError(f"{owner}: the folder has no RTDOSE file.")
+            # those without pixels have histograms only
+            paths = [path for path in found if "Rows" in opened[path]] or found
             weights *= len(paths)
         if len(paths) > 1 or weights[0] != 1:
-            return _summed(paths, weights)
+            return _sumOf(paths, weights)
         owner = paths[0]
         return _readRtDose(owner) if isDicom(owner) else _readImage(owner)
     except OSError as error:
@@ -100,18 +106,7 @@ def readWeighted(parts: Sequence[tuple[str, float]]) -> Dose | None:
     return readDose([path for path, _ in parts], weights=[weight for _, weight in parts]) if parts else None
 
 
-def _dosesIn(folder: Path) -> list[Path]:
-    """Return the RTDOSE files of a folder. Raises InputError for none."""
-    files = [path for path in sorted(folder.iterdir()) if path.is_file() and isDicom(path)]
-    opened = {path: read(path, stop_before_pixels=True) for path in files}
-    found = [path for path, dataset in opened.items() if textOf(dataset, "Modality") == "RTDOSE"]
-    if not found:
-        raise InputError(f"{folder}: the folder has no RTDOSE file.")
-    # those without pixels have histograms only
-    return [path for path in found if "Rows" in opened[path]] or found
-
-
-def _summed(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
+def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
     """Return the sum of the RTDOSE files of beams or fraction groups of one plan, each with its weight; or of one."""
     for path in paths:
         if not isDicom(path):
@@ -158,7 +153,7 @@ def _readImage(path: Path) -> Dose:
     suffix = suffixOf(path)
     if suffix not in IMAGE_SUFFIXES:
         raise InputError(f"this is no dose; use RTDOSE, or an image in Gy ({', '.join(IMAGE_SUFFIXES)}).")
-    _, image = inspected(path, suffix)
+    _, image = readChecked(path, suffix)
     return Dose.fromImage(image, file=str(path), remarks=(IN_GY.format(file=path.name),))
 
 
@@ -177,7 +172,7 @@ def _readRtDose(path: Path) -> Dose:
         kind = textOf(dataset, "DoseType").strip().upper()
         if kind == "ERROR":
             raise InputError("the file has the difference between two doses, not a dose.")
-        grid, planes, isReversed = _placed(dataset)
+        grid, planes, isReversed = _placeOf(dataset)
         values = _values(dataset) * unit
         remarks = [f"{path.name} is {what}." for what in [_whatIsSummed(dataset)] if what != "the dose of a plan"]
         if kind == "EFFECTIVE":
@@ -230,7 +225,7 @@ def _values(dataset) -> np.ndarray:
     return dataset.pixel_array.astype(np.float64).reshape(-1, dataset.Rows, dataset.Columns) * scaling
 
 
-def _placed(dataset) -> tuple[Grid, np.ndarray | None, bool]:
+def _placeOf(dataset) -> tuple[Grid, np.ndarray | None, bool]:
     """Return the grid of an RTDOSE file, its planes as of a Dose, and whether they are stored the other way round."""
     _require(dataset, "Rows", "Columns", "BitsAllocated")
     if (dataset.get("NumberOfFrames") or 1) == 1 and np.size(dataset.get("GridFrameOffsetVector")) < 2:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import SimpleITK
@@ -14,14 +12,14 @@ from ..base.errors import InputError, asPath
 from ..base.texts import commaSeparated, counted
 from ..geometry.grids import Grid
 from ..model.grayimages import GrayImage, shownValues
-from .dicom.opening import isDicom
+from .dicom.opening import hashOf, isDicom
 from .dicom.series import Slice, gridAlong, groupsOf, heightsOfSlices, lineOf, withoutRepeats
 from .dicom.unevenslices import Slabs
 from .formats import nifti
 from .formats.headers import unicodeText
 from .formats.table import IMAGE_SUFFIXES
 from .messages import quiet
-from .reading import DICOM_SUFFIX, UnusableFile, frameOfReference, inspected, suffixOf
+from .reading import DICOM_SUFFIX, NIFTI_SUFFIXES, frameOfReference, nameFile, readChecked, suffixOf
 from .segmentationfiles import segmentHeaders
 
 # Modalities of DICOM files that are no images of the patient.
@@ -42,7 +40,7 @@ def readGrayImage(path: str | Path) -> GrayImage:
     four dimensions, a segmentation, or a folder of several series.
     """
     path = asPath(path)
-    try:
+    with nameFile(path, "image"):
         if not path.exists():
             raise InputError("there is no such file or folder.")
         if path.is_dir() or suffixOf(path) == DICOM_SUFFIX or (not suffixOf(path) and isDicom(path)):
@@ -51,25 +49,16 @@ def readGrayImage(path: str | Path) -> GrayImage:
             kinds = ", ".join((*IMAGE_SUFFIXES, DICOM_SUFFIX))
             raise InputError(f"this is not an image that can be shown; use {kinds} or a folder of DICOM files.")
         return _fromFile(path)
-    except UnusableFile:
-        raise
-    except InputError as error:
-        raise UnusableFile(f"{path}: {error}") from error
-    except OSError as error:
-        raise UnusableFile(f"{path}: the image cannot be read ({error.strerror}).") from error
-    except MemoryError as error:
-        raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
 
 def _fromFile(path: Path) -> GrayImage:
     suffix = suffixOf(path)
-    _, image = inspected(path, suffix)
+    _, image = readChecked(path, suffix)
     if segmentHeaders(image) or suffix == SEGMENTATION_SUFFIX:
         raise InputError("this is a segmentation, not the image that it was drawn on.")
     grid = _gridOf(image)
-    header = nifti.check(path) if suffix in (".nii", ".nii.gz") else None
-    forms = ("sform", "qform") if header is None else nifti.formsTaken(header, grid)
-    return GrayImage(_valuesOf(image), grid, name=path.name, frameOfReference=frameOfReference(image, forms))
+    header = nifti.check(path) if suffix in NIFTI_SUFFIXES else None
+    return GrayImage(_valuesOf(image), grid, name=path.name, frameOfReference=frameOfReference(image, header))
 
 
 def _gridOf(image: SimpleITK.Image) -> Grid:
@@ -99,14 +88,14 @@ def _fromSeries(path: Path) -> GrayImage:
     if file is not None:
         found = {one: names for one, names in found.items() if any(Path(name).samefile(file) for name in names)}
     given = ((_headerOf(names[0]), names) for names in found.values())
-    series = [(header, names) for header, names in given if header is not None and header.modality not in NO_IMAGES]
+    series = [(header, names) for header, names in given if header and _text(header, MODALITY) not in NO_IMAGES]
     if not series:
         raise InputError("this holds no DICOM image." if file is None else "this is no DICOM image.")
     if len(series) > 1:
-        told = [
-            f"{header.title} ({counted(len(names), 'file')}, such as {Path(names[0]).name})"
-            for header, names in series[:MOST_SERIES]
-        ]
+        told = []
+        for header, names in series[:MOST_SERIES]:
+            title = " ".join(filter(None, (_text(header, MODALITY), _text(header, DESCRIPTION)))) or "image"
+            told.append(f"{title} ({counted(len(names), 'file')}, such as {Path(names[0]).name})")
         raise InputError(
             f"this folder holds {len(series)} series of images: {commaSeparated(told)}; give a file of the one that is "
             "meant, or a folder with this one alone."
@@ -115,22 +104,8 @@ def _fromSeries(path: Path) -> GrayImage:
     return _read(names, header)
 
 
-class _Header(NamedTuple):
-    """What the header of a DICOM file says.
-
-    modality: "" if unknown. patient: fingerprint of the patient's ID. frame: UID of the frame of reference. title: of
-    the series, for messages. reader: with all elements.
-    """
-
-    modality: str
-    patient: str
-    frame: str
-    title: str
-    reader: SimpleITK.ImageFileReader
-
-
-def _headerOf(file: str) -> _Header | None:
-    """Return the header of a DICOM file, None if it is no image."""
+def _headerOf(file: str) -> SimpleITK.ImageFileReader | None:
+    """Return a reader with the elements of a DICOM file, None if it is no image."""
     reader = SimpleITK.ImageFileReader()
     reader.SetFileName(file)
     try:
@@ -138,18 +113,14 @@ def _headerOf(file: str) -> _Header | None:
             reader.ReadImageInformation()
     except RuntimeError:
         return None
-
-    def text(key: str) -> str:
-        return unicodeText(reader.GetMetaData(key)).strip(" \0") if reader.HasMetaDataKey(key) else ""
-
-    patient = text(PATIENT)
-    # the same as of structures
-    fingerprint = hashlib.sha256(patient.encode()).hexdigest() if patient else ""
-    title = " ".join(filter(None, (text(MODALITY), text(DESCRIPTION)))) or "image"
-    return _Header(text(MODALITY), fingerprint, text(FRAME), title, reader)
+    return reader
 
 
-def _read(names: Sequence[str], header: _Header) -> GrayImage:
+def _text(header: SimpleITK.ImageFileReader, key: str) -> str:
+    return unicodeText(header.GetMetaData(key)).strip(" \0") if header.HasMetaDataKey(key) else ""
+
+
+def _read(names: Sequence[str], header: SimpleITK.ImageFileReader) -> GrayImage:
     """Return the image in the files of a series: those of its slices that lie in one row."""
     slices = {one: name for name in names if (one := _sliceOf(name)) is not None}
     # of the geometry that most have, in ascending order
@@ -178,9 +149,9 @@ def _read(names: Sequence[str], header: _Header) -> GrayImage:
         values,
         grid,
         name=Path(names[0]).parent.name if len(names) > 1 else Path(names[0]).name,
-        modality=header.modality,
-        frameOfReference=header.frame,
-        patient=header.patient,
+        modality=_text(header, MODALITY),
+        frameOfReference=_text(header, FRAME),
+        patient=hashOf(_text(header, PATIENT)),
         remarks=tuple(remarks),
     )
 
@@ -188,19 +159,17 @@ def _read(names: Sequence[str], header: _Header) -> GrayImage:
 def _sliceOf(file: str) -> Slice | None:
     """Return the slice in a DICOM file, None if it does not say where it lies."""
     header = _headerOf(file)
-    reader = None if header is None else header.reader
-    if reader is None or not all(reader.HasMetaDataKey(key) for key in (POSITION, ORIENTATION)):
+    if header is None or not all(header.HasMetaDataKey(key) for key in (POSITION, ORIENTATION)):
         return None
     try:
-        told = [np.array(reader.GetMetaData(key).split("\\"), float) for key in (POSITION, ORIENTATION)]
+        told = [np.array(header.GetMetaData(key).split("\\"), float) for key in (POSITION, ORIENTATION)]
     except ValueError:
         return None
     if [len(numbers) for numbers in told] != [3, 6] or not np.isfinite(np.concatenate(told)).all():
         return None
-    columns, rows = reader.GetSize()[:2]
-    instance = reader.GetMetaData(INSTANCE).strip(" \0") if reader.HasMetaDataKey(INSTANCE) else file
-    spacing = np.array(reader.GetSpacing()[:2])
-    return Slice(instance, "", told[0], told[1].reshape(2, 3), spacing, (columns, rows), 0.0)
+    columns, rows = header.GetSize()[:2]
+    spacing = np.array(header.GetSpacing()[:2])
+    return Slice(_text(header, INSTANCE) or file, "", told[0], told[1].reshape(2, 3), spacing, (columns, rows), 0.0)
 
 
 def _inPlace(values: np.ndarray, grid: Grid, stack: Sequence[Slice]) -> tuple[np.ndarray, Grid, str]:
@@ -222,4 +191,4 @@ def _inPlace(values: np.ndarray, grid: Grid, stack: Sequence[Slice]) -> tuple[np
         raise InputError("the slices of this series do not lie in a row.")
     grid = gridAlong(stack[0], start + way * slabs.start, way * slabs.distance, slabs.depth)
     remark = f"The slices under the contours are not equally spaced: they are shown {slabs.description}."
-    return slabs.layered(values, 0)[0], grid, remark
+    return slabs.layersOf(values, 0)[0], grid, remark

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,7 +12,7 @@ from pathlib import Path
 from ..base.errors import InputError, requireKind
 from ..base.texts import commaSeparated, didYouMean, inAnyCase, oneLine
 from ..model.structures import Labels
-from .sheets import COMMENT, SEPARATORS, textOf
+from .sheets import COMMENT, rowsOf, textOf
 
 SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")
 BACKGROUND = 0
@@ -43,7 +42,7 @@ def labelNamesFrom(given: Mapping[int, str] | Mapping[Labels, str] | str | Path 
         known = None if Path(given).exists() else knownTables().get(inAnyCase(str(given), knownTables()))
         return readLabelNames(known or given)
     requireKind(given, Mapping, "The names of labels", "a mapping of numbers to names, or the path of a file")
-    return _collected("labelNames", [("", number, name) for number, name in given.items()])
+    return _collect("labelNames", [("", number, name) for number, name in given.items()])
 
 
 def readLabelNames(path: str | Path) -> dict[Labels, str]:
@@ -54,13 +53,13 @@ def readLabelNames(path: str | Path) -> dict[Labels, str]:
     with or without a heading (.csv, .tsv), or a color table of Slicer (.ctbl). Raises InputError, naming the file and
     the place, for other files, duplicate numbers or names, and a file without any name.
     """
-    return _collected(str(path), _entriesOf(Path(path), "names of labels"))
+    return _collect(str(path), _entriesOf(Path(path), "names of labels"))
 
 
 def readClasses(path: str | Path) -> dict[str, str]:
     """Return the names in a file by label, in a file as for readLabelNames(), where labels may have the same name."""
     found: dict[str, str] = {}
-    for labels, name in _collected(str(path), _entriesOf(Path(path), "classes"), areUnique=False).items():
+    for labels, name in _collect(str(path), _entriesOf(Path(path), "classes"), areUnique=False).items():
         found.update(dict.fromkeys(map(str, [labels] if isinstance(labels, int) else labels), name))
     return found
 
@@ -79,7 +78,7 @@ def _entriesOf(path: Path, what: str) -> Iterator[tuple[str, object, object]]:
     return READERS[suffix](str(path), text)
 
 
-def _collected(source: str, entries: Iterable[tuple[str, object, object]], areUnique: bool = True) -> dict[Labels, str]:
+def _collect(source: str, entries: Iterable[tuple[str, object, object]], areUnique: bool = True) -> dict[Labels, str]:
     """Return names by number.
 
     entries: place of each entry ("" if unknown), its number or numbers, and its name. areUnique: whether names must
@@ -153,17 +152,8 @@ def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:
 
 
 def _ofTable(source: str, text: str) -> Iterator[tuple[str, object, object]]:
-    lines = ["\n" if line.startswith(COMMENT) else line for line in text.splitlines(keepends=True)]
-    first = next((line for line in lines if line.strip()), "")
-    reader = csv.reader(lines, delimiter=max(SEPARATORS, key=first.count), strict=True)
-    rows = []
-    try:
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if any(cells):
-                rows.append((f", line {reader.line_num}", cells))
-    except csv.Error as error:
-        raise InputError(f"{source}, line {reader.line_num}: this is not a line of a table ({error}).") from error
+    found, *_ = rowsOf(text, source)
+    rows = [(f", line {number}", [cell.strip() for cell in row]) for number, row in found]
     for where, cells in rows:
         if len(cells) != 2:
             raise InputError(f"{source}{where}: there must be two cells, a number and a name, not {len(cells)}.")

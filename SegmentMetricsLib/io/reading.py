@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import SimpleITK
@@ -24,9 +25,8 @@ from ..model.structure import Structure
 from ..model.structures import Labels, asName, inAnySpelling, nameNumber, requireUsable
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings
-from . import fractional
 from .dicom.kinds import FileKind, kindOf
-from .dicom.loading import readStructures as readDicom
+from .dicom.kinds import readStructures as readDicom
 from .dicom.opening import DAMAGED, isDicom, requireInstalled
 from .formats import nifti, nrrd, vtp
 from .formats.headers import unicodeText
@@ -34,7 +34,7 @@ from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, MESHES, inspect, reada
 from .labelnames import labelNamesFrom
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
-from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, unwrapped
+from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, unwrap
 
 DICOM_SUFFIX, NIFTI_SUFFIXES, NRRD_SUFFIXES = ".dcm", (".nii", ".nii.gz"), (".nrrd", ".seg.nrrd")
 UNTOLD = "it is DICOM that does not say what it holds."
@@ -58,11 +58,26 @@ class UnusableFile(InputError):
 
 
 class NoSegmentationFile(UnusableFile):
-    """An image file that contains no structures, such as a CT. reason: without the file's name."""
+    """An image file that contains no structures, such as a CT."""
 
-    def __init__(self, path: Path, reason: str):
-        super().__init__(f"{path}: {reason}")
-        self.reason = reason
+
+@contextmanager
+def nameFile(path: Path, what: str = "file") -> Iterator[None]:
+    """Raise an UnusableFile that names a file in place of any problem with it. what: it is."""
+    try:
+        yield
+    except UnusableFile:
+        raise
+    except NoSegmentation as error:
+        raise NoSegmentationFile(f"{path}: {error}") from error
+    except ValueError as error:
+        raise UnusableFile(f"{path}: {oneLine(str(error))}") from error
+    except NotImplementedError as error:  # pydicom's for the type of an element that does not exist
+        raise UnusableFile(f"{path}: {DAMAGED}") from error
+    except OSError as error:  # such as of a disk or a network
+        raise UnusableFile(f"{path}: the {what} cannot be read ({error.strerror}).") from error
+    except MemoryError as error:
+        raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
 
 @dataclass(frozen=True)
@@ -133,10 +148,8 @@ def readStructures(
     wanted = inAnySpelling([name], names, structures)
     named = structures.having(structure for structure in structures if structure.name in wanted)
     if not named:
-        try:
+        with nameFile(path):
             requireUsable(wanted[0], structures)
-        except InputError as error:
-            raise UnusableFile(f"{path}: {error}") from error
         known = [structure.name for structure in structures]
         raise UnusableFile(
             f"{path}: there is no structure named {name!r}; it has {commaSeparated(known)}."
@@ -150,48 +163,30 @@ def _readAny(path: Path, how: _How) -> StructureSet:
         requireText(path)
         if path.is_dir():
             return _readFolder(path, how)
-        suffix = _kindOfOpenable(path)
+        if not path.exists():
+            raise UnusableFile(f"{path}: there is no such file.")
+        suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
+        if not suffix:
+            raise UnusableFile(
+                f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
+            )
+        if not path.is_file():
+            raise UnusableFile(f"{path}: this is neither a file nor a folder.")
+        if path.stat().st_size == 0:
+            raise UnusableFile(f"{path}: the file is empty.")
+        path.open("rb").close()
     except UnusableFile:
         raise
     except InputError as error:
         raise UnusableFile(str(error)) from error
     except OSError as error:  # for example, the name is too long
         raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
-    try:
+    with nameFile(path):
         if suffix == DICOM_SUFFIX:
             return readDicom(path, how.threshold, how.title)
         if suffix in MESH_SUFFIXES:
             return StructureSet((_readMesh(path, suffix),), path=str(path))
         return StructureSet(tuple(_readImage(path, suffix, how)), path=str(path))
-    except UnusableFile:
-        raise
-    except NoSegmentation as error:
-        raise NoSegmentationFile(path, str(error)) from error
-    except ValueError as error:
-        raise UnusableFile(f"{path}: {oneLine(str(error))}") from error
-    except NotImplementedError as error:  # pydicom's for the type of an element that does not exist
-        raise UnusableFile(f"{path}: {DAMAGED}") from error
-    except OSError as error:  # such as of a disk or a network
-        raise UnusableFile(f"{path}: the file cannot be read ({error.strerror}).") from error
-    except MemoryError as error:
-        raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
-
-
-def _kindOfOpenable(path: Path) -> str:
-    """Return the suffix that stands for the kind of a file. Raises UnusableFile or OSError if it cannot be opened."""
-    if not path.exists():
-        raise UnusableFile(f"{path}: there is no such file.")
-    suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
-    if not suffix:
-        raise UnusableFile(
-            f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
-        )
-    if not path.is_file():
-        raise UnusableFile(f"{path}: this is neither a file nor a folder.")
-    if path.stat().st_size == 0:
-        raise UnusableFile(f"{path}: the file is empty.")
-    with path.open("rb"):
-        return suffix
 
 
 def readAll(
@@ -272,7 +267,7 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     areImages = [path for path, error in failed.items() if isinstance(error, NoSegmentationFile)]
     # the only file except for images such as a CT: its name is not part of the structures' names
     isAlone = len(objects) == 1 and len(files) - len(areImages) == 1 and objects[0] in read
-    sets = list(read.values()) if isAlone else _calledByFiles(folder, read, objects)
+    sets = list(read.values()) if isAlone else _callByFiles(folder, read, objects)
     structures = replace(sum(sets, StructureSet()), path=str(folder))
     return _besideOthers(folder, structures, failed, unread) if failed or unread else structures
 
@@ -280,17 +275,17 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
 def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]:
     """Return the files of a folder that are read, those of DICOM apart, and reasons for others that are not."""
     members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
-    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not _isResult(p)]
+    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not vtp.isResult(p)]
     objects, unread = _dicomObjects(members)
     if not found and not objects:
         deeper = sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
         objects, unread = _dicomObjects(deeper)
-    return found, objects, unread | _ofUnknownKind(members)
+    unknown = [p for p in members if not suffixOf(p) and mayHoldStructures(p) and not _saysDicom(p)]
+    voxels = dataFiles(members) if unknown else set()
+    return found, objects, unread | {path: NOT_READ for path in unknown if path not in voxels}
 
 
-def _calledByFiles(
-    folder: Path, contents: Mapping[Path, StructureSet], objects: Collection[Path]
-) -> list[StructureSet]:
+def _callByFiles(folder: Path, contents: Mapping[Path, StructureSet], objects: Collection[Path]) -> list[StructureSet]:
     """Return what the files of a folder hold, called by their files: by these alone, or as well.
 
     A single region of DICOM has a name, which is that of the structure if no other file has it as well. Files of one
@@ -300,24 +295,18 @@ def _calledByFiles(
     titles = {path: stemOf(path) for path in contents}
     titles |= {p: str(p.relative_to(folder).with_name(stem)) for p, stem in titles.items() if stems[stem] > 1}
     names = Counter(naming.parse(s.name).spelled for content in contents.values() for s in content)
-    return [
-        content
-        if path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1
-        else _inFolder(titles[path], content)
-        for path, content in contents.items()
-    ]
-
-
-def _inFolder(stem: str, structures: StructureSet) -> StructureSet:
-    """Return the structures of a file in a folder, with the file's stem added to or replacing their names."""
-    isAlone = len(structures) + len(structures.leftOut) == 1
-    # in a folder, an image without labels is an empty structure with the name of the file
-    named = (
-        replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", label="", number=None, isUnlabeled=False)
-        for s in structures
-    )
-    leftOut = tuple(one._replace(name=f"{stem} {one.name}") for one in structures.leftOut)
-    return replace(structures, structures=tuple(named), leftOut=leftOut)
+    found = []
+    for path, content in contents.items():
+        isAlone = len(content) + len(content.leftOut) == 1
+        if not (path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1):
+            # in a folder, an image without labels is an empty structure with the name of the file
+            stem = titles[path]
+            plain: dict[str, Any] = {"label": "", "number": None, "isUnlabeled": False}
+            called = (replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", **plain) for s in content)
+            leftOut = tuple(one._replace(name=f"{stem} {one.name}") for one in content.leftOut)
+            content = replace(content, structures=tuple(called), leftOut=leftOut)
+        found.append(content)
+    return found
 
 
 def _besideOthers(
@@ -331,7 +320,7 @@ def _besideOthers(
     reasons = {path: error.about(path) for path, error in failed.items()} | dict(unread)
     # a structure is not missing if another file has it
     known = {naming.parse(structure.name).spelled for structure in structures}
-    kinds = {path: path if suffixOf(path) else unwrapped(path) for path in reasons}  # also those that are not read
+    kinds = {path: path if suffixOf(path) else unwrap(path) for path in reasons}  # also those that are not read
     stems = {path: stemOf(kind) if suffixOf(kind) else kind.stem for path, kind in kinds.items()}
     alone = [path for path in reasons if naming.parse(stems[path]).spelled not in known]
     isDamaged = {path for path, error in failed.items() if not isinstance(error, NoSegmentationFile)}
@@ -379,14 +368,6 @@ def _nothingIn(folder: Path, unread: Mapping[Path, str]) -> UnusableFile:
     return UnusableFile(f"{folder}: {' '.join([what, *told])}")
 
 
-def _isResult(path: Path) -> bool:
-    """Return whether a file in a folder of structures is a result of SegmentMetrics that was written there."""
-    try:
-        return suffixOf(path) == ".vtp" and path.is_file() and vtp.isResult(path)
-    except OSError:  # reading the file will raise the error
-        return False
-
-
 def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
     """Return the DICOM files that hold structures, and reasons for others of which nobody knows what they hold."""
     objects, unread = [], {}
@@ -397,10 +378,8 @@ def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
             if suffixOf(path) == DICOM_SUFFIX:  # reading it gives the reason
                 objects.append(path)
             continue
-        try:
+        with nameFile(path):
             requireInstalled("pydicom")
-        except InputError as error:
-            raise UnusableFile(f"{path}: {error}") from error
         try:
             kind = kindOf(path)
         except InputError:  # reading it gives the reason
@@ -411,13 +390,6 @@ def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
         elif kind is not FileKind.NO_STRUCTURES:
             objects.append(path)
     return objects, unread
-
-
-def _ofUnknownKind(members: list[Path]) -> dict[Path, str]:
-    """Return reasons for the files of a folder that are not read although they may hold a structure."""
-    others = [p for p in members if not suffixOf(p) and mayHoldStructures(p) and not _saysDicom(p)]
-    voxels = dataFiles(members) if others else set()
-    return {path: NOT_READ for path in others if path not in voxels}
 
 
 def _readMesh(path: Path, suffix: str) -> Structure:
@@ -431,18 +403,16 @@ def _readMesh(path: Path, suffix: str) -> Structure:
 
 
 def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
-    remarks, image = inspected(path, suffix)
-    frame, why = frameOfReference(image), ""
+    remarks, image = readChecked(path, suffix)
+    header, why = None, ""
     if suffix in NIFTI_SUFFIXES and (header := nifti.check(path)) is not None:
         why = header.whyFractional
         grid = Grid.fromImage(image)
         remarks += nifti.remarks(header, grid)
-        frame = frameOfReference(image, nifti.formsTaken(header, grid))
         names, doubts = nifti.labelTable(path, header)
-        remarks, how = (
-            (*remarks, *doubts),
-            replace(how, labelNames=dict(how.labelNames) | dict[Labels, str](names.items())),
-        )
+        remarks = (*remarks, *doubts)
+        how = replace(how, labelNames=dict(how.labelNames) | dict[Labels, str](names.items()))
+    frame = frameOfReference(image, header)
     try:
         structures = _structuresOf(stemOf(path), image, how)
     except inputs.NotWhole as error:
@@ -450,7 +420,7 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     return [replace(s, file=str(path), frameOfReference=frame, notes=(*remarks, *s.notes)) for s in structures]
 
 
-def inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
+def readChecked(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image]:
     """Return remarks on an image file for readers of the results, and the image.
 
     Values of a NIfTI file that are not finite, which ITK replaces by 0, are NaN.
@@ -481,14 +451,12 @@ def inspected(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Image
 def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structure]:
     """Return the structures of an image, without its file. stem: name of the file."""
     segments = segmentHeaders(image)
-    if segments and fractional.isFractional(image):
-        return fractional.segmentsOf(image, segments, wholeGrid(image, Grid.fromImage(image)), how.threshold)
     if segments:
-        return readSegments(image, segments)
+        return readSegments(image, segments, how.threshold)
     memberships = inputs.membershipsOf(image, how.maximum)
     if memberships is not None:
         only = inputs.structureFromMemberships(stem, memberships, how.threshold)
-        return [replace(only, notes=(), isUnlabeled=True) if only.isEmpty else _labeled(only, 1, how)]
+        return [replace(only, notes=(), isUnlabeled=True) if only.isEmpty else _nameByLabel(only, 1, how)]
     labels = inputs.labelMasks(image, inputs.HALF)
     if not labels:
         return [Structure(stem, Mask.empty(Grid.fromImage(image)), isUnlabeled=True)]
@@ -496,7 +464,7 @@ def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structur
     if regions:
         return regions
     if len(labels) == 1:
-        return [_labeled(Structure(stem, mask), label, how) for label, mask in labels.items()]
+        return [_nameByLabel(Structure(stem, mask), label, how) for label, mask in labels.items()]
     return [
         Structure(how.labelNames.get(label, nameNumber(label)), mask, number=label) for label, mask in labels.items()
     ]
@@ -520,7 +488,7 @@ def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:
     return [*found, *(Structure(nameNumber(label), labels[label], number=label) for label in others)]
 
 
-def _labeled(structure: Structure, label: int, how: _How) -> Structure:
+def _nameByLabel(structure: Structure, label: int, how: _How) -> Structure:
     """Return the only structure of a file under the name of its label, or that of the file if the label has none."""
     if label in how.labelNames:
         return replace(structure, name=how.labelNames[label], number=label)
@@ -566,30 +534,26 @@ def readGrid(path: str | Path) -> Grid:
     if not path.is_file():
         raise UnusableFile(f"{path}: there is no such file.")
     reader = SimpleITK.ImageFileReader()
-    try:
+    with nameFile(path):
         inspect(path, withVoxels=False)
         with _asImage(path, suffix) as volume:
             reader.SetFileName(volume)
             reader.ReadImageInformation()
         # the reader has the same interface as an image
         return wholeGrid(reader, Grid.fromImage(reader))
-    except UnusableFile:
-        raise
-    except InputError as error:
-        raise UnusableFile(f"{path}: {error}") from error
 
 
-def frameOfReference(image: SimpleITK.Image, forms: Iterable[str] = ("sform", "qform")) -> str:
+def frameOfReference(image: SimpleITK.Image, header: nifti.Header | None) -> str:
     """Return the frame of reference of an image: a DICOM UID, the space of a NIfTI file, or "" if unknown.
 
     The NIfTI code "aligned" is ignored, because it does not name the target and common tools write it into every file.
-    forms: names of the matrices in a NIfTI header that agree with the image; spaces of other matrices do not apply.
+    header: of a NIfTI file; spaces of its matrices that do not agree with the image do not apply.
     """
     keys = image.GetMetaDataKeys()
     for key in ("0020|0052", "FrameOfReferenceUID"):
         if key in keys:
             return unicodeText(image.GetMetaData(key)).strip()
-    for form in forms:
+    for form in ("sform", "qform") if header is None else nifti.formsTaken(header, Grid.fromImage(image)):
         key = f"{form}_code_name"
         name = image.GetMetaData(key) if key in keys else ""
         if name in NIFTI_SPACES:

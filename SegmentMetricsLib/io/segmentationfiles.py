@@ -1,22 +1,32 @@
-"""Slicer's segmentation files: label images with layers for overlapping segments, which are listed in the header."""
+"""Slicer's segmentation files: label images with layers for overlapping segments, which are listed in the header.
+
+Fractional label maps, which SlicerRT makes as well, hold the fraction of each voxel inside a segment, as scaled
+numbers. In a scene, the range of the numbers is in the field data of the image. Files do not contain it, but it follows
+from the type, because Slicer's conversion to fractional label maps uses one range for each type.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError
 from ..geometry.grids import Grid
-from ..geometry.masks import Mask, fromLabels
+from ..geometry.masks import Mask, fromLabels, slicesOf
 from ..model import inputs, naming
 from ..model.structure import Structure
 from .formats.headers import unicodeText
 
 # The words of the name that some programs give the label 0, which is no structure.
 BACKGROUND = ("background",)
+FRACTIONAL = "Fractional labelmap"
+# The numbers for memberships 0 and 1, by the kind of their type.
+RANGES = {"i": (-108.0, 108.0), "u": (0.0, 216.0), "f": (0.0, 1.0)}
+HEADERS = ("Segmentation_SourceRepresentation", "Segmentation_MasterRepresentation")
 
 
 def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
@@ -70,26 +80,39 @@ def _color(text: str) -> tuple[float, float, float] | None:
     return (red, green, blue) if all(0 <= part <= 1 for part in (red, green, blue)) else None
 
 
-def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure]:
+def readSegments(image: SimpleITK.Image, segments: list[dict], threshold: float | None) -> list[Structure]:
     """Return the structures of a segmentation's image, including labels that are missing from its header.
 
-    segments: as returned by segmentHeaders(). Raises InputError for an image that does not match its header. Label 0 is
-    not a structure, even if the header lists it as the background.
+    segments: as returned by segmentHeaders(). threshold: of memberships, see Settings. Raises InputError for an image
+    that does not match its header. Label 0 is not a structure, even if the header lists it as the background.
     """
     stored = SimpleITK.GetArrayViewFromImage(image)
+    grid = Grid.fromImage(image)
+    whole = wholeGrid(image, grid)
+    layers = [stored] if image.GetNumberOfComponentsPerPixel() == 1 else list(np.moveaxis(stored, -1, 0))
+    missing = [segment["name"] for segment in segments if not 0 <= segment["layer"] < len(layers)]
+    keys = image.GetMetaDataKeys()
+    if any(key in keys and image.GetMetaData(key).strip() == FRACTIONAL for key in HEADERS):
+        if stored.size == len(layers):
+            raise InputError(
+                "the segmentation is fractional, and Slicer saved none of its voxels: convert it to a binary labelmap."
+            )
+        if len({segment["layer"] for segment in segments}) < len(segments):
+            raise InputError("the header puts several fractional segments into one layer.")
+        if missing:
+            raise InputError(f"the header puts segment {missing[0]!r} into a layer that the file does not have.")
+        return [_fractional(segment, layers[segment["layer"]], grid, whole, threshold) for segment in segments]
     array = inputs.wholeNumbers(stored, *inputs.spanOf(stored)) if stored.dtype.kind == "f" else stored
     if array is None or array.dtype.kind not in "iu":
         raise InputError("the segmentation is stored with values that are not whole numbers.")
     if array.size and array.min() < 0:
         raise InputError(f"the segmentation has negative values, from {array.min()} to {array.max()}.")
-    grid = Grid.fromImage(image)
-    whole = wholeGrid(image, grid)
-    layers = [array] if image.GetNumberOfComponentsPerPixel() == 1 else list(np.moveaxis(array, -1, 0))
+    if missing:
+        raise InputError(f"the header puts segment {missing[0]!r} into a layer that the file does not have.")
+    layers = [array] if len(layers) == 1 else list(np.moveaxis(array, -1, 0))
     masks = [fromLabels(np.ascontiguousarray(layer), grid) for layer in layers]
     structures = []
     for segment in segments:
-        if not 0 <= segment["layer"] < len(masks):
-            raise InputError(f"the header puts segment {segment['name']!r} into a layer that the file does not have.")
         if segment["label"] == 0:
             if naming.parse(segment["name"]).words == BACKGROUND:
                 continue
@@ -109,7 +132,30 @@ def readSegments(image: SimpleITK.Image, segments: list[dict]) -> list[Structure
     return structures
 
 
-def extentOf(segment: Mapping) -> tuple[np.ndarray, np.ndarray] | None:
+def _fractional(segment: Mapping, layer: np.ndarray, grid: Grid, whole: Grid, threshold: float | None) -> Structure:
+    """Return a fractional segment. layer: its values. whole: grid of the image that it was drawn on."""
+    values = scaleMemberships(layer, RANGES[layer.dtype.kind])
+    # voxels beyond the extent hold a number that is not a membership
+    last = np.array(grid.size) - 1
+    low, high = _extentOf(segment) or (np.zeros(3, int), last)
+    low, high = np.maximum(low, 0), np.minimum(high, last)
+    mask = Mask.ofMemberships(values[slicesOf(low, high)], grid, low).on(whole)
+    structure = inputs.structureFromMemberships(segment["name"], mask, threshold)
+    return replace(structure, number=segment["label"], **segment["fields"])
+
+
+def scaleMemberships(array: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
+    """Return numbers scaled from the range between two limits to memberships in [0, 1].
+
+    Raises InputError for numbers beyond the limits.
+    """
+    low, high = limits
+    if not low < high or (array.size and not low <= float(array.min()) <= float(array.max()) <= high):
+        raise InputError(f"the fractional label map has values beyond its range from {low:g} to {high:g}.")
+    return ((array.astype(np.float32) - np.float32(low)) / np.float32(high - low)).astype(np.float32)
+
+
+def _extentOf(segment: Mapping) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the first and the last voxel (3,) of the box that the header states for a segment, None without one."""
     try:
         numbers = np.array([int(part) for part in segment["extent"].split()])
@@ -120,7 +166,7 @@ def extentOf(segment: Mapping) -> tuple[np.ndarray, np.ndarray] | None:
 
 def _beyondExtent(segment: Mapping, mask: Mask) -> Iterator[str]:
     """Yield a remark on voxels of a segment outside of the box that its header states. mask: on the stored grid."""
-    extent = extentOf(segment)
+    extent = _extentOf(segment)
     if extent is None or mask.isEmpty:
         return
     low, high = np.maximum(extent[0], mask.low), np.minimum(extent[1], mask.high)

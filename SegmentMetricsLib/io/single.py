@@ -37,7 +37,7 @@ def readOne(
     # an image of memberships, or one without any label, has none
     hasLabels = len(structures) > 1 or (structures[0].memberships is None and not structures[0].isUnlabeled)
     if name is None and label is not None and hasLabels:
-        structures = _labeled(Path(path), label, structures)
+        structures = _withLabel(Path(path), label, structures)
     if len(structures) > 1:
         found = [structure.name for structure in structures]
         isLabelMap = all(isNumbered(structure.name) for structure in structures)
@@ -46,7 +46,7 @@ def readOne(
     return structures[0]
 
 
-def _labeled(path: Path, label: int, structures: StructureSet) -> StructureSet:
+def _withLabel(path: Path, label: int, structures: StructureSet) -> StructureSet:
     """Return the structures of a file that have a label, or an empty one if a label map does not have it."""
     meant = inAnySpelling([label], {}, structures)
     found = [structure for structure in structures if structure.name in meant]

@@ -52,7 +52,7 @@ def isOrgan(name: str) -> bool:
     return bool(ORGANS & words) and not re.search(r"\d", name)
 
 
-def settled(sets: Sequence[StructureSet], *, name: str | None = None) -> list[StructureSet]:
+def settleNames(sets: Sequence[StructureSet], *, name: str | None = None) -> list[StructureSet]:
     """Return the structures of the reference and of the test with the names that they have in this case.
 
     A file with a single nameless structure is called by its file if the other side knows that name, or is a file that
@@ -64,20 +64,20 @@ def settled(sets: Sequence[StructureSet], *, name: str | None = None) -> list[St
     if all(areAlone):
         (reference,), (test,) = sets
         both = (reference.name, test.name)
-        if name is None and not shared(*both) and all(map(_saysWhat, both)):
+        if name is None and not commonName(*both) and all(map(_saysWhat, both)):
             return found
         if name is None:
             # of Brainstem and prediction, only one says what it shows
             telling = [one for one in both if set(_words(one)) - ROLES]
-            name = shared(*both) or (telling[0] if len(telling) == 1 and _saysWhat(telling[0]) else "")
-        return [own.having([_called(own[0], name)]) for own in sets]
+            name = commonName(*both) or (telling[0] if len(telling) == 1 and _saysWhat(telling[0]) else "")
+        return [own.having([_rename(own[0], name)]) for own in sets]
     for number, (own, other) in enumerate(zip(sets, reversed(sets), strict=True)):
         if areAlone[number]:
             known = {key for structure in other for key in _keys(structure.name)}
             # a file beside names most likely stands for a structure, too, unless it is one of a list of cases
             isBesideNames = name is None and bool(own[0].label) and not any(isNumbered(s.name) for s in other)
             isKnown = isBesideNames or bool(_keys(own[0].name) & known)
-            found[number] = own.having([_called(own[0], own[0].name if isKnown else "")])
+            found[number] = own.having([_rename(own[0], own[0].name if isKnown else "")])
     return found
 
 
@@ -120,14 +120,14 @@ def isAlone(structures: StructureSet) -> bool:
     return bool(only.label) or only.isUnlabeled or only.givenSurface is not None
 
 
-def _called(structure: Structure, name: str) -> Structure:
+def _rename(structure: Structure, name: str) -> Structure:
     """Return a structure under a name, or for "" under that of its label, which meshes and empty images do not have."""
     if name or structure.label:
         return structure.named(name or structure.label)
     return replace(structure, isOfCase=True)
 
 
-def shared(first: str, second: str) -> str:
+def commonName(first: str, second: str) -> str:
     """Return the name that two file names have in common, the shorter one of both; "" if they are not called alike."""
     if not (first and second):
         return ""
@@ -157,7 +157,7 @@ def namesOfFiles(lines: Iterable[tuple[str, str, str]]) -> list[str]:
     other files with that number show something else. In case_1 and siteA_2 it does not.
     """
     lines = list(lines)
-    names = [shared(reference, test) for _, reference, test in lines]
+    names = [commonName(reference, test) for _, reference, test in lines]
     keys = [naming.parse(name).spelled for name in names]
     cases: dict[Hashable, set[str]] = {}
     shown: dict[str, set[Hashable]] = {}

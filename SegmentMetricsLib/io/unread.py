@@ -52,7 +52,7 @@ def dataFiles(members: Sequence[Path]) -> set[Path]:
     for header in members:
         if header.suffix.lower() in HEADERS and header.is_file():
             with suppress(OSError, ValueError):  # reported when the header is read
-                patterns = [Path(name).name for name in _named(header)]
+                patterns = [Path(name).name for name in _dataFilesOf(header)]
                 found |= {
                     path
                     for path in members
@@ -62,7 +62,7 @@ def dataFiles(members: Sequence[Path]) -> set[Path]:
     return found
 
 
-def _named(header: Path) -> list[str]:
+def _dataFilesOf(header: Path) -> list[str]:
     """Return the names of a header's data files, or patterns of such names."""
     entry = dataFileOf(header)
     if entry.split()[:1] and entry.split()[0].lower() == LISTED:
@@ -71,7 +71,7 @@ def _named(header: Path) -> list[str]:
     return [re.sub(r"%0?\d*d", "*", entry.split()[0])] if "%" in entry else [entry]
 
 
-def unwrapped(path: Path) -> Path:
+def unwrap(path: Path) -> Path:
     """Return the path of a file of an unknown kind without what hides the kind: Tumor.nrrd for Tumor.nrrd.part."""
     found = Path(path.name.rstrip("~"))
     while found.suffix.lower() in WRAPPINGS and Path(found.stem).suffix:

@@ -8,14 +8,11 @@ from collections.abc import Iterable, Sequence
 from numbers import Real
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from ..base.coordinates import LETTERS_OF_AXES
 from ..base.errors import InputError, requireKind
 from ..base.palettes import COMPARED, rgb
 from ..base.texts import counted, shortest
 from ..distances.surfacedistances import SurfaceDistances
-from ..geometry.grids import RAS_FROM_LPS
 from ..metrics.signed import SIDES
 from ..metrics.slices import axisOfRows, columnOf
 from ..show.distributions import (
@@ -32,8 +29,8 @@ from ..show.resulttables import heading
 from ..show.tablemodel import Column, Table
 from ..show.tables import shorten
 from . import folders, practice
-from .arguments import asNode, asScene, requireComparison
 from .navigation import PLACE_COLUMNS
+from .nodes import asNode, asScene, inRas, oneChange, requireComparison
 from .outputs import fillTable, pairName
 from .resultnodes import nameResult
 
@@ -89,7 +86,7 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
         (Column("To", unit="mm", description="Where the bar ends"), shown.edges[1:]),
         (Column("Share", unit="%", description=share), shown.shares),
     ]
-    table = chart.table("bars", f"{name}: histogram", bars)
+    table = chart.table("bars", f"{name}: histogram", Table.ofColumns(bars))
     chart.series("bars", f"Share of both {what} (%)", table, "Distance", "Share", BAR_COLOR, isBar=True)
     chart.toleranceLines([-tolerance, tolerance] if signed else [tolerance], tolerance, top, name)
     title = "Signed distance (mm), + test outside" if signed else "Distance (mm)"
@@ -159,7 +156,7 @@ def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float 
         # line breaks, tabs and quotes would not survive saving
         title = " ".join(pairName(pair).replace('"', "'").split())
         columns.append((Column(f"Share{number}", title, "%", f"Share of both {what} within the distance"), shares))
-    table = chart.table("curves", f"{name}: cumulative", columns)
+    table = chart.table("curves", f"{name}: cumulative", Table.ofColumns(columns))
     for number, (pair, color) in enumerate(zip(pairs, _curveColors(pairs), strict=True), start=1):
         chart.series(f"curve {number}", pairName(pair), table, "Distance", f"Share{number}", color)
     chart.toleranceLines([tolerance], tolerance, 100, name)
@@ -205,7 +202,7 @@ def showDoseVolume(comparison, *, chartNode=None, scene=None):
         (Column("Reference", unit="%", description=share), 100 * curves.reference),
         (Column("Test", unit="%", description=share), 100 * curves.test),
     ]
-    table = chart.table("curves", f"{name}: dose", columns)
+    table = chart.table("curves", f"{name}: dose", Table.ofColumns(columns))
     chart.series("reference", "Reference", table, "Dose", "Reference", rgb(COMPARED["reference"]))
     chart.series("test", "Test", table, "Dose", "Test", rgb(COMPARED["test"]), isDashed=True)
     limits = (0, roundAbove(curves.doses[-1] or 1.0))
@@ -246,24 +243,17 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     name = pairName(comparison)
     chart = _Chart(comparison, "slices", chartNode, scene)
     columns = [
-        (
-            Column("Position", unit="mm", description="Position of the slice along its normal (LPS)"),
-            [row.position for row in rows],
-        ),
-        (Column("Slice", description="Number of the slice in the reference's image"), [row.index for row in rows]),
-        (
-            Column("Only", description="The side that has the slice, if only one does", isText=True),
-            [row.only for row in rows],
-        ),
+        Column("Position", unit="mm", description="Position of the slice along its normal (LPS)"),
+        Column("Slice", description="Number of the slice in the reference's image"),
+        Column("Only", description="The side that has the slice, if only one does", isText=True),
+        *(Column(key, *columnOf(key)) for key in rows[0].values),
+        *(Column(key, unit="mm", description="Where the two differ most in the slice") for key in PLACE_COLUMNS),
     ]
-    for key in rows[0].values:
-        values = [value if math.isfinite(value := row.values[key]) else math.nan for row in rows]  # plots leave out NaN
-        columns.append((Column(key, *columnOf(key)), values))
-    places = [RAS_FROM_LPS[:3, :3] @ row.place for row in rows]
-    for axis, key in enumerate(PLACE_COLUMNS):
-        column = Column(key, unit="mm", description="Where the two differ most in the slice")
-        columns.append((column, [place[axis] for place in places]))
-    table = chart.table("rows", f"{name}: slices", columns)
+    lines = []
+    for row in rows:
+        values = [value if math.isfinite(value) else math.nan for value in row.values.values()]  # plots leave out NaN
+        lines.append([row.position, row.index, row.only, *values, *inRas(row.place).tolist()])
+    table = chart.table("rows", f"{name}: slices", Table(columns, lines))
     title, unit, _ = columnOf(quantity)
     label = f"{title} ({unit})" if unit else title
     chart.series("curve", label, table, "Position", quantity, BAR_COLOR, hasMarkers=True)
@@ -283,11 +273,7 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
 
 
 def showSession(pair, tableNode, *, chartNode=None, scene=None):
-    """Show the NSD over the time of a practice session and return the vtkMRMLPlotChartNode.
-
-    pair: the compared pair. tableNode: that of practice.keepSession(). chartNode, scene: as for showHistogram. Raises
-    ValueError if the table is not that of a session.
-    """
+    """Show the NSD over the time of a practice session, of practice.keepSession(), and return the chart node."""
     rows = practice.rowsOf(tableNode)
     scene = asScene(scene)
     name = pairName(pair)
@@ -302,10 +288,7 @@ def showSession(pair, tableNode, *, chartNode=None, scene=None):
 
 
 def isDrawn(chartNode) -> bool:
-    """Return whether every series of a vtkMRMLPlotChartNode has data to show; False for None.
-
-    The table of a series may have been deleted, or its file may be missing from a loaded scene.
-    """
+    """Return whether every series of a chart has its table, which may be deleted or not saved; False for None."""
     if chartNode is None:
         return False
     series = [chartNode.GetNthPlotSeriesNode(n) for n in range(chartNode.GetNumberOfPlotSeriesNodes())]
@@ -329,7 +312,6 @@ class _Chart:
         if asNode(chartNode, "vtkMRMLPlotChartNode") is not None:
             self.before[role] = chartNode
         self.nodes: dict = {}
-        self.seriesNodes: list = []
 
     def _node(self, role: str, className: str):
         node = self.before.get(role)
@@ -338,12 +320,11 @@ class _Chart:
         self.nodes[role] = node
         return node
 
-    def table(self, part: str, name: str, columns: Sequence[tuple[Column, Sequence | np.ndarray]]):
+    def table(self, part: str, name: str, table: Table):
         node = self._node(f"{self.role} {part} table", "vtkMRMLTableNode")
-        wasModifying = node.StartModify()
-        nameResult(node, f"{name} ({part})")
-        fillTable(node, Table.ofColumns(columns))
-        node.EndModify(wasModifying)
+        with oneChange(node):
+            nameResult(node, f"{name} ({part})")
+            fillTable(node, table)
         return node
 
     def series(
@@ -351,19 +332,17 @@ class _Chart:
     ) -> None:
         """Draw two columns of a table as bars, or as a curve that may be dashed or have markers."""
         node = self._node(f"{self.role} {part}", "vtkMRMLPlotSeriesNode")
-        wasModifying = node.StartModify()
-        node.SetName(name)
-        node.SetAndObserveTableNodeID(table.GetID())
-        node.SetXColumnName(x)
-        node.SetYColumnName(y)
-        node.SetPlotType(node.PlotTypeScatterBar if isBar else node.PlotTypeScatter)
-        node.SetMarkerStyle(node.MarkerStyleCircle if hasMarkers else node.MarkerStyleNone)
-        # no outlines, which would hide narrow bars
-        node.SetLineStyle(node.LineStyleNone if isBar else node.LineStyleDash if isDashed else node.LineStyleSolid)
-        node.SetLineWidth(2)
-        node.SetColor(*color)
-        node.EndModify(wasModifying)
-        self.seriesNodes.append(node)
+        with oneChange(node):
+            node.SetName(name)
+            node.SetAndObserveTableNodeID(table.GetID())
+            node.SetXColumnName(x)
+            node.SetYColumnName(y)
+            node.SetPlotType(node.PlotTypeScatterBar if isBar else node.PlotTypeScatter)
+            node.SetMarkerStyle(node.MarkerStyleCircle if hasMarkers else node.MarkerStyleNone)
+            # no outlines, which would hide narrow bars
+            node.SetLineStyle(node.LineStyleNone if isBar else node.LineStyleDash if isDashed else node.LineStyleSolid)
+            node.SetLineWidth(2)
+            node.SetColor(*color)
 
     def toleranceLines(self, positions: list[float], tolerance: float, top: float, name: str) -> None:
         """Draw dashed vertical lines from 0 to the top."""
@@ -372,7 +351,7 @@ class _Chart:
             (Column(f"Distance{n}", "Distance", "mm", "Tolerance"), [position, position])
             for n, position in enumerate(positions, start=1)
         ]
-        table = self.table("tolerance", f"{name}: {self.role}", [*columns, heights])
+        table = self.table("tolerance", f"{name}: {self.role}", Table.ofColumns([*columns, heights]))
         for n in range(1, len(positions) + 1):
             title = f"Tolerance {shortest(tolerance)} mm"
             self.series(f"tolerance {n}", title, table, f"Distance{n}", "Height", TOLERANCE_COLOR, isDashed=True)
@@ -380,28 +359,28 @@ class _Chart:
     def finish(self, name: str, title: str, axes: tuple[str, str], xRange, yRange, legend: bool = False):
         """Fill the chart node, put all nodes into the folder and return the chart node."""
         isNew = self.before.get(self.role) is None
+        series = [node for node in self.nodes.values() if node.IsA("vtkMRMLPlotSeriesNode")]
         chart = self._node(self.role, "vtkMRMLPlotChartNode")
-        wasModifying = chart.StartModify()
-        chart.SetName(name)
-        chart.SetTitle(shorten(title, LONGEST_TITLE))
-        chart.SetXAxisTitle(axes[0])
-        chart.SetYAxisTitle(axes[1])
-        chart.SetXAxisRangeAuto(False)
-        chart.SetYAxisRangeAuto(False)
-        chart.SetXAxisRange(*map(float, xRange))
-        chart.SetYAxisRange(*map(float, yRange))
-        chart.SetLegendVisibility(legend)
-        if isNew:  # sizes that fit into the panel
-            chart.SetTitleFontSize(14)
-            chart.SetAxisTitleFontSize(12)
-            chart.SetAxisLabelFontSize(11)
-            chart.SetLegendFontSize(11)
-        chart.RemoveAllPlotSeriesNodeIDs()
-        for node in self.seriesNodes:
-            chart.AddAndObservePlotSeriesNodeID(node.GetID())
-        chart.EndModify(wasModifying)
+        with oneChange(chart):
+            chart.SetName(name)
+            chart.SetTitle(shorten(title, LONGEST_TITLE))
+            chart.SetXAxisTitle(axes[0])
+            chart.SetYAxisTitle(axes[1])
+            chart.SetXAxisRangeAuto(False)
+            chart.SetYAxisRangeAuto(False)
+            chart.SetXAxisRange(*map(float, xRange))
+            chart.SetYAxisRange(*map(float, yRange))
+            chart.SetLegendVisibility(legend)
+            if isNew:  # sizes that fit into the panel
+                chart.SetTitleFontSize(14)
+                chart.SetAxisTitleFontSize(12)
+                chart.SetAxisLabelFontSize(11)
+                chart.SetLegendFontSize(11)
+            chart.RemoveAllPlotSeriesNodeIDs()
+            for node in series:
+                chart.AddAndObservePlotSeriesNodeID(node.GetID())
         folders.removeNodes([node for key, node in self.before.items() if key not in self.nodes], self.scene)
-        folders.addAllToFolder(self.nodes, self.comparison)
+        folders.addToFolder(self.nodes, self.comparison)
         return chart
 
 

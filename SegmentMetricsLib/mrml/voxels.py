@@ -9,15 +9,12 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Labels, Mask
-from ..io import fractional
+from ..io.segmentationfiles import FRACTIONAL, scaleMemberships
 from ..model.inputs import HALF
 
 
 class VoxelReader:
-    """Reads the voxels of a node's segments as copies, in the coordinates of the node (LPS mm).
-
-    The labels of a labelmap that several segments share are cached until the labelmap is modified.
-    """
+    """Reads copies of the voxels of a node's segments, in LPS mm; labels are kept until their labelmap is modified."""
 
     def __init__(self, segmentationNode):
         self.node = segmentationNode
@@ -25,14 +22,11 @@ class VoxelReader:
         self._labelmaps: dict[object, tuple[int, Labels]] = {}
 
     def stored(self, identifier: str) -> tuple[Mask | None, Mask | None]:
-        """Return the voxels of a segment and their memberships.
-
-        The voxels are None if the segment is not stored as a labelmap, the memberships if the labelmap is binary.
-        """
+        """Return the voxels of a segment, None without a labelmap, and its memberships, None if that is binary."""
         import slicer
 
         source = self.node.GetSegmentation().GetSourceRepresentationName()
-        if source == fractional.REPRESENTATION:
+        if source == FRACTIONAL:
             memberships = membershipsOfSegment(self.node, identifier)
             return memberships.cut(HALF), memberships
         if source == slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName():
@@ -40,10 +34,7 @@ class VoxelReader:
         return None, None
 
     def mask(self, identifier: str) -> Mask:
-        """Return the voxels of a segment stored as a binary labelmap, on the grid of the image that it was drawn on.
-
-        They equal those of vtkMRMLSegmentationNode.GetBinaryLabelmapRepresentation, which copies the whole labelmap.
-        """
+        """Return the voxels of a segment stored as a binary labelmap, on the grid of the image that it was drawn on."""
         import slicer
 
         segmentation = self.node.GetSegmentation()
@@ -72,7 +63,7 @@ def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
 
     segmentation = segmentationNode.GetSegmentation()
     segment = segmentation.GetSegment(identifier)
-    image = segment.GetRepresentation(fractional.REPRESENTATION)
+    image = segment.GetRepresentation(FRACTIONAL)
     field = image.GetFieldData().GetArray(slicer.vtkSegmentationConverter.GetScalarRangeFieldName())
     # Slicer's default range
     limits = (0.0, 1.0) if field is None else (field.GetTuple1(0), field.GetTuple1(1))
@@ -80,16 +71,13 @@ def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
     if voxels is None:
         return Mask.empty(grid)
     try:
-        return Mask.ofMemberships(fractional.memberships(voxels, limits), grid, low)
+        return Mask.ofMemberships(scaleMemberships(voxels, limits), grid, low)
     except InputError as error:
         raise InputError(f"{segment.GetName() or identifier}: {error}") from error
 
 
 def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
-    """Return the values [k, j, i] of a vtkOrientedImageData, the grid it was drawn on, and its first voxel there.
-
-    The values are None if the image is empty.
-    """
+    """Return the values [k, j, i] of an image, None if it is empty, its grid, and its first voxel there."""
     import slicer
 
     extent = image.GetExtent()

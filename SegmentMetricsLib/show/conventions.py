@@ -17,7 +17,7 @@ from ..model.naming import pairTitle
 from ..model.structures import Pairing
 from .resulttables import IDENTITY, heading
 from .tablemodel import Column, Table
-from .tables import GAP, align, blocks
+from .tables import align
 from .writing import versions, writeTable
 
 SCHEMA = "segment-metrics-conventions/1"
@@ -79,10 +79,7 @@ def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: M
             }
             for record in records
         ],
-        "unmatched": {
-            "reference": [structure.name for structure in pairing.unmatchedReference],
-            "test": [structure.name for structure in pairing.unmatchedTest],
-        },
+        "unmatched": pairing.unmatched,
     }
 
 
@@ -118,34 +115,18 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
     the tool itself does not give reproducibly. width: as for tables.align().
     """
     first = record.referenceValues()
-    rows = [[REFERENCE_ROW, *(referenceText(number) for number in first.values())]]
-    leanings = [["" for _ in (REFERENCE_ROW, *first)]]
-    for tool, numbers in record.conventions.items():
-        rows.append([tool, *(_text(numbers.get(key)) for key in first)])
-        leanings.append(["", *(numbers[key].leaning if key in numbers else "" for key in first)])
-    heads = [record.name, *map(heading, first)]
-    table = Table.headed(list(map(oneLine, heads)), [list(map(oneLine, row)) for row in rows])
-    parts = []
-    for block in blocks(table, width):
-        part = Table([table.columns[n] for n in block], [[row[n] for n in block] for row in table.rows])
-        lines = align(part).split("\n")
-        if colored:
-            widths = [len(rule) for rule in lines[1].split(GAP)]
-            own = [[leaning[n] for n in block] for leaning in leanings]
-            lines[2:] = map(_color, lines[2:], own, [widths] * len(rows))
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+    rows = [[REFERENCE_ROW, *map(referenceText, first.values())]]
+    rows += [[tool, *(_text(numbers.get(key)) for key in first)] for tool, numbers in record.conventions.items()]
+    leanings = [{}, *({key: one.leaning for key, one in numbers.items()} for numbers in record.conventions.values())]
+    keys = [record.name, *first]
 
+    def paint(row: int, column: int, cell: str) -> str:
+        color = TERMINAL_COLORS.get(leanings[row].get(keys[column], ""))
+        return f"{color}{cell}{TERMINAL_RESET}" if color and cell.strip() else cell
 
-def _color(line: str, leanings: Sequence[str], widths: Sequence[int]) -> str:
-    """Return a line of a table with its cells colored by their leanings."""
-    cells, start = [], 0
-    for width, leaning in zip(widths, leanings, strict=True):
-        cell = line[start : start + width]
-        color = TERMINAL_COLORS.get(leaning)
-        cells.append(f"{color}{cell}{TERMINAL_RESET}" if color and cell.strip() else cell)
-        start += width + len(GAP)
-    return GAP.join(cells).rstrip()
+    heads = map(oneLine, (record.name, *map(heading, first)))
+    table = Table.headed(list(heads), [list(map(oneLine, row)) for row in rows])
+    return align(table, width, paint if colored else None)
 
 
 def referenceText(number: Reported) -> str:

@@ -33,7 +33,7 @@ from ..base.texts import commaSeparated
 from ..base.version import __version__
 from ..case.comparison import Comparison
 from ..case.protocol.judgment import Judgment, Verdict
-from ..io.dicom.images import referencesIn
+from ..io.dicom.images import imagesNamedIn
 from ..io.dicom.opening import isDicom, read, readable, textOf
 from ..metrics.measurement import DIRECTED, Measurement, statusOf
 from ..metrics.metric import AREA
@@ -83,7 +83,7 @@ LONGEST_CODE, LONGEST_NAME = 16, 64
 
 # Where a structure is in DICOM: in which dataset, under which number of a segment or region (None for a mesh), datasets
 # that identify the images that it was drawn on, and its anatomyOf().
-Place = namedtuple("Place", "dataset number images anatomy")
+Referent = namedtuple("Referent", "dataset number images anatomy")
 
 
 class Sources:
@@ -133,25 +133,20 @@ class Sources:
             if len(patients) > 1:
                 raise InputError(f"the DICOM files belong to several patients: {commaSeparated(patients)}.")
             self.header = Dataset()
-            for name in HEADER:
-                said = textOf(told[0], name) if told else ""
+            for name in (*HEADER, *given):
+                said = textOf(told[0], name) if told and name in HEADER else ""
                 if said and given.get(name, said) != said:
                     raise InputError(f"{name} is {said!r} in the DICOM files, not {given[name]!r}.")
                 setattr(self.header, name, said or given.get(name, ""))
             frames = [textOf(one, "FrameOfReferenceUID") for one in self.images]
-        if "InstitutionName" in given:
-            self.header.InstitutionName = given["InstitutionName"]
         self.header.SpecificCharacterSet = UTF8
         self.header.StudyInstanceUID = self.header.StudyInstanceUID or uid.generate_uid()
         frames += [one.frameOfReference for one in structures]
         # other files say in words how they were placed
         self.frame = next((one for one in frames if re.fullmatch(uid.RE_VALID_UID, one)), None) or uid.generate_uid()
 
-    def placeOf(self, structure: Structure) -> Place | None:
-        """Return where a structure is in a SEG or RTSTRUCT among the files, None if it is from another file.
-
-        Raises InputError if its file does not have it, or several of its name.
-        """
+    def placeOf(self, structure: Structure) -> Referent | None:
+        """Return where a structure is in a SEG or RTSTRUCT, None if its file is another. InputError if nowhere."""
         dataset = self.files.get(structure.file)
         if dataset is None:
             return None
@@ -170,12 +165,12 @@ class Sources:
             which = int(found[0][number].value)
             observed = [one for one in dataset.get("RTROIObservationsSequence", []) if one.ReferencedROINumber == which]
             images = []
-            for reference in referencesIn(dataset):
-                for one in reference.items:
-                    images.append(image := Dataset())
-                    image.StudyInstanceUID, image.SeriesInstanceUID = reference.study, reference.series
-                    image.SOPClassUID, image.SOPInstanceUID = one.ReferencedSOPClassUID, one.ReferencedSOPInstanceUID
-            return Place(dataset, which, images, anatomyOf(structure, found[0], *observed))
+            for image in imagesNamedIn(dataset):
+                for instance, storage in image.slices:
+                    images.append(one := Dataset())
+                    one.StudyInstanceUID, one.SeriesInstanceUID = image.study, image.series
+                    one.SOPClassUID, one.SOPInstanceUID = storage, instance
+            return Referent(dataset, which, images, anatomyOf(structure, found[0], *observed))
 
     def instance(self, storage: str, modality: str, series: tuple[str, int], number: int = 1):
         """Return a new instance of a kind, with patient, study and what made it. series: its UID and its number."""
@@ -225,7 +220,7 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
         elif not one.isEmpty and one.surface.dimension == 3:
             files["mesh", key] = {key: (name, one)}
     datasets: dict[Path, Any] = {}
-    places: dict[int, Place] = {}
+    places: dict[int, Referent] = {}
     ofSegments, ofMeshes = (_segmentationOf, uid.generate_uid(), count(1)), (_meshOf, uid.generate_uid(), count(1))
     for (kind, *_), alike in files.items():
         make, series, numbers = ofSegments if kind == "segmentation" else ofMeshes
@@ -234,7 +229,7 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
         datasets[target.with_name(f"{target.stem}_{kind}{number if number > 1 else ''}{target.suffix}")] = dataset
         for segment, (key, (_, one)) in enumerate(alike.items(), start=1):
             which = segment if kind == "segmentation" else None
-            places[key] = Place(dataset, which, sources.images, anatomyOf(one))
+            places[key] = Referent(dataset, which, sources.images, anatomyOf(one))
     return datasets, places
 
 
@@ -304,7 +299,6 @@ def encapsulatedPdf(path: Path, sources: Sources):
 
 
 def _encapsulate(result, content: bytes, kind: str, title: str):
-    """Return an instance with a document of a MIME type in it."""
     result.AcquisitionDateTime, result.BurnedInAnnotation, result.RecognizableVisualFeatures = "", "NO", "NO"
     result.DocumentTitle, result.ConceptNameCodeSequence = title[:LONGEST_NAME], []
     result.MIMETypeOfEncapsulatedDocument, result.EncapsulatedDocumentLength = kind, len(content)
@@ -313,10 +307,7 @@ def _encapsulate(result, content: bytes, kind: str, title: str):
 
 
 def writeDatasets(datasets: Mapping[Path, Any]) -> list[Path]:
-    """Write pydicom Datasets and return their paths; either all are written or none.
-
-    Raises InputError if one of the files exists or cannot be written.
-    """
+    """Write datasets, all or none, and return their paths. Raises InputError if a file exists or cannot be written."""
     if existing := [path for path in datasets if path.exists()]:
         raise InputError(f"{existing[0]} exists. Choose another name, or remove it first.")
     unfinished = {path: path.with_name(f".{path.name}.unfinished") for path in datasets}
@@ -357,7 +348,6 @@ def _ours(word: str) -> sr.CodedConcept:
 
 
 def _texts(texts: Iterable[tuple[str, str]], relation: str) -> list[sr.TextContentItem]:
-    """Return texts, each with what it is called in WORDS; none for empty ones."""
     return [sr.TextContentItem(_ours(word), text, relation) for word, text in texts if text]
 
 
@@ -368,7 +358,6 @@ def _number(name: sr.CodedConcept, value: float, unit: str, relation: str) -> sr
 
 
 def _itemOf(one: Measurement) -> sr.NumContentItem | sr.CodeContentItem:
-    """Return a measurement, with directions, bounds and the reason below it."""
     name, below = conceptOf(one.key, one.title, one.unit), "HAS PROPERTIES"
     item = _number(name, one.value, one.unit, "CONTAINS")
     key = one.key if name.value != one.key else ""
@@ -380,7 +369,7 @@ def _itemOf(one: Measurement) -> sr.NumContentItem | sr.CodeContentItem:
     return item
 
 
-def _groupOf(record: Comparison, places: Sequence[Place | None], verdicts: Sequence[Verdict]):
+def _groupOf(record: Comparison, places: Sequence[Referent | None], verdicts: Sequence[Verdict]):
     about = places[-1] if places else None
     category, kind, side, region, regionSide = about.anatomy if about else [None] * 5
     sites = [(place, which) for place, which in ((side and kind, side), (region, regionSide)) if place]
@@ -400,9 +389,7 @@ def _groupOf(record: Comparison, places: Sequence[Place | None], verdicts: Seque
     )
     content = group[0].ContentSequence
     content.extend(map(_itemOf, record.measurements.values()))
-    for place, concept in zip(places, (_ours("reference"), None)):
-        if place is None:
-            continue
+    for place, concept in [(place, code) for place, code in zip(places, (_ours("reference"), None)) if place]:
         item: sr.ContentItem
         file = place.dataset.SOPClassUID, place.dataset.SOPInstanceUID
         if "SegmentSequence" in place.dataset:

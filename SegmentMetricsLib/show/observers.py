@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -17,23 +16,11 @@ from .tablemodel import Amount, Column, Table
 
 SCHEMA = "segment-metrics-observers/1"
 DOCUMENT, OVERVIEW = "observers.json", "observers.csv"
-# The files that are written for every structure with a consensus: kind and suffix.
-FILES = {"consensus": "seg.nrrd", "variation": "vtp", "picture": "png"}
 LOCAL_SD = "LocalSD"
 # Columns that are left out where there are too few observers for them.
 OF_MANY = ("SD", "SD95", "Outlier")
 # Most measurements in the table that is printed.
 MOST_PRINTED = 3
-
-
-def fileName(kind: str, name: str) -> str:
-    """Return the name of a file of a structure. kind: one of FILES. name: as returned by writing.fileNames()."""
-    return f"{'variation' if kind == 'picture' else kind}_{name}.{FILES[kind]}"
-
-
-def matrixName(key: str) -> str:
-    """Return the name of the file with the matrix of a measurement."""
-    return f"matrix_{key}.csv"
 
 
 def writeStructure(found: ObservedStructure, name: str, folder: Path) -> None:
@@ -43,21 +30,15 @@ def writeStructure(found: ObservedStructure, name: str, folder: Path) -> None:
     positive where the observer lies outside, all in mm.
     """
     if found.consensus is not None and found.consensus.mask is not None and not found.consensus.isEmpty:
-        writing.writeMask(found.consensus.mask, folder / fileName("consensus", name), segment=found.name)
+        writing.writeMask(found.consensus.mask, folder / writing.fileName("consensus", name), segment=found.name)
     if found.variation is None:
         return
-    result, arrays = toPolyData(found.variation.surface), {LOCAL_SD: found.variation.localSD}
+    result = toPolyData(found.variation.surface)
+    writing.addArray(result.GetPointData(), LOCAL_SD, found.variation.localSD)
     for one, values in zip(found.leaveOneOut, found.variation.distances, strict=True):
-        arrays[f"SignedDistance_{one.name}"] = values
-    for title, values in arrays.items():
-        writing.addArray(result.GetPointData(), title, values)
+        writing.addArray(result.GetPointData(), f"SignedDistance_{one.name}", values)
     result.GetPointData().SetActiveScalars(LOCAL_SD)
-    writing.writePolyData(result, folder / fileName("variation", name))
-
-
-def filesOf(name: str, folder: Path) -> dict[str, str]:
-    """Return the names of the existing files of a structure in a folder, by kind."""
-    return {kind: fileName(kind, name) for kind in FILES if (folder / fileName(kind, name)).exists()}
+    writing.writePolyData(result, folder / writing.fileName("variation", name))
 
 
 def write(study: ObserverStudy, names: Sequence[str], folder: Path, extra: Mapping[str, str] | None = None) -> None:
@@ -67,11 +48,11 @@ def write(study: ObserverStudy, names: Sequence[str], folder: Path, extra: Mappi
     """
     content = {"schema": SCHEMA, "software": writing.versions(), **study.toDictionary(), **(extra or {})}
     for structure, name in zip(content["structures"], names, strict=True):
-        structure["files"] = filesOf(name, folder)
+        structure["files"] = writing.filesOf(name, folder)
     writing.writeJson(content, folder / DOCUMENT)
     writing.writeTable(overview(study), folder / OVERVIEW)
     for key in dict.fromkeys(key for found in study for key in found.pairs.keys):
-        writing.writeTable(matrixTable(study, key), folder / matrixName(key))
+        writing.writeTable(matrixTable(study, key), folder / f"matrix_{key}.csv")
 
 
 def matrixTable(study: ObserverStudy, key: str) -> Table:
@@ -129,7 +110,11 @@ def table(study: ObserverStudy) -> Table:
         for key in (key for key in printed if key in found.pairs.keys):
             mean, unit = found.pairs.spread(key, found.members).mean, found.pairs.any(key).unit
             means[key] = Amount(mean, unit) if unit and math.isfinite(mean) else mean
-        verdicts = {test.name: _verdictText({} if found.isAnyWithin else test.isWithin) for test in found.tests}
+        verdicts = dict.fromkeys(study.testNames, "missing")
+        for test in found.tests:
+            good, asked = sum(test.isWithin.values()), len(test.isWithin)
+            told = "within" if good == asked else f"within in {good} of {asked}"
+            verdicts[test.name] = told if asked and not found.isAnyWithin else "no verdict"
         rows.append(
             [
                 found.name,
@@ -138,26 +123,17 @@ def table(study: ObserverStudy) -> Table:
                 *found.agreement.values(),
                 *(means[key] for key in printed),
                 "" if found.outlier is None else found.outlier.name,
-                *(verdicts.get(name, "missing") for name in study.testNames),
+                *verdicts.values(),
             ]
         )
-    isUsed = [column.key not in OF_MANY or any(row[n] for row in rows) for n, column in enumerate(columns)]
-    chosen = [n for n, used in enumerate(isUsed) if used]
-    return Table([columns[n] for n in chosen], [[row[n] for n in chosen] for row in rows])
-
-
-def _verdictText(isWithin: Mapping[str, bool]) -> str:
-    """Return in how many measurements a test is within the observers' range, in words."""
-    if not isWithin:
-        return "no verdict"
-    good = sum(isWithin.values())
-    return "within" if good == len(isWithin) else f"within in {good} of {len(isWithin)}"
+    whole = Table(columns, rows)
+    return Table.ofColumns((one, own) for one, own in whole.byColumn() if one.key not in OF_MANY or any(own))
 
 
 def sentences(study: ObserverStudy) -> list[str]:
     """Return the outcome of each structure, what else is to be said about them, and then about the study."""
     names, lines = [found.name for found in study], [f"{found.name}: {found.sentence}" for found in study]
-    for remark, members in repeated.membersOf([found.remarks for found in study]).items():
+    for remark, members in repeated.membersOf([found.remarks for found in study]):
         lines.append(f"{repeated.phraseFor(members, names)}: {remark}" if len(names) > 1 else remark)
     return [*lines, *study.remarks]
 
@@ -168,9 +144,7 @@ def earlierResults(folder: Path) -> list[Path]:
     def named(content: Mapping) -> Iterable[object]:
         for structure in content["structures"]:
             yield from structure["files"].values()
-        yield from (matrixName(key) for structure in content["structures"] for key in structure["matrix"])
+        yield from (f"matrix_{key}.csv" for structure in content["structures"] for key in structure["matrix"])
         yield content.get("report")
 
-    files = (rf"{'variation' if kind == 'picture' else kind}_[^/\\]+\.{suffix}" for kind, suffix in FILES.items())
-    pattern = "|".join((*files, r"matrix_[^/\\]+\.csv", re.escape(writing.REPORT_FILE)))
-    return writing.earlierFiles(folder / DOCUMENT, SCHEMA, named, pattern)
+    return writing.earlierFiles(folder / DOCUMENT, SCHEMA, named)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -25,39 +26,30 @@ OVERVIEW = (*FIRST, *(definition.key for definition in REGISTRY if definition.is
 # Short names of slice columns that are not in the registry, whose definitions have their own.
 HEADINGS_OF_SLICES = {"AreaReference": "Area ref.", "AreaTest": "Area test", "AreaDifference": "Area diff."}
 
+SHIFTED = "Standard deviation over shifts of the voxel grid by fractions of a voxel"
 MEASUREMENT = (
     Column("Measurement", description="Short name of the measurement", isText=True),
     Column("Title", description="Full name of the measurement", isText=True),
     Column("Value", description="Value in the unit of its row"),
     Column("Unit", description="Unit of the values, empty for a ratio", isText=True),
     Column(
-        "ReferenceToTest",
-        "Reference to test",
-        description="The same, measured only from the reference's surface to the test's",
+        "ReferenceToTest", "Reference to test", "", "The same, measured only from the reference's surface to the test's"
     ),
     Column(
-        "TestToReference",
-        "Test to reference",
-        description="The same, measured only from the test's surface to the reference's",
+        "TestToReference", "Test to reference", "", "The same, measured only from the test's surface to the reference's"
     ),
     Column("Status", description="ok, infinite or undefined", isText=True),
     Column("Reason", description="Why a value is not a finite number", isText=True),
 )
 # Columns with what the voxel grid contributes: fields of a Spread. They exist only if that was computed.
 SPREAD = (
-    Column(
-        "GridSD", "Grid: SD", description="Standard deviation over shifts of the voxel grid by fractions of a voxel"
-    ),
+    Column("GridSD", "Grid: SD", "", SHIFTED),
     Column("GridRange", "95 % range", description="The value ± 1.96 of these standard deviations", isText=True),
-    Column("GridMean", "Mean", description="Mean over the shifts, if it lies more than one of them from the value"),
+    Column("GridMean", "Mean", "", "Mean over the shifts, if it lies more than one of them from the value"),
 )
 OF_GRID = (
     ("gridMean", "mean over shifts of the grid", "Mean over shifts of the voxel grid, if more than one SD off"),
-    (
-        "gridSD",
-        "SD over shifts of the grid",
-        "Standard deviation over shifts of the voxel grid by fractions of a voxel",
-    ),
+    ("gridSD", "SD over shifts of the grid", SHIFTED),
     ("gridLow", "low for shifts of the grid", "Value less 1.96 standard deviations over shifts of the voxel grid"),
     ("gridHigh", "high for shifts of the grid", "Value plus 1.96 standard deviations over shifts of the voxel grid"),
 )
@@ -72,15 +64,11 @@ CONVENTION = Column(
     "Convention", description="Tool whose convention the boundary and overlap measurements follow", isText=True
 )
 # What happened to a lesion, in words; those of the test are listed if the reference has nothing there.
+HAPPENED = "missed, invented, mixed, merged, split or found; the reference's lesions, and the invented ones"
 LESION_COLUMNS = (
     Column("Number", "Lesion", description="Number of the lesion in its structure, from 1"),
     Column("Side", "Of", description="Structure that has the lesion: reference or test", isText=True),
-    Column(
-        "Event",
-        "What happened",
-        description="missed, invented, mixed, merged, split or found; the reference's lesions, and the invented ones",
-        isText=True,
-    ),
+    Column("Event", "What happened", "", HAPPENED, isText=True),
     Column("VolumeReference", "Reference", "mm3", "Volume of the lesion in the reference, of contours its area"),
     Column("VolumeTest", "Test", "mm3", "Volume of the test's lesions that overlap it, or of the invented one"),
     Column("DSC", description="Dice of the lesion and those of the test that overlap it"),
@@ -88,14 +76,10 @@ LESION_COLUMNS = (
     Column("HD95", unit="mm", description="95th percentile Hausdorff distance of the same"),
     Column("MASD", unit="mm", description="Mean average surface distance of the same"),
     Column("CenterDistance", "Centers", "mm", "Distance between the centers of the same"),
-    Column(
-        "Clearance", unit="mm", description="Distance of a missed or invented lesion from the other structure's nearest"
-    ),
+    Column("Clearance", None, "mm", "Distance of a missed or invented lesion from the other structure's nearest"),
 )
 RUN_COLUMNS = (
-    Column(
-        "Kind", "", description="gap, where the test lacks the center line, or spur, where only it has one", isText=True
-    ),
+    Column("Kind", "", "", "gap, where the test lacks the center line, or spur, where only it has one", isText=True),
     Column("Length", unit="mm", description="Length along the center line"),
     Column("Voxels", description="Number of voxels of the center line"),
 )
@@ -110,7 +94,6 @@ FAMILY_OF_LIST = {LESIONS_FILE: "instances", GAPS_FILE: "topology"}
 OF_DOSE = {"Reference": "reference", "Test": "test", "Difference": "difference", "Under": "reference", "Over": "test"}
 # Short headings of MEASUREMENT, where they have little room.
 SHORT = {"Value": "value", "ReferenceToTest": "ref. to test", "TestToReference": "test to ref."}
-SHORT_OF_SPREAD = {"GridSD": "grid: SD", "GridRange": "95 % range", "GridMean": "mean"}
 
 
 def measurementsTable(measurements: Iterable[Measurement]) -> Table:
@@ -145,7 +128,8 @@ def inOneUnit(first: float, between: str, second: float, unit: str) -> str:
 
 def spreadOf(table: Table) -> dict[str, str]:
     """Return the columns SPREAD of a measurementsTable() with their short headings, {} if it has none."""
-    return {key: head for key, head in SHORT_OF_SPREAD.items() if any(column.key == key for column in table.columns)}
+    isSpread = len(table.columns) > len(MEASUREMENT)
+    return {"GridSD": "grid: SD", "GridRange": "95 % range", "GridMean": "mean"} if isSpread else {}
 
 
 def pairsTable(records: Sequence[Comparison]) -> Table:
@@ -228,14 +212,12 @@ def runsTable(record: Comparison) -> Table | None:
 
 def lesionsSentence(lesions: Sequence[Lesion]) -> str:
     """Return in a sentence what happened to lesions."""
-    events = [lesion.event for lesion in lesions]
-    ours = len(events) - events.count("invented")
-    parts = [
-        f"{events.count(event)} {event}" for event in dict.fromkeys(("found", "missed", *events)) if event != "invented"
-    ]
-    invented = events.count("invented")
+    events = Counter(("found", "missed", *(lesion.event for lesion in lesions)))
+    events.subtract(("found", "missed"))  # which are told in any case, first
+    invented = events.pop("invented", 0)
     more = f"; the test has {counted(invented, 'lesion')} more that {'are' if invented > 1 else 'is'} invented"
-    return f"{counted(ours, 'lesion')} in the reference: {commaSeparated(parts)}{more if invented else ''}."
+    told = commaSeparated(f"{count} {event}" for event, count in events.items())
+    return f"{counted(events.total(), 'lesion')} in the reference: {told}{more if invented else ''}."
 
 
 def sidesTable(record: Comparison) -> Table | None:

@@ -51,11 +51,8 @@ def write(result: StressTest, folder: Path) -> None:
 
 
 def _document(result: StressTest, masks: dict[str, str]) -> dict:
-    variants = {}
-    for name, comparison in result.variants.items():
-        content = comparison.toDictionary()
-        wanted = ("measurements", "findings", "worstPlaces")
-        variants[name] = {"file": masks[name], **{key: content[key] for key in wanted if key in content}}
+    wanted = ("measurements", "findings", "worstPlaces")
+    contents = {name: comparison.toDictionary() for name, comparison in result.variants.items()}
     return {
         "schema": SCHEMA,
         "software": writing.versions(),
@@ -64,7 +61,10 @@ def _document(result: StressTest, masks: dict[str, str]) -> dict:
         "grid": result.risky.grid,
         "count": result.count,
         "boundary": {"inner": result.inner, "outer": result.outer, "hazardVaries": result.varies},
-        "variants": variants,
+        "variants": {
+            name: {"file": masks[name], **{key: content[key] for key in wanted if key in content}}
+            for name, content in contents.items()
+        },
     }
 
 
@@ -73,7 +73,6 @@ def earlierResults(folder: Path) -> list[Path]:
 
     These are masks of both variants, or tables of many cases; stress.json and stress.csv are replaced in any case.
     """
-    path, masks = folder / "stress.json", r"(risky|neutral)_[^/\\]+\.nrrd"
-    tables = writing.earlierFiles(path, CASES_SCHEMA, lambda _: FILES_OF_CASES, ".*")
-    ofOne = writing.earlierFiles(path, SCHEMA, lambda content: [v["file"] for v in content["variants"].values()], masks)
-    return [*tables, *ofOne]
+    path = folder / "stress.json"
+    ofOne = writing.earlierFiles(path, SCHEMA, lambda content: [v["file"] for v in content["variants"].values()])
+    return [*writing.earlierFiles(path, CASES_SCHEMA, lambda _: FILES_OF_CASES), *ofOne]

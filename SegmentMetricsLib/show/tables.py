@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ..base.texts import commaSeparated, counted, oneLine
 from ..case.comparison import Comparison
@@ -15,7 +15,6 @@ from ..metrics.measurement import Measurement, typeset
 from ..metrics.slices import columnOf
 from . import repeated, resulttables
 from .resulttables import SHORT, heading, inOneUnit, isAcrossPlane, isApart, overviewKeys
-from .resulttables import sideOf as sideOf  # for others, who know it from here
 from .tablemodel import Column, Table
 
 # The families that the measurements of one pair begin with, so that DSC is seen without scrolling.
@@ -194,18 +193,21 @@ def shortenName(name: str, length: int) -> str:
     return oneLine(between.join(halves))
 
 
-def align(table: Table, width: int | None = None) -> str:
+def align(table: Table, width: int | None = None, paint: Callable[[int, int, str], str] | None = None) -> str:
     """Return a table as text, with a line below the heading.
 
     width: characters of a line. Columns that do not fit are put in another block below, which repeats the columns of
-    text that the table begins with. None does not limit the lines.
+    text that the table begins with. None does not limit the lines. paint: colors a cell, given its row, from 0, its
+    column, and its text.
     """
     rows, parts = table.texts(), []
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for block in blocks(table, width):
         lines = []
-        for row in rows:
-            cells = (row[n].ljust(widths[n]) if table.columns[n].isText else row[n].rjust(widths[n]) for n in block)
+        for number, row in enumerate(rows, -1):
+            cells = [row[n].ljust(widths[n]) if table.columns[n].isText else row[n].rjust(widths[n]) for n in block]
+            if paint is not None and number >= 0:
+                cells = [paint(number, n, cell) for n, cell in zip(block, cells, strict=True)]
             lines.append(GAP.join(cells).rstrip())
         lines.insert(1, GAP.join("-" * widths[n] for n in block))
         parts.append("\n".join(lines))

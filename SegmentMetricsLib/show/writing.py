@@ -37,10 +37,20 @@ from .tablemodel import Column, Table, plain
 SCHEMA = "segment-metrics/2"
 # File names that cannot be encoded are written with escapes, which are also valid in JSON.
 UNENCODABLE = "backslashreplace"
-# The files written for every pair: kind and suffix.
-RESULT_FILES = {"distances": "vtp", "overlay": "png", "slices": "csv"}
+# The files of a structure by kind: of a pair, and of several observers. {} is the name of the structure.
+RESULT_FILES = {
+    "distances": "distances_{}.vtp",
+    "overlay": "overlay_{}.png",
+    "slices": "slices_{}.csv",
+    "consensus": "consensus_{}.seg.nrrd",
+    "variation": "variation_{}.vtp",
+    "picture": "variation_{}.png",
+}
 REPORT_FILE = "report.html"
 VERDICTS_FILE = "verdicts.csv"
+# All files of results that documents name.
+OURS = (*RESULT_FILES.values(), "matrix_{}.csv", "risky_{}.nrrd", "neutral_{}.nrrd", "stress.{}.csv", LESIONS_FILE,
+        GAPS_FILE, REPORT_FILE, VERDICTS_FILE)  # fmt: skip
 # zlib's level for surfaces: VTK's default takes five times as long and saves only a tenth of the bytes.
 COMPRESSION = 1
 # Maximum length of a structure's name in a file name, in characters and in bytes: file systems allow 255 bytes in all.
@@ -84,10 +94,7 @@ def document(
         "settings": settings.toDictionary(),
         "pairs": pairs,
         **({} if multiLabel is None else {"multiLabel": multiLabel.toDictionary()}),
-        "unmatched": {
-            "reference": [structure.name for structure in pairing.unmatchedReference],
-            "test": [structure.name for structure in pairing.unmatchedTest],
-        },
+        "unmatched": pairing.unmatched,
     }
     if pairing.proposals or pairing.findings:
         content["pairing"] = {
@@ -306,7 +313,7 @@ def fileNames(names: Iterable[str]) -> list[str]:
 
 def fileName(kind: str, name: str) -> str:
     """Return the name of a file of a structure. name: of the structure, as returned by fileNames()."""
-    return f"{kind}_{name}.{RESULT_FILES[kind]}"
+    return RESULT_FILES[kind].format(name)
 
 
 def filesOf(name: str, folder: Path) -> dict[str, str]:
@@ -354,7 +361,7 @@ def earlierResults(folder: Path) -> list[Path]:
     """
 
     def named(content: Mapping) -> Iterable[object]:
-        yield from (pair["files"].get(kind) for pair in content["pairs"] for kind in RESULT_FILES)
+        yield from (file for pair in content["pairs"] for file in pair["files"].values())
         if "protocol" in content:
             yield VERDICTS_FILE
         for file, name in ((LESIONS_FILE, "lesions"), (GAPS_FILE, "gaps")):
@@ -362,17 +369,16 @@ def earlierResults(folder: Path) -> list[Path]:
                 yield file
         yield content.get("report")
 
-    pairs = "|".join(rf"{kind}_[^/\\]+\.{suffix}" for kind, suffix in RESULT_FILES.items())
-    others = map(re.escape, (VERDICTS_FILE, LESIONS_FILE, GAPS_FILE, REPORT_FILE))
-    return earlierFiles(folder / "metrics.json", SCHEMA, named, "|".join((pairs, *others)))
+    return earlierFiles(folder / "metrics.json", SCHEMA, named)
 
 
-def earlierFiles(document: Path, schema: str, named: Callable[[Mapping], Iterable[object]], pattern: str) -> list[Path]:
+def earlierFiles(document: Path, schema: str, named: Callable[[Mapping], Iterable[object]]) -> list[Path]:
     """Return the files that an earlier run wrote beside its document; [] if another program wrote that, or nobody.
 
-    named: returns the names in the document. pattern: of the names that are ours: the document may have been edited,
-    and nothing else may be taken for a result, least of all outside the folder.
+    named: returns the names in the document, which may have been edited: nothing but OURS may be taken for a result,
+    least of all outside the folder.
     """
+    pattern = "|".join(re.escape(name).replace(r"\{\}", r"[^/\\]+") for name in OURS)
     try:
         content = json.loads(document.read_text(encoding="utf-8"))
         names = list(named(content)) if content["schema"] == schema else []

@@ -19,7 +19,7 @@ from imagefiles import save
 
 import SegmentMetricsLib
 from SegmentMetricsLib.commands.results import progressBar
-from SegmentMetricsLib.show.tables import sideOf
+from SegmentMetricsLib.show.resulttables import sideOf
 
 # What is printed
 

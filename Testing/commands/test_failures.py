@@ -21,7 +21,6 @@ from SegmentMetricsLib.io.dicom import opening, segmentation
 from SegmentMetricsLib.io.formats import mha, nrrd
 from SegmentMetricsLib.io.messages import quiet
 from SegmentMetricsLib.mrml import headless
-from SegmentMetricsLib.show.report import requirePlotly
 
 
 @pytest.mark.parametrize(
@@ -29,7 +28,6 @@ from SegmentMetricsLib.show.report import requirePlotly
     [
         ("pydicom", lambda: opening.read(Path("any.dcm")), "pydicom and highdicom", "dicom"),
         ("highdicom", lambda: segmentation.readSegmentation(Path("any.dcm")), "highdicom", "dicom"),
-        ("plotly.offline", requirePlotly, "plotly", "report"),
         ("distributed", lambda: tasks.cluster("tcp://127.0.0.1:1").__enter__(), "Dask", "cluster"),
     ],
 )

@@ -73,7 +73,7 @@ def testFilesOfNames(tmp_path, name, text):
         ("a.csv", "1,liver\nx,heart\n", ", line 2: a label is a whole number from 0, not 'x'."),
         ("a.csv", "1,liver\n1,heart\n", ", line 2: label 1 is listed twice."),
         ("a.csv", "1,liver\n2,\n", ", line 2: label 2 needs a name, not ''."),
-        ("a.csv", '1,"liver\n', ", line 1: this is not a line of a table (unexpected end of data)."),
+        ("a.csv", '1,"liver\n', ", line 1: the quotation marks are wrong (unexpected end of data)."),
         ("a.ctbl", "1 liver 0 0\n", ", line 1: a line of a color table is: number name red green blue opacity."),
         ("a.ctbl", "x liver 0 0 0 0\n", ", line 1: a label is a whole number from 0, not 'x'."),
         ("a.csv", "1,\0", ": the file holds zero bytes, so it is not text."),

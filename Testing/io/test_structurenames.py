@@ -11,7 +11,7 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import __main__, readStructures
-from SegmentMetricsLib.io.structurenames import namesOfFiles, shared
+from SegmentMetricsLib.io.structurenames import commonName, namesOfFiles
 
 BOX, MOVED = ((2, 2, 2), (9, 9, 9)), ((3, 2, 2), (10, 9, 9))
 
@@ -169,12 +169,12 @@ def testNamesInLists(lines, names):
 
 
 def testSharedNames():
-    assert shared("Brainstem", "gt_brainstem") == "Brainstem" == shared("Brainstem_ai_2", "Brainstem")
+    assert commonName("Brainstem", "gt_brainstem") == "Brainstem" == commonName("Brainstem_ai_2", "Brainstem")
     # in any spelling
-    assert shared("Brain Stem", "brainstem") == "brainstem" and shared("BrainStem", "brain_stem") == "BrainStem"
-    assert shared("Parotid_L", "left parotid") == "Parotid_L"
-    assert shared("Pred", "pred") == shared("Parotid_L", "right parotid") == ""
-    assert shared("Parotid_L", "Parotid_R") == shared("001", "1") == shared("", "Liver_1") == ""
+    assert commonName("Brain Stem", "brainstem") == "brainstem" and commonName("BrainStem", "brain_stem") == "BrainStem"
+    assert commonName("Parotid_L", "left parotid") == "Parotid_L"
+    assert commonName("Pred", "pred") == commonName("Parotid_L", "right parotid") == ""
+    assert commonName("Parotid_L", "Parotid_R") == commonName("001", "1") == commonName("", "Liver_1") == ""
 
 
 @pytest.mark.parametrize(("first", "second"), [(1, 1), (1, 255), (255, 1), (1, 2), (1, 3)])

@@ -211,10 +211,15 @@ def atFileScope(source: str) -> list[str]:
 
 
 def testNothingRunsWhenTheModuleIsImported():
-    """What the index asks of every source: nothing but definitions, and no packages that Slicer does not have."""
+    """What the index asks of every source: nothing but definitions, and no packages that Slicer does not have.
+
+    A file that is read where its package is installed, and only there, imports that at its top.
+    """
+    ofFiles = {"dicomfiles.py": {"highdicom", "pydicom"}}
     for folder in ("SegmentMetrics", "SegmentMetricsLib"):
         for path in sorted((ROOT / folder).rglob("*.py")):
-            assert atFileScope(path.read_text(encoding="utf-8")) == [], path
+            found = {name.partition(".")[0] for name in atFileScope(path.read_text(encoding="utf-8"))}
+            assert found <= ofFiles.get(path.name, set()), path
     assert len(atFileScope("import tqdm\nfor x in y:\n    pass\nf()\nx = 1\nif TYPE_CHECKING:\n    import qt")) == 3
 
 

@@ -472,8 +472,8 @@ def test_tools_have_numbers_of_their_own_for_empty_masks():
 def test_the_tip_says_how_empty_masks_lean():
     """A best score for two empty masks has no difference to show, and is called over-optimistic all the same."""
     numbers = compare(0 * shapes.ball(4), 0 * shapes.ball(4)).conventions(["pymia"])["pymia"]
-    tip = conventions.explained(numbers["NSD_2mm"], "pymia 0.3.4").split("\n")
+    tip = conventions.explain(numbers["NSD_2mm"], "pymia 0.3.4").split("\n")
     assert tip[1:] == ["Both masks are empty: the tool reports -inf.", "Over-pessimistic."]
-    assert conventions.explained(numbers["DSC"], "pymia 0.3.4").endswith("\nOver-optimistic.")
-    assert conventions.written(numbers["NSD_2mm"], numbers["NSD_2mm"]) == "-inf"
+    assert conventions.explain(numbers["DSC"], "pymia 0.3.4").endswith("\nOver-optimistic.")
+    assert conventions.inColumn(numbers["NSD_2mm"], numbers["NSD_2mm"]) == "-inf"
     assert conventions.ownNumber(numbers["HD"]).text() == "undefined"

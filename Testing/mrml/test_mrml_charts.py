@@ -70,7 +70,7 @@ class TestHistogram:
         far = shapes.ball(12, origin=(-20, -20, -20), size=(80, 40, 40))
         array = shapes.imageOf(np.zeros((40, 40, 80), np.uint8), origin=(-20, -20, -20))
         array[78, 20, 20] = 1
-        title = charts.showHistogram(compare(far, far | array)).GetXAxisTitle()
+        title = charts.showHistogram(compare(far, far | array, BOUNDARY)).GetXAxisTitle()
         assert "\nouter bars: also " in title and "beyond, up to 4" in title
 
     def testOpenSurfacesHaveNoSides(self, scene, comparison):
@@ -78,7 +78,7 @@ class TestHistogram:
         source.SetRadius(10)
         source.SetEndPhi(90)
         source.Update()
-        opened = compare(shapes.ballMesh(11), source.GetOutput(), BOUNDARY)
+        opened = compare(shapes.ballMesh(11, resolution=24), source.GetOutput(), BOUNDARY)
         chart = charts.showHistogram(opened)
         assert chart.GetXAxisRange()[0] == 0 and chart.GetXAxisTitle() == "Distance (mm)"
         bars, line = seriesOf(chart)
@@ -86,7 +86,12 @@ class TestHistogram:
         assert values(line)[0].tolist() == [2, 2]
         # the pair now has sides, and then again none: nothing of the other chart stays
         before = identifiers(scene)
-        closed = replace(opened, distances=compare(shapes.ballMesh(11), shapes.ballMesh(12), BOUNDARY).distances)
+        closed = replace(
+            opened,
+            distances=compare(
+                shapes.ballMesh(11, resolution=24), shapes.ballMesh(12, resolution=24), BOUNDARY
+            ).distances,
+        )
         assert charts.showHistogram(closed) is chart
         assert len(identifiers(scene)) == len(before) + 1
         charts.showHistogram(opened)
@@ -96,12 +101,12 @@ class TestHistogram:
         before = identifiers(scene)
         nothing = shapes.imageOf(np.zeros((40, 40, 40), np.uint8), origin=(-20, -20, -20))
         with pytest.raises(ValueError, match="no histogram because the test is empty"):
-            charts.showHistogram(compare(structure(), nothing))
+            charts.showHistogram(compare(structure(), nothing, BOUNDARY))
         for tolerance in (0, -1, np.nan, np.inf):
             with pytest.raises(ValueError, match="tolerance of a chart"):
                 charts.showHistogram(comparison, tolerance=tolerance)
         with pytest.raises(ValueError, match="no pair has distances"):
-            charts.showCumulative([compare(structure(), nothing)])
+            charts.showCumulative([compare(structure(), nothing, BOUNDARY)])
         with pytest.raises(ValueError, match="no curve because no measurement of distances"):
             charts.showCumulative(replace(comparison, distances=None))
         assert identifiers(scene) == before
@@ -119,8 +124,10 @@ class TestCumulative:
         assert chart.GetXAxisTitle() == "Distance (mm)" and chart.GetXAxisRange() == (0, x[-1])
 
     def testManyPairs(self, scene, comparison):
-        red, again = (compare(structure(name=n, color=(0.8, 0.1, 0.1)), structure(13)) for n in ("Red", "Again"))
-        empty = compare(structure(), shapes.imageOf(np.zeros((40, 40, 40), np.uint8), origin=(-20, -20, -20)))
+        red, again = (
+            compare(structure(name=n, color=(0.8, 0.1, 0.1)), structure(13), BOUNDARY) for n in ("Red", "Again")
+        )
+        empty = compare(structure(), shapes.imageOf(np.zeros((40, 40, 40), np.uint8), origin=(-20, -20, -20)), BOUNDARY)
         chart = charts.showCumulative([comparison, red, empty, again])
         *curves, line = seriesOf(chart)
         assert [curve.GetName() for curve in curves] == ["Liver", "Red vs Liver", "Again vs Liver"]

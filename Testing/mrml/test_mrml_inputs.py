@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import samplefiles
 import shapes
 import slicer
 from segmentnodes import boxesNode, breakSegment, move, segmentationOf, spline, volumeNode
@@ -15,11 +16,10 @@ from SegmentMetricsLib import Settings, compare, mrml
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import toPolyData
-from SegmentMetricsLib.io import samples
 from SegmentMetricsLib.io.reading import readStructures
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.mrml.conversion import closedSurface
-from SegmentMetricsLib.mrml.inputs import structureFromSegment
+from SegmentMetricsLib.mrml.inputs import SegmentReader
 
 KEYS = (
     "HD",
@@ -38,6 +38,7 @@ KEYS = (
 
 # What these tests look at.
 FEW = Settings(metrics=KEYS)
+DSC = Settings(metrics="DSC")
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def testSegmentsAreFoundInAnySpelling(scene):
     box, other = shapes.box((4, 4, 4), (9, 9, 9)), shapes.box((12, 4, 4), (16, 9, 9))
     node = segmentationOf(scene, Parotid_L=box, SpinalCord=other)
     for name in ("Parotid_L", "left parotid", "PAROTID LT", "parotid-l"):
-        assert mrml.compareSegments(node, name, node, "Parotid_L").reference.name == "Parotid_L"
+        assert mrml.compareSegments(node, name, node, "Parotid_L", DSC).reference.name == "Parotid_L"
     hazard = Settings(families=("overlap", "hazard"), critical="spinal cord")
     (critical,) = mrml.compareSegments(node, "Parotid_L", node, "Parotid_L", hazard).criticals
     assert critical.mask.count == 180
@@ -77,9 +78,9 @@ def testSegmentsAreFoundInAnySpelling(scene):
 def testAnExactNameComesFirst(scene):
     box = shapes.box((4, 4, 4), (9, 9, 9))
     node = segmentationOf(scene, Parotid_L=box, **{"Left Parotid": box, "Liver": box})
-    assert mrml.compareSegments(node, "Left Parotid", node, "Parotid_L").reference.name == "Left Parotid"
+    assert mrml.compareSegments(node, "Left Parotid", node, "Parotid_L", DSC).reference.name == "Left Parotid"
     with pytest.raises(ValueError, match="2 segments that 'parotid l' could mean: Parotid_L, Left Parotid; use the"):
-        mrml.compareSegments(node, "parotid l", node, "Liver")
+        mrml.compareSegments(node, "parotid l", node, "Liver", DSC)
 
 
 def testWrongKindsOfArgumentsAreRefusedInASentence(scene):
@@ -139,7 +140,7 @@ def testWrongKindsOfArgumentsAreRefusedInASentence(scene):
 def testNotebooksShowAllPairs(scene):
     box, other = shapes.box((4, 4, 4), (9, 9, 9)), shapes.box((12, 4, 4), (16, 9, 9))
     first, second = segmentationOf(scene, Liver=box, Cord=other), segmentationOf(scene, Liver=box, Cord=other, Eye=box)
-    page = mrml.compareSegmentations(first, second)._repr_html_()
+    page = mrml.compareSegmentations(first, second, Settings(metrics=("HD95", "DSC")))._repr_html_()
     assert ">Liver</td>" in page and ">Cord</td>" in page and "HD95" in page
     assert page.endswith("<p>Only in the test: Eye.</p>")
 
@@ -179,19 +180,19 @@ def testANameThatIsTheIDOfAnotherSegment(scene):
     """It means neither by itself, and what says which is meant gets that one."""
     node, _, left, right = exchangedNames(scene)
     for by, expected in (("ID", left), ("name", right)):
-        assert structureFromSegment(node, left, by=by).segmentID == expected
+        assert SegmentReader(node).structure(left, by=by).segmentID == expected
     with pytest.raises(ValueError, match="say whether it is given by='name' or by='ID'"):
-        structureFromSegment(node, left)
+        SegmentReader(node).structure(left)
     with pytest.raises(ValueError, match="by='name' or by='ID'"):
         mrml.compareSegments(node, "Organ", node, left)
-    assert mrml.compareSegments(node, left, node, right, by="name").reference.segmentID == right
-    assert mrml.compareSegments(node, left, node, right, by="ID").reference.segmentID == left
+    assert mrml.compareSegments(node, left, node, right, DSC, by="name").reference.segmentID == right
+    assert mrml.compareSegments(node, left, node, right, DSC, by="ID").reference.segmentID == left
     # one whose name is its own ID is no other
     node.GetSegmentation().GetSegment(right).SetName(right)
     node.GetSegmentation().GetSegment(left).SetName(left)
-    assert structureFromSegment(node, left).segmentID == left
+    assert SegmentReader(node).structure(left).segmentID == left
     with pytest.raises(ValueError, match="not 'number'"):
-        structureFromSegment(node, left, by="number")
+        SegmentReader(node).structure(left, by="number")
 
 
 def testCriticalStructuresAreFoundByNameOnly(scene):
@@ -212,7 +213,7 @@ def testCriticalStructuresAreFoundByNameOnly(scene):
 def testUnsmoothedIsSlicersOwnSurfaceWithoutSmoothing(scene, images):
     node = segmentationOf(scene, Organ=images[0])
     identifier = node.GetSegmentation().GetNthSegmentID(0)
-    ours = fromMask(structureFromSegment(node, "Organ").mask)
+    ours = fromMask(SegmentReader(node).structure("Organ").mask)
     parameters = {"Smoothing factor": "0.0", "Decimation factor": "0.0", "Compute surface normals": "0"}
     slicers = closedSurface(node.GetSegmentation(), identifier, parameters)
     points = vtk_to_numpy(slicers.GetPoints().GetData()) * (-1, -1, 1)
@@ -298,13 +299,13 @@ def testSegmentsWithoutVoxels(scene, images):
     segment.AddRepresentation("Closed surface", ras)
     node.GetSegmentation().SetSourceRepresentationName("Closed surface")
     node.GetSegmentation().AddSegment(segment)
-    comparison = mrml.compareSegments(voxels, "Organ", node, "Organ")
+    comparison = mrml.compareSegments(voxels, "Organ", node, "Organ", Settings(metrics=("HD", "DSC")))
     assert comparison["HD"].value == pytest.approx(0, abs=1e-4) and comparison["DSC"].value == 1
     assert comparison.record().surface == "unsmoothed and imported"
 
 
 def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
-    paths = samples.writeHeadAndNeck(tmp_path)
+    paths = samplefiles.writeHeadAndNeck(tmp_path)
     nodes = []
     for path in paths:
         node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
@@ -339,7 +340,7 @@ def testImageEdgesAreThoseOfTheReferenceImage(scene):
     image = shapes.box((0, 5, 5), (9, 9, 9))
     node = segmentationOf(scene, Box=image)
     # the segment's own labelmap is cropped to it, so its edges say nothing
-    assert not any("edge" in finding for finding in mrml.compareSegments(node, "Box", node, "Box").findings)
+    assert not any("edge" in finding for finding in mrml.compareSegments(node, "Box", node, "Box", DSC).findings)
     whole = slicer.vtkOrientedImageData()
     whole.SetExtent(0, 23, 0, 23, 0, 23)
     matrix = vtkMatrix4x4()
@@ -349,7 +350,7 @@ def testImageEdgesAreThoseOfTheReferenceImage(scene):
     node.GetSegmentation().SetConversionParameter(
         converter.GetReferenceImageGeometryParameterName(), converter.SerializeImageGeometry(whole)
     )
-    comparison = mrml.compareSegments(node, "Box", node, "Box")
+    comparison = mrml.compareSegments(node, "Box", node, "Box", DSC)
     assert any("Both contours touch the image edge" in finding for finding in comparison.findings)
     assert comparison.grid["size"] == [24, 24, 24]
 
@@ -357,11 +358,11 @@ def testImageEdgesAreThoseOfTheReferenceImage(scene):
 def testASegmentationWithoutSegments(scene, images):
     node = segmentationOf(scene, Organ=images[0])
     nothing = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Draft")
-    result = mrml.compareSegmentations(node, nothing)
+    result = mrml.compareSegmentations(node, nothing, DSC)
     assert not result and [s.name for s in result.unmatchedReference] == ["Organ"]
     assert result.remarks == ["Draft has no segments.", "Only in the reference: Organ."]
     assert "Draft has no segments." in repr(result)
-    assert mrml.compareSegmentations(node, node).remarks == []
+    assert mrml.compareSegmentations(node, node, DSC).remarks == []
 
 
 def testImagesFarApartUnderANonLinearTransform(scene, images):
@@ -388,7 +389,7 @@ def testAnEvaluatedGridOfAVolumeNode(scene, images):
         mrml.gridOf(volume)
     with pytest.raises(ValueError, match="must be that of a volume"):
         mrml.gridOf(nodes[0])
-    grid = structureFromSegment(nodes[0], "Organ").mask.grid.resized((-10, -9, -8), (40, 39, 38))
+    grid = SegmentReader(nodes[0]).structure("Organ").mask.grid.resized((-10, -9, -8), (40, 39, 38))
     volume = volumeNode(scene, np.zeros(grid.size[::-1], np.uint8), np.diag([-1, -1, 1, 1]) @ grid.matrix)
     assert mrml.gridOf(volume).offsetOn(grid) == (0, 0, 0) and mrml.gridOf(volume).size == grid.size
     settings = Settings(families="agreement", grid=mrml.gridOf(volume))
@@ -458,7 +459,7 @@ def testFractionalSegmentsOfSlicersOwnConversion(scene):
         segmentation.SetSourceRepresentationName("Fractional labelmap")
     finally:
         factory.UnregisterConverterRule(rule)
-    structure = structureFromSegment(node, "Ball")
+    structure = SegmentReader(node).structure("Ball")
     # the numbers have the range that they say: the parts of voxels add up to the ball
     volume = float(structure.memberships.voxels.sum()) * 8
     assert volume == pytest.approx(4 / 3 * np.pi * 1000, rel=0.02)
@@ -467,14 +468,14 @@ def testFractionalSegmentsOfSlicersOwnConversion(scene):
 
 def testFractionalSegmentsThatAreMovedBentOrWrong(scene):
     node = fractionalSegment(scene, ramp())
-    still = structureFromSegment(node, "Organ")
+    still = SegmentReader(node).structure("Organ")
     move(scene, node, shift=(5, 0, 0))
-    moved = structureFromSegment(node, "Organ")
+    moved = SegmentReader(node).structure("Organ")
     for first, second in ((moved.memberships, still.memberships), (moved.mask, still.mask)):
         assert first.corners() - second.corners() == pytest.approx(np.tile([-5, 0, 0], (8, 1)))
     wrong = fractionalSegment(scene, 1.5 * ramp())
     with pytest.raises(ValueError, match="Organ: the fractional label map has values beyond its range from 0 to 1"):
-        structureFromSegment(wrong, "Organ")
+        SegmentReader(wrong).structure("Organ")
 
 
 def testPairsBeforeAnythingIsMeasured(scene):
@@ -493,7 +494,7 @@ def testPairsBeforeAnythingIsMeasured(scene):
     assert (proposal.reference.name, proposal.test.name, proposal.how) == ("Druse", "Gland", "overlap")
     assert proposal.confidence == pytest.approx(1)
     assert mrml.proposePairs(reference, test, choices={"Druse": None}) == []
-    accepted = mrml.compareSegmentations(reference, test, choices={"Druse": "Gland"})
+    accepted = mrml.compareSegmentations(reference, test, DSC, choices={"Druse": "Gland"})
     assert len(accepted) == 3 and accepted.proposals == ()
     with pytest.raises(InputError, match="no structure named 'Nothing'"):
         mrml.pairSegments(reference, test, choices={"Druse": "Nothing"})

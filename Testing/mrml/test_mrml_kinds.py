@@ -46,7 +46,7 @@ def comparison():
 @pytest.fixture(scope="module")
 def withoutCriticals():
     organ, other, _ = structures().values()
-    return compare(organ, other)
+    return compare(organ, other, Settings(families="boundary"))
 
 
 def valuesOf(volume) -> np.ndarray:
@@ -191,7 +191,7 @@ def testChart(scene, dosed):
         x, y = (vtk_to_numpy(table.GetColumnByName(c)) for c in (series.GetXColumnName(), series.GetYColumnName()))
         assert np.interp(mean, x, y) == pytest.approx(50, abs=1)
     with pytest.raises(ValueError, match="no dose"):
-        mrml.showDoseVolume(compare(*boxes()))
+        mrml.showDoseVolume(compare(*boxes(), Settings(families="boundary")))
 
 
 @pytest.mark.parametrize("surface", ["displayed", "measured"])
@@ -208,11 +208,11 @@ def testDoseMap(scene, dosed, surface):
     assert display.GetActiveScalarName() == "SignedDistance"
     maps.recolor(model, "dose")
     assert display.GetScalarRange() == (0, 40)
-    plain = mrml.showDistanceMap(compare(*boxes()), side="test")
+    plain = mrml.showDistanceMap(compare(*boxes(), Settings(families="boundary")), side="test")
     with pytest.raises(ValueError, match="no dose to show"):
         maps.recolor(plain, "dose")
     with pytest.raises(ValueError, match="no dose to show"):
-        mrml.showDistanceMap(compare(*boxes()), kind="dose")
+        mrml.showDistanceMap(compare(*boxes(), Settings(families="boundary")), kind="dose")
 
 
 def moved(**settings):

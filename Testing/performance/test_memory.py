@@ -15,10 +15,8 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, __main__, compare
-from SegmentMetricsLib.batch import tasks
-from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.case.comparison import comparePair
-from SegmentMetricsLib.commands import pairwork
+from SegmentMetricsLib.commands import comparing
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structure import Structure
@@ -48,7 +46,7 @@ def structure(image, name: str = "A") -> Structure:
 def testWhatStructuresNeedGoesWithThem(files, monkeypatch):
     """Of every further structure a command keeps its numbers, which are a thousandth of the arrays behind them."""
     kept, needed = [], []
-    original = pairwork.WrittenPairs.__call__
+    original = comparing.WrittenPairs.__call__
 
     def watched(*given):
         tracemalloc.reset_peak()
@@ -59,7 +57,7 @@ def testWhatStructuresNeedGoesWithThem(files, monkeypatch):
         needed.append(tracemalloc.get_traced_memory()[1] - before)
         return outcome
 
-    monkeypatch.setattr(pairwork.WrittenPairs, "__call__", watched)
+    monkeypatch.setattr(comparing.WrittenPairs, "__call__", watched)
     tracemalloc.start()
     try:
         assert __main__.main(["compare", *files, "--output", "out", "--workers", "1"]) == 0
@@ -68,25 +66,6 @@ def testWhatStructuresNeedGoesWithThem(files, monkeypatch):
     assert len(kept) == STRUCTURES
     # what the first ones leave are tables and modules
     assert (kept[-1] - kept[2]) / (STRUCTURES - 3) < min(needed[2:]) / 50
-
-
-def testSurfacesOfACaseGoWithTheirPair(files, monkeypatch):
-    """In a cohort, too, where cases have many structures."""
-    import weakref
-
-    from SegmentMetricsLib.geometry import meshing
-
-    made = []
-    original = meshing.fromMask
-
-    def watched(mask):
-        assert sum(one() is not None for one in made) <= 1
-        made.append(weakref.ref(surface := original(mask)))
-        return surface
-
-    monkeypatch.setattr(meshing, "fromMask", watched)
-    outcome = tasks.runCase(Task("case", "method", *files, settings=Settings(families=("boundary",))))
-    assert outcome["status"] == "ok" and len(made) == 2 * STRUCTURES
 
 
 def testAComparisonKeepsLittleMoreThanItsSurfacesAndDistances():

@@ -139,10 +139,7 @@ def following(edit: Edit, step: int) -> int | None:
 
 
 def brushSize(place: Place) -> float:
-    """Return the diameter in mm of a brush that reaches from one contour to the other, and is not wider than the place.
-
-    With its center halfway between the contours, it touches both.
-    """
+    """Return the diameter, mm, of a brush that touches both contours halfway and is not wider than the place."""
     size = min(abs(place.value), 2 * radiusOf(place))
     return max(SMALLEST_BRUSH, float(np.round(size / BRUSH_STEP)) * BRUSH_STEP)
 

@@ -21,19 +21,20 @@ def lesions(record) -> TableContents:
     if record is None:
         return TableContents()
     rows = [_lesion(one, AREA if record.dimension == 2 else VOLUME) for one in record.lesions or ()]
-    rows += [_run(_("gap"), one, _("The test lacks the center line here.")) for one in record.gaps or ()]
-    rows += [_run(_("spur"), one, _("Only the test has a center line here.")) for one in record.spurs or ()]
-    tips = [
-        _("What happened to the lesion, or whether it is a gap or a spur of a vessel."),
-        _("Volume of the lesion, or length of the gap or spur."),
-        _("Dice of the lesion and those of the test that overlap it."),
-        _("The center in mm."),
+    for kind, runs, tip in (
+        (_("gap"), record.gaps, _("The test lacks the center line here.")),
+        (_("spur"), record.spurs, _("Only the test has a center line here.")),
+    ):
+        for one in runs or ():
+            size, where = f"{one.length:.1f} mm", positionText(one.position)
+            rows.append([(kind, kind, tip), (size, one.length, tip), ("", None, tip), (where, where, tip)])
+    headings = [
+        (_("What"), _("What happened to the lesion, or whether it is a gap or a spur of a vessel.")),
+        (_("Size"), _("Volume of the lesion, or length of the gap or spur.")),
+        (_("DSC"), _("Dice of the lesion and those of the test that overlap it.")),
+        (_("Where"), _("The center in mm.")),
     ]
-    return (
-        TableContents.of([_("What"), _("Size"), _("DSC"), _("Where")], rows, tips, stretched=[3])
-        if rows
-        else TableContents()
-    )
+    return TableContents.of(headings, rows, stretched=[3]) if rows else TableContents()
 
 
 def about(record) -> str:
@@ -60,8 +61,3 @@ def _lesion(one, unit: str) -> list[tuple]:
         ("" if one.dice is None else f"{one.dice:.2f}", one.dice, tip),
         (where, where, tip),
     ]
-
-
-def _run(kind: str, one, tip: str) -> list[tuple]:
-    where = positionText(one.position)
-    return [(kind, kind, tip), (f"{one.length:.1f} mm", one.length, tip), ("", None, tip), (where, where, tip)]

@@ -71,14 +71,11 @@ class SegmentChooser:
 
 
 class InputsView(View):
-    """The upper part of the panel: which segments, or which segmentations, are compared.
+    """The selectors of what is compared, which switch by themselves when a segmentation is removed."""
 
-    The selectors keep following the scene: if the chosen segmentation is removed, they switch to another one.
-    """
-
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
-        self.inputs = model.inputs
+    def __init__(self, panel):
+        super().__init__(panel)
+        self.inputs, ui = self.model.inputs, self.ui
         self.choosers = [
             SegmentChooser(getattr(ui, f"{side}Selector"), side, self.inputs) for side in REFERENCE_AND_TEST
         ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ..bandrules import VoxelBands
 from ..convention import DISTANCES, Convention, Number, each
 from ..elements import masks
-from ..facenets import faceBands, faces
+from ..facenets import faces, nearFaces
 from ..meshes import numbersOf
 
 WHERE = "from the centers of the triangles of voxel faces to the other voxel faces"
@@ -20,7 +21,7 @@ CONVENTION = Convention(
     numbers=numbersOf(
         WHERE,
         Number(
-            faceBands,
+            VoxelBands(nearFaces),
             "biou({tolerance})",
             "voxel centers inside and closer than the tolerance to the own surface",
             masks,

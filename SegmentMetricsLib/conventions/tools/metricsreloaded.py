@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..bandrules import overlaps, voxelBands
+from ..bandrules import VoxelBands, nearBorder, overlaps
 from ..convention import ASSD, BIOU, DISTANCES, HD, HDP, MASD, NSD, Convention, Number, each
 from ..elements import Voxels, faceBorder, masks
 from ..rules import largest, linearPercentile, meanOfMeans, pooledMean, shareWithin
@@ -28,7 +28,7 @@ CONVENTION = Convention(
         ASSD: Number(pooledMean, "measured_average_distance", "mean over the border voxels of both"),
         NSD: Number(shareWithin, "normalised_surface_distance", "share of border voxels, all counted alike"),
         BIOU: Number(
-            voxelBands,
+            VoxelBands(nearBorder),
             "boundary_iou",
             "voxels closer than {tolerance} VOXELS to their own border voxels: the spacing is ignored",
             masks,

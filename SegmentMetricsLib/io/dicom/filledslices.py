@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from ...base.progress import checkpoint
 from ...geometry.filling import apart, combined, filled
 from ...geometry.masks import LARGEST_BOX
 from ...model.lattices import MOST_VOXELS
-from ...model.notes import Note
 
 # A contour runs through pixel centers if all of its points lie at most this fraction of a pixel away from one.
 AT_CENTER = 0.01
@@ -32,120 +30,97 @@ PARTS, LARGEST_SHIFT = (2, 4, 8), 0.05
 SAME_AREA = 0.01
 
 
-@dataclass(frozen=True, eq=False)
-class PlanarContour:
-    """A closed contour in a slice. points: (n, 2) column and row, in pixels."""
-
-    points: np.ndarray
-
-    @cached_property
-    def isThroughCenters(self) -> bool:
-        """Whether it runs through the centers of pixels, apart from rounding."""
-        return bool((np.abs(self.points - np.rint(self.points)) <= AT_CENTER).all())
-
-    def filled(self, low: np.ndarray, shape: tuple[int, int], parts: int) -> tuple[np.ndarray, float]:
-        """Return the enclosed parts [row, column] of pixels in a box, and how far they move the center.
-
-        low: (2,) first column and row of the box. shape: its rows and columns. parts: along a pixel. The second number
-        is the area times the way of the center, in pixels.
-        """
-        if parts == 1 or not self.isThroughCenters:
-            points = self.points - low
-            pixels = filled(points, np.roll(points, -1, axis=0), shape)
-            return (pixels if parts == 1 else pixels.repeat(parts, 0).repeat(parts, 1)), 0.0
-        points = (np.rint(self.points) - low) * parts + (parts - 1) / 2
-        pixels = filled(points, np.roll(points, -1, axis=0), (shape[0] * parts, shape[1] * parts), isFair=True)
-        area, moment = _momentsOf(points)
-        counts = np.count_nonzero(pixels, axis=0), np.count_nonzero(pixels, axis=1)
-        if abs(counts[0].sum() - area) > SAME_AREA * area:
-            return pixels, 0.0
-        own = np.array([numbers @ np.arange(len(numbers)) for numbers in counts])
-        return pixels, float(np.linalg.norm(own - moment)) / parts**3
-
-
-def _momentsOf(points: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the area of a polygon of points (n, 2), and its area times its center (2,)."""
-    following = np.roll(points, -1, axis=0)
-    doubled = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
-    area = float(doubled.sum()) / 2
-    return abs(area), (doubled @ (points + following)) / 6 * np.sign(area)
-
-
-@dataclass(frozen=True, eq=False)
-class FilledSlices:
+class FilledSlices(NamedTuple):
     """The pixels of several slices inside contours.
 
     voxels: bool [slice, row, column], parts of pixels if there is more than one along each. low: (2,) first column and
     row, in pixels. parts: along a pixel. divided: number of contours through pixel centers. odd: number of slices with
-    each irregularity of combined(). shift: how far their center lies from that of the contours, in pixels.
+    each irregularity of combined().
     """
 
     voxels: np.ndarray
     low: np.ndarray
     parts: int
     divided: int
-    odd: Counter[str] = field(default_factory=Counter)
-    shift: float = 0.0
-
-    def remarks(self, number: int) -> Iterator[str]:
-        """Yield a remark on contours through pixel centers. number: of all contours."""
-        which = self.divided if self.divided < number else 0
-        if self.parts > 1:
-            how = f"were filled with pixels divided into {self.parts} x {self.parts}, so that none moves to one side"
-            yield Note(f"contours run through the centers of pixels and {how}", number=which)
-        elif self.divided:
-            how = "are too large to be filled with parts of pixels: they lie up to half a pixel to one side"
-            yield Note(f"contours run through the centers of pixels and {how}", number=which)
+    odd: Counter[str]
 
 
 def filledSlices(
-    contours: Sequence[PlanarContour], slices: Mapping[int, Sequence[np.ndarray]], exclusive: Collection[int]
+    contours: Sequence[np.ndarray], slices: Mapping[int, Sequence[np.ndarray]], exclusive: Collection[int]
 ) -> FilledSlices:
-    """Return the pixels inside contours, with as many parts as their center needs.
+    """Return the pixels inside closed contours, with as many parts as their center needs.
 
-    slices: the planes of each slice, as from planesBySlice(). exclusive: numbers of contours that are combined by
-    exclusive or within their plane. Raises InputError for too large a box.
+    contours: column and row (n, 2) in pixels of each. slices: the planes of each slice, as from planesBySlice().
+    exclusive: numbers of contours that are combined by exclusive or within their plane. Raises InputError for too large
+    a box.
     """
-    corners = np.concatenate([contour.points for contour in contours])
-    low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
+    low, high = _boxAround(contours)
     depth = max(slices) - min(slices) + 1
     size = math.prod([depth, *(high - low + 1).tolist()])
     if size > LARGEST_BOX:
         raise InputError("its contours are too far apart, or too large, for an image of a patient.")
-    divided = sum(contour.isThroughCenters for contour in contours)
-    tried = [parts for parts in (PARTS if divided else ()) if size * parts**2 <= MOST_VOXELS] or [1]
+    areThrough = [bool((np.abs(points - np.rint(points)) <= AT_CENTER).all()) for points in contours]
+    tried = [parts for parts in (PARTS if any(areThrough) else ()) if size * parts**2 <= MOST_VOXELS] or [1]
     for parts in tried:
         rows, columns = ((high - low + 1)[::-1] * parts).tolist()
-        found = FilledSlices(np.zeros((depth, rows, columns), bool), low, parts, divided)
-        shift = _fill(found, contours, slices, exclusive)
+        found = FilledSlices(np.zeros((depth, rows, columns), bool), low, parts, sum(areThrough), Counter())
+        shift = _fill(found, contours, areThrough, slices, exclusive)
         if shift <= LARGEST_SHIFT * np.count_nonzero(found.voxels) / parts**2:
             break
     return found
 
 
+def _boxAround(contours: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    corners = np.concatenate(contours)
+    return np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
+
+
 def _fill(
     found: FilledSlices,
-    contours: Sequence[PlanarContour],
+    contours: Sequence[np.ndarray],
+    areThrough: Sequence[bool],
     slices: Mapping[int, Sequence[np.ndarray]],
     exclusive: Collection[int],
 ) -> float:
-    """Fill the empty slices, and return the sum of what PlanarContour.filled() says of the center."""
+    """Fill the empty slices, and return the sum of what _pixelsIn() says of the center."""
     shift, parts = 0.0, found.parts
     for k, planes in slices.items():
         checkpoint()
         odd: set[str] = set()
         for plane in planes:
-            own = [contours[number] for number in plane.tolist()]
-            corners = np.concatenate([contour.points for contour in own])
-            low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
+            numbers = plane.tolist()
+            low, high = _boxAround([contours[number] for number in numbers])
             columns, rows = (high - low + 1).tolist()
-            pixels, shifts = zip(*(contour.filled(low, (rows, columns), parts) for contour in own), strict=True)
-            isExclusive = [place for place, number in enumerate(plane.tolist()) if number in exclusive]
-            together, oddInPlane = combined(pixels, isExclusive)
+            own = [_pixelsIn(contours[n] - low, (rows, columns), parts, areThrough[n]) for n in numbers]
+            isExclusive = [place for place, number in enumerate(numbers) if number in exclusive]
+            together, oddInPlane = combined([pixels for pixels, _ in own], isExclusive)
             left, top = ((low - found.low) * parts).tolist()
             box = found.voxels[k - min(slices), top : top + rows * parts, left : left + columns * parts]
             box |= apart(together, box)
             odd |= oddInPlane
-            shift += sum(shifts)
+            shift += sum(moved for _, moved in own)
         found.odd.update(odd)
     return shift
+
+
+def _pixelsIn(points: np.ndarray, shape: tuple[int, int], parts: int, isThrough: bool) -> tuple[np.ndarray, float]:
+    """Return the parts [row, column] of pixels in a box inside a contour (n, 2), and how far they move the center.
+
+    shape: rows and columns of the box. isThrough: whether the contour runs through the centers of pixels. The second
+    number is the area times the way of the center, in pixels.
+    """
+    if parts == 1 or not isThrough:
+        pixels = filled(points, np.roll(points, -1, axis=0), shape)
+        return (pixels if parts == 1 else pixels.repeat(parts, 0).repeat(parts, 1)), 0.0
+    points = np.rint(points) * parts + (parts - 1) / 2
+    following = np.roll(points, -1, axis=0)
+    pixels = filled(points, following, (shape[0] * parts, shape[1] * parts), isFair=True)
+    doubled = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
+    area = float(doubled.sum()) / 2
+    counts = np.count_nonzero(pixels, axis=0), np.count_nonzero(pixels, axis=1)
+    if abs(counts[0].sum() - abs(area)) > SAME_AREA * abs(area):
+        return pixels, 0.0
+    # areas times their centers
+    moment = (doubled @ (points + following)) / 6 * np.sign(area)
+    own = np.array([numbers @ np.arange(len(numbers)) for numbers in counts])
+    return pixels, float(np.linalg.norm(own - moment)) / parts**3

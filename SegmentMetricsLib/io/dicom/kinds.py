@@ -1,11 +1,13 @@
-"""What a DICOM file holds."""
+"""What a DICOM file holds, and its structures, of whatever kind it is."""
 
 from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
 
-from .opening import headerOf, read
+from ...base.errors import InputError
+from ...model.structureset import StructureSet
+from .opening import DAMAGED, MAGIC_END, headerOf, isDicom, read
 
 
 class FileKind(Enum):
@@ -61,13 +63,33 @@ def _storageOf(header):
     return UID(str(told or "").strip())
 
 
-def whyNotRead(path: Path, kind: FileKind) -> str:
-    """Return the reason why a DICOM file of a kind is not read."""
+def readStructures(path: Path, threshold: float | None = None, title: str = "") -> StructureSet:
+    """Return the structures of an RTSTRUCT or SEG file.
+
+    threshold: membership in (0, 1] at or above which a voxel of a fractional SEG belongs to its structure; see
+    Settings. title: name of the file in remarks, its own if "". Raises InputError for other DICOM files, for files that
+    cannot be read, and without pydicom.
+    """
+    if not isDicom(path):
+        start = path.read_bytes()[:MAGIC_END] if path.stat().st_size < MAGIC_END else b""
+        # of a copy that was interrupted there is the preamble, which is no text
+        raise InputError(DAMAGED if b"\0" in start else "its content is not that of a DICOM file.")
+    kind = kindOf(path)
+    if kind is FileKind.STRUCTURE_SET:
+        from .rtstruct import readStructureSet
+
+        return readStructureSet(path, title or path.name)
+    if kind is FileKind.SEGMENTATION:
+        from .segmentation import readSegmentation
+
+        return readSegmentation(path, threshold)
     header = headerOf(path)
     storage, modality = _storageOf(header), str(header.get("Modality", None) or "")
     if kind is FileKind.UNTOLD:
-        return "this is DICOM that says neither its SOP class nor its modality, and it has no contours and no segments."
+        raise InputError(
+            "this is DICOM that says neither its SOP class nor its modality, and it has no contours and no segments."
+        )
     if kind is FileKind.UNREAD:
-        return f"this is DICOM of the kind {storage.name}, which is not supported; use RTSTRUCT or SEG."
+        raise InputError(f"this is DICOM of the kind {storage.name}, which is not supported; use RTSTRUCT or SEG.")
     what = f"the modality {modality}" if modality else f"the kind {storage.name}"
-    return f"this is DICOM of {what}, which holds no contours; use RTSTRUCT or SEG."
+    raise InputError(f"this is DICOM of {what}, which holds no contours; use RTSTRUCT or SEG.")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from ...base.errors import InputError
 from ...base.progress import checkpoint
-from .images import referencesIn
+from .images import imagesNamedIn
 from .opening import isDicom, read, readable
 
 # Most files of a folder that are searched for the slices of an image.
@@ -40,19 +39,21 @@ def filesNear(path: Path) -> Iterator[Iterator[Path]]:
 
 
 def _filesBelow(folder: Path) -> Iterator[Path]:
-    return itertools.islice(_everyFileBelow(folder), MOST_FILES)
-
-
-def _everyFileBelow(folder: Path) -> Iterator[Path]:
     # lazily, as a walk through everything may take long
+    count = 0
     for parent, folders, names in os.walk(folder):
         checkpoint()
+        if count == MOST_FILES:
+            return
         if f"{os.path.realpath(parent)}/".startswith(SYSTEM):
             folders.clear()
             continue
         folders.sort()
-        # unlike Path.is_file(), os.path.isfile() raises no error for inaccessible files
-        yield from (Path(parent, name) for name in sorted(names) if os.path.isfile(os.path.join(parent, name)))
+        for name in sorted(names):
+            # unlike Path.is_file(), os.path.isfile() raises no error for inaccessible files
+            if count < MOST_FILES and os.path.isfile(os.path.join(parent, name)):
+                count += 1
+                yield Path(parent, name)
 
 
 def sliceOf(file: Path, tags: Iterable[str]):
@@ -86,9 +87,8 @@ def holdsWhatItNames(path: Path, files: Iterable[Path]) -> bool:
     try:
         with readable():
             missing: dict[str, set[str]] = {}
-            for one in referencesIn(read(path, specific_tags=REFERENCES, stop_before_pixels=True)):
-                uids = (str(item.get("ReferencedSOPInstanceUID", "")) for item in one.items)
-                missing.setdefault(one.series, set()).update(uids)
+            for image in imagesNamedIn(read(path, specific_tags=REFERENCES, stop_before_pixels=True)):
+                missing.setdefault(image.series, set()).update(image.instances)
             missing.pop("", None)
             found: dict[str, set[str]] = {uid: set() for uid in missing}
             for file in files if missing else ():

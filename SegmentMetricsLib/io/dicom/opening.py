@@ -118,9 +118,13 @@ def textOf(dataset, name: str) -> str:
     return "\\".join(map(str, value)) if isinstance(value, MutableSequence) else str(value or "")
 
 
-def patientOf(dataset) -> str:
-    """Return a hash of the patient's ID, "" without one: enough to detect that two files differ in it."""
+def hashOf(patient: str) -> str:
+    """Return a hash of a patient's ID, "" without one: enough to detect that two files differ in it."""
     import hashlib
 
-    identifier = textOf(dataset, "PatientID").strip()
-    return hashlib.sha256(identifier.encode()).hexdigest() if identifier else ""
+    return hashlib.sha256(patient.strip().encode()).hexdigest() if patient.strip() else ""
+
+
+def patientOf(dataset) -> str:
+    """Return the hash of the ID of a file's patient."""
+    return hashOf(textOf(dataset, "PatientID"))

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from ...base.errors import InputError
 from ...geometry.grids import Grid, gridAround
 from .images import Image
-from .planes import ALIKE, alongPlanes, axesAlong, commonDistance, distinct, heightsOf, normalOfLoops, sliceDistance
+from .planes import (
+    ALIKE,
+    PARALLEL,
+    alongPlanes,
+    axesAlong,
+    commonDistance,
+    distinct,
+    heightsOf,
+    normalOfLoops,
+    sliceDistance,
+)
 from .series import (
     Slice,
     Uneven,
@@ -20,22 +30,20 @@ from .series import (
     gridAlong,
     gridOf,
     groupsOf,
-    groupUnder,
     heightsOfSlices,
     lineOf,
     namesOthers,
     withOthers,
     withoutRepeats,
 )
-from .unevenslices import Slabs, continued, unevenPlanes
+from .unevenslices import Slabs, goOn, unevenPlanes
 
 # In mm: pixel size of a grid for contours without their image, and distance of its planes if the contours do not
 # determine it.
 PIXEL, DISTANCE = 0.5, 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class SlicePlace:
+class SlicePlace(NamedTuple):
     """Where the contours of a region are filled.
 
     slabs: the layers of the grid that each slice consists of, None if it is one layer. remark: on the slices, or "".
@@ -96,21 +104,22 @@ def placesFor(
 
 def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> SlicePlace:
     """Return where to fill contours, LPS points (n, 3) in mm each, without their image. drawn: all on the image."""
-    regions = drawn.regions
     remark = (
         "The image that the contours were drawn on was not found near the file: they are filled on {}, with pixels of "
         f"{PIXEL:g} mm."
     )
-    normal = normalOfLoops([loop for others in regions for loop in others])
+    together = [loop for others in drawn.regions for loop in others]
+    normal, points = normalOfLoops(together), np.concatenate(together)
     planes = unevenPlanes(heightsOf(alongPlanes(loops, normal), normal), drawn.heightsAlong(normal))
-    if planes is None:
-        grid = gridAroundLoops(loops, regions)
+    if planes is None:  # pixels lie at multiples of their size, so that contours in several files may share a grid
+        heights = [heightsOf(others, normal) for others in drawn.regions]
+        own = heightsOf(loops, normal) if loops else np.concatenate(heights)
+        distance = sliceDistance(own, commonDistance(heights)) or DISTANCE
+        grid = gridAround(points, axesAlong(normal) * (PIXEL, PIXEL, distance), normal * own.min())
         return SlicePlace(grid, remark.format(f"planes {grid.spacing[2]:.4g} mm apart"))
     # a slice beyond each end, so that the last contour does not lie at the edge of an image
-    planes = continued(planes, 2 * planes[0] - planes[1], 2 * planes[-1] - planes[-2])
-    slabs = Slabs.of(planes)
-    axes = axesAlong(normal) * (PIXEL, PIXEL, slabs.distance)
-    grid = gridAround(np.concatenate([loop for others in regions for loop in others]), axes, normal * slabs.start)
+    slabs = Slabs.of(goOn(planes, 2 * planes[0] - planes[1], 2 * planes[-1] - planes[-2]))
+    grid = gridAround(points, axesAlong(normal) * (PIXEL, PIXEL, slabs.distance), normal * slabs.start)
     columns, rows, _ = grid.size
     first = round(float(grid.toIndex(normal[None] * slabs.start)[0, 2]))
     grid = grid.resized((0, 0, first), (columns - 1, rows - 1, first + slabs.depth - 1))
@@ -130,7 +139,8 @@ def _placeOnImage(
     """
     named = [one for one in slices if one.instance in instances]
     groups = groupsOf(named or slices)
-    group = groupUnder(groups, loops)
+    # a scout and a second reconstruction are groups of their own
+    group = groups[0] if len(groups) == 1 else max(groups, key=lambda one: (contoursOn(one, loops), len(one)))
     normal = group[0].normal
     heights = drawn.heightsAlong(normal)
     contoured = np.concatenate([np.zeros(0), *heights])
@@ -148,7 +158,7 @@ def _placeOnImage(
         if planes is not None:
             place = _placeOnSlabs(stack, planes, contoured)
             return SlicePlace(place.grid, f"{remark} to be where the contours are.", place.slabs)
-        grid = _grown(gridOf(stack, distance), loops)
+        grid = _grow(gridOf(stack, distance), loops)
         return SlicePlace(grid, f"{remark} to be {grid.spacing[2]:.4g} mm apart.")
     areAllThere = bool(named) and not unseen and namesOthers(stack, contoured)
     try:
@@ -157,14 +167,18 @@ def _placeOnImage(
         found = None
     if found is None or len(beyond) or (areAllThere and found.size[2] > len(stack)):
         return _placeOnSlabs(stack, np.concatenate([heightsOfSlices(stack), beyond]), contoured)
-    if distance and unseen > found.size[2] - len(stack):
-        found = _withSlicesBetween(found, distance)
+    columns, rows, depth = found.size
+    times = found.spacing[2] / distance if distance and unseen > depth - len(stack) else 1
+    if round(times) > 1 and abs(times - round(times)) <= ALIKE:
+        # contours show slices to be missing between all others, as every second one is
+        matrix = found.matrix @ np.diag([1, 1, 1 / round(times), 1])
+        found = Grid((columns, rows, (depth - 1) * round(times) + 1), matrix)
     missing = max(unseen, found.size[2] - len(stack))
     if not missing:
         return SlicePlace(found, "")
     are = "is" if missing == 1 else "are"
     return SlicePlace(
-        _grown(found, loops),
+        _grow(found, loops),
         f"Near the file, {missing} of the {len(stack) + missing} slices of the image that the contours were drawn on "
         f"{are} missing: all are assumed to be {found.spacing[2]:.4g} mm apart.",
     )
@@ -176,10 +190,11 @@ def _slicesBeyond(stack: Sequence[Slice], others: Sequence[Slice], loops: Sequen
     others: slices with other pixels, such as those of another series that the structure set names.
     """
     heights = heightsOfSlices(stack)
-    parallel = [one.position @ stack[0].normal for one in others if one.isParallelTo(stack[0])]
+    normal = stack[0].normal
+    parallel = [one.position @ normal for one in others if one.normal @ normal >= PARALLEL]
     margin = np.diff(heights).min(initial=stack[0].thickness) / 2
     beyond = np.array([z for z in parallel if not heights[0] - margin <= z <= heights[-1] + margin])
-    drawn = heightsOf(loops, stack[0].normal)
+    drawn = heightsOf(loops, normal)
     isUsed = any(not heights[0] - margin <= z <= heights[-1] + margin for z in drawn)
     return distinct(beyond) if isUsed and len(beyond) else np.zeros(0)
 
@@ -191,7 +206,7 @@ def _placeOnSlabs(stack: Sequence[Slice], heights: np.ndarray, contoured: np.nda
     """
     heights = np.sort(heights)
     reached = np.concatenate([heights, contoured])
-    slabs = Slabs.of(continued(heights, reached.min(), reached.max()))
+    slabs = Slabs.of(goOn(heights, reached.min(), reached.max()))
     start, way = lineOf(stack)
     grid = gridAlong(stack[0], start + way * slabs.start, way * slabs.distance, slabs.depth)
     remark = (
@@ -200,7 +215,7 @@ def _placeOnSlabs(stack: Sequence[Slice], heights: np.ndarray, contoured: np.nda
     return SlicePlace(grid, remark, slabs)
 
 
-def _grown(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:
+def _grow(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:
     """Return the grid of an image of which slices are missing, with those on which contours lie and one beyond.
 
     loops: contours, LPS points (n, 3) in mm each.
@@ -212,30 +227,3 @@ def _grown(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:
     low, high = (int(np.rint(height)) for height in (heights.min(), heights.max()))
     first, last = (low - 1 if low < 0 else 0), (high + 1 if high >= depth else depth - 1)
     return grid.resized((0, 0, first), (columns - 1, rows - 1, last))
-
-
-def _withSlicesBetween(grid: Grid, distance: float) -> Grid:
-    """Return a grid with the slices that contours show to be missing between all others, as every second one is.
-
-    distance: usual one of planes of contours in mm; the grid is unchanged unless its own is a multiple of that.
-    """
-    times = round(grid.spacing[2] / distance)
-    if times < 2 or abs(grid.spacing[2] / distance - times) > ALIKE:
-        return grid
-    columns, rows, depth = grid.size
-    return Grid((columns, rows, (depth - 1) * times + 1), grid.matrix @ np.diag([1, 1, 1 / times, 1]))
-
-
-def gridAroundLoops(loops: Sequence[np.ndarray], regions: Sequence[Sequence[np.ndarray]]) -> Grid:
-    """Return a grid for the contours of a region, LPS points (n, 3) in mm each, with their usual distance of planes.
-
-    regions: the contours of every region that has some. The grid contains all of them and is across their common
-    normal. Pixels lie at multiples of their size, so that contours in several files may share a grid.
-    """
-    together = [loop for others in regions for loop in others]
-    normal = normalOfLoops(together)
-    heights = [heightsOf(others, normal) for others in regions]
-    own = heightsOf(loops, normal) if loops else np.concatenate(heights)
-    distance = sliceDistance(own, commonDistance(heights)) or DISTANCE
-    axes = axesAlong(normal) * (PIXEL, PIXEL, distance)
-    return gridAround(np.concatenate(together), axes, normal * own.min())

@@ -62,14 +62,14 @@ def usualDistance(heights: np.ndarray) -> float | None:
 
 def distinct(heights: np.ndarray) -> np.ndarray:
     """Return the heights (n,) of planes in mm, ascending, without those much closer together than the rest."""
-    heights = thinned(np.unique(heights), ROUNDING)
+    heights = thinOut(np.unique(heights), ROUNDING)
     gaps = np.diff(heights)
-    heights = thinned(heights, min(LEAST_DISTANCE, LEAST_SHARE * gaps.max(initial=0.0)))
+    heights = thinOut(heights, min(LEAST_DISTANCE, LEAST_SHARE * gaps.max(initial=0.0)))
     gaps = np.diff(heights)
-    return thinned(heights, LEAST_SHARE * float(np.quantile(gaps, 0.75, method="lower"))) if len(gaps) else heights
+    return thinOut(heights, LEAST_SHARE * float(np.quantile(gaps, 0.75, method="lower"))) if len(gaps) else heights
 
 
-def thinned(heights: np.ndarray, least: float) -> np.ndarray:
+def thinOut(heights: np.ndarray, least: float) -> np.ndarray:
     """Return those of the ascending heights that are at least a distance above the previous one that is kept."""
     kept = heights[:1].tolist()
     for height in heights[1:].tolist():

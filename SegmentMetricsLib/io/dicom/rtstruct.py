@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,17 +14,16 @@ from ...base.errors import InputError
 from ...base.progress import checkpoint
 from ...base.texts import commaSeparated, counted
 from ...geometry.filling import CUT, EXCLUSIVE, JOINED
-from ...geometry.grids import Grid, requireScale
+from ...geometry.grids import requireScale
 from ...geometry.masks import Mask
 from ...model.notes import Note
 from ...model.structure import Structure
 from ...model.structureset import LeftOut, StructureSet
-from .filledslices import FilledSlices, PlanarContour, filledSlices
+from .filledslices import FilledSlices, filledSlices
 from .images import imagesFor, imagesOf
 from .opening import patientOf, read, readable, textOf
 from .placing import SlicePlace, placesFor
 from .planes import planesBySlice
-from .unevenslices import Slabs
 
 # A contour may deviate from its plane by this fraction of the distance between slices.
 FLATNESS = 0.25
@@ -55,8 +55,7 @@ REMARKS = {
 DISPLACED = "lies between slices and was", "lie between slices and were"
 
 
-@dataclass(frozen=True, eq=False)
-class Contours:
+class Contours(NamedTuple):
     """The contours of a region.
 
     loops: those that are filled, LPS points (n, 3) in mm each. exclusive: numbers of those that are combined by
@@ -64,7 +63,7 @@ class Contours:
     """
 
     loops: list[np.ndarray]
-    exclusive: frozenset[int]
+    exclusive: Collection[int]
     remarks: Sequence[str]
 
 
@@ -83,21 +82,31 @@ def readStructureSet(path: Path, title: str) -> StructureSet:
 
 
 def _structuresOf(path: Path, dataset, title: str) -> StructureSet:
-    regions = _regionsOf(dataset)
+    listed = _byNumber(dataset.get("StructureSetROISequence", []), "ROINumber")
+    if any(len(items) > 1 for items in listed.values()):
+        raise InputError(
+            "two regions of interest have the same number, so it is unclear which contours belong to which."
+        )
+    regions: dict = {number: items[0] for number, items in listed.items()}
     if not regions:
         raise InputError("the structure set has no regions of interest.")
     if "ROIContourSequence" not in dataset:
         raise InputError("the part of the structure set that holds the contours of its regions of interest is missing.")
     drawn = _byNumber(dataset.get("ROIContourSequence", []), "ReferencedROINumber")
     names = {number: textOf(region, "ROIName") or f"ROI {number}" for number, region in regions.items()}
-    listed = imagesOf(dataset)
+    everyImage = imagesOf(dataset)
     leftOut: dict[str, str] = {}
     contours, images = {}, {}
     for number, region in regions.items():
         try:
             with readable():  # damage here does not affect the other regions
-                own = _drawnOf(drawn.get(number, []))
-                contours[number], images[number] = _contoursOf(own), imagesFor(region, own, listed)
+                if len(items := drawn.get(number, [])) > 1:
+                    raise InputError(
+                        f"the file has {len(items)} lists of contours for it, and does not say which of them is the "
+                        "right one."
+                    )
+                own = items[0] if items else {}
+                contours[number], images[number] = _contoursOf(own), imagesFor(region, own, everyImage)
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
     try:
@@ -111,22 +120,21 @@ def _structuresOf(path: Path, dataset, title: str) -> StructureSet:
         checkpoint()
         try:
             place = placeFor(number)
-            mask, notes = _filled(own, place, remark)
+            mask, notes = _fill(own, place)
         except InputError as error:
             leftOut.setdefault(names[number], str(error))
             continue
-        region = regions[number]
         structures.append(
             Structure(
                 names[number],
                 mask,
                 file=str(path),
-                frameOfReference=str(region.get("ReferencedFrameOfReferenceUID", ""))
+                frameOfReference=str(regions[number].get("ReferencedFrameOfReferenceUID", ""))
                 or frame
                 or images[number][0].frame,
-                color=_colorOf(_drawnOf(drawn.get(number, []))),
+                color=_colorOf(drawn.get(number, [])),
                 patient=patient,
-                notes=notes,
+                notes=tuple(filter(None, (place.remark, remark, *notes, *own.remarks))),
                 isUnfilled=bool(own.loops) and mask.isEmpty,
                 drawnOn=None if mask.grid is place.grid else place.grid,
             )
@@ -144,25 +152,6 @@ def _unusable(leftOut: Mapping[str, str]) -> InputError:
     return InputError(f"the structure {name!r} cannot be used{', nor any other' if len(leftOut) > 1 else ''}: {why}")
 
 
-def _filled(contours: Contours, place: SlicePlace, said: str) -> tuple[Mask, tuple[str, ...]]:
-    """Return the voxels of a region, and remarks on them.
-
-    said: remark on the file, "" if there is none. Raises InputError as fill().
-    """
-    mask, notes = fill(contours.loops, place.grid, contours.exclusive, place.slabs)
-    return mask, tuple(filter(None, (place.remark, said, *notes, *contours.remarks)))
-
-
-def _regionsOf(dataset) -> dict:
-    """Return the regions of interest by number. Raises InputError when two have the same number."""
-    found = _byNumber(dataset.get("StructureSetROISequence", []), "ROINumber")
-    if any(len(items) > 1 for items in found.values()):
-        raise InputError(
-            "two regions of interest have the same number, so it is unclear which contours belong to which."
-        )
-    return {number: items[0] for number, items in found.items()}
-
-
 def _byNumber(items, name: str) -> dict[int | None, list]:
     """Return the items of a sequence by their number, None for items without one."""
     found: dict[int | None, list] = {}
@@ -170,15 +159,6 @@ def _byNumber(items, name: str) -> dict[int | None, list]:
         number = item.get(name, None)
         found.setdefault(None if number is None else int(number), []).append(item)
     return found
-
-
-def _drawnOf(items: Sequence):
-    """Return a region's item in the sequence of contours, None if it has none. Raises InputError for several."""
-    if len(items) > 1:
-        raise InputError(
-            f"the file has {len(items)} lists of contours for it, and does not say which of them is the right one."
-        )
-    return items[0] if items else None
 
 
 def _ofNobody(title: str, drawn: Mapping[int | None, Sequence], regions: Collection[int]) -> str:
@@ -198,14 +178,11 @@ def _ofNobody(title: str, drawn: Mapping[int | None, Sequence], regions: Collect
 
 
 def _contoursOf(drawn) -> Contours:
-    """Return the contours of a region. drawn: its item in the sequence of contours, None if it has none.
-
-    Raises InputError for invalid contours.
-    """
+    """Return the contours of a region from its item in the sequence of contours. Raises InputError for invalid ones."""
     loops: list[np.ndarray] = []
     exclusive: set[int] = set()
     odd: Counter[tuple[str, str]] = Counter()
-    for contour in [] if drawn is None else drawn.get("ContourSequence", []):
+    for contour in drawn.get("ContourSequence", []):
         data = contour.get("ContourData", None) or []
         try:
             if isinstance(data, bytes):  # more than 64 kB have no kind in an explicit transfer syntax (PS3.5, 6.2.2)
@@ -235,43 +212,38 @@ def _contoursOf(drawn) -> Contours:
         Note(f"contours {REMARKS[which][int(number > 1)].format(told)}", number=number)
         for (which, told), number in odd.items()
     ]
-    return Contours(loops, frozenset(exclusive), remarks)
+    return Contours(loops, exclusive, remarks)
 
 
-def _colorOf(contours) -> tuple[float, float, float] | None:
-    color = None if contours is None else contours.get("ROIDisplayColor", None)
+def _colorOf(drawn: Sequence) -> tuple[float, float, float] | None:
+    color = drawn[0].get("ROIDisplayColor", None) if drawn else None
     if color is None or len(color) != 3:
         return None
     red, green, blue = (min(max(int(c) / 255, 0.0), 1.0) for c in color)
     return red, green, blue
 
 
-def fill(
-    loops: Sequence[np.ndarray], grid: Grid, exclusive: Collection[int] = (), slabs: Slabs | None = None
-) -> tuple[Mask, list[str]]:
-    """Return the voxels inside closed planar contours, LPS points (n, 3) in mm each, and remarks.
+def _fill(contours: Contours, place: SlicePlace) -> tuple[Mask, Sequence[str]]:
+    """Return the voxels inside the contours of a region, and remarks.
 
-    The voxels are those of a grid, or parts of them where contours run through the centers of pixels. Contours are
-    assigned to the nearest slice. A slice is filled from the nearest of its planes, and from other planes only with
-    parts that are separate from those. exclusive: numbers of contours that are combined by exclusive or within their
-    plane. slabs: the layers of the grid that each slice consists of, None if it is one layer. Raises InputError when a
-    contour is not parallel to the slices.
+    The voxels are those of the place's grid, or parts of them where contours run through the centers of pixels.
+    Contours are assigned to the nearest slice. A slice is filled from the nearest of its planes, and from other planes
+    only with parts that are separate from those. Raises InputError when a contour is not parallel to the slices.
     """
-    if not loops:
+    grid, slabs = place.grid, place.slabs
+    if not contours.loops:
         return Mask.empty(grid), []
-    planar = [grid.toIndex(loop) for loop in loops]
+    planar = [grid.toIndex(loop) for loop in contours.loops]
     if slabs is not None:
         planar = [np.column_stack([index[:, :2], slabs.numbersAt(index[:, 2])]) for index in planar]
-    heights = np.array([index[:, 2].mean() for index in planar])
-    if any(np.abs(index[:, 2] - height).max() > FLATNESS for index, height in zip(planar, heights, strict=True)):
+    if any(np.abs(index[:, 2] - index[:, 2].mean()).max() > FLATNESS for index in planar):
         raise InputError("a contour does not run along the slices of the image, so it cannot be filled on them.")
     heights = _level(planar)
     slices = planesBySlice(heights)
-    contours = [PlanarContour(index[:, :2]) for index in planar]
-    filled = filledSlices(contours, slices, exclusive)
+    filled = filledSlices([index[:, :2] for index in planar], slices, contours.exclusive)
     voxels, begin = filled.voxels, min(slices)
     if slabs is not None:
-        voxels, begin = slabs.layered(voxels, begin)
+        voxels, begin = slabs.layersOf(voxels, begin)
     own = grid if filled.parts == 1 else grid.divided((filled.parts, filled.parts, 1))
     mask = Mask.fromArray(voxels, own, (*(filled.low * filled.parts), begin))
     return (Mask.empty(grid) if mask.isEmpty else mask), list(_remarks(heights, slices, filled, mask))
@@ -292,11 +264,14 @@ def _level(planar: Sequence[np.ndarray]) -> np.ndarray:
 def _remarks(
     heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], filled: FilledSlices, mask: Mask
 ) -> Iterator[str]:
-    """Yield remarks about contours that were filled, and their irregularities.
-
-    heights: (n,) of the contours, in slices. slices: as from planesBySlice(). mask: the enclosed voxels.
-    """
-    yield from filled.remarks(len(heights))
+    """Yield remarks about contours at heights (n,), in slices, that were filled. mask: the enclosed voxels."""
+    which = filled.divided if filled.divided < len(heights) else 0
+    if filled.parts > 1:
+        how = f"were filled with pixels divided into {filled.parts} x {filled.parts}, so that none moves to one side"
+        yield Note(f"contours run through the centers of pixels and {how}", number=which)
+    elif filled.divided:
+        how = "are too large to be filled with parts of pixels: they lie up to half a pixel to one side"
+        yield Note(f"contours run through the centers of pixels and {how}", number=which)
     if mask.isEmpty:
         many = f"{len(heights)} contours enclose" if len(heights) > 1 else "only contour encloses"
         yield Note(f"{many} no voxel center of the image")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import SimpleITK
@@ -17,10 +18,11 @@ from ...geometry.masks import Mask, fromLabels
 from ...model import inputs
 from ...model.structure import Structure
 from ...model.structureset import StructureSet
+from .images import imagesNamedIn
 from .opening import patientOf, read, readable, requireInstalled, textOf
-from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinned
+from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinOut
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
-from .unevenslices import Slabs, areUneven, continued
+from .unevenslices import Slabs, areUneven, goOn
 
 # The code of the background: scheme and value.
 BACKGROUND = "DCM", "125040"
@@ -48,34 +50,39 @@ def readSegmentation(path: Path, threshold: float | None = None) -> StructureSet
     with readable():
         _requireSupported(dataset)
         try:
-            _requireAllFrames(dataset)
-            frames = Frames.of(path, dataset)
+            frames = Frames(path, dataset)
             note, slabs = frames.tellDistance(dataset)
             segmentation = highdicom.seg.Segmentation.from_dataset(dataset, copy=False)
             numbers = [number for number in segmentation.segment_numbers if not _isBackground(segmentation, number)]
             if not numbers:
                 raise InputError("the segmentation has no segment but the background.")
             given, unnamed = _segmentsOf(segmentation, numbers, threshold)
+            notes = tuple(filter(None, (note, unnamed)))
             place = frames.place if slabs is None else partial(frames.placeOnSlabs, slabs)
             structures = [
-                _described(_placed(structure, place), path, segmentation, number)
-                for number, structure in zip(numbers, given, strict=True)
+                replace(_describe(structure, place, segmentation, number), file=str(path), notes=notes)
+                for number, structure in zip(numbers, given)
             ]
         except NotImplementedError:  # pydicom's for the type of an element that does not exist: the file is damaged
             raise
         except RuntimeError as error:
             why = " ".join(str(error).split())
             raise InputError(f"the segmentation's frames make no regular volume ({why}).") from error
-    notes = tuple(filter(None, (note, unnamed)))
-    return StructureSet(tuple(replace(structure, notes=notes) for structure in structures), path=str(path))
+    return StructureSet(tuple(structures), path=str(path))
 
 
 def _requireSupported(dataset) -> None:
-    """Raise InputError for whole files of a kind that cannot be read."""
-    from pydicom.uid import UID
+    """Raise InputError for whole files of a kind that cannot be read, and with other frames than are described."""
+    from pydicom.pixels.decoders.base import get_decoder
+    from pydicom.uid import UID, ExplicitVRBigEndian, RLELossless
 
     syntax = UID(dataset.file_meta.TransferSyntaxUID)
-    if not _isReadable(syntax, dataset):
+    try:
+        # libraries expect whole bytes for the pixels
+        isReadable = get_decoder(syntax).is_available and not (syntax == RLELossless and dataset.BitsAllocated == 1)
+    except NotImplementedError:
+        isReadable = False
+    if not isReadable or syntax == ExplicitVRBigEndian:
         raise InputError(
             f"the segmentation is stored as {LATER_SYNTAXES.get(syntax, syntax.name)}, which is not supported; store "
             "it as Explicit VR Little Endian, without compression."
@@ -88,20 +95,11 @@ def _requireSupported(dataset) -> None:
             "the segmentation does not say where in the patient it lies, as one of a radiograph or a photograph: this "
             "kind is not supported."
         )
-
-
-def _isReadable(syntax, dataset) -> bool:
-    """Return whether voxels of a transfer syntax, a pydicom UID, can be read."""
-    from pydicom.pixels.decoders.base import get_decoder
-    from pydicom.uid import ExplicitVRBigEndian, RLELossless
-
-    if syntax == ExplicitVRBigEndian:
-        return False
-    try:
-        # libraries expect whole bytes for the pixels
-        return get_decoder(syntax).is_available and not (syntax == RLELossless and dataset.BitsAllocated == 1)
-    except NotImplementedError:
-        return False
+    described = len(dataset.get("PerFrameFunctionalGroupsSequence", []))
+    if described and int(dataset.get("NumberOfFrames", None) or 1) != described:  # highdicom reads all that it counts
+        raise InputError(
+            f"the segmentation is damaged: it counts {dataset.NumberOfFrames} frames and describes {described}."
+        )
 
 
 def _isBackground(segmentation, number: int) -> bool:
@@ -114,19 +112,17 @@ def _isBackground(segmentation, number: int) -> bool:
     return number == 0 and (isNamedSo or segmentation.segmentation_type.value == "LABELMAP")
 
 
-def _requireAllFrames(dataset) -> None:
-    """Raise InputError when a file counts other frames than it describes, as highdicom accesses all that it counts."""
-    described = len(dataset.get("PerFrameFunctionalGroupsSequence", []))
-    if described and int(dataset.get("NumberOfFrames", None) or 1) != described:
-        raise InputError(
-            f"the segmentation is damaged: it counts {dataset.NumberOfFrames} frames and describes {described}."
-        )
-
-
 def _segmentsOf(segmentation, numbers: Sequence[int], threshold: float | None) -> tuple[Iterator[Structure], str]:
     """Return the structures of segments without a name, on the grid of the frames, and a remark, "" without one."""
-    if segmentation.segmentation_type.value != "LABELMAP":
-        return (_segment(segmentation, number, threshold) for number in numbers), ""
+    kind = segmentation.segmentation_type.value
+    if kind != "LABELMAP":
+
+        def segment(number: int) -> Structure:
+            image = _imageOf(segmentation, segment_numbers=[number], dtype=None, rescale_fractional=True)
+            image = SimpleITK.Cast(image, SimpleITK.sitkFloat32 if kind == "FRACTIONAL" else SimpleITK.sitkUInt8)
+            return inputs.structureFromImage(image, "", None, threshold)
+
+        return map(segment, numbers), ""
     # all at once: asked for a single segment, highdicom 0.28 takes its number modulo 256
     image = _imageOf(segmentation, combine_segments=True, dtype=np.uint16)
     grid = Grid.fromImage(image)
@@ -138,14 +134,6 @@ def _segmentsOf(segmentation, numbers: Sequence[int], threshold: float | None) -
     return (Structure("", masks.get(number, Mask.empty(grid))) for number in numbers), remark
 
 
-def _segment(segmentation, number: int, threshold: float | None) -> Structure:
-    """Return a segment that has frames of its own."""
-    image = _imageOf(segmentation, segment_numbers=[number], dtype=None, rescale_fractional=True)
-    fractional = segmentation.segmentation_type.value == "FRACTIONAL"
-    image = SimpleITK.Cast(image, SimpleITK.sitkFloat32 if fractional else SimpleITK.sitkUInt8)
-    return inputs.structureFromImage(image, "", None, threshold)
-
-
 def _imageOf(segmentation, **options) -> SimpleITK.Image:
     # a large tolerance, as the spacing of frames was checked before
     volume = segmentation.get_volume(rtol=LEAST_SHARE, **options)
@@ -153,79 +141,62 @@ def _imageOf(segmentation, **options) -> SimpleITK.Image:
     return SimpleITK.PermuteAxes(volume.squeeze_channel().to_simpleitk(), (2, 1, 0))
 
 
-def _described(structure: Structure, path: Path, segmentation, number: int) -> Structure:
-    """Return the structure of a segment with what the file says of it."""
+def _describe(structure: Structure, place: Callable[[Mask], Mask], segmentation, number: int) -> Structure:
+    """Return a segment with what the file says of it. place: returns where its voxels lie."""
     description = segmentation.get_segment_description(number)
     return Structure(
         textOf(description, "SegmentLabel"),
-        structure.ownMask,
+        place(structure.ownMask),
         number=number,
-        memberships=structure.memberships,
-        file=str(path),
+        memberships=None if structure.memberships is None else place(structure.memberships),
         frameOfReference=str(segmentation.get("FrameOfReferenceUID", "")),
         color=_colorOf(description),
         patient=patientOf(segmentation),
     )
 
 
-def _placed(structure: Structure, place: Callable[[Mask], Mask]) -> Structure:
-    memberships = None if structure.memberships is None else place(structure.memberships)
-    return replace(structure, mask=place(structure.ownMask), memberships=memberships)
-
-
-@dataclass(frozen=True, eq=False)
 class Frames:
     """The positions of the frames of a SEG file, and the image that it was drawn on.
 
     heights: (n,) of the stored slices in mm along the normal, ascending; empty for files without a position for each
-    frame. positions: (m, 3) of the frames, LPS mm. normal: (3,) of the frames. listed: number of slices of its image
-    that the file names. findSlices: returns the slices of that image near the file, one at each place, ascending.
+    frame. positions: (m, 3) of the frames, LPS mm. normal: (3,) of the frames. series: UID of that of the image.
+    instances: UIDs of its slices that the file names.
     """
 
-    heights: np.ndarray
-    positions: np.ndarray
-    normal: np.ndarray
-    listed: int
-    findSlices: Callable[[], list[Slice]]
-
-    @staticmethod
-    def of(path: Path, dataset) -> Frames:
-        """Return the positions of the frames of a file."""
+    def __init__(self, path: Path, dataset):
         groups = list(_groupsOf(dataset))
         planes = [plane for group in groups for plane in group.get("PlanePositionSequence", [])]
-        positions = np.reshape([np.array(plane.ImagePositionPatient, float) for plane in planes], (-1, 3))
+        self.positions = np.reshape([np.array(plane.ImagePositionPatient, float) for plane in planes], (-1, 3))
         turns = [plane for group in groups for plane in group.get("PlaneOrientationSequence", [])]
         along = np.array(turns[0].ImageOrientationPatient, float) if turns else np.zeros(6)
-        normal = np.cross(along[:3], along[3:])
-        heights = thinned(np.unique(positions @ normal), ROUNDING) if turns else np.zeros(0)
-        series: Mapping = next(iter(dataset.get("ReferencedSeriesSequence", [])), {})
-        instances = {str(image.ReferencedSOPInstanceUID) for image in series.get("ReferencedInstanceSequence", [])}
+        self.normal = np.cross(along[:3], along[3:])
+        self.heights = thinOut(np.unique(self.positions @ self.normal), ROUNDING) if turns else np.zeros(0)
+        image = next(imagesNamedIn(dataset), None)
+        self.series, self.instances = (image.series, image.instances) if image else ("", frozenset[str]())
+        self.path = path
 
-        @cache
-        def slicesOfImage() -> list[Slice]:
-            found = findSlices(path, str(series.get("SeriesInstanceUID", "")), instances)
-            named = [one for one in found if one.instance in instances]
-            alike = [one for one in found if one.instance not in instances]
-            groups = [group for group in groupsOf(named or found) if abs(normal @ group[0].normal) >= PARALLEL]
-            if not groups:
-                return []
-            largest = max(groups, key=len)
-            stack = withoutRepeats(largest)
-            if not named:
-                return stack
-            along = heights * np.sign(normal @ largest[0].normal)
-            return withOthers(stack, [one for one in alike if one.isLike(largest[0])], along)
-
-        return Frames(heights, positions, normal, len(instances), slicesOfImage)
+    @cached_property
+    def slices(self) -> list[Slice]:
+        """The slices of the image near the file, one at each place, ascending; they are searched when asked for."""
+        found = findSlices(self.path, self.series, self.instances)
+        named = [one for one in found if one.instance in self.instances]
+        groups = [group for group in groupsOf(named or found) if abs(self.normal @ group[0].normal) >= PARALLEL]
+        if not groups:
+            return []
+        largest = max(groups, key=len)
+        stack = withoutRepeats(largest)
+        if not named:
+            return stack
+        others = [one for one in found if one.instance not in self.instances and one.isLike(largest[0])]
+        return withOthers(stack, others, self.heights * np.sign(self.normal @ largest[0].normal))
 
     @cached_property
     def home(self) -> Grid | None:
         """The grid of the image, None if it is not near the file or its slices are unevenly spaced."""
-        slices = self.findSlices()
-        if len(slices) < 2:  # the distance of slices is unknown
+        if len(self.slices) < 2:  # the distance of slices is unknown
             return None
         try:
-            return gridOf(slices)
+            return gridOf(self.slices)
         except Uneven:  # not needed, as the frames have their own positions
             return None
 
@@ -246,20 +217,20 @@ class Frames:
             self._spread(dataset, slabs)
             distance, note = 1.0, f"The segmentation's slices are not equally spaced: they are {slabs.description}."
         elif not distance:
-            distance, note = self._assumed(measures)
+            distance, note = self._assumeDistance(measures)
         for item in measures:
             item.SpacingBetweenSlices = distance
             item.SliceThickness = item.get("SliceThickness", None) or distance  # required by highdicom
         return note, slabs
 
-    def _assumed(self, measures: Sequence) -> tuple[float, str]:
+    def _assumeDistance(self, measures: Sequence) -> tuple[float, str]:
         """Return the distance of slices in mm, and a note if it had to be assumed. measures: items of pixel measures.
 
         It is that of the image if all frames lie on its slices, else that of the frames if they are evenly spaced, else
         the thickness of frames if they lie on slices at that distance, else the smallest distance between two.
         """
-        if self.home is not None and self._areOn(self.home):
-            return abs(float(self.home.axes[:, 2] @ self.normal)), ""
+        if self._areOnImage:
+            return abs(float(cast(Grid, self.home).axes[:, 2] @ self.normal)), ""
         thickness = _thicknessOf(measures)
         isAlone = len(self.heights) == 1
         distance = (thickness or 1.0) if isAlone else leastDistance(self.heights)
@@ -287,13 +258,12 @@ class Frames:
 
         thickness: of frames in mm, 0 if unknown.
         """
-        slices = self.findSlices()
-        if self.home is not None and self._areOn(self.home):
+        if self._areOnImage:
             return None
-        if len(slices) > 1 and self.home is None:
-            heights = np.sort(np.array([one.position for one in slices]) @ self.normal)
+        if len(self.slices) > 1 and self.home is None:
+            heights = np.sort(np.array([one.position for one in self.slices]) @ self.normal)
             if all(np.abs(heights - height).min() <= TENTH for height in self.heights):
-                return Slabs.of(continued(heights, heights[0], heights[-1]))
+                return Slabs.of(goOn(heights, heights[0], heights[-1]))
         heights = self.heights
         if len(heights) < FEWEST_EVEN or self._areEven:
             return None
@@ -302,7 +272,7 @@ class Frames:
             return None
         steps = np.diff(heights)
         # one beyond each end, so that the last frame does not lie at the edge of an image
-        return Slabs.of(continued(heights, heights[0] - steps[0], heights[-1] + steps[-1]))
+        return Slabs.of(goOn(heights, heights[0] - steps[0], heights[-1] + steps[-1]))
 
     @property
     def line(self) -> tuple[np.ndarray, np.ndarray]:
@@ -336,12 +306,14 @@ class Frames:
         grid = Grid((columns, rows, slabs.depth), matrix)
         if moved.isEmpty:
             return Mask.empty(grid)
-        voxels, first = slabs.layered(moved.voxels, moved.offset[2])
+        voxels, first = slabs.layersOf(moved.voxels, moved.offset[2])
         return Mask(voxels, (*moved.offset[:2], first), grid)
 
-    def _areOn(self, home: Grid) -> bool:
-        """Return whether all frames lie on slices of an image."""
-        if abs(self.normal @ home.direction[:, 2]) < PARALLEL:
+    @property
+    def _areOnImage(self) -> bool:
+        """Whether all frames lie on slices of the image, which is known."""
+        home = self.home
+        if home is None or abs(self.normal @ home.direction[:, 2]) < PARALLEL:
             return False
         numbers = home.toIndex(self.positions)[:, 2]
         return bool(np.abs(numbers - np.rint(numbers)).max() * home.spacing[2] <= allowance(home.spacing[2]))
@@ -355,7 +327,7 @@ class Frames:
         """
         columns, rows, depth = mask.grid.size
         mask = replace(mask, grid=Grid(mask.grid.size, mask.grid.matrix))  # in space, though there may be one frame
-        if depth >= self.listed and len(self.heights) in (0, depth):
+        if depth >= len(self.instances) and len(self.heights) in (0, depth):
             return mask
         home = self.home
         if home is not None:
@@ -382,22 +354,17 @@ def _onSlicesOf(home: Grid, grid: Grid) -> Grid:
     A single frame gets the thickness of the image's slices.
     """
     along = float(grid.direction[:, 2] @ home.direction[:, 2])
-    step = home.axes[:, 2] * np.sign(along)
-    depth = grid.size[2]
-    if abs(along) < PARALLEL or (depth > 1 and not _isClose(grid.axes[:, 2] * (depth - 1), step * (depth - 1), home)):
+    step, most = home.axes[:, 2] * np.sign(along), allowance(home.spacing[2])
+    reach = grid.size[2] - 1
+    if abs(along) < PARALLEL or np.linalg.norm((grid.axes[:, 2] - step) * reach) > most:
         return grid
     number = float(home.toIndex(grid.origin[None])[0, 2])
     beside = (np.rint(number) - number) * home.axes[:, 2]
     matrix = grid.matrix.copy()
     matrix[:3, 2] = step
-    if _isClose(beside, np.zeros(3), home):
+    if np.linalg.norm(beside) <= most:
         matrix[:3, 3] += beside
     return Grid(grid.size, matrix)
-
-
-def _isClose(one: np.ndarray, other: np.ndarray, home: Grid) -> bool:
-    """Return whether two points (3,) in mm are equal apart from rounding of the slice positions of an image."""
-    return bool(np.linalg.norm(one - other) <= allowance(home.spacing[2]))
 
 
 def _colorOf(segment) -> tuple[float, float, float] | None:

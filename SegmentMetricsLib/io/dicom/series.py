@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from .neighbors import FRAMES, areEnough, filesNear, sliceOf
 from .opening import readable
 from .planes import (
     ONE_SLICE,
-    PARALLEL,
     ROUNDING,
     SAME_PLANE,
     TENTH,
@@ -79,10 +79,6 @@ class Slice:
             and bool((np.abs(self.directions - other.directions) <= SAME_SIZE).all())
         )
 
-    def isParallelTo(self, other: Slice) -> bool:
-        """Return whether another slice has the same normal, apart from rounding."""
-        return float(self.normal @ other.normal) >= PARALLEL
-
 
 def findSlices(path: Path, series: str, instances: Collection[str]) -> list[Slice]:
     """Return the slices of an image near a file: in its folder, below it, or in the folders beside its own.
@@ -96,8 +92,10 @@ def findSlices(path: Path, series: str, instances: Collection[str]) -> list[Slic
         bySeries: dict[str, dict[str, list[Slice]]] = {}
         for file in files:
             checkpoint()
-            for one in slicesOf(file):
-                bySeries.setdefault(one.series, {}).setdefault(one.instance, []).append(one)
+            header = sliceOf(file, GEOMETRY)
+            with suppress(InputError), readable():  # a neighbor that cannot be read is not a slice of the image
+                for one in [] if header is None else list(_slicesIn(header)):
+                    bySeries.setdefault(one.series, {}).setdefault(one.instance, []).append(one)
         for uid, byInstance in bySeries.items():
             if uid == series or (wanted and wanted & byInstance.keys()):
                 found = {**byInstance, **found}
@@ -106,19 +104,8 @@ def findSlices(path: Path, series: str, instances: Collection[str]) -> list[Slic
     return [one for frames in found.values() for one in frames]
 
 
-def slicesOf(file: Path) -> list[Slice]:
-    """Return the slices in a DICOM file, none if it is not an image in the patient or cannot be read."""
-    header = sliceOf(file, GEOMETRY)
-    if header is None:
-        return []
-    try:
-        with readable():
-            return list(_slicesIn(header))
-    except InputError:  # a neighbor that cannot be read is not a slice of the image
-        return []
-
-
 def _slicesIn(header) -> Iterator[Slice]:
+    """Yield the slices in an image, or its frames, as far as they lie in the patient."""
     shared: Mapping = next(iter(header.get(SHARED, None) or ()), {})
     for frame in header.get(FRAMES, None) or (header,):
 
@@ -155,13 +142,6 @@ def groupsOf(slices: Sequence[Slice]) -> list[list[Slice]]:
     return groups
 
 
-def groupUnder(groups: Sequence[list[Slice]], loops: Sequence[np.ndarray]) -> list[Slice]:
-    """Return the group of slices on which most contours lie, LPS points (n, 3) in mm each, else the largest one."""
-    if len(groups) == 1:
-        return groups[0]
-    return max(groups, key=lambda group: (contoursOn(group, loops), len(group)))
-
-
 def contoursOn(slices: Sequence[Slice], loops: Sequence[np.ndarray]) -> int:
     """Return how many contours, LPS points (n, 3) in mm each, lie on slices, all of which are parallel to the first."""
     if not slices:
@@ -169,11 +149,6 @@ def contoursOn(slices: Sequence[Slice], loops: Sequence[np.ndarray]) -> int:
     heights, normal = heightsOfSlices(slices), slices[0].normal
     drawn = heightsOf(alongPlanes(loops, normal), normal)
     return sum(bool(np.abs(heights - height).min() <= TENTH) for height in drawn)
-
-
-def _reachOf(group: Sequence[Slice]) -> float:
-    """Return half the usual distance of slices in mm."""
-    return (usualDistance(heightsOfSlices(group)) or group[0].thickness or TENTH) / 2 + ROUNDING
 
 
 def withoutRepeats(slices: Sequence[Slice]) -> list[Slice]:
@@ -201,11 +176,9 @@ def withOthers(named: Sequence[Slice], others: Sequence[Slice], contoured: np.nd
     if not others:
         return list(named)
     together = withoutRepeats([*named, *others])
-    try:
+    with suppress(Uneven):
         if not namesOthers(named, contoured) and _isOne(gridOf(together), named):
             return together
-    except Uneven:
-        pass
     try:
         grid = gridOf(named)
     except Uneven:
@@ -220,8 +193,10 @@ def withOthers(named: Sequence[Slice], others: Sequence[Slice], contoured: np.nd
 
 def namesOthers(named: Sequence[Slice], contoured: np.ndarray) -> bool:
     """Return whether some of the named slices have no contour. contoured: (n,) heights of contours in mm."""
-    reach = _reachOf(named)
-    return any(not (np.abs(contoured - height) <= reach).any() for height in heightsOfSlices(named))
+    heights = heightsOfSlices(named)
+    # half the way to the next slice
+    reach = (usualDistance(heights) or named[0].thickness or TENTH) / 2 + ROUNDING
+    return any(not (np.abs(contoured - height) <= reach).any() for height in heights)
 
 
 def _isOne(grid: Grid, named: Sequence[Slice]) -> bool:
@@ -268,28 +243,9 @@ def gridOf(slices: Sequence[Slice], distance: float | None = None) -> Grid:
     first = slices[0]
     positions = np.array([one.position for one in slices])
     positions = positions[np.argsort(positions @ first.normal)]
-    if len(slices) > 1:
-        step, depth = _stepOf(positions, first.normal)
-    else:
-        step, depth = first.normal * (distance or first.thickness or 1.0), 1
-    return gridAlong(first, positions[0], step, depth)
-
-
-def gridAlong(like: Slice, origin: np.ndarray, step: np.ndarray, depth: int) -> Grid:
-    """Return the grid with the pixels of a slice, the first at an origin (3,), and a step (3,) in mm between slices."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = np.column_stack([*(like.directions * like.spacing[:, None]), step])
-    matrix[:3, 3] = origin
-    return Grid((*like.size, depth), matrix)
-
-
-def _stepOf(positions: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return the step (3,) in mm from one slice to the next, and the number of slices including missing ones.
-
-    positions: (n, 3) of the slices, at least two, in ascending order along the normal. Raises Uneven when they are not
-    equally spaced along one line.
-    """
-    heights = positions @ normal
+    if len(slices) == 1:
+        return gridAlong(first, positions[0], first.normal * (distance or first.thickness or 1.0), 1)
+    heights = positions @ first.normal
     uneven = Uneven("the slices of the image that the contours were drawn on are not equally spaced.")
     if not np.diff(heights).min() > SMALLEST_STEP:
         raise uneven
@@ -306,4 +262,12 @@ def _stepOf(positions: np.ndarray, normal: np.ndarray) -> tuple[np.ndarray, int]
     isWide = counts > 1
     if (isWide[1:] & isWide[:-1]).any() or numbers[-1] >= 2 * len(positions):
         raise uneven
-    return step, int(numbers[-1]) + 1
+    return gridAlong(first, positions[0], step, int(numbers[-1]) + 1)
+
+
+def gridAlong(like: Slice, origin: np.ndarray, step: np.ndarray, depth: int) -> Grid:
+    """Return the grid with the pixels of a slice, the first at an origin (3,), and a step (3,) in mm between slices."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = np.column_stack([*(like.directions * like.spacing[:, None]), step])
+    matrix[:3, 3] = origin
+    return Grid((*like.size, depth), matrix)

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 
-from .planes import LEAST_SHARE, ROUNDING, UNEVENNESS, distinct, leastDistance, lieOnSlices, thinned
+from .planes import LEAST_SHARE, ROUNDING, UNEVENNESS, distinct, leastDistance, lieOnSlices, thinOut
 
 # A step between slices that is this many times as large as both steps beside it is a gap, not a thick slice.
 GAP = 3.0
@@ -64,7 +64,7 @@ class Slabs:
         """Return the numbers (m,) of slices at places (m,) among the layers; halfway between two slices they change."""
         return np.interp(self.start + layers * self.distance, self.heights, np.arange(len(self.heights)))
 
-    def layered(self, slices: np.ndarray, first: int) -> tuple[np.ndarray, int]:
+    def layersOf(self, slices: np.ndarray, first: int) -> tuple[np.ndarray, int]:
         """Return the layers of slices, an array [slice, ...], and the number of the first. first: number of a slice."""
         counts = np.diff(self.edges)[first : first + len(slices)]
         return np.repeat(slices, counts, axis=0), int(self.edges[first])
@@ -89,7 +89,7 @@ def _layersOf(bounds: np.ndarray) -> tuple[np.ndarray, float]:
     return cast(tuple[float, np.ndarray, float], best)[1:]
 
 
-def continued(heights: np.ndarray, low: float, high: float) -> np.ndarray:
+def goOn(heights: np.ndarray, low: float, high: float) -> np.ndarray:
     """Return heights (n,) of slices in mm, at least two, with those that would be in gaps and beyond the ends.
 
     All are ascending. In a gap, slices go on from both sides at the same distance. low, high: heights in mm that they
@@ -106,7 +106,7 @@ def continued(heights: np.ndarray, low: float, high: float) -> np.ndarray:
         lower, upper = heights[number : number + 2]
         middle = (lower + upper) / 2
         found += [_from(lower, below[number], middle), _from(upper, -above[number], middle)]
-    return thinned(np.sort(np.concatenate(found)), LEAST_SHARE * float(steps.min()))
+    return thinOut(np.sort(np.concatenate(found)), LEAST_SHARE * float(steps.min()))
 
 
 def _from(height: float, step: float, end: float) -> np.ndarray:

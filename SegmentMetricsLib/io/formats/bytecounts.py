@@ -19,11 +19,11 @@ def remaining(file: BinaryIO) -> int:
 
 def decompressedSize(file: BinaryIO, known: int) -> int:
     """Return the decompressed size of the rest of a file in bytes, plus what is behind it once known is reached."""
-    size = sum(map(len, decompressed(file)))
+    size = sum(map(len, decompress(file)))
     return size if size < known else size + remaining(file)
 
 
-def decompressed(file: BinaryIO) -> Iterator[bytes]:
+def decompress(file: BinaryIO) -> Iterator[bytes]:
     """Yield the decompressed rest of a file in blocks; it is a zlib stream or a sequence of gzip streams.
 
     Afterwards the file is positioned behind the last stream. Raises zlib.error if a stream is damaged, EOFError if it

@@ -26,7 +26,7 @@ NO_SIZE = "its header has a voxel that is 0 mm long."
 NO_VOLUME = "the axes in its header do not span space."
 
 
-def unsaid(isVoxelKnown: bool, isPlaceKnown: bool) -> tuple[str, ...]:
+def tellMissing(isVoxelKnown: bool, isPlaceKnown: bool) -> tuple[str, ...]:
     """Return remarks on what a header does not say."""
     return (() if isVoxelKnown else (NO_VOXEL_SIZE,)) + (() if isPlaceKnown else (NO_PLACE,))
 
@@ -48,10 +48,11 @@ def requirePlace(places: list[float], lengths: list[float]) -> None:
     requireScale(max(map(abs, places), default=0.0), min(lengths, default=1.0))
 
 
-def requireVolume(axes: np.ndarray) -> None:
-    """Raise InputError if axes (n, n) of similar lengths are linearly dependent."""
-    if abs(np.linalg.det(axes)) < 1e-6 * np.linalg.norm(axes, axis=1).prod() or not axes.any(axis=1).all():
-        raise InputError(NO_VOLUME)
+def spansSpace(axes: np.ndarray) -> bool:
+    """Return whether vectors, the rows of (n, n), are finite and linearly independent."""
+    lengths = np.linalg.norm(axes, axis=1)
+    isLong = bool(np.isfinite(axes).all() and lengths.all())
+    return isLong and bool(abs(np.linalg.det(axes / lengths[:, None])) > 1e-6)
 
 
 def requireMillimeters(unit: str) -> None:

@@ -14,12 +14,13 @@ from .bytecounts import CHUNK, decompressedSize, remaining
 from .headers import (
     LONGEST_HEADER,
     NO_NUMBER,
+    NO_VOLUME,
     numbers,
     requireDataFile,
     requireMillimeters,
     requirePlace,
-    requireVolume,
-    unsaid,
+    spansSpace,
+    tellMissing,
 )
 
 TEXTS = ("Name", "Comment", "ObjectType", "ObjectSubType", "TransformType")
@@ -51,11 +52,6 @@ def dataFileIn(file: BinaryIO) -> str:
     """Return the entry of the data file in a header, "" for this file. Raises ValueError if damaged."""
     name = fieldsOf(file).get("ElementDataFile", "")
     return "" if name == "LOCAL" else name
-
-
-def _field(fields: Mapping[str, str], *names: str) -> list[float]:
-    """Return the numbers in the first of these fields that exists, or [] if none does."""
-    return next((numbers(fields[name]) for name in names if name in fields), [])
 
 
 def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
@@ -91,13 +87,17 @@ def _sizesAndRemarks(fields: Mapping[str, str]) -> tuple[list[int], tuple[str, .
         raise ValueError("There are more or fewer sizes than axes.")
     if min(sizes) < 1:
         raise InputError(f"An image grid needs at least one voxel along each axis, not {tuple(sizes)}.")
-    spacing = _field(fields, "ElementSpacing", "ElementSize")
-    origin = _field(fields, "Offset", "Position", "Origin")
-    matrix = _field(fields, "TransformMatrix", "Orientation", "Rotation")
+    names = (
+        ("ElementSpacing", "ElementSize"),
+        ("Offset", "Position", "Origin"),
+        ("TransformMatrix", "Orientation", "Rotation"),
+    )
+    # the first of these fields that exists
+    spacing, origin, matrix = (next((numbers(fields[n]) for n in some if n in fields), []) for some in names)
     for given, count in ((spacing, dimension), (origin, dimension), (matrix, dimension**2)):
         if given and len(given) < count:
             raise InputError(NO_NUMBER)
     requirePlace([*spacing, *origin, *matrix], [abs(length) for length in spacing])
-    if matrix:
-        requireVolume(np.reshape(matrix[: dimension**2], (dimension, dimension)))
-    return sizes, unsaid(bool(spacing), bool(origin))
+    if matrix and not spansSpace(np.reshape(matrix[: dimension**2], (dimension, dimension))):
+        raise InputError(NO_VOLUME)
+    return sizes, tellMissing(bool(spacing), bool(origin))

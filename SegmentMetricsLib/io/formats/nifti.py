@@ -10,19 +10,35 @@ import gzip
 import math
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from vtkmodules.vtkCommonCore import vtkMath
 
 from ...base.errors import InputError
 from ...geometry.grids import RAS_FROM_LPS, Grid
 from .bytecounts import GZIP, decompressedSize, remaining
-from .headers import NO_PLACE, normal
+from .headers import NO_PLACE, NO_VOLUME, normal, spansSpace
 
 LENGTH = 348
-# Offset of the factor by which values are multiplied, which is followed by what is added to them.
-SCALING = 112
+# The fields of a header that determine how its voxels are read and where they lie: type and offset.
+FIELDS = {
+    "sizeof_hdr": ("i4", 0),
+    "dim": ("8i2", 40),
+    "datatype": ("i2", 70),
+    "bitpix": ("i2", 72),
+    "pixdim": ("8f4", 76),
+    "vox_offset": ("f4", 108),
+    "scl_slope": ("f4", 112),
+    "scl_inter": ("f4", 116),
+    "xyzt_units": ("u1", 123),
+    "qform_code": ("i2", 252),
+    "sform_code": ("i2", 254),
+    "quatern": ("3f4", 256),
+    "qoffset": ("3f4", 268),
+    "srow": ("(3,4)f4", 280),
+}
 # Minimum offset of the first voxel in the file, in bytes.
 FIRST_VOXEL = 352
 # The element with names of labels in a header extension, and most bytes that are searched for it.
@@ -36,37 +52,35 @@ FLOATING = {16: "f4", 64: "f8"}
 UNITS = {1: 1e3, 3: 1e-3}
 
 
-@dataclass(frozen=True)
 class Header:
-    """The fields of a header that determine the position of the voxels; lengths are in the unit of the file.
+    """A header; lengths are in the unit of the file. data: its 348 bytes. order: of bytes, "<" or ">".
 
-    kind: numpy type of the values, "" if they are not floating-point numbers. slope, intercept: of their scaling.
+    given: the values of FIELDS by name. kind: numpy type of the values, "" if they are not floating-point numbers.
+    slope, intercept: of their scaling.
     """
 
-    sizes: tuple[int, ...]
-    kind: str
-    slope: float
-    intercept: float
-    bits: int
-    offset: float
-    pixdim: tuple[float, ...]
-    unit: float
-    qform: int
-    sform: int
-    quaternion: tuple[float, ...]
-    shift: tuple[float, ...]
-    rows: tuple[float, ...]
+    def __init__(self, data: bytes, order: str):
+        kinds, offsets = zip(*FIELDS.values())
+        layout: Any = {"names": list(FIELDS), "formats": kinds, "offsets": offsets, "itemsize": LENGTH}
+        record = np.frombuffer(data, np.dtype(layout).newbyteorder(order), 1)[0]
+        self.given: dict = {name: record[name].tolist() for name in FIELDS}
+        self.order, self.slope, self.intercept = order, self.given["scl_slope"], self.given["scl_inter"]
+        floating = FLOATING.get(self.given["datatype"])
+        self.kind = order + floating if floating else ""
+        count, *sizes = self.given["dim"]
+        self.sizes = tuple(sizes[: max(0, min(count, 7))])
+        self.hasQform, self.hasSform = self.given["qform_code"] > 0, self.given["sform_code"] > 0
 
     @property
     def start(self) -> int:
         """The offset of the voxels in bytes."""
-        return int(self.offset) if math.isfinite(self.offset) else 0
+        return int(self.given["vox_offset"]) if math.isfinite(self.given["vox_offset"]) else 0
 
     @property
     def wholeSize(self) -> int:
         """The minimum size of the file in bytes."""
         voxels = math.prod(max(size, 1) for size in self.sizes)
-        return self.start + (voxels * self.bits + 7) // 8
+        return self.start + (voxels * self.given["bitpix"] + 7) // 8
 
     @property
     def isScaled(self) -> bool:
@@ -88,43 +102,25 @@ class Header:
     @property
     def places(self) -> dict[str, np.ndarray]:
         """The matrices from voxel indices to LPS mm in the header, by name: "sform", "qform"."""
-        found = {}
-        if self.sform > 0:
-            found["sform"] = np.vstack([np.reshape(self.rows, (3, 4)) * self.unit, (0, 0, 0, 1)])
-        if self.qform > 0:
+        found, unit = {}, UNITS.get(self.given["xyzt_units"] & 7, 1.0)
+        if self.hasSform:
+            found["sform"] = np.vstack([np.array(self.given["srow"]) * unit, (0, 0, 0, 1)])
+        if self.hasQform:
+            b, c, d = self.given["quatern"]
+            rotation: Any = np.eye(3).tolist()
+            vtkMath.QuaternionToMatrix3x3([math.sqrt(max(0.0, 1 - b * b - c * c - d * d)), b, c, d], rotation)
+            turned, *lengths = self.given["pixdim"][:4]
             matrix = np.eye(4)
-            turned = 1 if self.pixdim[0] >= 0 else -1
-            lengths = np.array(self.pixdim[1:4]) * (1, 1, turned)
-            matrix[:3, :3] = rotation(self.quaternion) * lengths * self.unit
-            matrix[:3, 3] = np.array(self.shift) * self.unit
+            matrix[:3, :3] = np.array(rotation) * lengths * (1, 1, 1 if turned >= 0 else -1) * unit
+            matrix[:3, 3] = np.array(self.given["qoffset"]) * unit
             found["qform"] = matrix
         return {name: RAS_FROM_LPS @ matrix for name, matrix in found.items()}
 
 
-def parsed(data: bytes) -> Header | None:
-    """Return the fields in the 348 bytes of a header of either byte order, or None if it is not a NIfTI-1 header."""
-    for order in "<>":
-        if data[344:347] == b"n+1" and struct.unpack_from(f"{order}i", data)[0] == LENGTH:
-            count, *sizes = struct.unpack_from(f"{order}8h", data, 40)
-            code, bits = struct.unpack_from(f"{order}2h", data, 70)
-            slope, intercept = struct.unpack_from(f"{order}2f", data, SCALING)
-            qform, sform = struct.unpack_from(f"{order}2h", data, 252)
-            return Header(
-                tuple(sizes[: max(0, min(count, 7))]),
-                order + floating if (floating := FLOATING.get(code)) else "",
-                slope,
-                intercept,
-                bits,
-                struct.unpack_from(f"{order}f", data, 108)[0],
-                struct.unpack_from(f"{order}8f", data, 76),
-                UNITS.get(data[123] & 7, 1.0),
-                qform,
-                sform,
-                struct.unpack_from(f"{order}3f", data, 256),
-                struct.unpack_from(f"{order}3f", data, 268),
-                struct.unpack_from(f"{order}12f", data, 280),
-            )
-    return None
+def parse(data: bytes) -> Header | None:
+    """Return a header of either byte order from its 348 bytes, or None if it is not a NIfTI-1 header."""
+    found = [Header(data, order) for order in "<>"] if data[344:347] == b"n+1" else []
+    return next((one for one in found if one.given["sizeof_hdr"] == LENGTH), None)
 
 
 def _beginning(path: Path, count: int = -1) -> tuple[bool, bytes]:
@@ -143,27 +139,27 @@ def check(path: Path) -> Header | None:
     isCompressed, data = _beginning(path, LENGTH)
     if isCompressed and path.suffix.lower() != ".gz":
         raise InputError("it is compressed; rename it so that it ends in .nii.gz.")
-    header = parsed(data)
+    header = parse(data)
     if header is None:
         if data[4:7] == b"n+2":
             raise InputError("it is in the format NIfTI-2, which is not supported; save it as NIfTI-1.")
         if len(data) == LENGTH and LENGTH in (struct.unpack_from(f"{order}i", data)[0] for order in "<>"):
             raise InputError("its header is not that of a NIfTI file with voxels.")
         return None
-    if not header.offset >= FIRST_VOXEL:
+    if not header.given["vox_offset"] >= FIRST_VOXEL:
         raise InputError("its header puts the voxels into the header itself.")
-    lengths = header.pixdim[1 : 1 + min(len(header.sizes), 3)]
+    lengths = header.given["pixdim"][1 : 1 + min(len(header.sizes), 3)]
     if not all(math.isfinite(length) and length > 0 for length in lengths):
         shown = " x ".join(f"{length:g}" for length in lengths)
         raise InputError(f"its header has a voxel size of {shown} mm.")
-    rows = np.reshape(header.rows, (3, 4)).astype(float)
+    rows = np.array(header.given["srow"])
     if len(header.sizes) == 2:  # whatever the header has for the direction across a flat image
         rows[:, 2] = np.cross(rows[:, 0], rows[:, 1])
-    if header.sform > 0 and not spansSpace(rows):
-        raise InputError("the axes in its header do not span space.")
-    isDecisive = header.qform > 0 and header.sform <= 0
-    given = np.array([*header.quaternion, *header.shift])
-    if isDecisive and not (np.isfinite(given).all() and np.linalg.norm(header.quaternion) <= 1 + ROUNDING):
+    if header.hasSform and not (np.isfinite(rows).all() and spansSpace(rows[:, :3].T)):
+        raise InputError(NO_VOLUME)
+    quaternion, isDecisive = header.given["quatern"], header.hasQform and not header.hasSform
+    areFinite = np.isfinite([*quaternion, *header.given["qoffset"]]).all()
+    if isDecisive and not (areFinite and np.linalg.norm(quaternion) <= 1 + ROUNDING):
         raise InputError("the orientation or the place in its header makes no sense.")
     return header
 
@@ -175,7 +171,7 @@ def labelTable(path: Path, header: Header) -> tuple[dict[int, str], tuple[str, .
     that cannot be understood is not taken, and a remark says so.
     """
     _, data = _beginning(path, min(header.start, MOST_EXTENSIONS))
-    for text in _extensions(data):
+    for text in _extensions(data, header.order):
         if LABEL_TABLE in text:
             try:
                 return _labelsIn(text), ()
@@ -184,11 +180,10 @@ def labelTable(path: Path, header: Header) -> tuple[dict[int, str], tuple[str, .
     return {}, ()
 
 
-def _extensions(data: bytes) -> Iterator[bytes]:
-    """Yield the contents of the extensions of a header. data: everything before the voxels."""
+def _extensions(data: bytes, order: str) -> Iterator[bytes]:
+    """Yield the contents of the extensions of a header. data: everything before the voxels. order: of bytes."""
     if len(data) <= FIRST_VOXEL or not data[LENGTH]:
         return
-    order = "<" if struct.unpack_from("<i", data)[0] == LENGTH else ">"
     start = FIRST_VOXEL
     while start + 8 <= len(data):
         (size,) = struct.unpack_from(f"{order}i", data, start)
@@ -218,38 +213,13 @@ def _labelsIn(text: bytes) -> dict[int, str]:
     return found
 
 
-def spansSpace(rows: np.ndarray) -> bool:
-    """Return whether the first three columns of a matrix (3, 4) are finite and independent."""
-    if not np.isfinite(rows).all():
-        return False
-    lengths = np.linalg.norm(rows[:, :3].astype(float), axis=0)
-    return bool(lengths.all() and abs(np.linalg.det(rows[:, :3] / lengths)) > 1e-6)
-
-
-def rotation(quaternion) -> np.ndarray:
-    """Return the rotation (3, 3) of a unit quaternion from its components b, c, d; NaN if they are not finite."""
-    b, c, d = map(float, quaternion)
-    if not all(map(math.isfinite, (b, c, d))):
-        return np.full((3, 3), math.nan)
-    a = math.sqrt(max(0.0, 1 - b * b - c * c - d * d))
-    # rounding may have made it longer than 1
-    a, b, c, d = np.array([a, b, c, d]) / math.sqrt(a * a + b * b + c * c + d * d)
-    return np.array(
-        [
-            [a * a + b * b - c * c - d * d, 2 * (b * c - a * d), 2 * (b * d + a * c)],
-            [2 * (b * c + a * d), a * a + c * c - b * b - d * d, 2 * (c * d - a * b)],
-            [2 * (b * d - a * c), 2 * (c * d + a * b), a * a + d * d - b * b - c * c],
-        ]
-    )
-
-
-def _apart(header: Header, grid: Grid) -> dict[str, float]:
+def _gapsTo(header: Header, grid: Grid) -> dict[str, float]:
     """Return, for each matrix in the header, the maximum distance in mm between its voxels and those of a reader.
 
     grid: the grid returned by the reader.
     """
-    corners = np.array([[i, j, k, 1] for i in (0, 1) for j in (0, 1) for k in (0, 1)], float)
-    corners[:, :3] *= np.array(grid.size) - 1
+    corners = np.ones((8, 4))
+    corners[:, :3] = np.indices((2, 2, 2)).reshape(3, -1).T * (np.array(grid.size) - 1)
     there = corners @ grid.matrix.T
     apart = {}
     for name, matrix in header.places.items():
@@ -260,7 +230,7 @@ def _apart(header: Header, grid: Grid) -> dict[str, float]:
 
 def formsTaken(header: Header, grid: Grid) -> tuple[str, ...]:
     """Return the names of the matrices in the header that agree with a reader. grid: as returned by the reader."""
-    apart = _apart(header, grid)
+    apart = _gapsTo(header, grid)
     least = max(ROUNDING * float(grid.spacing.min()), min(apart.values(), default=0.0))
     return tuple(name for name, gap in apart.items() if gap <= least)
 
@@ -270,7 +240,7 @@ def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
 
     Raises InputError if no matrix in the header agrees with the reader.
     """
-    apart = _apart(header, grid)
+    apart = _gapsTo(header, grid)
     if not apart:
         return (NO_PLACE,)
     nearest = min(apart.values())
@@ -305,7 +275,7 @@ def areFinite(path: Path, header: Header) -> np.ndarray:
     return np.isfinite(np.frombuffer(data, header.kind, values, header.start))
 
 
-def mended(path: Path) -> bytes | None:
+def mend(path: Path) -> bytes | None:
     """Return the content of a file that ITK would read wrongly in a form that it reads rightly, None for any other.
 
     A flat image becomes a volume of one slice. ITK adds the intercept although a slope of 0 says that values are not
@@ -317,19 +287,18 @@ def mended(path: Path) -> bytes | None:
     isFlat, isMoved = len(header.sizes) == 2, not header.isScaled and header.intercept != 0
     if not isFlat and not isMoved:
         return None
-    data = bytearray(_beginning(path)[1])
-    order = "<" if struct.unpack_from("<i", data)[0] == LENGTH else ">"
+    data, order = bytearray(_beginning(path)[1]), header.order
     if isMoved:
-        struct.pack_into(f"{order}2f", data, SCALING, 0.0, 0.0)
+        struct.pack_into(f"{order}2f", data, FIELDS["scl_slope"][1], 0.0, 0.0)
     if isFlat:
-        struct.pack_into(f"{order}4h", data, 40, 3, *header.sizes, 1)
-        thickness = header.pixdim[3]
+        struct.pack_into(f"{order}4h", data, FIELDS["dim"][1], 3, *header.sizes, 1)
+        thickness = header.given["pixdim"][3]
         if not (np.isfinite(thickness) and thickness > 0):
-            struct.pack_into(f"{order}f", data, 88, 1.0)
-        rows = np.reshape(header.rows, (3, 4)).astype(float)
-        if header.sform > 0 and not spansSpace(rows):
+            struct.pack_into(f"{order}f", data, FIELDS["pixdim"][1] + 12, 1.0)
+        rows = np.array(header.given["srow"])
+        if header.hasSform and not spansSpace(rows[:, :3].T):
             rows[:, 2] = normal(rows[:, 0], rows[:, 1])
-            struct.pack_into(f"{order}12f", data, 280, *rows.ravel())
+            struct.pack_into(f"{order}12f", data, FIELDS["srow"][1], *rows.ravel())
     return bytes(data)
 
 

@@ -16,13 +16,14 @@ from ...base.errors import InputError
 from .bytecounts import decompressedSize, remaining
 from .headers import (
     LONGEST_HEADER,
+    NO_VOLUME,
     normal,
     numbers,
     requireDataFile,
     requireMillimeters,
     requirePlace,
-    requireVolume,
-    unsaid,
+    spansSpace,
+    tellMissing,
 )
 
 # All fields of the NRRD format, in lower case: https://teem.sourceforge.net/nrrd/format.html
@@ -73,14 +74,6 @@ def vectorsOf(text: str) -> list[list[float]]:
     return [numbers(part) for part in re.findall(r"\(([^)]*)\)", text)]
 
 
-def _requireShortWords(file: BinaryIO, fields: Mapping[str, str]) -> None:
-    """Raise if voxels are written as text with a word that is longer than any number, or as text in a separate file."""
-    if "datafile" in fields:
-        raise InputError("its voxels are written as text in a file of its own; save it in binary.")
-    if any(len(word) > 100 for word in file.read().split()):
-        raise ValueError("No number is that long.")
-
-
 def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
     """Return remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
     with path.open("rb") as file:
@@ -90,7 +83,10 @@ def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
         encoding = fields.get("encoding")
         requireDataFile(fields.get("datafile", ""))
         if encoding in ("ascii", "text", "txt"):
-            _requireShortWords(file, fields)
+            if "datafile" in fields:
+                raise InputError("its voxels are written as text in a file of its own; save it in binary.")
+            if any(len(word) > 100 for word in file.read().split()):
+                raise ValueError("No number is that long.")
         remarks = _remarks(fields)
         if withVoxels and encoding in ("bz2", "bzip2"):
             raise InputError("its voxels are compressed with bzip2, which is not supported; save it with gzip.")
@@ -146,9 +142,10 @@ def _remarks(fields: Mapping[str, str]) -> tuple[str, ...]:
     if len(vectors) in (2, 3) and all(len(vector) == 3 for vector in vectors):
         axes = np.array(vectors) / np.array(lengths)[:, None]
         # an image of two dimensions may lie anywhere in space
-        requireVolume(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)]))
+        if not spansSpace(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)])):
+            raise InputError(NO_VOLUME)
     # without the length of voxels, ITK ignores the ends of axes
-    return unsaid(bool(lengths), bool(origin) or (bool(lengths) and "axismins" in fields))
+    return tellMissing(bool(lengths), bool(origin) or (bool(lengths) and "axismins" in fields))
 
 
 def typeSize(fields: Mapping[str, str]) -> int:
@@ -180,7 +177,7 @@ def _spansOf(fields: Mapping[str, str]) -> list[tuple[float, float]]:
     return found
 
 
-def mended(path: Path) -> bytes | None:
+def mend(path: Path) -> bytes | None:
     """Return the content of a file that ITK would read wrongly in a form that it reads rightly, None for any other.
 
     A flat image in space becomes a volume of one slice. The voxel size in the ends of axes, which ITK ignores, becomes

@@ -11,7 +11,7 @@ import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError
-from .polydata import NO_MESH, Cells, polyDataOf
+from .polydata import NO_MESH, polyDataOf
 
 # Keywords of surfaces that are not made of polygons.
 CURVED = frozenset((b"curv", b"curv2", b"surf", b"bzp", b"bsp", b"cdc", b"cdp", b"res"))
@@ -54,8 +54,11 @@ def _read(data: bytes) -> tuple[vtkPolyData, str]:
             raise InputError("the file holds curved surfaces, which are not supported; save it as triangles.")
         elif not keyword.isalnum() or (len(keyword) == 1 and keyword not in LETTERS):
             raise ValueError("There is no such keyword.")
-    found = polyDataOf(np.array(points, float).reshape(-1, 3), *(_cellsOf(cells[key]) for key in (b"f", b"l")))
-    return found, "\n".join(comments)
+    found = []
+    for several in cells.values():  # numbers beyond the last point are left as they are, unless they are too large
+        offsets = np.concatenate([[0], np.cumsum([len(cell) for cell in several], dtype=np.int64)])
+        found.append((offsets, np.array([number for cell in several for number in cell], np.int64)))
+    return polyDataOf(np.array(points, float).reshape(-1, 3), *found), "\n".join(comments)
 
 
 def _lines(data: bytes, comments: list[str]) -> Iterator[list[bytes]]:
@@ -81,9 +84,3 @@ def _pointNumber(word: bytes, count: int) -> int:
     if found == 0 or found < -count:
         raise ValueError("There is no such point.")
     return found - 1 if found > 0 else count + found
-
-
-def _cellsOf(cells: Sequence[Sequence[int]]) -> Cells:
-    """Return cells; numbers beyond the last point are left as they are, unless they are too large."""
-    offsets = np.concatenate([[0], np.cumsum([len(cell) for cell in cells], dtype=np.int64)])
-    return offsets, np.array([number for cell in cells for number in cell], np.int64)

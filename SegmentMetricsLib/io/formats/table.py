@@ -28,20 +28,20 @@ class ImageFormat:
     suffixes: what the names of its files end with, in lower case. inspect: returns remarks on a file for readers of the
     results, and the number of bytes expected from the header (0 if unknown) and the number found; with False, without
     looking at the voxels. It raises InputError for an invalid header, and ValueError, EOFError or zlib.error for what
-    is damaged. mended: returns the content of a file that ITK would read wrongly in a form that it reads rightly, None
+    is damaged. mend: returns the content of a file that ITK would read wrongly in a form that it reads rightly, None
     for any other. dataFileIn: returns the name in an opened file of another file with its voxels, or a notation for
     several.
     """
 
     suffixes: tuple[str, ...]
     inspect: Callable[[Path, bool], tuple[tuple[str, ...], int, int]]
-    mended: Callable[[Path], bytes | None] = lambda _path: None
+    mend: Callable[[Path], bytes | None] = lambda _path: None
     dataFileIn: Callable[[BinaryIO], str] = lambda _file: ""
 
 
 IMAGES = (
-    ImageFormat((".nrrd", ".nhdr"), nrrd.inspect, nrrd.mended, nrrd.dataFileIn),
-    ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.mended),
+    ImageFormat((".nrrd", ".nhdr"), nrrd.inspect, nrrd.mend, nrrd.dataFileIn),
+    ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.mend),
     ImageFormat((".mha", ".mhd"), mha.inspect, dataFileIn=mha.dataFileIn),
 )
 # By what the names of files end with, in lower case: what returns the mesh of a file, and a text that may hold a note
@@ -86,7 +86,7 @@ def readable(path: Path) -> Iterator[Path]:
     Images of two dimensions may lie anywhere in space: ITK reads them as images of a plane, without their place, and
     refuses those that are not axial. They are read as volumes of one slice. The header has been checked.
     """
-    content = _imageFormat(path).mended(path)
+    content = _imageFormat(path).mend(path)
     if content is None and not nifti.isTakenForAnother(path):
         yield path
         return

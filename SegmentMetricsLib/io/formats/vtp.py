@@ -62,7 +62,7 @@ def check(path: Path) -> None:
         with path.open("rb") as file:
             apart = content.read(file)
         for array in content.arrays:
-            _checkArray(array, apart, content.isApartText, content.whole, content.size)
+            content.check(array, apart)
     except InputError:
         raise
     except (ValueError, LookupError, OverflowError, struct.error, zlib.error, expat.ExpatError) as error:
@@ -128,76 +128,76 @@ class _Content:
     def _documentType(*_) -> None:
         raise ValueError("A mesh file needs no document type, so none is read.")
 
+    def check(self, array: _Array, apart: bytes) -> None:
+        """Raise ValueError or struct.error if an array cannot be as large as it says, which VTK does not test.
 
-def _checkArray(array: _Array, apart: bytes, isApartText: bool, whole: Mapping[str, str], size: int) -> None:
-    """Raise ValueError or struct.error if an array cannot be as large as it says; VTK reserves memory for it untested.
+        apart: what is behind the XML part, in base64 or not.
+        """
+        form = array.given.get("format", "")
+        if form == "ascii":
+            values = np.array("".join(array.text).split(), float) if array.isOffsets else np.zeros(0)
+        else:
+            isText = form != "appended" or self.isApartText
+            data = "".join("".join(array.text).split()).encode()
+            if form == "appended":
+                offset = int(array.given.get("offset") or 0)
+                if not 0 <= offset <= len(apart):
+                    raise ValueError("The file ends before this array.")
+                data = apart[offset:] if array.isOffsets else apart[offset : offset + LONGEST_SIZES]
+            content = self._unpack(data, isText, array.isOffsets)
+            kind = np.dtype(self._order + OFFSET_TYPES.get(array.given.get("type", ""), "i8"))
+            values = np.frombuffer(content[: len(content) // kind.itemsize * kind.itemsize], kind)
+        # a cell has a point for each place in the list of all cells' points, which the file must hold, too
+        most = self.size * (MOST_PACKED if self.whole.get("compressor") else 1)
+        if array.isOffsets and values.size and not 0 <= values.min() <= values.max() <= most:
+            raise ValueError("The file cannot hold that many cells.")
 
-    apart: what is behind the XML part, in base64 or not. whole: the attributes of the file. size: of the file in bytes.
-    """
-    form = array.given.get("format", "")
-    if form == "ascii":
-        values = np.array("".join(array.text).split(), float) if array.isOffsets else np.zeros(0)
-    else:
-        isText = form != "appended" or isApartText
-        data = "".join("".join(array.text).split()).encode()
-        if form == "appended":
-            offset = int(array.given.get("offset") or 0)
-            if not 0 <= offset <= len(apart):
-                raise ValueError("The file ends before this array.")
-            data = apart[offset:] if array.isOffsets else apart[offset : offset + LONGEST_SIZES]
-        content = _contentOf(data, isText, whole, size, array.isOffsets)
-        order = ">" if whole.get("byte_order") == "BigEndian" else "<"
-        kind = np.dtype(order + OFFSET_TYPES.get(array.given.get("type", ""), "i8"))
-        values = np.frombuffer(content[: len(content) // kind.itemsize * kind.itemsize], kind)
-    # a cell has a point for each place in the list of all cells' points, which the file must hold, too
-    most = size * (MOST_PACKED if whole.get("compressor") else 1)
-    if array.isOffsets and values.size and not 0 <= values.min() <= values.max() <= most:
-        raise ValueError("The file cannot hold that many cells.")
+    @property
+    def _order(self) -> str:
+        return ">" if self.whole.get("byte_order") == "BigEndian" else "<"
 
+    def _unpack(self, data: bytes, isText: bool, isWanted: bool) -> bytes:
+        """Return the values of an array as bytes if they are wanted and packed in a way that Python knows, else b"".
 
-def _contentOf(data: bytes, isText: bool, whole: Mapping[str, str], size: int, isWanted: bool) -> bytes:
-    """Return the values of an array as bytes if they are wanted and packed in a way that Python knows, else b"".
+        data: sizes and values. isText: whether they are in base64.
+        """
+        kind = "Q" if self.whole.get("header_type") == "UInt64" else "I"
+        length = struct.calcsize(kind)
 
-    data: sizes and values. isText: whether they are in base64. whole: the attributes of the file. size: of the file.
-    """
-    order = ">" if whole.get("byte_order") == "BigEndian" else "<"
-    kind = "Q" if whole.get("header_type") == "UInt64" else "I"
-    length = struct.calcsize(kind)
+        def part(begin: int, count: int) -> bytes:
+            """Return bytes from a place in the data where an encoded part begins."""
+            if not isText:
+                return data[begin : begin + count]
+            return base64.b64decode(data[begin : begin + _lengthInBase64(count)], validate=True)[:count]
 
-    def part(begin: int, count: int) -> bytes:
-        """Return bytes from a place in the data where an encoded part begins."""
-        if not isText:
-            return data[begin : begin + count]
-        return base64.b64decode(data[begin : begin + _encoded(count)], validate=True)[:count]
+        def words(count: int) -> tuple[int, ...]:
+            return struct.unpack(f"{self._order}{count}{kind}", part(0, count * length))
 
-    def words(count: int) -> tuple[int, ...]:
-        return struct.unpack(f"{order}{count}{kind}", part(0, count * length))
-
-    compressor = whole.get("compressor", "")
-    (first,) = words(1)
-    if first > size:
-        raise ValueError("The file cannot hold that much.")
-    if not compressor:
-        return part(0, length + first)[length:] if isWanted else b""
-    if first == 0:
-        return b""
-    _, block, last, *packed = words(3 + first)
-    most = MOST_PACKED_LZMA if "LZMA" in compressor else MOST_PACKED
-    # the last block has another size, unless that is 0
-    unpacked = (first - (last > 0)) * block + last
-    if sum(packed) > size or unpacked > most * sum(packed) + LITTLE * first:
-        raise ValueError("The file cannot hold that much.")
-    if not isWanted or "ZLib" not in compressor:
-        return b""
-    head = (3 + first) * length
-    values, content = part(_encoded(head) if isText else head, sum(packed)), []
-    for count in packed:
-        content.append(zlib.decompressobj().decompress(values[:count], max(block, last)))
-        values = values[count:]
-    return b"".join(content)
+        compressor = self.whole.get("compressor", "")
+        (first,) = words(1)
+        if first > self.size:
+            raise ValueError("The file cannot hold that much.")
+        if not compressor:
+            return part(0, length + first)[length:] if isWanted else b""
+        if first == 0:
+            return b""
+        _, block, last, *packed = words(3 + first)
+        most = MOST_PACKED_LZMA if "LZMA" in compressor else MOST_PACKED
+        # the last block has another size, unless that is 0
+        unpacked = (first - (last > 0)) * block + last
+        if sum(packed) > self.size or unpacked > most * sum(packed) + LITTLE * first:
+            raise ValueError("The file cannot hold that much.")
+        if not isWanted or "ZLib" not in compressor:
+            return b""
+        head = (3 + first) * length
+        values, content = part(_lengthInBase64(head) if isText else head, sum(packed)), []
+        for count in packed:
+            content.append(zlib.decompressobj().decompress(values[:count], max(block, last)))
+            values = values[count:]
+        return b"".join(content)
 
 
-def _encoded(count: int) -> int:
+def _lengthInBase64(count: int) -> int:
     """Return the number of characters of some bytes in base64."""
     return -(-count // 3) * 4
 
@@ -214,6 +214,11 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
 
 def isResult(path: Path) -> bool:
     """Return whether a file was written by writing.writeSurfaces, with both surfaces of a comparison."""
-    with path.open("rb") as file:
-        data, _, _ = file.read(BEGINNING).partition(b"</FieldData>")
+    if path.suffix.lower() != ".vtp" or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            data, _, _ = file.read(BEGINNING).partition(b"</FieldData>")
+    except OSError:  # reading the file will raise the error
+        return False
     return b"<FieldData>" in data and b'type="String" Name="Side"' in data

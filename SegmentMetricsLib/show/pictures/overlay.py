@@ -15,15 +15,18 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkRenderingFreeType import vtkVectorText
 
 from ...base.errors import InputError, asPath
+from ...base.palettes import rgb
 from ...base.texts import shortest
 from ...geometry.surfaces import Surface, triangleIndices
 from ...model.grayimages import GrayImage
 from ...model.naming import pairTitle
 from ...model.structures import REFERENCE_AND_TEST
-from ..maps import Coloring, checkedLimits, valuesOn, variationLimit
+from ..maps import Coloring, findLimits, valuesOn, variationLimit
 from ..rendering import Camera, Shape, axesToward, draw, fit, linesOf, normalsOf, plain, smoothEdges, writePng
+from ..report.gray import PRESETS, Gray
+from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, captionOf, contoursOf, extentOf, windowsOf
+from ..report.sliceviews import largestOf, picturesOf
 from .lettering import INK, PALE_INK, textWidth, writeText
-from .slicestrip import sliceStrip
 
 # Candidate directions toward the viewer (LPS). The first is preferred; the others show what it would hide.
 DIRECTIONS = {
@@ -34,13 +37,8 @@ DIRECTIONS = {
     "the patient's left, front and feet": (0.5, -0.7, -0.55),
     "the patient's right, front and feet": (-0.5, -0.7, -0.55),
 }
-# Of these, each with the one that shows what it hides.
-SIDEWAYS = {
-    "the patient's left and front": "the patient's right and back",
-    "the patient's right and front": "the patient's left and back",
-    "the patient's left and back": "the patient's right and front",
-    "the patient's right and back": "the patient's left and front",
-}
+# Of these, the first four: what one hides is seen from the opposite one, which is as far from the other end.
+SIDEWAYS = tuple(DIRECTIONS)[:4]
 # Another direction is used only if it shows more than this many times as much of the differences.
 PREFERENCE = 1.25
 # Slices in radiological convention: axial seen from the feet, coronal from the front, sagittal from the left.
@@ -54,14 +52,20 @@ SIDES = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "I": 
 
 Direction = Sequence[float] | np.ndarray
 BACKGROUND = (0.985, 0.988, 0.992)
-LINE = (0.86, 0.88, 0.90)
+RULE = (0.86, 0.88, 0.90)
 # The colors of the cube with the sides of the patient and of its letters.
 CUBE, LETTERS = "#d6dde5", "#29303f"
 # The area of a picture that the structure fills: left, top, right, bottom as fractions.
 AREA = (0.06, 0.1, 0.94, 0.91)
 SIZE, SMALLEST = (1200, 700), (640, 400)
+# The main measurements of kinds that do not show distances.
+NUMBERS = {"hazard": ("DSC", "wDice", "SIS", "STAR"), "dose": ("DSC", "DmeanDifference", "D95Difference")}
 # Size of a contour's line as a fraction of its extent, and of the outline of the other one as a part of that.
 LINE_WIDTH, THIN = 0.012, 0.2
+# Of slices: heights in pixels of the text above and of the margin below, and width of lines, for a scale of 1.
+HEAD, FOOT, LINE = 56, 24, 1.6
+# Pixels as they are.
+FLAT = Camera(np.eye(3), np.zeros(3), np.zeros(2), 1.0)
 
 
 def drawOverlay(
@@ -83,28 +87,28 @@ def drawOverlay(
     path = asPath(path)
     if any(given < least for given, least in zip(size, SMALLEST, strict=True)):
         raise InputError(f"An overlay picture needs at least 640 x 400 pixels, not {size[0]} x {size[1]}.")
-    limit, tolerance = checkedLimits(comparison, kind, None, None)
+    limit, tolerance = findLimits(comparison, kind, None, None)
     coloring = Coloring(kind, limit, tolerance, comparison.distances.hasSides)
     surfaces = [direction.surface for direction in comparison.distances.directions]
     shapes = []
     for side, surface in zip(REFERENCE_AND_TEST, surfaces, strict=True):
-        values = valuesOn(comparison, side, withLocal=kind == "bld")[coloring.array]
+        values = valuesOn(comparison, side, withLocal=kind == "bld")[coloring.legend.array]
         shapes.append(Shape(surface.points, surface.cells, values, coloring.hasSides))
     comparison.distances.forget()  # free memory, as drawing needs as much again
     if surfaces[0].normal is not None:
         seenFrom, direction = sliceDirection(surfaces[0].normal)
     else:
         seenFrom, direction = bestDirection(shapes, 1.0 if kind == "hazard" else limit)
-    canvas, middle = _page(size, pairTitle((comparison.reference.name, comparison.test.name)),
-                           mainNumbers(comparison, tolerance, kind))  # fmt: skip
-    _drawShapes(canvas, shapes, 2 * [direction], coloring)
-    _writeSides(canvas, middle, coloring.kind)
+    canvas = Canvas(size)
+    title = pairTitle((comparison.reference.name, comparison.test.name))
+    canvas.writeHead(title, mainNumbers(comparison, tolerance, kind))
+    canvas.drawShapes(shapes, 2 * [direction], coloring)
+    canvas.writeSides(kind)
     what = "contours" if comparison.dimension == 2 else "surfaces"
-    _writeDirection(canvas, f"The measured {what}, seen from {seenFrom}", 0)
+    canvas.writeDirection(f"The measured {what}, seen from {seenFrom}", 0)
     if image is not None:
-        strip = sliceStrip(comparison, image, size[0], _scaleOf(canvas), _bytes(BACKGROUND))
-        canvas = canvas if strip is None else np.concatenate([canvas, strip])
-    return writePng(canvas, path)
+        canvas.addSlices(comparison, image)
+    return writePng(canvas.pixels, path)
 
 
 def drawVariation(found, path: str | PathLike) -> Path:
@@ -119,20 +123,17 @@ def drawVariation(found, path: str | PathLike) -> Path:
         views = dict([sliceDirection(surface.normal)])
     else:
         first, _ = bestDirection([shape], coloring.limit, SIDEWAYS)
-        views = {name: DIRECTIONS[name] for name in (first, SIDEWAYS[first])}
-    numbers = [
-        ("observers", str(len(found.variation.distances))),
-        ("local SD", f"{found.variation.rootMeanSquareSD:.2f} mm"),
-        ("95 % within", f"{found.variation.percentile95SD:.2f} mm"),
-    ]
-    canvas, _ = _page(SIZE, found.name, numbers)
-    _drawShapes(canvas, [shape] * len(views), list(views.values()), coloring, hasOutlines=False)
-    half = (SIZE[0] - _strip(canvas)) // len(views)
+        views = {name: DIRECTIONS[name] for name in (first, SIDEWAYS[-1 - SIDEWAYS.index(first)])}
+    canvas, variation = Canvas(SIZE), found.variation
+    sds = [f"{sd:.2f} mm" for sd in (variation.rootMeanSquareSD, variation.percentile95SD)]
+    labels = ("observers", "local SD", "95 % within")
+    canvas.writeHead(found.name, list(zip(labels, (str(len(variation.distances)), *sds), strict=True)))
+    canvas.drawShapes([shape] * len(views), list(views.values()), coloring, hasOutlines=False)
+    what = "contours" if found.consensus.dimension == 2 else "surfaces"
     for number, name in enumerate(views):
-        what = "contours" if found.consensus.dimension == 2 else "surfaces"
         text = f"Seen from {name}" if number else f"The measured {what}, seen from {name}"
-        _writeDirection(canvas, text, number * half)
-    return writePng(canvas, asPath(path))
+        canvas.writeDirection(text, number * (canvas.room // len(views)))
+    return writePng(canvas.pixels, asPath(path))
 
 
 def bestDirection(shapes: Sequence[Shape], limit: float, names: Iterable[str] = DIRECTIONS) -> tuple[str, Direction]:
@@ -162,79 +163,170 @@ def sliceDirection(normal: np.ndarray) -> tuple[str, Direction]:
 def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tuple[str, str]]:
     """Return labels and values of the main measurements that the comparison has, for the header of a picture."""
     found = comparison.measurements
-    if kind == "hazard":
-        return [(key, found[key].text()) for key in ("DSC", "wDice", "SIS", "STAR") if key in found]
-    if kind == "dose":
-        return [(key, found[key].text()) for key in ("DSC", "DmeanDifference", "D95Difference") if key in found]
     tau = shortest(tolerance)
     percentiles = [f"HD{shortest(percentile)}" for percentile in comparison.settings.percentiles]
-    wanted = {**{key: key for key in percentiles}, "MASD": "MASD", f"NSD_{tau}mm": f"NSD {tau} mm", "DSC": "DSC"}
-    return [(label, found[key].text()) for key, label in wanted.items() if key in found]
+    wanted = NUMBERS.get(kind, (*percentiles, "MASD", f"NSD_{tau}mm", "DSC"))
+    labels = {f"NSD_{tau}mm": f"NSD {tau} mm"}
+    return [(labels.get(key, key), found[key].text()) for key in wanted if key in found]
 
 
-def _scaleOf(canvas: np.ndarray) -> float:
-    return min(canvas.shape[1] / 1200, canvas.shape[0] / 700)
+class Canvas:
+    """A picture (height, width, 3) in the making. scale: of its texts and margins. room: width for shapes, pixels."""
 
+    def __init__(self, size: tuple[int, int]):
+        width, height = size
+        self.pixels = np.tile(toBytes(BACKGROUND), (height, width, 1))
+        self.scale = min(width / 1200, height / 700)
+        self.margin = round(28 * self.scale)
+        # on the right are the legend and the cube
+        self.room = width - round(150 * self.scale)
 
-def _strip(canvas: np.ndarray) -> int:
-    """Return the width of the part on the right of a picture, for the legend and the cube."""
-    return round(150 * _scaleOf(canvas))
+    def sizeOf(self, points: float) -> int:
+        """Return a size of letters in pixels."""
+        return max(round(points * self.scale), 9)
 
+    def write(self, text: str, x: float, y: float, points: float, color=PALE_INK, bold=False, width=None) -> int:
+        """Write a text, whose place and width are in pixels, and return its width."""
+        return writeText(self.pixels, text, (x, y), self.sizeOf(points), color, bold, width)
 
-def _page(size: tuple[int, int], names: str, numbers: list[tuple[str, str]]) -> tuple[np.ndarray, int]:
-    """Return a picture (height, width, 3) with a structure's name and numbers, and where its second half begins."""
-    width, height = size
-    canvas = np.tile(_bytes(BACKGROUND), (height, width, 1))
-    scale = _scaleOf(canvas)
-    margin = round(28 * scale)
-    x = width - margin
-    for label, value in reversed(numbers):
-        x -= max(textWidth(label, _sizeOf(13, scale)), textWidth(value, _sizeOf(22, scale), True))
-        writeText(canvas, label, (x, 31 * scale), _sizeOf(13, scale), PALE_INK)
-        writeText(canvas, value, (x, 57 * scale), _sizeOf(22, scale), INK, bold=True)
-        x -= round(34 * scale)
-    writeText(canvas, names, (margin, 47 * scale), _sizeOf(30, scale), INK, bold=True, width=x - margin)
-    canvas[round(82 * scale), margin : width - margin] = _bytes(LINE)
-    return canvas, (width - _strip(canvas)) // 2
+    def writeHead(self, name: str, numbers: Sequence[tuple[str, str]]) -> None:
+        """Write a structure's name, and numbers with their labels."""
+        scale = self.scale
+        x = self.pixels.shape[1] - self.margin
+        for label, value in reversed(numbers):
+            x -= max(textWidth(label, self.sizeOf(13)), textWidth(value, self.sizeOf(22), True))
+            self.write(label, x, 31 * scale, 13)
+            self.write(value, x, 57 * scale, 22, INK, bold=True)
+            x -= round(34 * scale)
+        self.write(name, self.margin, 47 * scale, 30, INK, bold=True, width=x - self.margin)
+        self.pixels[round(82 * scale), self.margin : -self.margin] = toBytes(RULE)
 
+    def writeDirection(self, text: str, left: int) -> None:
+        """Write from where a picture is seen, below it. left: its left edge."""
+        self.write(text, left + 28 * self.scale, self.pixels.shape[0] - 21 * self.scale, 13)
 
-def _drawShapes(
-    canvas: np.ndarray,
-    shapes: Sequence[Shape],
-    directions: Sequence[Direction],
-    coloring: Coloring,
-    hasOutlines: bool = True,
-) -> None:
-    """Draw shapes side by side, each from its direction, and legend and cube on the right.
+    def writeSides(self, kind: str) -> None:
+        """Write the captions of the pictures of reference and test."""
+        middle, gap, y = self.room // 2, 8 * self.scale, (88 + 15) * self.scale
+        for start, side, other in ((0, "Reference", "test"), (middle, "Test", "reference")):
+            used = self.write(side, start + self.margin, y, 15, INK, bold=True)
+            note, longer = f"colored by {kind}", f"colored by {kind}, with the outline of the {other}"
+            if kind not in ("hazard", "dose"):
+                distance = "bidirectional local distance" if kind == "bld" else "distance"
+                note = f"colored by {distance} to the {other}"
+                longer = note + ", whose outline is drawn"
+            room = middle - self.margin - used - gap
+            note = longer if textWidth(longer, self.sizeOf(14)) <= room else note
+            self.write(note, start + self.margin + used + gap, y, 14, width=room)
 
-    hasOutlines: whether two shapes are drawn with the outline of the other one.
-    """
-    scale, strip = _scaleOf(canvas), _strip(canvas)
-    header = round(88 * scale)
-    half = (canvas.shape[1] - strip) // len(shapes)
-    points = np.concatenate([shape.points for shape in shapes])
-    isPlanar = shapes[0].triangles.shape[1] == 2
-    fields = [canvas[header:, n * half : (n + 1) * half] for n in range(len(shapes))]
-    lines = []
-    for field, shape, direction in zip(fields, shapes, directions, strict=True):
-        camera = fit(points, direction, (half, field.shape[0]), AREA)
-        if isPlanar:
-            radius = LINE_WIDTH / 2 * np.ptp(points, axis=0).max()
-            toward = axesToward(direction)[2]
-            bands = [linesOf(*shape[:3], toward, radius * part) for part in (1, THIN)]
-            draw(field, bands[0], camera, coloring.colors, isLit=False)
-            lines.append(draw(field.copy(), bands[1], camera, coloring.colors) if hasOutlines else None)
+    def drawShapes(
+        self, shapes: Sequence[Shape], directions: Sequence[Direction], coloring: Coloring, hasOutlines: bool = True
+    ) -> None:
+        """Draw shapes side by side, each from its direction, and legend and cube on the right.
+
+        hasOutlines: whether two shapes are drawn with the outline of the other one.
+        """
+        half = self.room // len(shapes)
+        points = np.concatenate([shape.points for shape in shapes])
+        lines = []
+        fields = [self.pixels[round(88 * self.scale) :, n * half : (n + 1) * half] for n in range(len(shapes))]
+        for field, shape, direction in zip(fields, shapes, directions, strict=True):
+            camera = fit(points, direction, (half, field.shape[0]), AREA)
+            if shape.triangles.shape[1] == 2:
+                radius = LINE_WIDTH / 2 * np.ptp(points, axis=0).max()
+                toward = axesToward(direction)[2]
+                bands = [linesOf(*shape[:3], toward, radius * part) for part in (1, THIN)]
+                draw(field, bands[0], camera, coloring.colors, isLit=False)
+                lines.append(draw(field.copy(), bands[1], camera, coloring.colors) if hasOutlines else None)
+            else:
+                share = draw(field, shape, camera, coloring.colors, finer=1)
+                smoothEdges(field)
+                lines.append(_edge(share, 0.8 * self.scale) if hasOutlines else None)
+        for field, line in zip(fields, lines[::-1], strict=True):
+            if line is not None:
+                where = np.nonzero(line)
+                share = 0.9 * line[where][:, None]
+                field[where] = np.rint(field[where] * (1 - share) + 255 * np.array(INK) * share)
+        self._drawLegend(coloring)
+        self._drawCube(directions[0])
+
+    def addSlices(self, comparison, image: GrayImage) -> None:
+        """Add slices below, if there are any: both contours on the image, through the place of the largest distance."""
+        found = picturesOf(comparison)
+        if not found:
+            return
+        windows = windowsOf(found, largestOf(comparison).distance, extentOf(comparison))
+        scale, size, margin = self.scale, self.sizeOf(14), self.margin
+        width = self.pixels.shape[1]
+        across = min((width - 4 * margin) // 3, round(1.35 * ACROSS * scale))
+        zoom = across / ACROSS
+        down, head = round(DOWN * zoom), round(HEAD * scale)
+        strip = np.tile(toBytes(BACKGROUND), (head + down + round(FOOT * scale), width, 1))
+        gray = Gray(image)
+        low, high = PRESETS[0].range if image.isHounsfield else image.range()
+        left = (width - len(found) * across - (len(found) - 1) * margin) // 2
+        for number, (picture, window, sides) in enumerate(zip(found, windows, contoursOf(found, windows), strict=True)):
+            start = left + number * (across + margin)
+            field = strip[head : head + down, start : start + across]
+            values = gray.sample(window.planeOf(picture.view, picture.place, picture.at), down, across)
+            shade = np.nan_to_num(np.clip((values - low) / (high - low), 0, 1)) * 255
+            field[:] = np.rint(shade)[..., None]
+            for lines, color in zip(sides, ON_IMAGE, strict=True):
+                for line in lines:
+                    points = np.pad(line.points * zoom, ((0, 0), (0, 1)))
+                    cells = np.stack([np.arange(len(points)), np.roll(np.arange(len(points)), -1)], axis=1)
+                    band = linesOf(points, cells, np.zeros(len(points)), np.array([0.0, 0.0, 1.0]), LINE * scale / 2)
+                    draw(field, band, FLAT, plain(color), isLit=False)
+            writeText(strip, captionOf(picture.view, picture.at), (start, round(46 * scale)), size, INK)
+        x = left
+        for text, color in zip(REFERENCE_AND_TEST, ON_IMAGE, strict=True):
+            strip[round(10 * scale) : round(14 * scale), x : x + round(26 * scale)] = toBytes(rgb(color))
+            x += round(32 * scale)
+            writeText(strip, text, (x, round(17 * scale)), size, PALE_INK)
+            x += textWidth(text, size) + round(20 * scale)
+        self.pixels = np.concatenate([self.pixels, strip])
+
+    def _drawLegend(self, coloring: Coloring) -> None:
+        """Draw a scale of the colors with its title in the upper right."""
+        scale, size, (low, high) = self.scale, self.sizeOf(14), coloring.ends
+        top, bottom = round(180 * scale), round(483 * scale)
+        right = self.pixels.shape[1] - round(25 * scale)
+        left = right - round(21 * scale)
+        self.pixels[top:bottom, left:right] = np.rint(coloring.colors(np.linspace(high, low, bottom - top)))[:, None]
+        if coloring.isOfWords:
+            step = (high - low) / len(coloring.legend.bands)
+            labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(coloring.legend.bands)]
         else:
-            share = draw(field, shape, camera, coloring.colors, finer=1)
-            smoothEdges(field)
-            lines.append(_edge(share, 0.8 * scale) if hasOutlines else None)
-    for field, line in zip(fields, lines[::-1], strict=True):
-        if line is not None:
-            where = np.nonzero(line)
-            share = 0.9 * line[where][:, None]
-            field[where] = np.rint(field[where] * (1 - share) + 255 * np.array(INK) * share)
-    _drawLegend(canvas, coloring, scale)
-    _drawCube(canvas, directions[0], scale)
+            labels = [(f"{value:g}".replace("-", "\N{MINUS SIGN}"), value) for value in np.linspace(low, high, 5)]
+        for text, value in labels:
+            y = bottom - (value - low) / (high - low) * (bottom - top)
+            self.write(text, left - 6 * scale - textWidth(text, size), y + 0.36 * size, 14, INK)
+        lines = coloring.title.split("\n")
+        for number, line in enumerate(lines):
+            y = top - 14 * scale - (len(lines) - 1 - number) * 1.25 * size
+            self.write(line, right - textWidth(line, size), y, 14, INK)
+
+    def _drawCube(self, direction: Direction) -> None:
+        """Draw a cube that names the sides of the patient in the lower right."""
+        axes = axesToward(direction)
+        middle = np.array(self.pixels.shape[1::-1]) - 76 * self.scale
+        camera = Camera(axes, np.zeros(3), middle, 64 * self.scale)
+        for letter, normal in SIDES.items():
+            if axes[2] @ normal < 1e-6:
+                continue
+            face = axesToward(normal)
+            corners = np.array([(-0.5, -0.5, 0.5), (0.5, -0.5, 0.5), (0.5, 0.5, 0.5), (-0.5, 0.5, 0.5)]) @ face
+            square = Shape(corners, np.array([(0, 1, 2), (0, 2, 3)]), np.zeros(4), isClosed=False)
+            draw(self.pixels, square, camera, plain(CUBE))
+            text = vtkVectorText()
+            text.SetText(letter)
+            text.Update()
+            outline: vtkPolyData = text.GetOutput()
+            points = vtk_to_numpy(outline.GetPoints().GetData()) * (1.0, -1.0, 0.0)
+            low, high = points.min(axis=0), points.max(axis=0)
+            points = ((points - (low + high) / 2) * 0.6 / (high - low).max() + (0, 0, 0.51)) @ face
+            letters = Shape(points, triangleIndices(outline), np.zeros(len(points)), isClosed=False)
+            draw(self.pixels, letters, camera, plain(LETTERS))
 
 
 def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:
@@ -252,78 +344,6 @@ def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:
     return line
 
 
-def _drawLegend(canvas: np.ndarray, coloring: Coloring, scale: float) -> None:
-    """Draw a scale of the colors with its title in the upper right of a picture."""
-    size, (low, high) = _sizeOf(14, scale), coloring.ends
-    top, bottom = round(180 * scale), round(483 * scale)
-    right = canvas.shape[1] - round(25 * scale)
-    left = right - round(21 * scale)
-    heights = np.linspace(high, low, bottom - top)
-    canvas[top:bottom, left:right] = np.rint(coloring.colors(heights))[:, None]
-    if coloring.isOfWords:
-        names, step = coloring.bands, (high - low) / len(coloring.bands)
-        labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(names)]
-    else:
-        labels = [(f"{value:g}".replace("-", "\N{MINUS SIGN}"), value) for value in np.linspace(low, high, 5)]
-    for text, value in labels:
-        y = bottom - (value - low) / (high - low) * (bottom - top)
-        writeText(canvas, text, (left - 6 * scale - textWidth(text, size), y + 0.36 * size), size)
-    lines = coloring.title.split("\n")
-    for number, line in enumerate(lines):
-        y = top - 14 * scale - (len(lines) - 1 - number) * 1.25 * size
-        writeText(canvas, line, (right - textWidth(line, size), y), size)
-
-
-def _drawCube(canvas: np.ndarray, direction: Direction, scale: float) -> None:
-    """Draw a cube that names the sides of the patient in the lower right of a picture."""
-    axes = axesToward(direction)
-    side = 64 * scale
-    middle = np.array([canvas.shape[1] - 76 * scale, canvas.shape[0] - 76 * scale])
-    camera = Camera(axes, np.zeros(3), middle, side)
-    for letter, normal in SIDES.items():
-        if axes[2] @ normal < 1e-6:
-            continue
-        face = axesToward(normal)
-        corners = np.array([(-0.5, -0.5, 0.5), (0.5, -0.5, 0.5), (0.5, 0.5, 0.5), (-0.5, 0.5, 0.5)]) @ face
-        square = Shape(corners, np.array([(0, 1, 2), (0, 2, 3)]), np.zeros(4), isClosed=False)
-        draw(canvas, square, camera, plain(CUBE))
-        text = vtkVectorText()
-        text.SetText(letter)
-        text.Update()
-        outline: vtkPolyData = text.GetOutput()
-        points = vtk_to_numpy(outline.GetPoints().GetData()) * (1.0, -1.0, 0.0)
-        low, high = points.min(axis=0), points.max(axis=0)
-        points = ((points - (low + high) / 2) * 0.6 / (high - low).max() + (0, 0, 0.51)) @ face
-        letters = Shape(points, triangleIndices(outline), np.zeros(len(points)), isClosed=False)
-        draw(canvas, letters, camera, plain(LETTERS))
-
-
-def _sizeOf(points: float, scale: float) -> int:
-    return max(round(points * scale), 9)
-
-
-def _writeDirection(canvas: np.ndarray, text: str, left: int) -> None:
-    """Write from where a picture is seen, below it. left: its left edge."""
-    scale = _scaleOf(canvas)
-    writeText(canvas, text, (left + 28 * scale, canvas.shape[0] - 21 * scale), _sizeOf(13, scale), PALE_INK)
-
-
-def _writeSides(canvas: np.ndarray, middle: int, kind: str) -> None:
-    """Write the captions of the pictures of reference and test. middle: left edge of the second one."""
-    scale = _scaleOf(canvas)
-    margin = round(28 * scale)
-    for start, side, other in ((0, "Reference", "test"), (middle, "Test", "reference")):
-        y = (88 + 15) * scale
-        used = writeText(canvas, side, (start + margin, y), _sizeOf(15, scale), INK, bold=True)
-        note, longer = f"colored by {kind}", f"colored by {kind}, with the outline of the {other}"
-        if kind not in ("hazard", "dose"):
-            distance = "bidirectional local distance" if kind == "bld" else "distance"
-            note = f"colored by {distance} to the {other}"
-            longer = note + ", whose outline is drawn"
-        room = middle - margin - used - 8 * scale
-        note = longer if textWidth(longer, _sizeOf(14, scale)) <= room else note
-        writeText(canvas, note, (start + margin + used + 8 * scale, y), _sizeOf(14, scale), PALE_INK, width=room)
-
-
-def _bytes(color: tuple[float, float, float]) -> np.ndarray:
+def toBytes(color: tuple[float, float, float]) -> np.ndarray:
+    """Return a color of 0 to 1 as bytes (3,)."""
     return np.rint(255 * np.array(color)).astype(np.uint8)

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .document import Report, requirePlotly
+from .document import Report
 
-__all__ = ["Report", "requirePlotly"]
+__all__ = ["Report"]

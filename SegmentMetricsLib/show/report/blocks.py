@@ -11,7 +11,7 @@ from importlib import resources
 from ...base.markup import Markup, escaped, filled, joined
 from ...case.protocol.judgment import FAIL, PASS, WARN
 from ...metrics.measurement import typeset
-from ..tablemodel import Column, Table
+from ..tablemodel import Table
 
 NO_DEVICE = "SegmentMetrics is research software, not a medical device. Do not base decisions on it alone."
 # The file with plotly.js that all pages of a batch share.
@@ -107,17 +107,21 @@ def table(
     """
     columns, more = content.columns, len(content.rows) - (most or len(content.rows))
     content = Table(columns, content.rows[:most])
-    heads = _row([(column, column.heading) for column in columns], "th")
+    kinds = [NOTHING if column.isText else Markup(" class=number") for column in columns]
+    heads = _row("th", kinds, [column.heading for column in columns])
+    if isProse:  # the first cell is the subject of the row, and sentences need no heading
+        labels = (filled(' data-head="$heading"', heading=column.heading) for column in columns[1:-1])
+        kinds[1:-1] = map(joined, zip(kinds[1:-1], labels, strict=True))
     rows, before, cells = [], "", []
     for column, values in content.byColumn():
         # Markup is shown as it is, and all others as people read them
         texts = zip(values, column.texts(values), strict=True)
         cells.append([value if isinstance(value, str) else typeset(text) for value, text in texts])
-    for group, values in zip(groups or [""] * len(content.rows), zip(*cells, strict=True)):
+    for group, row in zip(groups or [""] * len(content.rows), zip(*cells, strict=True)):
         if group != before:
             family = '<tr class="family"><th colspan="$count">$name</th></tr>'
             rows.append(filled(family, count=len(columns), name=group))
-        rows.append(_row(list(zip(columns, values, strict=True)), "td", isProse))
+        rows.append(_row("td", kinds, row))
         before = group
     classes = " ".join(name for name, isSo in (("wide", len(columns) > MANY_COLUMNS), ("prose", isProse)) if isSo)
     return filled(
@@ -130,14 +134,10 @@ def table(
     )
 
 
-def _row(cells: Sequence[tuple[Column, str]], tag: str, isLabeled: bool = False) -> Markup:
-    # isLabeled: whether cells have their headings, for narrow windows
-    found = []
-    for number, (column, text) in enumerate(cells):
-        # the first cell is the subject of the row, and sentences need no heading
-        isNamed = isLabeled and 0 < number < len(cells) - 1
-        attributes = NOTHING if column.isText else Markup(" class=number")
-        named = filled(' data-head="$heading"', heading=column.heading) if isNamed else NOTHING
-        attributes = joined((attributes, named))
-        found.append(filled("<$tag$attributes>$text</$tag>", tag=tag, attributes=attributes, text=text))
-    return filled("<tr>$cells</tr>", cells=joined(found))
+def _row(tag: str, kinds: Sequence[Markup], texts: Sequence[str]) -> Markup:
+    """Return a row of cells. kinds: their attributes."""
+    cells = (
+        filled("<$tag$kind>$text</$tag>", tag=tag, kind=kind, text=text)
+        for kind, text in zip(kinds, texts, strict=True)
+    )
+    return filled("<tr>$cells</tr>", cells=joined(cells))

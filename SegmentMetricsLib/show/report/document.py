@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ...base.coordinates import positionText
-from ...base.errors import InputError, asPath, installing, requireKind
+from ...base.errors import asPath, requireKind
 from ...base.markup import Markup, filled, joined
 from ...base.texts import counted, shortest
 from ...case.comparison import Comparison
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...metrics.findings import Finding, Kind, split
-from ...metrics.measurement import Measurement, typeset
+from ...metrics.measurement import typeset
 from ...metrics.registry import PURPOSES
 from ...metrics.signed import SIDES
 from ...model.grayimages import GrayImage
@@ -26,6 +26,7 @@ from .. import charts, repeated
 from ..explanations import ofMeasurement
 from ..resulttables import (
     OVERVIEW,
+    SPREAD,
     definitionOf,
     doseTable,
     heading,
@@ -58,26 +59,17 @@ SURFACE_NOTE = (
 MOST_MEASUREMENTS = 12
 
 
-def requirePlotly() -> None:
-    """Raise InputError if plotly, which draws a map to turn, is not installed."""
+def hasPlotly() -> bool:
+    """Return whether plotly, which draws a map to turn, is installed."""
     try:
         import plotly.offline  # noqa: F401
-    except ImportError as error:
-        raise InputError(f"A map to turn in a report needs plotly: {installing('report')}.") from error
-
-
-def hasPlotly() -> bool:
-    """Return whether plotly is installed."""
-    try:
-        requirePlotly()
-    except InputError:
+    except ImportError:
         return False
     return True
 
 
 def plotlyScript() -> Markup:
-    """Return the content of plotly.js. Raises InputError if plotly is not installed."""
-    requirePlotly()
+    """Return the content of plotly.js."""
     from plotly.offline import get_plotlyjs
 
     return Markup(get_plotlyjs())
@@ -340,11 +332,15 @@ def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
     found = [[key for key in record.measurements if definitionOf(key) == definition] for record in records]
     keys = list(dict.fromkeys(key for own in found for key in own))
     # ignore structures that have none of them because other families were measured
-    everyones = {key for key in keys if all(key in own for own in found if own)}
+    everyones = [key for key in keys if all(key in own for own in found if own)]
     special = [[key for key in own if key not in everyones] for own in found]
     isOneColumn = "{tolerance}" in definition and len(keys) - len(everyones) > 1 and all(len(s) <= 1 for s in special)
-    shown = [key for key in keys if key in everyones] if isOneColumn else keys
-    columns = [_column(heading(key), [record.measurements.get(key) for record in records]) for key in shown]
+    columns = []
+    for key in everyones if isOneColumn else keys:
+        values = [record.measurements.get(key) for record in records]
+        head, texts = withCommonUnit(heading(key), values)
+        hasValues = any(one is not None and one.status != "undefined" for one in values)
+        columns.append(Shown(head, list(map(_solid, texts)), hasValues))
     if isOneColumn:
         cells = [
             "".join(_solid(f"{typeset(record.measurements[key].text())} ({heading(key).split(' ')[1]})") for key in own)
@@ -352,12 +348,6 @@ def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
         ]
         columns.append(Shown(f"{definition.partition('_')[0]} (at mm)", cells))
     return columns
-
-
-def _column(head: str, found: Sequence[Measurement | None]) -> Shown:
-    hasValues = any(measurement is not None and measurement.status != "undefined" for measurement in found)
-    head, texts = withCommonUnit(head, found)
-    return Shown(head, list(map(_solid, texts)), hasValues)
 
 
 def _switches(n: int, signed: bool, side: str) -> Markup:
@@ -406,13 +396,14 @@ def _places(record: Comparison, steps: int | None = None) -> Markup:
     """Return the list of worst places. steps: number of the slices in which they can be shown, None without any."""
     if not record.worstPlaces:
         return NOTHING
-    goTo = '<a href="#step$steps" data-place="$rank">$rank</a>'
+    goTo, isFlat = '<a href="#step$steps" data-place="$rank">$rank</a>', record.dimension == 2
     rows = [
         [
             place.rank if steps is None else filled(goTo, steps=steps, rank=place.rank),
             f"{place.value:+.2f} mm" if record.hasSides else f"{place.value:.2f} mm",
             SIDES[place.direction],
-            _patchSize(place.area, record.dimension),
+            # in a plane it is a length
+            f"{place.area:.1f} mm" if isFlat else f"{place.area / 100:.2f} cm²" if place.area >= 0.5 else "< 0.01 cm²",
             positionText(place.position),
             "" if place.dose is None else f"{place.dose:.2f} Gy",
         ]
@@ -423,13 +414,6 @@ def _places(record: Comparison, steps: int | None = None) -> Markup:
     if all(place.dose is None for place in record.worstPlaces):
         places = places.only({head: head for head in heads[:-1]})
     return filled("<h3>Worst places</h3>$places", places=table(places, most=MOST_PLACES))
-
-
-def _patchSize(size: float, dimension: int) -> str:
-    """Return a readable size of a patch, which is in mm2 in space and in mm in a plane."""
-    if dimension == 2:
-        return f"{size:.1f} mm"
-    return f"{size / 100:.2f} cm²" if size >= 0.5 else "< 0.01 cm²"
 
 
 def _measurements(record: Comparison) -> Markup:
@@ -444,7 +428,7 @@ def _measurements(record: Comparison) -> Markup:
             "Value": "Value",
             "ReferenceToTest": "Reference to test",
             "TestToReference": "Test to reference",
-            **({"GridSD": "Grid: SD", "GridRange": "95 % range", "GridMean": "Mean"} if spread else {}),
+            **({column.key: column.heading for column in SPREAD} if spread else {}),
         }
     )
     rows = []
@@ -454,6 +438,10 @@ def _measurements(record: Comparison) -> Markup:
         rows.append([filled("<code>$key</code>", key=key), explained, value, *directed])
     families = [PURPOSES.get(one.family, one.family) for one in found]
     sides = sidesTable(record)
+    if sides is not None:  # a side per row
+        names, *columns = zip(*sides.rows, strict=True)
+        heads = [column.heading for column in sides.columns]
+        sides = Table.headed([heads[0], *names], [[head, *own] for head, own in zip(heads[1:], columns, strict=True)])
     toward = '<div class="sides"><h3>Toward the sides of the patient</h3>$sides</div>'
     dose = doseTable(record)
     return fromFile(
@@ -462,15 +450,9 @@ def _measurements(record: Comparison) -> Markup:
             Table(values.columns, rows), groups=families, kind="measured spread" if spread else "measured"
         ),
         note=filled('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
-        sides=filled(toward, sides=table(_turn(sides))) if sides else "",
+        sides=filled(toward, sides=table(sides)) if sides else "",
         dose=filled("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",
     )
-
-
-def _turn(content: Table) -> Table:
-    names, *rows = ([row[n] for row in content.rows] for n in range(len(content.columns)))
-    heads = [column.heading for column in content.columns]
-    return Table.headed([heads[0], *names], [[head, *row] for head, row in zip(heads[1:], rows, strict=True)])
 
 
 def _solid(text: str) -> str:

@@ -11,14 +11,15 @@ from typing import cast
 import numpy as np
 
 from ...base.markup import Markup, filled, joined
-from ...base.palettes import ABSOLUTE, DOSE, SIGNED
+from ...base.palettes import ABSOLUTE, SIGNED
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...model.dose import Dose
 from ...model.structures import REFERENCE_AND_TEST
 from ..distributions import doseRange, mapRange
-from ..rendering import Shape, draw, fit, interpolate
+from ..maps import Coloring
+from ..rendering import Shape, draw, fit
 from .gray import jpeg
 from .reduction import ReducedSurface, reduce
 
@@ -73,11 +74,12 @@ def mapSurfaces(comparison: Comparison) -> dict[str, ReducedSurface]:
     return dict(zip(REFERENCE_AND_TEST, moved, strict=True))
 
 
-def colorRange(comparison: Comparison) -> tuple[float, bool, dict]:
-    """Return the end of the color range in mm, whether distances have signs, and the labels of the color bar."""
-    signed = comparison.knownDistances.hasSides
-    limit = mapRange(comparison.knownDistances, next(iter(comparison.settings.tolerances), 0.0))
-    return limit, signed, colorTicks(limit, *beyondEnds(comparison, limit)["signed" if signed else "absolute"])
+def colorRange(comparison: Comparison) -> tuple[Coloring, dict]:
+    """Return how distances are colored, and the labels of the color bar."""
+    tolerance = next(iter(comparison.settings.tolerances), 0.0)
+    limit, hasSides = mapRange(comparison.knownDistances, tolerance), comparison.knownDistances.hasSides
+    ends = beyondEnds(comparison, limit)["signed" if hasSides else "absolute"]
+    return Coloring("signed", limit, tolerance, hasSides), colorTicks(limit, *ends)
 
 
 def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOfDose: bool = False) -> Markup:
@@ -86,32 +88,27 @@ def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOf
     It is for paper and wherever a map cannot be turned. surfaces: as of mapSurfaces(). isOfDose: whether it shows the
     dose, which the comparison has, instead of distances.
     """
-    palette: tuple[str, ...]
+    coloring, ticks = colorRange(comparison)
+    isSigned = coloring.hasSides and not isOfDose
+    what = "Signed distance, + outside (mm)" if isSigned else "Distance (mm)"
     if isOfDose:
-        limit, isSigned = doseRange(cast(Dose, comparison.dose), comparison.knownDistances), False
-        ticks, palette, what = colorTicks(limit, None, False), DOSE, "Dose (Gy)"
-    else:
-        limit, isSigned, ticks = colorRange(comparison)
-        palette = SIGNED if isSigned else ABSOLUTE
-        what = "Signed distance, + outside (mm)" if isSigned else "Distance (mm)"
+        limit = doseRange(cast(Dose, comparison.dose), comparison.knownDistances)
+        coloring, ticks, what = Coloring("dose", limit, 0.0, False), colorTicks(limit, None, False), "Dose (Gy)"
     points = np.concatenate([surface.points for surface in surfaces.values()])
     cameras = [fit(points, toward, SIZE, AREA) for toward in VIEWS.values()]
     scale = min(camera.scale for camera in cameras)
     rows = np.full((len(surfaces), SIZE[1], len(cameras) * SIZE[0], 3), 255, np.uint8)
-
-    def color(values: np.ndarray) -> np.ndarray:
-        return interpolate(values if isSigned else np.abs(values), -limit if isSigned else 0.0, limit, palette)
-
     for row, surface in zip(rows, surfaces.values(), strict=True):
         values = cast(np.ndarray, surface.dose) if isOfDose else surface.signed
-        shape = Shape(surface.points, surface.triangles, values, isClosed=isSigned)
+        shape = Shape(surface.points, surface.triangles, values if isSigned else np.abs(values), isClosed=isSigned)
         for number, camera in enumerate(cameras):
-            draw(row[:, number * SIZE[0] : (number + 1) * SIZE[0]], shape, camera._replace(scale=scale), color)
+            field = row[:, number * SIZE[0] : (number + 1) * SIZE[0]]
+            draw(field, shape, camera._replace(scale=scale), coloring.colors)
     used = np.flatnonzero((rows < 255).any(axis=(0, 2, 3)))
     rows = rows[:, max(used.min() - MARGIN, 0) : used.max() + 1 + MARGIN] if len(used) else rows
-    told, low = f"from the {', '.join(VIEWS)}", -limit if isSigned else 0.0
+    told, (low, high) = f"from the {', '.join(VIEWS)}", coloring.ends
     labels = joined(
-        filled('<span style="left:$place%">$text</span>', place=f"{100 * (value - low) / (limit - low):.4g}", text=text)
+        filled('<span style="left:$place%">$text</span>', place=f"{100 * (value - low) / (high - low):.4g}", text=text)
         for value, text in zip(ticks["tickvals"], ticks["ticktext"], strict=True)
     )
     shown = joined(
@@ -129,7 +126,7 @@ def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOf
         '<div class="colors"><div style="background:linear-gradient(to right,$colors)"></div>$labels</div>'
         '<p class="soft">$what</p>',
         shown=shown,
-        colors=",".join(palette),
+        colors=",".join(coloring.legend.palette),
         labels=labels,
         what=what,
     )
@@ -142,11 +139,12 @@ def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] |
     absolute distances, for which `scales` and `ticks` have the colors and labels by kind; `limit` is the end of the
     color range in mm.
     """
-    limit, signed, shown = colorRange(comparison)
+    coloring, shown = colorRange(comparison)
+    limit, signed = coloring.limit, coloring.hasSides
     surfaces = surfaces or mapSurfaces(comparison)
     first = worseSide(comparison)
     ticks = {kind: colorTicks(limit, *ends) for kind, ends in beyondEnds(comparison, limit).items()}
-    meshes = [_mesh(surface, name, name == first, signed, limit, shown) for name, surface in surfaces.items()]
+    meshes = [_mesh(surface, name, name == first, coloring, shown) for name, surface in surfaces.items()]
     points = np.concatenate([surface.points for surface in surfaces.values()])
     # the letters of the sides of the patient around both
     low, high = points.min(axis=0), points.max(axis=0)
@@ -238,7 +236,7 @@ def lettersFrom(eye: Sequence[float]) -> list[str]:
     return [letter if abs(eye[n // 2]) <= MOST_FACING * distance else "" for n, letter in enumerate(SIDES)]
 
 
-def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit: float, ticks: dict) -> dict:
+def _mesh(surface: ReducedSurface, name: str, visible: bool, coloring: Coloring, ticks: dict) -> dict:
     corners = surface.triangles
     if len(surface.points) <= np.iinfo(np.uint16).max:  # half the size
         corners = corners.astype(np.uint16)
@@ -248,10 +246,10 @@ def _mesh(surface: ReducedSurface, name: str, visible: bool, signed: bool, limit
         "visible": visible,
         **{axis: pack(surface.points[:, number]) for number, axis in enumerate("xyz")},
         **{axis: pack(corners[:, number]) for number, axis in enumerate("ijk")},
-        "intensity": pack(surface.signed if signed else np.abs(surface.signed)),
-        "colorscale": scale(SIGNED if signed else ABSOLUTE),
-        "cmin": -limit if signed else 0,
-        "cmax": limit,
+        "intensity": pack(surface.signed if coloring.hasSides else np.abs(surface.signed)),
+        "colorscale": scale(coloring.legend.palette),
+        "cmin": -coloring.limit if coloring.hasSides else 0,
+        "cmax": coloring.limit,
         "colorbar": {"title": {"text": "mm", "side": "top"}, "thickness": 12, "len": 0.75, "x": 0.98, **ticks},
         "lighting": LIGHTING,
         "lightposition": LIGHT,

@@ -7,7 +7,7 @@ air, so that each window can be made of the same picture: a filter of the browse
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -28,6 +28,11 @@ class Preset(NamedTuple):
     name: str
     width: float
     level: float
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The values that are black and white."""
+        return self.level - self.width / 2, self.level + self.width / 2
 
 
 PRESETS = (
@@ -113,36 +118,29 @@ class Gray:
         low, high = (float(self.values[np.searchsorted(below, percent)]) for percent in (DARK, BRIGHT))
         return (low, high) if high > low else (float(self.values[0]), float(self.values[-1]))
 
-    def filter(self, name: str, low: float, high: float) -> Markup:
-        """Return the SVG filter that turns codes into gray, from black at a value to white at another."""
-        gray = np.clip((self.values - low) / (high - low), 0, 1)
-        table = " ".join(f"{value:.3g}" for value in gray.tolist())
-        channels = joined(
-            filled('<feFunc$c type="table" tableValues="$table"/>', c=channel, table=table) for channel in "RGB"
-        )
-        return filled(
-            '<filter id="$name" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">'
-            "<feComponentTransfer>$channels</feComponentTransfer></filter>",
-            name=name,
-            channels=channels,
-        )
+    def filters(self, pictures: Sequence[np.ndarray] = (), name: str = "") -> Markup:
+        """Return the SVG filters that turn codes into gray: of the windows that are the same for all structures.
 
-    def automatic(self, pictures: Sequence[np.ndarray], name: str) -> Markup:
-        """Return the filter of the automatic window of pictures, given by their codes. name: prefix of its ID."""
-        return hidden([self.filter(idOf(AUTOMATIC, name), *self.window(pictures))])
-
-    def filters(self) -> Markup:
-        """Return the filters of all windows that are the same for all structures, nothing without any."""
-        if not self.image.isHounsfield:
-            return NOTHING
-        own = (self.filter(idOf(p.name), p.level - p.width / 2, p.level + p.width / 2) for p in PRESETS)
-        return hidden(own)
-
-
-def hidden(filters: Iterable[Markup]) -> Markup:
-    """Return an invisible drawing that holds filters."""
-    drawing = '<svg class="filters" width="0" height="0" aria-hidden="true">$filters</svg>'
-    return filled(drawing, filters=joined(filters))
+        pictures: their codes, to get the filter of their automatic window instead. name: prefix of its ID.
+        """
+        windows = {preset.name: preset.range for preset in PRESETS if self.image.isHounsfield}
+        if pictures:
+            windows = {AUTOMATIC: self.window(pictures)}
+        filters = []
+        for window, (low, high) in windows.items():
+            gray = np.clip((self.values - low) / (high - low), 0, 1)
+            table = " ".join(f"{value:.3g}" for value in gray.tolist())
+            channel = '<feFunc$c type="table" tableValues="$table"/>'
+            filters.append(
+                filled(
+                    '<filter id="$name" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">'
+                    "<feComponentTransfer>$channels</feComponentTransfer></filter>",
+                    name=idOf(window, name),
+                    channels=joined(filled(channel, c=c, table=table) for c in "RGB"),
+                )
+            )
+        drawing = '<svg class="filters" width="0" height="0" aria-hidden="true">$filters</svg>'
+        return filled(drawing, filters=joined(filters)) if filters else NOTHING
 
 
 def idOf(window: str, name: str = "") -> str:

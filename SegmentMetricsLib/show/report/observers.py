@@ -24,7 +24,7 @@ from .. import repeated
 from ..rendering import interpolate
 from ..resulttables import heading, overviewKeys
 from ..tablemodel import Column, Table
-from ..writing import REPORT_FILE, versions
+from ..writing import REPORT_FILE, fileName, versions
 from .blocks import NO_DEVICE, NOTHING, badge, fromFile, linkTo, nameCell, now, page, table
 from .notices import sentences
 
@@ -41,7 +41,7 @@ def writeReport(study: ObserverStudy, names: Sequence[str], folder: Path, output
 
     names: of the files of every structure. output: the folder whose name the title has.
     """
-    text = pageOf(study, [pictureOf(folder / observerfiles.fileName("picture", name)) for name in names], output)
+    text = pageOf(study, [pictureOf(folder / fileName("picture", name)) for name in names], output)
     (folder / REPORT_FILE).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 

@@ -16,7 +16,7 @@ def otherTools(comparison: Comparison) -> Markup:
     pair = (comparison.reference, comparison.test)
     found = conventions(pair, comparison.settings, measured=comparison.measurements, distances=comparison.distances)
     first = ConventionsRecord({}, {}, found).referenceValues()
-    rows = [[REFERENCE_ROW, *(referenceText(number) for number in first.values())]]
+    rows = [[REFERENCE_ROW, *map(referenceText, first.values())]]
     rows += [
         [tool, *(_cellOf(numbers[key]) if key in numbers else NOTHING for key in first)]
         for tool, numbers in found.items()

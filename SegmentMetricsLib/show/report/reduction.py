@@ -47,7 +47,24 @@ def reduce(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSur
         few = fromBlocks(surface.mask, factor)
     if few is None or not few.GetNumberOfCells():
         few = toPolyData(surface)
-    polyData = decimate(few if surface.mask is None else smooth(few))
+    polyData = few
+    if surface.mask is not None:  # which has steps between voxels
+        smoothing = vtkWindowedSincPolyDataFilter()
+        smoothing.SetInputData(few)
+        smoothing.SetNumberOfIterations(ITERATIONS)
+        smoothing.SetPassBand(PASS_BAND)
+        smoothing.NonManifoldSmoothingOn()
+        smoothing.NormalizeCoordinatesOn()
+        smoothing.BoundarySmoothingOff()
+        smoothing.Update()
+        polyData = smoothing.GetOutput()
+    if polyData.GetNumberOfCells() > MOST_TRIANGLES:
+        decimation = vtkQuadricDecimation()
+        decimation.SetInputData(polyData)
+        decimation.SetTargetReduction(1 - MOST_TRIANGLES / polyData.GetNumberOfCells())
+        decimation.VolumePreservationOn()
+        decimation.Update()
+        polyData = decimation.GetOutput()
     points = vtk_to_numpy(polyData.GetPoints().GetData())
     nearest = cKDTree(surface.points).query(points, workers=threads())[1]
     return ReducedSurface(
@@ -83,28 +100,3 @@ def fromBlocks(mask: Mask, factor: int) -> vtkPolyData:
         index = vtk_to_numpy(polyData.GetPoints().GetData()) * factor + (factor - 1) / 2 - factor + mask.low
         polyData.SetPoints(doublePoints(mask.grid.toWorld(index)))
     return polyData
-
-
-def smooth(polyData: vtkPolyData) -> vtkPolyData:
-    """Return a surface without the steps between voxels."""
-    smooth = vtkWindowedSincPolyDataFilter()
-    smooth.SetInputData(polyData)
-    smooth.SetNumberOfIterations(ITERATIONS)
-    smooth.SetPassBand(PASS_BAND)
-    smooth.NonManifoldSmoothingOn()
-    smooth.NormalizeCoordinatesOn()
-    smooth.BoundarySmoothingOff()
-    smooth.Update()
-    return smooth.GetOutput()
-
-
-def decimate(polyData: vtkPolyData) -> vtkPolyData:
-    """Return a surface of about MOST_TRIANGLES or fewer triangles."""
-    if polyData.GetNumberOfCells() <= MOST_TRIANGLES:
-        return polyData
-    decimation = vtkQuadricDecimation()
-    decimation.SetInputData(polyData)
-    decimation.SetTargetReduction(1 - MOST_TRIANGLES / polyData.GetNumberOfCells())
-    decimation.VolumePreservationOn()
-    decimation.Update()
-    return decimation.GetOutput()

@@ -15,6 +15,7 @@ from ...distances.surfacedistances import TIE_TOLERANCE
 from ...metrics.measurement import roundText
 from ...model.structures import REFERENCE_AND_TEST
 from ..charts import INSIDE, OUTSIDE
+from ..distributions import roundBelow
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
 from .planecuts import BESIDE, Polyline, cutBeside, join, thin, thinToFew
@@ -60,6 +61,10 @@ class Window(NamedTuple):
         """Convert points (n, 2) of the plane to pixels of the window."""
         return (points - self.center) * self.scale + np.array(self.size) / 2
 
+    def line(self, line: Polyline) -> Polyline:
+        """Convert a line of the plane to one in pixels of the window."""
+        return Polyline(self.pixels(line.points), line.isClosed)
+
     def frame(self, view: SliceView) -> dict[str, Any]:
         """Return what surrounds the window in a picture, by the placeholders of its template."""
         across, down = self.size
@@ -90,25 +95,35 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
     For equal boundaries, the slices are through their center. name: a prefix for HTML IDs that is unique in the page.
     gray: the image to show under the contours, or None.
     """
-    surfaces = [direction.surface for direction in comparison.knownDistances.directions]
-    largest = largestOf(comparison)
-    found = picturesOf(surfaces, largest)
+    found, largest = picturesOf(comparison), largestOf(comparison)
     if not found:
         return NOTHING
-    boxes = np.array([surface.box for surface in surfaces])
-    windows = windowsOf(found, largest.distance, float((boxes[:, 1] - boxes[:, 0]).max()))
+    windows = windowsOf(found, largest.distance, extentOf(comparison))
     images, automatic = [NOTHING] * len(found), NOTHING
     if gray is not None:
         codes = [
             gray.codes(window.planeOf(picture.view, picture.place, picture.at), 0.5 / window.scale)
             for picture, window in zip(found, windows, strict=True)
         ]
+        boxes = np.array([direction.surface.box for direction in comparison.knownDistances.directions])
         first = gray.firstWindow(boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0))
-        images, automatic = [underlay(one, first, name) for one in codes], gray.automatic(codes, name)
-    texts = [
-        _figure(picture, sides, window, largest, f"{name}{picture.view.name[0]}", image)
-        for picture, sides, window, image in zip(found, contoursOf(found, windows), windows, images, strict=True)
-    ]
+        images, automatic = [underlay(one, first, name) for one in codes], gray.filters(codes, name)
+    figures = []
+    for picture, window, sides, image in zip(found, windows, contoursOf(found, windows), images, strict=True):
+        caption, notes = captionOf(picture.view, picture.at), _notes(picture, largest, window)
+        told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
+        contours = _contours(sides, f"{name}{picture.view.name[0]}")
+        figures.append(
+            fromFile(
+                "slice",
+                **window.frame(picture.view),
+                title=f"{caption}. {largest.sentence() if largest.isAny else 'The contours are equal.'}{told}",
+                contours=joined((image, contours)),
+                mark=_mark(picture, window) if largest.isAny else "",
+                caption=caption,
+                notes=filled(" <small>$notes</small>", notes="; ".join(notes)) if notes else "",
+            )
+        )
     title = "through the place of the largest distance" if largest.isAny else "through the middle"
     return fromFile(
         "cuts",
@@ -117,8 +132,14 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
         heading=f"Slice{'s' if len(found) > 1 else ''} {title}",
         filters=automatic,
         legend=legend(largest, gray is not None),
-        slices=joined(texts),
+        slices=joined(figures),
     )
+
+
+def extentOf(comparison: Comparison) -> float:
+    """Return the longest side in mm of the boxes around both boundaries."""
+    boxes = (direction.surface.box for direction in comparison.knownDistances.directions)
+    return max(float(np.max(high - low)) for low, high in boxes)
 
 
 def underlay(codes: np.ndarray, gray: str, name: str, size: tuple[int, int] = (ACROSS, DOWN)) -> Markup:
@@ -174,14 +195,11 @@ def windowsOf(pictures: Sequence[Picture], distance: float, extent: float) -> li
 
 def contoursOf(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[list[list[Polyline]]]:
     """Return both contours of pictures as thinned lines in pixels of their windows."""
-    inPixels = [
-        [[Polyline(window.pixels(line.points), line.isClosed) for line in lines] for lines in picture.contours]
-        for picture, window in zip(pictures, windows, strict=True)
-    ]
     # thin the lines of all pictures at once, which takes no longer than for one
-    every = [line for sides in inPixels for lines in sides for line in lines]
+    pairs = list(zip(pictures, windows, strict=True))
+    every = [window.line(line) for picture, window in pairs for lines in picture.contours for line in lines]
     thin = iter(thinToFew(every, THINNED, MOST_POINTS))
-    return [[[next(thin) for _ in lines] for lines in sides] for sides in inPixels]
+    return [[[next(thin) for _ in lines] for lines in picture.contours] for picture in pictures]
 
 
 def pathOf(lines: Sequence[Polyline]) -> str:
@@ -199,35 +217,9 @@ def pathOf(lines: Sequence[Polyline]) -> str:
     return "".join(parts)
 
 
-def _figure(
-    picture: Picture,
-    sides: Sequence[Sequence[Polyline]],
-    window: Window,
-    largest: Largest,
-    name: str,
-    image: Markup = NOTHING,
-) -> Markup:
-    """Return a picture with its caption.
-
-    sides: lines to draw, by side. name: prefix of the IDs in it. image: what lies under the lines.
-    """
-    caption = f"{picture.view.name.capitalize()}, {towardText(picture.view, picture.at)}"
-    notes = _notes(picture, largest, window)
-    told = "".join(f" {note[0].upper()}{note[1:]}." for note in notes)
-    return fromFile(
-        "slice",
-        **window.frame(picture.view),
-        title=f"{caption}. {largest.sentence() if largest.isAny else 'The contours are equal.'}{told}",
-        contours=joined((image, _contours(sides, name))),
-        mark=_mark(picture, window) if largest.isAny else "",
-        caption=caption,
-        notes=filled(" <small>$notes</small>", notes="; ".join(notes)) if notes else "",
-    )
-
-
-def towardText(view: SliceView, at: float) -> str:
-    """Return an LPS coordinate of a plane as the letter of the patient's side and mm, for finding it in a viewer."""
-    return f"{letterToward(view, at)} {roundText(abs(at), 1)} mm"
+def captionOf(view: SliceView, at: float) -> str:
+    """Return the name of a plane, and its LPS coordinate as the patient's side and mm, for finding it in a viewer."""
+    return f"{view.name.capitalize()}, {letterToward(view, at)} {roundText(abs(at), 1)} mm"
 
 
 def letterToward(view: SliceView, value: float) -> str:
@@ -272,10 +264,11 @@ def _contours(sides: Sequence[Sequence[Polyline]], name: str) -> Markup:
 
 def _mark(picture: Picture, window: Window) -> Markup:
     """Return the ring around the place, and the line to the nearest place on the other boundary, as SVG."""
-    x, y = (f"{n:g}" for n in np.round(window.pixels(np.zeros(2)) + np.array([LEFT, TOP]), 1).tolist())
+    places = [np.zeros(2)] if picture.end is None else [np.zeros(2), picture.end]
+    pixels = np.round(window.pixels(np.array(places)) + np.array([LEFT, TOP]), 1).tolist()
+    (x, y), *ends = ([f"{n:g}" for n in place] for place in pixels)
     mark = filled('<circle cx="$x" cy="$y" r="5"/>', x=x, y=y)
-    if picture.end is not None:
-        a, b = (f"{n:g}" for n in np.round(window.pixels(picture.end) + np.array([LEFT, TOP]), 1).tolist())
+    for a, b in ends:
         line = '<path d="M$x ${y}L$a $b"/><circle class="end" cx="$a" cy="$b" r="1.5"/>$mark'
         mark = filled(line, x=x, y=y, a=a, b=b, mark=mark)
     return filled('<g class="halo">$mark</g><g class="mark">$mark</g>', mark=mark)
@@ -294,11 +287,7 @@ def letters(view: SliceView, size: tuple[int, int]) -> Markup:
 
 def barOf(scale: float, down: int = DOWN) -> Markup:
     """Return the scale bar below a window as SVG. down: height of the window in pixels."""
-    # 1, 2 or 5 times a power of ten
-    longest = LONGEST_BAR / scale
-    decade = 10.0 ** np.floor(np.log10(longest))
-    length = float(f"{max(f for f in (1, 2, 5) if f * decade <= longest * (1 + 1e-9)) * decade:.1g}")
-    y = TOP + down + 12
+    length, y = roundBelow(LONGEST_BAR / scale), TOP + down + 12
     width = round(length * scale, 1)
     return filled(
         '<path class="bar" d="$path"/><text class="scale" x="$x" y="$y">$length mm</text>',
@@ -334,17 +323,12 @@ def thumbnail(comparison: Comparison) -> dict | None:
 
     They are data of SVG paths, as of pathOf(), with the name of the plane.
     """
-    if comparison.distances is None:
-        return None
-    surfaces = [direction.surface for direction in comparison.distances.directions]
-    largest = largestOf(comparison)
-    pictures = picturesOf(surfaces, largest)
+    pictures = [] if comparison.distances is None else picturesOf(comparison)
     if not pictures:
         return None
     # at the upper or lower end, the axial slice has only one of the two
-    found = [next((one for one in pictures if all(one.contours)), pictures[0])]
-    extent = max(float(np.max(high - low)) for low, high in (surface.box for surface in surfaces))
-    return _thumbnailOf(found, largest.distance, extent)
+    picture = next((one for one in pictures if all(one.contours)), pictures[0])
+    return _thumbnailOf(picture, largestOf(comparison).distance, extentOf(comparison))
 
 
 def typical(comparison: Comparison) -> dict | None:
@@ -364,13 +348,12 @@ def typical(comparison: Comparison) -> dict | None:
     extent = float(np.ptp(boxes, axis=(0, 1)).max())
     before, _ = zip(*(cutBeside(surface, place, view.axes, BESIDE * extent) for surface in surfaces), strict=True)
     contours = join(before[0]), join(before[1])
-    if not all(contours):
-        return None
-    return _thumbnailOf([Picture(view, place, float(place[view.axis]), contours, None, 0.0)], 0.0, extent)
+    picture = Picture(view, place, float(place[view.axis]), contours, None, 0.0)
+    return _thumbnailOf(picture, 0.0, extent) if all(contours) else None
 
 
-def _thumbnailOf(found: Sequence[Picture], distance: float, extent: float) -> dict:
+def _thumbnailOf(picture: Picture, distance: float, extent: float) -> dict:
     """Return the contours of a picture as data of SVG paths. distance, extent: as of windowsOf()."""
-    (sides,) = contoursOf(found, windowsOf(found, distance, extent))
+    (sides,) = contoursOf([picture], windowsOf([picture], distance, extent))
     reference, test = (pathOf(thin(lines, SMALL_THINNED)) for lines in sides)
-    return {"view": found[0].view.name, "reference": reference, "test": test}
+    return {"view": picture.view.name, "reference": reference, "test": test}

@@ -107,26 +107,28 @@ def largestOf(comparison: Comparison) -> Largest:
     return Largest(float(direction.largest), side, np.array(position, float))
 
 
-def picturesOf(surfaces: Sequence[Surface], largest: Largest) -> list[Picture]:
+def picturesOf(comparison: Comparison) -> list[Picture]:
     """Return the slices of the reference's and the test's boundary: three for surfaces, one or none for contours."""
+    surfaces = [direction.surface for direction in comparison.knownDistances.directions]
+    largest, way = largestOf(comparison), None
     place = largest.position if largest.isAny else np.mean(surfaces[0].box, axis=0)
     own = REFERENCE_AND_TEST.index(largest.side)
+    pictures = []
     if surfaces[0].dimension == 2:
         # the one in the plane of the contours, which is normal to an anatomical axis unless it is oblique
-        normal, found = np.abs(cast(np.ndarray, surfaces[0].normal)), []
+        normal = np.abs(cast(np.ndarray, surfaces[0].normal))
         for view in (view for view in VIEWS if normal[view.axis] >= STRAIGHT):
-            flat = [(surface.points - place) @ view.axes[:, :2] for surface in surfaces]
-            cuts = [
-                Cut(*(points[column] for column in surface.cells.T), *surface.cells.T)
-                for points, surface in zip(flat, surfaces, strict=True)
-            ]
-            way = view.axes[:, :2] @ nearestOnSegments(cuts[1 - own]) if largest.isAny else None
-            found.append(_picture(view, place, cuts, way, own))
-        return found
-    way = nearestPlace(surfaces[1 - own].target, place, largest.distance) - place if largest.isAny else None
-    corners = np.array([surface.box for surface in surfaces])
-    beside = BESIDE * float(np.ptp(corners, axis=(0, 1)).max())
-    pictures = []
+            cuts = []
+            for surface in surfaces:
+                points = (surface.points - place) @ view.axes[:, :2]
+                cuts.append(Cut(*(points[column] for column in surface.cells.T), *surface.cells.T))
+            if largest.isAny:
+                way = view.axes[:, :2] @ nearestOnSegments(cuts[1 - own])
+            pictures.append(_picture(view, place, cuts, way, own))
+        return pictures
+    if largest.isAny:
+        way = nearestPlace(surfaces[1 - own].target, place, largest.distance) - place
+    beside = BESIDE * float(np.ptp([surface.box for surface in surfaces], axis=(0, 1)).max())
     for view in VIEWS:
         cuts, moved = _cutsToSee(surfaces, place, view, own, beside)
         pictures.append(_picture(view, place, cuts, way, own, moved))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from ...base.markup import Markup, filled, joined
@@ -14,17 +12,8 @@ from ...geometry.surfaces import Surface
 from ...metrics.measurement import roundText
 from .blocks import NOTHING, data, fromFile
 from .gray import Gray, jpeg
-from .planecuts import Cut, Polyline, join, thinToFew
-from .slicepictures import (
-    LEFT,
-    TOP,
-    Window,
-    colors,
-    legend,
-    pathOf,
-    towardText,
-    underlay,
-)
+from .planecuts import Cut, join, thinToFew
+from .slicepictures import LEFT, TOP, Window, captionOf, colors, legend, pathOf, underlay
 from .sliceviews import STRAIGHT, Largest, SliceView, largestOf, viewAcross
 
 # Size of the window of a slice in pixels, and mm around the structure that it shows at least.
@@ -57,18 +46,18 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
     room = np.maximum(sides + 2 * AROUND, 1.2 * sides)
     window = Window(np.zeros(2), float((np.array([ACROSS, DOWN]) / room).min()), False, (ACROSS, DOWN))
     contours = [_contours(surface, view, middle, heights, window) for surface in surfaces]
-    images, automatic, choices, underneath = [""] * len(heights), NOTHING, NOTHING, NOTHING
+    images: list[str] = []
+    automatic = choices = underneath = NOTHING
     if gray is not None:
         # so that all slices together have no more than MOST_PIXELS
         finest = float(np.sqrt(ACROSS * DOWN / window.scale**2 * len(heights) / MOST_PIXELS))
         finest = max(0.5 / window.scale, finest)
         codes = [gray.codes(window.planeOf(view, middle, height), finest) for height in heights.tolist()]
-        images, automatic = list(map(jpeg, codes)), gray.automatic(codes, name)
+        images, automatic = list(map(jpeg, codes)), gray.filters(codes, name)
         first = gray.firstWindow(low, high)
-        selected = {first: Markup(' selected=""')}
         options = joined(
-            filled("<option$selected>$name</option>", selected=selected.get(name, NOTHING), name=name)
-            for name in gray.windows
+            filled("<option$selected>$name</option>", selected=Markup(' selected=""') if one == first else "", name=one)
+            for one in gray.windows
         )
         switch = '<label>Window <select data-windows="" autocomplete="off">$options</select></label>'
         choices = filled(switch, options=options)
@@ -76,10 +65,10 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
     largest = largestOf(comparison)
     marks = _marks(comparison, largest, view, middle, heights, window)
     content = {
-        "at": [f"{view.name.capitalize()}, {towardText(view, height)}" for height in heights.tolist()],
+        "at": [captionOf(view, height) for height in heights.tolist()],
         "reference": contours[0],
         "test": contours[1],
-        "images": images if gray is not None else [],
+        "images": images,
         "marks": marks,
         "first": marks[0]["slice"] if marks else len(heights) // 2,
     }
@@ -127,12 +116,7 @@ def _contours(surface: Surface, view: SliceView, middle: np.ndarray, heights: np
     matrix[:3, 3] = middle
     matrix[view.axis, 3] = heights[0]
     found = cut(surface, Grid((1, 1, max(count, 2)), matrix), within=(0, count - 1))
-    rows = np.searchsorted(found.slices, np.arange(count + 1))
-    lines = []
-    for first, end in itertools.pairwise(rows):
-        part = slice(first, end)
-        pieces = join(Cut(found.start[part], found.end[part], found.starts[part], found.ends[part]))
-        lines.append([Polyline(window.pixels(line.points), line.isClosed) for line in pieces])
+    lines = [[window.line(line) for line in join(part)] for part in Cut.bySlice(found, count)]
     thin = iter(thinToFew([line for ofSlice in lines for line in ofSlice], THINNED, MOST_POINTS))
     return [pathOf([next(thin) for _ in ofSlice]) for ofSlice in lines]
 
