@@ -37,7 +37,7 @@ FAULTS = [
     # distances
     Fault("distances", r"fine \+ differences / 3", "fine"),
     Fault("distances", r"percent / 100 \* total, float\(high", "percent / 99 * total, float(high"),
-    Fault("distances", r"isWhole = high <= limit if side == 0", "isWhole = high < limit if side == 0"),
+    Fault("distances", r"isWhole = high <= ofEach if side == 0", "isWhole = high < ofEach if side == 0"),
     Fault("distances", r"coarse, fine = np\.abs\(coarse\), np\.abs\(fine\)", "pass"),
     Fault("distances", r"if percent == 100:", "if percent >= 95:"),
     Fault("distances", r"side \* nodes\b", "nodes"),
