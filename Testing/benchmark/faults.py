@@ -79,7 +79,7 @@ FAULTS = [
     Fault("metrics/dose.py", r"return 1 - float\(np\.searchsorted", "return float(np.searchsorted"),
     # the case
     Fault("case/protocol/judgment.py", r"max\(verdicts, key", "min(verdicts, key"),
-    Fault("case/protocol/judgment.py", r"measurement\.empty and verdict != FAIL", "False"),
+    Fault("case/protocol/judgment.py", r"measurement\.empty and \(isKept or isWarning\)", "False"),
     Fault("case/protocol/judgment.py", r"rule\.keeps\(value, rule\.warning\)", "rule.keeps(value, rule.limit)"),
     Fault("case/observers/consensus.py", r"astype\(np\.int32\) > len\(numbers\)", "astype(np.int32) >= len(numbers)"),
     Fault("case/observers/matrix.py", r"percent / 100 \* reached\[-1\]", "percent / 90 * reached[-1]"),
