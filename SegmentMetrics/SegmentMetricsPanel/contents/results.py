@@ -23,7 +23,11 @@ def summary(outcome, number: int) -> str:
     if not outcome.records:
         return _("No structure is in both segmentations.")
     record = outcome.records[number]
-    return f"<b>{breakable(record.name)}</b>{escape(asWhom(record))}: {escape(worded(record.summary))}"
+    tool, asWhom = record.convention, ""
+    if tool != OWN_CONVENTION:
+        label = known()[tool].label if tool in known() else tool
+        asWhom = " " + _("as {tool} reports it").format(tool=label)
+    return f"<b>{breakable(record.name)}</b>{escape(asWhom)}: {escape(worded(record.summary))}"
 
 
 def alarms(outcome, number: int) -> str:
@@ -210,14 +214,6 @@ def overview(outcome) -> TableContents:
         for row, cell in zip(rows, [*cells, *(("", None, typeset(one["reason"])) for one in others)]):
             row.append(cell)
     return TableContents.of(headings, rows, order=orderOfRows(outcome))
-
-
-def asWhom(record) -> str:
-    """Return a note naming the other tool whose convention the numbers follow, or "" for none."""
-    if record.convention == OWN_CONVENTION:
-        return ""
-    label = known()[record.convention].label if record.convention in known() else record.convention
-    return " " + _("as {tool} reports it").format(tool=label)
 
 
 def leftOut(outcome) -> list[str]:
