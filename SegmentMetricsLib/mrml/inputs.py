@@ -96,6 +96,8 @@ class SegmentReader:
         segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, "displayed" the
         closed surface that Slicer shows, as of segments without voxels in any case. Raises ValueError without any.
         """
+        import slicer
+
         identifier = findSegment(self.node, segment, by)
         segmentation = self.node.GetSegmentation()
         node = segmentation.GetSegment(identifier)
@@ -120,7 +122,12 @@ class SegmentReader:
                 # voxels deformed by a nonlinear transform form no grid, so only the surface is used
                 bent = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
                 return Structure(givenSurface=bent, **common)
-        shown = shownSurface(self.node, identifier)
+        name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
+        if segmentation.ContainsRepresentation(name):
+            shown = vtkPolyData()
+            self.node.GetClosedSurfaceRepresentation(identifier, shown)
+        else:
+            shown = closedSurface(segmentation, identifier)
         if mask is not None and not shown.GetNumberOfPolys():
             isJoint = segmentation.GetConversionParameter("Joint smoothing") == "1"
             why = " because the option Joint smoothing of its conversion to closed surfaces is on" if isJoint else ""
@@ -173,19 +180,6 @@ def gridOf(volumeNode) -> Grid:
     volumeNode.GetIJKToRASMatrix(matrix)
     size = image.GetDimensions()
     return Grid(size, RAS_FROM_LPS @ linear @ matrixArray(matrix), planar=size.count(1) == 1)
-
-
-def shownSurface(segmentationNode, identifier: str) -> vtkPolyData:
-    """Return the closed surface that Slicer shows of a segment, in RAS of its node; created privately if missing."""
-    import slicer
-
-    name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
-    segmentation = segmentationNode.GetSegmentation()
-    if segmentation.ContainsRepresentation(name):
-        polyData = vtkPolyData()
-        segmentationNode.GetClosedSurfaceRepresentation(identifier, polyData)
-        return polyData
-    return closedSurface(segmentation, identifier)
 
 
 def worldTransform(node) -> vtkGeneralTransform:
