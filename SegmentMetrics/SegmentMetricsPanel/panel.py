@@ -14,7 +14,7 @@ from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import folders, outcomes, showConventionsTable
 
-from .contents.following import advanced, begun
+from .contents.following import advance, begun
 from .following import DELAY, Follower, allPlaces
 from .markup import explainAll
 from .model.attempts import Attempts
@@ -286,7 +286,7 @@ class Panel(VTKObservationMixin):
         model.take(outcome, isRepeated=True)
         edit = model.edit()
         if edit is not None:
-            self.parameters.edit = advanced(edit, found["places"]).toText()
+            self.parameters.edit = advance(edit, found["places"]).toText()
         model.notice = ""
         self.map.prepared, self.ahead = found["maps"], self._drawing()
         try:

@@ -114,8 +114,8 @@ class SegmentReader:
         mask, memberships = self._voxels.stored(identifier)
         if mask is not None:
             if linear is not None:
-                mask = moved(mask, linear)
-                common["memberships"] = None if memberships is None else moved(memberships, linear)
+                mask = moveMask(mask, linear)
+                common["memberships"] = None if memberships is None else moveMask(memberships, linear)
                 if surface == "unsmoothed" or mask.isEmpty:
                     return Structure(mask=mask, **common)
             elif surface == "unsmoothed" or mask.isEmpty:
@@ -145,7 +145,7 @@ class SegmentReader:
         return Structure(mask=mask if linear is not None else None, givenSurface=boundary, surfaceKind=kind, **common)
 
 
-def moved(mask: Mask, linear: np.ndarray) -> Mask:
+def moveMask(mask: Mask, linear: np.ndarray) -> Mask:
     """Return a mask transformed by a 4x4 matrix, which is in RAS."""
     matrix = RAS_FROM_LPS @ linear @ RAS_FROM_LPS
     return Mask(mask.voxels, mask.offset, Grid(mask.grid.size, matrix @ mask.grid.matrix, mask.grid.planar))
@@ -209,7 +209,7 @@ def moveLps(points: np.ndarray, transform: vtkGeneralTransform) -> np.ndarray:
     return vtk_to_numpy(there.GetData()) * flip
 
 
-def displayed(structure: Structure) -> Structure:
+def asDisplayed(structure: Structure) -> Structure:
     """Return a copy of a structure with voxels that is measured on the surface that Slicer shows by default."""
     if problem := whyUnavailable():
         raise InputError(f"Displayed surfaces are made by Slicer's own conversion, but {problem}")

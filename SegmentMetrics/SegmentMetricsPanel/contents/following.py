@@ -99,7 +99,7 @@ def begun(pair: tuple, measurements: Mapping, places: Sequence[Place]) -> Edit:
     return Edit(pair, mainNumbers(measurements), tuple(places), (False,) * len(places))
 
 
-def advanced(edit: Edit, places: Sequence[Place]) -> Edit:
+def advance(edit: Edit, places: Sequence[Place]) -> Edit:
     """Return an edit after places were measured again. places: all that there are now, worst first.
 
     A place now belongs to the nearest one of the edit on the same side of the reference, if that is within its reach:

@@ -13,7 +13,7 @@ from SegmentMetricsLib.metrics.registry import findMetric
 from ..markup import escape
 from ..translation import _
 from . import places
-from .results import worded
+from .results import inWords
 from .table import TableContents
 
 # Characters of a name in the headings of the matrix: a longer one would leave no room for the numbers.
@@ -41,7 +41,7 @@ def pairSummary(names, pair, text: str) -> str:
     """Return the outcome of a pair, given by its row and column in the matrix, in one sentence of HTML."""
     reference, test = (escape(names[number]) for number in pair)
     who = _("{reference} (reference) and {test} (test)").format(reference=reference, test=test)
-    return f"<b>{who}</b>: {escape(worded(text))}"
+    return f"<b>{who}</b>: {escape(inWords(text))}"
 
 
 def short(name: str) -> str:

@@ -18,7 +18,7 @@ from ..contents.following import Edit
 from ..contents.verdicts import orderOf
 from ..translation import _
 from . import chosensettings
-from .editedpairs import choicesOf, proposedOf
+from .editedpairs import choicesOf, proposalsOf
 from .enumerations import Mode
 from .inputs import Inputs
 from .observing import Observers
@@ -122,7 +122,7 @@ class PanelModel:
         if p.mode != Mode.allStructures:
             compared = [(p.reference, p.referenceSegment), (p.test, p.testSegment)]
             return Request(compared, settings, protocol, dose)
-        compared, pairs = [(p.reference, ""), (p.test, "")], (choicesOf(p, self.scene), proposedOf(p, self.scene))
+        compared, pairs = [(p.reference, ""), (p.test, "")], (choicesOf(p, self.scene), proposalsOf(p, self.scene))
         return Request(compared, settings, protocol, dose, *pairs)
 
     def protocolChoices(self) -> dict:
