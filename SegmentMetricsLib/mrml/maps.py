@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from ..base.errors import InputError
 from ..model.structures import REFERENCE_AND_TEST
-from ..show.maps import ARRAYS, Coloring
+from ..show.maps import LEGENDS, Coloring
 from . import colors, folders
 from .nodes import oneChange
 from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
@@ -33,7 +33,7 @@ def hasSurface(model) -> bool:
 
 def hasLocalDistances(model) -> bool:
     """Return whether a map was made with what the kind "bld" shows."""
-    return hasSurface(model) and bool(model.GetPolyData().GetPointData().HasArray(ARRAYS["bld"]))
+    return hasSurface(model) and bool(model.GetPolyData().GetPointData().HasArray(LEGENDS["bld"].array))
 
 
 def isShown(model) -> bool:
@@ -57,7 +57,7 @@ def recolor(model, kind: str, range: float | None = None) -> None:
         "bld": "This map has no bidirectional local distance; make it again with showDistanceMap, kind bld.",
         "dose": "This map has no dose to show, because it was made without one.",
     }
-    if kind in problems and not model.GetPolyData().GetPointData().HasArray(ARRAYS[kind]):
+    if kind in problems and not model.GetPolyData().GetPointData().HasArray(LEGENDS[kind].array):
         raise InputError(problems[kind])
     automatic = known["doseLimit" if kind == "dose" else "limit"]
     colorMap(model, Coloring(kind, range or automatic, known["tolerance"], known["signed"]))

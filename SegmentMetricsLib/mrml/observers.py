@@ -204,7 +204,7 @@ def showVariation(found: ObservedStructure, *, surface: str = "displayed", model
     polyData, isMeasured = drawnSurface(found.consensus, "consensus", measured, surface)
     if not isMeasured:
         values = nearestValues(pointsOf(polyData), measured.points, values)
-    addArray(polyData, coloring.array, values)
+    addArray(polyData, coloring.legend.array, values)
     scene = asScene(scene)
     role, name = f"local SD of {found.name}", f"{found.name}: local SD of {len(found.having)} observers"
     with resultNode("vtkMRMLModelNode", owner(found), role, name, scene=scene, given=modelNode) as model:

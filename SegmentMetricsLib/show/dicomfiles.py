@@ -33,7 +33,7 @@ from ..base.texts import commaSeparated
 from ..base.version import __version__
 from ..case.comparison import Comparison
 from ..case.protocol.judgment import Judgment, Verdict
-from ..io.dicom.images import referencesIn
+from ..io.dicom.images import imagesNamedIn
 from ..io.dicom.opening import isDicom, read, readable, textOf
 from ..metrics.measurement import DIRECTED, Measurement, statusOf
 from ..metrics.metric import AREA
@@ -165,11 +165,11 @@ class Sources:
             which = int(found[0][number].value)
             observed = [one for one in dataset.get("RTROIObservationsSequence", []) if one.ReferencedROINumber == which]
             images = []
-            for reference in referencesIn(dataset):
-                for one in reference.items:
-                    images.append(image := Dataset())
-                    image.StudyInstanceUID, image.SeriesInstanceUID = reference.study, reference.series
-                    image.SOPClassUID, image.SOPInstanceUID = one.ReferencedSOPClassUID, one.ReferencedSOPInstanceUID
+            for image in imagesNamedIn(dataset):
+                for instance, storage in image.slices:
+                    images.append(one := Dataset())
+                    one.StudyInstanceUID, one.SeriesInstanceUID = image.study, image.series
+                    one.SOPClassUID, one.SOPInstanceUID = storage, instance
             return Referent(dataset, which, images, anatomyOf(structure, found[0], *observed))
 
     def instance(self, storage: str, modality: str, series: tuple[str, int], number: int = 1):

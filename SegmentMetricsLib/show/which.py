@@ -41,8 +41,8 @@ def tools(candidate: Candidate) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def rowsOf(candidates: Sequence[Candidate]) -> Table:
-    """Return a table of candidates."""
+def textTable(candidates: Sequence[Candidate], width: int | None = None) -> str:
+    """Return a table of candidates as text; a star marks those that agree with all digits."""
     rows = [
         [
             "*" if one.isExact else "",
@@ -54,12 +54,7 @@ def rowsOf(candidates: Sequence[Candidate]) -> Table:
         ]
         for one in candidates
     ]
-    return Table.headed(["", "Measurement", "Value", "Difference", "How", "Tools"], rows, 6)
-
-
-def textTable(candidates: Sequence[Candidate], width: int | None = None) -> str:
-    """Return a table of candidates as text; a star marks those that agree with all digits."""
-    return align(rowsOf(candidates), width)
+    return align(Table.headed(["", "Measurement", "Value", "Difference", "How", "Tools"], rows, 6), width)
 
 
 def document(value: str, found: Mapping[str, Sequence[Candidate]], settings: Mapping, key: str | None = None) -> dict:

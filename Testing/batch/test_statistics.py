@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+import samplefiles
 from batchruns import rowsOf
 
 from SegmentMetricsLib import Settings, compareCase, readBatch
@@ -15,7 +16,6 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch.statistics import OVERALL, Cohort, box, compareMethods, meanInterval, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.batch.summarywriting import summaryTable, writeSummary
-from SegmentMetricsLib.io import samples
 
 
 def outcome(case: str, values: dict, method: str = "", name: str = "Lens", diagonal=100.0) -> dict:
@@ -401,7 +401,7 @@ def testWhatIsNoBatch(tmp_path):
 
 def testACaseIsAFrame(tmp_path, monkeypatch):
     pytest.importorskip("pandas", reason="pandas is not installed")
-    files = samples.writeHeadAndNeck(tmp_path)
+    files = samplefiles.writeHeadAndNeck(tmp_path)
     case = compareCase(*files[:2], Settings(metrics=("DSC",)), names=["Eye_L", "Brainstem"])
     frame = case.toFrame()
     assert list(frame.index) == [("Brainstem", "DSC"), ("Eye_L", "DSC")] and frame.index.names == ["structure", "key"]

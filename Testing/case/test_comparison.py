@@ -114,7 +114,7 @@ def testOpenSurfacesHaveDistancesButNoInside():
     from SegmentMetricsLib.geometry.meshing import fromPolyData
 
     whole = fromPolyData(shapes.boxMesh((0, 0, 0), (10, 10, 10)))
-    opened = shapes.polyDataOf(whole.points, whole.cells[:-1].tolist())
+    opened = shapes.meshOf(whole.points, whole.cells[:-1].tolist())
     comparison = compare(shapes.boxMesh((0, 0, 0), (10, 10, 12)), opened)
     assert comparison["HD"].status == "ok" and comparison["HD"].value > 1
     for key in (

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import samplefiles
 import shapes
 import SimpleITK
 from hostile.builders import cut, nrrd
@@ -17,7 +18,7 @@ from imagefiles import BOXES, LABELS, SIZE, middleOf, read, refusal, save
 
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.base import parallel
-from SegmentMetricsLib.io import reading, samples
+from SegmentMetricsLib.io import reading
 from SegmentMetricsLib.io import reading as files
 from SegmentMetricsLib.io.formats import table
 from SegmentMetricsLib.io.formats.headers import NO_PLACE, NO_VOXEL_SIZE
@@ -90,7 +91,7 @@ def testGridsOfFiles(tmp_path):
     grid = files.readGrid(save(image, tmp_path / "ct.nii.gz"))
     assert grid.size == (6, 5, 4) and grid.offsetOn(inputs.Grid.fromImage(image)) == (0, 0, 0)
     # a segmentation stands for the image that it was drawn on
-    mask = samples.writeHeadAndNeck(tmp_path)[0]
+    mask = samplefiles.writeHeadAndNeck(tmp_path)[0]
     assert files.readGrid(mask).offsetOn(readStructures(mask)[0].mask.grid) == (0, 0, 0)
     assert files.readGrid(mask).size == readStructures(mask)[0].mask.grid.size
     (tmp_path / "bad.nrrd").write_text("nothing")

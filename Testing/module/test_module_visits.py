@@ -303,8 +303,7 @@ def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
 
     choose(session, *twoBoxes(), "Box")
     session.apply()
-    session.ui.toleranceSpinBox.value = 3
-    session.settle(0.1)
+    session.set(session.ui.toleranceSpinBox, value=3)
     monkeypatch.setattr(work, "PATIENCE", 0.05)
     monkeypatch.setattr(comparison, "comparePair", slow)
     qt.QTimer.singleShot(50, change)

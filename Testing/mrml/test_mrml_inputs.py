@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import samplefiles
 import shapes
 import slicer
 from segmentnodes import boxesNode, breakSegment, move, segmentationOf, spline, volumeNode
@@ -15,7 +16,6 @@ from SegmentMetricsLib import Settings, compare, mrml
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import toPolyData
-from SegmentMetricsLib.io import samples
 from SegmentMetricsLib.io.reading import readStructures
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.mrml.conversion import closedSurface
@@ -305,7 +305,7 @@ def testSegmentsWithoutVoxels(scene, images):
 
 
 def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
-    paths = samples.writeHeadAndNeck(tmp_path)
+    paths = samplefiles.writeHeadAndNeck(tmp_path)
     nodes = []
     for path in paths:
         node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")

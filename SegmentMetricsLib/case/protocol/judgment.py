@@ -75,23 +75,19 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason
     does not exist.
     """
     if measurement is None:
-        return Verdict(structure, rule, None, NOT_EVALUABLE, _sentence(reason or f"{nameRule(rule)} was not measured"))
-    if math.isnan(measurement.value):
-        return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(measurement.reason))
-    value = measurement.value
-    verdict = PASS if rule.keeps(value, rule.limit) else FAIL
-    if verdict == FAIL and rule.warning is not None and rule.keeps(value, rule.warning):
-        verdict = WARN
-    if measurement.empty and verdict != FAIL:
-        shown = valueText(rule, value, measurement.unit)
-        why = f"{measurement.empty}, so {nameRule(rule)} {shown} says nothing"
-        return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(why))
-    why = wording.reason(rule, measurement, verdict == PASS, verdict == WARN)
-    return Verdict(structure, rule, measurement, verdict, why)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+        why = reason or f"{nameRule(rule)} was not measured"
+    elif math.isnan(measurement.value):
+        why = measurement.reason
+    else:
+        value = measurement.value
+        isKept = rule.keeps(value, rule.limit)
+        isWarning = not isKept and rule.warning is not None and rule.keeps(value, rule.warning)
+        if not (measurement.empty and (isKept or isWarning)):
+            verdict = PASS if isKept else WARN if isWarning else FAIL
+            return Verdict(structure, rule, measurement, verdict, wording.reason(rule, measurement, isKept, isWarning))
+        why = f"{measurement.empty}, so {nameRule(rule)} {valueText(rule, value, measurement.unit)} says nothing"
+    sentence = f"{why[:1].upper()}{why[1:]}{'' if why.endswith('.') else '.'}"
+    return Verdict(structure, rule, measurement, NOT_EVALUABLE, sentence)
 
 
 def ruleOf(data: Mapping) -> Rule:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import SimpleITK
@@ -17,6 +18,7 @@ from ...geometry.masks import Mask, fromLabels
 from ...model import inputs
 from ...model.structure import Structure
 from ...model.structureset import StructureSet
+from .images import imagesNamedIn
 from .opening import patientOf, read, readable, requireInstalled, textOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinOut
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
@@ -169,9 +171,8 @@ class Frames:
         along = np.array(turns[0].ImageOrientationPatient, float) if turns else np.zeros(6)
         self.normal = np.cross(along[:3], along[3:])
         self.heights = thinOut(np.unique(self.positions @ self.normal), ROUNDING) if turns else np.zeros(0)
-        series: Mapping = next(iter(dataset.get("ReferencedSeriesSequence", [])), {})
-        self.series = str(series.get("SeriesInstanceUID", ""))
-        self.instances = {str(image.ReferencedSOPInstanceUID) for image in series.get("ReferencedInstanceSequence", [])}
+        image = next(imagesNamedIn(dataset), None)
+        self.series, self.instances = (image.series, image.instances) if image else ("", frozenset[str]())
         self.path = path
 
     @cached_property
@@ -228,8 +229,8 @@ class Frames:
         It is that of the image if all frames lie on its slices, else that of the frames if they are evenly spaced, else
         the thickness of frames if they lie on slices at that distance, else the smallest distance between two.
         """
-        if self.home is not None and self._areOn(self.home):
-            return abs(float(self.home.axes[:, 2] @ self.normal)), ""
+        if self._areOnImage:
+            return abs(float(cast(Grid, self.home).axes[:, 2] @ self.normal)), ""
         thickness = _thicknessOf(measures)
         isAlone = len(self.heights) == 1
         distance = (thickness or 1.0) if isAlone else leastDistance(self.heights)
@@ -257,7 +258,7 @@ class Frames:
 
         thickness: of frames in mm, 0 if unknown.
         """
-        if self.home is not None and self._areOn(self.home):
+        if self._areOnImage:
             return None
         if len(self.slices) > 1 and self.home is None:
             heights = np.sort(np.array([one.position for one in self.slices]) @ self.normal)
@@ -308,9 +309,11 @@ class Frames:
         voxels, first = slabs.layersOf(moved.voxels, moved.offset[2])
         return Mask(voxels, (*moved.offset[:2], first), grid)
 
-    def _areOn(self, home: Grid) -> bool:
-        """Return whether all frames lie on slices of an image."""
-        if abs(self.normal @ home.direction[:, 2]) < PARALLEL:
+    @property
+    def _areOnImage(self) -> bool:
+        """Whether all frames lie on slices of the image, which is known."""
+        home = self.home
+        if home is None or abs(self.normal @ home.direction[:, 2]) < PARALLEL:
             return False
         numbers = home.toIndex(self.positions)[:, 2]
         return bool(np.abs(numbers - np.rint(numbers)).max() * home.spacing[2] <= allowance(home.spacing[2]))
@@ -351,22 +354,17 @@ def _onSlicesOf(home: Grid, grid: Grid) -> Grid:
     A single frame gets the thickness of the image's slices.
     """
     along = float(grid.direction[:, 2] @ home.direction[:, 2])
-    step = home.axes[:, 2] * np.sign(along)
-    depth = grid.size[2]
-    if abs(along) < PARALLEL or (depth > 1 and not _isClose(grid.axes[:, 2] * (depth - 1), step * (depth - 1), home)):
+    step, most = home.axes[:, 2] * np.sign(along), allowance(home.spacing[2])
+    reach = grid.size[2] - 1
+    if abs(along) < PARALLEL or np.linalg.norm((grid.axes[:, 2] - step) * reach) > most:
         return grid
     number = float(home.toIndex(grid.origin[None])[0, 2])
     beside = (np.rint(number) - number) * home.axes[:, 2]
     matrix = grid.matrix.copy()
     matrix[:3, 2] = step
-    if _isClose(beside, np.zeros(3), home):
+    if np.linalg.norm(beside) <= most:
         matrix[:3, 3] += beside
     return Grid(grid.size, matrix)
-
-
-def _isClose(one: np.ndarray, other: np.ndarray, home: Grid) -> bool:
-    """Return whether two points (3,) in mm are equal apart from rounding of the slice positions of an image."""
-    return bool(np.linalg.norm(one - other) <= allowance(home.spacing[2]))
 
 
 def _colorOf(segment) -> tuple[float, float, float] | None:

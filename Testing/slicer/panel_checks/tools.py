@@ -47,8 +47,7 @@ def checkTools(session: Session) -> None:
     assert number.reason[1:] in item.toolTip() and number.leaning in item.toolTip()
     starred = [row[0] for row in rows if row[1].endswith("*")]
     assert starred == [tool for tool in shown if not shown[tool].get("HD95", number).isReproducible] != []
-    ui.conventionsKeyComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.conventionsKeyComboBox, currentIndex=0)
     everything = session.texts(ui.conventionsTable)
     assert len(everything) == len(rows) and len(everything[0]) > 7
     path = Path(session.folder.name) / "conventions.csv"
@@ -92,16 +91,13 @@ def checkReport(session: Session) -> None:
     assert "Scene: " not in page, "it has not been saved"
     assert "exceeds 3 mm" in page, "with what the protocol says"
     assert str(path) in ui.messageLabel.text
-    ui.reportConventionsCheckBox.click()
-    session.settle(0.1)
+    session.click(ui.reportConventionsCheckBox)
     assert session.panel.report(path) and "Plastimatch" in path.read_text(encoding="utf-8")
     ui.reportConventionsCheckBox.click()
-    ui.toleranceSpinBox.value = 3
-    session.settle(0.1)
+    session.set(ui.toleranceSpinBox, value=3)
     assert not ui.reportButton.enabled and "Apply again" in ui.reportButton.accessibleDescription
     assert not session.panel.report(path)
-    ui.toleranceSpinBox.value = 2
-    session.settle(0.1)
+    session.set(ui.toleranceSpinBox, value=2)
     assert ui.reportButton.enabled
 
 
