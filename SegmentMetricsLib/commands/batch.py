@@ -5,25 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, asPath
 from ..base.parallel import availableProcessors, requireWorkers
 from ..base.texts import counted, oneLine
-from ..batch.summaryoptions import (
-    BONFERRONI,
-    CORRECTIONS,
-    EMPTY,
-    LEAVE_OUT,
-    MISSING,
-    TREATMENTS,
-    Options,
-)
+from ..batch.summaryoptions import CORRECTIONS, MISSING, TREATMENTS, Options
 from ..conventions.convention import OWN_CONVENTION
 from ..model.naming import findMeant, hintAt, labelNumber, parse
 from .batchplan import Plan, planFrom
@@ -33,8 +24,9 @@ from .results import finalStatus, progressBar, tellFailures, tellWhere, terminal
 from .structuredreports import addStructuredReport
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from ..batch.batchresults import BatchResults
-    from ..batch.cases import Task
     from ..batch.collected import Collected
     from ..batch.resultfiles import CohortFiles
     from ..batch.statistics import Summary
@@ -42,8 +34,6 @@ if TYPE_CHECKING:
     from ..settings.settings import Settings
 
 NOTHING_RUN = 2
-# Runs tasks and yields each with its outcome.
-RunTasks = Callable[[Sequence["Task"]], Generator[tuple["Task", dict], None, None]]
 
 
 def fill(parser: Parser) -> None:
@@ -89,19 +79,19 @@ def fill(parser: Parser) -> None:
     parser.addFurther(
         "--infinite",
         choices=TREATMENTS,
-        default=LEAVE_OUT,
+        default=Options.treatment,
         help="how means and standard deviations treat infinite values (%(default)s)",
     )
     parser.addFurther(
         "--missing",
         choices=MISSING,
-        default=EMPTY,
+        default=Options.missing,
         help="treat structures that one side of a case lacks as empty, or leave them out (%(default)s)",
     )
     parser.addFurther(
         "--correction",
         choices=CORRECTIONS,
-        default=BONFERRONI,
+        default=Options.correction,
         help="how p is corrected for the number of tests: of each measurement, or of all (%(default)s)",
     )
     addShared(parser.addFurther, "--resamples", "--seed", "--grid-uncertainty")
@@ -125,7 +115,7 @@ def run(options: argparse.Namespace) -> int:
         cohort.cluster(options.scheduler) if options.scheduler else here as (executor, workers),
         CohortFiles(plan.output, plan.tasks, options.overwrite) as files,
     ):
-        done = carryOut(plan, files, partial(cohort.runAll, workers=workers, executor=executor))
+        done = carryOut(plan, files, workers, executor)
     tell(plan, done)
     if not done.found.cohort.roster.hasPairs:
         if done.counts["ok"]:
@@ -196,7 +186,6 @@ def compareBatch(
         For a table or folders that cannot be read, and for arguments that no batch can have.
     """
     requireWorkers(workers)
-    from ..batch import tasks as cohort
     from ..batch.batchresults import BatchResults, readBatch
     from ..batch.casefolders import casesIn
     from ..batch.cases import readList
@@ -220,7 +209,7 @@ def compareBatch(
     plan = planOf(given, asSettings(settings), folder, asProtocol(protocol), pairs, chosen, dose, options)
     plan = withReports(plan) if isReported else plan
     with CohortFiles(folder, plan.tasks, overwrites) as files:
-        done = carryOut(plan, files, partial(cohort.runAll, workers=workers, isHere=True))
+        done = carryOut(plan, files, workers, isHere=True)
     remarks = [*given.remarks, *lackingCases(done.found.cohort)]
     return BatchResults([*readBatch(folder).outcomes, *done.broken], given.cases, remarks)
 
@@ -241,8 +230,13 @@ class Done:
     undrawn: Sequence[str]
 
 
-def carryOut(plan: Plan, files: CohortFiles, runTasks: RunTasks) -> Done:
-    """Run all cases of a plan that have no outcome yet, and write all there is to say about them."""
+def carryOut(
+    plan: Plan, files: CohortFiles, workers: int, executor: Executor | None = None, *, isHere: bool = False
+) -> Done:
+    """Run all cases of a plan that have no outcome yet, and write all there is to say about them.
+
+    workers, executor, isHere: as for runAll().
+    """
     from ..batch import tasks as cohort
     from ..batch.cases import FAILED
     from ..batch.collected import Collected
@@ -255,7 +249,8 @@ def carryOut(plan: Plan, files: CohortFiles, runTasks: RunTasks) -> Done:
     waiting = [task for task in plan.tasks if not task.problem and task.key not in files.done]
     failed: dict[tuple[str, str], dict] = {}
     try:
-        with progressBar(len(waiting), "case") as progress, closing(runTasks(waiting)) as outcomes:
+        running = closing(cohort.runAll(waiting, workers, executor, isHere=isHere))
+        with progressBar(len(waiting), "case") as progress, running as outcomes:
             for task, outcome in outcomes:
                 files.add(outcome)
                 if outcome["status"] == FAILED:
