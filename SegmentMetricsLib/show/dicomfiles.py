@@ -440,7 +440,7 @@ def documentOf(pairs: Sequence[tuple], remarks: Iterable[str], judgment: Judgmen
 
 def recordsOf(content: Sequence) -> list[Comparison]:
     """Return the pairs of a report from the content of its root, without what is known of all labels together."""
-    root = sr.ContentSequence.from_sequence(content)
+    root = sr.ContentSequence.from_sequence(content, copy=False)
     groups = [group for all in root.find(codes.DCM.ImagingMeasurements) for group in all.ContentSequence]
     return [_recordOf(one.ContentSequence) for one in groups if one.ContentSequence.find(_ours("reference"))]
 

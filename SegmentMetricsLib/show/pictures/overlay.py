@@ -58,6 +58,8 @@ CUBE, LETTERS = "#d6dde5", "#29303f"
 # The area of a picture that the structure fills: left, top, right, bottom as fractions.
 AREA = (0.06, 0.1, 0.94, 0.91)
 SIZE, SMALLEST = (1200, 700), (640, 400)
+# The main measurements of kinds that do not show distances.
+NUMBERS = {"hazard": ("DSC", "wDice", "SIS", "STAR"), "dose": ("DSC", "DmeanDifference", "D95Difference")}
 # Size of a contour's line as a fraction of its extent, and of the outline of the other one as a part of that.
 LINE_WIDTH, THIN = 0.012, 0.2
 # Of slices: heights in pixels of the text above and of the margin below, and width of lines, for a scale of 1.
@@ -161,14 +163,11 @@ def sliceDirection(normal: np.ndarray) -> tuple[str, Direction]:
 def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tuple[str, str]]:
     """Return labels and values of the main measurements that the comparison has, for the header of a picture."""
     found = comparison.measurements
-    if kind == "hazard":
-        return [(key, found[key].text()) for key in ("DSC", "wDice", "SIS", "STAR") if key in found]
-    if kind == "dose":
-        return [(key, found[key].text()) for key in ("DSC", "DmeanDifference", "D95Difference") if key in found]
     tau = shortest(tolerance)
     percentiles = [f"HD{shortest(percentile)}" for percentile in comparison.settings.percentiles]
-    wanted = {**{key: key for key in percentiles}, "MASD": "MASD", f"NSD_{tau}mm": f"NSD {tau} mm", "DSC": "DSC"}
-    return [(label, found[key].text()) for key, label in wanted.items() if key in found]
+    wanted = NUMBERS.get(kind, (*percentiles, "MASD", f"NSD_{tau}mm", "DSC"))
+    labels = {f"NSD_{tau}mm": f"NSD {tau} mm"}
+    return [(labels.get(key, key), found[key].text()) for key in wanted if key in found]
 
 
 class Canvas:
