@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import Undefined
-from ..base.plain import stored
+from ..base.plain import storeAs
 from ..base.progress import checkpoint
 from ..geometry import voxelization
 from ..geometry.grids import Grid
@@ -695,10 +695,10 @@ class Lesion:
     event: str
     volumeReference: float
     volumeTest: float
-    dice: float | None = stored("DSC", None)
-    iou: float | None = stored("IoU", None)
-    hausdorff: float | None = stored("HD95", None)
-    mean: float | None = stored("MASD", None)
+    dice: float | None = storeAs("DSC", None)
+    iou: float | None = storeAs("IoU", None)
+    hausdorff: float | None = storeAs("HD95", None)
+    mean: float | None = storeAs("MASD", None)
     centerDistance: float | None = None
     clearance: float | None = None
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
