@@ -16,12 +16,6 @@ from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
 COVERED_ATTRIBUTE = "SegmentMetrics.CoveredSegments"
 
 
-def findMaps(pair, scene) -> dict:
-    """Return the models of a pair's maps by side."""
-    found = folders.findResults(pair, scene)
-    return {side: found[mapRole(side)] for side in REFERENCE_AND_TEST if mapRole(side) in found}
-
-
 def allMaps(scene) -> list:
     """Return the models of all maps in a scene."""
     return [node for node in scene.GetNodes() if isMap(node)]

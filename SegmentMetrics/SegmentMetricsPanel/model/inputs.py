@@ -5,7 +5,7 @@ from __future__ import annotations
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 from ..translation import _
-from .editedpairs import swapped
+from .editedpairs import swapPairs
 from .enumerations import Mode
 
 
@@ -120,7 +120,7 @@ class Inputs:
         reference, test = map(self.chosen, REFERENCE_AND_TEST)
         with self.scene.oneChange(p):
             (p.reference, p.referenceSegment), (p.test, p.testSegment) = test, reference
-            p.pairs = swapped(p.pairs)
+            p.pairs = swapPairs(p.pairs)
 
     # What is wrong
 
@@ -134,7 +134,7 @@ class Inputs:
         p = self.parameters
         if p is None or self.scene.isChanging():
             return _("The scene is being opened or closed.")
-        segments = [self.scene.segments(node) for node in (p.reference, p.test)]
+        segments = self.scene.segments(p.reference), self.scene.segments(p.test)
         for node, names, missing in (
             (p.reference, segments[0], _("Choose a reference segmentation.")),
             (p.test, segments[1], _("Choose a test segmentation.")),

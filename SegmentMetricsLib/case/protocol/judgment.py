@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...base.errors import requireKind
+from ...base.plain import toPlain
 from ...metrics.measurement import Measurement
 from ...model import naming
 from . import wording
@@ -51,12 +52,11 @@ class Verdict:
 
     def toDictionary(self) -> dict:
         """Return the verdict as plain values for files."""
-        value = self.measurement.value if self.measurement else math.nan
-        return {
+        content = {
             "structure": self.structure,
             "measurement": self.rule.measurement,
             "convention": self.rule.convention,
-            "value": value if math.isfinite(value) else None,
+            "value": self.measurement and self.measurement.value,
             "unit": self.measurement.unit if self.measurement else "",
             "relation": self.rule.relation,
             "pass": self.rule.limit,
@@ -66,6 +66,7 @@ class Verdict:
             "reason": self.reason,
             "source": self.rule.source,
         }
+        return toPlain(content)
 
 
 def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason: str = "") -> Verdict:
@@ -132,19 +133,20 @@ class Judgment:
                 "verdict": worst(verdict.verdict for verdict in verdicts),
                 "reason": " ".join(v.reason for v in verdicts if v.verdict == worst(w.verdict for w in verdicts)),
                 "score": score(verdicts),
-                "rules": [verdict.toDictionary() for verdict in verdicts],
+                "rules": verdicts,
             }
             for name, verdicts in self.byStructure().items()
         ]
-        return {
+        content = {
             "name": self.protocol.name,
             "version": self.protocol.version,
-            "comments": list(self.protocol.comments),
+            "comments": self.protocol.comments,
             "verdict": self.verdict,
             "score": score(self.verdicts),
             "structures": structures,
-            "withoutLimits": list(self.withoutLimits),
+            "withoutLimits": self.withoutLimits,
         }
+        return toPlain(content)
 
 
 def worst(verdicts: Iterable[str]) -> str:
