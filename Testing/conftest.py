@@ -17,9 +17,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
 # end is short, and none goes on alone.
 LONGEST = (
-    *("registry", "severalobservers", "module_scenes", "joins", "commandline", "hostile", "selection", "extent"),
-    *("batch_goingon", "mrml_inputs", "summary", "module_tools", "commandline_options", "mrml_pictures", "caselist"),
-    *("printed_names", "module_observers", "field", "findings_families", "document", "module_following", "missing"),
+    *("panel", "registry", "masksurface", "pictures_of_files", "severalobservers", "module_stopping"),
+    *("module_scenes", "joins", "commandline", "hostile", "selection", "extent", "batch_goingon", "mrml_inputs"),
+    *("summary", "module_tools", "commandline_options", "caselist", "printed_names", "field", "findings_families"),
+    *("document", "module_views", "module_following", "missing"),
 )
 
 

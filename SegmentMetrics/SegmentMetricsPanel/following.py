@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import qt
 import slicer
 
 from SegmentMetricsLib.base.errors import InputError, PairError, reasonOf
-from SegmentMetricsLib.base.progress import Cancelled, stoppable
+from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.case.places import MOST, worstPlaces
 from SegmentMetricsLib.case.request import Request
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Match
-from SegmentMetricsLib.mrml.ahead import drawAhead
 from SegmentMetricsLib.mrml.comparing import openCase
 from SegmentMetricsLib.mrml.contents import contentHashOfSegment
+from SegmentMetricsLib.mrml.outcomes import drawAhead
 
 from .contents import following
+from .work import TaskThread
 
 # Milliseconds to wait after the last event of an edit, and between two looks at the thread.
 DELAY, INTERVAL = 50, 10
@@ -27,49 +26,19 @@ DELAY, INTERVAL = 50, 10
 SHARE = 0.03
 
 
-@dataclass(eq=False)
 class FollowedRun:
-    """One measurement of a pair, whose thread touches no node.
+    """One measurement of a pair, its nodes and its segments, kept for a request; its thread touches no node."""
 
-    nodes, segments: of the pair, reference first. request: what the results are kept for. work: returns what is found.
-    found: that, once it is done. isStopped: whether it is to stop.
-    """
-
-    nodes: tuple
-    segments: tuple
-    request: Request
-    work: Callable[[], dict]
-    found: dict = field(default_factory=dict)
-    isStopped: bool = False
-    thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        self.thread = threading.Thread(target=self._run, name="SegmentMetrics follows", daemon=True)
-        self.thread.start()
-
-    def _run(self) -> None:
-        try:
-            with stoppable(lambda: self.isStopped):
-                self.found.update(self.work())
-        except BaseException as error:  # shown by the caller's thread
-            self.found["error"] = error
-
-    @property
-    def isPossible(self) -> bool:
-        for node, segment in zip(self.nodes, self.segments):
-            if node.GetScene() is not slicer.mrmlScene or node.GetSegmentation().GetSegment(segment) is None:
-                return False
-        return True
+    def __init__(self, pair: tuple, request: Request, work):
+        self.pair, self.request, self.isStopped = pair, request, False
+        self.task = TaskThread(work, lambda: self.isStopped)
 
 
 class Follower:
     """Measures the shown pair again whenever it was edited. A newer edit stops the run for the one before.
 
-    Segments are read and results are shown in the main thread, everything between is done in another one. What did not
-    change is kept: the structure with its surface, and the surface that its map is drawn on.
-
-    model: the PanelModel. onFound: called with a Run that has ended; its `found` has a comparison, its places, the
-    result of all that is shown, and the surfaces of maps. onFailed: called with a
+    Segments are read and results are shown in the main thread; structures that did not change are kept. onFound: called
+    with the request and what was found: comparison, places, result of all that is shown, maps. onFailed: with a
     sentence.
     """
 
@@ -90,12 +59,9 @@ class Follower:
         return self.run is not None
 
     def request(self, isEdit: bool = True) -> None:
-        """Measure the shown pair again if its contents have changed; do nothing if it cannot be measured.
-
-        isEdit: whether somebody edited it, which counts as a stroke.
-        """
+        """Measure the shown pair again if it can be and has changed. isEdit: whether that counts as a stroke."""
         try:
-            run = self._prepared()
+            run = self._prepare()
         except InputError as error:
             self.stop()
             self.onFailed(str(error))
@@ -115,34 +81,34 @@ class Follower:
         run, self.run, self.next, self.known, self.last = self.run, None, None, {}, None
         if run is not None:
             run.isStopped = True
-            run.thread.join()
+            run.task.join()
 
     def settle(self) -> None:
         """Wait for the measurement that is on its way, for scripts and tests."""
         while self.run is not None:
-            self.run.thread.join()
+            self.run.task.join()
             self.onTimeout()
 
     def _begin(self) -> None:
         self.run, self.next = self.next, None
-        self.run.start()
+        self.run.task.start()
         self.timer.start()
 
     def onTimeout(self) -> None:
         """See whether the measurement has ended, and show it or begin the next one."""
-        self.run.thread.join(SHARE)
-        if self.run.thread.is_alive() or slicer.mrmlScene.IsBatchProcessing():
+        self.run.task.join(SHARE)
+        if self.run.task.is_alive() or slicer.mrmlScene.IsBatchProcessing():
             return
         run, self.run = self.run, None
         self.timer.stop()
-        error = run.found.get("error")
-        isWanted = error is None and self.next is None and run.isPossible and self._pair() == (run.nodes, run.segments)
-        if not isWanted:
-            self.last = None if self.next is None else self.last
+        error = run.task.error
+        isWanted = error is None and self.next is None and self._pair() == run.pair and self._isThere(run.pair)
+        if not isWanted and self.next is None:
+            self.last = None
         if self.next is not None:
             self._begin()
         if isWanted:
-            self.onFound(run)
+            self.onFound(run.request, run.task.found)
         elif isinstance(error, InputError):
             self.onFailed(str(error))
         elif error is not None and not isinstance(error, Cancelled):
@@ -163,16 +129,22 @@ class Follower:
             return None
         return nodes, tuple(model.outcome.segments[model.number()])
 
-    def _prepared(self) -> FollowedRun | None:
+    @staticmethod
+    def _isThere(pair) -> bool:
+        """Return whether the segments of a pair are in the scene."""
+        return all(
+            node.GetScene() is slicer.mrmlScene and node.GetSegmentation().GetSegment(segment) is not None
+            for node, segment in zip(*pair)
+        )
+
+    def _prepare(self) -> FollowedRun | None:
         """Return the Run for the pair as it is now; None if there is none, or if nothing has changed since the last."""
         pair = self._pair()
-        if pair is None:
+        if pair is None or not self._isThere(pair):
             return None
         request = self.model.request(shown=self.model.outcome)
         settings = request.settings
         earlier, earlierContents = self._ofOutcome() if self.model.outcome is not None else ({}, {})
-        if any(node.GetSegmentation().GetSegment(segment) is None for node, segment in zip(*pair)):
-            return None
         case = openCase(*zip(*pair), settings, by="ID", protocol=request.protocol, dose=request.dose)
         structures, keys = [], {}
         (match,) = case.pairing.pairs
@@ -190,13 +162,10 @@ class Follower:
         if isSame:
             return None
         case = replace(case, pairing=replace(case.pairing, pairs=(Match(*structures),)))
-        return FollowedRun(*pair, request, self._work(case))
+        return FollowedRun(pair, request, self._work(case))
 
     def _ofOutcome(self) -> tuple[dict, dict]:
-        """Return the key and the Structure of each side of the shown outcome, and the hashes of critical structures.
-
-        Both are empty if the outcome came with a scene.
-        """
+        """Return key and Structure by side, and hashes of critical structures, of what is shown and was measured."""
         outcome, number = self.model.outcome, self.model.number()
         if outcome.comparisons is None or not outcome.records:
             return {}, {}

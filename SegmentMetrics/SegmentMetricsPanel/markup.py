@@ -1,5 +1,6 @@
-"""Escaping plain text for Qt widgets that interpret markup: rich-text labels and tool tips."""
+"""Plain text for Qt widgets that interpret markup: rich-text labels and tool tips."""
 
+import html
 import re
 
 # Shorter names are not broken: copied, they would contain characters that nobody sees.
@@ -9,14 +10,14 @@ LONG_IN_COLUMN = 16
 BREAK = "\u200b"
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Return text with its markup characters escaped."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return html.escape(text, quote=False)
 
 
 def breakable(name: str) -> str:
     """Return a name as markup in which Qt may break a long one after its separators."""
-    return escaped(name if len(name) <= LONG_NAME else re.sub(r"([_.-])", f"\\1{BREAK}", name))
+    return escape(name if len(name) <= LONG_NAME else re.sub(r"([_.-])", f"\\1{BREAK}", name))
 
 
 def breakableInColumn(name: str) -> str:
@@ -29,11 +30,8 @@ def breakableInColumn(name: str) -> str:
 
 
 def asTip(text: str) -> str:
-    """Return plain text as markup for a tool tip, with one paragraph per line; an empty text stays empty.
-
-    It is always markup because Qt does not wrap plain tool tips, which may become wider than the screen.
-    """
-    return "".join(f'<p style="margin: 0">{escaped(line)}</p>' for line in text.split("\n")) if text else ""
+    """Return text as markup for a tool tip, one paragraph per line: Qt does not wrap plain ones. "" stays empty."""
+    return "".join(f'<p style="margin: 0">{escape(line)}</p>' for line in text.split("\n")) if text else ""
 
 
 def explain(widget, text: str) -> None:

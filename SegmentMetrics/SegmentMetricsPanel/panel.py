@@ -12,11 +12,9 @@ from slicer.util import VTKObservationMixin
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml import folders, showConventionsTable
-from SegmentMetricsLib.mrml.ahead import drawAhead
-from SegmentMetricsLib.mrml.leftovers import Leftovers
+from SegmentMetricsLib.mrml import folders, outcomes, showConventionsTable
 
-from .contents.following import advanced
+from .contents.following import advance, begun
 from .following import DELAY, Follower, allPlaces
 from .markup import explainAll
 from .model.attempts import Attempts
@@ -26,38 +24,59 @@ from .scene import SlicerScene
 from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
 from .views.corners import CornersView
-from .views.doses import DoseChoiceView, DoseView
+from .views.files import FilesView
 from .views.focus import FocusView
-from .views.hazard import HazardView
 from .views.heights import HeightsView
 from .views.inputs import InputsView
 from .views.layouts import LayoutView
-from .views.lesions import LesionsView
-from .views.maps import MapView
+from .views.maps import HazardView, MapView
 from .views.observers import ObserverChoiceView, ObserversView
 from .views.pages import PagesView
 from .views.pairs import PairsView
-from .views.places import PlacesView
-from .views.plots import DistancePlotView, releaseAllCharts
+from .views.places import LesionsView, PlacesView
+from .views.plots import DistancePlotView, DoseView, SlicesView, releaseAllCharts
 from .views.practice import PracticeView
-from .views.protocols import ProtocolsView, VerdictsView
-from .views.reports import ReportsView
+from .views.protocols import ProtocolsView
 from .views.results import ResultsView
 from .views.settings import SettingsView
-from .views.slices import SlicesView
 from .views.variation import VariationView
+from .views.view import say
 from .watching import DELAY as USUAL_DELAY
 from .watching import SegmentWatcher
 from .work import LongWork, offer, waiting
 
+# The views by name, in the order in which they are shown: focus needs the maps, and the layout the plot.
+VIEWS = {
+    "inputs": InputsView,
+    "observerChoice": ObserverChoiceView,
+    "pairs": PairsView,
+    "settings": SettingsView,
+    "protocols": ProtocolsView,
+    "results": ResultsView,
+    "places": PlacesView,
+    "lesions": LesionsView,
+    "pages": PagesView,
+    "observers": ObserversView,
+    "map": MapView,
+    "variation": VariationView,
+    "focus": FocusView,
+    "hazard": HazardView,
+    "plot": DistancePlotView,
+    "layout": LayoutView,
+    "slices": SlicesView,
+    "doses": DoseView,
+    "conventions": ConventionsView,
+    "practice": PracticeView,
+    "corners": CornersView,
+    "files": FilesView,
+}
+
 
 class Panel(VTKObservationMixin):
-    """Connects the model with its views, the parameter node and the scene, and runs attempts as their Host.
+    """Connects the model with its views, the parameter node and the scene, and runs attempts as their host.
 
-    The panel is active, and follows the scene, between resume() and pause().
-
-    ui: the widgets of SegmentMetrics.ui. logic: a SegmentMetricsLogic. onLost: called when the parameter node was
-    deleted and a new one is needed.
+    It is active, and follows the scene, between resume() and pause(). onLost: called when a new parameter node is
+    needed.
     """
 
     def __init__(self, ui, logic, onLost):
@@ -66,46 +85,18 @@ class Panel(VTKObservationMixin):
         explainAll(ui)  # before the views below store or change tool tips
         self.connection = None  # None while the panel does not follow the parameter node
         self.ahead = None  # the drawing that was computed last
-        self.leftovers = Leftovers()
+        self.leftovers = folders.Leftovers()
         self.model = model = PanelModel(SlicerScene())
         self.attempts = attempts = Attempts(model, logic, self)
         # for scripts
         self.apply, self.compareTools, self.report = attempts.apply, attempts.compareTools, attempts.report
         self.staleness = model.staleness
         self.longWork = partial(LongWork, _("Segment Metrics"))
-        self.inputs = InputsView(ui, model)
-        self.observerChoice = ObserverChoiceView(ui, model)
-        self.pairs = PairsView(ui, model, attempts.propose)
-        self.settings = SettingsView(ui, model)
-        self.protocols = ProtocolsView(ui, model, self.onNews)
-        self.doseChoice = DoseChoiceView(ui, model)
-        self.pages = PagesView(ui, model)
-        self.observers = ObserversView(ui, model, self.onObservedPair)
-        self.variation = VariationView(ui, model)
-        self.results = ResultsView(ui, model, self.onWritten)
-        self.verdicts = VerdictsView(ui, model, self.onWritten)
-        self.plot = DistancePlotView(ui, model)
-        self.layout = LayoutView(ui, model, self.plot)
-        self.map = MapView(ui, model, self.onMapRange)
-        self.focus = FocusView(ui, model)
-        self.hazard = HazardView(ui, model)
-        self.places = PlacesView(ui, model)
-        self.lesions = LesionsView(ui, model)
-        self.slices = SlicesView(ui, model)
-        self.doses = DoseView(ui, model)
-        self.conventions = ConventionsView(ui, model, attempts.compareTools, attempts.which, self.onWritten)
         self.follower = Follower(model, self.onFollowed, self.say)
-        self.corners = CornersView(ui, model)
-        self.practice = PracticeView(ui, model, self.follower, self.forgetResults, self.apply, self.onWritten)
-        self.reports = ReportsView(ui, model, attempts)
-        self.heights = HeightsView(ui, model, [self.conventions.answerLabel])
-        # in the order in which they are shown: focus needs the maps
-        self.views = (
-            *(self.inputs, self.observerChoice, self.pairs, self.settings, self.protocols, self.doseChoice),
-            *(self.results, self.verdicts, self.places, self.lesions, self.pages, self.observers),
-            *(self.map, self.variation, self.focus, self.hazard, self.plot, self.layout, self.slices, self.doses),
-            *(self.conventions, self.practice, self.corners, self.reports),
-        )
+        for name, kind in VIEWS.items():
+            setattr(self, name, kind(self))
+        self.views = [getattr(self, name) for name in VIEWS]
+        self.heights = HeightsView(self)
         self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
         ui.applyButton.connect("clicked(bool)", self.onApply)
         ui.notesButton.connect("clicked(bool)", lambda _checked=False: self.heights.show())
@@ -171,11 +162,7 @@ class Panel(VTKObservationMixin):
             self.refresh()
 
     def pause(self) -> None:
-        """Stop following the scene until resume(); changes to segments are only recorded, unless edits are followed.
-
-        Results of scripts are still shown, but not followed. Showing or hiding a map by other means still hides or
-        restores the segments that it covers.
-        """
+        """Stop following the scene until resume(), but for edits that are followed, maps, and results of scripts."""
         if self.isActive:
             self.connection.end()
             self.connection = None
@@ -210,8 +197,10 @@ class Panel(VTKObservationMixin):
             self.apply()
 
     def onObservedPair(self, row: int, column: int) -> None:
+        pair = self.model.observers.segmentsOf(row, column)
         with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
-            self.attempts.showObservedPair(row, column)
+            if pair is not None:
+                self.apply(pair=pair)
 
     def onNews(self, _caller=None, _event=None) -> None:
         """Schedule a refresh."""
@@ -269,9 +258,6 @@ class Panel(VTKObservationMixin):
             for view in self.views:
                 view.enable()
 
-    def onWritten(self, path) -> None:
-        self.say(_("The table was written to {path}.").format(path=path))
-
     def say(self, notice: str) -> None:
         self.model.notice = notice
         self._showMessage()
@@ -289,18 +275,18 @@ class Panel(VTKObservationMixin):
 
     # Following edits
 
-    def onFollowed(self, run) -> None:
+    def onFollowed(self, request, found) -> None:
         """Show what the follower has found, or only record it while the reference is hidden."""
-        model, found = self.model, run.found
+        model = self.model
         if model.isPracticing():
             self.practice.note(found["comparison"])
             return
-        outcome = self.logic.keep(run.request, found["result"])
+        outcome = outcomes.keep(request, found["result"])
         self.conventions.forget(outcome)
         model.take(outcome, isRepeated=True)
         edit = model.edit()
         if edit is not None:
-            model.setEdit(advanced(edit, found["places"]))
+            self.parameters.edit = advance(edit, found["places"]).toText()
         model.notice = ""
         self.map.prepared, self.ahead = found["maps"], self._drawing()
         try:
@@ -318,10 +304,8 @@ class Panel(VTKObservationMixin):
     def _watch(self) -> None:
         """Let the watcher report changes while the panel is open or follows edits, then sooner."""
         isFollowing = self.model.isFollowing()
-        self.watcher.setDelay(DELAY if isFollowing else USUAL_DELAY)
-        isWanted = (self.isActive or isFollowing) and not self.model.isBusy
-        if isWanted != self.watcher.isActive:
-            self.watcher.setActive(isWanted)
+        self.watcher.timer.setInterval(DELAY if isFollowing else USUAL_DELAY)
+        self.watcher.setActive((self.isActive or isFollowing) and not self.model.isBusy)
 
     def _beginEdit(self) -> None:
         """Begin to follow the shown pair, or forget the one before."""
@@ -331,8 +315,9 @@ class Panel(VTKObservationMixin):
             if self.parameters.edit:
                 self.parameters.edit = ""
         elif model.isFollowable() and model.edit() is None:
-            isKnown = outcome.comparisons is not None
-            model.beginEdit(allPlaces(outcome.comparisons[model.number()]) if isKnown else model.record().worstPlaces)
+            record, known = model.record(), outcome.comparisons
+            places = record.worstPlaces if known is None else allPlaces(known[model.number()])
+            self.parameters.edit = begun(model.pairKey(), record.measurements, places).toText()
 
     def _showInViews(self) -> None:
         """Update only what can be seen while another module is open; resume() does the rest."""
@@ -376,9 +361,9 @@ class Panel(VTKObservationMixin):
         if self.parameters is not parameters:  # the scene was closed meanwhile
             return
         self._enableApply()
-        stale = model.staleText()
-        self.ui.staleLabel.text, self.ui.staleLabel.visible = stale, bool(stale)
-        self.watcher.watch(self._watched())
+        say(self.ui.staleLabel, model.staleText())
+        compared = [*map(self.outcome.node, REFERENCE_AND_TEST), self.outcome.dose] if self.outcome else []
+        self.watcher.watch([parameters.reference, parameters.test, *model.observers.watched(), *compared])
         self._watch()
         self._beginEdit()
         for view in self.views:
@@ -407,7 +392,7 @@ class Panel(VTKObservationMixin):
         self.refreshTimer.stop()
         try:
             with self.longWork(lambda: self.parameters is parameters, keepsPart=False) as work:
-                self.map.prepared = work.run(lambda: drawAhead(comparison, sides, surface, kind))
+                self.map.prepared = work.run(lambda: outcomes.drawAhead(comparison, sides, surface, kind))
         except (Cancelled, InputError):
             pass  # the views do without, and say why
         finally:
@@ -416,8 +401,7 @@ class Panel(VTKObservationMixin):
                 self.model.forget()
 
     def _showMessage(self) -> None:
-        message = self.model.message(*[view.problem for view in self.views])
-        self.ui.messageLabel.text, self.ui.messageLabel.visible = message, bool(message)
+        say(self.ui.messageLabel, self.model.message(*[view.problem for view in self.views]))
         self.heights.show()
 
     def _enableApply(self) -> None:
@@ -425,12 +409,6 @@ class Panel(VTKObservationMixin):
 
     def _hasResults(self) -> bool:
         return self.outcome is not None or self.model.observers.outcome is not None
-
-    def _watched(self) -> list:
-        nodes = [self.parameters.reference, self.parameters.test]
-        nodes += self.model.observers.watched()
-        compared = [*map(self.outcome.node, REFERENCE_AND_TEST), self.outcome.dose] if self.outcome else []
-        return nodes + compared
 
     # As the Host of attempts
 

@@ -103,10 +103,7 @@ class SegmentMetricsParameterNode:
 
 
 def parametersOf(node) -> SegmentMetricsParameterNode:
-    """Return a parameter node as what it holds, without the choices that another version saved and this one lacks.
-
-    With them, Slicer would refuse to read any of its parameters.
-    """
+    """Return a parameter node without choices that another version saved: Slicer would refuse to read any of it."""
     for name, kind in SegmentMetricsParameterNode.__annotations__.items():
         if isinstance(kind, type) and issubclass(kind, Labeled):
             text = node.GetParameter(name)

@@ -1,4 +1,4 @@
-"""Writing the report."""
+"""Writing reports: each returns sentences about what is missing from it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from SegmentMetricsLib.show.report import Report
 
 from .translation import _
 
+# What is of Slicer or takes long to import is imported in the functions: attempts are made without Slicer, too.
 
-def write(path: Path, model, logic, work) -> list[str]:
-    """Write a report on what is chosen; return sentences about the pairs that are missing from it.
 
-    The report is titled after its file. The shown results are reused if they include everything that a report shows,
-    otherwise all is measured again. model: a PanelModel, whose results are up to date. logic: a SegmentMetricsLogic.
-    work: a LongWork. Raises ValueError if nothing can be compared, and OSError.
+def write(path: Path, model, work) -> list[str]:
+    """Write a report, titled after its file, on what is shown, measured again if that lacks anything.
+
+    model: a PanelModel, whose results are up to date. work: a LongWork. Raises ValueError and OSError.
     """
-    from SegmentMetricsLib.mrml.images import shownImage  # here, because attempts are made without Slicer, too
+    from SegmentMetricsLib.mrml.images import shownImage
 
     outcome = model.outcome
     report = Report(
@@ -32,8 +32,7 @@ def write(path: Path, model, logic, work) -> list[str]:
         image=shownImage(),
     )
     isMeasured = outcome.comparisons is not None and outcome.settings == report.settings
-    request = replace(model.request(isOfPair=True), settings=report.settings)
-    result = outcome.comparisons if isMeasured else logic.compare(request, work)
+    result = outcome.comparisons if isMeasured else _compare(model, work, settings=report.settings)
     for number, comparison in enumerate(result):
         work.report(number, len(result), comparison.reference.name)
         work.run(lambda comparison=comparison: report.add(comparison))
@@ -44,21 +43,23 @@ def write(path: Path, model, logic, work) -> list[str]:
     return _missing(result)
 
 
-def writeDicom(path: Path, model, logic, work) -> list[str]:
-    """Write a DICOM structured report on what is chosen, with the segments beside it; arguments are those of write().
-
-    Returns sentences about the pairs that are missing from it. Raises ValueError for what cannot be written.
-    """
+def writeDicom(path: Path, model, work) -> list[str]:
+    """Write a DICOM structured report on what is chosen, with the segments beside it, as write() does."""
     from SegmentMetricsLib.mrml.images import dicomSources
     from SegmentMetricsLib.show.structuredreport import writeReport
 
     outcome = model.outcome
-    result = outcome.comparisons
-    if result is None:  # of a scene that was loaded
-        result = logic.compare(model.request(isOfPair=True), work)
+    result = _compare(model, work) if outcome.comparisons is None else outcome.comparisons  # None: a scene was loaded
     sources, given = dicomSources([outcome.node(side) for side in REFERENCE_AND_TEST])
     work.run(lambda: writeReport(result, path, sources=sources, given=given))
     return _missing(result)
+
+
+def _compare(model, work, **changed):
+    from SegmentMetricsLib.mrml import outcomes
+
+    request = replace(model.request(isOfPair=True), **changed)
+    return outcomes.compare(request, progress=work.report, run=work.run, isPartWanted=work.isPartWanted)
 
 
 def _missing(result) -> list[str]:
@@ -66,12 +67,12 @@ def _missing(result) -> list[str]:
     return [text.format(name=name, reason=reason) for name, reason in result.failures.items()]
 
 
-def writeObservers(path: Path, study, work) -> list[str]:
-    """Write a report on several observers; nothing is missing from it. study: an ObserverStudy. Raises OSError."""
+def writeObservers(path: Path, model, work) -> list[str]:
+    """Write a report on the several observers that are shown, from which nothing is missing. Raises OSError."""
     from SegmentMetricsLib.show.pictures.overlay import drawVariation
     from SegmentMetricsLib.show.report.observers import pageOf, pictureOf
 
-    pictures = []
+    study, pictures = model.observers.outcome.study, []
     with TemporaryDirectory() as folder:
         for number, found in enumerate(study):
             work.report(number, len(study), found.name)

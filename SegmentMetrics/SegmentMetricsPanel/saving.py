@@ -13,10 +13,7 @@ _folders: dict[str, Path] = {}
 
 
 def firstFolder() -> Path:
-    """Return the initial folder of a file dialog: the last one used with this scene, else the scene's own folder.
-
-    Slicer's own dialogs do the same. Without a folder, the dialog would always start in Slicer's program folder.
-    """
+    """Return the first folder of a dialog, as Slicer's own: the last one used with this scene, else the scene's."""
     scene = slicer.mrmlScene.GetRootDirectory()
     known = (folder for folder in (_folders.get(scene), Path(scene)) if folder is not None)
     return next((each for each in known if each.is_absolute() and each.is_dir()), Path())

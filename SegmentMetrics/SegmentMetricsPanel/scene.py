@@ -15,7 +15,7 @@ from SegmentMetricsLib.mrml.protocols import allProtocols
 
 
 class SlicerScene:
-    """The model.Scene of the application."""
+    """The scene of the application, as the model asks for it; tests of the model have one of plain values."""
 
     def __init__(self):
         self.closedURL = None  # of the scene that was closed, which the empty one keeps

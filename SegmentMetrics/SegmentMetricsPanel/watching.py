@@ -33,39 +33,29 @@ class SegmentWatcher(VTKObservationMixin):
         if wanted == self.nodes:
             return
         self.removeObservers()
-        self.nodes = wanted
+        self.nodes, kind = wanted, slicer.vtkSegmentation
         for node in wanted:
-            self.addObserver(node, slicer.vtkMRMLTransformableNode.TransformModifiedEvent, self.onNodeEvent)
-            if node.IsA("vtkMRMLVolumeNode"):
-                self.addObserver(node, slicer.vtkMRMLVolumeNode.ImageDataModifiedEvent, self.onNodeEvent)
-                self.addObserver(node, vtk.vtkCommand.ModifiedEvent, self.onNodeEvent)  # such as of its origin
-                continue
-            for event in (
-                slicer.vtkSegmentation.SegmentModified,
-                slicer.vtkSegmentation.SegmentAdded,
-                slicer.vtkSegmentation.SegmentRemoved,
-            ):
-                self.addObserver(node, event, self.onSegmentEvent)
-            for event in (
-                # its call data may be an ID, an object or nothing, without a way to tell which
-                slicer.vtkSegmentation.SourceRepresentationModified,
-                slicer.vtkMRMLSegmentationNode.SegmentationChangedEvent,
-            ):
+            # call data of the source may be an ID, an object or nothing, without a way to tell which
+            ofNode = [kind.SourceRepresentationModified, slicer.vtkMRMLSegmentationNode.SegmentationChangedEvent]
+            ofSegments = [kind.SegmentModified, kind.SegmentAdded, kind.SegmentRemoved]
+            if node.IsA("vtkMRMLVolumeNode"):  # of which, for example, the origin changes
+                ofNode = [slicer.vtkMRMLVolumeNode.ImageDataModifiedEvent, vtk.vtkCommand.ModifiedEvent]
+                ofSegments = []
+            for event in (slicer.vtkMRMLTransformableNode.TransformModifiedEvent, *ofNode):
                 self.addObserver(node, event, self.onNodeEvent)
+            for event in ofSegments:
+                self.addObserver(node, event, self.onSegmentEvent)
 
     def stop(self) -> None:
         self.watch([])
         self.timer.stop()
         self.suspects = set()
 
-    def setDelay(self, milliseconds: int) -> None:
-        self.timer.setInterval(milliseconds)
-
     def setActive(self, isActive: bool) -> None:
         """Start reporting changes, or only record them."""
-        self.isActive = isActive
-        if isActive and self.suspects != set():
+        if isActive and not self.isActive and self.suspects != set():
             self.timer.start()
+        self.isActive = isActive
 
     @vtk.calldata_type(vtk.VTK_STRING)
     def onSegmentEvent(self, node, _event, segmentID=None) -> None:

@@ -3,7 +3,7 @@
 import importlib
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import qt
 import slicer
@@ -58,14 +58,26 @@ def offer(package: str, module: str) -> None:
     _declined.add(package)
 
 
-class LongWork:
-    """Runs calculations in a thread, so that the application stays responsive and the user can stop them.
+class TaskThread(threading.Thread):
+    """Runs a function in a thread, until isStopped() returns True. found, error: its result, or its exception."""
 
-    The calculations must not access any node of the scene. `run` and `report` raise Cancelled when stopped by the user
-    or because `isWanted` returns False. keepsPart: whether what is finished then is a result.
+    def __init__(self, function, isStopped):
+        super().__init__(name="SegmentMetrics", daemon=True)
+        self.function, self.isStopped = function, isStopped
+        self.found, self.error = None, None
 
-        with LongWork(_("Comparing segments")) as work:
-            comparison = work.run(lambda: compare(reference, test, settings))
+    def run(self) -> None:
+        try:
+            with stoppable(self.isStopped):
+                self.found = self.function()
+        except BaseException as error:  # for the thread that waits for this one
+            self.error = error
+
+
+class LongWork(AbstractContextManager):
+    """Runs calculations that access no node in a thread, so that the user can stop them, which raises Cancelled.
+
+    isWanted: returns False to stop, too. keepsPart: whether what is finished then is a result.
     """
 
     def __init__(self, title: str, isWanted=lambda: True, keepsPart: bool = True):
@@ -75,9 +87,6 @@ class LongWork:
         self.dialog = None
         self.begin = time.monotonic()
         self.isStopped = False
-
-    def __enter__(self):
-        return self
 
     def __exit__(self, *error) -> None:
         if self.dialog:
@@ -97,31 +106,22 @@ class LongWork:
 
     def run(self, function):
         """Run a function in a thread and return its result, or raise its exception."""
-        outcome = {}
-
-        def work():
-            try:
-                with stoppable(lambda: self.isStopped):
-                    outcome["value"] = function()
-            except BaseException as error:  # raised again below, in the caller's thread
-                outcome["error"] = error
-
-        thread = threading.Thread(target=work, name="SegmentMetrics")
+        task = TaskThread(function, lambda: self.isStopped)
         with allCores():  # set here, not in the thread while the views are rendering
-            thread.start()
+            task.start()
             try:
-                while thread.is_alive():
+                while task.is_alive():
                     # no events are processed until the dialog appears, so nothing can change during short calculations
-                    thread.join(max(self.begin + PATIENCE - time.monotonic(), INTERVAL))
+                    task.join(max(self.begin + PATIENCE - time.monotonic(), INTERVAL))
                     self._look()
             finally:  # stop the calculation and wait for it, even if the dialog fails
-                self.isStopped = self.isStopped or thread.is_alive()
-                thread.join()
-        if "error" in outcome:
-            raise outcome["error"]
+                self.isStopped = self.isStopped or task.is_alive()
+                task.join()
+        if task.error is not None:
+            raise task.error
         if self.isStopped:
             raise Cancelled(_("The work was stopped."))
-        return outcome["value"]
+        return task.found
 
     def _look(self) -> None:
         """Update the dialog once the patience has run out, and check whether the work is to be stopped."""
@@ -143,12 +143,8 @@ class LongWork:
             self.dialog.labelText = self.text
             self.dialog.maximum = self.count  # 0: a busy indicator
             self.dialog.value = self.number
-        if isQuitting() or not self.isWanted():
+        # let Qt do what is due; once the application is told to quit, which waits for this, no loop runs any more
+        loop, usual = qt.QEventLoop(), 1
+        qt.QTimer.singleShot(0, lambda: loop.exit(usual))
+        if loop.exec() != usual or not self.isWanted():
             self.isStopped = True
-
-
-def isQuitting() -> bool:
-    """Let Qt do what is due; return whether the application is about to quit, which waits until the work has ended."""
-    loop, usual = qt.QEventLoop(), 1
-    qt.QTimer.singleShot(0, lambda: loop.exit(usual))
-    return loop.exec() != usual  # as soon as the application is told to quit, no loop runs any more

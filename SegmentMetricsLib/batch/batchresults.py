@@ -13,8 +13,7 @@ from ..base.errors import InputError, asPath
 from ..case.frames import pandasOrError
 from ..show.writing import UNENCODABLE, cells
 from .cases import OK, RECORDS, caseTitle
-from .missing import Roster
-from .resultfiles import REPORT, parse
+from .resultfiles import REPORT, parseOutcome
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import Options
 from .tableschema import RESULTS_FILE
@@ -54,7 +53,7 @@ class BatchResults:
 
     @cached_property
     def cohort(self) -> Cohort:
-        return Cohort(self.outcomes, roster=Roster(self.outcomes), cases=self.cases)
+        return Cohort(self.outcomes, cases=self.cases)
 
     def toFrame(self):
         """Return a data frame with a row per case, method and structure, and a column per measurement.
@@ -121,7 +120,7 @@ def readBatch(folder: str | Path) -> BatchResults:
     try:
         with path.open("rb") as file:
             # a line that is torn is of a run that was killed while writing
-            outcomes = [outcome for line in file if (outcome := parse(line)) is not None]
+            outcomes = [outcome for line in file if (outcome := parseOutcome(line)) is not None]
     except FileNotFoundError:
         if reports := sorted(asPath(folder).rglob("*.dcm")):
             return BatchResults(filter(None, map(_outcomeOf, reports)))

@@ -261,7 +261,14 @@ def _namings(entries: Sequence[Entry], method: str) -> list[dict[Entry, str]]:
 
 def _goingOn(references: Iterable[Entry], tests: Sequence[Entry], method: str) -> dict[Entry, list[Entry]]:
     """Return the tests whose names go on where that of a reference ends, or the other way round, and no other does."""
-    found = {r: [t for t in tests if _goesOn(_plain(r, method), _plain(t, method))] for r in references}
+
+    def goesOn(*names: str) -> bool:
+        """Return whether one name is the other one and more words, none of which is a number of another case."""
+        few, many = sorted(([part.strip(SEPARATORS) for part in _parts(name)] for name in names), key=len)
+        more = many[len(few) :]
+        return few == many[: len(few)] and not any(re.fullmatch(r"\W*\d+\W*", word) for word in more)
+
+    found = {r: [t for t in tests if goesOn(_plain(r, method), _plain(t, method))] for r in references}
     times = Counter(test for others in found.values() for test in others)
     return {own: others for own, others in found.items() if others and all(times[test] == 1 for test in others)}
 
@@ -274,13 +281,6 @@ def _plain(entry: Entry, method: str = "") -> str:
 def _spell(entry: Entry) -> str:
     """Return a name in lower case, with letters such as umlauts as one character, however the computer stores them."""
     return unicodedata.normalize("NFC", entry.name).casefold()
-
-
-def _goesOn(*names: str) -> bool:
-    """Return whether one of two names is the other one and more words, none of which is a number of another case."""
-    few, many = sorted(([part.strip(SEPARATORS) for part in _parts(name)] for name in names), key=len)
-    more = many[len(few) :]
-    return few == many[: len(few)] and not any(re.fullmatch(r"\W*\d+\W*", word) for word in more)
 
 
 def _byKey(entries: Iterable[Entry], key: Callable[[Entry], str]) -> dict[str, list[Entry]]:

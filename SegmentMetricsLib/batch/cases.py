@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from ..base.errors import InputError, asPath, requireKind
 from ..base.texts import oneLine
@@ -234,21 +235,21 @@ def _fingerprint(task: Task) -> str:
 
 def _state(path: Path) -> Mapping:
     """Return size and time of change of a file and of those that are read with it, or of all files in a folder."""
+
+    def state(file: Path) -> dict[str, Any]:
+        try:
+            status = file.stat()
+        except (OSError, ValueError):
+            return {"path": str(file)}
+        return {"path": str(file), "size": status.st_size, "changed": status.st_mtime_ns}
+
     try:
         if path.is_dir():
-            return {"path": str(path), "files": [_stateOfFile(file) for file in _filesBelow(path)]}
+            return {"path": str(path), "files": list(map(state, _filesBelow(path)))}
         others = _filesReadWith(path)
     except (OSError, ValueError):  # reported when the file is read
         others = []
-    return {**_stateOfFile(path), "files": [_stateOfFile(file) for file in others]}
-
-
-def _stateOfFile(path: Path) -> Mapping:
-    try:
-        status = path.stat()
-    except (OSError, ValueError):
-        return {"path": str(path)}
-    return {"path": str(path), "size": status.st_size, "changed": status.st_mtime_ns}
+    return {**state(path), "files": list(map(state, others))}
 
 
 def _filesReadWith(path: Path) -> list[Path]:

@@ -30,7 +30,7 @@ class CohortPage:
     """The content of the page, to which cases are added one by one."""
 
     def __init__(self) -> None:
-        # by case and method: the report; by case, method and name of the pair: its number in the report, and so on
+        # by case and method: the report; by case, name of the pair and method: its number in the report, and so on
         self._reports: dict[tuple[str, str], str] = {}
         self._pairs: dict[tuple[str, str, str], dict] = {}
 
@@ -43,7 +43,7 @@ class CohortPage:
             title = titleOfPair(pair)
             worst, typical = pair.get("thumbnail"), pair.get("typical")
             found = {"number": number, "alarm": inShort(pair), "picture": worst, "typical": typical or worst}
-            self._pairs[case, method, structures.get(title, title)] = found
+            self._pairs[case, structures.get(title, title), method] = found
 
     def content(self, cohort: Cohort, options: Options, tests: Iterable[PairedTest]) -> dict | None:
         """Return the content of the page as plain values, None for fewer than two cases.
@@ -60,19 +60,27 @@ class CohortPage:
         if len(cases) < 2 or not measurements or not structures:
             return None
         keys = [one["key"] for one in measurements]
-        numbers = _Numbers(cases, structures, methods)
+        ofCases, ofStructures, ofMethods = places = [
+            {name: number for number, name in enumerate(names)} for names in (cases, structures, methods)
+        ]
+
+        def numbersOf(*names: str) -> list[int]:
+            """Return the numbers by which the page knows a case, a structure and a method; [] if one is not shown."""
+            found = [known[name] for known, name in zip(places, names) if name in known]
+            return found if len(found) == len(places) else []
+
         values: dict[str, list] = {key: [] for key in keys}
         missing: dict[str, str] = {}
         for (structure, method, key), group in given.items():
             for case, value in group.items() if key in values else ():
-                if (at := numbers.of(case, method, structure)) is not None:
+                if at := numbersOf(case, structure, method):
                     values[key].append([*at, _plain(value.value)])
                     if value.missing or value.isEmpty:
                         missing[_join(at)] = f"missing in the {value.missing or 'test'}"
         best, worst = _worthAPicture(values, missing)
         pairs = {}
         for names, pair in self._pairs.items():
-            if (at := numbers.of(*names)) is not None:
+            if at := numbersOf(*names):
                 where = _join(at)
                 pairs[where] = {name: pair[name] for name in ("number", "alarm") if pair[name] not in ("", None)}
                 shown = {"picture": worst, "typical": best}
@@ -84,33 +92,16 @@ class CohortPage:
             "structures": structures,
             "methods": [method or NO_METHOD for method in methods] if len(methods) > 1 else methods,
             "reports": {
-                f"{numbers.cases[case]},{numbers.methods[method]}": report
+                f"{ofCases[case]},{ofMethods[method]}": report
                 for (case, method), report in self._reports.items()
-                if report and case in numbers.cases and method in numbers.methods
+                if report and case in ofCases and method in ofMethods
             },
             "values": values,
             "boxes": {one["key"]: _boxes(methods, structures, ranked, one) for one in measurements},
             "missing": missing,
             "pairs": pairs,
-            "tests": [
-                _test(test) for test in tests if test.measurement in values and test.structure in numbers.structures
-            ],
+            "tests": [_test(test) for test in tests if test.measurement in values and test.structure in ofStructures],
         }
-
-
-class _Numbers:
-    """The numbers by which the page knows its cases, structures and methods, by name."""
-
-    def __init__(self, cases: Sequence[str], structures: Sequence[str], methods: Sequence[str]):
-        self.cases, self.structures, self.methods = (
-            {name: number for number, name in enumerate(names)} for names in (cases, structures, methods)
-        )
-
-    def of(self, case: str, method: str, structure: str) -> list[int] | None:
-        """Return the numbers of the three, in the page's order; None if one of them is not shown."""
-        if case in self.cases and structure in self.structures and method in self.methods:
-            return [self.cases[case], self.structures[structure], self.methods[method]]
-        return None
 
 
 def _join(numbers: Iterable[int]) -> str:

@@ -12,7 +12,7 @@ from ..metrics.registry import restore
 from ..model.naming import onlyIn
 from ..model.structures import TEST_EMPTY
 from ..show.report.index import FAILED, CaseLine
-from .alarms import SHORT, Alarms, alarmsOfCase, inShort, titleOfPair
+from .alarms import Alarms, inShort, titleOfPair
 from .cases import OK, caseTitle
 from .cohortpage import CohortPage
 from .lesionsizes import LesionSizes
@@ -68,11 +68,21 @@ def lineOf(outcome: Mapping) -> CaseLine:
     failures = outcome.get("failures", {})
     number = len(outcome["pairs"])
     if isFailed or failures:
-        why = _ofFailures(outcome, failures)
+        if failures:
+            why = " ".join(cutShort(f"{name} could not be compared: {why}" for name, why in failures.items()))
+        else:
+            why = outcome["reason"]
+            # the page shows no folders, except where files differ in nothing else
+            for path, title in tellingApart(filter(None, (outcome["reference"], outcome["test"]))).items():
+                why = why.replace(path, title)
         if judged and judged["verdict"] == FAIL:
             why = f"{why} {_ofRules(judged)}"
-    else:
-        why = _ofRules(judged) if judged else _ofPairs(outcome)
+    elif judged:
+        why = _ofRules(judged)
+    else:  # the structure that is farthest apart, and the structures that only one side has
+        worst = max(outcome["pairs"], key=_badness, default=None)
+        found = [] if worst is None else [f"{titleOfPair(worst)}: {worst.get('summary', '')}"]
+        why = " ".join([*found, *(f"{sentence}." for sentence in onlyIn(outcome["unmatched"]))])
     # what has to be looked at before any number means anything, with the structures
     names: dict[str, list[str]] = {}
     for pair in outcome["pairs"]:
@@ -82,8 +92,8 @@ def lineOf(outcome: Mapping) -> CaseLine:
         f"{'All structures' if len(some) == number > 1 else commaSeparated(some, MOST_ALARMED)}: {alarms}"
         for alarms, some in names.items()
     ]
-    if ofCase := [SHORT[kind] for kind in alarmsOfCase(outcome)]:
-        toCheck.append(f"The whole case: {'; '.join(ofCase)}")
+    if ofCase := inShort(outcome.get("pairing", {})):
+        toCheck.append(f"The whole case: {ofCase}")
     return CaseLine(
         titleOf(outcome),
         FAILED if isFailed else judged["verdict"] if judged else "",
@@ -101,17 +111,6 @@ def notPassing(judged: Sequence[tuple[str, str]]) -> list[str]:
         if titles := [title for title, given in judged if given == verdict]:
             lines.append(f"  {verdict}: {commaSeparated(titles, MOST_NAMES)}")
     return lines
-
-
-def _ofFailures(outcome: Mapping, failures: Mapping[str, str]) -> str:
-    if failures:
-        return " ".join(cutShort(f"{name} could not be compared: {why}" for name, why in failures.items()))
-    reason = outcome["reason"]
-    paths = filter(None, (outcome["reference"], outcome["test"]))
-    # the page shows no folders, except where files differ in nothing else
-    for path, title in tellingApart(paths).items():
-        reason = reason.replace(path, title)
-    return reason
 
 
 def _ofRules(judged: Mapping) -> str:
@@ -133,15 +132,6 @@ def _ofRules(judged: Mapping) -> str:
     name, rule = max(worst, key=lambda each: excess(each[1]))
     more = f" (and {len(worst) - 1} more)" if len(worst) > 1 else ""
     return f"{name}: {rule['reason']}{more}"
-
-
-def _ofPairs(outcome: Mapping) -> str:
-    """Return the structure that is farthest apart, and the structures that only one side has."""
-    parts = [f"{sentence}." for sentence in onlyIn(outcome["unmatched"])]
-    if outcome["pairs"]:
-        worst = max(outcome["pairs"], key=_badness)
-        parts.insert(0, f"{titleOfPair(worst)}: {worst.get('summary', '')}")
-    return " ".join(parts)
 
 
 def _badness(pair: Mapping) -> float:

@@ -196,7 +196,7 @@ class CohortFiles:
         try:
             with path.open("rb") as old, unfinished.open("wb") as new:
                 for line in old:
-                    outcome = parse(line)
+                    outcome = parseOutcome(line)
                     if outcome is None:
                         continue
                     key = (outcome["case"], outcome["method"])
@@ -326,7 +326,7 @@ def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:
     return {key: column for key, (_, column) in sorted(columns.items(), key=lambda item: item[1][0])}
 
 
-def parse(line: bytes) -> dict | None:
+def parseOutcome(line: bytes) -> dict | None:
     """Return the outcome in a line of results.jsonl, None if it is incomplete or something else."""
     try:
         outcome = json.loads(line)

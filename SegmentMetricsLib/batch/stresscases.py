@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import InputError
+from ..base.plain import toPlain
 from ..base.texts import commaSeparated
 from ..case.casework import criticalsOf, withLabelsNamed
 from ..case.stress import USUAL_SHARE, stressTest
@@ -279,10 +280,7 @@ def writeStressCases(
         else:
             document["count"] = one.count
             document["boundary"] = {"inner": one.inner, "outer": one.outer, "hazardVaries": one.varies}
-            document["variants"] = {
-                name: {key: measurement.toDictionary() for key, measurement in own.items()}
-                for name, own in one.variants.items()
-            }
+            document["variants"] = toPlain(one.variants)
         documents.append(document)
         sizes = [None] * 4 if one.reason else [one.count, one.inner, one.outer, one.varies]
         for variant, own in one.variants.items():

@@ -216,22 +216,17 @@ class Case:
         """
         pairs = self.pairing.pairs
         done: dict[int, Comparison | PairError] = {}
-
-        def isWanted(number: int, chosen: Collection[int]) -> bool:
-            begun = len(done) + len(chosen)
-            try:
-                return progress is None or progress(begun, len(pairs), pairs[number].reference.name) is not False
-            except Cancelled:
-                if not begun:
-                    raise
-                return False
-
         for pack in self.packs():
             chosen: list[int] = []
-            for number in pack:
-                if not isWanted(number, chosen):
-                    break
-                chosen.append(number)
+            try:
+                for number in pack:
+                    begun, name = len(done) + len(chosen), pairs[number].reference.name
+                    if progress is not None and progress(begun, len(pairs), name) is False:
+                        break
+                    chosen.append(number)
+            except Cancelled:
+                if not (done or chosen):
+                    raise
             try:
                 # the pairs are measured when they are listed
                 found = run(partial(list, self.pairs(pairs[number] for number in chosen)))
@@ -387,7 +382,7 @@ def withLabelsNamed(
     labelNames: names, by number, of labels that have none of their own.
     """
 
-    def named(given: Iterable[tuple[str, float]], structures: Collection[Structure]) -> tuple[tuple[str, float], ...]:
+    def spell(given: Iterable[tuple[str, float]], structures: Collection[Structure]) -> tuple[tuple[str, float], ...]:
         found: dict[str, float] = {}
         for name, weight in given:
             fitting = inAnySpelling([name], labelNames, structures) if isPattern(name) else ()
@@ -396,7 +391,7 @@ def withLabelsNamed(
 
     both = StructureSet.of(reference) + test
     return replace(
-        settings, critical=named(settings.critical, reference), labelWeights=named(settings.labelWeights, both)
+        settings, critical=spell(settings.critical, reference), labelWeights=spell(settings.labelWeights, both)
     )
 
 

@@ -112,10 +112,7 @@ def marksIn(given: object, settings: Settings, placing: Placing) -> Sequence[Str
     None or one. Raises InputError for what has no other labels.
     """
     if isinstance(given, (str, os.PathLike)):
-        from ..io.reading import readStructures
-
-        read = readStructures(given, threshold=settings.threshold, maximum=settings.membershipMaximum)
-        return apart(read, cast(str, settings.ignore))[1]
+        return apart(readAs(given, settings), cast(str, settings.ignore))[1]
     if isinstance(given, np.ndarray):
         given = placing.imageOf(given)
     if not isinstance(given, SimpleITK.Image):
@@ -128,6 +125,13 @@ def marksIn(given: object, settings: Settings, placing: Placing) -> Sequence[Str
         return []
     mask, _ = inputs.labelMask(given, number, inputs.HALF)
     return [] if mask.isEmpty else [Structure(nameNumber(number), mask)]
+
+
+def readAs(path: str | os.PathLike, settings: Settings) -> StructureSet:
+    """Return the structures of a file or folder, with memberships as the settings ask for."""
+    from ..io.reading import readStructures
+
+    return readStructures(path, threshold=settings.threshold, maximum=settings.membershipMaximum)
 
 
 def _numberOf(ignored: str) -> int:

@@ -29,7 +29,7 @@ from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY, REFERENCE_AND_TEST, Pairing, pairByName
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings, asSettings
-from .given import Comparable, asStructure
+from .given import Comparable, asStructure, readAs
 
 # What compareLabels() takes as a reference or a test.
 Labels = SimpleITK.Image | np.ndarray | str | os.PathLike | Iterable[Structure] | Mapping[str, Comparable]
@@ -255,9 +255,7 @@ def _structures(given: object, which: str, settings: Settings, placing: Placing)
         }
         return [one.named(name) for name, one in found.items()]
     if isinstance(given, (str, os.PathLike)):
-        from ..io.reading import readStructures
-
-        return readStructures(given, threshold=settings.threshold, maximum=settings.membershipMaximum)
+        return readAs(given, settings)
     if isinstance(given, (np.ndarray, SimpleITK.Image)):
         try:
             given = placing.imageOf(given) if isinstance(given, np.ndarray) else given

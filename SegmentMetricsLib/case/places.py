@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..base.coordinates import LETTERS_OF_AXES
-from ..base.plain import stored
+from ..base.plain import storeAs
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
 from ..geometry.nearpoints import NearPoints
 from ..geometry.parts import components
@@ -48,7 +48,7 @@ class Place:
     direction: str
     side: str
     normal: tuple[float, float, float]
-    dose: float | None = stored(default=None, isLeftOut=True)
+    dose: float | None = storeAs(default=None, isLeftOut=True)
 
 
 class _Side:
@@ -207,32 +207,24 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
     # The normal of the inner boundary decides the side, also for the flanks of a bump on the outer one, whose own
     # normals point in all directions.
     inner = distances.directions[0 if over else 1].surface
-    elements, weights = zip(*(_sample(direction, tolerance, 1 if over else -1) for direction in distances.directions))
-    points = [direction.positionsOf(some) for direction, some in zip(distances.directions, elements, strict=True)]
-    weights = np.concatenate(weights)
+    points, excesses = [], []
+    for direction in distances.directions:
+        excess = (direction.signed if over else -direction.signed) - tolerance
+        # a sample of the elements and of the cells, spread over the surface, suffices to find the side
+        beyond = np.flatnonzero(excess > TIE_TOLERANCE)
+        step = 1 + len(beyond) // MOST_SAMPLES
+        points.append(direction.positionsOf(beyond[::step]))
+        excesses.append(direction.sizesOf(beyond[::step]) * excess[beyond[::step]] * step)
+    weights = np.concatenate(excesses)
     weight = weights.sum()
     if weight == 0:
         return ""
-    # a sample of the cells, spread over the surface, suffices to find the side
     cells = np.arange(0, len(inner.cells), 1 + len(inner.cells) // MOST_SAMPLES)
     centers = NearPoints(_centersOf(inner.points, inner.cells[cells]))
     total = weights @ outwardNormals(inner, cells[centers.nearest(np.concatenate(points))])
     second, first = np.sort(np.abs(total))[-2:]
     dominates = first >= CLEAR_MAJORITY * weight and second <= CLEAR_LEAD * first
     return _letter(total) if dominates else ""
-
-
-def _sample(direction: DirectedDistances, tolerance: float, sign: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return elements (n,) beyond a tolerance in mm toward the positive (1) or negative (-1) side, and their weights.
-
-    A sample spread over the surface suffices to find the side. The weights (n,) are size times excess distance, scaled
-    up to all elements.
-    """
-    limit = sign * (tolerance + TIE_TOLERANCE)
-    beyond = np.flatnonzero(direction.signed > limit if sign > 0 else direction.signed < limit)
-    step = 1 + len(beyond) // MOST_SAMPLES
-    beyond = beyond[::step]
-    return beyond, direction.sizesOf(beyond) * (sign * direction.signed[beyond] - tolerance) * step
 
 
 def _connect(surface: Surface, cells: np.ndarray, over: int) -> np.ndarray:

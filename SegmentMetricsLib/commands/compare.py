@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from ..base.errors import InputError
 from ..base.parallel import requireWorkers
 from ..base.texts import tellingApart
-from .comparing import compareAndWrite
 from .options import (
     addOutput,
     addProtocol,
@@ -73,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     from ..case.comparison import adapt
     from ..case.protocol.protocol import readProtocol
     from ..io.doses import readWeighted, weightedDoses
-    from .pairwork import makeDisplayed
+    from .comparing import compareAndWrite, makeDisplayed
 
     protocol = None if options.protocol is None else readProtocol(options.protocol)
     settings, dose = adapt(settings, dose=readWeighted(weightedDoses(options.dose, Path())))

@@ -1,19 +1,30 @@
-"""Comparison of paired structures, from the pairs to the files and the printed tables."""
+"""Comparison of paired structures, from the pairs to the files and the printed tables.
+
+The pairs are compared in this process, or in several if that pays.
+"""
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from ..base.errors import InputError, PairError
+from ..base.parallel import Died, spread
 from ..base.texts import oneLine
+from ..case.casework import Case, costOf
+from ..case.comparison import Comparison
+from ..model.naming import onlyIn
+from ..model.structure import Structure
+from ..model.structures import Match, Pairing
+from ..show import tables, verdicts, writing
 from .results import finalStatus, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
     from ..case.caseresult import CaseResult
-    from ..case.casework import Case
     from ..settings.settings import Settings
     from ..show.report import Report
     from ..show.report.document import Part
@@ -22,6 +33,105 @@ if TYPE_CHECKING:
 MOST_FINDINGS = 12
 # The file with the others, with and without a folder for it.
 METRICS_FILE, UNWRITTEN_FILE = "metrics.json", "metrics.json, which --output DIR writes"
+
+
+def makeDisplayed(structure: Structure) -> Structure:
+    """Return a structure with the surface that Slicer displays, whose classes are not imported before."""
+    from ..mrml import inputs
+
+    return inputs.asDisplayed(structure)
+
+
+class WrittenPair(NamedTuple):
+    """What is kept of a pair: its record or why there is none, and its part of the report."""
+
+    record: Comparison | PairError
+    part: Part | None = None
+
+
+@dataclass(frozen=True)
+class WrittenPairs:
+    """The comparisons of pairs of a case with the files about them; each process has its own.
+
+    names: of the files of each pair. folder: for the files, None to write none. report: an empty report that makes the
+    parts, or None. isShowing: whether surfaces and pictures are made. hasPlaces: whether the records have the worst
+    places.
+    """
+
+    case: Case
+    names: Sequence[str]
+    folder: Path | None
+    report: Report | None = None
+    isShowing: bool = True
+    hasPlaces: bool = True
+
+    def each(self, workers: int | None) -> Iterator[tuple[int, WrittenPair]]:
+        """Compare all pairs, and yield the number of each, from 0, and what is kept of it.
+
+        workers: number of processes; None means one per processor, but only this one for little work. Results do not
+        depend on it.
+        """
+        pairs = self.case.pairing.pairs
+        # the structures of a pair are sent with it
+        work = replace(self, case=replace(self.case, pairing=Pairing((), (), ())))
+        packs = [[(number, pairs[number]) for number in pack] for pack in self.case.packs()]
+        # what other families than boundary take is not known beforehand
+        isKnown = "boundary" in self.case.settings.families
+        perPair, perTriangle = (0.15, 6e-6) if self.isShowing else (0.02, 1.5e-6)
+
+        def cost(pack: Sequence[tuple[int, Match]]) -> float:
+            return sum(perPair + perTriangle * costOf(match) for _, match in pack) if isKnown else 0.0
+
+        while packs:
+            died = []
+            for place, outcome in spread(work, packs, cost, workers):
+                pack = packs[place]
+                if isinstance(outcome, Died) and len(pack) > 1:
+                    died += [[one] for one in pack]  # any of them may be the reason
+                elif isinstance(outcome, Died):
+                    [(number, (reference, test))] = pack
+                    yield number, WrittenPair(PairError(f"{reference.name} and {test.name}: {outcome}", str(outcome)))
+                elif isinstance(outcome, Exception):
+                    raise outcome
+                else:
+                    yield from zip((number for number, _ in pack), outcome, strict=True)
+            packs = died
+
+    def __call__(self, pack: Sequence[tuple[int, Match]]) -> list[WrittenPair]:
+        """Compare the pairs of a pack, write their files and return what is kept of each."""
+        # copies, so that the surfaces made for measuring and drawing are freed with them
+        compared, kept = self.case.pairs(match.anew() for _, match in pack), []
+        for number, _ in pack:
+            kept.append(self._write(number, next(compared)))
+        return kept
+
+    def filesOf(self, number: int) -> dict[str, str]:
+        """Return the names of the existing files of a pair by kind."""
+        return {} if self.folder is None else writing.filesOf(self.names[number], self.folder)
+
+    def _write(self, number: int, comparison: Comparison | PairError) -> WrittenPair:
+        """Write the files of a pair; after an error there are none."""
+        if isinstance(comparison, PairError):
+            return WrittenPair(comparison)
+        record = comparison.record(hasPlaces=self.hasPlaces)
+        if self.folder is None:
+            return WrittenPair(record)
+        name = self.names[number]
+        try:
+            part = None if self.report is None else self.report.part(comparison, number)
+            if comparison.slices:
+                writing.writeSlices(comparison.slices, self.folder / writing.fileName("slices", name))
+            # otherwise the modules for these are not even imported
+            if comparison.distances is not None and self.isShowing:
+                writing.writeSurfaces(comparison, self.folder / writing.fileName("distances", name))
+                from ..show.pictures.overlay import drawOverlay
+
+                drawOverlay(comparison, self.folder / writing.fileName("overlay", name), image=self.case.image)
+        except InputError as error:
+            for file in self.filesOf(number).values():
+                (self.folder / file).unlink()
+            return WrittenPair(PairError(f"{record.name}: {error}", str(error)))
+        return WrittenPair(record, part)
 
 
 def compareAndWrite(
@@ -45,10 +155,6 @@ def compareAndWrite(
     result as DICOM. Returns the exit status: 1 if some pairs could not be compared, 3 if the verdict is at least as bad
     as failOn. Raises InputError when none could be compared.
     """
-    from ..case.comparison import Comparison
-    from ..show import writing
-    from .pairwork import WrittenPair, WrittenPairs
-
     pairs, found = case.pairing.pairs, dict[int, WrittenPair]()
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
     hasPlaces = report is not None or not (isNumbersOnly or (output is None and not isJson))
@@ -87,8 +193,6 @@ def compareAndWrite(
 
 def _document(result: CaseResult, settings: Settings, files: Sequence[dict]) -> dict:
     """Return the content of metrics.json. files: for each pair, the names of its files by kind."""
-    from ..show import writing
-
     document = writing.document(result, result.pairing, settings, files, result.multiLabel)
     if result.failures:
         document["failures"] = result.failures
@@ -102,11 +206,8 @@ def _document(result: CaseResult, settings: Settings, files: Sequence[dict]) -> 
 
 def _write(result: CaseResult, document: dict, report: Report | None, folder: Path) -> None:
     """Write the files about all pairs, beside those of each pair. report: of them, or None."""
-    from ..show import verdicts as verdictwriting
-    from ..show import writing
-
     if result.judgment:
-        verdictwriting.writeVerdicts(document["protocol"], folder / writing.VERDICTS_FILE)
+        verdicts.writeVerdicts(document["protocol"], folder / writing.VERDICTS_FILE)
     if report is not None:
         report.write(
             folder / writing.REPORT_FILE,
@@ -123,10 +224,6 @@ def _write(result: CaseResult, document: dict, report: Report | None, folder: Pa
 
 def _show(result: CaseResult, where: str) -> None:
     """Print the tables and the findings. where: the file with the findings that are not printed."""
-    from ..model.naming import onlyIn
-    from ..show import tables
-    from ..show.verdicts import verdictTable
-
     width = terminalWidth()
     print(tables.pairTable(result[0], width) if len(result) == 1 else tables.overviewTable(result, width))
     if (overlap := result.multiLabel) is not None:
@@ -134,7 +231,7 @@ def _show(result: CaseResult, where: str) -> None:
     for sentence in onlyIn(result.unmatched, result.failures):
         print(f"\n{oneLine(sentence)}")
     if judged := result.judgment:
-        print(f"\nProtocol {oneLine(judged.protocol.name)}: {judged.verdict}\n{verdictTable(judged)}")
+        print(f"\nProtocol {oneLine(judged.protocol.name)}: {judged.verdict}\n{verdicts.verdictTable(judged)}")
     findings = list(tables.remarks(result, result.findings))
     if findings:
         more = len(findings) - MOST_FINDINGS

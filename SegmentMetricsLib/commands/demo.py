@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from .compare import newReport
-from .comparing import compareAndWrite
 from .options import addOutput, addReport, addSettings, reportAsked, requireWritable, settingsFrom
 from .parsing import Parser
 
@@ -43,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
     from ..case.casework import openCase
     from ..io.reading import readAll
     from ..io.samples import FOLDER, HEAD_AND_NECK, IMAGE, SAMPLES
+    from .comparing import compareAndWrite
 
     paths = [FOLDER / name for name in SAMPLES[options.sample]]
     image = FOLDER / IMAGE if options.sample == HEAD_AND_NECK else None

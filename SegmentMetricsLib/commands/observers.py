@@ -102,7 +102,7 @@ def run(options: argparse.Namespace) -> int:
     from ..io.labelnames import labelNamesFrom
     from ..show import observers as observerfiles
     from ..show import writing
-    from .pairwork import makeDisplayed
+    from .comparing import makeDisplayed
 
     labelNames = labelNamesFrom(options.label_names)
     names = None if options.names is None else namesFrom(options.names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..base.errors import Cause, Undefined, causeOf, requireKind
@@ -205,24 +206,24 @@ class Source:
     def __init__(self, pair: Pair, atEdge: bool = False):
         self.pair, self.atEdge = pair, atEdge
         self.empty = [structure.isEmpty for structure in pair.structures]
-        self._sampling: Sampling | None = None
-        self._problem = Undefined(pair.extent.problem) if pair.extent.problem else None
 
     @property
     def sampling(self) -> Sampling:
         """The voxels of both. Raises Undefined when a mesh has no inside or encloses no voxel."""
-        if self._problem is not None:
-            raise Undefined(*self._problem.args)
-        if self._sampling is None:
-            try:
-                self._sampling = Sampling(self.pair, self.atEdge)
-                for which, mask in zip(REFERENCE_AND_TEST, self._sampling.masks, strict=True):
-                    if mask.isEmpty:
-                        raise Undefined(f"the {which} encloses no voxel")
-            except Undefined as problem:
-                self._problem = problem
-                raise
-        return self._sampling
+        if isinstance(self._sampled, Undefined):
+            raise Undefined(*self._sampled.args)
+        return self._sampled
+
+    @cached_property
+    def _sampled(self) -> Sampling | Undefined:
+        if self.pair.extent.problem:
+            return Undefined(self.pair.extent.problem)
+        try:
+            sampling = Sampling(self.pair, self.atEdge)
+        except Undefined as problem:
+            return problem
+        empty = [side for side, mask in zip(REFERENCE_AND_TEST, sampling.masks, strict=True) if mask.isEmpty]
+        return Undefined(f"the {empty[0]} encloses no voxel") if empty else sampling
 
     def report(self, convention: Convention, reference: Mapping[str, Measurement]) -> dict[str, Reported]:
         """Return the numbers of one tool, by key. reference: the reference values."""

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import SimpleITK
@@ -274,9 +275,7 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
 def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]:
     """Return the files of a folder that are read, those of DICOM apart, and reasons for others that are not."""
     members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
-    found = [
-        p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not (suffixOf(p) == ".vtp" and vtp.isResult(p))
-    ]
+    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not vtp.isResult(p)]
     objects, unread = _dicomObjects(members)
     if not found and not objects:
         deeper = sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
@@ -296,24 +295,18 @@ def _callByFiles(folder: Path, contents: Mapping[Path, StructureSet], objects: C
     titles = {path: stemOf(path) for path in contents}
     titles |= {p: str(p.relative_to(folder).with_name(stem)) for p, stem in titles.items() if stems[stem] > 1}
     names = Counter(naming.parse(s.name).spelled for content in contents.values() for s in content)
-    return [
-        content
-        if path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1
-        else _inFolder(titles[path], content)
-        for path, content in contents.items()
-    ]
-
-
-def _inFolder(stem: str, structures: StructureSet) -> StructureSet:
-    """Return the structures of a file in a folder, with the file's stem added to or replacing their names."""
-    isAlone = len(structures) + len(structures.leftOut) == 1
-    # in a folder, an image without labels is an empty structure with the name of the file
-    named = (
-        replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", label="", number=None, isUnlabeled=False)
-        for s in structures
-    )
-    leftOut = tuple(one._replace(name=f"{stem} {one.name}") for one in structures.leftOut)
-    return replace(structures, structures=tuple(named), leftOut=leftOut)
+    found = []
+    for path, content in contents.items():
+        isAlone = len(content) + len(content.leftOut) == 1
+        if not (path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1):
+            # in a folder, an image without labels is an empty structure with the name of the file
+            stem = titles[path]
+            plain: dict[str, Any] = {"label": "", "number": None, "isUnlabeled": False}
+            called = (replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", **plain) for s in content)
+            leftOut = tuple(one._replace(name=f"{stem} {one.name}") for one in content.leftOut)
+            content = replace(content, structures=tuple(called), leftOut=leftOut)
+        found.append(content)
+    return found
 
 
 def _besideOthers(

@@ -48,25 +48,6 @@ class Sheet:
     separator: str = ","
 
 
-def readSheet(
-    path: str | Path,
-    required: Sequence[str],
-    optional: Sequence[str] = (),
-    keepsMistakes: bool = False,
-    mayHaveOthers: bool = False,
-) -> Sheet:
-    """Read a CSV file whose columns have the required and optional names, in any case and order.
-
-    Cells are separated by commas, semicolons or tabs; lines that start with # are comments; empty lines are skipped.
-    keepsMistakes: whether to return lines with their mistakes instead of raising, so that the caller can report further
-    mistakes in their cells. mayHaveOthers: whether to ignore other columns, unless their names look like mistyped ones.
-    Raises InputError, naming the file and the line, for a file that cannot be read, wrong
-    quoting, lines with too many cells, and columns that are missing, unknown or duplicate.
-    """
-    text = textOf(Path(path), "for a table of this kind", "; save it as CSV UTF-8")
-    return parseSheet(text, str(path), required, optional, keepsMistakes, mayHaveOthers)
-
-
 def textOf(path: Path, purpose: str, advice: str = "") -> str:
     """Return the text of a file written by a person.
 
@@ -88,15 +69,26 @@ def textOf(path: Path, purpose: str, advice: str = "") -> str:
         raise InputError(f"{path}: the file cannot be opened ({error.strerror}).") from error
 
 
-def parseSheet(
-    text: str,
-    source: str,
+def readSheet(
+    source: str | Path,
     required: Sequence[str],
     optional: Sequence[str] = (),
     keepsMistakes: bool = False,
     mayHaveOthers: bool = False,
+    text: str | None = None,
 ) -> Sheet:
-    """Parse text as a table; see readSheet. source: name of the file, for messages."""
+    """Read a CSV file whose columns have the required and optional names, in any case and order.
+
+    Cells are separated by commas, semicolons or tabs; lines that start with # are comments; empty lines are skipped.
+    keepsMistakes: whether to return lines with their mistakes instead of raising, so that the caller can report further
+    mistakes in their cells. mayHaveOthers: whether to ignore other columns, unless their names look like mistyped ones.
+    text: of the file if that was read already; source is then its name, for messages. Raises InputError, naming the
+    file and the line, for a file that cannot be read, wrong quoting, lines with too many cells, and columns that are
+    missing, unknown or duplicate.
+    """
+    if text is None:
+        text = textOf(Path(source), "for a table of this kind", "; save it as CSV UTF-8")
+    source = str(source)
     rows, comments, separator = rowsOf(text, source)
     if not rows:
         raise InputError(f"{source}: the file is empty; its first line must be {','.join((*required, *optional))}.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
-from vtkmodules.vtkCommonDataModel import vtkDataObject
 
 from ..base.palettes import rgb
 from ..show.maps import Coloring
+from .nodes import oneChange
 
 # Size of a legend with numbers and of one with words, as fractions of the view's width and height: the letters of both
 # are alike, and can be read in a view of 400 x 240 pixels. Positions are fractions of what is left beside the legend.
@@ -16,76 +18,50 @@ POSITION = (0.98, 0.3)
 COLORS_ATTRIBUTE = "SegmentMetrics.Colors"
 
 
-def colorNodeClass(kind: str) -> str:
-    """Return the class of the color node of a kind of map; only a color table keeps names in a saved scene."""
-    return "vtkMRMLColorTableNode" if kind == "tolerance" else "vtkMRMLProceduralColorNode"
-
-
-def fillColorNode(colorNode, coloring: Coloring) -> None:
-    """Fill a node of colorNodeClass() with the colors of a map."""
+def fillColorNode(colorNode, kind: str, colors: Mapping[str, str] | Sequence[str], ends: tuple[float, float]) -> None:
+    """Fill a color table with named colors, or a node of a color function with colors, between two values."""
     from vtkmodules.vtkRenderingCore import vtkColorTransferFunction
 
-    colors, (low, high) = [rgb(color) for color in coloring.palette], coloring.ends
-    if coloring.kind == "tolerance":
+    if isinstance(colors, Mapping):
         colorNode.SetTypeToUser()
         colorNode.SetNumberOfColors(len(colors))
-        for n, (name, color) in enumerate(zip(coloring.bands, colors, strict=True)):
-            colorNode.SetColor(n, name, *color, 1.0)
-        colorNode.GetLookupTable().SetTableRange(low, high)
+        for n, (name, color) in enumerate(colors.items()):
+            colorNode.SetColor(n, name, *rgb(color), 1.0)
+        colorNode.GetLookupTable().SetTableRange(*ends)
     else:
         function = vtkColorTransferFunction()
-        for value, color in zip(np.linspace(low, high, len(colors)), colors, strict=True):
-            function.AddRGBPoint(value, *color)
+        for value, color in zip(np.linspace(*ends, len(colors)), colors, strict=True):
+            function.AddRGBPoint(value, *rgb(color))
         colorNode.SetAndObserveColorTransferFunction(function)
-    colorNode.SetAttribute(COLORS_ATTRIBUTE, coloring.kind)
+    colorNode.SetAttribute(COLORS_ATTRIBUTE, kind)
 
 
-def showColors(display, colorNode, array: str, ends: tuple[float, float], isNew: bool) -> None:
-    """Color a model by a point array. isNew: whether to set what users may change, too."""
-    if isNew:
-        display.SetVisibility2D(True)
-        display.SetSliceIntersectionThickness(4)
-        # little shading, so that the colors on the surface match the legend
-        display.SetAmbient(0.3)
-        display.SetDiffuse(0.8)
-        display.SetSpecular(0.0)
-    display.SetAndObserveColorNodeID(colorNode.GetID())
-    display.SetActiveScalar(array, vtkDataObject.POINT)
-    display.SetScalarRangeFlag(display.UseManualScalarRange)
-    display.SetScalarRange(*ends)
-    display.SetScalarVisibility(True)
-
-
-def showLegend(modelNode, coloring: Coloring):
-    """Give a distance map a legend in the 3D views and return its vtkMRMLColorLegendDisplayNode.
-
-    An existing legend gets the new content but keeps its position and visibility. The maps of both sides have the same
-    colors: one of their legends is enough, see maps.showMaps().
-    """
+def showLegend(modelNode, coloring: Coloring, count: int):
+    """Give a map a legend in the 3D views and return its display node; an old one keeps its place and visibility."""
     import slicer
 
-    isNew = legendOf(modelNode) is None
+    isNew, isOfWords = legendOf(modelNode) is None, coloring.isOfWords
     legend = slicer.vtkSlicerColorLogic.AddDefaultColorLegendDisplayNode(modelNode)
-    wasModifying = legend.StartModify()
-    legend.SetTitleText(shortTitle(coloring))
-    isOfWords = coloring.isOfWords
-    legend.SetMaxNumberOfColors(len(coloring.palette) if isOfWords else 256)
-    legend.SetNumberOfLabels(3)
-    # Slicer ignores font sizes: it scales the labels until the widest one fits beside the bar, and the title to match.
-    # Blanks keep short ones as small as the others.
-    legend.SetLabelFormat("%s" if isOfWords else "%+8.3g" if coloring.ends[0] < 0 else "%9.3g")
-    if isNew or bool(legend.GetUseColorNamesForLabels()) != isOfWords:
-        legend.SetUseColorNamesForLabels(isOfWords)
-        sizes = (SIZE_OF_NUMBERS, SIZE_OF_WORDS)
-        if isNew or tuple(legend.GetSize()) == sizes[not isOfWords]:  # keep a size that the user chose
-            legend.SetSize(*sizes[isOfWords])
-    if isNew:
-        legend.SetOrientation(legend.Vertical)
-        legend.SetPosition(*POSITION)
-        legend.GetLabelTextProperty().SetFontFamilyToArial()
-        legend.SetVisibility(True)
-        legend.SetVisibility2D(False)  # in slice views it would cover the anatomy
-    legend.EndModify(wasModifying)
+    # one short line, because Slicer scales the title with the labels
+    titles = {"bld": "Local (mm)", "sd": "Local SD (mm)"} | ({"signed": "mm, + outside"} if coloring.hasSides else {})
+    with oneChange(legend):
+        legend.SetTitleText(titles.get(coloring.kind, coloring.title))
+        legend.SetMaxNumberOfColors(count if isOfWords else 256)
+        legend.SetNumberOfLabels(max(3, count) if isOfWords else 3)
+        # Slicer ignores font sizes: it scales the labels until the widest one fits beside the bar. Blanks keep short
+        # ones as small as the others.
+        legend.SetLabelFormat("%s" if isOfWords else "%+8.3g" if coloring.ends[0] < 0 else "%9.3g")
+        if isNew or bool(legend.GetUseColorNamesForLabels()) != isOfWords:
+            legend.SetUseColorNamesForLabels(isOfWords)
+            sizes = (SIZE_OF_NUMBERS, SIZE_OF_WORDS)
+            if isNew or tuple(legend.GetSize()) == sizes[not isOfWords]:  # keep a size that the user chose
+                legend.SetSize(*sizes[isOfWords])
+        if isNew:
+            legend.SetOrientation(legend.Vertical)
+            legend.SetPosition(*POSITION)
+            legend.GetLabelTextProperty().SetFontFamilyToArial()
+            legend.SetVisibility(True)
+            legend.SetVisibility2D(False)  # in slice views it would cover the anatomy
     return legend
 
 
@@ -105,11 +81,3 @@ def legendOf(modelNode):
     import slicer
 
     return slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(modelNode)
-
-
-def shortTitle(coloring: Coloring) -> str:
-    """Return the title of a legend in a view: one short line, because Slicer scales it with the labels."""
-    titles = {"bld": "Local (mm)", "sd": "Local SD (mm)"}
-    if coloring.kind == "signed" and coloring.hasSides:
-        return "mm, + outside"
-    return titles.get(coloring.kind, coloring.title)

@@ -23,7 +23,7 @@ from ..model.structures import Match, Pairing, nameMeant
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from .doses import doseOf
-from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf, structureFromSegment
+from .inputs import SegmentReader, asDisplayed, findSegment, nameOf, segmentationOf
 from .pairs import pairSegments
 
 # What comparisons import only when they need it.
@@ -33,10 +33,7 @@ Comparisons = CaseResult
 
 
 def prepare() -> None:
-    """Import what comparisons need, so that the first one takes hardly longer than the next.
-
-    For a user interface, while the user chooses what to compare.
-    """
+    """Import what comparisons need, while the user still chooses: the first one then takes no longer than the next."""
     for module in LATER:
         importlib.import_module(module)
 
@@ -101,8 +98,8 @@ def openCase(
                 name = nameOf(segmentationOf(node), identifier)
                 raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error
         if settings.ignore is not None:
-            mark = structureFromSegment(reference[0], settings.ignore)
-            pair = _shownAgain(leaveOut(pair, [mark], settings.ignore), settings)
+            mark = SegmentReader(reference[0]).structure(settings.ignore)
+            pair = _showAgain(leaveOut(pair, [mark], settings.ignore), settings)
         return Case(Pairing((Match(pair[0], pair[1]),), (), ()), settings, protocol, criticals, plan, isWhole=False)
     # segments are paired by name and code, whether or not they can be measured
     pairing = pairSegments(reference, test, choices=choices, proposed=proposed)
@@ -114,10 +111,16 @@ def openCase(
         return Case(pairStructures(*sides, choices=choices), settings, protocol, criticals, plan, unusable=lost)
     if settings.ignore is not None:
         known = separateIgnored(everything, settings.ignore)
-        read = [{one.segmentID: one for one in _shownAgain(side, settings)} for side in known]
-    failures = {name: reasonOf(error) for name, error in pairing.failures.items()} | _failuresOf(pairing, problems)
-    alone = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]
-    pairing = replace(withProposals(_measurable(pairing, *read), alone), failures={})
+        read = [{one.segmentID: one for one in _showAgain(side, settings)} for side in known]
+    failures = {name: reasonOf(error) for name, error in pairing.failures.items()}
+    alone: list[tuple[Structure | None, ...]] = [(structure, None) for structure in pairing.unmatchedReference]
+    alone += [(None, structure) for structure in pairing.unmatchedTest]
+    for both in (*map(tuple, pairing.pairs), *alone):
+        whys = [ofNode.get(one.segmentID) for one, ofNode in zip(both, problems, strict=True) if one is not None]
+        if why := " ".join(dict.fromkeys(filter(None, whys))):
+            failures[pairTitle(one.name for one in both if one is not None)] = why
+    left = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]
+    pairing = replace(withProposals(_measurable(pairing, *read), left), failures={})
     return Case(pairing, settings, protocol, criticals, plan, unusable=failures)
 
 
@@ -174,10 +177,10 @@ def compareSegments(
     return Comparison.of(result[0])
 
 
-def _shownAgain(structures: Iterable[Structure], settings: Settings) -> list[Structure]:
+def _showAgain(structures: Iterable[Structure], settings: Settings) -> list[Structure]:
     """Return structures with the surface that the settings ask for, also those that have lost it with their voxels."""
     isLost = settings.surface == "displayed"
-    return [displayed(one) if isLost and one.givenSurface is None and not one.isEmpty else one for one in structures]
+    return [asDisplayed(one) if isLost and one.givenSurface is None and not one.isEmpty else one for one in structures]
 
 
 def compareSegmentations(
@@ -262,37 +265,17 @@ def _readAll(
     return read, problems
 
 
-def _failuresOf(pairing: Pairing, problems: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the reasons why pairs of segments, and segments without a counterpart, cannot be measured, by name.
-
-    problems: for each node, the reasons why segments cannot be read, by segment ID.
-    """
-    alone: list[tuple[Structure | None, ...]] = [(structure, None) for structure in pairing.unmatchedReference]
-    alone += [(None, structure) for structure in pairing.unmatchedTest]
-    failures = {}
-    for sides in (*map(tuple, pairing.pairs), *alone):
-        whys = [ofNode.get(s.segmentID) for s, ofNode in zip(sides, problems, strict=True) if s is not None]
-        if any(whys):
-            failures[pairTitle(s.name for s in sides if s is not None)] = " ".join(dict.fromkeys(filter(None, whys)))
-    return failures
-
-
 def _measurable(pairing: Pairing, reference: Mapping[str, Structure], test: Mapping[str, Structure]) -> Pairing:
-    """Return a pairing of segments with the segments replaced by their structures, which are given by segment ID.
-
-    Unreadable segments and their partners are removed. The partner of an unreadable segment is not unmatched: its
-    counterpart exists and only cannot be measured.
-    """
-
-    def found(segments: Iterable, structures: Mapping[str, Structure]) -> list[Structure | None]:
-        return [structures.get(segment.segmentID) for segment in segments]
-
-    ours, theirs = found((r for r, _ in pairing.pairs), reference), found((t for _, t in pairing.pairs), test)
-    pairs = zip(pairing.pairs, ours, theirs, strict=True)
+    """Return a pairing with structures, by segment ID, in place of segments, without unreadable ones and partners."""
+    pairs = []
+    for match in pairing.pairs:
+        ours, theirs = reference.get(match.reference.segmentID), test.get(match.test.segmentID)
+        if ours is not None and theirs is not None:
+            pairs.append(replace(match, reference=ours, test=theirs))
     return replace(
         pairing,
-        pairs=tuple(replace(match, reference=r, test=t) for match, r, t in pairs if r is not None and t is not None),
-        unmatchedReference=tuple(filter(None, found(pairing.unmatchedReference, reference))),
-        unmatchedTest=tuple(filter(None, found(pairing.unmatchedTest, test))),
+        pairs=tuple(pairs),
+        unmatchedReference=tuple(filter(None, (reference.get(one.segmentID) for one in pairing.unmatchedReference))),
+        unmatchedTest=tuple(filter(None, (test.get(one.segmentID) for one in pairing.unmatchedTest))),
         sets=(StructureSet.of(reference.values()), StructureSet.of(test.values())),
     )

@@ -12,11 +12,9 @@ from .inputs import SegmentReader, gridOf, linearMatrix, worldTransform
 
 
 def contentHashOfSegment(structure: Structure, segmentationNode, surface: str = "unsmoothed") -> str:
-    """Return a short text that stays the same as long as the measured contents of a segment do.
+    """Return a short text that stays the same as long as the measured contents of a segment of a node do.
 
-    Slicer also reports modifications if nothing has changed, for example when the scene is saved. So only the contents
-    can show that results are out of date: the voxels or surface, and their position in the world. structure: created
-    from a segment of the node. surface: as in Settings; the conversion parameters are included only for "displayed".
+    Slicer reports modifications also where nothing has changed, as when a scene is saved. surface: as in Settings.
     """
     if structure.isEmpty:
         return "empty"
@@ -28,10 +26,7 @@ def contentHashOfSegment(structure: Structure, segmentationNode, surface: str = 
 
 
 class ContentHashes:
-    """A cache of the current content hashes of a node's segments, with the modification keys of the last reading.
-
-    Segments with the same key are unchanged and not read again. The keys are meaningless in another session.
-    """
+    """The current content hashes of a node's segments; those with the same modification keys are not read again."""
 
     def __init__(self):
         self._read: dict[str, tuple[tuple, str]] = {}
@@ -39,10 +34,7 @@ class ContentHashes:
     def current(
         self, segmentationNode, segmentIDs: Iterable[str], surface: str = "unsmoothed"
     ) -> Iterator[tuple[str, str]]:
-        """Yield the IDs of segments with their content hashes.
-
-        The generator must be consumed before the segments are modified. Raises ValueError as structureFromSegment does.
-        """
+        """Yield the IDs of segments with their content hashes, before any of them is modified."""
         reader, keys = SegmentReader(segmentationNode), modificationKeys(segmentationNode)
         isLinear = linearMatrix(worldTransform(segmentationNode)) is not None
         # without a nonlinear transform the voxels are sufficient, and creating a smooth surface would take long
@@ -73,11 +65,7 @@ class DoseHash:
 
 
 def modificationKeys(segmentationNode) -> dict[str, tuple]:
-    """Return a key for every segment, by ID, that is equal only if the segment and its linear transform are unchanged.
-
-    The key does not depend on the voxels' values and often differs even if they are the same. Modification times are
-    unique, so an object that reuses the address of an earlier one has a different time.
-    """
+    """Return a key for every segment, by ID, that is equal only if it and its linear transform are unchanged."""
     import slicer
 
     segmentation = segmentationNode.GetSegmentation()
@@ -91,28 +79,18 @@ def modificationKeys(segmentationNode) -> dict[str, tuple]:
         segmentation.SerializeAllConversionParameters(),
         None if linear is None else linear.tobytes(),
     )
-    segments = {identifier: segmentation.GetSegment(identifier) for identifier in segmentation.GetSegmentIDs()}
-    stored = {identifier: _representations(segment) for identifier, segment in segments.items()}
     # editing a labelmap in place may modify only one of the segments that share it
     latest: dict[str, int] = {}
-    for identifier, segment in segments.items():
-        for _, address, time in stored[identifier]:
-            latest[address] = max(latest.get(address, 0), time, segment.GetMTime())
-    return {
-        identifier: (
-            common,
-            segment.__this__,
-            segment.GetMTime(),
-            segment.GetLabelValue(),
-            tuple((name, address, latest[address]) for name, address, _ in stored[identifier]),
-        )
-        for identifier, segment in segments.items()
-    }
-
-
-def _representations(segment) -> list[tuple[str, str, int]]:
-    """Return the name, the address and the modification time of every stored representation of a vtkSegment."""
-    names: list[str] = []
-    segment.GetContainedRepresentationNames(names)
-    found = [(name, segment.GetRepresentation(name)) for name in names]
-    return [(name, data.__this__, data.GetMTime()) for name, data in found]
+    keys: dict[str, tuple] = {}
+    stored: dict[str, list[tuple[str, str]]] = {}
+    for identifier in segmentation.GetSegmentIDs():
+        names: list[str] = []
+        segment = segmentation.GetSegment(identifier)
+        time = segment.GetMTime()
+        keys[identifier] = common, segment.__this__, time, segment.GetLabelValue()
+        segment.GetContainedRepresentationNames(names)
+        data = {name: segment.GetRepresentation(name) for name in names}
+        stored[identifier] = [(name, one.__this__) for name, one in data.items()]
+        for one in data.values():
+            latest[one.__this__] = max(latest.get(one.__this__, 0), one.GetMTime(), time)
+    return {i: (*key, *((name, address, latest[address]) for name, address in stored[i])) for i, key in keys.items()}

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import fields
 
 from ..base.errors import InputError, requireKind
 from ..conventions import known
 from ..conventions.evaluation import Reported, Reports
 from ..face import Comparison
 from ..show.tablemodel import Column, Table
-from .arguments import asScene, requireComparison
+from .nodes import asScene, requireComparison
 from .outputs import OTHER_VERSION, fillTable, pairName
 from .resultnodes import resultNode
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
 CONVENTIONS_ATTRIBUTE = "SegmentMetrics.Conventions"
+FIELDS = tuple(one.name for one in fields(Reported))
 COLUMNS = (
     Column("Convention", description="Short name of the tool", isText=True),
     Column("Tool", description="Tool and the version whose numbers these are", isText=True),
@@ -70,26 +72,12 @@ def showConventionsTable(
     scene = asScene(scene)
     conventions = Comparison.of(comparison).conventions() if conventions is None else conventions
     requireKind(conventions, Mapping, "The table of other tools", "the result of comparison.conventions()")
-    found = [(known()[tool], number) for tool, numbers in conventions.items() for number in numbers.values()]
-    rows = [
-        [
-            tool.key,
-            tool.label,
-            number.key,
-            number.name,
-            number.value,
-            number.unit,
-            number.reference,
-            number.difference,
-            number.leaning,
-            "yes" if number.isReproducible else "no",
-            number.reason,
-        ]
-        for tool, number in found
-    ]
-    everything = {
-        tool: {key: _kept(number) for key, number in numbers.items()} for tool, numbers in conventions.items()
-    }
+    everything, rows = {}, []
+    for tool, numbers in conventions.items():
+        everything[tool] = {key: _write(number) for key, number in numbers.items()}
+        for one in numbers.values():
+            row = [tool, known()[tool].label, one.key, one.name, one.value, one.unit, one.reference, one.difference]
+            rows.append([*row, one.leaning, "yes" if one.isReproducible else "no", one.reason])
     name = f"{pairName(comparison)}: what other tools would report"
     with resultNode("vtkMRMLTableNode", comparison, "conventions", name, scene=scene, given=tableNode) as node:
         fillTable(node, Table(COLUMNS, rows))
@@ -123,7 +111,7 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
     try:
         kept = json.loads(text)
         return {
-            tool: Reports(known()[tool].tool, {key: _recalled(key, number) for key, number in numbers.items()})
+            tool: Reports(known()[tool].tool, {key: _recall(number) for key, number in numbers.items()})
             for tool, numbers in kept.items()
             if tool in known()
         }
@@ -132,21 +120,13 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
         raise InputError(f"The results of other tools cannot be read from {name}. {OTHER_VERSION}") from error
 
 
-def _kept(number: Reported) -> dict:
-    """Return a number for JSON with everything that _recalled needs, including its exact values as text, even inf."""
-    exact: dict[str, Any] = {"exact": repr(float(number.value)), "reference": repr(float(number.reference))}
-    exact |= {"lower": number.lower, "upper": number.upper}
-    return {**number.toDictionary(), "title": number.title, "better": number.better, **exact}
+def _write(number: Reported) -> dict:
+    """Return a number for JSON with all that _recall() needs, in which inf and nan are texts."""
+    given = {name: getattr(number, name) for name in FIELDS}
+    texts = {name: repr(one) for name, one in given.items() if isinstance(one, float) and not math.isfinite(one)}
+    return number.toDictionary() | given | texts
 
 
-def _recalled(key: str, kept: Mapping) -> Reported:
-    same = {name: kept[name] for name in ("title", "name", "unit", "status", "reason", "better")}
-    return Reported(
-        key=key,
-        value=float(kept["exact"]),
-        reference=float(kept["reference"]),
-        isReproducible=kept.get("reproducible", True),
-        lower=kept.get("lower"),
-        upper=kept.get("upper"),
-        **same,
-    )
+def _recall(stored: Mapping) -> Reported:
+    given = {name: stored[name] for name in FIELDS}
+    return Reported(**given | {name: float(given[name]) for name in ("value", "reference")})

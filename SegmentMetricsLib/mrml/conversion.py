@@ -37,13 +37,10 @@ _surfaceOfMask: weakref.WeakKeyDictionary[Mask, vtkPolyData] = weakref.WeakKeyDi
 
 
 def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str, str] | None = None) -> vtkPolyData:
-    """Return the closed surface of a labelmap or of a segment, converted in a private segmentation.
+    """Return the closed surface, RAS mm, of a vtkOrientedImageData of 0 and 1, or of a segment of a vtkSegmentation.
 
-    The result is in the coordinates of the source (RAS mm, before any parent transform), with point normals if the
-    parameters request them. For an empty labelmap it has no points. source: a vtkOrientedImageData of 0 and 1, or a
-    vtkSegmentation together with a segment ID; the conversion parameters of the segmentation are used. parameters:
-    conversion parameters by Slicer's names that override those of the source. Raises ValueError for an unknown segment
-    and if the conversion is not possible.
+    It is made in a private segmentation. parameters: of the conversion, in place of those of the source. Raises
+    ValueError if it is not possible.
     """
     import slicer
 
@@ -58,8 +55,6 @@ def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str,
         segmentID = "segment"
         private.AddSegment(segment, segmentID)
     else:
-        if source.GetSegment(segmentID) is None:
-            raise InputError(f"The segmentation has no segment {segmentID}.")
         private.SetSourceRepresentationName(source.GetSourceRepresentationName())
         private.CopyConversionParameters(source)
         private.CopySegmentFromSegmentation(source, segmentID)
@@ -100,19 +95,15 @@ def orientedImage(mask: Mask):
 
 
 def displayedSurface(structure) -> vtkPolyData:
-    """Return the surface that Slicer shows for a structure, as vtkPolyData in RAS mm with normals.
+    """Return the surface that Slicer shows for a structure, in RAS mm with normals; not to be modified.
 
-    The result is cached and must not be modified. Voxels are converted as Slicer does by default, unless the structure
-    was measured on a displayed surface, which is then returned. Structures without voxels and contours in a plane
-    (lines, no normals) are returned as measured. structure: a Structure or a Mask. Raises ValueError if it is empty.
+    Structures without voxels and contours in a plane (lines, no normals) are returned as measured. Raises ValueError if
+    it is empty.
     """
-    if isinstance(structure, Mask):
-        mask: Mask | None = structure
-    else:
-        if structure.isEmpty:
-            raise InputError(f"{structure.name} is empty, so there is nothing to show.")
-        mask = None if structure.dimension == 2 or structure.surfaceKind == "displayed" else structure.mask
-    if mask is None:
+    if structure.isEmpty:
+        raise InputError(f"{structure.name} is empty, so there is nothing to show.")
+    mask = structure.mask
+    if mask is None or structure.dimension == 2 or structure.surfaceKind == "displayed":
         return withNormals(toRas(toPolyData(structure.surface)))
     if mask not in _surfaceOfMask:
         _surfaceOfMask[mask] = outward(closedSurface(orientedImage(mask)))
@@ -122,12 +113,10 @@ def displayedSurface(structure) -> vtkPolyData:
 def drawnSurface(
     structure, what: str, measured: Surface, surface: str = "displayed", shown: vtkPolyData | None = None
 ) -> tuple[vtkPolyData, bool]:
-    """Return the surface that a map of a structure is drawn on, in RAS mm, and whether it is the measured one.
+    """Return the surface that every map of a structure is drawn on, in RAS mm, and whether it is the measured one.
 
     If the surface that Slicer shows encloses too little of the voxels' volume, as shareLeft() tells, it is the surface
-    around the voxels, and noteOf() says so. Every map of a structure is drawn on this one. what: the structure is, in
-    words. measured: what distances were measured on. surface: "displayed", or "measured" for the
-    measured one in any case. shown: the surface that Slicer shows; None makes it.
+    around the voxels, and noteOf() says so. what: the structure is, in words. shown: the surface that Slicer shows.
     """
     result, note = vtkPolyData(), ""
     isMeasured = surface == "measured"

@@ -10,10 +10,11 @@ from vtkmodules.vtkCommonCore import VTK_UNSIGNED_CHAR
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
 from ..base.palettes import COMPARED, rgb
-from ..geometry.grids import RAS_FROM_LPS
 from ..model.structures import REFERENCE_AND_TEST
 from .folders import ROLE_ATTRIBUTE, isResult
+from .images import shownVolumes
 from .markers import placingKept
+from .nodes import inRas, nodesOf, oneChange
 
 # On display nodes of others that were visible and are hidden now: "1", or how a segmentation was shown before only one
 # segment of it is shown, as an outline. It is saved with a scene, so that they come back when that is loaded.
@@ -37,25 +38,19 @@ HIDDEN = ("vtkMRMLSegmentationDisplayNode", "vtkMRMLModelDisplayNode", "vtkMRMLV
 
 
 def hideOthers(scene) -> list:
-    """Hide all visible segmentations, models and volume renderings, except what SegmentMetrics shows.
-
-    Only the visibility of their display nodes changes, not that of single segments. Returns these display nodes.
-    """
+    """Hide all visible segmentations, models and volume renderings but our own; return their display nodes."""
     hidden = []
     for display in _displayNodes(scene):
         node = display.GetDisplayableNode()
-        isOurs = node is None or node.GetHideFromEditors() or _isOurModel(node)
-        if display.GetVisibility() and not isOurs:
-            wasModifying = display.StartModify()
+        if node is None or node.GetHideFromEditors() or not display.GetVisibility():
+            continue
+        if node.IsA("vtkMRMLModelNode") and isResult(node, node.GetAttribute(ROLE_ATTRIBUTE) or ""):
+            continue
+        with oneChange(display):
             display.SetAttribute(HIDDEN_ATTRIBUTE, HIDDEN_ALONE)
             display.SetVisibility(False)
-            display.EndModify(wasModifying)
-            hidden.append(display)
+        hidden.append(display)
     return hidden
-
-
-def _isOurModel(node) -> bool:
-    return node.IsA("vtkMRMLModelNode") and isResult(node, node.GetAttribute(ROLE_ATTRIBUTE) or "")
 
 
 def forgetIfShown(display) -> None:
@@ -68,70 +63,59 @@ def restoreOthers(scene) -> None:
     """Show again what was hidden or shown as an outline, also before the scene was saved and loaded."""
     for display in _displayNodes(scene):
         before = display.GetAttribute(HIDDEN_ATTRIBUTE)
-        if before:
-            wasModifying = display.StartModify()
+        if not before:
+            continue
+        with oneChange(display):
             display.RemoveAttribute(HIDDEN_ATTRIBUTE)
             if before == HIDDEN_ALONE:
                 display.SetVisibility(True)
-            else:
-                _setLook(display, json.loads(before))
-            display.EndModify(wasModifying)
+                continue
+            look, node = json.loads(before), display.GetDisplayableNode()
+            for name in LOOK:
+                getattr(display, f"Set{name}")(look[name])
+            if display.GetAttribute(COVERED_ATTRIBUTE):  # a map is shown in its place
+                display.SetVisibility3D(False)
+            for each, (isVisible, color) in look["segments"].items():
+                if node is None or node.GetSegmentation() is None or node.GetSegmentation().GetSegment(each) is None:
+                    continue
+                display.SetSegmentVisibility(each, isVisible)
+                if color[0] < 0:
+                    display.UnsetSegmentOverrideColor(each)
+                else:
+                    display.SetSegmentOverrideColor(each, *color)
 
 
 def showOutlines(outlines: Mapping, scene) -> None:
-    """Show only some segments of segmentations, as outlines in the slice views, until restoreOthers().
+    """Show only some segments as outlines in the slice views, until restoreOthers().
 
     outlines: by segmentation display node the colors, RGB in [0, 1] or None for its own, by segment ID.
     """
     for display, colors in outlines.items():
-        wasModifying = display.StartModify()
-        before = display.GetAttribute(HIDDEN_ATTRIBUTE)
-        if before in (None, HIDDEN_ALONE):
-            look = _lookOf(display)
-            look["Visibility"] = look["Visibility"] or before == HIDDEN_ALONE
-            display.SetAttribute(HIDDEN_ATTRIBUTE, json.dumps(look))
-        display.SetVisibility(True)
-        display.SetVisibility3D(False)
-        display.SetVisibility2DFill(False)
-        display.SetVisibility2DOutline(True)
-        display.SetSliceIntersectionThickness(THICKNESS)
-        for each in display.GetDisplayableNode().GetSegmentation().GetSegmentIDs():
-            display.SetSegmentVisibility(each, each in colors)
-            if colors.get(each) is not None:
-                display.SetSegmentOverrideColor(each, *colors[each])
-        display.EndModify(wasModifying)
-
-
-def _lookOf(display) -> dict:
-    look = {name: getattr(display, f"Get{name}")() for name in LOOK}
-    look["Visibility3D"] = look["Visibility3D"] or bool(display.GetAttribute(COVERED_ATTRIBUTE))
-    identifiers = display.GetDisplayableNode().GetSegmentation().GetSegmentIDs()
-    look["segments"] = {
-        each: [display.GetSegmentVisibility(each), list(display.GetSegmentOverrideColor(each))] for each in identifiers
-    }
-    return look
-
-
-def _setLook(display, look: Mapping) -> None:
-    for name in LOOK:
-        getattr(display, f"Set{name}")(look[name])
-    if display.GetAttribute(COVERED_ATTRIBUTE):  # a map is shown in its place
-        display.SetVisibility3D(False)
-    segmentation = display.GetDisplayableNode().GetSegmentation() if display.GetDisplayableNode() else None
-    for each, (isVisible, color) in look["segments"].items():
-        if segmentation is not None and segmentation.GetSegment(each) is not None:
-            display.SetSegmentVisibility(each, isVisible)
-            if color[0] < 0:
-                display.UnsetSegmentOverrideColor(each)
-            else:
-                display.SetSegmentOverrideColor(each, *color)
+        before, looks = display.GetAttribute(HIDDEN_ATTRIBUTE), {}
+        segments = display.GetDisplayableNode().GetSegmentation().GetSegmentIDs()
+        with oneChange(display):
+            if before in (None, HIDDEN_ALONE):
+                looks = {name: getattr(display, f"Get{name}")() for name in LOOK}
+                looks["Visibility"] = looks["Visibility"] or before == HIDDEN_ALONE
+                looks["Visibility3D"] = looks["Visibility3D"] or bool(display.GetAttribute(COVERED_ATTRIBUTE))
+                looks["segments"] = {
+                    each: [display.GetSegmentVisibility(each), list(display.GetSegmentOverrideColor(each))]
+                    for each in segments
+                }
+                display.SetAttribute(HIDDEN_ATTRIBUTE, json.dumps(looks))
+            display.SetVisibility(True)
+            display.SetVisibility3D(False)
+            display.SetVisibility2DFill(False)
+            display.SetVisibility2DOutline(True)
+            display.SetSliceIntersectionThickness(THICKNESS)
+            for each in segments:
+                display.SetSegmentVisibility(each, each in colors)
+                if colors.get(each) is not None:
+                    display.SetSegmentOverrideColor(each, *colors[each])
 
 
 def showLines(surfaces: Mapping[str, vtkPolyData], scene, in2D=REFERENCE_AND_TEST, in3D: bool = False) -> None:
-    """Show surfaces, by side, as lines in the slice views; remove those of a side that has none.
-
-    surfaces: RAS mm. in2D: the sides whose line is shown. in3D: whether the surfaces are shown in the 3D views, too.
-    """
+    """Show surfaces, RAS mm by side, in the slice views for the sides in2D, and perhaps in 3D; remove the others."""
     found = _ours(scene)
     for side in REFERENCE_AND_TEST:
         model = found.get(side)
@@ -147,11 +131,10 @@ def showLines(surfaces: Mapping[str, vtkPolyData], scene, in2D=REFERENCE_AND_TES
         if model.GetPolyData() is not surfaces[side]:
             model.SetAndObservePolyData(surfaces[side])
         display = model.GetDisplayNode()
-        wasModifying = display.StartModify()
-        display.SetVisibility(True)
-        display.SetVisibility2D(side in in2D)
-        display.SetVisibility3D(in3D)
-        display.EndModify(wasModifying)
+        with oneChange(display):
+            display.SetVisibility(True)
+            display.SetVisibility2D(side in in2D)
+            display.SetVisibility3D(in3D)
 
 
 def showPoint(position, scene) -> None:
@@ -172,16 +155,13 @@ def showPoint(position, scene) -> None:
         display.SetSliceProjection(True)  # the slices go through the middle of the patch, not through its tip
         node.SetLocked(True)
     node.RemoveAllControlPoints()
-    node.AddControlPoint(*(RAS_FROM_LPS[:3, :3] @ np.array(position)).tolist())
+    node.AddControlPoint(*inRas(position).tolist())
 
 
 def showExtent(low, high, scene) -> None:
-    """Give slice views without an image an empty label map from a lowest to a highest corner, LPS mm.
-
-    Without any volume, the sliders of their positions are wrong.
-    """
+    """Give slice views without an image, whose sliders are wrong, an empty label map between two corners, LPS mm."""
     bare, node = [], _ours(scene).get(EXTENT)
-    for composite in (one for one in scene.GetNodes() if one.IsA("vtkMRMLSliceCompositeNode")):
+    for composite in nodesOf(scene, "vtkMRMLSliceCompositeNode"):
         labels = scene.GetNodeByID(composite.GetLabelVolumeID() or "")
         if not composite.GetBackgroundVolumeID() and labels in (None, node):
             bare.append(composite)
@@ -197,7 +177,7 @@ def showExtent(low, high, scene) -> None:
     node.SetAndObserveImageData(image)
     node.SetSpacing(*spacing.tolist())
     node.SetIJKToRASDirections(-1, 0, 0, 0, -1, 0, 0, 0, 1)
-    node.SetOrigin(*(RAS_FROM_LPS[:3, :3] @ np.asarray(low, float)).tolist())
+    node.SetOrigin(*inRas(low).tolist())
     for composite in bare:
         composite.SetLabelVolumeID(node.GetID())
 
@@ -205,8 +185,8 @@ def showExtent(low, high, scene) -> None:
 def removeLines(scene) -> None:
     """Remove the lines, the mark and the empty label map from the scene."""
     found = _ours(scene)
-    for composite in scene.GetNodes() if EXTENT in found else ():
-        if composite.IsA("vtkMRMLSliceCompositeNode") and composite.GetLabelVolumeID() == found[EXTENT].GetID():
+    for composite in nodesOf(scene, "vtkMRMLSliceCompositeNode") if EXTENT in found else ():
+        if composite.GetLabelVolumeID() == found[EXTENT].GetID():
             composite.SetLabelVolumeID(None)
     for node in found.values():
         _remove(node, scene)
@@ -242,3 +222,19 @@ def _remove(node, scene) -> None:
 
 def _displayNodes(scene) -> list:
     return [node for node in scene.GetNodes() if any(map(node.IsA, HIDDEN))]
+
+
+def chooseInEditor(segmentationNode, segment: str, scene) -> None:
+    """Let Segment Editor edit a segment on the image in the views when it is opened, not the first of the scene."""
+    node = scene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
+    if node is None:
+        import slicer
+
+        node = slicer.vtkMRMLSegmentEditorNode()
+        node.SetSingletonTag("SegmentEditor")
+        node = scene.AddNode(node)
+    with oneChange(node):
+        node.SetAndObserveSegmentationNode(segmentationNode)
+        node.SetSelectedSegmentID(segment)
+        for image in shownVolumes(scene)[:1]:
+            node.SetAndObserveSourceVolumeNode(image)

@@ -1,17 +1,18 @@
 """Folders of results in the scene: one per pair, identified by the compared segments and never by a node's name.
 
-Results that show many pairs at once have their own folder. To access it, pass the functions the value of allPairs()
-as the comparison.
+What is called a comparison here may be what stands in for it: a ComparedPair, ComparedObservers, or None for all pairs.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..model.structure import Identity
 from .colors import COLORS_ATTRIBUTE
+from .nodes import asScene, nodesOf, requireComparison
 
 ROLE_ATTRIBUTE = "SegmentMetrics.Role"
 PAIR_ATTRIBUTE = "SegmentMetrics.Pair"
@@ -23,28 +24,23 @@ REFERENCE_ROLES = {"reference": "SegmentMetrics.Reference", "test": "SegmentMetr
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """Two segments or two whole segmentations; stands in for their comparison when searching for results."""
+    """Two segments or two whole segmentations, with what charts of a pair show."""
 
     reference: Identity
     test: Identity
+    slices: Any = field(default=None, compare=False)
+    doseCurves: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
 class ComparedObservers:
-    """Several observers; stands in for a comparison when searching for results."""
+    """Several observers, by name."""
 
     observers: tuple[str, ...]
 
-    @property
-    def title(self) -> str:
-        return f"Segment Metrics: observers {', '.join(self.observers)}"
-
 
 def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
-    """Return the two segmentations that all comparisons have in common, or None if they do not.
-
-    The segmentations may have been removed from the scene since.
-    """
+    """Return the two segmentations, perhaps removed since, that all comparisons have in common; None if they do not."""
     sides = []
     for side in REFERENCE_ROLES:
         nodeIDs = {getattr(getattr(comparison, side), "nodeID", None) for comparison in comparisons}
@@ -56,29 +52,27 @@ def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
     return ComparedPair(*sides)
 
 
-def addToFolder(node, comparison, role: str) -> None:
-    """Put a result node into the folder of its pair and mark it; see addAllToFolder() for many nodes.
+def addToFolder(nodes: Mapping, comparison) -> None:
+    """Put result nodes, by role such as "table", into the folder of their pair, where the next run finds them.
 
-    role: the role of the node within the pair's results, for example "table".
-    """
-    addAllToFolder({role: node}, comparison)
-
-
-def addAllToFolder(nodes: Mapping, comparison) -> None:
-    """Put result nodes into the folder of their pair and mark them, so that the next run of the same pair finds them.
-
-    A node that was a result of another pair is moved, and the other folder is removed if it is then empty. One call for
-    many nodes is much faster than one call each.
-    nodes: nodes of one scene, by their role within the pair's results, for example "table".
+    The former folder of a node is removed if it is then empty. One call for many nodes is much faster.
     """
     scene = next(iter(nodes.values())).GetScene()
+    hierarchy, name = _hierarchy(scene), folderName(comparison, scene)
     before = {resultFolder(node) for node in nodes.values()} - {0}
-    folder = folderItem(comparison, scene)
-    hierarchy = _hierarchy(scene)
+    folder = next((item for item in map(resultFolder, _results(comparison, scene)) if item), 0)
+    if not folder:
+        folder = hierarchy.CreateFolderItem(hierarchy.GetSceneItemID(), name)
+        hierarchy.SetItemAttribute(folder, ROLE_ATTRIBUTE, "folder")
+    elif hierarchy.GetItemName(folder) != name:
+        hierarchy.SetItemName(folder, name)
+    nodeIDs = _nodeIDs(comparison, scene)
     for role, node in nodes.items():
         node.SetAttribute(ROLE_ATTRIBUTE, role)
         node.SetAttribute(NODE_ATTRIBUTE, node.GetID())
-        _setPair(node, comparison)
+        node.SetAttribute(PAIR_ATTRIBUTE, _pairKey(comparison))
+        for reference, nodeID in zip(REFERENCE_ROLES.values(), nodeIDs, strict=True):
+            node.SetNodeReferenceID(reference, nodeID)
         item = hierarchy.GetItemByDataNode(node) or hierarchy.CreateItem(folder, node)
         if hierarchy.GetItemParent(item) != folder:
             hierarchy.SetItemParent(item, folder)
@@ -89,8 +83,7 @@ def addAllToFolder(nodes: Mapping, comparison) -> None:
 def isResult(node, *roles: str) -> bool:
     """Return whether a node is a result with one of these roles, and not a copy that the user made of one.
 
-    Either a matching ID attribute or a node reference identifies an original: Slicer copies a node's attributes but not
-    its references, and IDs change when scenes are merged.
+    Slicer copies a node's attributes but not its references, and IDs change when scenes are merged.
     """
     if node.GetAttribute(ROLE_ATTRIBUTE) not in roles:
         return False
@@ -111,35 +104,17 @@ def findResults(comparison, scene) -> dict:
     return found
 
 
-def folderItem(comparison, scene) -> int:
-    """Return the subject hierarchy item of a pair's folder; create it if missing and update its name."""
-    hierarchy = _hierarchy(scene)
-    folder = next((item for item in map(resultFolder, _results(comparison, scene)) if item), 0)
-    if not folder:
-        folder = hierarchy.CreateFolderItem(hierarchy.GetSceneItemID(), folderName(comparison, scene))
-        hierarchy.SetItemAttribute(folder, ROLE_ATTRIBUTE, "folder")
-    elif hierarchy.GetItemName(folder) != folderName(comparison, scene):
-        hierarchy.SetItemName(folder, folderName(comparison, scene))
-    return folder
-
-
 def folderName(comparison, scene) -> str:
-    """Return the name of a pair's folder."""
+    """Return the name of a pair's folder, with the names of the segmentations that are in the scene."""
     if comparison is None:
         return "Segment Metrics: all pairs"
     if isinstance(comparison, ComparedObservers):
-        return comparison.title
-    names = [_fullName(compared, scene) for compared in (comparison.reference, comparison.test)]
+        return f"Segment Metrics: observers {', '.join(comparison.observers)}"
+    names = []
+    for one, nodeID in zip((comparison.reference, comparison.test), _nodeIDs(comparison, scene), strict=True):
+        what = one.name if one.segmentID else "all structures"
+        names.append(f"{what} of {scene.GetNodeByID(nodeID).GetName()}" if nodeID else one.name)
     return f"Segment Metrics: {names[0]} (reference) vs {names[1]} (test)"
-
-
-def _fullName(compared, scene) -> str:
-    """Return a structure's name with the name of its segmentation, if the segmentation is in the scene."""
-    nodeID = _nodeID(compared, scene)
-    if not nodeID:
-        return compared.name
-    isSegment = bool(compared.segmentID)
-    return f"{compared.name if isSegment else 'all structures'} of {scene.GetNodeByID(nodeID).GetName()}"
 
 
 def removeResults(comparison, *, scene=None) -> None:
@@ -152,8 +127,6 @@ def removeResults(comparison, *, scene=None) -> None:
     scene : optional
         The scene of the nodes; None means that of the application.
     """
-    from .arguments import asScene, requireComparison
-
     if comparison is not None:  # which stands for all pairs
         requireComparison(comparison)
     scene = asScene(scene)
@@ -188,12 +161,9 @@ def helpersOf(node) -> list:
 
 
 def removeUnusedColors(scene, among: Collection[str | None] | None = None) -> None:
-    """Remove color nodes of results that no display node uses; they are not deleted together with their models.
-
-    among: IDs of the color nodes to check, None for all.
-    """
-    used = {node.GetColorNodeID() for node in _nodesOf(scene, "vtkMRMLDisplayNode")}
-    for node in _nodesOf(scene, "vtkMRMLColorNode"):
+    """Remove color nodes of results that no display node uses: all, or those among these IDs."""
+    used = {node.GetColorNodeID() for node in nodesOf(scene, "vtkMRMLDisplayNode")}
+    for node in nodesOf(scene, "vtkMRMLColorNode"):
         isOurs = node.GetAttribute(COLORS_ATTRIBUTE) and (among is None or node.GetID() in among)
         if isOurs and node.GetID() not in used:
             scene.RemoveNode(node)
@@ -205,17 +175,11 @@ def _hierarchy(scene):
     return slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(scene)
 
 
-def _nodesOf(scene, className: str) -> list:
-    # the scene's own lookup by class iterates over all nodes for every result
-    return [node for node in scene.GetNodes() if node.IsA(className)]
-
-
 def _results(comparison, scene) -> list:
-    key = _pairKey(comparison)
-    nodeIDs = [_nodeID(structure, scene) for structure in _structures(comparison)]
+    key, nodeIDs = _pairKey(comparison), _nodeIDs(comparison, scene)
     found = [
         node
-        for node in _nodesOf(scene, "vtkMRMLNode")
+        for node in scene.GetNodes()
         if node.GetAttribute(PAIR_ATTRIBUTE) == key
         and [node.GetNodeReferenceID(role) for role in REFERENCE_ROLES.values()] == nodeIDs
     ]
@@ -241,21 +205,12 @@ def removeIfEmpty(folder: int, scene) -> None:
         hierarchy.RemoveItem(folder)
 
 
-def _structures(comparison) -> tuple:
-    isOfPair = comparison is not None and not isinstance(comparison, ComparedObservers)
-    return (comparison.reference, comparison.test) if isOfPair else (None, None)
-
-
-def _nodeID(structure, scene) -> str | None:
-    """Return the ID of a structure's segmentation, or None if it is not in the scene."""
-    nodeID = structure.nodeID if structure is not None else None
-    return nodeID if nodeID and scene.GetNodeByID(nodeID) is not None else None
-
-
-def _setPair(node, comparison) -> None:
-    node.SetAttribute(PAIR_ATTRIBUTE, _pairKey(comparison))
-    for structure, role in zip(_structures(comparison), REFERENCE_ROLES.values(), strict=True):
-        node.SetNodeReferenceID(role, _nodeID(structure, node.GetScene()))
+def _nodeIDs(comparison, scene) -> list[str | None]:
+    """Return the IDs of the two segmentations, None for what is in none, or in one that is not in the scene."""
+    if comparison is None or isinstance(comparison, ComparedObservers):
+        return [None, None]
+    given = [one.nodeID for one in (comparison.reference, comparison.test)]
+    return [nodeID if nodeID and scene.GetNodeByID(nodeID) is not None else None for nodeID in given]
 
 
 def _pairKey(comparison) -> str:
@@ -273,3 +228,34 @@ def _structureKey(structure) -> list:
     if structure.nodeID is not None:
         return ["segmentation"]
     return ["file", structure.file or "", structure.label or None, structure.name]
+
+
+class Leftovers:
+    """Records what belongs to results that are about to be removed, and removes it afterwards, but no other results."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def note(self, node) -> None:
+        """Record what belongs to a result that is about to be removed from its scene."""
+        helpers = helpersOf(node)
+        self.helpers |= {helper.GetID() for helper in helpers}
+        self.colors |= {helper.GetColorNodeID() for helper in helpers if helper.IsA("vtkMRMLDisplayNode")}
+        self.items |= {resultFolder(node)} - {0}
+
+    def forget(self) -> None:
+        self.helpers: set[str] = set()  # IDs of display and storage nodes
+        self.colors: set[str | None] = set()  # IDs of the color nodes that these display nodes use
+        self.items: set[int] = set()  # of the subject hierarchy
+
+    def remove(self, scene) -> None:
+        """Remove the recorded helpers that no remaining node uses, and recorded folders that are empty."""
+        if not (self.helpers or self.items):
+            return
+        used = {helper.GetID() for node in scene.GetNodes() for helper in helpersOf(node)}
+        for helper in filter(None, map(scene.GetNodeByID, self.helpers - used)):
+            scene.RemoveNode(helper)
+        for item in self.items:
+            removeIfEmpty(item, scene)
+        removeUnusedColors(scene, self.colors)
+        self.forget()

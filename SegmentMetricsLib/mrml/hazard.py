@@ -1,4 +1,4 @@
-"""The hazard around critical structures as a volume to overlay on the image in the slice views."""
+"""The hazard around critical structures as a volume over the image in the slice views."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from ..show.maps import Coloring, requireHazard
 from . import colors, folders, outputs
-from .arguments import asScene, requireComparison
+from .nodes import asScene, nodesOf, oneChange, requireComparison
 from .resultnodes import nameResult, resultNode
 
 # lower values are transparent, so that the underlying image remains unchanged
 LEAST_SHOWN = 0.01
+# On the composite nodes of slice views: the foreground before, and its opacity.
+BEFORE_REFERENCE, OPACITY_ATTRIBUTE = "SegmentMetrics.Foreground", "SegmentMetrics.ForegroundOpacity"
+OPACITY = 0.6
 
 
 def showHazard(comparison, *, volumeNode=None, scene=None):
@@ -61,27 +64,38 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
     with resultNode(kind, comparison, "hazard", name, scene=scene, given=volumeNode) as node:
         node.SetIJKToRASMatrix(matrix)
         node.SetAndObserveImageData(image)
-    _color(node)
+    node.CreateDefaultDisplayNodes()
+    display = node.GetDisplayNode()
+    if display.GetColorNode() is None or not display.GetColorNode().GetAttribute(colors.COLORS_ATTRIBUTE):
+        coloring = Coloring("hazard", 1.0, 1.0, True)
+        colorNode = scene.AddNewNodeByClass("vtkMRMLProceduralColorNode")
+        nameResult(colorNode, f"{node.GetName()} (colors)")
+        colors.fillColorNode(colorNode, "hazard", coloring.legend.palette, coloring.ends)
+        with oneChange(display):
+            display.SetAndObserveColorNodeID(colorNode.GetID())
+            display.SetAutoWindowLevel(False)
+            display.SetWindowLevelMinMax(*coloring.ends)
+            display.SetAutoThreshold(False)
+            display.SetThreshold(LEAST_SHOWN, coloring.ends[1])
+            display.SetApplyThreshold(True)
     folders.removeUnusedColors(scene)
     return node
 
 
-def _color(node) -> None:
-    """Set the colors of the volume node, unless it has them already, so that changes by the user are kept."""
-    node.CreateDefaultDisplayNodes()
-    display = node.GetDisplayNode()
-    colorNode = display.GetColorNode()
-    if colorNode is not None and colorNode.GetAttribute(colors.COLORS_ATTRIBUTE):
-        return
-    coloring = Coloring("hazard", 1.0, 1.0, True)
-    colorNode = node.GetScene().AddNewNodeByClass("vtkMRMLProceduralColorNode")
-    nameResult(colorNode, f"{node.GetName()} (colors)")
-    colors.fillColorNode(colorNode, coloring)
-    wasModifying = display.StartModify()
-    display.SetAndObserveColorNodeID(colorNode.GetID())
-    display.SetAutoWindowLevel(False)
-    display.SetWindowLevelMinMax(*coloring.ends)
-    display.SetAutoThreshold(False)
-    display.SetThreshold(LEAST_SHOWN, coloring.ends[1])
-    display.SetApplyThreshold(True)
-    display.EndModify(wasModifying)
+def showOver(volumeNode, scene) -> None:
+    """Show a volume as the foreground of all slice views; None restores the one before where it is still shown."""
+    for composite in nodesOf(scene, "vtkMRMLSliceCompositeNode"):
+        opacity, shown = composite.GetAttribute(OPACITY_ATTRIBUTE), composite.GetForegroundVolumeID()
+        if volumeNode is not None and shown != volumeNode.GetID():
+            if opacity is None:
+                composite.SetNodeReferenceID(BEFORE_REFERENCE, shown)
+                composite.SetAttribute(OPACITY_ATTRIBUTE, str(composite.GetForegroundOpacity()))
+            composite.SetForegroundVolumeID(volumeNode.GetID())
+            composite.SetForegroundOpacity(OPACITY)
+        elif volumeNode is None and opacity is not None:
+            node = scene.GetNodeByID(shown or "")
+            if node is None or folders.isResult(node, "hazard"):
+                composite.SetForegroundVolumeID(composite.GetNodeReferenceID(BEFORE_REFERENCE))
+                composite.SetForegroundOpacity(float(opacity))
+            composite.RemoveAttribute(OPACITY_ATTRIBUTE)
+            composite.SetNodeReferenceID(BEFORE_REFERENCE, None)

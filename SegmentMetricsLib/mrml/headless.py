@@ -9,10 +9,7 @@ from ..base.parallel import signalsLater
 
 
 class HeadlessSlicer:
-    """A scene with the logics that Slicer's application would provide; they exist as long as this object.
-
-    scene: the vtkMRMLScene to use; None creates a new one.
-    """
+    """A scene, the given one or a new one, with the logics that Slicer's application would provide, kept alive."""
 
     def __init__(self, scene=None) -> None:
         import slicer

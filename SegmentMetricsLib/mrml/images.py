@@ -9,8 +9,8 @@ from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from ..base.errors import InputError
 from ..model.grayimages import GrayImage, shownValues
-from .arguments import asScene
 from .inputs import gridOf
+from .nodes import asScene, nodesOf
 
 # The attribute of a volume with the UIDs of its DICOM instances.
 INSTANCES = "DICOM.instanceUIDs"
@@ -19,10 +19,7 @@ FRAME, PATIENT, MODALITY = "0020,0052", "0010,0020", "0008,0060"
 
 
 def shownImage(scene=None) -> GrayImage | None:
-    """Return the image that slice views show behind the segments, None if there is none of gray values.
-
-    If the views show several volumes, it is that of the first view. scene: None is Slicer's. The values are not copied.
-    """
+    """Return the image of gray values that the first slice view with one shows, not copied, or None."""
     for volume in shownVolumes(asScene(scene)):
         isScalar = volume.IsA("vtkMRMLScalarVolumeNode") and not volume.IsA("vtkMRMLLabelMapVolumeNode")
         if isScalar and volume.GetImageData() and volume.GetImageData().GetNumberOfScalarComponents() == 1:
@@ -35,36 +32,30 @@ def shownImage(scene=None) -> GrayImage | None:
 
 def shownVolumes(scene) -> list:
     """Return the volume nodes in the background of the slice views, the first view first."""
-    composites = [node for node in scene.GetNodes() if node.IsA("vtkMRMLSliceCompositeNode")]
+    composites = nodesOf(scene, "vtkMRMLSliceCompositeNode")
     found = [scene.GetNodeByID(one.GetBackgroundVolumeID() or "") for one in composites]
     return [volume for volume in found if volume is not None]
 
 
 def imageOf(volume) -> GrayImage:
-    """Return the image of a scalar volume node, with its parent transforms applied.
-
-    Raises InputError for a node without voxels or any number, or with a nonlinear transform.
-    """
+    """Return the image of a volume node, with its parent transforms applied. Raises InputError without a grid."""
     grid = gridOf(volume)
     scalars = volume.GetImageData().GetPointData().GetScalars()
     values = shownValues(vtk_to_numpy(scalars).reshape(grid.size[::-1]))
-    told = _dicomOf(volume)
-    patient = told.get(PATIENT, "").strip()
-    return GrayImage(
-        values,
-        grid,
-        name=volume.GetName() or "",
-        modality=told.get(MODALITY, "").strip(),
-        frameOfReference=told.get(FRAME, "").strip(),
-        patient=hashlib.sha256(patient.encode()).hexdigest() if patient else "",
-    )
+    instances, database = (volume.GetAttribute(INSTANCES) or "").split(), _database()
+    isDicom = bool(instances) and database is not None
+    told = [database.instanceValue(instances[0], tag) if isDicom else "" for tag in (MODALITY, FRAME, PATIENT)]
+    modality, frame, patient = map(str.strip, told)
+    key = hashlib.sha256(patient.encode()).hexdigest() if patient else ""
+    name = volume.GetName() or ""
+    return GrayImage(values, grid, name=name, modality=modality, frameOfReference=frame, patient=key)
 
 
 def dicomSources(nodes) -> tuple[list[str], dict[str, str]]:
-    """Return the DICOM files in Slicer's database that segmentations are from, and what else the scene says of them.
+    """Return the DICOM files in Slicer's database that segmentations are from, as writeReport() takes them.
 
-    Their own files, and those of the volume that the first of them with one was drawn on. What the scene says are the
-    name and the ID of the patient, by their DICOM keywords, if there are no such files. writeReport() takes both.
+    They are their own files, and those of the volume that the first of them was drawn on. Without any, the second
+    result is what the scene says of the name and the ID of the patient, by their DICOM keywords.
     """
     import slicer
 
@@ -103,11 +94,3 @@ def _database():
 
     database = getattr(slicer, "dicomDatabase", None)
     return database if database is not None and database.isOpen else None
-
-
-def _dicomOf(volume) -> dict[str, str]:
-    """Return DICOM elements of a volume that was loaded from Slicer's DICOM database, {} for any other."""
-    instances, database = (volume.GetAttribute(INSTANCES) or "").split(), _database()
-    if not instances or database is None:
-        return {}
-    return {tag: database.instanceValue(instances[0], tag) for tag in (FRAME, PATIENT, MODALITY)}

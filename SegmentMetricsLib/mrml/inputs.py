@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import reference, vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
@@ -17,10 +17,10 @@ from ..base.texts import commaSeparated
 from ..geometry import meshing
 from ..geometry.grids import RAS_FROM_LPS, Grid
 from ..geometry.masks import Mask
-from ..geometry.surfaces import Surface
+from ..geometry.surfaces import doublePoints
 from ..model import naming
 from ..model.structure import Structure
-from .conversion import closedSurface, displayedSurface, outward, toRas
+from .conversion import closedSurface, displayedSurface, outward, pointsOf, toRas
 from .headless import whyUnavailable
 from .voxels import VoxelReader, matrixArray
 
@@ -83,29 +83,21 @@ def tagOf(segment, name: str) -> str:
     return str(value.get()) if segment.GetTag(name, value) else ""
 
 
-def structureFromSegment(segmentationNode, segment: str, *, surface: str = "unsmoothed", by: str = "any") -> Structure:
-    """Return a segment as a structure in LPS mm, with its node's parent transforms applied.
-
-    segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, which equals Slicer's
-    closed surface with smoothing factor 0; "displayed" measures the closed surface that Slicer shows. Segments without
-    voxels (surfaces, planar contours) are always measured on their closed surface. Raises ValueError for an unknown or
-    ambiguous segment and for one that has no closed surface.
-    """
-    return SegmentReader(segmentationNode).structure(segment, surface, by)
-
-
 class SegmentReader:
-    """Reads several segments of a node as structures; segments that share a labelmap are read in one pass over it.
-
-    Every segment is returned in its current state. A reader should not be kept, because it keeps labelmaps alive.
-    """
+    """Reads segments of a node as they are now; those that share a labelmap in one pass, so it is not to be kept."""
 
     def __init__(self, segmentationNode):
         self.node = segmentationNode
         self._voxels = VoxelReader(segmentationNode)
 
     def structure(self, segment: str, surface: str = "unsmoothed", by: str = "any") -> Structure:
-        """Return a segment as structureFromSegment does."""
+        """Return a segment as a structure in LPS mm, with its node's parent transforms applied.
+
+        segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, "displayed" the
+        closed surface that Slicer shows, as of segments without voxels in any case. Raises ValueError without any.
+        """
+        import slicer
+
         identifier = findSegment(self.node, segment, by)
         segmentation = self.node.GetSegmentation()
         node = segmentation.GetSegment(identifier)
@@ -122,48 +114,38 @@ class SegmentReader:
         mask, memberships = self._voxels.stored(identifier)
         if mask is not None:
             if linear is not None:
-                mask = moved(mask, linear)
-                common["memberships"] = None if memberships is None else moved(memberships, linear)
+                mask = moveMask(mask, linear)
+                common["memberships"] = None if memberships is None else moveMask(memberships, linear)
                 if surface == "unsmoothed" or mask.isEmpty:
                     return Structure(mask=mask, **common)
             elif surface == "unsmoothed" or mask.isEmpty:
                 # voxels deformed by a nonlinear transform form no grid, so only the surface is used
                 bent = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
                 return Structure(givenSurface=bent, **common)
-        shown = shownSurface(self.node, identifier)
+        name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
+        if segmentation.ContainsRepresentation(name):
+            shown = vtkPolyData()
+            self.node.GetClosedSurfaceRepresentation(identifier, shown)
+        else:
+            shown = closedSurface(segmentation, identifier)
         if mask is not None and not shown.GetNumberOfPolys():
-            raise InputError(_whyNothingShown(segmentation, common["name"]))
-        boundary = _placed(shown, toWorld, isOfVoxels=mask is not None)
-        if mask is not None and linear is not None:
-            return Structure(mask=mask, givenSurface=boundary, surfaceKind="displayed", **common)
-        return Structure(givenSurface=boundary, surfaceKind="imported" if mask is None else "displayed", **common)
+            isJoint = segmentation.GetConversionParameter("Joint smoothing") == "1"
+            why = " because the option Joint smoothing of its conversion to closed surfaces is on" if isJoint else ""
+            way = "Turn it off and make the surface again, or measure" if isJoint else "Measure"
+            raise InputError(
+                f"Slicer's closed surface of {common['name']} has no triangles{why}. {way} the unsmoothed surface."
+            )
+        world = vtkPolyData()
+        world.ShallowCopy(shown)
+        if shown.GetNumberOfPoints():
+            world.SetPoints(doublePoints(moveLps(pointsOf(shown), toWorld)))
+        # Slicer turns what it makes of left-handed voxels inside out
+        boundary = meshing.fromPolyData(world if mask is None else outward(world))
+        kind = "imported" if mask is None else "displayed"
+        return Structure(mask=mask if linear is not None else None, givenSurface=boundary, surfaceKind=kind, **common)
 
 
-def _whyNothingShown(segmentation, name: str) -> str:
-    """Return a sentence that Slicer shows no surface of a segment that has voxels."""
-    isJoint = segmentation.GetConversionParameter("Joint smoothing") == "1"
-    why = " because the option Joint smoothing of its conversion to closed surfaces is on" if isJoint else ""
-    way = "Turn it off and make the surface again, or measure" if isJoint else "Measure"
-    return f"Slicer's closed surface of {name} has no triangles{why}. {way} the unsmoothed surface."
-
-
-def _placed(polyData: vtkPolyData, toWorld: vtkGeneralTransform, isOfVoxels: bool) -> Surface:
-    """Return a surface of a node, given in RAS, after applying a transform.
-
-    isOfVoxels: whether Slicer has made it, and turned it inside out if the voxels are left-handed.
-    """
-    world = vtkPolyData()
-    world.ShallowCopy(polyData)
-    if polyData.GetNumberOfPoints():
-        points = vtk_to_numpy(polyData.GetPoints().GetData()).astype(float) * np.diag(RAS_FROM_LPS)[:3]
-        placed = vtkPoints()
-        placed.SetDataTypeToDouble()
-        placed.SetData(numpy_to_vtk(moveLps(points, toWorld), deep=True))
-        world.SetPoints(placed)
-    return meshing.fromPolyData(outward(world) if isOfVoxels else world)
-
-
-def moved(mask: Mask, linear: np.ndarray) -> Mask:
+def moveMask(mask: Mask, linear: np.ndarray) -> Mask:
     """Return a mask transformed by a 4x4 matrix, which is in RAS."""
     matrix = RAS_FROM_LPS @ linear @ RAS_FROM_LPS
     return Mask(mask.voxels, mask.offset, Grid(mask.grid.size, matrix @ mask.grid.matrix, mask.grid.planar))
@@ -200,19 +182,6 @@ def gridOf(volumeNode) -> Grid:
     return Grid(size, RAS_FROM_LPS @ linear @ matrixArray(matrix), planar=size.count(1) == 1)
 
 
-def shownSurface(segmentationNode, identifier: str) -> vtkPolyData:
-    """Return the closed surface that Slicer shows of a segment, in RAS of its node; created privately if missing."""
-    import slicer
-
-    name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
-    segmentation = segmentationNode.GetSegmentation()
-    if segmentation.ContainsRepresentation(name):
-        polyData = vtkPolyData()
-        segmentationNode.GetClosedSurfaceRepresentation(identifier, polyData)
-        return polyData
-    return closedSurface(segmentation, identifier)
-
-
 def worldTransform(node) -> vtkGeneralTransform:
     """Return the transform from a node's coordinates to world coordinates (RAS mm); it may be nonlinear."""
     import slicer
@@ -234,20 +203,14 @@ def linearMatrix(transform: vtkGeneralTransform) -> np.ndarray | None:
 
 def moveLps(points: np.ndarray, transform: vtkGeneralTransform) -> np.ndarray:
     """Return LPS points (n, 3) moved by a transform, which is in RAS."""
-    given, moved = vtkPoints(), vtkPoints()
-    for container in (given, moved):
-        container.SetDataTypeToDouble()
-    flip = np.diag(RAS_FROM_LPS)[:3]
-    given.SetData(numpy_to_vtk(np.ascontiguousarray(points * flip), deep=True))
-    transform.TransformPoints(given, moved)
-    return vtk_to_numpy(moved.GetData()) * flip
+    flip, there = np.diag(RAS_FROM_LPS)[:3], vtkPoints()
+    there.SetDataTypeToDouble()
+    transform.TransformPoints(doublePoints(points * flip), there)
+    return vtk_to_numpy(there.GetData()) * flip
 
 
-def displayed(structure: Structure) -> Structure:
-    """Return a copy of a structure with voxels that is measured on the surface that Slicer shows by default.
-
-    Raises InputError if Slicer's classes are not available.
-    """
+def asDisplayed(structure: Structure) -> Structure:
+    """Return a copy of a structure with voxels that is measured on the surface that Slicer shows by default."""
     if problem := whyUnavailable():
         raise InputError(f"Displayed surfaces are made by Slicer's own conversion, but {problem}")
     surface = meshing.fromPolyData(toRas(displayedSurface(structure)))

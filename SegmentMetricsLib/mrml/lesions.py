@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from ..base.errors import InputError
-from ..base.palettes import EVENTS, rgb
+from ..base.palettes import EVENTS
 from ..base.plain import toPlain
 from ..case.comparison import ask
-from ..geometry.grids import RAS_FROM_LPS
 from ..geometry.meshing import fromMask
 from ..geometry.surfaces import toPolyData
 from ..metrics.instances import Event, Lesions
@@ -19,12 +17,11 @@ from ..metrics.pair import Pair
 from ..show.maps import Coloring
 from ..show.resulttables import LESION_COLUMNS
 from ..show.tablemodel import Column, Table
-from . import colors, folders
-from .arguments import asScene, requireComparison
+from . import folders, outputs
 from .conversion import pointsOf, toRas
 from .navigation import PLACE_COLUMNS
-from .outputs import fillTable, pairName
-from .resultnodes import nameResult, resultNode
+from .nodes import addArray, asScene, inRas, requireComparison
+from .resultnodes import resultNode
 
 EVENT = "Event"
 
@@ -65,12 +62,14 @@ def showLesions(comparison, *, modelNode=None, scene=None):
     for side, lesions in zip(("reference", "test"), pair["lesions"], strict=True):
         happened = {lesion.number - 1: events.index(lesion.event) for lesion in found if lesion.side == side}
         if happened:
-            append.AddInputData(_colored(lesions, happened))
+            append.AddInputData(_colorPoints(lesions, happened))
     append.Update()
-    name = f"{pairName(comparison)}: lesions"
+    name = f"{outputs.pairName(comparison)}: lesions"
     with resultNode("vtkMRMLModelNode", comparison, "lesions", name, scene=scene, given=modelNode) as model:
         model.SetAndObservePolyData(append.GetOutput())
-    _colorByEvents(model, events)
+    names = {Event.INVENTED.value: "invented (test)"}
+    words = {names.get(event, event): EVENTS[event] for event in events}
+    outputs.colorMap(model, Coloring("lesions", 0.0, 0.0, True), EVENT, words)
     folders.removeUnusedColors(scene)
     return model
 
@@ -101,13 +100,10 @@ def showLesionsTable(comparison, *, tableNode=None, scene=None):
     found = _requireLesions(comparison)
     scene = asScene(scene)
     places = [Column(axis, unit="mm", description="Center of the lesion") for axis in PLACE_COLUMNS]
-    rows = [
-        [*list(toPlain(lesion).values())[:-1], *(RAS_FROM_LPS[:3, :3] @ np.array(lesion.position)).tolist()]
-        for lesion in found
-    ]
-    name = f"{pairName(comparison)}: list of lesions"
+    rows = [[*list(toPlain(one).values())[:-1], *inRas(one.position).tolist()] for one in found]
+    name = f"{outputs.pairName(comparison)}: list of lesions"
     with resultNode("vtkMRMLTableNode", comparison, "lesions table", name, scene=scene, given=tableNode) as node:
-        fillTable(node, Table([*LESION_COLUMNS, *places], rows))
+        outputs.fillTable(node, Table([*LESION_COLUMNS, *places], rows))
     return node
 
 
@@ -120,43 +116,13 @@ def _requireLesions(comparison) -> tuple:
     return comparison.lesions
 
 
-def _colored(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
-    """Return the surface of some lesions, by number, in RAS, with what happened to each at its points.
-
-    It is that around their voxels: smoothing would leave nothing of the small ones.
-    """
+def _colorPoints(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
+    """Return the surface around the voxels of some lesions, by number, in RAS, with what happened to each."""
     from scipy.spatial import cKDTree
 
     numbers = list(happened)
     result = toRas(toPolyData(fromMask(lesions.mask(numbers))))
     rows = np.flatnonzero(np.isin(lesions.numbers, numbers))
     nearest = rows[cKDTree(lesions.grid.toWorld(lesions.voxels[rows])).query(pointsOf(result))[1]]
-    events = np.array([happened[number] for number in lesions.numbers[nearest].tolist()], float)
-    array = numpy_to_vtk(events, deep=True)
-    array.SetName(EVENT)
-    result.GetPointData().AddArray(array)
+    addArray(result, EVENT, np.array([happened[number] for number in lesions.numbers[nearest].tolist()]))
     return result
-
-
-def _colorByEvents(model, events: list[str]) -> None:
-    """Give a model its colors and a legend with the names of what happened."""
-    scene = model.GetScene()
-    model.CreateDefaultDisplayNodes()
-    display = model.GetDisplayNode()
-    colorNode = display.GetColorNode()
-    isNew = colorNode is None or colorNode.GetAttribute(colors.COLORS_ATTRIBUTE) != "lesions"
-    if isNew:
-        colorNode = scene.AddNewNodeByClass("vtkMRMLColorTableNode")
-    names = {Event.INVENTED.value: "invented (test)"}
-    colorNode.SetTypeToUser()
-    colorNode.SetNumberOfColors(len(events))
-    for number, event in enumerate(events):
-        colorNode.SetColor(number, names.get(event, event), *rgb(EVENTS[event]), 1.0)
-    low, high = -0.5, len(events) - 0.5
-    colorNode.GetLookupTable().SetTableRange(low, high)
-    colorNode.SetAttribute(colors.COLORS_ATTRIBUTE, "lesions")
-    nameResult(colorNode, f"{model.GetName()} (colors)")
-    colors.showColors(display, colorNode, EVENT, (low, high), isNew)
-    legend = colors.showLegend(model, Coloring("lesions", 0.0, 0.0, True))
-    legend.SetMaxNumberOfColors(len(events))
-    legend.SetNumberOfLabels(len(events))

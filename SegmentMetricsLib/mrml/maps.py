@@ -7,18 +7,13 @@ from collections.abc import Collection
 
 from ..base.errors import InputError
 from ..model.structures import REFERENCE_AND_TEST
-from ..show.maps import ARRAYS, Coloring
+from ..show.maps import LEGENDS, Coloring
 from . import colors, folders
+from .nodes import oneChange
 from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
 
 # on a map's model: the sides whose segments it covers and that were visible before it was shown
 COVERED_ATTRIBUTE = "SegmentMetrics.CoveredSegments"
-
-
-def findMaps(pair, scene) -> dict:
-    """Return the models of a pair's maps by side; pair: a Comparison or ComparedPair."""
-    found = folders.findResults(pair, scene)
-    return {side: found[mapRole(side)] for side in REFERENCE_AND_TEST if mapRole(side) in found}
 
 
 def allMaps(scene) -> list:
@@ -38,7 +33,7 @@ def hasSurface(model) -> bool:
 
 def hasLocalDistances(model) -> bool:
     """Return whether a map was made with what the kind "bld" shows."""
-    return hasSurface(model) and bool(model.GetPolyData().GetPointData().HasArray(ARRAYS["bld"]))
+    return hasSurface(model) and bool(model.GetPolyData().GetPointData().HasArray(LEGENDS["bld"].array))
 
 
 def isShown(model) -> bool:
@@ -53,39 +48,34 @@ def mapInformation(model) -> dict:
 
 
 def recolor(model, kind: str, range: float | None = None) -> None:
-    """Recolor a map. kind, range: as for showDistanceMap; the range None is the automatic one.
-
-    Raises ValueError for kind "hazard" if the map was created without critical structures, for kinds "bld" and "dose"
-    if it was created without that distance or a dose, and for a model whose surface is missing.
-    """
+    """Recolor a map. kind, range: as for showDistanceMap. Raises ValueError if it was made without what is shown."""
     if not hasSurface(model):
         raise InputError(f"{model.GetName()} cannot be shown: its surface was not saved with the scene.")
     known = mapInformation(model)
-    if kind == "hazard" and not model.GetPolyData().GetPointData().HasArray("Hazard"):
-        raise InputError("This map has no hazard to show, because it was made without critical structures.")
-    if kind == "bld" and not hasLocalDistances(model):
-        raise InputError("This map has no bidirectional local distance; make it again with showDistanceMap, kind bld.")
-    if kind == "dose" and "doseLimit" not in known:
-        raise InputError("This map has no dose to show, because it was made without one.")
+    problems = {
+        "hazard": "This map has no hazard to show, because it was made without critical structures.",
+        "bld": "This map has no bidirectional local distance; make it again with showDistanceMap, kind bld.",
+        "dose": "This map has no dose to show, because it was made without one.",
+    }
+    if kind in problems and not model.GetPolyData().GetPointData().HasArray(LEGENDS[kind].array):
+        raise InputError(problems[kind])
     automatic = known["doseLimit" if kind == "dose" else "limit"]
     colorMap(model, Coloring(kind, range or automatic, known["tolerance"], known["signed"]))
 
 
-def showMaps(models: Collection, scene, slices: bool = True, legend: bool = True) -> None:
-    """Show these maps and hide all others, with their contours in the slice views and a legend.
-
-    Maps shown together have the same colors: the first one's legend is that of all.
-    Segments covered by a shown map are hidden in the 3D views, and restored when no shown map covers them.
-    """
+def showMaps(models: Collection, scene, slices: bool = True, legend: bool = True, opacity: float = 1.0) -> None:
+    """Show these maps and hide all others and the segments that they cover in 3D; the first one's legend is for all."""
     cover(models, scene)
     for model in allMaps(scene):
         isShown = model in models
         display = model.GetDisplayNode()
         if display is not None:
-            wasModifying = display.StartModify()
-            display.SetVisibility(isShown)
-            display.SetVisibility2D(slices)
-            display.EndModify(wasModifying)
+            with oneChange(display):
+                display.SetVisibility(isShown)
+                display.SetVisibility2D(slices)
+                if isShown:
+                    display.SetOpacity(opacity)
+                    display.SetSliceIntersectionOpacity(opacity)
     showLegend(models if legend else (), scene)
 
 
@@ -95,13 +85,6 @@ def showLegend(models: Collection, scene) -> None:
         node = colors.legendOf(model)
         if node is not None:
             node.SetVisibility(model is next(iter(models), None))
-
-
-def setOpacity(model, opacity: float) -> None:
-    """Set the opacity, 0 to 1, of a map in the 3D views and of its contour in the slice views."""
-    display = model.GetDisplayNode()
-    display.SetOpacity(opacity)
-    display.SetSliceIntersectionOpacity(opacity)
 
 
 def cover(models: Collection, scene) -> None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import numpy as np
-
 from ..base.errors import requireKind
 from ..base.palettes import SIGNED, rgb
 from ..case.places import Place
-from ..geometry.grids import RAS_FROM_LPS
 from ..show.explanations import ofPlace
-from .arguments import asScene, requireComparison
+from .nodes import asScene, inRas, oneChange, requireComparison
 from .outputs import pairName
 from .resultnodes import resultNode
 
@@ -61,8 +58,7 @@ def showMarkers(
         node.SetFixedNumberOfControlPoints(False)
         node.RemoveAllControlPoints()
         for place in places:
-            position = RAS_FROM_LPS[:3, :3] @ np.array(place.position)
-            index = node.AddControlPoint(*position.tolist(), str(place.rank))
+            index = node.AddControlPoint(*inRas(place.position).tolist(), str(place.rank))
             node.SetNthControlPointDescription(index, ofPlace(place, signed))
             # the only way to use two colors: selected points have their own
             node.SetNthControlPointSelected(index, place.value > 0)
@@ -70,25 +66,24 @@ def showMarkers(
         node.SetFixedNumberOfControlPoints(True)
         node.SetLocked(True)
     display = node.GetDisplayNode()
-    wasModifying = display.StartModify()
-    if isNew:  # readable on surfaces and on images, light or dark
-        display.SetColor(*rgb(UNDER_COLOR))
-        display.SetSelectedColor(*rgb(OVER_COLOR))
-        display.SetActiveColor(*rgb(OVER_COLOR))
-        display.SetUseGlyphScale(True)
-        display.SetGlyphScale(1.3)  # % of the view: a small structure is still seen between them
-        display.SetTextScale(3.0)
-        display.SetPointLabelsVisibility(True)
-        display.SetPropertiesLabelVisibility(False)
-        # a place at the back of the structure shines through
-        display.SetOccludedVisibility(True)
-        display.SetOccludedOpacity(0.3)
-        text = display.GetTextProperty()
-        text.SetBold(True)
-        text.SetBackgroundColor(1, 1, 1)
-        text.SetBackgroundOpacity(0.5)
-    display.SetVisibility(bool(places))
-    display.EndModify(wasModifying)
+    with oneChange(display):
+        if isNew:  # readable on surfaces and on images, light or dark
+            display.SetColor(*rgb(UNDER_COLOR))
+            display.SetSelectedColor(*rgb(OVER_COLOR))
+            display.SetActiveColor(*rgb(OVER_COLOR))
+            display.SetUseGlyphScale(True)
+            display.SetGlyphScale(1.3)  # % of the view: a small structure is still seen between them
+            display.SetTextScale(3.0)
+            display.SetPointLabelsVisibility(True)
+            display.SetPropertiesLabelVisibility(False)
+            # a place at the back of the structure shines through
+            display.SetOccludedVisibility(True)
+            display.SetOccludedOpacity(0.3)
+            text = display.GetTextProperty()
+            text.SetBold(True)
+            text.SetBackgroundColor(1, 1, 1)
+            text.SetBackgroundOpacity(0.5)
+        display.SetVisibility(bool(places))
     return node
 
 
@@ -102,11 +97,8 @@ def placingKept(scene) -> Iterator[None]:
     if interaction is not None:
         mode = interaction.GetCurrentInteractionMode()
     yield
-    if selection is not None and before != (
-        selection.GetActivePlaceNodeClassName(),
-        selection.GetActivePlaceNodeID(),
-    ):
+    if selection and before != (selection.GetActivePlaceNodeClassName(), selection.GetActivePlaceNodeID()):
         selection.SetReferenceActivePlaceNodeClassName(before[0])
         selection.SetReferenceActivePlaceNodeID(before[1])
-    if interaction is not None and interaction.GetCurrentInteractionMode() != mode:
+    if interaction and interaction.GetCurrentInteractionMode() != mode:
         interaction.SetCurrentInteractionMode(mode)

@@ -8,9 +8,8 @@ from numbers import Integral
 import numpy as np
 
 from ..base.errors import InputError
-from ..geometry.grids import RAS_FROM_LPS
 from ..show.rendering import axesToward
-from .arguments import asScene
+from .nodes import asScene, inRas, nodesOf, oneChange
 from .voxels import matrixArray
 
 # Limits of a camera's distance from the place in mm; the user's zoom is kept within them.
@@ -49,13 +48,13 @@ def jumpTo(
     import slicer
 
     scene = asScene(scene)
-    point = _ras(_coordinates(position, "position"))
+    point = _coordinates(position, "position")
     slicer.vtkMRMLSliceNode.JumpAllSlices(scene, *point.tolist(), slicer.vtkMRMLSliceNode.OffsetJumpSlice)
     for node in sliceNodesOf(scene):
-        if not _isInSight(node, point):
+        offset = np.linalg.solve(matrixArray(node.GetSliceToRAS()), [*point, 1])[:2] - node.GetXYZOrigin()[:2]
+        if (np.abs(offset) > np.array(node.GetFieldOfView()[:2]) / 2).any():  # out of sight
             node.JumpSliceByCentering(*point.tolist())
-    given = None if normal is None else _coordinates(normal, "normal")
-    outward = None if given is None or not np.any(given) else _ras(given)
+    outward = None if normal is None else _coordinates(normal, "normal")
     for camera in camerasOf(scene) if cameras is None else cameras:
         lookAt(camera, point, outward)
 
@@ -71,36 +70,31 @@ def frame(
 ) -> None:
     """Show a box as a whole in all views: the slice views through a place, the 3D views from the side it lies on.
 
-    Slice views keep their orientation, also an oblique one. Views that the layout does not show are left alone.
     box: the lowest and the highest LPS coordinates (3,) in mm. place: LPS, mm; None is the middle of the box. drawn:
-    points (n, 3), LPS mm, of the surfaces that are drawn: a slice beside all of them, such as one at the tip of a thin
-    structure that is smoothed for display, moves to the nearest one that is not empty. normal, scene, cameras: as for
-    jumpTo.
+    points (n, 3), LPS mm, of the surfaces that are drawn: a slice beside all of them moves to the nearest one that is
+    not empty.
     """
     scene = asScene(scene)
-    low, high = (_ras(_coordinates(corner, "corner of a box")) for corner in box)
+    low, high = (_coordinates(corner, "corner of a box") for corner in box)
     corners = np.stack(np.meshgrid(*zip(low, high, strict=True), indexing="ij"), axis=-1).reshape(-1, 3)
     middle = (low + high) / 2
-    point = middle if place is None else _ras(_coordinates(place, "place"))
+    point = middle if place is None else _coordinates(place, "place")
     for node in sliceNodesOf(scene):
         _frameInSlice(node, corners, point, drawn)
-    outward = None if normal is None or not np.any(normal) else _ras(_coordinates(normal, "normal"))
+    outward = None if normal is None else _coordinates(normal, "normal")
     radius = max(float(np.linalg.norm(high - low)) / 2, SMALLEST)
     for camera in camerasOf(scene) if cameras is None else cameras:
         lookAt(camera, middle, outward, radius)
 
 
 def _frameInSlice(node, corners: np.ndarray, point: np.ndarray, drawn: np.ndarray | None) -> None:
-    """Move a slice node to a point, and center and zoom it so that the box with these corners (8, 3) is visible.
-
-    drawn: in LPS.
-    """
+    """Move a slice node to a point; center and zoom it so that the box with these corners (8, 3) is seen."""
     toRas = matrixArray(node.GetSliceToRAS())[:3, :3]
     axes = toRas / np.linalg.norm(toRas, axis=0)  # columns: right, up and normal of the slice
     middle = corners.mean(axis=0)
     position = float(axes[:, 2] @ point)
     if drawn is not None and len(drawn):
-        along = drawn @ (RAS_FROM_LPS[:3, :3] @ axes[:, 2])
+        along = drawn @ inRas(axes[:, 2])
         low, high = float(along.min()), float(along.max())
         if not low < position < high:
             inside = min(INSIDE, (high - low) / 2)
@@ -108,23 +102,16 @@ def _frameInSlice(node, corners: np.ndarray, point: np.ndarray, drawn: np.ndarra
     center = middle + axes[:, 2] * (position - float(axes[:, 2] @ middle))
     width, height = np.maximum(np.ptp(corners @ axes[:, :2], axis=0), 2 * SMALLEST)
     columns, rows = node.GetDimensions()[:2]
-    wasModifying = node.StartModify()
-    node.JumpSliceByCentering(*center.tolist())
-    if columns > 0 and rows > 0:  # else it has never been drawn
-        visible = MARGIN * max(width, height * columns / rows)
-        node.SetFieldOfView(visible, visible * rows / columns, node.GetFieldOfView()[2])
-    node.EndModify(wasModifying)
-
-
-def _isInSight(node, point: np.ndarray) -> bool:
-    """Return whether a point (3,) of the plane of a slice node is within what its view shows."""
-    offset = np.linalg.solve(matrixArray(node.GetSliceToRAS()), [*point, 1])[:2] - node.GetXYZOrigin()[:2]
-    return bool((np.abs(offset) <= np.array(node.GetFieldOfView()[:2]) / 2).all())
+    with oneChange(node):
+        node.JumpSliceByCentering(*center.tolist())
+        if columns > 0 and rows > 0:  # else it has never been drawn
+            visible = MARGIN * max(width, height * columns / rows)
+            node.SetFieldOfView(visible, visible * rows / columns, node.GetFieldOfView()[2])
 
 
 def sliceNodesOf(scene) -> list:
     """Return the nodes of the slice views that the layout shows, or of all of them if there is no layout."""
-    nodes = [node for node in scene.GetNodes() if node.IsA("vtkMRMLSliceNode")]
+    nodes = nodesOf(scene, "vtkMRMLSliceNode")
     return [node for node in nodes if node.IsMappedInLayout()] or nodes
 
 
@@ -151,33 +138,31 @@ def isSameView(first: dict, second: dict, scene) -> bool:
 
 
 def setViewState(state: dict, scene) -> None:
-    """Let slice views and cameras look where they did when viewState() was called; those that are gone are left out.
-
-    A slice view that has another size since shows at least what it showed then.
-    """
+    """Let slice views and cameras look where they did for viewState(); one of another size shows at least as much."""
     for identifier, values in state.items():
         node = scene.GetNodeByID(identifier)
-        if node is None:
-            continue
-        wasModifying = node.StartModify()
-        if node.IsA("vtkMRMLSliceNode"):
+        if node is not None and node.IsA("vtkMRMLSliceNode"):
             toRas, origin, (width, height, depth), size = values
-            node.GetSliceToRAS().DeepCopy(toRas)
-            columns, rows = node.GetDimensions()[:2]
-            if (columns, rows) != size and columns > 0 and rows > 0:
-                width = max(width, height * columns / rows)
-                height = width * rows / columns
-            node.SetFieldOfView(width, height, depth)
-            node.SetXYZOrigin(*origin)
-            node.UpdateMatrices()
-        else:
-            node.SetPosition(*values[0])
-            node.SetFocalPoint(*values[1])
-            node.SetViewUp(*values[2])
-            node.SetParallelScale(values[3])
-        node.EndModify(wasModifying)
-        if node.IsA("vtkMRMLCameraNode"):
-            node.ResetClippingRange()
+            with oneChange(node):
+                node.GetSliceToRAS().DeepCopy(toRas)
+                columns, rows = node.GetDimensions()[:2]
+                if (columns, rows) != size and columns > 0 and rows > 0:
+                    width = max(width, height * columns / rows)
+                    height = width * rows / columns
+                node.SetFieldOfView(width, height, depth)
+                node.SetXYZOrigin(*origin)
+                node.UpdateMatrices()
+        elif node is not None:
+            _aim(node, *values)
+
+
+def _aim(camera, position, focalPoint, up, scale: float) -> None:
+    with oneChange(camera):
+        camera.SetFocalPoint(*focalPoint)
+        camera.SetPosition(*position)
+        camera.SetViewUp(*up)
+        camera.SetParallelScale(float(scale))
+    camera.ResetClippingRange()
 
 
 def jumpToSlice(node, row: int, *, scene=None) -> tuple[float, float, float]:
@@ -212,60 +197,46 @@ def jumpToSlice(node, row: int, *, scene=None) -> tuple[float, float, float]:
     if not isinstance(row, Integral) or not 0 <= row < table.GetNumberOfRows():
         raise InputError(f"There is no slice {row!r}; there are {table.GetNumberOfRows()}.")
     point = np.array([table.GetValueByName(row, column).ToDouble() for column in PLACE_COLUMNS])
-    position = tuple(_ras(point).tolist())  # the matrix is its own inverse
+    position = tuple(inRas(point).tolist())
     jumpTo(position, scene=node.GetScene() if scene is None else scene, cameras=())
     return position
 
 
 def camerasOf(scene) -> list:
     """Return the camera nodes that belong to the 3D views of a scene."""
-    nodes = list(scene.GetNodes())
-    layouts = {node.GetLayoutName() for node in nodes if node.IsA("vtkMRMLViewNode")}
-    return [node for node in nodes if node.IsA("vtkMRMLCameraNode") and node.GetLayoutName() in layouts]
+    layouts = {node.GetLayoutName() for node in nodesOf(scene, "vtkMRMLViewNode")}
+    return [node for node in nodesOf(scene, "vtkMRMLCameraNode") if node.GetLayoutName() in layouts]
 
 
 def lookAt(camera, point: np.ndarray, toward: np.ndarray | None = None, radius: float | None = None) -> None:
-    """Aim a camera node at a point (3,), RAS in mm.
+    """Aim a camera node at a point (3,), RAS in mm, so that a radius around it is visible, if there is one.
 
-    toward: from the point to the viewer; None keeps the direction. radius: in mm, of what must be visible around the
-    point; None keeps the distance within NEAREST and FARTHEST.
+    toward: from the point to the viewer; None or zero keeps the direction.
     """
     away = np.array(camera.GetPosition()) - camera.GetFocalPoint()
     distance = float(np.linalg.norm(away))
-    if toward is None:
+    if toward is None or not np.any(toward):
         toward, up = away, np.array(camera.GetViewUp())
     else:
-        flip = np.diag(RAS_FROM_LPS)[:3]
-        up = -flip * axesToward(flip * toward)[1]
+        up = -inRas(axesToward(inRas(toward))[1])
     if not np.any(toward):  # the camera is at its own focal point
         toward, up = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0])
-    halfAngle = np.radians(camera.GetViewAngle()) / 2
+    halfAngle, scale = np.radians(camera.GetViewAngle()) / 2, camera.GetParallelScale()
     distance = float(np.clip(distance, NEAREST, FARTHEST)) if radius is None else radius / float(np.sin(halfAngle))
-    wasModifying = camera.StartModify()
-    camera.SetFocalPoint(*point.tolist())
-    camera.SetPosition(*(point + distance * toward / np.linalg.norm(toward)).tolist())
-    camera.SetViewUp(*up.tolist())
     if radius is not None:
-        camera.SetParallelScale(radius)
+        scale = radius
     elif camera.GetParallelProjection():
         # in parallel projection the scale determines the visible extent: limit it to the same extents as in perspective
-        perMillimeter = np.tan(halfAngle)
-        scale = np.clip(camera.GetParallelScale(), NEAREST * perMillimeter, FARTHEST * perMillimeter)
-        camera.SetParallelScale(float(scale))
-    camera.EndModify(wasModifying)
-    camera.ResetClippingRange()
+        scale = np.clip(scale, NEAREST * np.tan(halfAngle), FARTHEST * np.tan(halfAngle))
+    _aim(camera, (point + distance * toward / np.linalg.norm(toward)).tolist(), point.tolist(), up.tolist(), scale)
 
 
 def _coordinates(given, what: str) -> np.ndarray:
-    """Return the three finite coordinates of an argument. Raises InputError for anything else."""
+    """Return the three finite coordinates, LPS, of an argument in RAS. Raises InputError for anything else."""
     try:
         vector = np.asarray(given, float)
     except (TypeError, ValueError):
         vector = np.empty(0)
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise InputError(f"The {what} must be three numbers, not {given!r}.")
-    return vector
-
-
-def _ras(vector: Sequence[float] | np.ndarray) -> np.ndarray:
-    return RAS_FROM_LPS[:3, :3] @ np.asarray(vector, dtype=float)
+    return inRas(vector)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import cast
 
 import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
 
 from ..base.errors import InputError, requireFunction, requireKind
 from ..case.casework import Progress, atOnce
@@ -23,9 +22,9 @@ from ..settings.settings import Settings, asSettings
 from ..show.maps import Coloring, nearestValues, variationLimit
 from ..show.tablemodel import Column, Table
 from . import folders, outputs
-from .arguments import asScene
 from .conversion import drawnSurface, orientedImage, pointsOf
-from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf
+from .inputs import SegmentReader, asDisplayed, findSegment, nameOf, segmentationOf
+from .nodes import addArray, asScene
 from .resultnodes import resultNode
 
 STUDY_ATTRIBUTE = "SegmentMetrics.Observers"
@@ -84,7 +83,7 @@ def compareObservers(
 
     # the consensus is measured on the surface that Slicer would show of it
     def displayedIfNeeded(structure: Structure) -> Structure:
-        return structure if structure.givenSurface is not None else displayed(structure)
+        return structure if structure.givenSurface is not None else asDisplayed(structure)
 
     return observeAll(replace(case, displayed=displayedIfNeeded), progress, run)
 
@@ -205,9 +204,7 @@ def showVariation(found: ObservedStructure, *, surface: str = "displayed", model
     polyData, isMeasured = drawnSurface(found.consensus, "consensus", measured, surface)
     if not isMeasured:
         values = nearestValues(pointsOf(polyData), measured.points, values)
-    array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
-    array.SetName(coloring.array)
-    polyData.GetPointData().AddArray(array)
+    addArray(polyData, coloring.legend.array, values)
     scene = asScene(scene)
     role, name = f"local SD of {found.name}", f"{found.name}: local SD of {len(found.having)} observers"
     with resultNode("vtkMRMLModelNode", owner(found), role, name, scene=scene, given=modelNode) as model:

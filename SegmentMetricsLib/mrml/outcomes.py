@@ -21,23 +21,17 @@ from ..model.structure import Identity, Structure
 from ..model.structures import REFERENCE_AND_TEST
 from ..settings.settings import Settings
 from ..show.fingerprints import contentHashOfDose
+from ..show.maps import findLimits
 from ..show.observers import overview
-from . import folders
-from .ahead import withDrawnConsensus
-from .arguments import asScene
+from . import folders, outputs
+from .charts import histogramOf
 from .comparing import openCase
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
+from .conversion import displayedSurface
 from .focus import COVERED_ATTRIBUTE
 from .inputs import nameOf
+from .nodes import asScene, nodesOf
 from .observers import compareObservers, owner
-from .outputs import (
-    COMPARISON_ATTRIBUTE,
-    COMPARISONS_ATTRIBUTE,
-    OTHER_VERSION,
-    fillTable,
-    showComparisonsTable,
-    showTable,
-)
 from .resultnodes import resultNode
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
@@ -54,16 +48,16 @@ OBSERVERS_ROLE, CONSENSUS_ROLE, VARIATION_ROLE = "observers", "consensus", "loca
 class Kept:
     """What was measured and of what, in a table node.
 
-    table: the vtkMRMLTableNode. settings: that all were measured with. given: the segment IDs of the compared, "" for
-    all segments of a node. members: the IDs of all segments that each of these nodes had. hashes: by segment ID, of the
-    contents of what was measured of each. run: tells this outcome from others.
+    given: the segment IDs of the compared, "" for all segments of a node. members: the IDs of all segments that each of
+    these nodes had. hashes: by segment ID, of the contents of what was measured of each. run: tells this outcome from
+    others.
     """
 
     table: Any
     settings: Settings
     given: Sequence[str]
-    members: Sequence[Sequence[str]]
-    hashes: Sequence[Mapping[str, str]]
+    members: Sequence[Sequence[str]] = ()
+    hashes: Sequence[Mapping[str, str]] = ()
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
     seen: dict[int, ContentHashes] = field(default_factory=dict, repr=False)
 
@@ -85,11 +79,13 @@ class Kept:
         node.SetAttribute(RUN_ATTRIBUTE, self.run)
         return node
 
-    def change(self, suspects: Collection[str] | None = None) -> str:
-        """Return a sentence about the first change to what was compared, or "" if there is none.
+    def result(self, owner, role: str):
+        """Return the node with a role that shows details of this outcome, else None. owner: as for findResult()."""
+        node = folders.findResult(owner, role, self.table.GetScene())
+        return node if self.shows(node) else None
 
-        suspects: IDs of the segments to check, None for all of them and the dose.
-        """
+    def change(self, suspects: Collection[str] | None = None) -> str:
+        """Return a sentence about the first change of these segments, or of anything for None; "" without any."""
         for number, (node, name, hashes) in enumerate(zip(self.nodes, self.names, self.hashes, strict=True)):
             segmentation = node.GetSegmentation() if node is not None else None
             if segmentation is None:
@@ -111,11 +107,11 @@ class Kept:
                 return f"Segments were added to or removed from {name}."
         return ""
 
-    def remember(self, structures: Sequence[Sequence[Structure]], nodes: Sequence, **more) -> None:
-        """Store this outcome in its table. structures: those of each of the nodes that were measured."""
+    def remember(self, structures: Sequence[Sequence[Structure]], request: Request, **more) -> None:
+        """Store this outcome in its table. structures: those of each of the compared that were measured."""
+        surface, nodes = self.settings.surface, [node for node, _ in request.compared]
         for number, node in enumerate(nodes):
             self.table.SetNodeReferenceID(COMPARED.format(number=number), node.GetID())
-        surface = self.settings.surface
         self.hashes = [
             {one.segmentID: contentHashOfSegment(one, node, surface) for one in own}
             for own, node in zip(structures, nodes, strict=True)
@@ -134,11 +130,9 @@ OF_PAIRS = ("segments", "unmatched", "failures", "choices", "criticals", "judgme
 class Outcome(Kept):
     """The results of one or many pairs.
 
-    records: of all pairs. segments: the segment IDs of each pair. unmatched: names of structures that only one side
-    has, by side. failures: reasons by name. findings: sentences about doubtful pairs. choices: the pairs that somebody
-    chose, as for pairSegments. comparisons: of all pairs, with the geometry; None after the scene was loaded.
-    criticals: the segment IDs of the critical structures by name. judgment: of a protocol, as returned by
-    Judgment.toDictionary(), None without one. doseHash: of the contents of the dose, "" without one.
+    records: of all pairs. segments: the segment IDs of each. unmatched: names by side. choices: the pairs that somebody
+    chose, as for pairSegments. comparisons: with the geometry; None after the scene was loaded. criticals: segment IDs
+    by name. judgment: Judgment.toDictionary(). doseHash: of the contents of the dose, "" without one.
     """
 
     records: Sequence[Comparison]
@@ -171,20 +165,17 @@ class Outcome(Kept):
         """The volume node of the dose, or None if there was none or it was removed."""
         return self.table.GetNodeReference(DOSE)
 
-    def whole(self) -> folders.ComparedPair:
-        """Return the ComparedPair that owns the result nodes of all pairs together."""
-        identities = [Identity("a deleted segmentation", nodeID=nodeID) for nodeID in self._nodeIDs()]
-        return folders.ComparedPair(*identities)
-
-    def pair(self, number: int) -> folders.ComparedPair:
-        """Return the ComparedPair that owns the result nodes of the pair with this index."""
-        record = self.records[number]
-        names = [record.reference.name, record.test.name]
-        parts = zip(names, self._nodeIDs(), self.segments[number], strict=True)
-        return folders.ComparedPair(*(Identity(name, nodeID=node, segmentID=one) for name, node, one in parts))
-
-    def _nodeIDs(self) -> list[str]:
-        return [self.table.GetNodeReferenceID(COMPARED.format(number=number)) or "" for number in range(2)]
+    def pair(self, number: int | None) -> folders.ComparedPair:
+        """Return what owns the result nodes of the pair with this index, or of all pairs together for None."""
+        names, segments = ["a deleted segmentation"] * 2, ("", "")
+        shown: tuple = ()
+        if number is not None:
+            record, segments = self.records[number], self.segments[number]
+            names, shown = [record.reference.name, record.test.name], (record.slices, record.doseCurves)
+        nodeIDs = [self.table.GetNodeReferenceID(COMPARED.format(number=side)) or "" for side in range(2)]
+        parts = zip(names, nodeIDs, segments, strict=True)
+        sides = [Identity(name, nodeID=node, segmentID=one) for name, node, one in parts]
+        return folders.ComparedPair(*sides, *shown)
 
     def change(self, suspects: Collection[str] | None = None) -> str:
         if found := super().change(suspects):
@@ -228,15 +219,6 @@ class ObservedOutcome(Kept):
     def owner(self) -> folders.ComparedObservers:
         """What stands in for the study when its results are searched for."""
         return folders.ComparedObservers(tuple(self.names))
-
-    def found(self, name: str) -> ObservedStructure | None:
-        """Return what was found of a structure, None after the scene was loaded."""
-        return None if self.study is None else self.study[name]
-
-    def result(self, role: str):
-        """Return the result node with a role, if it is one of this outcome; else None."""
-        node = folders.findResult(self.owner, role, self.table.GetScene())
-        return node if self.shows(node) else None
 
 
 def measure(
@@ -286,7 +268,9 @@ def compare(
     isPartWanted: Callable[[], bool] = lambda: True,
 ) -> CaseResult:
     """Compare the segments that are asked for, and return the result without storing it. Arguments as of measure()."""
-    reference, test = (node if request.isOfAll else (node, segment) for node, segment in request.compared)
+    reference, test = request.compared
+    if request.isOfAll:
+        reference, test = reference[0], test[0]
     case = openCase(
         reference,
         test,
@@ -317,11 +301,9 @@ def keep(request: Request, result: CaseResult) -> Outcome:
     sides = [[getattr(one, side) for one in result] for side in REFERENCE_AND_TEST]
     criticals = [one for comparison in result for one in comparison.criticals]
     outcome = Outcome(
-        table=showComparisonsTable(result) if request.isOfAll else showTable(result[0]),
+        table=outputs.showComparisonsTable(result) if request.isOfAll else outputs.showTable(result[0]),
         settings=request.settings,
         given=[segment for _, segment in request.compared],
-        members=[],
-        hashes=[],
         records=[comparison.record() for comparison in result],
         segments=[(one.reference.segmentID, one.test.segmentID) for one in result],
         unmatched=result.unmatched,
@@ -334,9 +316,8 @@ def keep(request: Request, result: CaseResult) -> Outcome:
         doseHash=next((contentHashOfDose(one.dose).hexdigest() for one in result if one.dose is not None), ""),
     )
     outcome.table.SetNodeReferenceID(DOSE, None if request.dose is None else request.dose.GetID())
-    nodes = [node for node, _ in request.compared]
     stored = {name: getattr(outcome, name) for name in OF_PAIRS} | {"findings": asDictionaries(outcome.findings)}
-    outcome.remember([[*sides[0], *criticals], sides[1]], nodes, **stored)
+    outcome.remember([[*sides[0], *criticals], sides[1]], request, **stored)
     return outcome
 
 
@@ -344,8 +325,11 @@ def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> O
     given = [(node, segment) if segment else node for node, segment in request.compared]
     count = request.observers
 
-    def runInFull(work: Callable[[], ObservedStructure | InputError]) -> ObservedStructure | InputError:
-        return run(lambda: withDrawnConsensus(work()))
+    def inFull(found: ObservedStructure | InputError) -> ObservedStructure | InputError:
+        """Make the surface of the consensus that maps need, too."""
+        if isinstance(found, ObservedStructure) and found.consensus is not None and not found.consensus.isEmpty:
+            displayedSurface(found.consensus)
+        return found
 
     study = compareObservers(
         given[:count],
@@ -353,37 +337,30 @@ def _measureObservers(request: Request, progress, run, isPartWanted, scene) -> O
         tests=given[count:],
         consensus=request.consensus,
         progress=progress,
-        run=runInFull,
+        run=lambda work: run(lambda: inFull(work())),
     )
     if study.wasStopped and not isPartWanted():
         raise Cancelled
     name = f"{len(study.observers)} observers"
     with resultNode("vtkMRMLTableNode", owner(study), OBSERVERS_ROLE, name, scene=scene) as table:
-        fillTable(table, overview(study))
+        outputs.fillTable(table, overview(study))
     outcome = ObservedOutcome(
         table=table,
         settings=study.settings,
         given=[segment for _, segment in request.compared],
-        members=[],
-        hashes=[],
         content=study.toDictionary(),
         method=request.consensus,
         segments=[[one.segmentID if one is not None else "" for one in found.structures] for found in study],
         study=study,
     )
-    structures = [
-        [one for found in study if (one := found.structures[number]) is not None] for number in range(len(given))
-    ]
-    nodes = [node for node, _ in request.compared]
-    outcome.remember(structures, nodes, content=outcome.content, method=outcome.method, segments=outcome.segments)
+    ofAll = zip(*(found.structures for found in study), strict=True) if len(study) else [()] * len(given)
+    structures = [[one for one in own if one is not None] for own in ofAll]
+    outcome.remember(structures, request, content=outcome.content, method=outcome.method, segments=outcome.segments)
     return outcome
 
 
 def recall(tableNode) -> Outcome | ObservedOutcome | None:
-    """Return what a table node keeps, for example after a scene was loaded; None for None.
-
-    Raises ValueError if it cannot be read, for example because another version of SegmentMetrics wrote it.
-    """
+    """Return what a table node keeps, None for None. Raises ValueError if another version wrote it."""
     if tableNode is None:
         return None
     try:
@@ -394,18 +371,33 @@ def recall(tableNode) -> Outcome | ObservedOutcome | None:
         kept["segments"] = [tuple(pair) for pair in kept["segments"]]
         kept["findings"] = [*map(asFinding, kept["findings"])]
         isOfAll = not any(kept["given"])
-        records = json.loads(tableNode.GetAttribute(COMPARISONS_ATTRIBUTE if isOfAll else COMPARISON_ATTRIBUTE))
+        attribute = outputs.COMPARISONS_ATTRIBUTE if isOfAll else outputs.COMPARISON_ATTRIBUTE
+        records = json.loads(tableNode.GetAttribute(attribute))
         records = [Comparison.fromDictionary(one) for one in (records if isOfAll else [records])]
         return Outcome(table=tableNode, records=records, **kept)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        advice = "Press Apply to measure again."
-        raise InputError(f"The results in {tableNode.GetName()} cannot be read. {OTHER_VERSION} {advice}") from error
+        why = f"{outputs.OTHER_VERSION} Press Apply to measure again."
+        raise InputError(f"The results in {tableNode.GetName()} cannot be read. {why}") from error
+
+
+def drawAhead(comparison, sides: Sequence[str], surface: str, kind: str) -> dict:
+    """Compute what takes long of what views show, without any node; return the maps by side, and keep the rest."""
+    comparison.record()
+    structures = [getattr(comparison, side) for side in REFERENCE_AND_TEST]
+    if surface == "displayed":
+        for structure in structures:
+            if not structure.isEmpty:
+                displayedSurface(structure)
+    if comparison.distances is None or any(structure.isEmpty for structure in structures):
+        return {}
+    histogramOf(comparison.distances, findLimits(comparison, "signed", None, None)[1])
+    return {side: outputs.distanceMap(comparison, side, surface, None, kind == "bld") for side in sides}
 
 
 def coverIn3D(nodes: Sequence, scene) -> None:
     """Hide segmentations in the 3D views, where they would cover a map, and show those again that it hid before."""
     wanted = [node.GetDisplayNode() for node in nodes if node is not None]
-    for display in (node for node in scene.GetNodes() if node.IsA("vtkMRMLSegmentationDisplayNode")):
+    for display in nodesOf(scene, "vtkMRMLSegmentationDisplayNode"):
         isHidden = bool(display.GetAttribute(COVERED_ATTRIBUTE))
         if display in wanted and not isHidden and display.GetVisibility3D():
             display.SetAttribute(COVERED_ATTRIBUTE, "1")
@@ -417,6 +409,6 @@ def coverIn3D(nodes: Sequence, scene) -> None:
 
 def variationMaps(scene) -> list:
     """Return the models of all maps of the local SD of observers in a scene."""
-    models = (node for node in scene.GetNodes() if node.IsA("vtkMRMLModelNode") and node.GetDisplayNode() is not None)
+    models = [model for model in nodesOf(scene, "vtkMRMLModelNode") if model.GetDisplayNode() is not None]
     start = VARIATION_ROLE.partition("{")[0]
     return [m for m in models if (m.GetAttribute(folders.ROLE_ATTRIBUTE) or "").startswith(start)]

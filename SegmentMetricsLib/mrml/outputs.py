@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from vtkmodules.util.numpy_support import numpy_to_vtk
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
-from vtkmodules.vtkCommonDataModel import vtkPolyData, vtkTable
+from vtkmodules.vtkCommonDataModel import vtkDataObject, vtkPolyData, vtkTable
 
 from ..base.errors import requireKind
 from ..conventions.convention import OWN_CONVENTION
@@ -21,9 +19,9 @@ from ..show.maps import Coloring, findLimits, requireChoice, requireDistances, v
 from ..show.resulttables import CONVENTION, measurementsTable, pairsTable
 from ..show.tablemodel import Column, Table, plain
 from . import colors, folders
-from .arguments import asScene, requireComparison
 from .conversion import drawnSurface as drawn
 from .conversion import noteOf, pointsOf
+from .nodes import addArray, asScene, oneChange, requireComparison
 from .resultnodes import nameResult, resultNode
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
@@ -214,46 +212,57 @@ def mapRole(side: str) -> str:
 def distanceMap(
     comparison, side: str, surface: str = "displayed", displayedSurface=None, withLocal: bool = False
 ) -> vtkPolyData:
-    """Return the surface of one side in RAS with the point arrays SignedDistance and Distance in mm, all finite.
-
-    If the comparison has critical structures, there is also an array Hazard in [0, 1], and with a dose an array Dose in
-    Gy. withLocal: whether to add an
-    array BLD, the bidirectional local distance in mm; it is there in any case if the similarity family was measured.
-    Other arguments and errors are those of showDistanceMap.
-    """
+    """Return the surface of one side in RAS with the point arrays of showDistanceMap, and with BLD if it is wanted."""
     requireDistances(comparison)
     directed = comparison.distances.directions[REFERENCE_AND_TEST.index(side)]
     structure = getattr(comparison, side)
     result, isMeasured = drawn(structure, side, directed.surface, surface, displayedSurface)
-    arrays = valuesOn(comparison, side, None if isMeasured else pointsOf(result), withLocal)
-    for name, values in arrays.items():
-        array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
-        array.SetName(name)
-        result.GetPointData().AddArray(array)
+    for name, values in valuesOn(comparison, side, None if isMeasured else pointsOf(result), withLocal).items():
+        addArray(result, name, values)
     return result
 
 
-def colorMap(model, coloring: Coloring) -> None:
-    """Set the colors and the legend of a map's model node; other display properties set by the user are kept."""
-    scene = model.GetScene()
+def colorMap(model, coloring: Coloring, array: str = "", words: Mapping[str, str] | None = None) -> None:
+    """Set the colors and the legend of a map's model node; other display properties set by the user are kept.
+
+    words: the colors by name if the array of points holds their numbers.
+    """
+    scene, array, ends = model.GetScene(), array or coloring.legend.array, coloring.ends
+    colored: Mapping[str, str] | Sequence[str] = coloring.legend.palette
+    if words is not None:
+        colored, ends = words, (-0.5, len(words) - 0.5)
+    elif coloring.kind == "tolerance":
+        colored = dict(zip(coloring.legend.bands, coloring.legend.palette, strict=True))
     model.CreateDefaultDisplayNodes()
     display = model.GetDisplayNode()
     before = display.GetColorNode()
     isNew = before is None or not before.GetAttribute(colors.COLORS_ATTRIBUTE)
-    isKept = not isNew and before.IsA(colors.colorNodeClass(coloring.kind))
-    colorNode = before if isKept else scene.AddNewNodeByClass(colors.colorNodeClass(coloring.kind))
-    colors.fillColorNode(colorNode, coloring)
-    wasModifying = display.StartModify()
-    if model.GetPolyData().GetNumberOfPolys() == 0:  # contours
-        display.SetLineWidth(5)
-        display.SetLighting(False)
-    colors.showColors(display, colorNode, coloring.array, coloring.ends, isNew)
-    if not (isNew or isKept):
-        scene.RemoveNode(before)
-    nameResult(colorNode, f"{model.GetName()} (colors)")
-    display.EndModify(wasModifying)
+    # only a color table keeps names in a saved scene
+    className = "vtkMRMLColorTableNode" if isinstance(colored, Mapping) else "vtkMRMLProceduralColorNode"
+    isKept = not isNew and before.IsA(className)
+    colorNode = before if isKept else scene.AddNewNodeByClass(className)
+    colors.fillColorNode(colorNode, coloring.kind, colored, ends)
+    with oneChange(display):
+        if isNew:
+            display.SetVisibility2D(True)
+            display.SetSliceIntersectionThickness(4)
+            # little shading, so that the colors on the surface match the legend
+            display.SetAmbient(0.3)
+            display.SetDiffuse(0.8)
+            display.SetSpecular(0.0)
+        display.SetAndObserveColorNodeID(colorNode.GetID())
+        display.SetActiveScalar(array, vtkDataObject.POINT)
+        display.SetScalarRangeFlag(display.UseManualScalarRange)
+        display.SetScalarRange(*ends)
+        display.SetScalarVisibility(True)
+        if model.GetPolyData().GetNumberOfPolys() == 0:  # contours
+            display.SetLineWidth(5)
+            display.SetLighting(False)
+        if not (isNew or isKept):
+            scene.RemoveNode(before)
+        nameResult(colorNode, f"{model.GetName()} (colors)")
     model.SetDescription(noteOf(model.GetPolyData()))
-    colors.showLegend(model, coloring)
+    colors.showLegend(model, coloring, len(colored))
 
 
 def fillTable(node, table: Table) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 from ..base.errors import InputError
 from ..show.tablemodel import Column, Table
 from ..show.writing import writeTable
-from .arguments import asScene
 from .inputs import segmentationOf
+from .nodes import asScene, oneChange
 from .outputs import fillTable
 
 # On a segmentation node that is a reference for practicing: whether it was revealed. Sets that are prepared for
@@ -28,10 +28,7 @@ COLUMNS = (
 
 
 def setPractice(segmentationNode, state: str) -> None:
-    """Make a segmentation a reference for practicing, HIDDEN or REVEALED, or for "" an ordinary one again.
-
-    All its segments are shown at once, or hidden. Raises ValueError for a node that is not a segmentation.
-    """
+    """Make a segmentation a HIDDEN or REVEALED reference for practicing, or for "" an ordinary one again."""
     segmentationOf(segmentationNode)
     segmentationNode.SetAttribute(PRACTICE_ATTRIBUTE, state or None)
     display = segmentationNode.GetDisplayNode()
@@ -45,13 +42,11 @@ def practiceState(segmentationNode) -> str:
     return state if state in (HIDDEN, REVEALED) else ""
 
 
-def keepSession(rows: Sequence[Sequence[float]], tableNode=None, *, scene=None):
+def keepSession(rows: Sequence[Sequence[float]], tableNode=None):
     """Store the rows of a session, with values for COLUMNS, in a table node and return it; None makes a new one."""
-    scene = asScene(scene)
-    node = tableNode or scene.AddNewNodeByClass("vtkMRMLTableNode", TITLE)
-    wasModifying = node.StartModify()
-    fillTable(node, Table(list(COLUMNS), [list(row) for row in rows]))
-    node.EndModify(wasModifying)
+    node = tableNode or asScene(None).AddNewNodeByClass("vtkMRMLTableNode", TITLE)
+    with oneChange(node):
+        fillTable(node, Table(COLUMNS, rows))
     return node
 
 
@@ -66,4 +61,4 @@ def rowsOf(tableNode) -> list[list[float]]:
 
 def writeSession(tableNode, path: Path) -> None:
     """Write a session as a CSV file. Raises InputError if the table is not that of a session."""
-    writeTable(Table(list(COLUMNS), rowsOf(tableNode)), path)
+    writeTable(Table(COLUMNS, rowsOf(tableNode)), path)

@@ -9,7 +9,7 @@ from vtkmodules.vtkCommonCore import vtkStringArray
 
 from ..base.errors import InputError, requireKind
 from ..case.protocol.protocol import OPTIONAL, REQUIRED, Protocol, parseProtocol
-from .arguments import asNode, asScene
+from .nodes import asNode, asScene, nodesOf, oneChange
 
 PROTOCOL_ATTRIBUTE = "SegmentMetrics.Protocol"
 
@@ -46,7 +46,7 @@ def protocolFromTable(tableNode) -> Protocol:
 
 def allProtocols(scene) -> list:
     """Return the table nodes in a scene that have the columns required for a protocol."""
-    tables = [node for node in scene.GetNodes() if node.IsA("vtkMRMLTableNode") and node.GetTable()]
+    tables = [node for node in nodesOf(scene, "vtkMRMLTableNode") if node.GetTable()]
     names = [{node.GetColumnName(number) for number in range(node.GetNumberOfColumns())} for node in tables]
     return [node for node, own in zip(tables, names, strict=True) if own >= set(REQUIRED)]
 
@@ -71,15 +71,13 @@ def tableFromProtocol(protocol: Protocol, *, tableNode=None, scene=None):
     scene = asScene(scene)
     kind = "vtkMRMLTableNode"
     node = asNode(tableNode, kind) or scene.AddNewNodeByClass(kind, f"Protocol {protocol.name}".strip())
-    wasModifying = node.StartModify()
-    node.RemoveAllColumns()
-    rows = [rule.cells() for rule in protocol.rules]
-    for name in (*REQUIRED, *OPTIONAL):
-        array = vtkStringArray()
-        array.SetName(name)
-        for cells in rows:
-            array.InsertNextValue(cells[name])
-        node.AddColumn(array)
-    node.SetAttribute(PROTOCOL_ATTRIBUTE, protocol.version)
-    node.EndModify(wasModifying)
+    with oneChange(node):
+        node.RemoveAllColumns()
+        for name in (*REQUIRED, *OPTIONAL):
+            array = vtkStringArray()
+            array.SetName(name)
+            for rule in protocol.rules:
+                array.InsertNextValue(rule.cells()[name])
+            node.AddColumn(array)
+        node.SetAttribute(PROTOCOL_ATTRIBUTE, protocol.version)
     return node

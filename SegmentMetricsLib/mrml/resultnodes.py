@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from . import folders
-from .arguments import asNode
+from .nodes import asNode, nodesOf, oneChange
 
 # on result nodes: their name before a number was added or the user renamed them
 NAME_ATTRIBUTE = "SegmentMetrics.Name"
@@ -21,31 +21,23 @@ LONGEST = 120
 
 @contextmanager
 def resultNode(className: str, owner, role: str, name: str, *, scene, given=None) -> Iterator:
-    """Yield the node that shows a result, to be filled as one change, and put it into the folder of its pair.
-
-    It is the given one, else that of an earlier run of the same pair, else a new one. owner, role: as for
-    folders.addToFolder(). name: of the node.
-    """
+    """Yield the node of a result, the given one, that of an earlier run or a new one, and put it into its folder."""
     node = asNode(given, className) or folders.findResult(owner, role, scene) or scene.AddNewNodeByClass(className)
-    wasModifying = node.StartModify()
-    try:
+    with oneChange(node):
         nameResult(node, name)
         yield node
-    finally:
-        node.EndModify(wasModifying)
-    folders.addToFolder(node, owner, role)
+    folders.addToFolder({role: node}, owner)
 
 
 def nameResult(node, name: str) -> None:
-    """Name a result node, adding a number if another node's file would have the same name, which would replace it.
+    """Name a result node, with a number if another one's file would have the same name and replace it.
 
-    A long name is shortened in the middle, because its end says what the node shows. A node that was given this name
-    before keeps its current name, which may have been chosen by the user.
+    The user may have renamed a node that was given this name before. A long name is shortened in the middle.
     """
     if node.GetAttribute(NAME_ATTRIBUTE) == name:
         return
-    others = (other for other in node.GetScene().GetNodes() if other is not node)
-    taken = {fileName(other.GetName()) for other in others if other.IsA("vtkMRMLStorableNode")}
+    others = nodesOf(node.GetScene(), "vtkMRMLStorableNode")
+    taken = {fileName(other.GetName()) for other in others if other is not node}
     half = LONGEST // 2
     short = name if len(name) <= LONGEST else f"{name[:half]}...{name[-half:]}"
     candidates = itertools.chain([short], (f"{short}_{number}" for number in itertools.count(1)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base.errors import InputError
 from ..io.samples import FOLDER, HEAD_AND_NECK, IMAGE, SAMPLES
-from .arguments import asScene
+from .nodes import asScene
 from .practice import HIDDEN, setPractice
 
 # Window and level in HU.
@@ -14,20 +14,14 @@ TASK = "Parotid_L"
 
 
 def loadSample(*, sample: str = HEAD_AND_NECK, scene=None) -> list:
-    """Load the contours of a sample's two observers and return their vtkMRMLSegmentationNodes, the reference first.
-
-    sample: one of samples.SAMPLES. scene: None is Slicer's.
-    """
-    scene = asScene(scene)
+    """Load the contours of a sample's two observers, one of SAMPLES, and return their nodes, the reference first."""
     kind, names = "vtkMRMLSegmentation", enumerate(SAMPLES[sample], start=1)
-    nodes = [_load(f"{kind}Node", f"Observer {n}", f"{kind}StorageNode", name, scene) for n, name in names]
-    for node in nodes:
-        node.CreateDefaultDisplayNodes()
-    return nodes
+    return [_load(f"{kind}Node", f"Observer {n}", f"{kind}StorageNode", name, scene) for n, name in names]
 
 
 def _load(kind: str, name: str, storageKind: str, file: str, scene):
     """Return a new node with the content of a file of the sample. kind, storageKind: of the node and its storage."""
+    scene = asScene(scene)
     node, storage = scene.AddNewNodeByClass(kind, name), scene.AddNewNodeByClass(storageKind)
     storage.SetFileName(str(FOLDER / file))
     isRead = storage.ReadData(node)
@@ -35,15 +29,12 @@ def _load(kind: str, name: str, storageKind: str, file: str, scene):
     if not isRead:
         scene.RemoveNode(node)
         raise InputError("The sample could not be loaded.")
+    node.CreateDefaultDisplayNodes()
     return node
 
 
 def loadPractice(*, scene=None) -> list:
-    """Load a task for practicing and return its vtkMRMLSegmentationNodes: the hidden reference, and one to draw in.
-
-    The reference holds the contours of the sample's first observer. The other one has an empty segment of the task's
-    name. scene: None is Slicer's.
-    """
+    """Load a task for practicing and return its nodes: the hidden reference, and one with an empty segment to draw."""
     scene = asScene(scene)
     reference, other = loadSample(scene=scene)
     scene.RemoveNode(other)
@@ -55,14 +46,8 @@ def loadPractice(*, scene=None) -> list:
 
 
 def loadImage(segmentationNodes=(), *, scene=None):
-    """Load the CT that both observers have drawn on and return its vtkMRMLScalarVolumeNode.
-
-    segmentationNodes: those of loadSample(). The Segment Editor then chooses the image for them by itself; the contours
-    stay unchanged. scene: None is Slicer's.
-    """
-    scene = asScene(scene)
+    """Load the CT that both observers have drawn on, for the Segment Editor, too, and return its volume node."""
     node = _load("vtkMRMLScalarVolumeNode", "CT", "vtkMRMLVolumeArchetypeStorageNode", IMAGE, scene)
-    node.CreateDefaultDisplayNodes()
     display = node.GetDisplayNode()
     display.SetAutoWindowLevel(False)
     display.SetWindowLevel(*SOFT_TISSUE)

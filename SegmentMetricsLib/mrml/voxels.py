@@ -14,10 +14,7 @@ from ..model.inputs import HALF
 
 
 class VoxelReader:
-    """Reads the voxels of a node's segments as copies, in the coordinates of the node (LPS mm).
-
-    The labels of a labelmap that several segments share are cached until the labelmap is modified.
-    """
+    """Reads copies of the voxels of a node's segments, in LPS mm; labels are kept until their labelmap is modified."""
 
     def __init__(self, segmentationNode):
         self.node = segmentationNode
@@ -25,10 +22,7 @@ class VoxelReader:
         self._labelmaps: dict[object, tuple[int, Labels]] = {}
 
     def stored(self, identifier: str) -> tuple[Mask | None, Mask | None]:
-        """Return the voxels of a segment and their memberships.
-
-        The voxels are None if the segment is not stored as a labelmap, the memberships if the labelmap is binary.
-        """
+        """Return the voxels of a segment, None without a labelmap, and its memberships, None if that is binary."""
         import slicer
 
         source = self.node.GetSegmentation().GetSourceRepresentationName()
@@ -40,10 +34,7 @@ class VoxelReader:
         return None, None
 
     def mask(self, identifier: str) -> Mask:
-        """Return the voxels of a segment stored as a binary labelmap, on the grid of the image that it was drawn on.
-
-        They equal those of vtkMRMLSegmentationNode.GetBinaryLabelmapRepresentation, which copies the whole labelmap.
-        """
+        """Return the voxels of a segment stored as a binary labelmap, on the grid of the image that it was drawn on."""
         import slicer
 
         segmentation = self.node.GetSegmentation()
@@ -56,14 +47,11 @@ class VoxelReader:
         label = segment.GetLabelValue()
         if array.dtype.kind in "iu":  # like Slicer, clip the label to the range of the labelmap's type
             label = max(np.iinfo(array.dtype).min, min(label, np.iinfo(array.dtype).max))
-        return self._labels(image, array).mask(label, grid, low)
-
-    def _labels(self, image, array: np.ndarray) -> Labels:
         time, labels = self._labelmaps.get(image, (None, None))
         if labels is None or time != image.GetMTime():
             labels = Labels(array)
             self._labelmaps[image] = image.GetMTime(), labels
-        return labels
+        return labels.mask(label, grid, low)
 
 
 def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
@@ -86,10 +74,7 @@ def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:
 
 
 def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
-    """Return the values [k, j, i] of a vtkOrientedImageData, the grid it was drawn on, and its first voxel there.
-
-    The values are None if the image is empty.
-    """
+    """Return the values [k, j, i] of an image, None if it is empty, its grid, and its first voxel there."""
     import slicer
 
     extent = image.GetExtent()

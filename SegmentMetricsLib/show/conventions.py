@@ -79,10 +79,7 @@ def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: M
             }
             for record in records
         ],
-        "unmatched": {
-            "reference": [structure.name for structure in pairing.unmatchedReference],
-            "test": [structure.name for structure in pairing.unmatchedTest],
-        },
+        "unmatched": pairing.unmatched,
     }
 
 

@@ -133,7 +133,7 @@ def table(study: ObserverStudy) -> Table:
 def sentences(study: ObserverStudy) -> list[str]:
     """Return the outcome of each structure, what else is to be said about them, and then about the study."""
     names, lines = [found.name for found in study], [f"{found.name}: {found.sentence}" for found in study]
-    for remark, members in repeated.membersOf([found.remarks for found in study]).items():
+    for remark, members in repeated.membersOf([found.remarks for found in study]):
         lines.append(f"{repeated.phraseFor(members, names)}: {remark}" if len(names) > 1 else remark)
     return [*lines, *study.remarks]
 

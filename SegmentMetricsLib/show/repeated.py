@@ -31,30 +31,30 @@ def sortOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tuple
     alarms, advice = zip(*map(split, findings), strict=True) if findings else ((), ())
     whole = _often([[(text, text.isAdvice) for text in own] for own in advice])
     left = [(*own, *(text for text in rest if text not in whole)) for own, rest in zip(alarms, advice, strict=True)]
-    return [Common(text, tuple(members)) for text, members in whole.items()], left
+    return list(whole.values()), left
 
 
-def _often(texts: Sequence[Iterable[tuple[str, bool]]]) -> dict[str, list[int]]:
-    """Return the texts that are listed once for all, with the numbers of the structures that have them.
+def _often(texts: Sequence[Iterable[tuple[str, bool]]]) -> dict[str, Common]:
+    """Return what is listed once for all, by text.
 
     texts: of each structure, each with whether it is part of advice on a setting, which is long and the same for all.
     """
     advice = {text for own in texts for text, isAdvice in own if isAdvice}
+    found = {}
+    for one in membersOf([[text for text, _ in own] for own in texts]):
+        count = len(one.members)
+        if count >= FEWEST and (2 * count > len(texts) or one.text in advice):
+            found[one.text] = one
+    return found
 
-    def isOften(text: str, members: Collection[int]) -> bool:
-        return len(members) >= FEWEST and (2 * len(members) > len(texts) or text in advice)
 
-    every = membersOf([[text for text, _ in own] for own in texts])
-    return {text: members for text, members in every.items() if isOften(text, members)}
-
-
-def membersOf(texts: Sequence[Iterable[str]]) -> dict[str, list[int]]:
-    """Return the numbers, from 0, of the structures that have each text, by text in order of first occurrence."""
+def membersOf(texts: Sequence[Iterable[str]]) -> list[Common]:
+    """Return each text with the structures that have it, in order of first occurrence."""
     members: dict[str, list[int]] = {}
     for number, own in enumerate(texts):
         for text in dict.fromkeys(own):
             members.setdefault(text, []).append(number)
-    return members
+    return [Common(text, tuple(numbers)) for text, numbers in members.items()]
 
 
 def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
@@ -65,7 +65,7 @@ def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
     """
     common, left = sortOut(findings)
     alarms, rest = ([split(own)[which] for own in left] for which in (0, 1))
-    yield from _asCommon(membersOf(alarms))
+    yield from membersOf(alarms)
     yield from common
     sentences = _often([[(sentence, one.isAdvice) for one in own for sentence in one.sentences] for own in rest])
     # what differs, by the sentences that follow it
@@ -77,13 +77,9 @@ def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
             groups.setdefault(shared, [[] for _ in findings])[number].append(differing)
     said: set[str] = set()
     for shared, texts in sorted(groups.items(), key=lambda group: not group[0]):
-        yield from (one for one in _asCommon(membersOf(texts)) if one.text)
-        yield from (Common(text, tuple(sentences[text])) for text in shared if text not in said)
+        yield from (one for one in membersOf(texts) if one.text)
+        yield from (sentences[text] for text in shared if text not in said)
         said.update(shared)
-
-
-def _asCommon(members: Mapping[str, Collection[int]]) -> list[Common]:
-    return [Common(text, tuple(numbers)) for text, numbers in members.items()]
 
 
 def phraseFor(members: Collection[int], names: Sequence[str] | Mapping[int, str], most: int = 3) -> str:

@@ -26,15 +26,18 @@ OVERVIEW = (*FIRST, *(definition.key for definition in REGISTRY if definition.is
 # Short names of slice columns that are not in the registry, whose definitions have their own.
 HEADINGS_OF_SLICES = {"AreaReference": "Area ref.", "AreaTest": "Area test", "AreaDifference": "Area diff."}
 
-ONLY = "The same, measured only from the"
 SHIFTED = "Standard deviation over shifts of the voxel grid by fractions of a voxel"
 MEASUREMENT = (
     Column("Measurement", description="Short name of the measurement", isText=True),
     Column("Title", description="Full name of the measurement", isText=True),
     Column("Value", description="Value in the unit of its row"),
     Column("Unit", description="Unit of the values, empty for a ratio", isText=True),
-    Column("ReferenceToTest", "Reference to test", "", f"{ONLY} reference's surface to the test's"),
-    Column("TestToReference", "Test to reference", "", f"{ONLY} test's surface to the reference's"),
+    Column(
+        "ReferenceToTest", "Reference to test", "", "The same, measured only from the reference's surface to the test's"
+    ),
+    Column(
+        "TestToReference", "Test to reference", "", "The same, measured only from the test's surface to the reference's"
+    ),
     Column("Status", description="ok, infinite or undefined", isText=True),
     Column("Reason", description="Why a value is not a finite number", isText=True),
 )

@@ -94,10 +94,7 @@ def document(
         "settings": settings.toDictionary(),
         "pairs": pairs,
         **({} if multiLabel is None else {"multiLabel": multiLabel.toDictionary()}),
-        "unmatched": {
-            "reference": [structure.name for structure in pairing.unmatchedReference],
-            "test": [structure.name for structure in pairing.unmatchedTest],
-        },
+        "unmatched": pairing.unmatched,
     }
     if pairing.proposals or pairing.findings:
         content["pairing"] = {

@@ -17,8 +17,10 @@ from inline import Inline
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.batch import tasks as cohort
+from SegmentMetricsLib.batch.alarms import MOST_PAIRS, SHORT, Alarms
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.batch.tasks import runCase
+from SegmentMetricsLib.metrics.findings import Finding, Kind, Severity
 
 PROTOCOL = "Structure,Measurement,Relation,Pass,Warn\n*,DSC,>=,0.85,0.75\nLabel 1,NSD_1mm,>=,0.5\n"
 
@@ -128,15 +130,6 @@ def testStructureSets(study, inline):
     assert len(record["pairing"]["proposals"]) == 1 and "different sides" in record["pairing"]["findings"][0]["text"]
 
 
-def testInfiniteValuesAndTheirTreatment(study, inline):
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,none.nrrd")
-    assert batch("--infinite", "image-diagonal", "--metrics", "boundary") == 0
-    (found,) = [row for row in table("summary") if row["Measurement"] == "HD"]
-    # 24 voxels of 1 mm along each axis
-    assert (found["Infinite"], found["Replaced"]) == ("1", "1")
-    assert float(found["Mean"]) == pytest.approx((1 + 24 * 3**0.5) / 2) and found["Median"] == "inf"
-
-
 # Files of cases that are none
 
 
@@ -151,23 +144,6 @@ def testAllTablesStateTheConvention(study, inline, capsys):
     assert json.loads(Path("out/summary.json").read_text())["convention"] == "MedPy"
     assert batch("--convention", "SegmentMetrics", "--output", "plain") == 1
     assert "Convention" not in Path("plain/summary.csv").read_text().splitlines()[0]
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        ("case,reference\na,b\n", "line 1: the column test is missing"),
-        ('case,reference,test\na,b,c\nd,"e"f,g\n', "line 3: the quotation marks are wrong"),
-        ("case,reference,test\na,b,c,d\n", "line 2: there are 4 cells, but the heading has 3 columns."),
-        ("case,reference,test,metod\na,b,c,d\n", "there is no column 'metod'; is it method?"),
-        ("case,reference,test\na,b\0,c\n", "holds zero bytes"),
-    ],
-)
-def testUnusableFiles(study, inline, capsys, content, message):
-    Path("data/cases.csv").write_text(content)
-    assert batch() == 2
-    err = capsys.readouterr().err
-    assert message in err and err.count("\n") == 1 and "cases.csv" in err and not Path("out").exists()
 
 
 @pytest.mark.parametrize(
@@ -253,3 +229,49 @@ def testFailuresAreListedInTheOrderOfTheCases(study, inline, monkeypatch, capsys
     assert __main__.main(["batch", cases, "--output", "out", "--metrics", "overlap"]) == 1
     failed = [line for line in capsys.readouterr().err.splitlines() if "there is no such file" in line]
     assert [line.split(":")[1] for line in failed] == [" a", " c"]
+
+
+# Alarms among many cases: a batch says which pairs must be checked before their numbers can be used
+
+
+def testABatchTellsOfPairsThatDoNotOverlap(study, inline, capsys):
+    SimpleITK.WriteImage(shapes.box((6, 14, 14), (15, 17, 17)), "data/far.nrrd")
+    write("a,ref.nrrd,t1.nrrd,,", "b,ref.nrrd,far.nrrd,,new", "c,ref.nrrd,ref.nrrd,,")
+    for _ in range(2):  # those of an earlier run, too
+        assert batch("--metrics", "overlap") == 0
+        out = capsys.readouterr().out
+        assert (
+            "\n\nAlarms: 2 of 3 pairs must be checked before their numbers can be used; results.csv lists all alarms.\n"
+            "  no overlap at all (1): Label 1 of b (new)\n"
+            "  the same structure of the same file twice (1): Label 1 of c\n"
+        ) in out
+    rows = table()
+    assert [row["Alarms"] for row in rows] == ["", "no overlap at all", "the same structure of the same file twice"]
+    assert json.loads(Path("out/summary.json").read_text())["alarms"] == [
+        {"alarm": "no overlap at all", "pairs": [{"case": "b", "method": "new", "structure": "Label 1"}]},
+        {
+            "alarm": "the same structure of the same file twice",
+            "pairs": [{"case": "c", "method": "", "structure": "Label 1"}],
+        },
+    ]
+    write("a,ref.nrrd,t1.nrrd,,")
+    assert batch("--metrics", "overlap", "--overwrite") == 0 and "Alarms" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("number", [1, MOST_PAIRS + 2])
+def testTheFirstPairsAreNamed(number):
+    finding = Finding.of(Kind.NO_OVERLAP).toDictionary()  # as in files
+    alarms = Alarms()
+    for case in range(number):
+        pair = {"reference": {"name": "A"}, "test": {"name": "B\n"}, "findings": ["Else.", finding]}
+        alarms.add({"case": str(case), "method": "", "pairs": [pair]})
+    first, line = alarms.lines()
+    their = " must be checked before its" if number == 1 else "s must be checked before their"
+    assert first.startswith(f"Alarms: {number} of {number} pair{their} numbers can be used;")
+    named = ", ".join(f"A / B  of {case}" for case in range(min(number, MOST_PAIRS)))
+    assert line == f"  no overlap at all ({number}): {named}" + (" and 2 more" if number > 1 else "")
+
+
+def testEveryAlarmHasAFewWords():
+    assert set(SHORT) == {kind for kind in Kind if kind.severity == Severity.ALARM}
+    assert Alarms().lines() == []

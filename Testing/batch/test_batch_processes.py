@@ -108,16 +108,6 @@ def crash(task: Task) -> dict:
     return {"case": task.case, "status": "ok"}
 
 
-@pytest.mark.nightly
-def testAWorkerThatDies(monkeypatch):
-    monkeypatch.setattr(cohort, "runCase", crash)
-    names = ["a", "bad", "b", "c", "d"]
-    outcomes = {task.case: outcome for task, outcome in runAll(tasksOf(*names), 2)}
-    assert sorted(outcomes) == sorted(names)
-    assert {case for case, outcome in outcomes.items() if outcome["status"] == "ok"} == set("abcd")
-    assert outcomes["bad"]["status"] == "failed" and outcomes["bad"]["reason"] == cohort.DIED
-
-
 BROKEN, NONE_LEFT = BrokenPipeError(errno.EPIPE, "Broken pipe"), BlockingIOError(errno.EAGAIN, "None left")
 
 

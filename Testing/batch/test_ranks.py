@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -58,17 +57,6 @@ def testInfiniteAgainstInfiniteIsATie():
     assert found.medianDifference == 1.5  # of 0, 1, 2, 3
     same = compareRanks(np.array([INF, 2.0]), np.array([INF, 2.0]))
     assert same == (2, 0, None, *[None] * 6, "the methods do not differ in any case")
-
-
-def testInfiniteAgainstFiniteHasTheLargestRank():
-    # the second method misses two of five cases, and is a little better in the others
-    first, second = np.array([5, 5, 5, 5, 5.0]), np.array([INF, INF, 4, 3, 2])
-    assert list(signedRanks(second - first)) == [4.5, 4.5, -1, -2, -3]
-    found = compareRanks(first, second)
-    # sums of 9 and 6 of 15; as extreme are all but those of 6.5 to 8.5
-    ways = [sum(ranks) for n in range(6) for ranks in itertools.combinations((4.5, 4.5, 1, 2, 3), n)]
-    assert found.p == min(1, 2 * np.mean(np.array(ways) >= 9))
-    assert found.rankBiserial == pytest.approx(3 / 15) and found.medianDifference == -1
 
 
 def testPIsSciPysWithAStandInForInfinity():
@@ -153,11 +141,7 @@ def testFriedmanIsSciPys():
         assert found.cases == len(values)
 
 
-def testFriedmanByHand():
-    # ranks 1 2 3 in all of four cases: 12 / (4 * 3 * 4) * (4^2 + 8^2 + 12^2) - 3 * 4 * 4 = 8, of two degrees exp(-4)
-    values = np.array([[1, 2, 3], [1, 5, INF], [0.1, 0.2, 0.3], [2, 3, INF]])
-    found = compareMany(values)
-    assert (found.statistic, found.p) == pytest.approx((8, math.exp(-4)))
+def testFriedmanOfTies():
     # infinite values of a case are a tie, and so are those that differ by rounding
     tie = compareMany(np.array([[1, INF, INF], [1, 2, 2 * (1 + 1e-8)]]))
     assert tie.statistic == pytest.approx(scipy.stats.friedmanchisquare([1, 1], [2, 2], [2, 2]).statistic)

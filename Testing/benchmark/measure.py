@@ -1,8 +1,9 @@
-"""Clock and memory: calls in turn in this process, first calls in fresh ones.
+"""Clock and memory: calls in turn in this process, first calls and whole commands in fresh ones, and how both grow.
 
     python measure.py TOOL FOLDER
 
-measures the first call of a tool on the pairs in a folder, and is how the other functions start a fresh process.
+measures the first call of a tool on the pairs in a folder, and is how the other functions start a fresh process. All
+seconds are processor seconds, of all cores: other programs delay a process, but hardly add to these.
 """
 
 from __future__ import annotations
@@ -14,43 +15,42 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+import tracemalloc
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 import pairs
-import peers
+import SimpleITK
+import tools
 
+from SegmentMetricsLib import Settings, compare
+
+ROOT = Path(__file__).parents[2]
 # Most first calls in fresh processes: they repeat the imports, which are not measured, every time.
 MOST_COLD_ROUNDS = 3
-PROCESS_STATUS = Path("/proc/self/status")
-FORGET_PEAK = Path("/proc/self/clear_refs")
+PROCESS_STATUS, FORGET_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+COMPARE = ("-m", "SegmentMetricsLib", "compare")
+# Commands on a whole structure set; all are put in relation to the first.
+NUMBERS, SCRIPT = "compare --numbers-only", "a script with surface-distance"
+# How a pair of ellipsoids is measured as they grow: as masks, and as smoothed meshes; and their triangles.
+ROADS, SIZES = ("fast", "general"), (2e3, 2e4, 2e5, 2e6)
 
 
 @dataclass
 class Times:
     """What one tool took on one case, round by round. A round is all pairs of the case.
 
-    All seconds are processor seconds, of all cores: other programs delay a process, but hardly add to these.
-    cold, warm: of the first call in a fresh process, and of later calls. pairs: warm seconds of every pair in every
-    round. peaks: bytes of memory that the first call needed beyond what was loaded, empty where they cannot be
-    measured. values: what it measured on every pair.
+    cold, warm: seconds of the first call in a fresh process, and of every pair in later rounds. peaks: bytes of memory
+    that the first call needed beyond what was loaded, empty where the system does not tell. values: of every pair.
     """
 
     cold: list[float] = field(default_factory=list)
-    pairs: list[list[float]] = field(default_factory=list)
+    warm: list[list[float]] = field(default_factory=list)
     peaks: list[int] = field(default_factory=list)
-    values: list[peers.Values] = field(default_factory=list)
-
-    @property
-    def warm(self) -> list[float]:
-        return [sum(seconds) for seconds in self.pairs]
-
-    @property
-    def pairMedians(self) -> list[float]:
-        """Median warm seconds of every pair, over all rounds."""
-        return [median(seconds) for seconds in zip(*self.pairs)]
+    values: list[tools.Values] = field(default_factory=list)
 
 
 def ratio(times: Sequence[float], others: Sequence[float]) -> float:
@@ -58,88 +58,152 @@ def ratio(times: Sequence[float], others: Sequence[float]) -> float:
     return median(a / b for a, b in zip(times, others, strict=True))
 
 
-def measureCase(case: pairs.Case, tools: Iterable[str], rounds: int) -> dict[str, Times]:
-    """Return the times of the tools on a case, by tool. rounds: of all tools in turn."""
-    times = {tool: Times() for tool in tools}
+def processorSeconds(work: Callable[[], object]) -> float:
+    gc.collect()
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def measureCase(case: pairs.Case, names: Iterable[str], rounds: int) -> dict[str, Times]:
+    """Return the times of tools on a case, by tool. rounds: of all tools in turn."""
+    times = {name: Times() for name in names}
     with tempfile.TemporaryDirectory() as folder:
-        case.write(Path(folder))
+        pairs.write(case.pairs, Path(folder))
         for _ in range(min(rounds, MOST_COLD_ROUNDS)):
-            for tool, taken in times.items():
-                first = json.loads(runPython([__file__, tool, folder]))
+            for name, taken in times.items():
+                first = json.loads(runPython([__file__, name, folder]))
                 taken.cold.append(first["seconds"])
-                if first["peak"] is not None:
-                    taken.peaks.append(first["peak"])
-    measures = {tool: peers.TOOLS[tool].load() for tool in times}
-    for tool, measure in measures.items():
-        times[tool].values = [measure(pair) for pair in case.pairs]
+                taken.peaks += [] if first["peak"] is None else [first["peak"]]
+    measures = {name: tools.TOOLS[name].load() for name in times}
+    for name, measure in measures.items():
+        times[name].values = [measure(pair) for pair in case.pairs]
     for number in range(rounds):
         for taken in times.values():
-            taken.pairs.append([])
+            taken.warm.append([])
         for pair in case.pairs:
             # there and back, so that no tool always follows the same one
-            for tool in list(measures)[:: 1 if number % 2 == 0 else -1]:
-                gc.collect()
-                start = time.process_time()
-                measures[tool](pair)
-                times[tool].pairs[-1].append(time.process_time() - start)
+            for name in list(measures)[:: 1 if number % 2 == 0 else -1]:
+                times[name].warm[-1].append(processorSeconds(lambda name=name, pair=pair: measures[name](pair)))
     return times
 
 
-def startUp(commands: dict[str, list[str]], rounds: int) -> dict[str, list[float]]:
-    """Return the wall seconds of whole Python processes, which is what their users wait, round by round, by name."""
-    times: dict[str, list[float]] = {name: [] for name in commands}
-    for number in range(rounds + 1):
-        for name, arguments in commands.items():
-            start = time.perf_counter()
-            runPython(arguments)
-            if number:  # the first one compiles and fills the disk's cache
-                times[name].append(time.perf_counter() - start)
-    return times
-
-
-def runPython(arguments: list[str]) -> str:
-    """Run a Python process with the same SegmentMetricsLib and return what it prints."""
-    import SegmentMetricsLib
-
-    home = str(Path(SegmentMetricsLib.__file__).parents[1])
-    path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
-    command = [sys.executable, *arguments]
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, "PYTHONPATH": path}
-    )
-    return done.stdout
-
-
-def firstCall(tool: str, folder: Path) -> dict:
-    """Return the processor seconds and the peak memory of a tool's first call in this process, on a folder's pairs.
+def firstCall(name: str, folder: Path) -> dict:
+    """Return the seconds and the peak memory of a tool's first call in this process, on a folder's pairs.
 
     Imports, reading and converting images come before. The peak is in bytes beyond what was resident then; None where
     the system does not tell it.
     """
-    measure = peers.TOOLS[tool].load()
+    measure = tools.TOOLS[name].load()
     given = pairs.read(folder)
     for pair in given:
-        peers.TOOLS[tool].prepare(pair)
-    gc.collect()
-    before = forgetPeak()
-    start = time.process_time()
-    for pair in given:
-        measure(pair)
-    seconds = time.process_time() - start
-    return {"seconds": seconds, "peak": None if before is None else statusBytes("VmHWM") - before}
-
-
-def forgetPeak() -> int | None:
-    """Let the peak of this process's memory begin at what it has now, and return that in bytes; None off Linux."""
-    if not os.access(FORGET_PEAK, os.W_OK):
-        return None
-    FORGET_PEAK.write_text("5")
-    return statusBytes("VmRSS")
+        tools.TOOLS[name].isOnMeshes and pair.smoothed
+    isTold = os.access(FORGET_PEAK, os.W_OK)
+    if isTold:
+        FORGET_PEAK.write_text("5")
+        before = statusBytes("VmRSS")
+    seconds = processorSeconds(lambda: [measure(pair) for pair in given])
+    return {"seconds": seconds, "peak": statusBytes("VmHWM") - before if isTold else None}
 
 
 def statusBytes(key: str) -> int:
     line = next(line for line in PROCESS_STATUS.read_text().splitlines() if line.startswith(f"{key}:"))
     return 1024 * int(line.split()[1])
+
+
+def runPython(arguments: Sequence) -> str:
+    """Run a Python process with the same SegmentMetricsLib and return what it prints."""
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    command = [sys.executable, *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout
+
+
+def startUp(pair: pairs.Pair, modules: Iterable[str], rounds: int) -> dict[str, float]:
+    """Return the wall seconds of whole processes, which is what their users wait, by name: medians of the rounds."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = pairs.write((pair,), Path(folder))
+        commands = {
+            "python": ["-c", "pass"],
+            "import SegmentMetricsLib": ["-c", "import SegmentMetricsLib"],
+            "segment-metrics --help": ["-m", "SegmentMetricsLib", "--help"],
+            "from SegmentMetricsLib import compare": ["-c", "from SegmentMetricsLib import compare"],
+            **{f"import {module}": ["-c", f"import {module}"] for module in modules},
+            f"segment-metrics compare ({pair.name})": [*COMPARE, *files, "--numbers-only", "-o", Path(folder, "out")],
+        }
+        times: dict[str, list[float]] = {name: [] for name in commands}
+        for number in range(rounds + 1):
+            for name, arguments in commands.items():
+                start = time.perf_counter()
+                runPython(arguments)
+                if number:  # the first one compiles and fills the disk's cache
+                    times[name].append(time.perf_counter() - start)
+    return {name: median(taken) for name, taken in times.items()}
+
+
+def wholeSet(files: Sequence[Path], rounds: int) -> dict:
+    """Return for each command on two label maps the seconds of each round and the cores that it kept busy."""
+    labels = [SimpleITK.ReadImage(file) for file in files]
+    common = np.intersect1d(*map(SimpleITK.GetArrayViewFromImage, labels))
+    with tempfile.TemporaryDirectory() as folder:
+        commands = {
+            NUMBERS: [*COMPARE, *files, "--numbers-only", "--output", Path(folder, "numbers")],
+            "compare": [*COMPARE, *files, "--output", Path(folder, "everything")],
+            SCRIPT: [Path(__file__).with_name("labelscript.py"), *files, Path(folder, "script.csv")],
+        }
+        if not tools.TOOLS["surface-distance"].isInstalled:
+            del commands[SCRIPT]
+        times, cores = ({name: [] for name in commands} for _ in range(2))
+        for _ in range(rounds):
+            for name, command in commands.items():
+                start, before = time.perf_counter(), os.times()
+                runPython(command)
+                wall, after = time.perf_counter() - start, os.times()
+                spent = after.children_user + after.children_system - before.children_user - before.children_system
+                times[name].append(spent or wall)  # 0 on Windows
+                cores[name].append(times[name][-1] / wall)
+    taken = {
+        name: {"ratio": ratio(times[name], times[NUMBERS]), "cores": median(cores[name]), "rounds": times[name]}
+        for name in commands
+    }
+    return {"size": labels[0].GetSize(), "structures": int(np.count_nonzero(common)), "commands": taken}
+
+
+def growth(sizes: Sequence[float], rounds: int) -> list[dict]:
+    """Return for each size and road the triangles of both surfaces, and seconds and bytes per triangle."""
+    works = [(road, pair.triangles, workOf(pair, road)) for pair in map(pairs.ellipsoids, sizes) for road in ROADS]
+    seconds: list[list[float]] = [[] for _ in works]
+    for number in range(rounds + 1):
+        for (_, _, work), taken in zip(works, seconds, strict=True):
+            taken.append(processorSeconds(work))
+            if number == 0:  # imports and tables
+                taken.clear()
+    return [
+        {
+            "road": road,
+            "triangles": triangles,
+            "microseconds": 1e6 * median(taken) / triangles,
+            "bytes": peakBytes(work) / triangles,
+        }
+        for (road, triangles, work), taken in zip(works, seconds, strict=True)
+    ]
+
+
+def workOf(pair: pairs.Pair, road: str) -> Callable[[], object]:
+    """Return what measures a pair on a road."""
+    given = pair.images if road == "fast" else pair.smoothed
+    return lambda: compare(*given, Settings(families=("boundary", "overlap")))
+
+
+def peakBytes(work: Callable[[], object]) -> int:
+    """Return the most memory in bytes that arrays and objects took at once; that of search trees is not seen."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
 
 
 if __name__ == "__main__":

@@ -15,97 +15,117 @@ from statistics import mean, median
 from string import Template
 
 import charts
+import measure
+import numpy as np
+import pairs
+import tools
 
 HOME = Path(__file__).parent
 DOCUMENTATION = HOME.parents[1] / "docs"
-OURS = "SegmentMetrics"
 SHOWN_ERRORS = {"HD95": "mm", "MASD": "mm", "NSD_2mm": "%pt"}
 # Files of the charts.
 PICTURES = ("performance_times.svg", *(f"performance_{key}.svg" for key in SHOWN_ERRORS))
-NOT_MEASURED = "Not measured in this run."
 SCALES = {"mm": 1.0, "%pt": 100.0}
 # Errors below this are drawn as large: what rounding leaves.
 LEAST_ERROR = {"mm": 1e-4, "%pt": 1e-2}
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page from a file."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    folder = Path(given[1]) if len(given) > 1 else DOCUMENTATION
-    write(json.loads(Path(given[0]).read_text("utf-8")), folder)
+# Pairs of fewer triangles are small: what they take is calls, not work on arrays.
+SMALL = 10_000
+TIME_COLUMNS = ("tool", "warm ms", "ratio", "cold ms", "ratio", "MB", "bytes/triangle")
+NOTES = """\
+Times are processor time of all pairs of a case, medians over {rounds} rounds, or {cold} of the cold ones; in a round
+every tool takes its turn on every pair. *Cold* is the first call in a fresh process, imports excluded, tables and
+caches included; *warm* are later calls. *SegmentMetrics* alone are the families boundary and overlap, which hold what
+the others measure; the default families are these and the signed one. *Ratio* says how many times as long as that a
+tool takes: the median of all rounds, so that what else the machine does cancels. *MB* is the peak of the first call's
+memory beyond imports and images. What takes long is left out of cases of more than {most:,} triangles. *Truth* is what
+the numbers of the unsmoothed surfaces tend to when these are sampled more and more densely. All tools get the same
+images or arrays, cropped to the pair's common box and {margin} voxels, before the clock starts.
+"""
 
 
 def write(result: dict, folder: Path) -> None:
     """Write performance.md and its charts into a folder."""
-    pictures = {PICTURES[0]: timesChart(result["cases"][0])}
+    first = result["cases"][0]
+    rows = [(name, tool["warm"], name.startswith(tools.OURS)) for name, tool in first["tools"].items()]
+    drawn = [charts.bars(f"{first['name']}: processor time", "s", sorted(rows, key=lambda row: row[1]))]
     count = sum(len(case["pairs"]) for case in result["cases"])
     for key, unit in SHOWN_ERRORS.items():
-        title = f"{key}: mean error of {count} pair{'s' * (count != 1)}"
-        pictures[f"performance_{key}.svg"] = charts.bars(title, unit, errorRows(result["cases"], key))
-    for name, drawn in pictures.items():
-        (folder / name).write_text(drawn, "utf-8")
+        drawn.append(charts.bars(f"{key}: mean error of {count} pairs", unit, errorRows(result["cases"], key)))
+    for name, picture in zip(PICTURES, drawn, strict=True):
+        (folder / name).write_text(picture, "utf-8")
     (folder / "performance.md").write_text(pageOf(result), "utf-8")
 
 
 def pageOf(result: dict) -> str:
     """Return the page."""
-    import run
-    from peers import ON_MESHES, SAME_NUMBERS
-
-    first, machine = result["cases"][0], result["machine"]
+    cases, machine, rounds = result["cases"], result["machine"], result["rounds"]
+    cold = min(rounds, measure.MOST_COLD_ROUNDS)
+    startUp = [[f"`{name}`", f"{1000 * seconds:.0f}"] for name, seconds in result["startUp"].items()]
     values = {
         "machine": f"{machine['cores']} processor cores, {machine['system']}, Python {machine['python']}",
         "load": "" if machine["load"] is None else f" (load before: {machine['load']})",
-        "rounds": result["rounds"],
-        "case": f"{first['name']}, {first['triangles']:,} triangles",
-        "overview": "\n".join(overview(result["cases"])),
-        "comparison": comparisonOf(first),
+        "rounds": rounds,
+        "case": f"{cases[0]['name']}, {cases[0]['triangles']:,} triangles",
+        "overview": overview(cases),
+        "comparison": comparisonOf(cases[0]),
         "times": f"![Times]({PICTURES[0]})",
         "errors": "\n".join(f"![Errors]({name})" for name in PICTURES[1:]),
-        "presets": sideBySide(result["cases"], SAME_NUMBERS),
-        "meshes": sideBySide(result["cases"], ON_MESHES),
+        "presets": sideBySide(cases, tools.SAME_NUMBERS),
+        "meshes": sideBySide(cases, tools.ON_MESHES),
         "tables": "\n\n".join(
-            f"### {case['name']}: {case['triangles']:,} triangles\n\n" + "\n".join(run.timeTable(case))
-            for case in result["cases"]
+            f"### {case['name']}: {case['triangles']:,} triangles\n\n{timeTable(case)}" for case in cases
         ),
-        "wholeSet": wholeSetOf(result.get("wholeSet")),
-        "startUp": "\n".join(run.table(("process", "ms"), run.startUpRows(result["startUp"]))),
-        "growth": growthOf(result.get("growth")),
-        "notes": run.notes(result["rounds"]),
+        "wholeSet": wholeSetOf(result["wholeSet"]),
+        "startUp": table(("process", "ms"), startUp),
+        "growth": growthOf(result["growth"]),
+        "notes": NOTES.format(rounds=rounds, cold=cold, most=tools.MOST_FOR_LONG, margin=pairs.MARGIN),
     }
     return Template((HOME / "page.md").read_text("utf-8")).substitute(values)
 
 
-def overview(cases: Sequence[dict]) -> list[str]:
-    """Return one table of the tools: seconds of each case, and of a small pair, and how far numbers are off."""
-    import run
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a markdown table: the first column flush left, the others right."""
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    line = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    lines = []
+    for row in (head, line, *rows):
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:]))]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
+
+def overview(cases: Sequence[dict]) -> str:
+    """Return one table of the tools: seconds of each case, and of a small pair, and how far numbers are off."""
     errors = {key: dict(row[:2] for row in errorRows(cases, key)) for key in SHOWN_ERRORS}
     head = ["tool", *(f"{case['name']}, s" for case in cases), "a small structure, ms"]
     head += [f"{key} off by, {unit}" for key, unit in SHOWN_ERRORS.items()]
     rows = []
     for name in comparedTools(cases):
-        tools = [case["tools"][name] for case in cases]
-        small = [t["warmPairs"][n] for case, t in zip(cases, tools, strict=True) for n in run.smallPairs(case)]
-        times = [*(f"{tool['warm']:.2g}" for tool in tools), f"{1000 * median(small):.2g}" if small else ""]
-        rows.append([name, *times, *(f"{found[name]:.2g}" if name in found else "" for found in errors.values())])
-    return run.table(head, rows)
+        found = [case["tools"][name] for case in cases]
+        small = [
+            seconds
+            for case, tool in zip(cases, found, strict=True)
+            for pair, seconds in zip(case["pairs"], tool["warmPairs"], strict=True)
+            if pair["triangles"] < SMALL
+        ]
+        times = [*(f"{tool['warm']:.2g}" for tool in found), f"{1000 * median(small):.2g}" if small else ""]
+        rows.append([name, *times, *(f"{of[name]:.2g}" if name in of else "" for of in errors.values())])
+    return table(head, rows)
 
 
 def comparedTools(cases: Sequence[dict]) -> list[str]:
     """Return the tools that measure masks, and of ours only what corresponds to the others."""
-    from peers import OURS_OF_MORE
-
-    return [name for name in cases[0]["tools"] if "meshes" not in name and name not in OURS_OF_MORE]
+    return [name for name in cases[0]["tools"] if "meshes" not in name and name not in tools.OURS_OF_MORE]
 
 
 def comparisonOf(case: dict) -> str:
     """Return how many times as long as ours the others take, as the items of a list."""
-    lines = []
-    for name, tool in case["tools"].items():
-        if not name.startswith(OURS) and "meshes" not in name:
-            lines.append(f"- {name}: {times(tool['warmRatio'])} as long as ours, ")
-            lines[-1] += f"{times(tool['warmRatioWithoutBands'])} as long as ours without BIoU"
+    lines = [
+        f"- {name}: {times(tool['warmRatio'])} as long as ours, "
+        f"{times(tool['warmRatioWithoutBands'])} as long as ours without BIoU"
+        for name, tool in case["tools"].items()
+        if not name.startswith(tools.OURS) and "meshes" not in name
+    ]
     return "\n".join(lines) or "No other tool was installed."
 
 
@@ -123,42 +143,61 @@ def sideBySide(cases: Sequence[dict], names: tuple[str, str]) -> str:
     return "\n".join(lines) or "pymeshmetrics was not installed."
 
 
-def wholeSetOf(found: dict | None) -> str:
+def timeTable(case: dict) -> str:
+    rows = []
+    for name, tool in case["tools"].items():
+        cells = [f"{1000 * tool['warm']:.1f}", f"{tool['warmRatio']:.2f}"]
+        cells += [f"{1000 * tool['cold']:.1f}", f"{tool['coldRatio']:.2f}"]
+        cells.append("" if tool["peak"] is None else f"{tool['peak'] / 1e6:.0f}")
+        cells.append("" if tool["peakPerTriangle"] is None else f"{tool['peakPerTriangle']:.0f}")
+        rows.append([name, *cells])
+    return table(TIME_COLUMNS, rows)
+
+
+def wholeSetOf(found: dict) -> str:
     """Return what a whole structure set takes from the command line, in words and as a table."""
-    import run
-    import wholeset
-
-    if not found:
-        return NOT_MEASURED
+    rows = [
+        [f"`{name}`" if name != measure.SCRIPT else name, f"{median(taken['rounds']):.2f}"]
+        + [f"{taken[key]:.2f}" for key in ("ratio", "cores")]
+        for name, taken in found["commands"].items()
+    ]
     rounds = max(len(taken["rounds"]) for taken in found["commands"].values())
-    lines = run.table(wholeset.COLUMNS, wholeset.rows(found))
-    return f"Of {wholeset.described(found)}, medians of {rounds} rounds:\n\n" + "\n".join(lines)
+    files = f"two label maps of {' x '.join(map(str, found['size']))} voxels with {found['structures']} structures"
+    return f"Of {files}, medians of {rounds} rounds:\n\n" + table(("whole process", "s", "ratio", "cores"), rows)
 
 
-def growthOf(rows: Sequence[dict] | None) -> str:
-    import growth
+def growthOf(rows: Sequence[dict]) -> str:
+    """Return for each road what every pair costs and what each triangle adds, and a table of all.
 
-    return NOT_MEASURED if not rows else "\n".join([*growth.inWords(rows), "", *growth.table(rows)])
-
-
-def timesChart(case: dict) -> str:
-    """Return a chart of the processor times of a case."""
-    rows = [(name, tool["warm"], name.startswith(OURS)) for name, tool in case["tools"].items()]
-    return charts.bars(f"{case['name']}: processor time", "s", sorted(rows, key=lambda row: row[1]))
+    These are the straight line with the least sum of squared relative errors.
+    """
+    lines = []
+    for road in measure.ROADS:
+        chosen = [row for row in rows if row["road"] == road]
+        parts = []
+        for key, scale, unit, each in (("microseconds", 1e3, "ms", "µs"), ("bytes", 1e6, "MB", "bytes")):
+            triangles, cost = np.array([(row["triangles"], row["triangles"] * row[key]) for row in chosen]).T
+            fixed, slope = np.linalg.lstsq(np.column_stack([1 / cost, triangles / cost]), np.ones(len(cost)))[0]
+            parts.append(f"{max(fixed, 0) / scale:.2g} {unit} and {float(f'{slope:.2g}'):g} {each} per triangle")
+        lines.append(f"- {road}: {', '.join(parts)}")
+    lines += ["", "| road | triangles | µs per triangle | bytes per triangle |", "|---|---:|---:|---:|"]
+    for row in rows:
+        lines.append(f"| {row['road']} | {row['triangles']:,} | {row['microseconds']:.2f} | {row['bytes']:.0f} |")
+    return "\n".join(lines)
 
 
 def errorRows(cases: Sequence[dict], key: str) -> list[tuple[str, float, bool]]:
     """Return the mean error over all pairs of every tool that measures a key, the smallest first."""
     unit = SHOWN_ERRORS[key]
-    truths = [truth[key][0] for case in cases for truth in case["truths"]]
+    truths = [truth[key] for case in cases for truth in case["truths"]]
     rows = []
     for name in comparedTools(cases):
         found = [values.get(key) for case in cases for values in case["tools"][name]["values"]]
         if None not in found:
             error = mean(abs(value - true) for value, true in zip(found, truths, strict=True))
-            rows.append((name, max(error * SCALES[unit], LEAST_ERROR[unit]), name.startswith(OURS)))
+            rows.append((name, max(error * SCALES[unit], LEAST_ERROR[unit]), name.startswith(tools.OURS)))
     return sorted(rows, key=lambda row: row[1])
 
 
 if __name__ == "__main__":
-    main()
+    write(json.loads(Path(sys.argv[1]).read_text("utf-8")), Path(sys.argv[2]) if len(sys.argv) > 2 else DOCUMENTATION)

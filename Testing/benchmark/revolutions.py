@@ -18,17 +18,14 @@ Source: Podobnik & Vrtovec, arXiv:2410.02630 and arXiv:2509.05670.
 from __future__ import annotations
 
 import argparse
-import csv
 import itertools
 import math
 import os
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import median
 
 import numpy as np
+import pandas as pd
 
 SPACINGS = ((1.0, 1.0, 1.0), (2.0, 2.0, 2.0), (0.5, 0.5, 2.0))
 # Of this voxel size, a grid starts at so many random places besides the lowest corner of the meshes.
@@ -53,31 +50,10 @@ BONFERRONI, HOLM = "bonferroni", "holm"
 ROUNDING = 1e-5
 # Classes of the heat maps: p below the limit, and the color.
 CLASSES = ((0.001, "#08306b"), (0.01, "#3182bd"), (SIGNIFICANT, "#9ecae1"), (math.inf, "#f0f0f0"))
-
-
-@dataclass(frozen=True)
-class Value:
-    """One tool's number for one pair on one grid.
-
-    volume: cm3, of the reference's original mesh. start: 0 for a grid that starts at the lowest corner of the meshes,
-    else the number of the place. remeshed: what the paper's program measures on meshes of the same voxels. original:
-    the definition's value on the original meshes.
-    """
-
-    case: str
-    structure: str
-    volume: float
-    spacing: str
-    start: int
-    tool: str
-    key: str
-    value: float
-    remeshed: float
-    original: float
-
-    def differenceTo(self, reference: str) -> float:
-        """Return the difference in mm, or in %pt. reference: REMESHED or ORIGINAL."""
-        return (self.value - getattr(self, reference)) * (1 if isDistance(self.key) else 100)
+# One tool's number for one pair on one grid. volume: cm3, of the reference's original mesh. start: 0 for a grid that
+# starts at the lowest corner of the meshes, else the number of the place. remeshed: what the paper's program measures
+# on meshes of the same voxels. original: the definition's value on the original meshes.
+COLUMNS = ("case", "structure", "volume", "spacing", "start", "tool", "key", "value", REMESHED, ORIGINAL)
 
 
 def isDistance(key: str) -> bool:
@@ -99,15 +75,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error("--data or SEGMENTMETRICS_HEADNECK must name the folder of the contours")
     options.output.mkdir(parents=True, exist_ok=True)
     if options.read:
-        values = read(options.read)
+        values = pd.read_csv(options.read, float_precision="round_trip")
     else:
         spacings = [tuple(map(float, text.split(","))) for text in options.spacing or ()] or SPACINGS
         values = measured(Path(options.data), spacings, options.largest, options.output / "values.csv")
-    rows = significance(values)
-    parts = (tables(values), overStarts(values), f"### Significant differences of two tools\n\n{counts(rows)}")
-    text = "\n".join(filter(None, parts))
-    (options.output / "tables.md").write_text(text, "utf-8")
-    write(rows, options.output / "significance.csv")
+    found = significance(values)
+    parts = (tables(values), overStarts(values), f"### Significant differences of two tools\n\n{counts(found)}")
+    (options.output / "tables.md").write_text("\n".join(filter(None, parts)), "utf-8")
+    found.to_csv(options.output / "significance.csv", index=False)
     try:
         import matplotlib
     except ImportError:
@@ -116,25 +91,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     matplotlib.use("Agg")
     for reference in TITLES:
         drawBoxes(atCorner(values), reference, options.output)
-    drawHeatMaps(rows, options.output)
+    drawHeatMaps(found, options.output)
 
 
 def measured(
     data: Path, spacings: Sequence[tuple], largest: float, path: Path, tools: Sequence[str] | None = None
-) -> list[Value]:
+) -> pd.DataFrame:
     """Return the numbers of all pairs of a folder, written one pair after the other. tools: None for all."""
     from tqdm import tqdm
 
-    values = []
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(Value.__dataclass_fields__)
-        for case, name, files in tqdm(list(pairs(data)), unit="pair"):
-            for value in measure(case, name, files, spacings, largest, tools):
-                writer.writerow(value.__dict__.values())
-                values.append(value)
-            file.flush()
-    return values
+    found = [pd.DataFrame(columns=COLUMNS)]
+    found[0].to_csv(path, index=False)
+    for pair in tqdm(list(pairs(data)), unit="pair"):
+        found.append(pd.DataFrame(measure(*pair, spacings, largest, tools), columns=COLUMNS))
+        found[-1].to_csv(path, mode="a", header=False, index=False)
+    return pd.concat(found, ignore_index=True).infer_objects()
 
 
 def pairs(data: Path) -> Iterator[tuple[str, str, tuple[Path, Path]]]:
@@ -150,14 +121,9 @@ def pairs(data: Path) -> Iterator[tuple[str, str, tuple[Path, Path]]]:
 
 
 def measure(
-    case: str,
-    name: str,
-    files: Sequence[Path],
-    spacings: Sequence[tuple],
-    largest: float,
-    tools: Sequence[str] | None = None,
-) -> Iterator[Value]:
-    """Yield what every tool reports for a pair on every grid."""
+    case: str, name: str, files: Sequence[Path], spacings: Sequence[tuple], largest: float, tools: Sequence[str] | None
+) -> Iterator[tuple]:
+    """Yield a row for what every tool reports for a pair on every grid."""
     from SegmentMetricsLib import Settings, Structure, compare, readStructures
     from SegmentMetricsLib.geometry.grids import gridAround
     from SegmentMetricsLib.geometry.voxelization import maskOf
@@ -179,15 +145,14 @@ def measure(
             drawn = [Structure(s.name, mask=maskOf(s.surface, grid)) for s in structures]
             if any(structure.isEmpty for structure in drawn):
                 continue
-            asked = None if tools is None else [*tools, PAPERS]
-            found = compare(*drawn, Settings(families=("overlap",))).conventions(asked)
+            found = compare(*drawn, Settings(families=("overlap",))).conventions(tools and [*tools, PAPERS])
             for key in KEYS:
                 numbers = {tool: reports[key] for tool, reports in found.items() if key in reports}
                 papers = numbers[PAPERS]
                 # the reference value that comes with a convention is the definition's on the same voxels
                 reported = {tool: number.value for tool, number in numbers.items()} | {DEFINITION: papers.reference}
                 for tool, value in reported.items():
-                    yield Value(case, name, volume, text, start, tool, key, value, papers.value, truth[key].value)
+                    yield case, name, volume, text, start, tool, key, value, papers.value, truth[key].value
 
 
 def startsOf(spacing: Sequence[float]) -> np.ndarray:
@@ -197,80 +162,66 @@ def startsOf(spacing: Sequence[float]) -> np.ndarray:
 
 
 def kindOf(name: str, volume: float) -> str:
-    """Return the kind of a structure. volume: the median of its volumes, in cm3."""
+    """Return the kind of a structure. volume: the median of its volumes over the cases, in cm3."""
     if name.startswith(TUBULAR):
         return "tubular"
     return "small" if volume < SMALL else "midsize" if volume <= LARGE else "large"
 
 
-def kinds(values: Sequence[Value]) -> dict[str, str]:
-    """Return the kind of every structure by its median volume over the cases, left and right by themselves."""
-    volumes = defaultdict(dict)
-    for value in values:
-        volumes[value.structure][value.case] = value.volume
-    return {name: kindOf(name, median(found.values())) for name, found in volumes.items()}
+def differences(values: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Return the values with their finite differences to a reference, in mm or %pt, without the reference's own."""
+    scale = np.where(values["key"].map(isDistance), 1, 100)
+    values = values.assign(difference=(values["value"] - values[reference]) * scale)
+    return values[np.isfinite(values["difference"]) & ~((reference == REMESHED) & (values["tool"] == PAPERS))]
 
 
-def read(path: Path) -> list[Value]:
-    numbers = ("volume", "value", REMESHED, ORIGINAL)
-    with path.open(encoding="utf-8") as file:
-        rows = csv.DictReader(file)
-        return [Value(**{**r, "start": int(r["start"]), **{n: float(r[n]) for n in numbers}}) for r in rows]
-
-
-def tables(values: Sequence[Value]) -> str:
+def tables(values: pd.DataFrame) -> str:
     """Return the differences as tables: mean, standard deviation and range, by voxel size and by kind of structure.
 
     They are those of grids that start at the lowest corner.
     """
+    volumes = values.drop_duplicates(["case", "structure"]).groupby("structure")["volume"].median()
     values = atCorner(values)
-    kindBy = kinds(values)
+    values = values.assign(kind=[kindOf(name, volumes[name]) for name in values["structure"]])
     groupings = (
-        ("by voxel size in mm", lambda v: v.spacing, list(dict.fromkeys(v.spacing for v in values))),
-        (
-            "by kind of structure",
-            lambda v: kindBy[v.structure],
-            [kind for kind in KINDS if kind in kindBy.values()],
-        ),
+        ("by voxel size in mm", "spacing", list(values["spacing"].unique())),
+        ("by kind of structure", "kind", [kind for kind in KINDS if kind in set(values["kind"])]),
     )
     parts = []
     for reference, title in TITLES.items():
         parts.append(f"### Difference to {title}")
-        for words, of, columns in groupings:
-            counts = [len({(v.case, v.structure) for v in values if of(v) == column}) for column in columns]
+        for (words, by, columns), key in itertools.product(groupings, KEYS):
+            counts = [len(values[values[by] == column].groupby(["case", "structure"])) for column in columns]
             head = [f"{column} ({count} pairs)" for column, count in zip(columns, counts)]
-            for key in KEYS:
-                chosen = [v for v in values if v.key == key]
-                parts.append(table(key, words, head, grouped(chosen, reference, of), columns))
+            parts.append(table(key, words, head, differences(values[values["key"] == key], reference), by, columns))
     return "\n\n".join(parts) + "\n"
 
 
-def atCorner(values: Sequence[Value]) -> list[Value]:
+def atCorner(values: pd.DataFrame) -> pd.DataFrame:
     """Return the values of grids that start at the lowest corner of the meshes."""
-    return [value for value in values if value.start == 0]
+    return values[values["start"] == 0]
 
 
-def overStarts(values: Sequence[Value]) -> str:
+def overStarts(values: pd.DataFrame) -> str:
     """Return the mean differences over all pairs as tables: with grids at the corner, and over the other starts.
 
     Of these, mean, standard deviation and range. "" if all grids start at the corner.
     """
-    moved = {value.spacing for value in values if value.start}
-    if not moved:
+    moved = values.loc[values["start"] > 0, "spacing"].unique()
+    if not len(moved):
         return ""
     parts = [f"### Where the grid starts, at {' and '.join(moved)} mm"]
     for (reference, title), key in itertools.product(TITLES.items(), KEYS):
-        found = [v for v in values if v.key == key and v.spacing in moved]
-        cells: dict[tuple[str, str], list[float]] = defaultdict(list)
-        for (tool, start), differences in grouped(found, reference, lambda v: v.start).items():
-            cells[tool, "others" if start else "corner"].append(float(np.mean(differences)))
+        found = differences(values[(values["key"] == key) & values["spacing"].isin(moved)], reference)
+        means = found.groupby(["tool", "start"], sort=False)["difference"].mean().reset_index()
+        means["start"] = np.where(means["start"] > 0, "others", "corner")
         head = ["at the lowest corner", f"{STARTS} other starts"]
         words = f"to {title}, mean over the pairs by where the grid starts"
-        parts.append(table(key, words, head, cells, ("corner", "others")))
+        parts.append(table(key, words, head, means, "start", ("corner", "others")))
     return "\n\n".join(parts) + "\n"
 
 
-def table(key: str, words: str, head: Sequence[str], groups: Mapping, columns: Sequence[str]) -> str:
+def table(key: str, words: str, head: Sequence[str], found: pd.DataFrame, by: str, columns: Sequence[str]) -> str:
     """Return the differences of one number as a table with a row for every tool."""
     lines = [
         f"#### {key}: difference in {'mm' if isDistance(key) else '%pt'}, {words}",
@@ -278,54 +229,40 @@ def table(key: str, words: str, head: Sequence[str], groups: Mapping, columns: S
         f"| tool | {' | '.join(head)} |",
         "|---|" + "---|" * len(columns),
     ]
-    for tool in dict.fromkeys(tool for tool, _ in groups):
-        cells = [summary(groups.get((tool, column), [])) for column in columns]
+    for tool in found["tool"].unique():
+        ofTool = found[found["tool"] == tool]
+        cells = [summary(ofTool.loc[ofTool[by] == column, "difference"]) for column in columns]
         lines.append(f"| {tool} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def grouped(values: Sequence[Value], reference: str, of) -> dict[tuple[str, str], list[float]]:
-    """Return the finite differences to a reference by tool and by what `of` returns, without the reference's own."""
-    groups = defaultdict(list)
-    for value in values:
-        difference = value.differenceTo(reference)
-        if math.isfinite(difference) and not (reference == REMESHED and value.tool == PAPERS):
-            groups[value.tool, of(value)].append(difference)
-    return groups
+def summary(found: pd.Series) -> str:
+    if len(found) < 2:
+        return "".join(map("{:+.2f}".format, found))
+    return f"{found.mean():+.2f} ± {found.std():.2f} [{found.min():+.2f}, {found.max():+.2f}]"
 
 
-def summary(differences: Sequence[float]) -> str:
-    if not differences:
-        return ""
-    if len(differences) == 1:
-        return f"{differences[0]:+.2f}"
-    spread = np.std(differences, ddof=1)
-    return f"{np.mean(differences):+.2f} ± {spread:.2f} [{min(differences):+.2f}, {max(differences):+.2f}]"
-
-
-def significance(values: Sequence[Value]) -> list[dict]:
+def significance(values: pd.DataFrame) -> pd.DataFrame:
     """Return for every two tools whether they differ on the same voxels, by Wilcoxon's signed-rank test.
 
-    The definition is one of them. p is corrected for all tests of the analysis together. Grids start at the corner.
+    The definition is one of them. p is corrected for all tests of the analysis together: multiplied by how many there
+    are (Bonferroni), and step by step (Holm 1979). Grids start at the corner.
     """
-    rows, values = [], atCorner(values)
-    for spacing, key in itertools.product(dict.fromkeys(v.spacing for v in values), KEYS):
-        byTool = defaultdict(dict)
-        for value in values:
-            if (value.spacing, value.key) == (spacing, key) and math.isfinite(value.value):
-                byTool[value.tool][value.case, value.structure] = value.value
+    values, rows = atCorner(values), []
+    for spacing, key in itertools.product(values["spacing"].unique(), KEYS):
+        chosen = values[(values["spacing"] == spacing) & (values["key"] == key) & np.isfinite(values["value"])]
+        byTool = chosen.pivot(index=["case", "structure"], columns="tool", values="value")
         for first, second in itertools.combinations(sorted(byTool, key=str.casefold), 2):
-            common = sorted(set(byTool[first]) & set(byTool[second]))
-            apart = np.array([byTool[first][pair] - byTool[second][pair] for pair in common])
-            rows.append({"spacing": spacing, "key": key, "first": first, "second": second, "pairs": len(common)})
-            middle = float(np.median(apart)) if len(apart) else math.nan
-            rows[-1] |= {"medianDifference": middle, "p": signedRank(apart)}
-    chances = [row["p"] for row in rows]
-    corrected = zip(bonferroni(chances), holm(chances))
-    return [{**row, BONFERRONI: strict, HOLM: stepwise} for row, (strict, stepwise) in zip(rows, corrected)]
+            apart = (byTool[first] - byTool[second]).dropna()
+            rows.append((spacing, key, first, second, len(apart), apart.median(), signedRank(apart)))
+    found = pd.DataFrame(rows, columns=["spacing", "key", "first", "second", "pairs", "medianDifference", "p"])
+    found[BONFERRONI] = np.minimum(found["p"] * len(found), 1)
+    chances = found["p"].sort_values(kind="stable")
+    found[HOLM] = np.minimum((chances * np.arange(len(found), 0, -1)).cummax(), 1)
+    return found
 
 
-def signedRank(differences: np.ndarray) -> float:
+def signedRank(differences: pd.Series) -> float:
     """Return p of Wilcoxon's signed-rank test, two-sided; 1 if all differences are rounding."""
     from scipy.stats import wilcoxon
 
@@ -333,53 +270,30 @@ def signedRank(differences: np.ndarray) -> float:
     return float(wilcoxon(rounded).pvalue) if np.any(rounded) else 1.0
 
 
-def bonferroni(chances: Sequence[float]) -> list[float]:
-    """Return the probabilities multiplied by how many tests were made."""
-    return [min(1.0, p * len(chances)) for p in chances]
-
-
-def holm(chances: Sequence[float]) -> list[float]:
-    """Return the probabilities corrected for how many tests were made (Holm 1979)."""
-    order = np.argsort(chances)
-    scaled = np.array(chances)[order] * np.arange(len(chances), 0, -1)
-    result = np.empty(len(chances))
-    result[order] = np.minimum(np.maximum.accumulate(scaled), 1)
-    return result.tolist()
-
-
-def counts(rows: Sequence[Mapping]) -> str:
+def counts(found: pd.DataFrame) -> str:
     """Return how many comparisons of two tools are significant, by number and voxel size, as a table."""
-    spacings = list(dict.fromkeys(row["spacing"] for row in rows))
+    spacings = list(found["spacing"].unique())
     lines = [f"| number | {' | '.join(spacings)} |", "|---|" + "---|" * len(spacings)]
+    found = found[(found["first"] != DEFINITION) & (found["second"] != DEFINITION)]
     for key in KEYS:
         cells = []
         for spacing in spacings:
-            found = [r for r in rows if (r["key"], r["spacing"]) == (key, spacing) and DEFINITION not in pairOf(r)]
-            strict, stepwise = (sum(r[name] < SIGNIFICANT for r in found) for name in (BONFERRONI, HOLM))
-            cells.append(f"{strict} / {stepwise} of {len(found)}")
+            tests = found[(found["key"] == key) & (found["spacing"] == spacing)]
+            strict, stepwise = (sum(tests[name] < SIGNIFICANT) for name in (BONFERRONI, HOLM))
+            cells.append(f"{strict} / {stepwise} of {len(tests)}")
         lines.append(f"| {key} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def pairOf(row: Mapping) -> tuple[str, str]:
-    return row["first"], row["second"]
-
-
-def write(rows: Sequence[dict], path: Path) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]) if rows else ["p"])
-        writer.writeheader()
-        writer.writerows(rows)
-
-
-def drawBoxes(values: Sequence[Value], reference: str, folder: Path) -> None:
+def drawBoxes(values: pd.DataFrame, reference: str, folder: Path) -> None:
     """Write a box plot of the differences to a reference for every number."""
     from matplotlib import pyplot, ticker
 
-    spacings = list(dict.fromkeys(v.spacing for v in values))
+    spacings = list(values["spacing"].unique())
     for key in KEYS:
-        groups = grouped([v for v in values if v.key == key], reference, lambda v: v.spacing)
-        tools = list(dict.fromkeys(tool for tool, _ in groups))
+        found = differences(values[values["key"] == key], reference)
+        groups = dict(list(found.groupby(["tool", "spacing"])["difference"]))
+        tools = list(found["tool"].unique())
         figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.45 * len(tools)), layout="constrained")
         for number, spacing in enumerate(spacings):
             places = np.arange(len(tools)) + 0.25 * (number - (len(spacings) - 1) / 2)
@@ -411,7 +325,7 @@ def drawBoxes(values: Sequence[Value], reference: str, folder: Path) -> None:
         pyplot.close(figure)
 
 
-def drawHeatMaps(rows: Sequence[Mapping], folder: Path) -> None:
+def drawHeatMaps(significant: pd.DataFrame, folder: Path) -> None:
     """Write for every number a heat map of p, corrected below the diagonal by Bonferroni and above it by Holm."""
     from matplotlib import colors, pyplot
     from matplotlib.patches import Patch
@@ -419,9 +333,9 @@ def drawHeatMaps(rows: Sequence[Mapping], folder: Path) -> None:
     limits = [limit for limit, _ in CLASSES]
     palette = colors.ListedColormap([color for _, color in CLASSES])
     for key in KEYS:
-        found = [row for row in rows if row["key"] == key]
-        spacings = list(dict.fromkeys(row["spacing"] for row in found))
-        names = sorted({name for row in found for name in pairOf(row)}, key=str.casefold)
+        found = significant[significant["key"] == key]
+        spacings = list(found["spacing"].unique())
+        names = sorted({*found["first"], *found["second"]}, key=str.casefold)
         if not names:
             continue
         size = 0.22 * len(names)
@@ -431,11 +345,10 @@ def drawHeatMaps(rows: Sequence[Mapping], folder: Path) -> None:
         )  # fmt: skip
         for axes, spacing in zip(panels[0], spacings):
             classes = np.full((len(names), len(names)), np.nan)
-            for row in found:
-                if row["spacing"] == spacing:
-                    first, second = map(names.index, pairOf(row))
-                    classes[second, first] = np.searchsorted(limits, row[BONFERRONI], side="right")
-                    classes[first, second] = np.searchsorted(limits, row[HOLM], side="right")
+            for _, row in found[found["spacing"] == spacing].iterrows():
+                first, second = map(names.index, (row["first"], row["second"]))
+                classes[second, first] = np.searchsorted(limits, row[BONFERRONI], side="right")
+                classes[first, second] = np.searchsorted(limits, row[HOLM], side="right")
             axes.imshow(np.ma.masked_invalid(classes), cmap=palette, vmin=-0.5, vmax=len(CLASSES) - 0.5)
             axes.set_xticks(np.arange(len(names)), names, rotation=90)
             axes.set_yticks(np.arange(len(names)), names)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 import shapes
 import SimpleITK
 from findingwork import found
@@ -10,11 +13,13 @@ from test_findings import BOX
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.findings.cautions import shareMissingInside
+from SegmentMetricsLib.case.findings.imagefit import aroundPairs, imageFindings
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.metrics.findings import Kind
 from SegmentMetricsLib.model import inputs
+from SegmentMetricsLib.model.grayimages import GrayImage
 
 
 def testNothingIsCautionedAboutInAGoodPair():
@@ -212,3 +217,48 @@ def testOpenShapesAreNotHollow():
     assert shareMissingInside(flat) == np.count_nonzero(away[10] <= 6) / np.count_nonzero(away[10] < 9)
     assert shareMissingInside(flat, 0.6) == 0 and shareMissingInside(Mask.empty(flat.grid)) == 0
     assert shareMissingInside(Mask.fromArray(ball < 12, Grid((30, 30, 30), np.eye(4)))) == 0
+
+
+# Whether the image under the contours is theirs is said before anybody signs contours on another patient's CT
+
+
+BALL = replace(
+    inputs.structureFromImage(shapes.ball(12), "Ball", None, 0.5), name="Ball", frameOfReference="1.2.3", patient="a"
+)
+
+
+def imageFrom(low: float, high: float, **told) -> GrayImage:
+    matrix = np.diag([2.0, 2.0, 2.0, 1.0])
+    matrix[:3, 3] = low
+    size = int((high - low) / 2) + 1
+    return GrayImage(np.zeros((size,) * 3, np.int16), Grid((size,) * 3, matrix), name="CT", **told)
+
+
+@pytest.mark.parametrize(
+    ("image", "kinds"),
+    [
+        (imageFrom(-30, 30, frameOfReference="1.2.3", patient="a"), []),
+        (imageFrom(-30, 30), []),
+        (imageFrom(-30, 30, frameOfReference="1.2.4", patient="a"), [Kind.IMAGE_IN_OTHER_FRAME]),
+        (imageFrom(-30, 30, frameOfReference="scanner"), []),  # nothing that a UID can be compared with
+        (imageFrom(-30, 30, patient="b"), [Kind.IMAGE_OF_OTHER]),
+        (imageFrom(40, 90), [Kind.IMAGE_ELSEWHERE]),
+        (imageFrom(-30, 6), [Kind.IMAGE_IN_PART]),
+        (imageFrom(-12, 12), []),  # the surface is half a voxel outside the centers
+    ],
+)
+def testWhatIsDoubtfulAboutAnImage(image, kinds):
+    found = list(imageFindings(image, [(BALL, BALL)]))
+    assert [finding.kind for finding in found] == kinds
+    assert all("CT" in finding and "Ball" in finding for finding in found)
+    # what is kept around the structures does not change that
+    kept = aroundPairs(image, [(BALL, BALL)])
+    assert [finding.kind for finding in imageFindings(kept, [(BALL, BALL)])] == kinds
+
+
+@pytest.mark.parametrize(("height", "kinds"), [(0.0, [Kind.IMAGE_IN_PART]), (90.0, [Kind.IMAGE_ELSEWHERE])])
+def testASingleSliceDoesNotCoverAVolume(height, kinds):
+    matrix = np.diag([2.0, 2.0, 2.0, 1.0])
+    matrix[:3, 3] = -30, -30, height
+    image = GrayImage(np.zeros((1, 31, 31), np.int16), Grid((31, 31, 1), matrix, planar=True), name="CT")
+    assert [finding.kind for finding in imageFindings(image, [(BALL, BALL)])] == kinds

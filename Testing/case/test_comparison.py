@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import gc
+import json
 import math
 import pickle
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from commandruns import files as files  # the fixture
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Settings, Structure, compare, compareCase, readStructures
+from SegmentMetricsLib.__main__ import main
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.progress import Cancelled
+from SegmentMetricsLib.batch.cases import Task
+from SegmentMetricsLib.batch.tasks import runCase
+from SegmentMetricsLib.case import casework
+from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.metrics.registry import REGISTRY
-from SegmentMetricsLib.model import inputs
+from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
@@ -66,22 +74,6 @@ def testLabelsHaveToBeNamed():
     assert "Label 5 does not occur in the test, which has label 1." in comparison.findings
 
 
-@pytest.mark.parametrize(
-    ("image", "message"),
-    [
-        (shapes.imageOf(np.full((3, 3, 3), -1000, np.int16)), "negative"),
-        (shapes.imageOf(np.arange(27000, dtype=np.uint16).reshape(30, 30, 30)), "change from voxel to voxel"),
-        (shapes.imageOf(np.linspace(0, 300, 27).reshape(3, 3, 3)), "neither a label map nor a map of memberships"),
-        (shapes.imageOf(np.full((3, 3, 3), np.nan)), "not numbers"),
-        (SimpleITK.Image([3, 3, 3], SimpleITK.sitkVectorUInt8, 3), "several values per voxel"),
-        (["liver.nii.gz"], r"a Structure or the path of a file, not list\.$"),
-    ],
-)
-def testWhatIsNoSegmentation(image, message):
-    with pytest.raises(ValueError, match=message):
-        compare(image, BOX)
-
-
 @pytest.mark.parametrize("kind", [SimpleITK.sitkUInt8, SimpleITK.sitkFloat32, SimpleITK.sitkInt16])
 @pytest.mark.parametrize("options", [{}, {"label": 1}, {"settings": Settings(membershipMaximum=255)}], ids=str)
 def testImagesWithoutVoxels(kind, options):
@@ -116,28 +108,6 @@ def testPlanarMasksAndContours():
     mixed = compare(shapes.imageOf(first), square)
     assert mixed["DSC"].value == pytest.approx(masks["DSC"].value)
     assert mixed["HD"].value == pytest.approx(3, abs=0.05)
-
-
-def testOpenSurfacesHaveDistancesButNoInside():
-    from SegmentMetricsLib.geometry.meshing import fromPolyData
-
-    whole = fromPolyData(shapes.boxMesh((0, 0, 0), (10, 10, 10)))
-    opened = shapes.polyDataOf(whole.points, whole.cells[:-1].tolist())
-    comparison = compare(shapes.boxMesh((0, 0, 0), (10, 10, 12)), opened)
-    assert comparison["HD"].status == "ok" and comparison["HD"].value > 1
-    for key in (
-        "DSC",
-        "BIoU_2mm",
-        "SignedMean",
-        "OverFraction_2mm",
-        "VolumeTest",
-        "VolumeDifference",
-        "VoxelVolumeTest",
-    ):
-        assert comparison[key].status == "undefined", key
-        assert "test is not closed" in comparison[key].reason
-    assert comparison["VolumeReference"].value == pytest.approx(1200)
-    assert any("3 open edges" in finding for finding in comparison.findings)
 
 
 # What a result says about itself.
@@ -213,16 +183,105 @@ def testMeasurementsArePrintedShort():
     assert "description" not in shown and "reason" not in shown
 
 
-@pytest.mark.parametrize(
-    ("given", "hint"),
-    [
-        ("a.nrrd", r"The reference cannot be compared\. a\.nrrd: there is no such file\.$"),
-        (Path("a.nrrd"), r"a\.nrrd: there is no such file\.$"),
-        (np.zeros((2, 2, 2)), r"does not say how large its voxels are: give the spacing along i, j, k in mm\.$"),
-        ([inputs.structureFromImage(shapes.ball(1), "A", None, None)], r"choose one of them, as in structures\[0\]\.$"),
-        (5, "int."),
-    ],
-)
-def testWhatIsNoStructureIsToldHowToBecomeOne(given, hint):
-    with pytest.raises(ValueError, match=hint):
-        compare(given, shapes.ball(5))
+# All structures of a case, from files or structures: comparisons, failures and verdicts are the same everywhere
+
+
+OVERLAP = Settings(families="overlap")
+
+
+def named(*names: str) -> list[Structure]:
+    """Return boxes one voxel apart, each longer than the one before."""
+    boxes = [shapes.box((2, 2, 2), (6, 6, 6 + number)) for number in range(len(names))]
+    return [Structure(name, *labelMasks(box, 0.5).values()) for name, box in zip(names, boxes, strict=True)]
+
+
+def testEachPairIsComparedAsByItself(files):
+    case = compareCase(*files, OVERLAP)
+    assert [one.reference.name for one in case] == ["Label 1", "Label 2", "Label 3"]
+    for label, one in enumerate(case, 1):
+        alone = compare(*files, OVERLAP, label=label)
+        assert one.numbers == alone.numbers and one.findings == alone.findings
+    assert case.unmatched == {"reference": ["Label 5"], "test": ["Label 4"]} and case.failures == {}
+    assert case.remarks == ["Only in the reference: Label 5.", "Only in the test: Label 4."]
+    assert case.judgment is None and not case.wasStopped
+
+
+def testStructuresInPlaceOfFiles(files):
+    case = compareCase(*files, OVERLAP)
+    sets = [readStructures(path) for path in files]
+    for given in (sets, (files[0], sets[1])):
+        again = compareCase(*given, OVERLAP)
+        assert [one.numbers for one in again] == [one.numbers for one in case] and again.remarks == case.remarks
+
+
+def testEveryDoorGivesTheSameNumbers(files, withoutPictures, capsys):
+    wanted = [one.toDictionary()["measurements"] for one in compareCase(*files, OVERLAP)]
+    assert main(["compare", *files, "-o", "out", "--metrics", "overlap"]) == 0
+    with open("out/metrics.json", encoding="utf-8") as file:
+        written = json.load(file)
+    outcome = runCase(Task("one", "", *files, settings=OVERLAP))
+    for document in (written, outcome):
+        assert [pair["measurements"] for pair in document["pairs"]] == wanted
+        assert document["unmatched"] == {"reference": ["Label 5"], "test": ["Label 4"]}
+
+
+def testChosenStructuresAndPairs():
+    reference, test = named("Lens_L", "Lens_R", "Eye"), named("Left lens", "Lens_R", "Globe")
+    chosen = compareCase(reference, test, OVERLAP, choices={"Eye": "Globe", "Lens_R": None})
+    assert [(one.reference.name, one.test.name) for one in chosen] == [("Lens_L", "Left lens"), ("Eye", "Globe")]
+    assert chosen.unmatched == {"reference": ["Lens_R"], "test": ["Lens_R"]}
+    (only,) = compareCase(reference, test, OVERLAP, names=["lens r"])
+    assert only.reference.name == "Lens_R"
+    with pytest.raises(InputError, match="no structure named 'Nose'"):
+        compareCase(reference, test, OVERLAP, names=["Nose"])
+
+
+def testWhatCannotBeComparedIsAFailure(monkeypatch):
+    original = casework.comparison.comparePair
+
+    def failing(pair):
+        if pair.reference.name == "B":
+            raise MemoryError
+        return original(pair)
+
+    monkeypatch.setattr(casework.comparison, "comparePair", failing)
+    protocol = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.5\n", "limits")
+    case = compareCase(named("A", "B", "C"), named("A", "B", "C"), OVERLAP, protocol=protocol)
+    assert [one.reference.name for one in case] == ["A", "C"]
+    assert case.failures == {"B": "this takes more memory than the computer has."}
+    assert [(v.structure, v.verdict) for v in case.judgment.verdicts] == [
+        ("A", "pass"), ("C", "pass"), ("B", "not evaluable")
+    ]  # fmt: skip
+    case.requireAny()
+    with pytest.raises(InputError, match="B of  and B of : this takes more memory"):
+        compareCase(named("B"), named("B"), OVERLAP).requireAny()
+
+
+def testItCanBeStopped():
+    sets, seen = (named("A", "B", "C"), named("A", "B", "C")), []
+
+    def twice(*given):
+        seen.append(given)
+        return len(seen) < 3
+
+    case = compareCase(*sets, OVERLAP, progress=twice)
+    assert seen == [(0, 3, "A"), (1, 3, "B"), (2, 3, "C")]
+    assert len(case) == 2 and case.wasStopped and case.findings == ("Stopped: 2 of 3 structures measured.",)
+    assert case.failures == {"C": "The comparison was stopped before this pair was measured."}
+
+    def cancel(number, *given):
+        if number == first:
+            raise Cancelled
+
+    first = 1
+    assert len(compareCase(*sets, OVERLAP, progress=cancel)) == 1
+    first = 0
+    with pytest.raises(Cancelled):
+        compareCase(*sets, OVERLAP, progress=cancel)
+
+
+def testNothingInCommonSaysWhatThereIs():
+    low, high = named("Lung", "Heart"), [Structure(s.name[::-1], s.mask) for s in named("Lung", "Heart")]
+    case = compareCase(low[:1], high[1:], OVERLAP, choices={"Lung": None})
+    assert list(case) == [] and case.judgment is None
+    assert case.findings[0] == "No structure has the same name in both: the reference has Lung; the test has traeH."

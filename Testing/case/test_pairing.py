@@ -85,11 +85,7 @@ def testNamesThatAreTwo(first, second):
 
 @pytest.mark.parametrize(
     "first, second",
-    [
-        ("Glnd_Submand_L", "Submandibular-Lt"),
-        ("Nrv_Optic_L", "Left Optic Nerve"),
-        ("Parotid Gland R", "Parotid_R"),
-    ],
+    [("Glnd_Submand_L", "Submandibular-Lt"), ("Nrv_Optic_L", "Left Optic Nerve"), ("Parotid Gland R", "Parotid_R")],
 )
 def testWordsOfTheStandardNames(first, second):
     assert naming.parse(first).spelled != naming.parse(second).spelled
@@ -339,11 +335,6 @@ def testChoicesGoBeforeEverything():
     ):
         with pytest.raises(ValueError, match=message):
             pairStructures(reference, test, choices=choices)
-
-
-# Observers of the head and neck
-
-# the same organs as AAPM Task Group 263 and as people call them
 
 
 # Command line and nodes

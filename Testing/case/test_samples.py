@@ -5,6 +5,7 @@ from __future__ import annotations
 import anatomy
 import numpy as np
 import pytest
+import samplefiles
 import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
@@ -15,12 +16,12 @@ from SegmentMetricsLib.io import samples
 
 @pytest.fixture(scope="module")
 def sample():
-    return samples.headAndNeck()
+    return samplefiles.headAndNeck()
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    return samples.writeHeadAndNeck(tmp_path_factory.mktemp("sample") / "made on demand")
+    return samplefiles.writeHeadAndNeck(tmp_path_factory.mktemp("sample") / "made on demand")
 
 
 @pytest.mark.nightly

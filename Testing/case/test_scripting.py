@@ -7,13 +7,13 @@ import inspect
 import math
 import pickle
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from htmlcells import Cells
 
 import SegmentMetricsLib
 from SegmentMetricsLib import Settings, Structure, compare, compareLabels, readStructures, stressTest
@@ -188,66 +188,46 @@ def testFilesOfSeveralStructures(files, options, message):
 
 # What may be given by place, of every function that scripts call; everything else is given by keyword.
 PLACES = {
-    "compare": ["reference", "test", "settings"],
-    "compareCase": ["reference", "test", "settings"],
-    "compareLabels": ["reference", "test", "settings"],
-    "compareBatch": ["cases", "settings"],
-    "compareObservers": ["observers", "settings"],
-    "stressTest": ["reference", "criticals", "settings"],
-    "readBatch": ["folder"],
-    "readDose": ["given"],
-    "readReport": ["path"],
-    "writeReport": ["result", "path"],
-    "mrml.measure": ["request"],
-    "mrml.openCase": ["reference", "test", "settings"],
-    "mrml.Request": None,
-    "readStructures": ["path"],
-    "case.pairing.pairStructures": ["reference", "test"],
-    "batch.cases.readCases": ["path", "settings"],
-    "batch.statistics.summarize": ["cohort", "options"],
-    "batch.statistics.compareMethods": ["cohort", "options"],
-    "batch.statistics.meanInterval": ["values"],
-    "batch.statistics.Cohort": ["outcomes"],
-    "batch.summaryoptions.Options": [],
-    "Settings": [],
-    "Structure": ["name", "mask"],
-    "case.protocol.judgment.judgeCase": ["protocol", "measured", "unmatched"],
-    "show.report.Report": ["title", "settings"],
-    "show.report.Report.write": ["self", "path"],
-    "Comparison.conventions": ["self", "keys"],
-    "Comparison.picture": ["self", "path"],
-    "mrml.compareSegments": ["referenceNode", "referenceSegment", "testNode", "testSegment", "settings"],
-    "mrml.compareSegmentations": ["referenceNode", "testNode", "settings"],
-    "mrml.compareObservers": ["observers", "settings"],
-    "mrml.showConsensus": ["study"],
-    "mrml.showDoseVolume": ["comparison"],
-    "mrml.doseOf": ["volumeNode"],
-    "mrml.showMatrix": ["found", "key"],
-    "mrml.showVariation": ["found"],
-    "mrml.pairSegments": ["referenceNode", "testNode"],
-    "mrml.proposePairs": ["referenceNode", "testNode"],
-    "mrml.showTable": ["comparison"],
-    "mrml.showComparisonsTable": ["comparisons"],
-    "mrml.showDistanceMap": ["comparison"],
-    "mrml.showHistogram": ["comparison"],
-    "mrml.showLesions": ["comparison"],
-    "mrml.showLesionsTable": ["comparison"],
-    "mrml.showCumulative": ["comparisons"],
-    "mrml.showSlices": ["comparison"],
-    "mrml.showMarkers": ["comparison"],
-    "mrml.showHazard": ["comparison"],
-    "mrml.showConventionsTable": ["comparison"],
-    "mrml.recallConventions": ["tableNode"],
-    "mrml.removeResults": ["comparison"],
-    "mrml.jumpTo": ["position"],
-    "mrml.jumpToSlice": ["node", "row"],
-    "mrml.gridOf": ["volumeNode"],
-    "mrml.protocolFromTable": ["tableNode"],
-    "mrml.tableFromProtocol": ["protocol"],
-    "mrml.ensureScene": [],
-    "mrml.Comparisons": None,  # a list that the functions return
-    "mrml.sample.loadSample": [],
+    "reference test settings": "compare compareCase compareLabels mrml.openCase",
+    "cases settings": "compareBatch",
+    "observers settings": "compareObservers mrml.compareObservers",
+    "reference criticals settings": "stressTest",
+    "folder": "readBatch",
+    "given": "readDose",
+    "path": "readReport readStructures",
+    "result path": "writeReport",
+    "request": "mrml.measure",
+    None: "mrml.Request mrml.Comparisons",
+    "reference test": "case.pairing.pairStructures",
+    "path settings": "batch.cases.readCases",
+    "cohort options": "batch.statistics.summarize batch.statistics.compareMethods",
+    "values": "batch.statistics.meanInterval",
+    "outcomes": "batch.statistics.Cohort",
+    "": "batch.summaryoptions.Options Settings mrml.ensureScene mrml.sample.loadSample",
+    "name mask": "Structure",
+    "protocol measured unmatched": "case.protocol.judgment.judgeCase",
+    "title settings": "show.report.Report",
+    "self path": "show.report.Report.write Comparison.picture",
+    "self keys": "Comparison.conventions",
+    "referenceNode referenceSegment testNode testSegment settings": "mrml.compareSegments",
+    "referenceNode testNode settings": "mrml.compareSegmentations",
+    "study": "mrml.showConsensus",
+    "comparison": (
+        "mrml.showDoseVolume mrml.showTable mrml.showDistanceMap mrml.showHistogram mrml.showLesions "
+        "mrml.showLesionsTable mrml.showSlices mrml.showMarkers mrml.showHazard "
+        "mrml.showConventionsTable mrml.removeResults"
+    ),
+    "volumeNode": "mrml.doseOf mrml.gridOf",
+    "found key": "mrml.showMatrix",
+    "found": "mrml.showVariation",
+    "referenceNode testNode": "mrml.pairSegments mrml.proposePairs",
+    "comparisons": "mrml.showComparisonsTable mrml.showCumulative",
+    "tableNode": "mrml.recallConventions mrml.protocolFromTable",
+    "position": "mrml.jumpTo",
+    "node row": "mrml.jumpToSlice",
+    "protocol": "mrml.tableFromProtocol",
 }
+PLACES = {name: places for places, names in PLACES.items() for name in names.split()}
 
 
 @pytest.mark.parametrize("name", PLACES)
@@ -257,7 +237,7 @@ def testOnlyInputsAndSettingsAreGivenByPlace(name):
     if PLACES[name] is None:
         return
     byPlace = [p.name for p in inspect.signature(found(name)).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD]
-    assert byPlace == PLACES[name]
+    assert byPlace == PLACES[name].split()
 
 
 def found(name: str):
@@ -301,10 +281,7 @@ COHORT = Cohort()
         (lambda: compare(MASK, MASK, {"tolerances": 3}, spacing=1), "The settings must be Settings, not dict"),
         (lambda: compare(MASK, MASK, spacing=1, label="Liver"), "A label must be a whole number from 1, not 'Liver'"),
         (lambda: compare(MASK, MASK, spacing=1, criticals=["Cord"]), "The critical structures must be a mapping"),
-        (
-            lambda: compare(MASK, MASK, spacing=1, criticals={1: MASK}),
-            "name of a critical structure must be a text",
-        ),
+        (lambda: compare(MASK, MASK, spacing=1, criticals={1: MASK}), "name of a critical structure must be a text"),
         (lambda: stressTest(MASK, {"Cord": MASK}, 10, spacing=1), "The settings must be Settings, not int"),
         (lambda: compareLabels({1: MASK}, {1: MASK}, spacing=1), "name of a label of the reference must be a text"),
         (lambda: compareLabels(LABELS, LABELS, spacing=1, weights=[2]), "are given by name, or as name and weight"),
@@ -371,35 +348,6 @@ def testNumbersConvertAndFormat():
     reported = comparison.conventions("MedPy")["MedPy"]["HD95"]
     assert float(reported) == reported.value and f"{reported:.3f}" == f"{reported.value:.3f}"
     assert pickle.loads(pickle.dumps(distance)) == distance
-
-
-class Cells(HTMLParser):
-    """Collects the texts of the rows of a page's tables, and of its sentences."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.rows, self.sentences, self.open = [], [], []
-        self.feed(page)
-        assert not self.open, "every tag is closed"
-
-    def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-        elif tag == "p":
-            self.sentences.append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        tag = self.open[-1] if self.open else ""
-        if tag in ("td", "th"):
-            self.rows[-1][-1] += data
-        elif tag == "p":
-            self.sentences[-1] += data
 
 
 def testNotebooksShowATable():

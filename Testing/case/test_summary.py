@@ -14,7 +14,6 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import Cause
 from SegmentMetricsLib.case import summary
 from SegmentMetricsLib.case.comparison import Comparison
-from SegmentMetricsLib.case.places import mostlyToward
 from SegmentMetricsLib.metrics.registry import REGISTRY, findMetric
 from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
 
@@ -40,10 +39,6 @@ def crossing():
         append.AddInputData(shapes.ballMesh(10, center))
     append.Update()
     return append.GetOutput()
-
-
-def distancesOf(reference, test):
-    return compare(reference, test, Settings(families="signed")).distances
 
 
 def testNothingInCommonIsNoSummaryOfNumbers():
@@ -133,39 +128,6 @@ class TestSentence:
         assert "inferiorly" in record.summary
         # without it, what the numbers alone tell
         assert summary.sentence(record).endswith("same volume, over- and under-contoured.")
-
-
-class TestDominantSide:
-    @pytest.mark.parametrize(
-        ("shift", "over", "under"),
-        [
-            ((6, 0, 0), "L", "R"),
-            ((-6, 0, 0), "R", "L"),
-            ((0, 6, 0), "P", "A"),
-            ((0, -6, 0), "A", "P"),
-            ((0, 0, 6), "S", "I"),
-            ((0, 0, -6), "I", "S"),
-            ((4.5, 4.5, 0), "", ""),  # between two sides
-        ],
-    )
-    def testShifts(self, shift, over, under):
-        distances = distancesOf(shapes.ballMesh(15, resolution=24), shapes.ballMesh(15, shift))
-        assert (mostlyToward(distances, 2.0), mostlyToward(distances, 2.0, over=False)) == (over, under)
-
-    def testNoneWhereNothingOrEverythingIsBeyond(self):
-        assert (
-            mostlyToward(distancesOf(shapes.ballMesh(15, resolution=24), shapes.ballMesh(16, resolution=24)), 2.0) == ""
-        )
-        assert (
-            mostlyToward(distancesOf(shapes.ballMesh(15, resolution=24), shapes.ballMesh(20, resolution=24)), 2.0) == ""
-        )
-
-    def testTheFlanksOfABumpCountForItsSide(self):
-        plain, bumped = shapes.boxMesh((0, 0, 0), (20, 20, 20)), shapes.box((0, 0, 0), (19, 19, 19), (50, 24, 24))
-        long = shapes.box((20, 8, 8), (40, 11, 11), (50, 24, 24))
-        assert mostlyToward(distancesOf(bumped, bumped | long), 2.0) == "L"
-        assert mostlyToward(distancesOf(bumped | long, bumped), 2.0, over=False) == "L"
-        assert mostlyToward(distancesOf(plain, plain), 2.0) == ""
 
 
 class TestRecords:

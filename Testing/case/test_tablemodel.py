@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from html.parser import HTMLParser
+
+from htmlcells import Cells
 
 from SegmentMetricsLib.show import tables, writing
 from SegmentMetricsLib.show.tablemodel import Amount, Column, Table, notebookTable
@@ -30,24 +31,6 @@ TEXTS = [
     ["<b>", "inf", "-inf", "1.0 mm2", "0"],
     ["none", "", "undefined", "", ""],
 ]
-
-
-class Cells(HTMLParser):
-    """The texts of the cells of an HTML table."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.rows: list[list[str]] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        if tag == "tr":
-            self.rows.append([])
-        elif tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_data(self, data):
-        self.rows[-1][-1] += data
 
 
 def testTextsAreTheSameOnATerminalAndInNotebooks():

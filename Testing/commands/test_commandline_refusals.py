@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -202,25 +201,6 @@ def testOutputFoldersThatRefuse(run, pair, monkeypatch):
 
 
 # Interruption and broken pipes
-
-
-@pytest.mark.nightly
-@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
-def testInterruptionFromTheKeyboard(tmp_path):
-    code = (  # a test runner in the background may have told its children to ignore the signal
-        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
-        "from SegmentMetricsLib.__main__ import main; sys.exit(main(['demo', '--output', 'out']))"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=environment, text=True, **pipes)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob(".segment-metrics-*/distances_*")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, "", "segment-metrics: interrupted\n")
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")

@@ -248,18 +248,3 @@ def testCommandRefuses(run, arguments, message):
     assert status == 2 and out == "" and message in err
     assert err.startswith("segment-metrics: ") and err.count("\n") == 1
     assert not Path("out").exists()
-
-
-def testNothingIsHalfWritten(run, monkeypatch):
-    from SegmentMetricsLib.show import writing
-
-    def fail(*arguments):
-        raise OSError(28, "No space left on device", "stress.json")
-
-    monkeypatch.setattr(writing, "writeJson", fail)
-    assert run(*CHOSEN) == (
-        2,
-        "",
-        "segment-metrics: out: the results cannot be written into this folder (No space left on device).\n",
-    )
-    assert [path.name for path in Path().iterdir()] == ["reference.nrrd"]

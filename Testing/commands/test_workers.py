@@ -21,7 +21,7 @@ from commandruns import files as files  # the fixture
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.case import casework
-from SegmentMetricsLib.commands import pairwork
+from SegmentMetricsLib.commands import comparing
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -126,7 +126,7 @@ def testAPairThatKillsItsProcessFailsAlone(files, capfd, monkeypatch, killer):
         # this process takes part, and would compare the pair itself
         return parallel.spread(partial(killing, work), items, cost, workers, takesPart=False)
 
-    monkeypatch.setattr(pairwork, "spread", apart)
+    monkeypatch.setattr(comparing, "spread", apart)
     assert __main__.main(["compare", *files, "-o", "out", "--workers", "2", "--numbers-only"]) == 1
     name = killer.replace("_", " ")
     assert capfd.readouterr().err == f"segment-metrics: {name} and {name}: {parallel.DIED}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 import shapes
 import SimpleITK
@@ -17,41 +18,24 @@ def revolutions(benchmark):
     return benchmark("revolutions")
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """The figures that were drawn."""
-    pyplot = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")
-    pyplot.switch_backend("Agg")
-    figures = []
-    monkeypatch.setattr(pyplot, "close", figures.append)
-    return figures
-
-
-def valuesOf(revolutions, numbers, volumes=None, **given):
-    """Return values of one structure in several cases. numbers: by tool, one for each case."""
-    same = {"structure": "Lens-Lt", "spacing": "2 x 2 x 2", "start": 0, "key": "MASD"} | given
-    same = {"remeshed": 1.0, "original": 1.2} | same
-    volumes = volumes or [0.2] * max(map(len, numbers.values()))
-    return [
-        revolutions.Value(case=f"case {n}", volume=volumes[n], tool=tool, value=value, **same)
-        for tool, row in numbers.items() for n, value in enumerate(row)
-    ]  # fmt: skip
-
-
 def testSignificance(revolutions):
     """Twenty differences of one sign: p is 2 / 2^20; three tests; single precision alone is no difference."""
     first = [1 + 0.01 * n for n in range(1, 21)]
     numbers = {"MetricsReloaded": first, "MONAI": [value + 3e-7 for value in first], "SegmentMetrics": [1.0] * 20}
-    rows = revolutions.significance(valuesOf(revolutions, numbers))
-    found = {(row["first"], row["second"]): row for row in rows}
+    rows = [
+        (f"case {n}", "Lens-Lt", 0.2, "2 x 2 x 2", 0, tool, "MASD", value, 1.0, 1.2)
+        for tool, row in numbers.items()
+        for n, value in enumerate(row)
+    ]
+    found = revolutions.significance(pd.DataFrame(rows, columns=revolutions.COLUMNS))
     assert len(found) == 3
-    same = found["MetricsReloaded", "MONAI"]
-    assert (same["p"], same["bonferroni"], same["holm"]) == (1, 1, 1)
-    apart = found["MetricsReloaded", "SegmentMetrics"]
+    rows = found.set_index(["first", "second"])
+    assert tuple(rows.loc[("MetricsReloaded", "MONAI"), ["p", "bonferroni", "holm"]]) == (1, 1, 1)
+    apart = rows.loc[("MetricsReloaded", "SegmentMetrics")]
     assert apart["p"] == pytest.approx(2 / 2**20) and apart["medianDifference"] == pytest.approx(0.105)
     assert (apart["bonferroni"], apart["holm"]) == pytest.approx((3 * apart["p"],) * 2)
     # the definition is no tool: of two tools none differ
-    assert "| MASD | 0 / 0 of 1 |" in revolutions.counts(rows)
+    assert "| MASD | 0 / 0 of 1 |" in revolutions.counts(found)
 
 
 def testTwoStructures(revolutions, tmp_path):
@@ -82,7 +66,6 @@ def testTwoStructures(revolutions, tmp_path):
     assert (tmp_path / "again" / "tables.md").read_text("utf-8") == tables
 
 
-@pytest.mark.nightly
 @needsReference
 def testTheSignDependsOnWhereTheGridStarts(revolutions, tmp_path):
     """HD95 of DeepMind at 2 mm: too small for the meshes of the voxels from everywhere, as in the paper.
@@ -92,10 +75,10 @@ def testTheSignDependsOnWhereTheGridStarts(revolutions, tmp_path):
     values = revolutions.measured(HEAD_AND_NECK, [(2.0, 2.0, 2.0)], 200.0, tmp_path / "values.csv", ["DeepMind"])
 
     def means(tool, key, reference):
-        chosen = [value for value in values if (value.tool, value.key) == (tool, key)]
-        found = revolutions.grouped(chosen, reference, lambda value: value.start)
-        assert {len(some) for some in found.values()} == {52}
-        corner, *others = (np.mean(some) for _, some in sorted(found.items()))
+        found = revolutions.differences(values[(values["tool"] == tool) & (values["key"] == key)], reference)
+        starts = found.groupby("start")["difference"]
+        assert set(starts.count()) == {52}
+        corner, *others = starts.mean()
         return [corner, np.mean(others), np.std(others, ddof=1), min(others), max(others)]
 
     ofVoxels = means("DeepMind", "HD95", "remeshed")

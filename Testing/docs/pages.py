@@ -215,15 +215,15 @@ def inFolder(folder: Path):
 if __name__ == "__main__":
     import tempfile
 
-    from SegmentMetricsLib.io import samples
+    sys.path[1:1] = [str(ROOT / "Testing" / "support"), str(ROOT / "SegmentMetrics")]
+    import samplefiles
 
     for name in sys.argv[1:]:
         with contextlib.ExitStack() as stack:
             if isOfSlicer(Path(name).resolve()):
-                sys.path[1:1] = [str(ROOT / "Testing" / "support"), str(ROOT / "SegmentMetrics")]
                 from desktop import Desktop
 
                 stack.enter_context(Desktop()).loadModule()
             given = stack.enter_context(tempfile.TemporaryDirectory())
-            samples.writeHeadAndNeck(Path(given) / "segment-metrics-demo")
+            samplefiles.writeHeadAndNeck(Path(given) / "segment-metrics-demo")
             Path(name).write_text(updated(Path(name).resolve(), Path(given)), encoding="utf-8")

@@ -21,11 +21,13 @@ STRUCTURE_HEIGHT = 1060
 
 def write(structure: Path, verdicts: Path) -> None:
     """Compare the two observers of the sample, judge them and photograph a structure and the top of the report."""
+    import samplefiles
+
     from SegmentMetricsLib import __main__
     from SegmentMetricsLib.io import samples
 
     with tempfile.TemporaryDirectory() as folder, browsers.headless() as shown:
-        reference, test = samples.writeHeadAndNeck(folder)
+        reference, test = samplefiles.writeHeadAndNeck(folder)
         out = Path(folder) / "out"
         image = samples.FOLDER / samples.IMAGE
         given = ("compare", reference, test, "--image", image, "--output", out, "--report", "--protocol", PROTOCOL)

@@ -8,8 +8,7 @@ import shutil
 
 import pages
 import pytest
-
-from SegmentMetricsLib.io import samples
+import samplefiles
 
 pytestmark = pytest.mark.nightly
 
@@ -27,7 +26,7 @@ def copy(tmp_path):
     (folder / "docs").mkdir()
     for name in ("formulas.md", "measurements.md"):
         shutil.copy(pages.ROOT / "docs" / name, folder / "docs")
-    samples.writeHeadAndNeck(folder / "segment-metrics-demo")
+    samplefiles.writeHeadAndNeck(folder / "segment-metrics-demo")
     # no pictures, which no page is about and every command would draw
     (folder / "slicer.py").write_text("raise ModuleNotFoundError(name='slicer')\n")
     return folder

@@ -7,8 +7,7 @@ import re
 import pagepictures
 import pages
 import pytest
-
-from SegmentMetricsLib.io import samples
+import samplefiles
 
 README = pages.ROOT / "README.md"
 DOCS = pages.ROOT / "docs"
@@ -21,7 +20,7 @@ NEEDS = {"qa.md": "plotly", "batch.md": "matplotlib", "python.md": "matplotlib"}
 @pytest.fixture
 def folder(tmp_path):
     """A folder with the sample, as `segment-metrics demo` leaves it."""
-    samples.writeHeadAndNeck(tmp_path / "segment-metrics-demo")
+    samplefiles.writeHeadAndNeck(tmp_path / "segment-metrics-demo")
     return tmp_path
 
 

@@ -7,8 +7,8 @@ import re
 import pages
 import pytest
 import readme
+import samplefiles
 
-from SegmentMetricsLib.io import samples
 from SegmentMetricsLib.metrics.measurement import typeset
 
 TEXT = readme.README.read_text(encoding="utf-8")
@@ -56,7 +56,7 @@ def testPictures():
 
 
 def testThePythonExample(tmp_path, capsys):
-    samples.writeHeadAndNeck(tmp_path / "segment-metrics-demo")  # the files that the first command leaves
+    samplefiles.writeHeadAndNeck(tmp_path / "segment-metrics-demo")  # the files that the first command leaves
     (example,) = blocks("python")
     with pages.inFolder(tmp_path):
         exec(compile(example, "README.md", "exec"), {})

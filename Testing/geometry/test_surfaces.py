@@ -69,30 +69,10 @@ def testSeveralComponentsAndAHole():
 def testPolygonsAreTriangulated():
     points = [(x, y, z) for z in (0, 1) for y in (0, 2) for x in (0, 3)]
     quads = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
-    surface = meshing.fromPolyData(shapes.polyDataOf(points, quads))
+    surface = meshing.fromPolyData(shapes.meshOf(points, quads))
     assert len(surface.cells) == 12 and surface.isClosed and surface.nonManifoldEdges == 0
     assert surface.volume == pytest.approx(6)
     assert surface.repairs == ()
-
-
-@pytest.mark.parametrize(
-    ("polyData", "message"),
-    [
-        (shapes.polyDataOf([(0, 0, 0), (1, 0, 0)], []), "no triangles or contour lines"),
-        (shapes.polyDataOf([(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 1, 2)]), "no triangle with an area"),
-        (shapes.loops([(0, 0), (1, 0), (2, 0)]), "straight line"),
-    ],
-)
-def testUnusablePolyData(polyData, message):
-    with pytest.raises(ValueError, match=message):
-        meshing.fromPolyData(polyData)
-
-
-def testBentLinesAreRefused():
-    bent = shapes.loops([(0, 0), (4, 0), (4, 3), (0, 3)])
-    bent.GetPoints().SetPoint(2, 4, 3, 1)
-    with pytest.raises(ValueError, match="one plane"):
-        meshing.fromPolyData(bent)
 
 
 def testContoursWithAHole():

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
+import shutil
+from copy import deepcopy
+from pathlib import Path
+
+import dicomfiles
 import numpy as np
+import pydicom
 import pytest
 import shapes
 import SimpleITK
@@ -10,22 +18,20 @@ from scipy.spatial.transform import Rotation
 
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.batch.cases import _filesReadWith
 from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.io.dicom import neighbors
+from SegmentMetricsLib.io.reading import readAll
 from SegmentMetricsLib.model.structures import unusableOf
 
 pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
 pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
 
-import dicomfiles
-import pydicom
 
 TILTED = np.eye(4)
 TILTED[:3, :3] = Rotation.from_euler("xyz", (20, -15, 30), degrees=True).as_matrix() * (1.0, 1.5, 2.5)
 TILTED[:3, 3] = (-12, 30, 100)
-GRIDS = {
-    "axial": Grid((30, 26, 12), np.diag([1.0, 1.5, 2.5, 1.0])),
-    "tilted": Grid((30, 26, 12), TILTED),
-}
+GRIDS = {"axial": Grid((30, 26, 12), np.diag([1.0, 1.5, 2.5, 1.0])), "tilted": Grid((30, 26, 12), TILTED)}
 
 
 def rectangle(low, high, k):
@@ -200,7 +206,7 @@ def testWhatEndsTooEarly(tmp_path, areLengthsKnown):
     assert [s.mask.count for s in readStructures(tmp_path / "whole.dcm")] > [0, 0]
     content = (tmp_path / "whole.dcm").read_bytes()
     path = tmp_path / "short.dcm"
-    for size in range(200, len(content), 7):
+    for size in range(200, len(content), 23):
         path.write_bytes(content[:size])
         with pytest.raises(ValueError, match=r"short\.dcm: ") as caught:
             readStructures(path)
@@ -279,3 +285,214 @@ def testAnImageThatWasCopiedUnderOtherNumbers(tmp_path):
     dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Box": loops}, slices)
     (box,) = readStructures(tmp_path / "set.dcm")
     assert box.mask.count and box.notes == ()
+
+
+# DICOM structure sets of which a part is damaged: the rest is as usable as ever, and says what is missing
+
+
+pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
+
+
+# slices every 3 mm from 0 to 57 mm, and a square on each of 16 of them
+GRID = Grid((64, 64, 20), np.array([[1.0, 0, 0, -32], [0, 1, 0, -32], [0, 0, 3, 0], [0, 0, 0, 1]]))
+ROD = [np.array([(-8.5, -8.5, z), (7.5, -8.5, z), (7.5, 7.5, z), (-8.5, 7.5, z)]) for z in range(6, 54, 3)]
+
+
+def edited(folder, edit, names=("Rod", "Bad")):
+    """Return a structure set with rods of these names beside its image, changed before it is written."""
+    slices = dicomfiles.writeSeries(folder / "ct", GRID)
+    regions = dict.fromkeys(names, ROD)
+    content = dicomfiles.writeStructureSet(folder / "set.dcm", regions, slices)
+    edit(content)
+    content.save_as(folder / "set.dcm")
+    return folder / "set.dcm"
+
+
+def fewerPoints(content):
+    content.ROIContourSequence[1].ContourSequence[3].NumberOfContourPoints = 3
+
+
+def noNumber(content):
+    contour = content.ROIContourSequence[1].ContourSequence[3]
+    contour.ContourData = ["nan", *contour.ContourData[1:]]
+
+
+def unknownSlice(content):
+    from pydicom.dataset import Dataset
+
+    content.ROIContourSequence[1].ContourSequence[3].ContourImageSequence = [Dataset()]
+
+
+def twoLists(content):
+    content.ROIContourSequence.append(deepcopy(content.ROIContourSequence[1]))
+
+
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        (fewerPoints, "a contour does not have as many points as it says."),
+        (noNumber, "a contour has coordinates that are not positions in space."),
+        (unknownSlice, "the DICOM file is damaged or incomplete."),
+        (twoLists, "the file has 2 lists of contours for it, and does not say which of them is the right one."),
+    ],
+)
+def testADamagedStructureLeavesTheOthersAsTheyAre(tmp_path, edit, why):
+    said = f"The structure 'Bad' of set.dcm was left out: {why}"
+    path = edited(tmp_path / "odd", edit)
+    (rod,) = readStructures(path)
+    good = {s.name: s for s in readStructures(edited(tmp_path / "good", lambda content: None))}
+    assert rod.name == "Rod" and rod.mask.count == good["Rod"].mask.count and said in rod.notes
+    assert said in compare(rod, good["Rod"]).findings
+    assert [s.name for s in readStructures(path, name="rod")] == ["Rod"]
+    for name in ("Bad", "bad"):
+        with pytest.raises(InputError, match=re.escape(said)):
+            readStructures(path, name=name)
+
+
+def testFilesOfOneNameAreToldApart(tmp_path):
+    """Both observers' files are often called alike."""
+    paths = [edited(tmp_path / which / "series", fewerPoints) for which in ("first", "second")]
+    for given in (paths, [path.parent for path in paths]):
+        found = [rod.notes[0] for (rod,) in readAll(given)]
+        assert [re.search(r" of (.*) was left out", note)[1] for note in found] == [
+            str(Path("first", "series", "set.dcm")), str(Path("second", "series", "set.dcm"))
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("withImage", [True, False])
+def testADamagedStructureBesideAnEmptyOne(tmp_path, withImage):
+    """Without any contour there is no grid if the image is not there: then the damage is what is told."""
+
+    def edit(content):
+        fewerPoints(content)
+        content.ROIContourSequence[0].ContourSequence = []
+
+    path = edited(tmp_path, edit)
+    if withImage:
+        (rod,) = readStructures(path)
+        assert rod.isEmpty and "The structure 'Bad' of set.dcm was left out" in rod.notes[0]
+    else:
+        shutil.rmtree(tmp_path / "ct")
+        with pytest.raises(InputError, match="the structure 'Bad' cannot be used: a contour does not have as many"):
+            readStructures(path)
+
+
+@pytest.mark.parametrize(("number", "which"), [(77, "number 77"), (None, "without a number")])
+def testContoursOfNobody(tmp_path, number, which):
+    def edit(content):
+        if number is None:
+            del content.ROIContourSequence[1].ReferencedROINumber
+        else:
+            content.ROIContourSequence[1].ReferencedROINumber = number
+
+    said = (
+        f"Contours in set.dcm belong to a region of interest that the file does not list ({which}): they were left out."
+    )
+    rod, empty = readStructures(edited(tmp_path, edit))
+    assert not rod.isEmpty and empty.isEmpty and rod.notes == empty.notes == (said,)
+
+
+def testAListOfNobodyWithoutContoursIsNothingToTalkAbout(tmp_path):
+    def edit(content):
+        content.ROIContourSequence[1].ReferencedROINumber = 77
+        content.ROIContourSequence[1].ContourSequence = []
+
+    assert [s.notes for s in readStructures(edited(tmp_path, edit))] == [(), ()]
+
+
+def testADamagedContourNamesItsStructure(tmp_path):
+    content = dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Rod": ROD[:1]})
+    contour = content.ROIContourSequence[0].ContourSequence[0]
+    contour.ContourData = contour.ContourData[:9]
+    content.save_as(tmp_path / "set.dcm")
+    with pytest.raises(InputError, match="the structure 'Rod' cannot be used: a contour does not have as many"):
+        readStructures(tmp_path / "set.dcm")
+
+
+# Where the image of a structure set is looked for, and what a case of a batch depends on
+
+
+pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
+
+
+SMALL = Grid((12, 12, 6), np.diag([1.0, 1.0, 3.0, 1.0]))
+SQUARE = [np.array([(2.5, 2.5, z), (7.5, 2.5, z), (7.5, 7.5, z), (2.5, 7.5, z)]) for z in (3.0, 6.0, 9.0)]
+
+
+def study(folder, patient: str, images: str = ""):
+    """Write a structure set into a folder, and its image into a folder "ct" below or into another one; its path."""
+    frame = f"1.2.{ord(patient)}"
+    slices = dicomfiles.writeSeries(folder.parent / images if images else folder / "ct", SMALL, patient, frame)
+    path = folder / "set.dcm"
+    folder.mkdir(exist_ok=True)
+    dicomfiles.writeStructureSet(path, {"Box": SQUARE}, slices, patient, frame)
+    return path
+
+
+def gridOf(path):
+    return readStructures(path)[0].mask.grid
+
+
+def foldersNear(path) -> list[list[str]]:
+    return [[file.parent.name for file in files] for files in neighbors.filesNear(path)]
+
+
+def testNotAllThatSomebodyKeepsIsSearched(tmp_path, monkeypatch):
+    monkeypatch.setattr(neighbors, "MOST_FILES", 3)
+    for folder in ("set", "a", "b/deep"):
+        (tmp_path / folder).mkdir(parents=True)
+        for number in range(5):
+            (tmp_path / folder / f"{number}.dcm").write_bytes(b"")
+    assert foldersNear(tmp_path / "set" / "0.dcm") == [["set"] * 3, ["a"] * 3, ["deep"] * 3]
+
+
+@pytest.mark.skipif(os.sep != "/", reason="there are such folders on Linux")
+def testFoldersOfTheSystemAreNotSearched(tmp_path, monkeypatch):
+    """Reading what looks like a file there may never end; a link to one is one, a longer name is not."""
+    monkeypatch.setattr(neighbors, "SYSTEM", tuple(f"{(tmp_path / name).resolve()}/" for name in ("proc", "set/sys")))
+    for folder in ("set/sys", "proc/1", "process"):
+        (tmp_path / folder).mkdir(parents=True)
+        for place in (tmp_path / folder, (tmp_path / folder).parent):
+            (place / "0.dcm").write_bytes(b"")
+    os.symlink(tmp_path / "proc", tmp_path / "link", target_is_directory=True)
+    assert foldersNear(tmp_path / "set" / "0.dcm") == [["set"], [], [], ["process"]]
+
+
+def testWhatMayNotBeLookedAtIsLeftOut(tmp_path, monkeypatch):
+    """One may be allowed to enter the folder above and not to list it, and a folder may be gone in the meantime."""
+    path = study(tmp_path / "set", "A", "images")
+    assert gridOf(path) == SMALL
+    list_ = type(path).iterdir
+
+    def refusing(folder):
+        if folder == tmp_path:
+            raise PermissionError(13, "Permission denied")
+        return list_(folder)
+
+    monkeypatch.setattr(type(path), "iterdir", refusing)
+    (structure,) = readStructures(path)
+    assert structure.mask.grid != SMALL and not structure.isEmpty
+
+
+@pytest.mark.parametrize("images", ["", "A images"])
+def testACaseAndOtherPatients(tmp_path, images):
+    """A case whose image is there is not measured again when another patient comes, but when its own files change."""
+    path = study(tmp_path / "A", "A", images)
+    before = _filesReadWith(path)
+    assert {file.parent.name for file in before} == {"A", images or "ct"}
+    study(tmp_path / "B", "B")
+    assert (_filesReadWith(path) == before) == (not images)
+    shutil.rmtree(tmp_path / images if images else tmp_path / "A" / "ct")
+    # the image may be anywhere now
+    assert {file.parent.name for file in _filesReadWith(path)} == {"A", "B", "ct"}
+
+
+def testASetThatNamesNoSeries(tmp_path):
+    """Its image is that of the instances that its contours name, if any, which may be elsewhere."""
+    path = tmp_path / "A" / "set.dcm"
+    dicomfiles.writeSeries(tmp_path / "A" / "ct", SMALL, "A")
+    dicomfiles.writeStructureSet(path, {"Box": SQUARE}, (), "A")
+    study(tmp_path / "B", "B")
+    assert {"A", "B"} <= {file.parent.name for file in _filesReadWith(path)}
+    assert not neighbors.holdsWhatItNames(path, _filesReadWith(path))
+    assert not neighbors.holdsWhatItNames(tmp_path / "gone.dcm", [])

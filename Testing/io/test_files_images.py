@@ -5,19 +5,27 @@ from __future__ import annotations
 import gzip
 import itertools
 import struct
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import samplefiles
 import shapes
 import SimpleITK
 from hostile.builders import cut, nrrd
 from imagefiles import BOXES, LABELS, SIZE, middleOf, read, refusal, save
 
 from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib.base import parallel
+from SegmentMetricsLib.io import reading
 from SegmentMetricsLib.io import reading as files
-from SegmentMetricsLib.io import samples
+from SegmentMetricsLib.io.formats import table
+from SegmentMetricsLib.io.formats.headers import NO_PLACE, NO_VOXEL_SIZE
+from SegmentMetricsLib.io.reading import readGrid
 from SegmentMetricsLib.metrics.findings import Kind
 from SegmentMetricsLib.model import inputs
+from SegmentMetricsLib.model.structures import remarksOnLeftOut
 
 
 @pytest.mark.parametrize(
@@ -83,7 +91,7 @@ def testGridsOfFiles(tmp_path):
     grid = files.readGrid(save(image, tmp_path / "ct.nii.gz"))
     assert grid.size == (6, 5, 4) and grid.offsetOn(inputs.Grid.fromImage(image)) == (0, 0, 0)
     # a segmentation stands for the image that it was drawn on
-    mask = samples.writeHeadAndNeck(tmp_path)[0]
+    mask = samplefiles.writeHeadAndNeck(tmp_path)[0]
     assert files.readGrid(mask).offsetOn(readStructures(mask)[0].mask.grid) == (0, 0, 0)
     assert files.readGrid(mask).size == readStructures(mask)[0].mask.grid.size
     (tmp_path / "bad.nrrd").write_text("nothing")
@@ -99,13 +107,6 @@ def testGridsOfFiles(tmp_path):
         with pytest.raises(files.UnusableFile, match=words) as caught:
             files.readGrid(tmp_path / name)
         assert str(tmp_path / name) in str(caught.value)
-
-
-def testLabelsBeyondEveryByte(tmp_path):
-    array = np.zeros((6, 6, 6), np.uint64)
-    array[1:3, 1:3, 1:3], array[4, 4, 4] = 2**63 + 5, 70000
-    found = read(save(shapes.imageOf(array), tmp_path / "x.nrrd"))
-    assert {name: s.mask.count for name, s in found.items()} == {"Label 70000": 1, f"Label {2**63 + 5}": 8}
 
 
 def testPlanarImages(tmp_path):
@@ -226,3 +227,218 @@ def testManyLabelsAreStillALabelMap(tmp_path):
     spots = np.zeros((40, 40, 40), np.uint16)
     spots[::5, ::5, ::5] = np.arange(1, 513).reshape(8, 8, 8)
     assert len(read(save(shapes.imageOf(spots), tmp_path / "spots.nrrd"))) == 512
+
+
+# Images that are cut off, flipped or promise too much: one sentence with the name of the file
+
+
+@pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("share", [0.1, 1.0])
+def testImagesCutOff(tmp_path, capfd, suffix, compressed, share):
+    path = save(LABELS, tmp_path / f"cut{suffix}", compressed)
+    data = path.read_bytes()
+    header = data.index(b"\n\n") + 2 if suffix.endswith("nrrd") else 0
+    path.write_bytes(data[: max(header, min(int(len(data) * share), len(data) - 1))])
+    message = refusal(path)
+    assert "damaged or incomplete" in message or "its content is not that of" in message
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("suffix", [".nrrd", ".nii.gz", ".mha"])
+@pytest.mark.parametrize("share", [0.6, 0.8, 0.95])
+def testFlippedBitsInCompressedImages(tmp_path, suffix, share):
+    array = shapes.blob(1, (40, 40, 40)).astype(np.uint8)
+    path = save(shapes.imageOf(array), tmp_path / f"flipped{suffix}")
+    data = bytearray(path.read_bytes())
+    data[int(len(data) * share)] ^= 0x55
+    path.write_bytes(data)
+    assert "damaged" in refusal(path)
+
+
+@pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
+@pytest.mark.parametrize("compressed", [True, False])
+@pytest.mark.parametrize("tail", [b"<html>", b"\0" * 512, gzip.compress(b"more", mtime=0), b"\x1f"])
+def testWhatComesBehindTheLastVoxelIsTold(tmp_path, suffix, compressed, tail):
+    """The image is whole, but somebody should look at the file."""
+    path = save(LABELS, tmp_path / f"long{suffix}", compressed)
+    before = reading.readStructures(path)
+    path.write_bytes(path.read_bytes() + tail)
+    after = reading.readStructures(path)
+    assert [s.mask.count for s in after] == [s.mask.count for s in before]
+    assert all(table.SURPLUS in s.notes for s in after) and not any(s.notes for s in before)
+
+
+def testNrrdInSeveralGzipMembers(tmp_path):
+    path = save(LABELS, tmp_path / "members.nrrd")
+    header, voxels = path.read_bytes().split(b"\n\n", 1)
+    voxels = gzip.decompress(voxels)
+    path.write_bytes(header + b"\n\n" + gzip.compress(voxels[:300]) + gzip.compress(voxels[300:]))
+    assert len(reading.readStructures(path)) == len(reading.readStructures(save(LABELS, tmp_path / "one.nrrd")))
+    path.write_bytes(header + b"\n\n" + gzip.compress(voxels[:300]) + b"x" * len(voxels))
+    assert "damaged or incomplete" in refusal(path)
+
+
+def testTheFirstOfDamagedFilesIsNamed(tmp_path, capfd, monkeypatch):
+    """Files are read several at a time; which of them is done first must not matter, nor does it in a folder."""
+    monkeypatch.setattr(parallel, "availableProcessors", lambda: 3)
+    for number in range(9):
+        path = save(LABELS, tmp_path / f"{number}.nrrd")
+        if number in (4, 5, 7):
+            path.write_bytes(path.read_bytes()[:-30])
+    slow = reading._readImage
+    monkeypatch.setattr(
+        reading, "_readImage", lambda path, *given: time.sleep(0.1 * ("4" in path.name)) or slow(path, *given)
+    )
+    for _ in range(3):
+        with pytest.raises(ValueError, match=r"4\.nrrd: the file is damaged or incomplete\."):
+            reading.readAll([tmp_path / f"{number}.nrrd" for number in range(9)])
+        found = reading.readStructures(tmp_path)
+        assert [s.name for s in found[::2]] == [f"{number} Label 1" for number in (0, 1, 2, 3, 6, 8)]
+        told = [f"{number}.nrrd was left out: the file is damaged or incomplete." for number in (4, 5, 7)]
+        assert remarksOnLeftOut(found) == told and all(list(s.notes) == told for s in found)
+    for number in (4, 5, 7):
+        save(LABELS, tmp_path / f"{number}.nrrd")
+    names = [structure.name for structure in reading.readStructures(tmp_path)]
+    assert names == sorted(names) and names[0].startswith("0 ") and names[-1].startswith("8 ")
+    assert capfd.readouterr() == ("", "")
+
+
+def testAnImageThatIsTooLargeForTheMemory(tmp_path, monkeypatch):
+    def fail(*given):
+        raise MemoryError
+
+    monkeypatch.setattr(reading, "_readImage", fail)
+    assert "too large for the memory" in refusal(save(LABELS, tmp_path / "x.nrrd"))
+
+
+# Images of two dimensions that lie anywhere in space, and images that do not say where they lie
+
+
+ARRAY = np.zeros((10, 12), np.uint8)
+ARRAY[2:7, 3:8] = 1
+TURNS = {
+    "axial": np.eye(3),
+    "patient": np.diag([-1.0, -1.0, 1.0]),
+    "sagittal": np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0.0]]),
+    "coronal": np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0.0]]),
+    "oblique": shapes.rotation((1, 2, 3), 40),
+}
+# Voxel sizes in mm and the place of the first voxel, RAS.
+LENGTHS, ORIGIN = (1.5, 2.0), (5.0, -6.0, 50.0)
+
+
+def quaternionOf(turn) -> tuple[float, ...]:
+    from scipy.spatial.transform import Rotation
+
+    *others, real = Rotation.from_matrix(turn).as_quat()
+    return tuple(float(x) * (-1 if real < 0 else 1) for x in others)
+
+
+def writeNifti(path: Path, turn, form: str, order: str = "<", third: bool = True) -> Path:
+    """Write a flat image, by the definition of the format; third: whether the matrix has a third column."""
+    head = bytearray(352)
+    struct.pack_into(f"{order}i", head, 0, 348)
+    struct.pack_into(f"{order}8h", head, 40, 2, 12, 10, 1, 1, 1, 1, 1)
+    struct.pack_into(f"{order}2h", head, 70, 2, 8)
+    isMirrored = np.linalg.det(turn) < 0
+    struct.pack_into(f"{order}8f", head, 76, -1 if isMirrored else 1, *LENGTHS, 1.0 * third, 0, 0, 0, 0)
+    struct.pack_into(f"{order}f", head, 108, 352)
+    head[123] = 2
+    struct.pack_into(f"{order}2h", head, 252, form == "qform", form == "sform")
+    struct.pack_into(f"{order}6f", head, 256, *quaternionOf(turn * (1, 1, -1 if isMirrored else 1)), *ORIGIN)
+    rows = np.column_stack([turn * (*LENGTHS, 1.0 * third), ORIGIN])
+    struct.pack_into(f"{order}12f", head, 280, *rows.ravel())
+    head[344:348] = b"n+1\0"
+    data = bytes(head) + ARRAY.tobytes()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def place(turn) -> np.ndarray:
+    """Return the LPS places of the first voxel and its neighbors along a row and a column."""
+    steps = turn[:, :2] * LENGTHS
+    return np.array([ORIGIN, ORIGIN + steps[:, 0], ORIGIN + steps[:, 1]]) * (-1, -1, 1)
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize(("form", "third"), [("sform", True), ("sform", False), ("qform", True), ("qform", False)])
+@pytest.mark.parametrize(("suffix", "order"), [(".nii", "<"), (".nii.gz", ">")])
+def testNiftiAnywhere(tmp_path, turn, form, third, suffix, order):
+    path = writeNifti(tmp_path / f"slice{suffix}", TURNS[turn], form, order, third)
+    (structure,) = readStructures(path)
+    grid = structure.mask.grid
+    np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), place(TURNS[turn]), atol=1e-4)
+    assert grid.size == (12, 10, 1) and structure.mask.count == 25 and structure.dimension == 2
+    assert not structure.notes
+    np.testing.assert_allclose(readGrid(path).matrix, grid.matrix)
+
+
+def testFlatNiftiAgreesWithAVolumeOfOneSlice(tmp_path):
+    image = SimpleITK.GetImageFromArray(ARRAY[None])
+    image.SetSpacing((*LENGTHS, 1))
+    image.SetOrigin([float(x) for x in ORIGIN * np.array([-1, -1, 1])])
+    image.SetDirection((np.diag([-1, -1, 1]) @ TURNS["sagittal"]).ravel().tolist())
+    (volume,) = readStructures(save(image, tmp_path / "volume.nii.gz"))
+    (flat,) = readStructures(writeNifti(tmp_path / "flat.nii", TURNS["sagittal"], "sform"))
+    found = compare(volume, flat)
+    assert found["DSC"].value == 1 and found["HD"].value == pytest.approx(0, abs=1e-6)
+
+
+def writeNrrd(path: Path, turn, voxels: str = "raw", more: str = "") -> Path:
+    vectors = " ".join("({})".format(",".join(map(str, column))) for column in (turn[:, :2] * LENGTHS).T)
+    origin = ",".join(map(str, ORIGIN))
+    fields = f"type: uint8\ndimension: 2\nspace: RAS\nsizes: 12 10\nspace directions: {vectors}\n{more}"
+    data = gzip.compress(ARRAY.tobytes()) if voxels == "gzip" else ARRAY.tobytes()
+    head = f"NRRD0005\n# a comment\n{fields}encoding: {voxels}\nspace origin: ({origin})\n"
+    if path.suffix == ".nhdr":
+        (path.parent / "voxels.raw").write_bytes(data)
+        path.write_text(f"{head}data file: voxels.raw\n")
+    else:
+        path.write_bytes(f"{head}\n".encode() + data)
+    return path
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize(("name", "voxels"), [("slice.nrrd", "gzip"), ("slice.nrrd", "raw"), ("slice.nhdr", "raw")])
+def testNrrdAnywhere(tmp_path, turn, name, voxels):
+    more = 'kinds: domain domain\ncenters: cell cell\nunits: "mm" "mm"\n'
+    path = writeNrrd(tmp_path / name, TURNS[turn], voxels, more)
+    (structure,) = readStructures(path)
+    grid = structure.mask.grid
+    np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), place(TURNS[turn]), atol=1e-6)
+    assert grid.size == (12, 10, 1) and structure.mask.count == 25 and not structure.notes
+    np.testing.assert_allclose(readGrid(path).matrix, grid.matrix)
+
+
+def testNrrdWhoseAxesAreParallel(tmp_path):
+    path = writeNrrd(tmp_path / "slice.nrrd", np.array([[1, 1, 0], [0, 0, 1], [0, 0, 0.0]]))
+    with pytest.raises(ValueError, match="the axes in its header do not span space"):
+        readStructures(path)
+
+
+CUBE = np.pad(np.ones((4, 4, 4), np.uint8), 2)
+NRRD = "NRRD0005\ntype: uint8\ndimension: 3\nsizes: 8 8 8\n{}encoding: raw\n\n"
+MHA = "ObjectType = Image\nNDims = 3\nDimSize = 8 8 8\n{}ElementType = MET_UCHAR\nElementDataFile = LOCAL\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "remarks"),
+    [
+        ("x.nrrd", NRRD.format("spacings: 1 1 2\n"), (NO_PLACE,)),
+        ("x.nrrd", NRRD.format(""), (NO_VOXEL_SIZE, NO_PLACE)),
+        ("x.nrrd", NRRD.format("space: LPS\nspace directions: (1,0,0) (0,1,0) (0,0,2)\n"), (NO_PLACE,)),
+        ("x.nrrd", NRRD.format("spacings: 1 1 2\naxis mins: 5 6 7\n"), ()),
+        ("x.nrrd", NRRD.format("space: LPS\nspace directions: (1,0,0) (0,1,0) (0,0,2)\nspace origin: (0,0,0)\n"), ()),
+        ("x.mha", MHA.format("ElementSpacing = 1 1 2\n"), (NO_PLACE,)),
+        ("x.mha", MHA.format(""), (NO_VOXEL_SIZE, NO_PLACE)),
+        ("x.mha", MHA.format("Offset = 0 0 0\nElementSpacing = 1 1 2\n"), ()),
+        ("x.mha", MHA.format("Position = 0 0 0\nElementSpacing = 1 1 2\n"), ()),
+    ],
+)
+def testAMissingPlaceIsTold(tmp_path, name, header, remarks):
+    """NIfTI files say so in the same words."""
+    path = tmp_path / name
+    path.write_bytes(header.encode() + CUBE.tobytes())
+    (structure,) = readStructures(path)
+    assert structure.notes == remarks and structure.mask.count == 64

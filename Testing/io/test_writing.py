@@ -188,22 +188,6 @@ def testJsonKeepsTheSignOfInfinity(pairs):
     assert Measurement.fromDictionary("HD", measurements["HD"]).value == math.inf
 
 
-def testJsonOfAShiftedBox(pairs):
-    """The test lies two voxels further along i: to the patient's right, x being turned."""
-    pair = pairs["Liver"]
-    values = {key: measurement["value"] for key, measurement in pair["measurements"].items()}
-    assert values["HD"] == values["HD100"] == pytest.approx(2, abs=1e-9)
-    assert values["DSC"] == pytest.approx(8 / 10) and values["IoU"] == pytest.approx(8 / 12)
-    assert values["TPR"] == values["PPV"] == pytest.approx(8 / 10)
-    assert values["VoxelVolumeReference"] == values["VoxelVolumeTest"] == 720
-    assert values["NSD_2mm"] == 1 and 0.4 < values["NSD_0.5mm"] < 0.9
-    assert values["SignedMean"] == pytest.approx(0, abs=1e-9)
-    assert values["OverFraction_0.5mm"] == pytest.approx(values["UnderFraction_0.5mm"])
-    assert pair["reference"]["volumeMm3"] == values["VolumeReference"] and 690 < values["VolumeReference"] < 720
-    assert pair["grid"]["size"] == [24, 24, 24] and pair["grid"]["origin"] == [100, 80, -50]
-    assert pair["grid"]["direction"] == DIRECTION.ravel().tolist()
-
-
 GONE = {"reason": "the test is empty", "empty": "the test is empty"}
 
 
@@ -266,19 +250,6 @@ def testCsvHasTheKeysAsColumns(results, document):
                 assert float(cell) == measurement["value"]  # every digit
             else:
                 assert cell in {"infinite": ("inf", "-inf"), "undefined": ("",)}[measurement["status"]]
-
-
-def testCsvOfEmptyStructures(results):
-    header, *rows = readCsv(results / "metrics.csv")
-    gone, nowhere = (dict(zip(header, next(row for row in rows if row[0] == name))) for name in ("Gone", "Nowhere"))
-    assert gone["HD"] == gone["HD95"] == gone["MASD"] == "inf" and gone["SignedMean"] == "-inf"
-    assert gone["DSC"] == "0.0" and gone["VoxelVolumeReference"] == "27.0" and gone["VoxelVolumeTest"] == "0.0"
-    assert nowhere["HD"] == nowhere["DSC"] == nowhere["NSD_2mm"] == "" and nowhere["VoxelVolumeTest"] == "0.0"
-
-
-def testCsvIsSafeInSpreadsheets(results):
-    names = [row[0] for row in readCsv(results / "metrics.csv")[1:]]
-    assert names == ["Liver", "liver", "Gone", "Nowhere", "'=1+1", "../Niere/左"]
 
 
 def testSchemaDescribesEveryColumn(results):
@@ -365,3 +336,101 @@ def testContoursOfPlanarImages(tmp_path):
     written = readSurfaces(path)
     assert written.GetNumberOfPolys() == 0 and written.GetNumberOfLines() > 0
     assert not arrays(written)["Distance"].any()
+
+
+# The writers of single files: names, what replaces an earlier run, and texts that spreadsheets and JSON take
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["A", "a", "A_2", "a_2"], ["A", "a_2", "A_2_2", "a_2_3"]),
+        (["a/b", "a\\b", "a:b", "a b"], ["a_b", "a_b_2", "a_b_3", "a_b_4"]),
+        (["Ösophagus", "O\u0308sophagus", "ösophagus"], ["Ösophagus", "Ösophagus_2", "ösophagus_3"]),
+        (["हृदय (बायाँ)"], ["हृदय_बायाँ"]),  # vowel signs belong to their letters
+        (["❤*", "a<b>|c?"], ["structure", "a_b_c"]),
+        (["肺" * 90], ["肺" * 66]),  # file systems count bytes
+        (["-x", "GTV-1.5cm", "Label 5"], ["-x", "GTV-1.5cm", "Label_5"]),
+        (["a\nb\x00c", "a\udcff"], ["a_b_c", "a"]),
+    ],
+)
+def testFileNames(names, expected):
+    assert writing.fileNames(names) == expected
+
+
+def testResultsOfAnEarlierRunAreReplaced(tmp_path):
+    """What else is in the folder stays."""
+    unfinished, output = tmp_path / "unfinished", tmp_path / "out"
+    new = {name: f"new {name}" for name in ("a.txt", "b.txt", "metrics.json")}
+    for folder in (unfinished, output):
+        folder.mkdir()
+    for name, text in new.items():
+        (unfinished / name).write_text(text)
+    stale = {"distances_Liver.vtp", "overlay_Liver.png", "overlay_liver_2.png", "report.html"}
+    for name in (*stale, "overlay_Other.png", "b.txt"):
+        (output / name).write_text("old")
+    pairs = [
+        {"files": {"distances": "distances_Liver.vtp", "overlay": "overlay_Liver.png"}},
+        {"files": {"overlay": "overlay_liver_2.png"}},
+    ]
+    content = {"schema": writing.SCHEMA, "pairs": pairs, "report": "report.html"}
+    (output / "metrics.json").write_text(json.dumps(content))
+    assert stale <= {path.name for path in writing.earlierResults(output)}
+    writing.deliver(unfinished, output)
+    assert {path.name: path.read_text() for path in output.iterdir()} == {**new, "overlay_Other.png": "old"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "no JSON",
+        "[]",
+        "{}",
+        "3",
+        '{"schema": "another/1", "pairs": [{"files": {"overlay": "overlay_Liver.png"}}]}',
+        '{"schema": "segment-metrics/1", "pairs": 5}',
+        '{"schema": "segment-metrics/1", "pairs": [{"files": 5}]}',
+        '{"schema": "segment-metrics/1", "pairs": [{"files": {"overlay": 5, "distances": "notes.txt"}}]}',
+        '{"schema": "segment-metrics/1", "pairs": [{"files": {"overlay": "overlay_/../../Liver.png"}}]}',
+        '{"schema": "segment-metrics/1"}',
+        '{"schema": "segment-metrics/1", "pairs": []}',
+        '{"schema": "segment-metrics/1", "pairs": [], "report": "../report.html"}',
+    ],
+)
+def testFilesOfOthersAreNoEarlierResults(tmp_path, text):
+    (tmp_path / "metrics.json").write_text(text)
+    for name in ("overlay_Liver.png", "report.html"):
+        (tmp_path / name).write_text("mine")
+    assert writing.earlierResults(tmp_path) == []
+    assert writing.earlierResults(tmp_path / "nowhere") == []
+
+
+def testJsonRefusesWhatIsNotStrict(tmp_path):
+    for value in (math.nan, math.inf, -math.inf):
+        with pytest.raises(ValueError):
+            writing.writeJson({"value": value}, tmp_path / "metrics.json")
+    assert not (tmp_path / "metrics.json").exists()
+
+
+def testJsonOfNamesThatAreNoText(tmp_path):
+    """File names need not be valid Unicode."""
+    writing.writeJson({"name": "a\udcffb", "other": "Müller 左"}, tmp_path / "metrics.json")
+    text = (tmp_path / "metrics.json").read_bytes().decode("utf-8")
+    assert json.loads(text) == {"name": "a\udcffb", "other": "Müller 左"} and "Müller 左" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("Liver", "Liver"),
+        ("=1+1", "'=1+1"),
+        ("Liver\t=1+1", "Liver =1+1"),
+        ("Liver\n=1+1", "Liver =1+1"),
+        ("Liver\r\n@SUM(1)", "Liver  @SUM(1)"),
+        ("\t=1", "' =1"),
+    ],
+)
+def testNamesArePastedAsOneCell(name, cell):
+    """Numbers that begin with a sign stay numbers."""
+    assert writing.pasteable([["Structure", "HD"], [name, "-1.5 mm"]]) == f"Structure\tHD\n{cell}\t-1.5 mm"

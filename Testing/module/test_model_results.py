@@ -344,11 +344,11 @@ def test_files_of_several_observers_have_names_of_their_own(box, three):
     named = replace(record, **sides)
     one = replace(outcomeWith([box]), records=[named])
     assert results.suggestedFile("metrics", one) == "metrics_Box_Dr._A_B.csv"
-    assert results.compared(one) == ["Reference: Box, Dr. =A/B", "Test: Box, Dr. =A/B"]
+    assert results.titlesOf(one) == ["Reference: Box, Dr. =A/B", "Test: Box, Dr. =A/B"]
     several = replace(one, isOfAll=True)
     assert results.suggestedFile("metrics", several) == "metrics_Dr._A_B.csv"
     assert results.suggestedFile("conventions", several, 0) == "conventions_Box_Dr._A_B.csv"
-    assert results.compared(several) == ["Reference: Dr. =A/B", "Test: Dr. =A/B"]
+    assert results.titlesOf(several) == ["Reference: Dr. =A/B", "Test: Dr. =A/B"]
     names = [results.suggestedFile("", each, suffix=".html") for each in (one, several)]
     assert names == ["Box_Dr._A_B.html", "Dr._A_B.html"]
 
@@ -472,8 +472,8 @@ def test_tools_have_numbers_of_their_own_for_empty_masks():
 def test_the_tip_says_how_empty_masks_lean():
     """A best score for two empty masks has no difference to show, and is called over-optimistic all the same."""
     numbers = compare(0 * shapes.ball(4), 0 * shapes.ball(4)).conventions(["pymia"])["pymia"]
-    tip = conventions.explained(numbers["NSD_2mm"], "pymia 0.3.4").split("\n")
+    tip = conventions.explain(numbers["NSD_2mm"], "pymia 0.3.4").split("\n")
     assert tip[1:] == ["Both masks are empty: the tool reports -inf.", "Over-pessimistic."]
-    assert conventions.explained(numbers["DSC"], "pymia 0.3.4").endswith("\nOver-optimistic.")
-    assert conventions.written(numbers["NSD_2mm"], numbers["NSD_2mm"]) == "-inf"
+    assert conventions.explain(numbers["DSC"], "pymia 0.3.4").endswith("\nOver-optimistic.")
+    assert conventions.inColumn(numbers["NSD_2mm"], numbers["NSD_2mm"]) == "-inf"
     assert conventions.ownNumber(numbers["HD"]).text() == "undefined"

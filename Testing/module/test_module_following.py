@@ -50,13 +50,11 @@ def following(session):
     """The session with two boxes that were compared and are followed while another module is open."""
     choose(session, *[segmentation(n, Box=shapes.box(*box)) for n, box in (("First", BOX), ("Second", SMALL))], "Box")
     session.apply()
-    session.ui.followCheckBox.click()
-    session.settle(0.05)
+    session.click(session.ui.followCheckBox)
     session.widget.exit()
     yield session
     session.widget.enter()
-    session.parameters.follow = False
-    session.settle(0.05)
+    session.set(session.parameters, follow=False)
 
 
 def full(session) -> dict:
@@ -182,12 +180,10 @@ def testAllStructures(session):
     """Only the shown pair is measured again; the others keep their numbers."""
     boxes = {"Box": shapes.box(*SMALL), "Other": shapes.box((16, 5, 5), (18, 9, 9))}
     choose(session, *[segmentation(name, **boxes) for name in ("First", "Second")], "Box")
-    session.ui.modeComboBox.currentIndex = 1
-    session.settle(0.05)
+    session.set(session.ui.modeComboBox, currentIndex=1)
     session.apply()
     session.panel.model.showPair(0)
-    session.ui.followCheckBox.click()
-    session.settle(0.05)
+    session.click(session.ui.followCheckBox)
     before = session.panel.outcome
     draw(session, *ALMOST)
     await_(session)
@@ -209,8 +205,7 @@ def testNextPlace(following):
     assert len(panel.places.places) == 2 and not session.ui.progressLabel.isHidden()
     seen = []
     for button in (session.ui.nextPlaceButton, session.ui.nextPlaceButton, session.ui.previousPlaceButton):
-        button.click()
-        session.settle(0.02)
+        session.click(button)
         seen.append(panel.model.edit().current)
     assert seen == [0, 1, 0]
     node = slicer.mrmlScene.GetNodeByID("vtkMRMLSliceNodeRed")
@@ -255,20 +250,18 @@ def testPractice(session, tmp_path):
     draw(session, *ALMOST)
     await_(session)
     assert panel.outcome is None
-    ui.revealButton.click()
-    session.settle(0.1)
+    session.click(ui.revealButton)
     assert practice.practiceState(reference) == "revealed" and session.maps() and panel.outcome is not None
     rows = practice.rowsOf(session.parameters.session)
     assert rows[0][1] == 0 and rows[-1][1] == 2, "the first row is what was there"
     assert [row[0] for row in rows] == sorted(row[0] for row in rows) and rows[-1][4] == 1
     assert panel.plot.chart is not None and "2 strokes" in panel.plot.chart.GetTitle()
-    panel.practice.save(tmp_path / "session.csv")
+    panel.files.saveSession(tmp_path / "session.csv")
     assert (tmp_path / "session.csv").read_text("utf-8").splitlines()[0] == "Time,Strokes,DSC,HD,NSD"
     session.widget.exit()
     assert reference.GetDisplayNode().GetVisibility(), "which the module hides beside its own lines"
     session.widget.enter()
-    ui.practiceCheckBox.click()
-    session.settle(0.05)
+    session.click(ui.practiceCheckBox)
     assert practice.practiceState(reference) == "" and not ui.revealButton.visible
 
 
@@ -280,16 +273,14 @@ def testTheTaskOfTheSample(session):
     await_(session)
     assert session.nodes == [reference, trainee] and session.ui.revealButton.visible
     assert not reference.GetDisplayNode().GetVisibility() and session.parameters.session is not None
-    session.ui.revealButton.click()
-    session.settle(0.1)
+    session.click(session.ui.revealButton)
     assert session.panel.outcome.records[0].measurements["DSC"].value == 0
 
 
 def testWhenNobodyCanPractice(session):
     node = segmentation("First", Box=shapes.box(*BOX), Other=shapes.box(*SMALL))
     choose(session, node, node, "Box")
-    session.parameters.testSegment = node.GetSegmentation().GetSegmentIdBySegmentName("Other")
-    session.settle(0.05)
+    session.set(session.parameters, testSegment=node.GetSegmentation().GetSegmentIdBySegmentName("Other"))
     assert not session.ui.practiceCheckBox.enabled
     assert "hide both" in session.ui.practiceCheckBox.accessibleDescription
 

@@ -18,8 +18,7 @@ def load(session) -> list:
     """Load three observers and a test, and choose the mode."""
     nodes = [segmentation(name, Box=box(x)) for name, x in (("Ärztin", 0), ("Ben", 2), ("Chris", 6), ("AI", 1))]
     session.settle(0.1)
-    session.ui.modeComboBox.currentIndex = 2
-    session.settle(0.1)
+    session.set(session.ui.modeComboBox, currentIndex=2)
     session.chooseFamilies("boundary", "overlap")
     return nodes
 
@@ -69,9 +68,8 @@ def testReportAndProtocol(session, tmp_path, monkeypatch):
     session.apply()
     for button, name in ((ui.observersReportButton, "page.html"), (ui.observersProtocolButton, "limits.csv")):
         assert button.enabled
-        monkeypatch.setattr("SegmentMetricsPanel.views.buttons.askForPath", lambda *_, name=name: tmp_path / name)
-        button.click()
-        session.settle(0.1)
+        monkeypatch.setattr("SegmentMetricsPanel.views.files.askForPath", lambda *_, name=name: tmp_path / name)
+        session.click(button)
     page = (tmp_path / "page.html").read_text("utf-8")
     assert "<title>page: 3 observers and 1 test" in page and "data:image/png;base64," in page
     assert ui.messageLabel.text == f"The report was written to {tmp_path / 'page.html'}."

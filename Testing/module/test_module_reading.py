@@ -67,8 +67,7 @@ def testNamesAreNoMarkup(session):
     session.apply()
     about = f"Signed distances of {SHOWN}, by the side of the patient that the boundary faces."
     assert paragraph(about) in tips(ui.sidesTable)
-    ui.modeComboBox.currentIndex = 1
-    session.settle(0.05)
+    session.set(ui.modeComboBox, currentIndex=1)
     session.apply()
     assert paragraph(SHOWN) in tips(ui.pairsTable)
     for name in (SHOWN, "Other"):
@@ -89,8 +88,7 @@ def testEveryControlHasAName(session):
     ui = session.ui
     choose(session, *twoMarked(), "Other")
     session.chooseFamilies(*FAMILIES)
-    ui.modeComboBox.currentIndex = 1
-    session.settle(0.05)
+    session.set(ui.modeComboBox, currentIndex=1)
     nameless = []
     for widget in native(ui, QComboBox) + native(ui, QAbstractSpinBox) + native(ui, QTableWidget):
         parents = [widget.parent(), widget.parent().parent(), widget.parent().parent().parent()]
@@ -120,8 +118,7 @@ def testSegmentsWithoutNamesAreCalledByTheirID(session, name):
     session.settle(0.05)
     session.apply()
     assert "<b>plan</b>: DSC " in session.ui.summaryLabel.text
-    session.ui.modeComboBox.currentIndex = 1
-    session.settle(0.05)
+    session.set(session.ui.modeComboBox, currentIndex=1)
     session.apply()
     names = [session.ui.mainTable.item(row, 0).text() for row in range(2)]
     assert names == ["Other", "plan"] and not session.panel.staleness()

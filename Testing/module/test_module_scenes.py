@@ -30,8 +30,7 @@ def measureAndShowAll(session) -> None:
     session.apply()
     session.panel.compareTools()
     for index in (1, 0):
-        session.ui.plotComboBox.currentIndex = index
-        session.settle(0.05)
+        session.set(session.ui.plotComboBox, currentIndex=index)
 
 
 @pytest.mark.nightly
@@ -59,8 +58,7 @@ def testEveryNodeHasAFileOfItsOwn(session, tmp_path):
         node.GetSegmentation().GetSegment(other).SetName(name)
         inside.GetSegment(segments[1]).SetName(name)
         session.parameters.test, session.parameters.testSegment = node, other
-        session.parameters.referenceSegment = segments[1]
-        session.settle(0.1)
+        session.set(session.parameters, referenceSegment=segments[1])
         measureAndShowAll(session)
     names = [name.lower() for name in scenework.saveToFolder(tmp_path)]
     assert len(names) > 50 and sorted(names) == sorted(set(names))
@@ -83,11 +81,9 @@ def testLongNamesCanBeSaved(session, tmp_path):
     p = session.parameters
     p.reference, p.test = nodes
     p.referenceSegment, p.testSegment = (node.GetSegmentation().GetNthSegmentID(0) for node in nodes)
-    session.ui.mapSideComboBox.currentIndex = 2
-    session.settle(0.05)
+    session.set(session.ui.mapSideComboBox, currentIndex=2)
     measureAndShowAll(session)
-    session.ui.modeComboBox.currentIndex = 1
-    session.settle(0.05)
+    session.set(session.ui.modeComboBox, currentIndex=1)
     session.apply()
     names = scenework.saveToFolder(tmp_path)
     assert max(map(len, names)) < 140 and len(names) == len(set(names))
@@ -109,11 +105,9 @@ def testFilesThatAreMissing(session, desktop, tmp_path):
     session.settle(0.1)
     assert session.ui.messageLabel.text == "This map is not in the scene. Press Apply again to draw it."
     assert session.ui.summaryLabel.text == verdict and session.visibleInThreeD() == [True, True]
-    session.ui.showMapCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.showMapCheckBox)
     assert session.ui.messageLabel.text == "The hazard is not in the scene. Press Apply again to show it."
-    session.ui.showMapCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.showMapCheckBox)
     session.apply()
     assert not session.ui.messageLabel.text and session.visibleInThreeD() == [False, False]
     (model,) = session.maps().values()
@@ -146,14 +140,12 @@ def editedPairs(session):
 
 def outOfDate(session):
     onePair(session)
-    session.ui.toleranceSpinBox.value = 3
-    session.settle(0.05)
+    session.set(session.ui.toleranceSpinBox, value=3)
 
 
 def hiddenMap(session):
     onePair(session)
-    session.ui.showMapCheckBox.click()
-    session.settle(0.05)
+    session.click(session.ui.showMapCheckBox)
 
 
 def withoutTable(session):
@@ -221,13 +213,11 @@ def testAddedScenesTakeNothingAway(session, tmp_path):
     session.settle(0.4)
     assert len(slicer.util.getNodesByClass("vtkMRMLSegmentationNode")) == 4
     assert session.panel.outcome is outcome and look(session) == before and session.panel.model.kept is None
-    session.parameters.mapSurface = type(session.parameters.mapSurface).measured
-    session.settle(0.1)
+    session.set(session.parameters, mapSurface=type(session.parameters.mapSurface).measured)
     assert not session.ui.messageLabel.text and len(session.maps()) == 1
     session.askTools()
     assert session.ui.conventionsTable.rowCount > 1
-    session.parameters.mapSurface = type(session.parameters.mapSurface).displayed
-    session.settle(0.1)
+    session.set(session.parameters, mapSurface=type(session.parameters.mapSurface).displayed)
     slicer.mrmlScene.Clear(0)
     session.settle(0.1)
     assert session.panel.outcome is None and session.panel.model.kept is None
@@ -267,8 +257,7 @@ def testNodesGoInAnyOrder(session, seed):
         if (number + seed) % 3:
             session.settle(0.02)
         if number % 10 == seed:
-            session.ui.applyButton.click()
-            session.settle(0.05)
+            session.click(session.ui.applyButton)
     for node in session.results():  # those of the clicks on Apply in between
         if scene.IsNodePresent(node):
             scene.RemoveNode(node)
@@ -309,11 +298,9 @@ def testTwoComparisonsAtOnce(session):
     session.settle(0.1)
     assert session.results() == others
     scenework.choose(session, *pairs[0])
-    session.parameters.result = tables[0]
-    session.settle(0.1)
+    session.set(session.parameters, result=tables[0])
     assert session.panel.outcome is not None and not session.panel.staleness()
-    session.ui.showMapCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.showMapCheckBox)
     assert untouched.changes() == []
 
 

@@ -140,8 +140,7 @@ def testThreadsGetTheirTime(session, monkeypatch):
     nodes = [segmentation(name, Box=shapes.box(*box)) for name, box in (("First", BOX), ("Second", SMALL))]
     choose(session, *nodes, "Box")
     session.apply()
-    session.parameters.follow = True
-    session.settle(0.05)
+    session.set(session.parameters, follow=True)
     panel, compared, seconds = session.panel, comparing.comparePair, []
 
     def slow(pair):

@@ -49,8 +49,7 @@ def applyOnly(session):
 
 def applyAll(session):
     session.ui.modeComboBox.currentIndex = 1
-    session.parameters.protocol = scenework.protocol()
-    session.settle(0.05)
+    session.set(session.parameters, protocol=scenework.protocol())
     return session.panel.apply
 
 
@@ -66,8 +65,7 @@ def tools(session):
 
 
 def propose(session):
-    session.ui.modeComboBox.currentIndex = 1
-    session.settle(0.05)
+    session.set(session.ui.modeComboBox, currentIndex=1)
     return lambda: (session.panel.pairs.onPropose(), bool(list(session.parameters.pairs)))[1]
 
 

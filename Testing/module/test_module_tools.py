@@ -53,13 +53,11 @@ def testExportToDicom(desktop, session, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setitem(sys.modules, "highdicom", None)
         desktop.answers.extend([str(tmp_path / "A.dcm"), False])
-        session.ui.dicomButton.click()
-        session.settle(0.1)
+        session.click(session.ui.dicomButton)
     assert [what for what, _ in desktop.shown].count("pip_ensure") == 1 and "highdicom" in session.ui.messageLabel.text
     assert not list(tmp_path.iterdir())
     desktop.answers.append(str(tmp_path / "A"))
-    session.ui.dicomButton.click()
-    session.settle(0.1)
+    session.click(session.ui.dicomButton)
     # each of the two segmentations has a grid of its own
     assert sorted(path.name for path in tmp_path.iterdir()) == ["A.dcm", "A_segmentation.dcm", "A_segmentation2.dcm"]
 
@@ -74,8 +72,7 @@ def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mod
     measured, compared = [], comparison.comparePair
     monkeypatch.setattr(comparison, "comparePair", lambda pair: measured.append(pair) or compared(pair))
     choose(session, *twoStructures(), "A")
-    session.ui.modeComboBox.currentIndex = mode
-    session.settle(0.05)
+    session.set(session.ui.modeComboBox, currentIndex=mode)
     texts = []
     for families, again in ((("boundary", "overlap"), 1 + mode), (("boundary", "overlap", "slices"), 0)):
         session.chooseFamilies(*families)
@@ -95,8 +92,7 @@ def testReportThatCannotBeWritten(desktop, session, tmp_path):
     choose(session, *twoBoxes(), "Box")
     session.apply()
     desktop.answers.append(str(tmp_path / "missing" / "report.html"))
-    session.ui.reportButton.click()
-    session.settle(0.1)
+    session.click(session.ui.reportButton)
     assert [shown[0] for shown in desktop.shown if shown[0] != "getSaveFileName"] == ["Critical"]
     assert session.ui.applyButton.enabled and session.ui.reportButton.enabled
     (error,) = desktop.exceptions
@@ -142,8 +138,7 @@ def testReportWithoutPlotlyHasPicturesOfTheMap(desktop, session, tmp_path, monke
     choose(session, *twoBoxes(), "Box")
     session.apply()
     desktop.answers.append(str(tmp_path / "Box"))
-    session.ui.reportButton.click()
-    session.settle(0.1)
+    session.click(session.ui.reportButton)
     assert [(dialog, Path(path).name) for dialog, path in desktop.shown] == [
         ("getSaveFileName", "Box_First_Second.html")
     ]
@@ -158,11 +153,9 @@ def testThePanelSaysThatSmoothingWouldShrinkTheMap(session):
     choose(session, *twoBoxes(), "Box")
     session.apply()
     p, label = session.parameters, session.ui.mapFarthestLabel
-    p.mapSide = type(p.mapSide).test
-    session.settle(0.05)
+    session.set(p, mapSide=type(p.mapSide).test)
     assert "The test is drawn around its voxels: smoothing leaves " in label.text
-    p.mapSurface = type(p.mapSurface).measured
-    session.settle(0.05)
+    session.set(p, mapSurface=type(p.mapSurface).measured)
     assert "around its voxels" not in label.text
 
 
@@ -171,8 +164,7 @@ PROTOCOL = "Structure,Measurement,Relation,Pass\nBox,DSC,>=,0.1\nBox,HD95,<=,0.5
 
 def chooseProtocol(session, text: str) -> None:
     box = session.ui.protocolComboBox
-    box.currentIndex = box.findText(text)
-    session.settle(0.1)
+    session.set(box, currentIndex=box.findText(text))
 
 
 def testProtocolsOfFilesAndExamples(desktop, session, tmp_path):
@@ -210,8 +202,7 @@ def testAProtocolThatIsDeleted(session):
 
     node = tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
     choose(session, *twoBoxes(), "Box")
-    session.parameters.protocol = node
-    session.settle(0.05)
+    session.set(session.parameters, protocol=node)
     session.apply()
     slicer.mrmlScene.RemoveNode(node)
     session.settle(0.1)
@@ -320,8 +311,7 @@ def testProtocolsAreLookedForWhereFilesWere(desktop, session, tmp_path):
     box = session.ui.protocolComboBox
     for answer in ("", str(folders[1] / "none.csv"), ""):  # the second one is not there, and the panel says so
         desktop.answers.insert(0, answer)
-        box.currentIndex = box.count - 1
-        session.settle(0.05)
+        session.set(box, currentIndex=box.count - 1)
     exportedTo(desktop, session, "")
     slicer.mrmlScene.SetRootDirectory(before)
     begun = [Path(start) for dialog, start in (shown[:2] for shown in desktop.shown) if dialog.startswith("get")]

@@ -115,8 +115,7 @@ def testCopiesAreTheUsers(session):
     copies = [cloned(results[role]) for role in roles]
     for copy in copies[:2]:
         copy.GetDisplayNode().SetVisibility(True)
-    session.ui.toleranceSpinBox.value = 1.5
-    session.settle(0.1)
+    session.set(session.ui.toleranceSpinBox, value=1.5)
     session.apply()
     composite = slicer.util.getNodesByClass("vtkMRMLSliceCompositeNode")[0]
     composite.SetForegroundVolumeID(copies[2].GetID())
@@ -126,8 +125,7 @@ def testCopiesAreTheUsers(session):
     assert [bool(copy.GetDisplayNode().GetVisibility()) for copy in copies[:2]] == [True, True]
     assert composite.GetForegroundVolumeID() == copies[2].GetID()
     assert session.visibleInThreeD() == [True, True]
-    session.parameters.showMap = True
-    session.settle(0.1)
+    session.set(session.parameters, showMap=True)
     slicer.mrmlScene.RemoveNode(copies[0])
     session.settle(0.1)
     assert session.parameters.showMap and session.visibleInThreeD() == [False, False]
@@ -165,13 +163,13 @@ def testTheCursorSaysThatItTakesLong(session, monkeypatch):
     import threading
 
     from PySide6.QtGui import QGuiApplication
-    from SegmentMetricsPanel.views import hazard, maps
+    from SegmentMetricsPanel.views import maps
 
     from SegmentMetricsLib.case.comparison import Comparison
     from SegmentMetricsLib.mrml import charts
 
     seen, threads = [], []
-    for owner, name in ((maps, "showDistanceMap"), (hazard, "showHazard"), (charts, "showHistogram")):
+    for owner, name in ((maps, "showDistanceMap"), (maps, "showHazard"), (charts, "showHistogram")):
         monkeypatch.setattr(owner, name, cursorSeen(seen, name, getattr(owner, name)))
     record = Comparison.record
     monkeypatch.setattr(
@@ -197,8 +195,7 @@ def testPairsWithoutAWorstPlace(session, which):
         second.GetSegmentation().AddEmptySegment("", "Far")
     choose(session, first, first if which == "one segmentation" else second, "Far")
     if which == "one segmentation":
-        session.parameters.testSegment = first.GetSegmentation().GetSegmentIdBySegmentName("Other")
-        session.settle(0.05)
+        session.set(session.parameters, testSegment=first.GetSegmentation().GetSegmentIdBySegmentName("Other"))
     nodes = navigation.sliceNodesOf(slicer.mrmlScene)
     for node in nodes:
         node.JumpSliceByCentering(77, 77, 77)
@@ -215,8 +212,7 @@ def testNamesAreCopiedAsOneCell(desktop, session):
     """A tab or a line break in a name would begin another cell, which a spreadsheet may take for a formula."""
     name = "=Organ\t=1+1\n@SUM(1)"
     session.parameters.reference, session.parameters.test = twoBoxes(name)
-    session.ui.modeComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(session.ui.modeComboBox, currentIndex=1)
     session.apply()
     session.ui.copyButton.click()
     heading, row = desktop.app.clipboard().text().split("\n")[2:4]
@@ -256,8 +252,7 @@ def testManySegments(session):
         masks = {f"Part {n}": shapes.box((5 + which, 5, 5), (8 + which, 8, 8 + n % 3)) for n in range(60)}
         nodes.append(segmentation(f"Many {which}", **masks))
     session.parameters.reference, session.parameters.test = nodes
-    session.ui.modeComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(session.ui.modeComboBox, currentIndex=1)
     before = time.process_time()
     session.apply()
     assert session.ui.mainTable.rowCount == 60

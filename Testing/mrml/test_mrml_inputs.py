@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import samplefiles
 import shapes
 import slicer
 from segmentnodes import boxesNode, breakSegment, move, segmentationOf, spline, volumeNode
@@ -15,11 +16,10 @@ from SegmentMetricsLib import Settings, compare, mrml
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import toPolyData
-from SegmentMetricsLib.io import samples
 from SegmentMetricsLib.io.reading import readStructures
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.mrml.conversion import closedSurface
-from SegmentMetricsLib.mrml.inputs import structureFromSegment
+from SegmentMetricsLib.mrml.inputs import SegmentReader
 
 KEYS = (
     "HD",
@@ -180,9 +180,9 @@ def testANameThatIsTheIDOfAnotherSegment(scene):
     """It means neither by itself, and what says which is meant gets that one."""
     node, _, left, right = exchangedNames(scene)
     for by, expected in (("ID", left), ("name", right)):
-        assert structureFromSegment(node, left, by=by).segmentID == expected
+        assert SegmentReader(node).structure(left, by=by).segmentID == expected
     with pytest.raises(ValueError, match="say whether it is given by='name' or by='ID'"):
-        structureFromSegment(node, left)
+        SegmentReader(node).structure(left)
     with pytest.raises(ValueError, match="by='name' or by='ID'"):
         mrml.compareSegments(node, "Organ", node, left)
     assert mrml.compareSegments(node, left, node, right, DSC, by="name").reference.segmentID == right
@@ -190,9 +190,9 @@ def testANameThatIsTheIDOfAnotherSegment(scene):
     # one whose name is its own ID is no other
     node.GetSegmentation().GetSegment(right).SetName(right)
     node.GetSegmentation().GetSegment(left).SetName(left)
-    assert structureFromSegment(node, left).segmentID == left
+    assert SegmentReader(node).structure(left).segmentID == left
     with pytest.raises(ValueError, match="not 'number'"):
-        structureFromSegment(node, left, by="number")
+        SegmentReader(node).structure(left, by="number")
 
 
 def testCriticalStructuresAreFoundByNameOnly(scene):
@@ -213,7 +213,7 @@ def testCriticalStructuresAreFoundByNameOnly(scene):
 def testUnsmoothedIsSlicersOwnSurfaceWithoutSmoothing(scene, images):
     node = segmentationOf(scene, Organ=images[0])
     identifier = node.GetSegmentation().GetNthSegmentID(0)
-    ours = fromMask(structureFromSegment(node, "Organ").mask)
+    ours = fromMask(SegmentReader(node).structure("Organ").mask)
     parameters = {"Smoothing factor": "0.0", "Decimation factor": "0.0", "Compute surface normals": "0"}
     slicers = closedSurface(node.GetSegmentation(), identifier, parameters)
     points = vtk_to_numpy(slicers.GetPoints().GetData()) * (-1, -1, 1)
@@ -305,7 +305,7 @@ def testSegmentsWithoutVoxels(scene, images):
 
 
 def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
-    paths = samples.writeHeadAndNeck(tmp_path)
+    paths = samplefiles.writeHeadAndNeck(tmp_path)
     nodes = []
     for path in paths:
         node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
@@ -389,7 +389,7 @@ def testAnEvaluatedGridOfAVolumeNode(scene, images):
         mrml.gridOf(volume)
     with pytest.raises(ValueError, match="must be that of a volume"):
         mrml.gridOf(nodes[0])
-    grid = structureFromSegment(nodes[0], "Organ").mask.grid.resized((-10, -9, -8), (40, 39, 38))
+    grid = SegmentReader(nodes[0]).structure("Organ").mask.grid.resized((-10, -9, -8), (40, 39, 38))
     volume = volumeNode(scene, np.zeros(grid.size[::-1], np.uint8), np.diag([-1, -1, 1, 1]) @ grid.matrix)
     assert mrml.gridOf(volume).offsetOn(grid) == (0, 0, 0) and mrml.gridOf(volume).size == grid.size
     settings = Settings(families="agreement", grid=mrml.gridOf(volume))
@@ -459,7 +459,7 @@ def testFractionalSegmentsOfSlicersOwnConversion(scene):
         segmentation.SetSourceRepresentationName("Fractional labelmap")
     finally:
         factory.UnregisterConverterRule(rule)
-    structure = structureFromSegment(node, "Ball")
+    structure = SegmentReader(node).structure("Ball")
     # the numbers have the range that they say: the parts of voxels add up to the ball
     volume = float(structure.memberships.voxels.sum()) * 8
     assert volume == pytest.approx(4 / 3 * np.pi * 1000, rel=0.02)
@@ -468,14 +468,14 @@ def testFractionalSegmentsOfSlicersOwnConversion(scene):
 
 def testFractionalSegmentsThatAreMovedBentOrWrong(scene):
     node = fractionalSegment(scene, ramp())
-    still = structureFromSegment(node, "Organ")
+    still = SegmentReader(node).structure("Organ")
     move(scene, node, shift=(5, 0, 0))
-    moved = structureFromSegment(node, "Organ")
+    moved = SegmentReader(node).structure("Organ")
     for first, second in ((moved.memberships, still.memberships), (moved.mask, still.mask)):
         assert first.corners() - second.corners() == pytest.approx(np.tile([-5, 0, 0], (8, 1)))
     wrong = fractionalSegment(scene, 1.5 * ramp())
     with pytest.raises(ValueError, match="Organ: the fractional label map has values beyond its range from 0 to 1"):
-        structureFromSegment(wrong, "Organ")
+        SegmentReader(wrong).structure("Organ")
 
 
 def testPairsBeforeAnythingIsMeasured(scene):

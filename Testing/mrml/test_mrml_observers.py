@@ -90,13 +90,6 @@ def testResultsOfAStudy(nodes, scene, savedAndLoaded):
     assert found is not None and mrml.showMatrix(parotid, "HD95", scene=loaded) is found
 
 
-def testTooFewHaveNoConsensus(nodes):
-    study = mrml.compareObservers(nodes[:2], FEW)
-    for show in (mrml.showConsensus, lambda study: mrml.showVariation(study[0])):
-        with pytest.raises(ValueError, match="With two observers there is no consensus"):
-            show(study)
-
-
 def testSegmentsThatCannotBeRead(nodes, monkeypatch):
     segmentnodes.breakSegment(monkeypatch, "Cord")
     study = mrml.compareObservers(nodes[:3], FEW)

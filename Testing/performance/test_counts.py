@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 # Comparing any two files takes these, before a file is read.
 STARTED = (
     "from SegmentMetricsLib.__main__ import main; from SegmentMetricsLib.case import casework; "
-    "from SegmentMetricsLib.commands import compare, comparing, pairwork; "
+    "from SegmentMetricsLib.commands import compare, comparing; "
     "from SegmentMetricsLib.show import tables, writing"
 )
 COMPARED = """

@@ -18,7 +18,7 @@ from SegmentMetricsLib import Settings, __main__, compare
 from SegmentMetricsLib.batch import tasks
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.case.comparison import comparePair
-from SegmentMetricsLib.commands import pairwork
+from SegmentMetricsLib.commands import comparing
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structure import Structure
@@ -48,7 +48,7 @@ def structure(image, name: str = "A") -> Structure:
 def testWhatStructuresNeedGoesWithThem(files, monkeypatch):
     """Of every further structure a command keeps its numbers, which are a thousandth of the arrays behind them."""
     kept, needed = [], []
-    original = pairwork.WrittenPairs.__call__
+    original = comparing.WrittenPairs.__call__
 
     def watched(*given):
         tracemalloc.reset_peak()
@@ -59,7 +59,7 @@ def testWhatStructuresNeedGoesWithThem(files, monkeypatch):
         needed.append(tracemalloc.get_traced_memory()[1] - before)
         return outcome
 
-    monkeypatch.setattr(pairwork.WrittenPairs, "__call__", watched)
+    monkeypatch.setattr(comparing.WrittenPairs, "__call__", watched)
     tracemalloc.start()
     try:
         assert __main__.main(["compare", *files, "--output", "out", "--workers", "1"]) == 0

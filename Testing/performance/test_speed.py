@@ -19,68 +19,73 @@ SETTINGS = Settings(families=("boundary", "overlap"))
 
 
 @pytest.fixture(scope="module")
-def growth(benchmark):
-    return benchmark("growth")
+def pairs(benchmark):
+    return benchmark("pairs")
 
 
-def ratio(growth, work, other) -> float:
+@pytest.fixture(scope="module")
+def measure(benchmark):
+    return benchmark("measure")
+
+
+def ratio(measure, work, other) -> float:
     """Return how many times as long as the other some work takes: in turn, the median of several rounds."""
     work(), other()  # imports and tables
-    return median(growth.processorSeconds(work) / growth.processorSeconds(other) for _ in range(ROUNDS))
+    return median(measure.processorSeconds(work) / measure.processorSeconds(other) for _ in range(ROUNDS))
 
 
 @pytest.mark.parametrize(("road", "triangles"), [("fast", 2e4), ("general", 2.5e3)])
-def testTimeAndMemoryGrowWithTheSurfaces(growth, road, triangles):
+def testTimeAndMemoryGrowWithTheSurfaces(pairs, measure, road, triangles):
     """Eight times the triangles: eight times the time and memory, not the 64 times of something quadratic."""
-    small, large = growth.pairOf(triangles), growth.pairOf(8 * triangles)
+    small, large = pairs.ellipsoids(triangles), pairs.ellipsoids(8 * triangles)
     times = large.triangles / small.triangles
     assert 6 < times < 10
-    works = [growth.workOf(pair, road) for pair in (large, small)]
-    assert ratio(growth, *works) / times < 2
-    one, other = map(growth.peakBytes, works)
+    works = [measure.workOf(pair, road) for pair in (large, small)]
+    assert ratio(measure, *works) / times < 2
+    one, other = map(measure.peakBytes, works)
     assert one / other / times < 1.5
 
 
 @pytest.mark.parametrize("road", ["fast", "general"])
-def testFarApartIsNoCliff(growth, road):
+def testFarApartIsNoCliff(pairs, measure, road):
     """30 mm apart instead of 2 mm."""
-    near = growth.pairOf(5e3)
+    near = pairs.ellipsoids(5e3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(growth, "APART", np.array([26.0, -12.0, 9.0]))
-        far = growth.pairOf(5e3)
+        patch.setattr(pairs, "APART", np.array([26.0, -12.0, 9.0]))
+        far = pairs.ellipsoids(5e3)
     assert far.triangles == pytest.approx(near.triangles, rel=0.02)
     apart, close = (compare(*pair.images, SETTINGS)["MASD"].value for pair in (far, near))
     assert apart > 5 * close
     # three times is what is wanted; noise may add to it
-    assert ratio(growth, growth.workOf(far, road), growth.workOf(near, road)) < 4.5
+    assert ratio(measure, measure.workOf(far, road), measure.workOf(near, road)) < 4.5
 
 
-def testAPairCostsNoMoreThanSomeSorting(growth):
+def testAPairCostsNoMoreThanSomeSorting(pairs, measure):
     """A workload of numpy stands for the machine: numbers for whose comparison a search tree is never needed.
 
     Merged, as there are processors with instructions of their own for numpy's other sorting: 15 times as fast.
     """
-    pair = growth.pairOf(2e4)
+    pair = pairs.ellipsoids(2e4)
     numbers = np.random.default_rng(0).random(1_000_000)
-    assert ratio(growth, growth.workOf(pair, "fast"), lambda: np.sort(numbers, kind="stable")) < 3
+    assert ratio(measure, measure.workOf(pair, "fast"), lambda: np.sort(numbers, kind="stable")) < 3
 
 
 @pytest.mark.smoke
-def testOneLabelIsFoundSoonerThanAll(growth):
+def testOneLabelIsFoundSoonerThanAll(measure):
     """One structure of a label map after the other, each with a call of its own."""
     labels = np.zeros((60, 200, 200), np.uint8)
     for number in range(1, 26):
         labels[2 * number : 2 * number + 4, 7 * number : 7 * number + 9, 10:90] = number
     image = shapes.imageOf(labels)
-    assert ratio(growth, lambda: labelMask(image, 13, 0.5), lambda: labelMasks(image, 0.5)) < 0.6
+    assert ratio(measure, lambda: labelMask(image, 13, 0.5), lambda: labelMasks(image, 0.5)) < 0.6
 
 
-def testBothOrdersOfAPairCostLittleMoreThanOne(growth):
+def testBothOrdersOfAPairCostLittleMoreThanOne(pairs, measure):
     """Six observers: thirty ordered pairs, of which fifteen are measured and the others follow, with the consensus."""
-    images = [image for pair in map(growth.pairOf, (5e3, 5.5e3, 6e3)) for image in pair.images]
+    images = [image for pair in map(pairs.ellipsoids, (5e3, 5.5e3, 6e3)) for image in pair.images]
     observers = [Structure("Blob", labelMasks(image, 0.5)[1]) for image in images]
     pairs = list(itertools.combinations(observers, 2))
     together = ratio(
-        growth, lambda: compareObservers(observers, SETTINGS), lambda: [compare(*pair, SETTINGS) for pair in pairs]
+        measure, lambda: compareObservers(observers, SETTINGS), lambda: [compare(*pair, SETTINGS) for pair in pairs]
     )
     assert together < 2

@@ -317,20 +317,9 @@ def append(data, draw, others):
 
 
 DAMAGES = (
-    cutOff,
-    cutOffTheEnd,
-    changeBytes,
-    changeTheBeginning,
-    overwrite,
-    remove,
-    repeat,
-    insert,
-    changeWord,
-    changeWord,
-    exchangeLines,
-    goOnAsAnother,
-    append,
-)
+    cutOff, cutOffTheEnd, changeBytes, changeTheBeginning, overwrite, remove, repeat, insert, changeWord, changeWord,
+    exchangeLines, goOnAsAnother, append,
+)  # fmt: skip
 CUTS = ("cutOff", "cutOffTheEnd", "remove")
 
 # --- reading

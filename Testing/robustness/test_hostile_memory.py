@@ -13,6 +13,7 @@ from hostile.builders import REFERENCE, SHIFTED
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.model import inputs
 
 UNSCALED = "check the header, or the unit of lengths."
 UNREACHABLE = "too far apart or too different in size to be compared"
@@ -48,7 +49,21 @@ def require(outcome: str | Measured, measure) -> None:
 OBJECTS = {
     "nothing": (lambda: None, "a vtkPolyData, a Structure or the path of a file, not NoneType."),
     "a path": (lambda: "liver.nrrd", "liver.nrrd: there is no such file."),
-    "an array": (lambda: np.ones((4, 4, 4)), "An array does not say how large its voxels are"),
+    "a list": (lambda: ["liver.nii.gz"], "a Structure or the path of a file, not list."),
+    "structures": (
+        lambda: [inputs.structureFromImage(SHIFTED, "A", None, None)],
+        "choose one of them, as in structures[0].",
+    ),
+    "negative values": (lambda: shapes.imageOf(np.full((3, 3, 3), -1000, np.int16)), "negative"),
+    "a CT": (
+        lambda: shapes.imageOf(np.arange(27000, dtype=np.uint16).reshape(30, 30, 30)),
+        "change from voxel to voxel",
+    ),
+    "fractions above 1": (
+        lambda: shapes.imageOf(np.linspace(0, 300, 27).reshape(3, 3, 3)),
+        "neither a label map nor a map of memberships",
+    ),
+    "NaN values": (lambda: shapes.imageOf(np.full((3, 3, 3), nan)), "not numbers"),
     "an image without voxels": (SimpleITK.Image, "The image has no voxels"),
     "an image of colors": (lambda: SimpleITK.Image([4] * 3, SimpleITK.sitkVectorUInt8, 3), "several values"),
     "an image of complex numbers": (
@@ -69,6 +84,7 @@ OBJECTS = {
     "a mesh with a point at 1e30 mm": (lambda: shapes.meshOf([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)]), UNSCALED),
     "a mesh with a point that is not there": (lambda: shapes.meshOf(CORNERS, [(0, 1, 3)]), NO_POINT),
     "a mesh without area": (lambda: shapes.meshOf(CORNERS, [(0, 1, 1)]), "compared. The surface has no triangle with"),
+    "a line there and back": (lambda: shapes.loops([(0, 0), (1, 0), (2, 0)]), "straight line"),
     "an open line": (lambda: shapes.meshOf(CORNERS, [], [(0, 1, 2)]), "compared. The contour lines are not closed."),
 }
 
@@ -83,11 +99,9 @@ def testObjects(kind, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def testLabelsAndSettingsThatAreNone():
+def testLabelsThatAreNone():
     for label in (0, -1, 1.5, "1", nan):
         require("A label must be a whole number from 1", lambda label=label: compare(REFERENCE, SHIFTED, label=label))
-    for settings in ({"tolerances": [1]}, "MedPy", 5):
-        require("The settings must be Settings, not ", lambda given=settings: compare(REFERENCE, SHIFTED, given))
     require("Neither side has the label 1000", lambda: compare(REFERENCE, SHIFTED, label=10**30))
 
 

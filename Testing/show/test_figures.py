@@ -15,6 +15,8 @@ from SegmentMetricsLib.show import charts
 from SegmentMetricsLib.show.distributions import roundAbove
 from SegmentMetricsLib.show.report import figures
 
+FEW = Settings(families="boundary")
+
 
 def areas(chart: str) -> dict[str, float]:
     """Return how much of the area of a histogram is drawn in each color, of 1 in all."""
@@ -34,7 +36,7 @@ def farAndNear(low: int):
 @pytest.mark.parametrize("tolerance", [2.0, *rarely((0.5, 1.0, 30.0))])
 def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance):
     """Also where bars are wider than the tolerance, whose middles are all beyond it."""
-    comparison = compare(*farAndNear(100), Settings(tolerances=(tolerance,)))
+    comparison = compare(*farAndNear(100), FEW.changed(tolerances=(tolerance,)))
     chart = charts.distribution(comparison)
     within = comparison[f"NSD_{tolerance:g}mm"].value
     assert 0.02 < within < 0.9
@@ -59,7 +61,7 @@ def testADistanceMapLiesAtTheOrigin():
     """plotly.js shades what is far from the origin as if it were flat; patients may be meters away."""
     array = shapes.blob(3)
     near, far = (
-        figures.distanceMap(compare(*(shapes.imageOf(array, origin=(x + n, y, z)) for n in (0, 2))))
+        figures.distanceMap(compare(*(shapes.imageOf(array, origin=(x + n, y, z)) for n in (0, 2)), FEW))
         for x, y, z in ((0, 0, 0), (120, 900, -1600))
     )
     for mine, other in zip(near["data"][:2], far["data"][:2], strict=True):
@@ -73,13 +75,13 @@ def testADistanceBeyondTheColorsIsSaid():
     """A thin rod sticks out of the test alone, farther than the colors go."""
     size = (40, 40, 60)
     plain = shapes.box((5, 5, 5), (34, 34, 34), size)
-    figure = figures.distanceMap(compare(plain, plain | shapes.box((18, 18, 35), (19, 19, 49), size)))
+    figure = figures.distanceMap(compare(plain, plain | shapes.box((18, 18, 35), (19, 19, 49), size), FEW))
     assert figure["limit"] < 15
     signed, absolute = figure["ticks"]["signed"]["ticktext"], figure["ticks"]["absolute"]["ticktext"]
     assert signed[-1].startswith("≥ ") and signed[0].startswith(figures.MINUS)
     assert absolute[-1].startswith("≥ ") and absolute[0] == "0"
     assert figure["data"][0]["colorbar"]["ticktext"] == signed
-    same = figures.distanceMap(compare(plain, plain))
+    same = figures.distanceMap(compare(plain, plain, FEW))
     assert not any(text[0] in "≤≥" for ticks in same["ticks"].values() for text in ticks["ticktext"])
 
 
@@ -95,4 +97,4 @@ def testADistanceBeyondTheColorsIsSaid():
 )
 def testNoLetterLiesOnTheStructure(eye, seen):
     assert figures.lettersFrom(eye) == [letter.strip() for letter in seen]
-    assert figures.distanceMap(compare(*farAndNear(100)))["data"][-1]["text"] == figures.lettersFrom(figures.EYE)
+    assert figures.distanceMap(compare(*farAndNear(100), FEW))["data"][-1]["text"] == figures.lettersFrom(figures.EYE)

@@ -20,7 +20,7 @@ from SegmentMetricsLib.show.report import Report, stepping
 from SegmentMetricsLib.show.report import slicepictures as slices
 from SegmentMetricsLib.show.report.gray import Gray
 
-SETTINGS = Settings(tolerances=(1.0,))
+SETTINGS = Settings(families=("boundary", "overlap"), tolerances=(1.0,))
 # not symmetric in any direction, so that no mirrored or exchanged axis shows the same
 PARTS = (8, (0, 0, 0)), (5, (8, 0, 0)), (4, (0, 9, 0)), (3, (0, 0, 10))
 

@@ -98,12 +98,6 @@ def testLongTextIsShortened():
     assert (canvas[:, 125:] == 255).all()
 
 
-def testTextBesideThePictureIsCutOff():
-    canvas = np.full((20, 20, 3), 255, np.uint8)
-    for position in ((-10, 10), (15, 10), (5, 0), (5, 30), (100, 100)):
-        lettering.writeText(canvas, "Liver", position, 20)
-
-
 def testScriptsAreDrawnByPillowWithAFontOfTheComputer(tmp_path, monkeypatch):
     pytest.importorskip("PIL", reason="Pillow is not installed")
     makeFont(tmp_path / "squares.ttf", "肝臓L ")

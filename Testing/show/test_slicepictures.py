@@ -14,6 +14,7 @@ from SegmentMetricsLib.show.report import slicepictures as slices
 from SegmentMetricsLib.show.report import sliceviews as views
 from SegmentMetricsLib.show.report.planecuts import Polyline
 
+FEW = Settings(families="boundary")
 AXES = {view.name: view for view in views.VIEWS}
 
 
@@ -64,7 +65,7 @@ def testSidesOfThePatientAreWhereTheirLettersAre(toward, name, place):
     """In radiological convention: a knob toward a side is drawn where the letter of that side stands."""
     axis, sign = {"L": (0, 1), "R": (0, -1), "P": (1, 1), "A": (1, -1), "S": (2, 1), "I": (2, -1)}[toward]
     center = 9.0 * sign * np.eye(3)[axis]
-    comparison = compare(shapes.ball(10), shapes.ball(10) | shapes.ball(5, center))
+    comparison = compare(shapes.ball(10), shapes.ball(10) | shapes.ball(5, center), FEW)
     picture = pictures(comparison)[name]
     assert picture.view.letters[["left", "right", "top", "bottom"].index(place)] == toward
     reference, test = (np.concatenate([line.points for line in lines]) for lines in picture.contours)
@@ -78,7 +79,7 @@ def testSidesOfThePatientAreWhereTheirLettersAre(toward, name, place):
 
 def testTheWayGoesToTheOtherContour():
     boxes = shapes.boxMesh((0, 0, 0), (20, 20, 20)), shapes.boxMesh((0, 0, 0), (20, 20, 32))
-    comparison = compare(*boxes, Settings(tolerances=(1.0,)))
+    comparison = compare(*boxes, FEW.changed(tolerances=(1.0,)))
     largest = views.largestOf(comparison)
     assert (largest.side, largest.distance) == ("test", pytest.approx(12, abs=1e-3))
     found = pictures(comparison)
@@ -97,7 +98,7 @@ def testTheWayGoesToTheOtherContour():
 
 
 def testWhatIsDrawnIsLessThanAFifthOfAPixelOff():
-    comparison = compare(shapes.ball(24, (1, 2, 3)), shapes.ball(20))
+    comparison = compare(shapes.ball(24, (1, 2, 3)), shapes.ball(20), FEW)
     largest, found = views.largestOf(comparison), list(pictures(comparison).values())
     windows = slices.windowsOf(found, largest.distance, 50)
     for picture, window, sides in zip(found, windows, slices.contoursOf(found, windows), strict=True):
@@ -115,7 +116,7 @@ def testALargeContourIsShownInPart():
     """So that a small largest distance is seen; the place is in sight."""
     size = (110, 110, 60)
     large = shapes.box((5, 5, 5), (104, 104, 54), size)
-    comparison = compare(large, large | shapes.box((90, 20, 50), (93, 23, 56), size), Settings(tolerances=(1.0,)))
+    comparison = compare(large, large | shapes.box((90, 20, 50), (93, 23, 56), size), FEW.changed(tolerances=(1.0,)))
     largest = views.largestOf(comparison)
     assert largest.distance == pytest.approx(2, abs=0.01)
     coronal = pictures(comparison)["coronal"]
@@ -139,7 +140,7 @@ def testTheScaleBarIsAsLongAsItSays(scale):
 
 
 def testPicturesSayInWordsWhatTheyShow():
-    comparison = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), Settings(tolerances=(1.0,)))
+    comparison = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), FEW.changed(tolerances=(1.0,)))
     page = parsed(comparison)
     svgs = [figure.find("svg") for figure in page.findall(".//figure")]
     assert len(svgs) == 3 and all(svg.get("role") == "img" and svg[0].tag == "title" for svg in svgs)
@@ -159,7 +160,7 @@ def testPicturesSayInWordsWhatTheyShow():
 
 def testEqualContoursAreShownThroughTheirMiddle():
     ball = shapes.ball(15, (2, 0, 0))
-    text = slices.slicePictures(compare(ball, ball), "cut0")
+    text = slices.slicePictures(compare(ball, ball, FEW), "cut0")
     page = ElementTree.fromstring(text)
     assert page.find("h3").text == "Slices through the middle" and "largest" not in text and "circle" not in text
     assert [caption.text.strip() for caption in page.iter("figcaption")] == [
@@ -171,7 +172,7 @@ def testEqualContoursAreShownThroughTheirMiddle():
 
 
 def testOpenSurfacesGiveLinesWithEnds():
-    comparison = compare(shapes.openBox(), shapes.boxMesh((1, 0, 0), (12, 10, 10)))
+    comparison = compare(shapes.openBox(), shapes.boxMesh((1, 0, 0), (12, 10, 10)), FEW)
     lines = pictures(comparison)["axial"].contours
     assert [line.isClosed for line in lines[0]] == [False] and [line.isClosed for line in lines[1]] == [True]
     # they enclose nothing

@@ -71,7 +71,7 @@ class Table:
 
 
 class Scene:
-    """A model.Scene with these segmentations."""
+    """What stands for a SlicerScene, with these segmentations."""
 
     def __init__(self, *segmentations: Segmentation):
         self.nodes, self.tables, self.isBusy = list(segmentations), [], False

@@ -34,9 +34,7 @@ def ball(radius: float, center=(0.0, 0.0, 0.0), spacing=(1.0, 1.0, 1.0), origin=
 
 def box(low, high, size=(24, 24, 24), spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), value=1) -> SimpleITK.Image:
     """Return the image of a box of voxels from index low to high (i, j, k), both included."""
-    array = np.zeros(size[::-1], np.uint8)
-    array[tuple(slice(a, b + 1) for a, b in zip(low[::-1], high[::-1], strict=True))] = value
-    return imageOf(array, spacing, origin)
+    return labelImage({value: (low, high)}, size, spacing=spacing, origin=origin)
 
 
 def blob(seed: int, size=(16, 18, 14), share: float = 0.5, smooth: float = 1.5) -> np.ndarray:
@@ -166,15 +164,3 @@ def writeMesh(polyData: vtkPolyData, path, space: str = "", ascii: bool = False)
     if suffix == ".obj" and space:
         path.write_text(f"# {note}\n{path.read_text()}")
     return path
-
-
-def polyDataOf(points, polygons) -> vtkPolyData:
-    """Return polygons, told the numbers of their points; points in mm."""
-    polyData, cells = vtkPolyData(), vtkCellArray()
-    polyData.SetPoints(doublePoints(np.array(points, float)))
-    for polygon in polygons:
-        cells.InsertNextCell(len(polygon))
-        for number in polygon:
-            cells.InsertCellPoint(number)
-    polyData.SetPolys(cells)
-    return polyData

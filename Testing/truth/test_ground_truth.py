@@ -119,35 +119,6 @@ def testShiftedBalls():
     assert comparison["DSC"].value == pytest.approx(shared / (4 / 3 * math.pi * 20**3), abs=2e-3)
 
 
-def testShiftedBoxes():
-    comparison = compare(
-        shapes.boxMesh((0, 0, 0), (10, 20, 30)),
-        shapes.boxMesh((2, 0, 0), (12, 20, 30)),
-        Settings(families=("boundary", "overlap")),
-    )
-    faces = 2 * (10 * 20 + 10 * 30 + 20 * 30)
-    assert comparison["HD"].value == pytest.approx(2, abs=1e-9)
-    assert comparison["VolumeReference"].value == pytest.approx(6000)
-    assert values(comparison, "DSC", "IoU", "TPR", "PPV") == pytest.approx([0.8, 2 / 3, 0.8, 0.8], abs=1e-6)
-    # the side x = 0 lies 2 mm outside the other box
-    outside = 20 * 30 * 2
-    # strips 2 mm wide of four sides run from 0 to 2 mm away from it
-    strips = 2 * (20 + 30) * 2 * 1
-    # the side x = 10 lies inside: 2 mm from the side x = 12, but less near the four others; summed layer by layer
-    inside = np.polyval([4 / 3, -50, 600, 0], 2)
-    assert comparison["MASD"].value == pytest.approx((outside + strips + inside) / faces, abs=1e-3)
-
-
-def testTwoVoxelsByHand():
-    # one voxel against the next one along i: octahedra of half-axis 0.5, one voxel apart
-    comparison = compare(shapes.box((5, 5, 5), (5, 5, 5)), shapes.box((6, 5, 5), (6, 5, 5)))
-    volume = 8 * (0.5**3) / 6
-    assert values(comparison, "VolumeReference", "VolumeTest") == pytest.approx([volume, volume])
-    assert values(comparison, "VoxelVolumeReference", "DSC", "IoU") == [1, 0, 0]
-    # from the far corner at -1/2 from the voxel center; the other octahedron begins at 1/2
-    assert comparison["HD"].value == pytest.approx(1, abs=1e-9)
-
-
 # What must not change.
 
 

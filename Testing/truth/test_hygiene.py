@@ -15,7 +15,7 @@ import pytest
 import shapes
 import SimpleITK
 import strategies as some
-from test_invariance import powerOf, scaledSettings, turnsWithThePatient, width
+from test_invariance import powerOf, scaledSettings, width
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
@@ -88,12 +88,6 @@ class TestImages:
         images = voxels(SPACINGS[kind]).images(placed(SPACINGS[kind], direction, FAR))
         found = compared(images, SETTINGS)
         requireDigits(found, expected(kind, direction.tobytes()))
-
-    @pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
-    def testTurned(self, kind, direction):
-        """All but what is told by the sides of the patient."""
-        found = expected(kind, direction.tobytes())
-        requireDigits(found, expected(kind), lambda key: not turnsWithThePatient(key))
 
     def testDirectionsRoundedInTheSeventhDigit(self, kind, tmp_path):
         """As NIfTI files have them, each in its own way: the two images are the same lattice all the same."""

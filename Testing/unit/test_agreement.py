@@ -11,12 +11,12 @@ import shapes
 
 from SegmentMetricsLib import Settings, Structure, compare
 from SegmentMetricsLib.base.errors import Undefined
+from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
-from SegmentMetricsLib.metrics import agreement
-from SegmentMetricsLib.metrics.overlap import Counts
+from SegmentMetricsLib.metrics import agreement, overlap
+from SegmentMetricsLib.metrics.overlap import Counts, areas, ratio
 
-BOTH = Settings(families=("overlap", "agreement", "voxel"))
 FUZZY = Settings(families=("overlap", "agreement"))
 
 
@@ -43,33 +43,6 @@ def testCounts():
     squares = [shapes.loops([(x, 0), (x + 4, 0), (x + 4, 4), (x, 4)]) for x in (0, 1)]
     for one in compare(*squares, Settings(metrics=("TP", "TN"))).values():
         assert one.status == "undefined" and "without an image" in one.reason
-
-
-def testErratumOfTheRandIndex():
-    # three voxels, the last one in the test only: 01, 02, 12 are joined by the reference, 01 only by the test
-    table = Counts(0, 1, 0).exactly(3)
-    together, inReference, inTest, apart = agreement.pairsOfVoxels(table)
-    assert (together, inReference, inTest, apart) == (1, 2, 0, 0)
-    assert agreement.randIndex(table) == pytest.approx(1 / 3)
-    printed = (together + inReference) / 3
-    assert printed == 1, "as printed, the Rand index of two different segmentations would be perfect"
-
-
-def testErratumOfTheVariationOfInformation():
-    tp, fp, fn, n = 1, 2, 0, 8
-    tn = n - tp - fp - fn
-
-    def entropy(*counts):
-        return -sum(c / n * math.log2(c / n) for c in counts if c)
-
-    right = 2 * entropy(tp, fp, fn, tn) - entropy(tp + fn, tn + fp) - entropy(tp + fp, tn + fn)
-    assert agreement.variationOfInformation(Counts(tp, fp, fn).exactly(n)) == pytest.approx(right, abs=1e-12)
-    # as printed, the voxels inside and outside one structure are not all voxels
-    assert (tp + fn) + (tn + fp) == (tp + fp) + (tn + fn) == n != (tp + fn) + (tn + fn)
-    # what is printed for the reference belongs to the test: either entropy is wrong, their sum is not
-    printed = entropy(tp + fn, tn + fn), entropy(tp + fp, tn + fp)
-    assert abs(printed[0] - entropy(tp + fn, tn + fp)) > 0.1
-    assert sum(printed) == pytest.approx(entropy(tp + fn, tn + fp) + entropy(tp + fp, tn + fn))
 
 
 def testMeshesAndContours():
@@ -135,12 +108,6 @@ def testHugeGridsAreExact(shift, isFuzzy):
         assert comparison[key].value == pytest.approx(float(value), rel=4e-16), key
 
 
-@pytest.mark.parametrize(("beta", "value"), [(2, Fraction(5, 8)), (1, Fraction(2, 3)), (0.5, Fraction(5, 7))])
-def testFMeasureByHand(beta, value):
-    """3 in both, 1 in the test only, 2 in the reference only: precision 3/4, sensitivity 3/5."""
-    assert agreement.fMeasure(Counts(3, 1, 2).exactly(None), beta) == float(value)
-
-
 def testGridsOfOneAndTwoVoxels():
     single = Counts(1, 0, 0).exactly(1)
     for function in (agreement.randIndex, agreement.adjustedRandIndex):
@@ -170,3 +137,184 @@ def testMeasuresOfNothing(unit, what):
         agreement.missRate(nothing)
     apart = Counts(0, 1, 2, unit).exactly(8)
     assert agreement.probabilisticDistance(apart) == math.inf
+
+
+# The evaluated grid, on which true negatives are counted
+
+
+BOTH = Settings(families=("overlap", "agreement", "voxel"))
+
+
+def testTheEvaluatedGrid():
+    reference = shapes.box((6, 6, 6), (15, 14, 13))
+    test = shapes.box((7, 6, 6), (15, 16, 13), (20, 20, 20), origin=(5, 0, 0))
+    own = compare(reference, test, BOTH).grid["evaluated"]
+    assert own["size"] == [24, 24, 24] and own["voxels"] == 24**3
+    far = compare(reference, shapes.box((7, 6, 6), (15, 16, 13), (20, 20, 20), origin=(15, -8, 0)), BOTH)
+    evaluated = far.grid["evaluated"]
+    assert evaluated["size"] == [31, 26, 24] and evaluated["origin"] == [0, -2, 0]
+    assert evaluated["choice"] == "the reference's image, extended to contain both structures"
+    union = compare(reference, test, Settings(families="agreement", grid="union")).grid["evaluated"]
+    assert union["size"] == [15, 11, 8] and union["choice"] == "the box around both structures"
+    # the image's size counts in mm where the masks are resampled
+    coarse = shapes.box((3, 3, 3), (7, 7, 7), (12, 12, 12), (2, 2, 2), (0.5, 0.5, 0.5))
+    resampled = compare(coarse, reference, BOTH).grid["evaluated"]
+    assert resampled["size"] == [24, 24, 24]
+    assert "evaluated" not in compare(reference, test, Settings(families="overlap")).grid
+
+
+def testTheEvaluatedGridOfAVolume():
+    reference, test = shapes.box((6, 6, 6), (15, 14, 13)), shapes.box((7, 6, 6), (15, 14, 13))
+
+    def evaluated(*geometry, **more):
+        volume = shapes.imageOf(np.zeros(geometry[0][::-1], np.uint8), *geometry[1:], **more)
+        comparison = compare(reference, test, Settings(families=("agreement", "hazard"), grid=volume), criticals=wall)
+        grid = comparison.grid["evaluated"]
+        outside = grid["voxels"] - 10 * 9 * 8
+        assert comparison["TNR"].value == 1 and comparison["ACC"].value == (grid["voxels"] - 72) / grid["voxels"]
+        assert outside > 0
+        return grid, comparison
+
+    wall = {"Wall": shapes.box((0, 0, 0), (3, 23, 23))}
+    # of the same lattice
+    grid, _ = evaluated((30, 24, 20), (1, 1, 1), (-3, 0, 0))
+    assert (grid["size"], grid["voxels"], grid["choice"]) == ([30, 24, 20], 14400, "the given volume")
+    # extended
+    grid, _ = evaluated((10, 24, 20), (1, 1, 1), (0, 0, 0))
+    assert grid["size"] == [16, 24, 20] and grid["choice"] == "the given volume, extended to contain both structures"
+    # of another size of voxels: so many of ours fill it
+    grid, _ = evaluated((10, 12, 14), (3, 2, 2), (1, 0.5, 0.5))
+    assert (grid["size"], grid["voxels"]) == ([30, 24, 28], 20160)
+    assert grid["choice"] == "the given volume, counted in voxels of the size in which overlap is counted"
+    # turned: its own box counts, not the box around it
+    turned = shapes.rotation((0, 0, 1), 45)
+    middle = np.array([11.5, 11.5, 11.5]) - turned @ (np.array([39, 39, 23]) / 2)
+    grid, comparison = evaluated((40, 40, 24), (1, 1, 1), tuple(middle), direction=turned)
+    assert grid["voxels"] == 40 * 40 * 24 and grid["size"] == [40, 40, 24]
+    # what of the wall's hazard lies outside the reference in it, voxel by voxel
+    k, j, i = np.meshgrid(*[np.arange(-20, 45)] * 3, indexing="ij")
+    place = (np.stack([i, j, k], axis=-1) - middle) @ turned
+    within = ((place >= -0.5) & (place < np.array([40, 40, 24]) - 0.5)).all(axis=-1)
+    gap = [np.maximum(np.maximum(low - n, n - high), 0) for n, low, high in ((i, 0, 3), (j, 0, 23), (k, 0, 23))]
+    weight = np.maximum(0, 1 - sum(g.astype(float) ** 2 for g in gap) / 100) * within
+    inReference = (i >= 6) & (i <= 15) & (j >= 6) & (j <= 14) & (k >= 6) & (k <= 13)
+    missed = weight[inReference & (i == 6)].sum() / weight[inReference].sum()
+    assert comparison["RFN"].value == pytest.approx(missed, rel=1e-6)
+    swapped = compare(test, reference, Settings(families="hazard", grid=compareGrid(grid)), criticals=wall)
+    inTest = inReference & (i >= 7)
+    assert swapped["RFP"].value == pytest.approx(weight[inReference & ~inTest].sum() / weight[~inTest].sum(), rel=1e-6)
+
+
+def compareGrid(described: dict) -> Grid:
+    """Return the grid that a result describes."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = np.reshape(described["direction"], (3, 3)) * described["spacing"]
+    matrix[:3, 3] = described["origin"]
+    return Grid(tuple(described["size"]), matrix)
+
+
+@pytest.mark.parametrize("grid", ["union", "reference"])
+def testVoxelsOfDifferentSizesFillTheGridExactly(grid):
+    """What is counted in parts of voxels is counted in a grid that ends where the images and structures end."""
+    # from 2.5 to 8.5, 5 to 10 and 2 to 6 mm, and from 0.25 to 5.25, 4.25 to 12.25 and 3.5 to 7 mm
+    reference = shapes.box((3, 2, 1), (8, 3, 2), (12, 6, 5), (1, 2.5, 2), (0, 1.25, 1))
+    test = shapes.box((0, 3, 4), (3, 6, 8), (10, 12, 14), (1.25, 2, 0.7), (0.875, -0.75, 1.05))
+    size, other, both = 6 * 5 * 4, 5 * 8 * 3.5, 2.75 * 5 * 2.5
+    # the image ends at -0.5 and 11.5, 0 and 15, 0 and 10 mm
+    volume = 8.25 * 8 * 5 if grid == "union" else 12 * 15 * 10
+    found = compare(reference, test, Settings(families=("overlap", "agreement"), grid=grid))
+    assert found["TNR"].value == pytest.approx(1 - (other - both) / (volume - size), rel=1e-9)
+    assert found["ACC"].value == pytest.approx(1 - (size + other - 2 * both) / volume, rel=1e-9)
+    chance = size * other + (volume - size) * (volume - other)
+    agreed = (volume - size - other + 2 * both) * volume
+    assert found["KAP"].value == pytest.approx((agreed - chance) / (volume**2 - chance), rel=1e-9)
+    assert found.grid["evaluated"]["voxels"] == round(volume / (1 * 2 * 0.7))
+
+
+@pytest.mark.parametrize("direction", [np.eye(3), shapes.rotation((1, 2, 3), 30)])
+@pytest.mark.parametrize("grid", ["union", "reference"])
+def testAStructureThatFillsTheGrid(direction, grid):
+    """Nothing is outside the reference, and rounding must not invent a little of it."""
+    whole = shapes.imageOf(np.ones((6, 5, 4), np.uint8), (0.7, 1.1, 3), (7, -20.3, 41), direction)
+    lengths = np.array([0.7 / 3, 0.55, 1])
+    start = np.array([7, -20.3, 41]) + direction @ (-np.array([0.7, 1.1, 3]) / 2 + lengths / 2)
+    array = np.ones((18, 10, 12), np.uint8)
+    array[3:, 4:] = 0
+    part = shapes.imageOf(array, tuple(lengths), tuple(start), direction)
+    found = compare(whole, part, Settings(families=("overlap", "agreement"), grid=grid))
+    for key in ("TNR", "FPR", "AUC", "GCE"):
+        assert found[key].status == "undefined" and "fill" in found[key].reason
+    assert found["PPV"].value == 1 and found["ACC"].value == pytest.approx(found["TPR"].value, rel=1e-12)
+    swapped = compare(part, whole, Settings(families=("overlap", "agreement"), grid=grid))
+    assert (swapped["TNR"].value, swapped["FPR"].value, swapped["TPR"].value) == (0, 1, 1)
+
+
+def testMasksThatOnlyTouchShareNothing():
+    turned, origin = shapes.rotation((1, 2, 3), 30), np.array([7.1, -20.3, 41.7])
+    whole = np.ones((6, 5, 4), np.uint8)
+    first = shapes.imageOf(whole, (1.3, 1.1, 3), tuple(origin), turned)
+    # the last voxel of the first ends where the first voxel of the second begins
+    beside = origin + turned @ np.array([3.5 * 1.3 + 0.35 / 2, 0, 0])
+    second = shapes.imageOf(whole, (0.35, 1.1, 3), tuple(beside), turned)
+    found = compare(first, second, BOTH)
+    assert (found["DSC"].value, found["PBD"].status) == (0, "infinite")
+
+
+def testTheEvaluatedGridOfPlanarAndOfMeshes():
+    contours = [shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.3)[0], (1, 2)) for seed in (3, 4)]
+    volume = shapes.imageOf(np.zeros((9, 40, 50), np.uint8), (1, 2, 1), (-5, -10, -4))
+    grid = compare(*contours, Settings(families="agreement", grid=volume)).grid["evaluated"]
+    assert grid["size"] == [50, 40, 1] and grid["voxels"] == 2000
+    meshes = shapes.boxMesh((0, 0, 0), (10, 10, 10)), shapes.boxMesh((1, 0, 0), (11, 10, 10))
+    around = shapes.imageOf(np.zeros((20, 20, 20), np.uint8), origin=(-4.5, -4.5, -4.5))
+    comparison = compare(*meshes, Settings(families="agreement", grid=around))
+    # a tenth of a millimeter is the step for meshes of a centimeter
+    assert comparison.grid["evaluated"]["voxels"] == 200**3
+    assert comparison["TNR"].value == pytest.approx(1 - 100 / (8000 - 1000), rel=1e-3)
+
+
+# Overlap: counts and areas that can be told by hand, and what is undefined without any
+
+
+def testAreasOfSquares():
+    """4 x 3 mm2 and 5 x 2 mm2 that share 2 x 1 mm2."""
+    reference, test = (
+        meshing.fromPolyData(shapes.loops([(x, y), (x + w, y), (x + w, y + h), (x, y + h)]))
+        for x, y, w, h in ((0, 0, 4, 3), (2, 2, 5, 2))
+    )
+    found = areas(reference, test)
+    assert (found.truePositive, found.falsePositive, found.falseNegative) == pytest.approx((2, 8, 10))
+    assert found.unit == "area"
+    assert (found.reference, found.test) == pytest.approx((12, 10))
+    assert overlap.dice(found) == pytest.approx(2 * 2 / 22)
+
+
+@pytest.mark.parametrize(
+    ("function", "counts", "message"),
+    [
+        (overlap.dice, Counts(0, 0, 0), "both structures enclose no voxel"),
+        (overlap.intersectionOverUnion, Counts(0, 0, 0, "area"), "both structures enclose no area"),
+        (overlap.sensitivity, Counts(0, 1, 0), "the reference encloses no voxel"),
+        (overlap.precision, Counts(0, 0, 1), "the test encloses no voxel"),
+        (overlap.precision, Counts(0, 0, 0), "both structures enclose no voxel"),
+        # a formula of its own, whose denominator is 0 where nothing is empty
+        (lambda counts: ratio(1, counts.test - counts.reference, counts), Counts(1, 1, 1), "its formula is 0"),
+    ],
+)
+def testUndefinedWithoutAny(function, counts, message):
+    with pytest.raises(Undefined, match=message):
+        function(counts)
+
+
+def testAVoxelIsADifferenceOfVolumes():
+    assert overlap.volumeDifference((1e9, 1e9 + 1)) == 1
+    assert overlap.volumeDifference((0.0, 0.0)) == 0 and overlap.volumeDifference((0.0, 1e-30)) == 1e-30
+
+
+def testAreasOfContoursAndOfNothing():
+    """A mesh without points is empty whatever it would have been."""
+    contour, nothing = shapes.loops([(0, 0), (5, 0), (5, 5)]), shapes.meshOf([])
+    for pair in ((contour, nothing), (nothing, contour)):
+        result = compare(*pair, Settings(families=("overlap", "agreement")))
+        assert result["DSC"].value == 0 and result["DSC"].reason
+        assert result["VolumeReference"].value + result["VolumeTest"].value == pytest.approx(12.5)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+import shapes
 from givendistances import given
 
+from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.metrics import boundary, signed
+from SegmentMetricsLib.show import distributions
 
 # mm and size of the elements of the reference, 10 in all, and of the test, 15 in all
 DISTANCES = given(([0.0, 2.0, -5.0], [2, 3, 5]), ([1.0, -4.0], [6, 9]))
@@ -76,3 +80,103 @@ def testLargestToEitherSide():
     # the farther of the two boundaries tells where
     farther = signed.largest(given(([1.0], [1]), ([0.5, 3.0], [1, 1])), 1)
     assert farther == 3 and farther.position[2] == 1
+
+
+# How distances are distributed: exact shares of surfaces whose distances are given
+
+
+class TestHistogram:
+    def testSharesAreWeightedAndSplitAtZeroAndTolerance(self):
+        # 10 of size in all: 2 at zero, 3 at exactly +tau, 4 beyond it, 1 on the other side
+        shown = distributions.histogram(given(([0.0, 2.0], [2, 3]), ([3.9, -1.3], [4, 1])), 2.0, signed=True)
+        assert shown.edges[0] == -shown.edges[-1] and shown.edges[-1] == 4
+        assert {0.0, 2.0, -2.0} <= set(shown.edges.tolist())
+        bars = {round(edge, 6): share for edge, share in zip(shown.edges[1:], shown.shares) if share}
+        width = shown.edges[1] - shown.edges[0]
+        # half of the zeros on either side; keys are upper ends of bars, which are those nearer to 0 for negative ones
+        assert bars[0.0] == bars[round(width, 6)] == pytest.approx(10)
+        assert bars[2.0] == pytest.approx(30)
+        assert shown.shares[shown.edges[1:] > 2].sum() == pytest.approx(40)
+        assert shown.shares[shown.edges[:-1] < -width / 2][:-1].sum() == pytest.approx(10)
+        assert shown.shares.sum() == pytest.approx(100)
+        assert (shown.beyond, shown.largest) == (0, 3.9)
+        np.testing.assert_allclose(np.diff(shown.edges), width)
+        np.testing.assert_allclose(shown.centers, shown.edges[:-1] + width / 2)
+
+    def testWithoutSignsItBeginsAtZero(self):
+        shown = distributions.histogram(given(([0.0, 1.0], [1, 1]), ([3.0], [2])), 2.0, signed=False)
+        assert shown.edges[0] == 0 and 2.0 in shown.edges
+        assert shown.shares[0] == pytest.approx(25)
+        assert shown.shares[shown.edges[1:] <= 2].sum() == pytest.approx(50)
+        assert shown.shares.sum() == pytest.approx(100)
+
+    def testAFewFarOnesAreInTheOuterBars(self):
+        shown = distributions.histogram(given(([1.0, 80.0], [99, 1]), ([-1.0], [100])), 2.0, signed=True)
+        assert shown.edges[-1] == pytest.approx(3, abs=0.2)
+        assert shown.beyond == pytest.approx(0.5) and shown.largest == 80
+        assert shown.shares[-1] == pytest.approx(0.5)
+        assert shown.shares.sum() == pytest.approx(100)
+
+    @pytest.mark.parametrize("signed", [True, False])
+    def testBarsThatAreTooWideAreSplitAtTheTolerance(self, signed):
+        # bars are 5 mm wide; 60 of 100 lie within 2 mm, and 10 more within 5
+        distances = given(([1.0, 3.0, 120.0], [30, 10, 30]), ([-1.5], [30]))
+        plain = distributions.histogram(distances, 2.0, signed)
+        assert plain.width == np.diff(plain.edges).min() > 2 and not plain.isSplit
+        np.testing.assert_array_equal(plain.heights, plain.shares)
+        shown = distributions.histogram(distances, 2.0, signed, isSplit=True)
+        assert shown.isSplit and shown.width == plain.width and {2.0, -2.0 if signed else 2.0} <= set(shown.edges)
+        within = np.abs(shown.centers) < 2
+        assert shown.shares[within].sum() == pytest.approx(60) and shown.shares.sum() == pytest.approx(100)
+        # areas are shares
+        np.testing.assert_allclose(shown.heights * np.diff(shown.edges), shown.shares)
+
+    def testAroundZero(self):
+        """2 of 10 are at zero, 3 just outside, 4 just inside, 1 at 2 mm: zeros are half on either side."""
+        distances = given(([0.0, 0.05, -0.05], [2, 3, 4]), ([2.0], [1]))
+        signed, unsigned = (distributions.histogram(distances, 2.0, signed=one) for one in (True, False))
+        middle = len(signed.shares) // 2
+        assert signed.shares[middle - 1 : middle + 1] == pytest.approx([50, 40])
+        assert unsigned.shares[0] == pytest.approx(90)
+        assert signed.shares.sum() == pytest.approx(100) == unsigned.shares.sum()
+
+    def testBarsAgreeWithTheMeasurements(self):
+        comparison = compare(shapes.ball(15), shapes.ball(17, (4, 0, 0)), Settings(tolerances=(2.5,)))
+        shown = distributions.histogram(comparison.distances, 2.5, signed=True)
+        over, under = shown.edges[:-1] >= 2.5, shown.edges[1:] <= -2.5
+        assert shown.shares[over].sum() == pytest.approx(100 * comparison["OverFraction_2.5mm"].value)
+        assert shown.shares[under].sum() == pytest.approx(100 * comparison["UnderFraction_2.5mm"].value, abs=1e-9)
+        assert shown.shares[~over & ~under].sum() == pytest.approx(100 * comparison["NSD_2.5mm"].value)
+
+
+class TestCumulative:
+    def testSharesWithinDistances(self):
+        distances = given(([0.0, 2.0], [2, 3]), ([4.0, -1.0], [4, 1]))
+        shares = distributions.cumulativeShares(distances, np.array([0.0, 0.5, 1.0, 2.0, 3.0, 4.0]))
+        np.testing.assert_allclose(shares, [20, 20, 30, 60, 60, 100])
+        assert shares[-1] <= 100
+
+    def testItPassesThroughTheMeasuredShare(self):
+        comparison = compare(shapes.ball(15), shapes.ball(17, (4, 0, 0)), Settings(tolerances=(2.3,)))
+        positions = distributions.cumulativePositions(8, 2.3)
+        shares = distributions.cumulativeShares(comparison.distances, positions)
+        assert shares[positions == 2.3] == pytest.approx(100 * comparison["NSD_2.3mm"].value)
+        assert (np.diff(shares) >= 0).all() and shares[0] >= 0 and shares[-1] == pytest.approx(100)
+
+
+ABOVE = {0.1: 0.1, 0.11: 0.15, 1: 1, 1.6: 2, 2.1: 3, 3.2: 4, 4.5: 5, 5.5: 6, 6.5: 8, 9: 10, 61: 80, 100: 100}
+
+
+def testRoundNumbers():
+    assert {value: distributions.roundAbove(value) for value in ABOVE} == ABOVE
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [
+        (-68.75, -3.75, (-70, 0)), (0, 9, (0, 10)), (0, 0.37, (0, 0.4)), (-1.2, 3.3, (-1.5, 3.5)), (0, 0, (0, 1)),
+        (5, 5, (5, 6)), (0, 137, (0, 140)),
+    ],
+)  # fmt: skip
+def testAxesHaveRoundNumbersAtTheirEndsAndInTheMiddle(low, high, ends):
+    assert distributions.roundRange(low, high) == pytest.approx(ends)

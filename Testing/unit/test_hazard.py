@@ -11,7 +11,7 @@ from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import hazard
-from SegmentMetricsLib.metrics.hazard import HazardField, kernelOf
+from SegmentMetricsLib.metrics.hazard import kernelOf
 
 HAZARD = Settings(families="hazard")
 # The critical structure is a wall of voxels 2 to 4 along i, across the image of 24 x 24 x 24 voxels of 1 mm.
@@ -22,50 +22,6 @@ EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
 
 def valuesOf(reference, test, settings=HAZARD, **criticals) -> dict[str, float]:
     return compare(reference, test, settings, criticals=criticals or {"Wall": WALL}).numbers
-
-
-def testBoxMovedTowardAWall():
-    """The reference has layers of 25 voxels at 4 to 8 mm from the wall, the test at 3 to 7 mm.
-
-    Hazard is 1 - (d / 10)^2: 0.91 at 3 mm (added), 0.84, 0.75, 0.64, 0.51 (shared), 0.36 at 8 mm (missed).
-    """
-    shared = 0.84 + 0.75 + 0.64 + 0.51
-    # of the whole image: 3 layers of wall, 2 in front of it at 2 and 1 mm, 9 behind it at 1 to 9 mm, of 24 x 24 voxels
-    everywhere = 24 * 24 * (3 * 1 + 0.96 + 0.99 + sum(1 - (d / 10) ** 2 for d in range(1, 10)))
-    missed = 0.36 / (shared + 0.36)
-    added = 25 * 0.91 / (everywhere - 25 * (shared + 0.36))
-    expected = {
-        "RFN": missed,
-        "RFP": added,
-        "SIS": 0.7 * missed + 0.3 * added,
-        "STAR": 0.7 * 0.36 + 0.3 * 0.91,
-        "wDice": 2 * shared / (2 * shared + 0.36 + 0.91),
-    }
-    assert valuesOf(REFERENCE, TEST) == pytest.approx(expected, rel=1e-6)
-    # the other way round, missed and added change places
-    swapped = valuesOf(TEST, REFERENCE)
-    assert swapped["STAR"] == pytest.approx(0.7 * 0.91 + 0.3 * 0.36)
-    assert swapped["RFN"] == pytest.approx(0.91 / (shared + 0.91))
-    assert swapped["wDice"] == pytest.approx(expected["wDice"])
-
-
-def testTailMean():
-    # ten equal hazards: equation 7 of the source, which sums all at the threshold, gives 10
-    assert hazard.tailMean(np.full(10, 0.5), 0.05) == pytest.approx(0.5)
-    # and 2 here
-    assert hazard.tailMean(np.array([0.0] * 9 + [1.0]), 0.05) == pytest.approx(1)
-    # the worst 15 % of ten values are one and a half
-    assert hazard.tailMean(np.array([0.1] * 8 + [0.5, 1.0]), 0.15) == pytest.approx((1 * 1.0 + 0.5 * 0.5) / 1.5)
-    assert hazard.tailMean(np.array([0.2, 0.4]), 1) == pytest.approx(0.3)
-    assert hazard.tailMean(np.array([]), 0.05) == 0
-    rng = np.random.default_rng(5)
-    for _ in range(200):
-        values = rng.choice([0, 0.25, 0.5, 1], rng.integers(1, 60))
-        share = rng.uniform(0.01, 1)
-        assert values.mean() - 1e-12 <= hazard.tailMean(values, share) <= values.max() + 1e-12
-        if share * len(values) >= 1:  # a whole number of the largest ones
-            count = int(share * len(values))
-            assert hazard.tailMean(values, count / len(values)) == pytest.approx(np.sort(values)[-count:].mean())
 
 
 @pytest.mark.parametrize("kernel", ["polynomial", "exponential"])
@@ -186,36 +142,6 @@ def testFieldIsThatOfTheMeasurements():
 
 GRID = Grid((12, 11, 10), np.eye(4))
 BOX = np.array([0, 0, 0]), np.array([11, 10, 9])
-
-
-def stored() -> HazardField:
-    """Return a field whose 5 x 4 x 3 values, all different, begin at voxel (2, 1, 3)."""
-    return HazardField(np.arange(1.0, 61).reshape(3, 4, 5), np.array([2, 1, 3]), GRID, BOX)
-
-
-@pytest.mark.parametrize("combination", ["max", "sum"])
-def testEveryCriticalStructureReachesAsFar(combination):
-    """Two voxels at either end of the box; 1 - (d / 2.5)^2 at 0, 1 and 2 mm is 1, 0.84 and 0.36."""
-    settings = Settings(hazardReach=2.5, hazardCombination=combination)
-    ends = [Mask(np.ones((1, 1, 1), np.uint8), at, GRID) for at in ((0, 0, 0), (11, 10, 9))]
-    found = hazard.hazardAround([(ends[0], 1.0), (ends[1], 0.5)], GRID, BOX, kernelOf(settings)).block(*BOX)
-    assert found[0, 0, :4] == pytest.approx([1, 0.84, 0.36, 0])
-    assert found[:4, 0, 0] == pytest.approx([1, 0.84, 0.36, 0])
-    assert found[9, 10, :-5:-1] == pytest.approx([0.5, 0.42, 0.18, 0])
-    assert found[9, :-5:-1, 11] == pytest.approx([0.5, 0.42, 0.18, 0])
-    assert found[1, 1, 1] == pytest.approx(1 - 3 / 6.25)
-    # of the 27 voxels 0 to 2 mm from a corner along each axis 7 are sqrt(8), 3 or sqrt(12) mm away
-    assert np.count_nonzero(found) == 2 * (27 - 7)
-
-
-def testOneSlice():
-    """A slice has no voxels above and below, but hazard."""
-    grid = Grid((6, 5, 1), np.eye(4), planar=True)
-    mask = Mask(np.ones((1, 1, 1), np.uint8), (2, 2, 0), grid)
-    box = np.array([0, 0, 0]), np.array([5, 4, 0])
-    found = hazard.hazardAround([(mask, 1.0)], grid, box, kernelOf(Settings(hazardReach=2))).block(*box)
-    assert found[0, 2] == pytest.approx([0, 0.75, 1, 0.75, 0, 0])
-    assert found[0, :, 2] == pytest.approx([0, 0.75, 1, 0.75, 0])
 
 
 @pytest.mark.parametrize("isMesh", [False, True])

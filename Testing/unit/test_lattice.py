@@ -67,17 +67,6 @@ def testLookupEqualsSearch(seed, asked):
     assert np.abs(np.abs(byLookup) - np.abs(bySearch)).max() < 1e-6
 
 
-def testSidesAreThoseOfTheVoxels():
-    first = np.zeros((7, 7, 7), bool)
-    first[2:5, 2:5, 2:5] = True
-    second = np.zeros((7, 7, 7), bool)
-    second[3, 3, 3] = True
-    # the small one lies wholly inside the large one: everything is under-contoured
-    for pair, side in (((first, second), -1), ((second, first), 1)):
-        for asked in ("nodes", 0, 1):
-            assert (side * bothRoads(masksOf(*pair, (1, 1, 1)), asked)[0] > 0).all()
-
-
 def testMasksOnDifferentLatticesHaveNone():
     image = shapes.ball(5, size=(20, 20, 20), origin=(-10, -10, -10))
     moved = shapes.ball(5, size=(20, 20, 20), origin=(-10.4, -10, -10))

@@ -118,23 +118,6 @@ def testMembershipsBeyond1AreRefusedWithTheWayOut(high, full):
         compare(shapes.imageOf(array), shapes.imageOf(array), Settings(membershipMaximum=full, families="overlap"))
 
 
-def testDistancesOverCuts():
-    f, g = (0.9 * np.clip(3 * soft(seed) / soft(seed).max(), 0, 1) for seed in (1, 2))
-    settings = Settings(families="voxel", cuts=10, quantiles=(1, 0.9))
-    comparison = compare(shapes.imageOf(f), shapes.imageOf(g), settings)
-    crisp = [
-        compare(*(shapes.imageOf(m >= number / 10) for m in (f, g)), Settings(families="voxel", quantiles=(1, 0.9)))
-        for number in range(1, 10)
-    ]
-    for key in ("AVD", "HDvox", "HDvox_0.9"):
-        assert comparison[key].value == pytest.approx(np.mean([cut[key].value for cut in crisp]), rel=1e-12), key
-        assert comparison[key].reason == "1 of 10 cuts is empty on both sides and left out"
-    assert comparison["MHD"].value == pytest.approx(np.mean([cut["MHD"].value for cut in crisp]), rel=1e-12)
-    # without cuts, that of 0.5
-    once = compare(shapes.imageOf(f), shapes.imageOf(g), Settings(families="voxel"))
-    assert once["AVD"].value == crisp[4]["AVD"].value and not once["AVD"].reason
-
-
 def testACutWithoutCounterpart():
     f = np.clip(3 * soft(1) / soft(1).max(), 0, 1)
     oneSided = compare(shapes.imageOf(f), shapes.imageOf(0.6 * f), Settings(families="voxel", cuts=4))

@@ -148,6 +148,14 @@ def testTheSideTowardWhichMostLies(test, over, under):
     assert mostlyToward(back, 2.0, over=False) == over
 
 
+def testTheFlanksOfABumpCountForItsSide():
+    bumped = shapes.box((0, 0, 0), (19, 19, 19), (50, 24, 24))
+    long = bumped | shapes.box((20, 8, 8), (40, 11, 11), (50, 24, 24))
+    assert mostlyToward(compare(bumped, long).distances, 2.0) == "L"
+    assert mostlyToward(compare(long, bumped).distances, 2.0, over=False) == "L"
+    assert mostlyToward(compare(long, long).distances, 2.0) == ""
+
+
 def testOpenBoundariesHaveNoSide():
     half = vtkSphereSource()
     half.SetRadius(10)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
+import pkgutil
 from dataclasses import replace
 from functools import cache
 
@@ -12,12 +15,16 @@ import shapes
 from sharedpairs import NAMES, VARIANTS, changed, compared, comparedOn, comparedWithNothing, pairs
 from tiers import throughout
 
-from SegmentMetricsLib import Settings
+from SegmentMetricsLib import Settings, metrics
 from SegmentMetricsLib.case.given import asStructure
+from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
+from SegmentMetricsLib.geometry import meshing
+from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics.measurement import measure
 from SegmentMetricsLib.metrics.metric import PARAMETERS, Empty
 from SegmentMetricsLib.metrics.pair import Pair
-from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY, findMetric
+from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, REGISTRY, findMetric
 from SegmentMetricsLib.show.explanations import ofMeasurement
 
 
@@ -181,3 +188,21 @@ def testWhatAnEntryNeedsIsDeclared(definition):
     assert pair.areVoxelsCounted == bool({"crispCounts", "masks"} & computed)
     for quantity in ("sliceSimilarity", "hazardErrors"):
         assert (pair.known(quantity) is not None) == (quantity in computed)
+
+
+# The examples in the docstrings of formulas give what they say
+
+
+# As docs/guide/python.md imports them.
+EXAMPLES = {one.__name__.rpartition(".")[2]: one for one in (BoundaryPair, meshing, Grid, Mask)} | {"np": np}
+
+
+def testExamples():
+    tried = set()
+    for found in pkgutil.iter_modules(metrics.__path__):
+        module = importlib.import_module(f"{metrics.__name__}.{found.name}")
+        for test in doctest.DocTestFinder().find(module, extraglobs=EXAMPLES):
+            assert not doctest.DocTestRunner(verbose=False).run(test).failed
+            tried |= {test.name.rpartition(".")[2]} if test.examples else set()
+    keys = {one.key for one in (*REGISTRY, *MULTI_LABEL) if one.function.__name__ in tried}
+    assert keys >= {"DSC", "HD{percentile}", "STAR", "MSI"}

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import math
-from statistics import median
+from dataclasses import replace
 
 import numpy as np
 import pytest
-import reference
 import shapes
-import SimpleITK
 from scipy.spatial.distance import cdist
-from similaritywork import KEYS, disc, measured, square, stack
+from similaritywork import KEYS, disc, maskOf, measured, square, stack, values
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.plain import fromPlain, toPlain
+from SegmentMetricsLib.case.comparison import Comparison
+from SegmentMetricsLib.geometry import meshing, slicecontours
+from SegmentMetricsLib.geometry.crosssections import ofVoxels
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.geometry.slicecontours import Contour
+from SegmentMetricsLib.geometry.slicecontours import Contour, Planes
+from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.metrics import similarity
 from SegmentMetricsLib.metrics.similarity import localDistancesAt
 from SegmentMetricsLib.metrics.slices import SliceRow
+from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.show.writing import measuredSurfaces
 
 
 class TestHandComputed:
-    def testShiftedSquare(self):
-        """A square moved by (3, 4) mm: every point is paired with its like, 5 mm away: exp(-25 / 200) = 0.882497."""
-        result = measured(stack([square((5, 5), (14, 14))]), stack([square((8, 9), (17, 18))]))
-        assert list(result) == KEYS
-        assert result["MSI"].value == pytest.approx(0.882497, abs=1e-6)
-        assert result["MSIPaired"].value == pytest.approx(0.882497, abs=1e-6)
-        assert result["MeanBLD"].value == pytest.approx(5, abs=1e-9)
-        assert result["MSI3D"].value == pytest.approx(0.882497, abs=1e-6)
-
     def testShiftedPixel(self):
         """One pixel against the third one beside it, pixels of 2 mm: exp(-36 / 200) = 0.835270."""
         one, other = (stack([square(at, at, 9)] * 2, spacing=(2, 2, 5)) for at in ((1, 4), (4, 4)))
@@ -244,20 +239,10 @@ class TestSplitting:
 # Distances of contours that belong together: paired average Hausdorff distance, bidirectional local distances
 
 
-# Label -> paired average Hausdorff distance and mean bidirectional local distance in mm.
-ORGANS = {5: (0.70, 1.43), 1: (0.52, 0.86), 2: (0.69, 1.22), 6: (0.83, 1.67), 7: (1.18, 2.30)}
-
-
 def centered(side: float):
     """Return a square around the origin as lines."""
     h = side / 2
     return shapes.loops([(-h, -h), (h, -h), (h, h), (-h, h)])
-
-
-def organs():
-    return [
-        SimpleITK.ReadImage(str(reference.FOLDER / "data" / f"organs_{side}.nii.gz")) for side in ("reference", "test")
-    ]
 
 
 class TestPairedDistance:
@@ -283,41 +268,6 @@ class TestPairedDistance:
         one, two = result.similarity.slices
         assert one.distance == sorted(c.distance for c in one.contours)[1] > 0 == two.distance
         assert result["PairedDistance"].value == pytest.approx(one.distance / 2)
-
-    @reference.needsReference
-    @pytest.mark.nightly
-    @pytest.mark.parametrize("label", ORGANS)
-    def testOrgans(self, label):
-        """The same from contours traced by scikit-image, and from the distances of densely spaced points."""
-        measure = pytest.importorskip("skimage.measure", reason="needs scikit-image")
-        images = organs()
-        result = compare(*images, Settings(families="similarity"), label=label)
-        distances = []
-        for k in range(images[0].GetSize()[2]):
-            contours = []
-            for image in images:
-                mask = np.pad(SimpleITK.GetArrayViewFromImage(image)[k] == label, 1).astype(float)
-                contours.append([3 * c for c in measure.find_contours(mask, 0.5, fully_connected="low")])
-            if len(contours[0]) == len(contours[1]) == 1:
-                points = [densely(contour, 0.05) for (contour,) in contours]
-                distances.append((directed(*points) + directed(*points[::-1])) / 2)
-        single = [s for s in result.similarity.slices if len(s.contours) == 1]
-        assert len(single) == len(distances) > 3
-        assert [s.distance for s in single] == pytest.approx(distances, abs=0.02)
-        values = result["PairedDistance"].value, result["MeanBLD"].value
-        assert values == pytest.approx(ORGANS[label], abs=0.02 / 2)
-        assert values[0] == median(s.distance for s in result.similarity.paired)
-
-
-def densely(line: np.ndarray, step: float) -> np.ndarray:
-    """Return points (m, 2) along a closed line (n, 2) whose last point is the first."""
-    ends = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(line, axis=0), axis=1))])
-    at = np.arange(0, ends[-1], step)
-    return np.stack([np.interp(at, ends, line[:, axis]) for axis in (0, 1)], axis=1)
-
-
-def directed(points: np.ndarray, others: np.ndarray) -> float:
-    return float(np.mean([cdist(part, others).min(axis=1).mean() for part in np.array_split(points, 50)]))
 
 
 def byDefinition(points: np.ndarray, others: np.ndarray, shift: np.ndarray) -> np.ndarray:
@@ -374,3 +324,114 @@ class TestMap:
         found = localDistancesAt(whole, others, 100.0)
         centers = [s.sizes @ s.points[s.cells].mean(axis=1) / s.sizes.sum() for s in (one, other)]
         assert found == pytest.approx(byDefinition(one.points, other.points, centers[1] - centers[0]))
+
+
+# The similarity index of all kinds of inputs, what does not change it, its settings and its record
+
+
+def lump(seed: int) -> np.ndarray:
+    """Return a ball with bumps and dents [k, j, i], some of which are contours of their own in a slice."""
+    from scipy.ndimage import gaussian_filter
+
+    k, j, i = np.mgrid[-5:6, -10:11, -9:10]
+    noise = gaussian_filter(np.random.default_rng(seed).standard_normal(k.shape), 1.5)
+    return np.sqrt((k / 4) ** 2 + (j / 8) ** 2 + (i / 7) ** 2) < 0.9 + 2 * noise
+
+
+BLOBS = [lump(seed) for seed in (1, 2)]
+
+
+class TestInputs:
+    def testWhereSurfacesTouchNoSideIsPunished(self):
+        """The same surface as voxels and as a mesh: rounding must not decide whether a shared place is outside."""
+        images = [shapes.imageOf(b, (1, 1, 2)) for b in BLOBS]
+        mesh = toPolyData(meshing.fromMask(labelMasks(images[1], 0.5)[1]))
+        voxels, mixed = (measured(images[0], test, il=2, ol=5)["MSI3D"].value for test in (images[1], mesh))
+        assert mixed == pytest.approx(voxels, abs=1e-9)
+
+    def testNotSymmetric(self):
+        """The mean is over the test's points, so exchanging the two changes it a little, and the levels' meaning."""
+        pair = [shapes.imageOf(b, (1, 1, 2)) for b in BLOBS]
+        there, back = measured(*pair), measured(*pair[::-1])
+        assert there["MSIPaired"].value != back["MSIPaired"].value
+        assert there["MSIPaired"].value == pytest.approx(back["MSIPaired"].value, abs=0.1)
+
+    def testImageEdge(self):
+        """Contours are closed at the image edge: the same structure in a larger image has the same index."""
+        pair = [square((0, 0), (14, 29)), square((0, 0), (17, 25))]
+        small = measured(*(stack([s] * 2) for s in pair))
+        large = measured(*(stack([np.pad(s, 4)] * 2, origin=(-4, -4, 0)) for s in pair))
+        assert values(small) == pytest.approx(values(large), abs=1e-9) and 0 < small["MSI"].value < 1
+
+    def testOneSliceIsTheSliceOfAVolume(self):
+        pair = disc(12), disc(14, (33, 30))
+        volume = measured(*(stack([s, s]) for s in pair), ol=3)
+        for planar in (measured(*(shapes.imageOf(s) for s in pair), ol=3), measured(*(stack([s]) for s in pair), ol=3)):
+            assert values(planar)[:3] == pytest.approx(values(volume)[:3], abs=1e-9)
+            assert len(planar.similarity.slices) == 1
+
+    def testGivenContoursAreThoseOfPixels(self):
+        """Contours given as lines through the middles between pixels: the same but for how densely they are sampled."""
+        masks = [
+            square((5, 5), (14, 14)) & ~square((8, 8), (10, 10)),
+            square((6, 4), (16, 14)) & ~square((8, 9), (11, 11)),
+        ]
+        lines = []
+        for array in masks:
+            mask = maskOf(array)
+            found = slicecontours.ofSections(ofVoxels(mask), Planes(mask.grid, 2, "mm"))[0]
+            lines.append(shapes.loops(*(c.points for c in found)))
+        asMasks, asLines = measured(*map(shapes.imageOf, masks), ol=4), measured(*lines, ol=4)
+        assert values(asLines) == pytest.approx(values(asMasks), abs=0.03)
+        assert [c.hole for c in asLines.similarity.slices[0].contours] == [False, True]
+        for settings in ({"asPublished": True}, {"msiUnit": "pixel"}):
+            assert measured(*lines, **settings)["MSI"].reason == "contours without an image have no pixels"
+
+    def testDifferentPlanes(self):
+        triangle = [(0, 0), (9, 0), (0, 9)]
+        result = measured(shapes.loops(triangle), shapes.loops(triangle, z=5))
+        assert {result[key].reason for key in KEYS} == {"the contours lie in different planes"}
+
+    def testDifferentGrids(self):
+        """The slices are the reference's; the test is brought there."""
+        reference = shapes.ball(10, spacing=(1, 1, 2), origin=(-15, -15, -16), size=(31, 31, 17))
+        test = shapes.ball(10, spacing=(0.5, 0.5, 1), origin=(-15, -15, -16), size=(61, 61, 33))
+        result = measured(reference, test)
+        assert [s.index for s in result.similarity.slices] == list(range(3, 14))
+        assert result["MSI"].value > 0.99 and not result.similarity.flagged
+
+    def testOpenMesh(self):
+        """Without an inside a mesh cannot be drawn on slices, nor judged by two levels."""
+        surface = meshing.fromPolyData(shapes.ballMesh(10))
+        polyData = toPolyData(replace(surface, cells=surface.cells[1:]))
+        image = shapes.ball(10, spacing=(1, 1, 2), origin=(-15, -15, -16), size=(31, 31, 17))
+        result = measured(polyData, image, ol=2)
+        assert "so it has no inside" in result["MSI"].reason and "so it has no inside" in result["MSI3D"].reason
+        assert measured(polyData, image)["MSI3D"].value > 0.99
+
+    def testBetweenSlices(self):
+        box, mesh = shapes.box((2, 2, 2), (6, 6, 6)), shapes.boxMesh((3.2, 3.2, 3.2), (3.4, 3.4, 3.4))
+        for pair, which in (((box, mesh), "test"), ((mesh, box), "reference")):
+            assert measured(*pair)["MSI"].reason == f"no slice of the image goes through the {which}"
+        assert measured(box, mesh, asPublished=True)["MSI"].reason == "the test encloses no voxel"
+        # thinner than a pixel, but a slice goes through it
+        result = measured(box, shapes.boxMesh((3.2, 3.2, 2.8), (3.4, 3.4, 3.4)))
+        assert [s.index for s in result.similarity.slices if not s.flag] == [3]
+
+
+def testFiles():
+    """The slices are in metrics.json, and come back from there."""
+    result = measured(stack([disc(12), disc(9), disc(3)]), stack([disc(13), disc(9, (32, 30)), np.zeros((60, 60))]))
+    data = json.loads(json.dumps(result.toDictionary(), allow_nan=False))
+    first, _, last = data["similarity"]["slices"]
+    assert data["similarity"]["axis"] == 2 and data["similarity"]["unit"] == "mm"
+    assert first["score"] == result.similarity.slices[0].contours[0].score and len(first["position"]) == 3
+    assert last == {
+        **last,
+        "index": 2,
+        "flag": "only the reference has a contour here",
+        "distance": None,
+        "contours": [],
+    }
+    record = Comparison.fromDictionary(data)
+    assert record.similarity == result.similarity and record.toDictionary() == data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -27,16 +26,11 @@ def choices(keys: Sequence[str]) -> dict[str, str]:
     return {"": _("All metrics"), **{key: tables.heading(key) for key in keys}} if keys else {}
 
 
-def firstKey(keys: Sequence[str]) -> str:
-    """Return the metric to begin with: a percentile of the distances if there is one."""
-    return next((key for key in keys if re.fullmatch(r"HD[\d.]+", key)), keys[0])
-
-
 def values(record, key: str | None) -> TableContents:
     """Return the table of one metric, or of all for "". record: a ConventionsRecord, or None for an empty table."""
     if record is None:
         return TableContents()
-    return TableContents.of(*ofMetric(record, key), stretched=[0]) if key else TableContents.of(*ofAllMetrics(record))
+    return ofMetric(record, key) if key else ofAllMetrics(record)
 
 
 def legend() -> str:
@@ -63,14 +57,16 @@ def answer(number: str, candidates) -> str:
     return "\n".join([which.answer(number, candidates), *(f"- {text}" for text in others)])
 
 
-def ofMetric(record, key: str) -> tuple:
-    """Return headings, rows and heading tips of the table of one metric: our own row first, then one per tool."""
+def ofMetric(record, key: str) -> TableContents:
+    """Return the table of one metric: our own row first, then one per tool."""
     first = record.referenceValues()[key]
-    difference = _("± mm") if first.better == "lower" else _("± %pt")
-    tips = [
-        _("Hover over a tool for its version."),
-        _("What the tool would report."),
-        _("The tool's value minus that of the definition, in mm or percentage points."),
+    headings = [
+        (_("Tool"), _("Hover over a tool for its version.")),
+        (_heading(key, first), _("What the tool would report.")),
+        (
+            _("± mm") if first.better == "lower" else _("± %pt"),
+            _("The tool's value minus that of the definition, in mm or percentage points."),
+        ),
     ]
     own = _("{title} as it is defined.").format(title=first.title)
     rows = [[(OWN_CONVENTION, "", own), _ownCell(first, own), ("", None, own)]]
@@ -79,20 +75,20 @@ def ofMetric(record, key: str) -> tuple:
         cell = _cell(tool, number, first)
         text, value = ("", None) if number is None else (number.differenceText(), sortable(number.difference))
         rows.append([(tool, tool.lower(), cell[2]), cell, (text.partition(" ")[0], value, *cell[2:])])
-    return [_("Tool"), _heading(key, first), difference], rows, tips
+    return TableContents.of(headings, rows, stretched=[0])
 
 
-def ofAllMetrics(record) -> tuple:
-    """Return headings, rows and heading tips of the table of all metrics: our own row first, then one per tool."""
+def ofAllMetrics(record) -> TableContents:
+    """Return the table of all metrics: our own row first, then one per tool."""
     first = record.referenceValues()
-    headings = [_("Tool"), *(_heading(key, number) for key, number in first.items())]
-    tips = [_("Hover over a tool for its version."), *(number.title for number in first.values())]
+    headings = [(_("Tool"), _("Hover over a tool for its version."))]
+    headings += [(_heading(key, number), number.title) for key, number in first.items()]
     own = (_ownCell(number, number.title) for number in first.values())
     rows = [[(OWN_CONVENTION, "", _("Reference definition.")), *own]]
     for tool, numbers in record.conventions.items():
         cells = (_cell(tool, numbers.get(key), number) for key, number in first.items())
         rows.append([(tool, tool.lower(), known()[tool].label), *cells])
-    return headings, rows, tips
+    return TableContents.of(headings, rows)
 
 
 def _heading(key: str, number) -> str:
@@ -101,7 +97,7 @@ def _heading(key: str, number) -> str:
 
 def _ownCell(number, tip: str) -> tuple:
     value = ownNumber(number)
-    return written(value, number), sortable(value.value), tip
+    return inColumn(value, number), sortable(value.value), tip
 
 
 def _cell(tool: str, number, first) -> tuple:
@@ -109,7 +105,8 @@ def _cell(tool: str, number, first) -> tuple:
     label = known()[tool].label
     if number is None:
         return NONE, None, _("{tool} does not report it.").format(tool=label)
-    return written(number, first), sortable(number.value), explained(number, label), COLORS.get(number.leaning, "")
+    tip = explain(number, label)
+    return inColumn(number, first), sortable(number.value), tip, COLORS.get(number.leaning, "")
 
 
 def ownNumber(number):
@@ -123,13 +120,13 @@ def unitOf(number) -> str:
     return "mm" if number.better == "lower" else ""
 
 
-def written(number, first) -> str:
+def inColumn(number, first) -> str:
     """Return a value as the table shows it: without its unit if that is the one in the heading."""
     text = number.text().removesuffix(f" {unitOf(first)}") if unitOf(first) else number.text()
     return text if number.isReproducible else f"{text}{NOT_REPRODUCIBLE}"
 
 
-def explained(number, label: str) -> str:
+def explain(number, label: str) -> str:
     """Return a tool tip for a number of a tool."""
     lines = [f"{label}: {number.name}", f"{number.reason[:1].upper()}{number.reason[1:]}."]
     if number.differenceText():

@@ -26,14 +26,13 @@ def table(record) -> TableContents:
     found = doseTable(record) if record is not None else None
     if found is None:
         return TableContents()
-    names = [_("Dose"), *(column.heading.capitalize() for column in found.columns[1:])]
+    headings = [(_("Dose"), ""), *((column.heading.capitalize(), CAVEAT) for column in found.columns[1:])]
     rows = [[(name, name, ""), *map(_cell, measurements)] for name, *measurements in found.rows]
-    return TableContents.of(names, rows, ["", *[CAVEAT] * (len(names) - 1)])
+    return TableContents.of(headings, rows)
 
 
 def _cell(measurement) -> tuple:
     if measurement is None:
         return "", None, ""
     value = measurement.value if math.isfinite(measurement.value) else None
-    tip = f"{measurement.description}\n{measurement.reason}".rstrip()
-    return measurement.text(), value, tip
+    return measurement.text(), value, f"{measurement.description}\n{measurement.reason}".rstrip()

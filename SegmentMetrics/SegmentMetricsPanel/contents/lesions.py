@@ -20,20 +20,30 @@ def lesions(record) -> TableContents:
     """Return the list of the lesions, gaps and spurs of a record; empty for None."""
     if record is None:
         return TableContents()
-    rows = [_lesion(one, AREA if record.dimension == 2 else VOLUME) for one in record.lesions or ()]
-    rows += [_run(_("gap"), one, _("The test lacks the center line here.")) for one in record.gaps or ()]
-    rows += [_run(_("spur"), one, _("Only the test has a center line here.")) for one in record.spurs or ()]
-    tips = [
-        _("What happened to the lesion, or whether it is a gap or a spur of a vessel."),
-        _("Volume of the lesion, or length of the gap or spur."),
-        _("Dice of the lesion and those of the test that overlap it."),
-        _("The center in mm."),
+    rows = []
+    for one in record.lesions or ():
+        size = max(one.volumeReference, one.volumeTest) if one.side == "test" else one.volumeReference
+        tip = _("Lesion {number} of the {side}.").format(number=one.number, side=one.side)
+        if one.clearance is not None:
+            nearest = _("The nearest one of the other side is {mm} mm away.")
+            tip = " ".join((tip, nearest.format(mm=f"{one.clearance:.1f}")))
+        volume = typeset(withUnit(size, AREA if record.dimension == 2 else VOLUME))
+        dice, where = "" if one.dice is None else f"{one.dice:.2f}", positionText(one.position)
+        rows.append([(one.event, one.event, tip), (volume, size, tip), (dice, one.dice, tip), (where, where, tip)])
+    for kind, runs, tip in (
+        (_("gap"), record.gaps, _("The test lacks the center line here.")),
+        (_("spur"), record.spurs, _("Only the test has a center line here.")),
+    ):
+        for one in runs or ():
+            size, where = f"{one.length:.1f} mm", positionText(one.position)
+            rows.append([(kind, kind, tip), (size, one.length, tip), ("", None, tip), (where, where, tip)])
+    headings = [
+        (_("What"), _("What happened to the lesion, or whether it is a gap or a spur of a vessel.")),
+        (_("Size"), _("Volume of the lesion, or length of the gap or spur.")),
+        (_("DSC"), _("Dice of the lesion and those of the test that overlap it.")),
+        (_("Where"), _("The center in mm.")),
     ]
-    return (
-        TableContents.of([_("What"), _("Size"), _("DSC"), _("Where")], rows, tips, stretched=[3])
-        if rows
-        else TableContents()
-    )
+    return TableContents.of(headings, rows, stretched=[3]) if rows else TableContents()
 
 
 def about(record) -> str:
@@ -45,23 +55,3 @@ def about(record) -> str:
     if record.gaps or record.spurs:
         return _("Gaps and spurs of the center line. Click to go there.")
     return _("There are no lesions.") if record.lesions is not None else _("There are neither gaps nor spurs.")
-
-
-def _lesion(one, unit: str) -> list[tuple]:
-    size = max(one.volumeReference, one.volumeTest) if one.side == "test" else one.volumeReference
-    tip = _("Lesion {number} of the {side}.").format(number=one.number, side=one.side)
-    if one.clearance is not None:
-        nearest = _("The nearest one of the other side is {mm} mm away.")
-        tip = " ".join((tip, nearest.format(mm=f"{one.clearance:.1f}")))
-    where = positionText(one.position)
-    return [
-        (one.event, one.event, tip),
-        (typeset(withUnit(size, unit)), size, tip),
-        ("" if one.dice is None else f"{one.dice:.2f}", one.dice, tip),
-        (where, where, tip),
-    ]
-
-
-def _run(kind: str, one, tip: str) -> list[tuple]:
-    where = positionText(one.position)
-    return [(kind, kind, tip), (f"{one.length:.1f} mm", one.length, tip), ("", None, tip), (where, where, tip)]

@@ -52,11 +52,7 @@ def controls(parameters, record) -> MapControls:
 
 
 def farthest(record, sides) -> str:
-    """Return a note if the largest distance of a pair is on the surface that the map does not show, or "".
-
-    sides: the sides that the map is on. There is no note if the largest distances of both surfaces are equal when
-    rounded to 0.1 mm.
-    """
+    """Return a note if the largest distance, by 0.1 mm or more, is on the side that the map is not on, or ""."""
     largest = record.measurements.get("HD")
     if len(sides) > 1 or largest is None or largest.referenceToTest is None:
         return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from SegmentMetricsLib.base.plain import fromPlain
@@ -10,10 +10,10 @@ from SegmentMetricsLib.case.places import Place
 from SegmentMetricsLib.metrics.measurement import fixDecimals, withUnit
 from SegmentMetricsLib.metrics.registry import findMetric
 
-from ..markup import escaped
+from ..markup import escape
 from ..translation import _
 from . import places
-from .results import worded
+from .results import inWords
 from .table import TableContents
 
 # Characters of a name in the headings of the matrix: a longer one would leave no room for the numbers.
@@ -34,14 +34,14 @@ def summary(found: Mapping | None) -> str:
     """Return how the observers agree in one sentence of HTML. found: ObservedStructure.toDictionary(), or None."""
     if found is None:
         return _("Check the observers, and the tests, which are not observers; then Apply.")
-    return f"<b>{escaped(found['name'])}</b>: {escaped(found['sentence'])}"
+    return f"<b>{escape(found['name'])}</b>: {escape(found['sentence'])}"
 
 
 def pairSummary(names, pair, text: str) -> str:
     """Return the outcome of a pair, given by its row and column in the matrix, in one sentence of HTML."""
-    reference, test = (escaped(names[number]) for number in pair)
+    reference, test = (escape(names[number]) for number in pair)
     who = _("{reference} (reference) and {test} (test)").format(reference=reference, test=test)
-    return f"<b>{who}</b>: {escaped(worded(text))}"
+    return f"<b>{who}</b>: {escape(inWords(text))}"
 
 
 def short(name: str) -> str:
@@ -51,10 +51,7 @@ def short(name: str) -> str:
 
 
 def matrix(found: Mapping, names, key: str, count: int) -> list[list[MatrixCell]]:
-    """Return the cells of the matrix of a measurement: the reference in the row, the test in the column.
-
-    A test is never the reference: only observers, the first `count`, have rows.
-    """
+    """Return the cells of the matrix of a measurement: `count` observers as references in rows, all in columns."""
     values, one = found["matrix"][key], findMetric(key)
     unit, better = (one.metric.unit, one.metric.better) if one is not None else ("", "")
     reasons = {(n["reference"], n["test"]): n for n in found.get("notFinite", ()) if n["measurement"] == key}
@@ -92,11 +89,10 @@ def colorOf(share: float) -> tuple[int, int, int]:
     return 255, round(255 - 85 * share), round(255 - 165 * share)
 
 
-def keyTitle(key: str) -> str:
-    """Return a measurement as it is listed: its key and its unit."""
-    one = findMetric(key)
-    unit = one.metric.unit if one is not None else ""
-    return f"{key} ({unit})" if unit else key
+def choices(keys: Iterable[str]) -> dict[str, str]:
+    """Return the texts for the choice of a measurement by key, with its unit."""
+    found = {key: findMetric(key) for key in keys}
+    return {key: f"{key} ({one.metric.unit})" if one and one.metric.unit else key for key, one in found.items()}
 
 
 def about(found: Mapping) -> str:
@@ -148,4 +144,4 @@ def aboutPlaces(found: Mapping | None) -> str:
 
 def placesTable(found: Mapping | None) -> TableContents:
     """Return the list of the outlier's places, empty if there are none."""
-    return TableContents.of(*places.rows(outlierPlaces(found), True), stretched=[3])
+    return places.table(outlierPlaces(found), True)

@@ -20,10 +20,7 @@ BUTTONS_IN_A_ROW = 6
 
 
 class Page(NamedTuple):
-    """A page.
-
-    name: of its frame and icon. title: on its button. tip: what is on it. hasContent: whether to offer it.
-    """
+    """A page: the name of its frame and icon, what its button says, and whether to offer it."""
 
     name: str
     title: str
@@ -37,6 +34,12 @@ def allPages() -> list[Page]:
     def isCompared(model: PanelModel) -> bool:
         return model.record() is not None
 
+    def isMeasured(model: PanelModel) -> bool:
+        return model.outcome is not None
+
+    def isOfObservers(model: PanelModel) -> bool:
+        return model.observers.isShown
+
     def hasLesions(model: PanelModel) -> bool:
         record = model.record()
         return record is not None and (record.lesions is not None or record.gaps is not None)
@@ -44,14 +47,9 @@ def allPages() -> list[Page]:
     def hasDose(model: PanelModel) -> bool:
         return model.record() is not None and doseTable(model.record()) is not None
 
-    about, observed = _("How all observers agree, and who differs where."), lambda model: model.observers.isShown
-    numbers, measured = (
-        _("All measurements and verdicts, to copy, export and report."),
-        lambda model: model.outcome is not None,
-    )
     return [
-        Page("observers", _("Observers"), about, observed),
-        Page("numbers", _("Numbers"), numbers, measured),
+        Page("observers", _("Observers"), _("How all observers agree, and who differs where."), isOfObservers),
+        Page("numbers", _("Numbers"), _("All measurements and verdicts, to copy, export and report."), isMeasured),
         Page("plot", _("Plot"), _("How the distances are distributed."), isCompared),
         Page("map", _("Map"), _("How the surfaces are colored by their distance."), isCompared),
         Page("places", _("Places"), _("Where the contours lie farthest apart."), isCompared),

@@ -14,20 +14,12 @@ CORRECTED = "✓"
 
 
 def places(outcome, number: int, edit=None) -> TableContents:
-    """Return the list of the worst places of a pair of an outcome, empty if there are none.
-
-    edit: the Edit of the pair; its places are listed then, and those that are corrected are ticked off.
-    """
+    """Return the list of the worst places of a pair, or those of its Edit, with the corrected ones ticked off."""
     record = outcome.records[number] if outcome is not None and outcome.records else None
-    listed = record.worstPlaces if record else ()
+    isSigned = record is None or record.hasSides
     if edit is not None:
-        listed = edit.places
-    headings, lines, tips = rows(listed, record is None or record.hasSides)
-    for line, isDone in zip(lines, edit.isDone if edit is not None else ()):
-        if isDone:
-            text, rank, tip = line[0]
-            line[0] = f"{CORRECTED} {text}", rank, _("Corrected.") + " " + tip
-    return TableContents.of(headings, lines, tips, stretched=[3])
+        return table(edit.places, isSigned, edit.isDone)
+    return table(record.worstPlaces if record else (), isSigned)
 
 
 def about(outcome, number: int) -> str:
@@ -44,25 +36,22 @@ def about(outcome, number: int) -> str:
     return text.format(tolerance=f"{outcome.settings.tolerances[0]:g}")
 
 
-def rows(places, signed: bool) -> tuple:
-    """Return headings, rows and heading tips of the list of places. signed: whether inside and outside are known."""
-    headings = [_("#"), _("mm"), _("cm²"), _("Where")]
-    tips = [
-        _("Rank, the worst first."),
-        _("Largest distance there in mm: + where the test lies outside the reference, - where inside."),
-        _("Area of the connected patch in cm²."),
-        _("The side of the structure on which it lies, and its coordinates in mm."),
+def table(places, signed: bool, isDone=()) -> TableContents:
+    """Return the list of places. signed: whether inside and outside are known. isDone: which ones are corrected."""
+    headings = [
+        (_("#"), _("Rank, the worst first.")),
+        (_("mm"), _("Largest distance there in mm: + where the test lies outside the reference, - where inside.")),
+        (_("cm²"), _("Area of the connected patch in cm².")),
+        (_("Where"), _("The side of the structure on which it lies, and its coordinates in mm.")),
     ]
-    listed = []
-    for place in places:
+    rows = []
+    for number, place in enumerate(places):
         where = f"{SIDES[place.direction]}, {positionText(place.position)}"
-        tip = ofPlace(place, signed)
-        listed.append(
-            [
-                (str(place.rank), place.rank, tip),
-                (f"{place.value:+.1f}" if signed else f"{place.value:.1f}", place.value, tip),
-                (f"{place.area / 100:.2f}", place.area, tip),
-                (where, where, tip),
-            ]
-        )
-    return headings, listed, tips
+        tip, rank = ofPlace(place, signed), str(place.rank)
+        value = f"{place.value:+.1f}" if signed else f"{place.value:.1f}"
+        first = rank, place.rank, tip
+        if number < len(isDone) and isDone[number]:
+            first = f"{CORRECTED} {rank}", place.rank, _("Corrected.") + " " + tip
+        area = f"{place.area / 100:.2f}"
+        rows.append([first, (value, place.value, tip), (area, place.area, tip), (where, where, tip)])
+    return TableContents.of(headings, rows, stretched=[3])

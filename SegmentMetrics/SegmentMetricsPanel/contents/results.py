@@ -10,7 +10,7 @@ from SegmentMetricsLib.metrics.measurement import fixDecimals, typeset
 from SegmentMetricsLib.show import explanations, resulttables, tables
 from SegmentMetricsLib.show.writing import fileNames
 
-from ..markup import breakable, escaped
+from ..markup import breakable, escape
 from ..translation import _
 from .table import TableContents, inUnit, sortable
 from .verdicts import notCompared, orderOfRows, verdictCell
@@ -23,7 +23,11 @@ def summary(outcome, number: int) -> str:
     if not outcome.records:
         return _("No structure is in both segmentations.")
     record = outcome.records[number]
-    return f"<b>{breakable(record.name)}</b>{escaped(asWhom(record))}: {escaped(worded(record.summary))}"
+    tool, asWhom = record.convention, ""
+    if tool != OWN_CONVENTION:
+        label = known()[tool].label if tool in known() else tool
+        asWhom = " " + _("as {tool} reports it").format(tool=label)
+    return f"<b>{breakable(record.name)}</b>{escape(asWhom)}: {escape(inWords(record.summary))}"
 
 
 def alarms(outcome, number: int) -> str:
@@ -31,7 +35,7 @@ def alarms(outcome, number: int) -> str:
     found = alarmsOf(outcome, number)
     # a symbol and words, because not everybody can see the color
     title = _("Check this first")
-    return "<br>".join([f"<b>{ALARM} {title}</b>", *map(bulleted, found)]) if found else ""
+    return "<br>".join([f"<b>{ALARM} {title}</b>", *map(asBullet, found)]) if found else ""
 
 
 def alarmsOf(outcome, number: int) -> list[str]:
@@ -48,7 +52,7 @@ def alarmsOf(outcome, number: int) -> list[str]:
 
 def remarks(outcome, number: int) -> str:
     """Return the other findings about a pair, after what was not compared, as HTML; "" without any."""
-    return "<br>".join(map(bulleted, remarksOf(outcome, number)))
+    return "<br>".join(map(asBullet, remarksOf(outcome, number)))
 
 
 def remarksOf(outcome, number: int) -> list[str]:
@@ -79,33 +83,43 @@ def mainNumbers(outcome) -> TableContents:
     if outcome is None:
         return TableContents()
     if outcome.isOfAll:
-        return TableContents.of(*overview(outcome), order=orderOfRows(outcome))
+        return overview(outcome)
     if not outcome.records:
         return TableContents()
     measurements = outcome.records[0].measurements
     keys = tables.overviewKeys(measurements) or list(measurements)
-    return TableContents.of(*details([measurements[key] for key in keys]), stretched=[0]) if keys else TableContents()
+    return details([measurements[key] for key in keys], stretched=[0]) if keys else TableContents()
 
 
 def numbers(outcome, number: int) -> TableContents:
     """Return the table of all measurements of a pair but those toward each side of the patient."""
     if outcome is None or not outcome.records:
         return TableContents()
-    return TableContents.of(*details(tables.byFamily(shown(outcome.records[number]))))
+    return details(tables.byFamily(measurementsOf(outcome.records[number])))
 
 
 def sidesOf(outcome, number: int) -> TableContents:
     """Return the table of the distances toward each side of the patient, empty if there are none."""
-    found = sides(outcome.records[number]) if outcome is not None and outcome.records else ()
-    return TableContents.of(*found, stretched=range(1, len(found[0]))) if found else TableContents()
+    record = outcome.records[number] if outcome is not None and outcome.records else None
+    kinds = resulttables.bySides(record) if record is not None else {}
+    if not kinds:
+        return TableContents()
+    words = list(dict.fromkeys(side for values in kinds.values() for side in values))
+    about = _("Signed distances of {name}, by the side of the patient that the boundary faces.")
+    headings = [(_("mm"), about.format(name=record.name)), *((word[0].upper(), word.capitalize()) for word in words)]
+    rows = []
+    for kind, values in kinds.items():
+        name = next(iter(values.values())).key[:-1]  # MeanR -> Mean
+        row = [(name, name, kind)]
+        for measurement in map(values.get, words):
+            tip = f"{measurement.text()}\n{explanations.ofMeasurement(measurement)}"
+            row.append((short(measurement), sortable(measurement.value), tip))
+        rows.append(row)
+    return TableContents.of(headings, rows, stretched=range(1, len(headings)))
 
 
 def suggestedFile(kind: str, outcome, number: int | None = None, suffix: str = ".csv") -> str:
-    """Return a name for a file with results of an outcome, so that files of several observers can be told apart.
-
-    kind: of the results, "" for a report. number: index of the pair that they are of, None for all of a comparison of
-    all structures.
-    """
+    """Return a name for a file of one pair, or of all for None, with their segmentations. kind: "" for a report."""
     record = outcome.records[number or 0]
     whole = outcome.isOfAll and number is None
     nodes = [record.reference.segmentation, record.test.segmentation]
@@ -113,7 +127,7 @@ def suggestedFile(kind: str, outcome, number: int | None = None, suffix: str = "
     return fileNames([text])[0] + suffix
 
 
-def compared(outcome) -> list[str]:
+def titlesOf(outcome) -> list[str]:
     """Return a line for each of the two that were compared, with the name of its segmentation."""
     record = outcome.records[0]
     lines = []
@@ -124,62 +138,32 @@ def compared(outcome) -> list[str]:
     return lines
 
 
-def shown(record) -> list:
+def measurementsOf(record) -> list:
     """Return the measurements of a record without those that the table of sides shows."""
     return [m for m in record.measurements.values() if not resulttables.sideOf(m.key)]
 
 
-def details(measurements) -> tuple:
-    """Return headings, rows and heading tips of the table of measurements of one pair."""
-    headings = [_("Metric"), _("Value")]
-    tips = [
-        _("Short name; hover over a row for its meaning and source."),
-        _("The value, and its unit if it has one."),
+def details(measurements, **layout) -> TableContents:
+    """Return the table of measurements of one pair."""
+    headings = [
+        (_("Metric"), _("Short name; hover over a row for its meaning and source.")),
+        (_("Value"), _("The value, and its unit if it has one.")),
     ]
     isDirected = any(measurement.referenceToTest is not None for measurement in measurements)
     if isDirected:
-        headings += [_("→ test"), _("→ ref.")]
-        tips += [
-            _("Reference to test: measured from the reference's surface to the test's only."),
-            _("Test to reference: measured from the test's surface to the reference's only."),
+        headings += [
+            (_("→ test"), _("Reference to test: measured from the reference's surface to the test's only.")),
+            (_("→ ref."), _("Test to reference: measured from the test's surface to the reference's only.")),
         ]
     rows = []
-    for measurement in measurements:
-        tip = explanations.ofMeasurement(measurement)
-        row = [
-            (tables.heading(measurement.key), measurement.key, tip),
-            (typeset(measurement.text()), inUnit(measurement.value, measurement.unit), tip),
-        ]
-        if isDirected:
-            directed = (measurement.referenceToTest, measurement.testToReference)
-            # the unit is shown with the value in the same row
-            row += [
-                ("" if v is None else fixDecimals(v, measurement.unit), inUnit(v, measurement.unit), tip)
-                for v in directed
-            ]
+    for one in measurements:
+        tip = explanations.ofMeasurement(one)
+        row = [(tables.heading(one.key), one.key, tip), (typeset(one.text()), inUnit(one.value, one.unit), tip)]
+        # the unit is shown with the value in the same row
+        for value in (one.referenceToTest, one.testToReference) if isDirected else ():
+            row.append(("" if value is None else fixDecimals(value, one.unit), inUnit(value, one.unit), tip))
         rows.append(row)
-    return headings, rows, tips
-
-
-def sides(record) -> tuple:
-    """Return headings, rows and heading tips of the distances toward each side of the patient, or () without any."""
-    kinds = resulttables.bySides(record)
-    if not kinds:
-        return ()
-    words = list(dict.fromkeys(side for values in kinds.values() for side in values))
-    headings = [_("mm"), *(word[0].upper() for word in words)]
-    about = _("Signed distances of {name}, by the side of the patient that the boundary faces.")
-    tips = [about.format(name=record.name), *(word.capitalize() for word in words)]
-    rows = []
-    for kind, values in kinds.items():
-        name = next(iter(values.values())).key[:-1]  # MeanR -> Mean
-        row = [(name, name, kind)]
-        for word in words:
-            measurement = values[word]
-            tip = f"{measurement.text()}\n{explanations.ofMeasurement(measurement)}"
-            row.append((short(measurement), sortable(measurement.value), tip))
-        rows.append(row)
-    return headings, rows, tips
+    return TableContents.of(headings, rows, **layout)
 
 
 def short(measurement) -> str:
@@ -192,65 +176,44 @@ def short(measurement) -> str:
     return f"{value:+.1f}" if abs(value) < 10 else f"{value:+.0f}"
 
 
-def bulleted(sentence: str) -> str:
+def asBullet(sentence: str) -> str:
     """Return a sentence as a list item for a label."""
-    return f"• {escaped(worded(sentence))}"
+    return f"• {escape(inWords(sentence))}"
 
 
-def worded(sentence: str) -> str:
+def inWords(sentence: str) -> str:
     """Return a sentence of the library as the panel shows it."""
     return typeset(sentence.inPanel if isinstance(sentence, Statement) else sentence)
 
 
-def overview(outcome) -> tuple:
-    """Return headings, rows and heading tips of the table of many pairs, of their main metrics, with one row per pair.
-
-    Structures with limits in the protocol that could not be
-    compared have the last rows, with their verdict and the reason.
-    """
+def overview(outcome) -> TableContents:
+    """Return the table of the main metrics of many pairs; last come structures of the protocol without any."""
     records, judgment, others = outcome.records, outcome.judgment, notCompared(outcome)
     if not records and not others:
-        return [], [], []
-    measurements = {m.key: m for record in records for m in shown(record)}
-    keys = tables.overviewKeys(measurements) or list(measurements)
-    columns = [column(key, records) for key in keys]
-    headings = [_("Structure"), *(heading for heading, _cells in columns)]
-    tips = [_("Click a structure to see it."), *(explanations.ofMeasurement(measurements[key]) for key in keys)]
+        return TableContents()
+    measurements = {m.key: m for record in records for m in measurementsOf(record)}
+    headings, rows = [(_("Structure"), _("Click a structure to see it."))], []
     if judgment is not None:
-        headings.insert(1, _("Verdict"))
-        tips.insert(1, _("What the protocol says; hover over a verdict to read why."))
-    rows = []
-    for number, record in enumerate(records):
+        headings.append((_("Verdict"), _("What the protocol says; hover over a verdict to read why.")))
+    for record in records:
         alarms, _advice = split(record.findings)
-        tip = "\n".join([record.name, worded(record.summary), *(f"{ALARM} {worded(alarm)}" for alarm in alarms)])
-        row = [(f"{ALARM} {record.name}" if alarms else record.name, record.name.lower(), tip)]
-        if judgment is not None:
-            row.append(verdictCell(judgment, record.name))
-        rows.append(row + [cells[number] for _heading, cells in columns])
+        tip = "\n".join([record.name, inWords(record.summary), *(f"{ALARM} {inWords(alarm)}" for alarm in alarms)])
+        rows.append([(f"{ALARM} {record.name}" if alarms else record.name, record.name.lower(), tip)])
     for structure in others:
         name, reason = structure["structure"], typeset(structure["reason"])
-        row = [(name, name.lower(), f"{name}\n{reason}"), verdictCell(judgment, name)]
-        rows.append(row + [("", None, reason)] * len(columns))
-    return headings, rows, tips
-
-
-def column(key: str, records) -> tuple[str, list[tuple]]:
-    """Return the heading of a measurement and its cells for all records.
-
-    The heading has two lines, because numbers are short.
-    """
-    found = [record.measurements.get(key) for record in records]
-    heading, texts = tables.withCommonUnit(tables.heading(key), found)
-    cells = [("", None, "") if m is None else (t, sortable(m.value), m.reason) for t, m in zip(texts, found)]
-    return heading.replace(" ", "\n", 1), cells
-
-
-def asWhom(record) -> str:
-    """Return a note naming the other tool whose convention the numbers follow, or "" for none."""
-    if record.convention == OWN_CONVENTION:
-        return ""
-    label = known()[record.convention].label if record.convention in known() else record.convention
-    return " " + _("as {tool} reports it").format(tool=label)
+        rows.append([(name, name.lower(), f"{name}\n{reason}")])
+    if judgment is not None:
+        for row, name in zip(rows, [*(r.name for r in records), *(one["structure"] for one in others)]):
+            row.append(verdictCell(judgment, name))
+    for key in tables.overviewKeys(measurements) or measurements:
+        found = [record.measurements.get(key) for record in records]
+        heading, texts = tables.withCommonUnit(tables.heading(key), found)
+        # in two lines, because numbers are short
+        headings.append((heading.replace(" ", "\n", 1), explanations.ofMeasurement(measurements[key])))
+        cells = [("", None, "") if m is None else (t, sortable(m.value), m.reason) for t, m in zip(texts, found)]
+        for row, cell in zip(rows, [*cells, *(("", None, typeset(one["reason"])) for one in others)]):
+            row.append(cell)
+    return TableContents.of(headings, rows, order=orderOfRows(outcome))
 
 
 def leftOut(outcome) -> list[str]:

@@ -35,12 +35,9 @@ class TableContents(NamedTuple):
     order: Sequence[int] = ()
 
     @classmethod
-    def of(
-        cls, headings: Sequence[str], rows: Iterable[Iterable[tuple]], tips: Sequence[str] = (), **layout
-    ) -> TableContents:
-        """Return a table with rows of (words, value, tip, color) and tool tips of its headings."""
-        about = [*tips, *[""] * (len(headings) - len(tips))]
-        columns = [Column(heading, description=tip) for heading, tip in zip(headings, about)]
+    def of(cls, headings: Iterable[tuple[str, str]], rows: Iterable[Iterable[tuple]], **layout) -> TableContents:
+        """Return a table of headings with their tool tips, and of rows of (words, value, tip, color)."""
+        columns = [Column(heading, description=tip) for heading, tip in headings]
         return cls(columns, [[Cell(*cell) for cell in row] for row in rows], **layout)
 
     def texts(self, order: Iterable[int] | None = None) -> list[list[str]]:

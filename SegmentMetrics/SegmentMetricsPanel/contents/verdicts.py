@@ -13,7 +13,7 @@ from SegmentMetricsLib.show import tables
 from SegmentMetricsLib.show.report.ranking import UNJUDGED, severity
 from SegmentMetricsLib.show.verdicts import summary
 
-from ..markup import escaped
+from ..markup import escape
 from ..translation import _
 from .maps import isEmpty
 from .table import TableContents
@@ -26,10 +26,10 @@ def verdict(outcome, number: int) -> str:
     """Return the verdict on an outcome and on one of its pairs as HTML, or "" if it was not judged."""
     if outcome is None or not outcome.judgment:
         return ""
-    judgment, structure = outcome.judgment, _shown(outcome, number)
+    judgment, structure = outcome.judgment, _judgedPart(outcome, number)
     lines = [f"{badge(judgment['verdict'])} {sentence(judgment, outcome.isOfAll)}"]
     if outcome.isOfAll and structure:
-        lines.append(f"{badge(structure['verdict'])} {escaped(structure['structure'])}")
+        lines.append(f"{badge(structure['verdict'])} {escape(structure['structure'])}")
     elif structure is None:
         lines.append(_("The protocol has no rule for this structure."))
     return "<br>".join(lines)
@@ -37,11 +37,33 @@ def verdict(outcome, number: int) -> str:
 
 def rules(outcome, number: int) -> TableContents:
     """Return the table of the rules for one pair of an outcome, empty if there are none."""
-    structure = _shown(outcome, number)
-    return TableContents.of(*listed(structure), stretched=[0]) if structure else TableContents()
+    structure = _judgedPart(outcome, number)
+    if not structure:
+        return TableContents()
+    headings = [
+        (_("Metric"), _("What the protocol judges, and the tool whose number it is if the protocol names one.")),
+        (_("Value"), _("What was measured.")),
+        (_("Limit (warn)"), _("The limit, and the looser one up to which there is only a warning.")),
+        (_("Verdict"), _("Hover over a row to read why.")),
+    ]
+    rows = []
+    for rule in structure["rules"]:
+        limits, value, verdict = ruleOf(rule), rule["value"], rule["verdict"]
+        unit = rule["unit"] or unitOf(limits, None)
+        metric = f"{tables.heading(limits.measurement)}\n{limits.convention}".strip()
+        limit, *looser = (limitText(limits, n, unit) for n in (limits.limit, limits.warning) if n is not None)
+        bound, space, shownUnit = limit.partition(" ")
+        more = "".join(f" ({text.partition(' ')[0]})" for text in looser)
+        # only the limit has the unit, to leave room for the tool's name
+        text = "-" if value is None else valueText(limits, value, unit).removesuffix(f"{space}{shownUnit}")
+        bounds = typeset(f"{SIGNS[limits.relation]}{bound}{more}{space}{shownUnit}")
+        tip = "\n".join(filter(None, (typeset(rule["reason"]), limits.source)))
+        cells = (metric, metric, tip), (text, value, tip), (bounds, limits.limit, tip)
+        rows.append([*cells, (verdict, verdict, tip, COLORS[verdict])])
+    return TableContents.of(headings, rows, stretched=[0])
 
 
-def _shown(outcome, number: int) -> Mapping | None:
+def _judgedPart(outcome, number: int) -> Mapping | None:
     isJudged = outcome is not None and outcome.judgment and outcome.records
     return ofStructure(outcome.judgment, outcome.records[number].name) if isJudged else None
 
@@ -52,28 +74,23 @@ def ofStructure(judgment: Mapping, name: str) -> Mapping | None:
 
 
 def orderOf(outcome) -> list[int]:
-    """Return the indices of an outcome's records, worst first: by verdict if they were judged, then by urgency()."""
-    return sorted(range(len(outcome.records)), key=lambda number: _key(outcome, number))
+    """Return the order of the records by verdict, alarms, what is missed, the lowest NSD or the worst main number."""
+    return sorted(range(len(outcome.records)), key=lambda number: _urgency(outcome, number))
 
 
-def _key(outcome, number: int) -> tuple:
+def _urgency(outcome, number: int) -> tuple:
     record = outcome.records[number]
     structure = ofStructure(outcome.judgment, record.name) if outcome.judgment else None
-    return severity(structure["verdict"] if structure else UNJUDGED), *urgency(record)
-
-
-def urgency(record) -> tuple:
-    """Return what sorts records, the worst first: alarms, what is missed, the lowest NSD or the worst main number."""
+    verdict = severity(structure["verdict"] if structure else UNJUDGED)
     missed = sum(lesion.event == "missed" for lesion in record.lesions or ())
     keys = tables.overviewKeys(record.measurements) or list(record.measurements)
     key = next((key for key in keys if key.startswith("NSD")), keys[0] if keys else "")
-    number = record.measurements.get(key)
-    value = -math.inf if number is None or math.isnan(number.value) else number.value
-    isLowerWorse = number is None or number.better != "lower"
-    farthest = record.measurements.get("HD")
-    distance = 0.0 if farthest is None or math.isnan(farthest.value) else farthest.value
-    value = value if isLowerWorse else -value
-    return not split(record.findings).alarms, not isEmpty(record), -missed, value, -distance
+    numbers = [record.measurements.get(key), record.measurements.get("HD")]
+    main, farthest = (None if one is None or math.isnan(one.value) else one.value for one in numbers)
+    isLowerWorse = numbers[0] is None or numbers[0].better != "lower"
+    worth = -math.inf if main is None else main
+    where = not split(record.findings).alarms, not isEmpty(record), -missed, worth if isLowerWorse else -worth
+    return verdict, *where, -(farthest or 0.0)
 
 
 def sentence(judgment: Mapping, isOfAll: bool) -> str:
@@ -81,7 +98,7 @@ def sentence(judgment: Mapping, isOfAll: bool) -> str:
     what = [s["verdict"] for s in judgment["structures"]]
     if not isOfAll:
         what = [rule["verdict"] for s in judgment["structures"] for rule in s["rules"]]
-    return escaped(f"{judgment['name']}: {summary(what)}" if what else judgment["name"])
+    return escape(f"{judgment['name']}: {summary(what)}" if what else judgment["name"])
 
 
 def notCompared(outcome) -> list[Mapping]:
@@ -91,45 +108,11 @@ def notCompared(outcome) -> list[Mapping]:
 
 
 def orderOfRows(outcome) -> list[int]:
-    """Return the order of the rows of an outcome: its records, then the structures that were not compared.
-
-    The worst come first.
-    """
+    """Return the order of the rows, the worst first: the records, then the structures that were not compared."""
     others = notCompared(outcome)
-    ranks = {number: _key(outcome, number)[0] for number in range(len(outcome.records))}
+    ranks = {number: _urgency(outcome, number)[0] for number in range(len(outcome.records))}
     ranks |= dict(enumerate((severity(each["verdict"]) for each in others), len(ranks)))
     return sorted([*orderOf(outcome), *range(len(outcome.records), len(ranks))], key=ranks.get)
-
-
-def listed(structure: Mapping) -> tuple:
-    """Return headings, rows and heading tips of the table of a structure's rules."""
-    headings = [_("Metric"), _("Value"), _("Limit (warn)"), _("Verdict")]
-    tips = [
-        _("What the protocol judges, and the tool whose number it is if the protocol names one."),
-        _("What was measured."),
-        _("The limit, and the looser one up to which there is only a warning."),
-        _("Hover over a row to read why."),
-    ]
-    rows = []
-    for rule in structure["rules"]:
-        limits, value, verdict = ruleOf(rule), rule["value"], rule["verdict"]
-        unit = rule["unit"] or unitOf(limits, None)
-        metric = f"{tables.heading(limits.measurement)}\n{limits.convention}".strip()
-        limit, shownUnit = bounds(limits, unit)
-        # only the limit has the unit, to leave room for the tool's name
-        text = "-" if value is None else valueText(limits, value, unit).removesuffix(shownUnit)
-        tip = "\n".join(filter(None, (typeset(rule["reason"]), limits.source)))
-        texts = (metric, metric), (text, value), (typeset(f"{limit}{shownUnit}"), limits.limit), (verdict, verdict)
-        rows.append([(*cell, tip) for cell in texts[:-1]] + [(*texts[-1], tip, COLORS[verdict])])
-    return headings, rows, tips
-
-
-def bounds(rule, unit: str) -> tuple[str, str]:
-    """Return the limit of a rule, the looser one in parentheses, and their unit: "≤ 5.1 (19.2)" and " mm"."""
-    limit, *looser = (limitText(rule, n, unit) for n in (rule.limit, rule.warning) if n is not None)
-    number, space, shownUnit = limit.partition(" ")
-    more = "".join(f" ({text.partition(' ')[0]})" for text in looser)
-    return f"{SIGNS[rule.relation]}{number}{more}", f"{space}{shownUnit}"
 
 
 def verdictCell(judgment: Mapping, name: str) -> tuple:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import typing
+from functools import partial
 from pathlib import Path
 
 from SegmentMetricsLib.base.errors import InputError
@@ -11,74 +11,50 @@ from SegmentMetricsLib.face import Comparison
 
 from .. import reports
 from ..translation import _
-
-
-class Host(typing.Protocol):
-    """What attempts ask of the panel."""
-
-    def settleChoices(self) -> None: ...  # take over at once what the user chose a moment ago
-    def settleEdits(self) -> None: ...  # notice at once what the user edited a moment ago
-    def longWork(self, isWanted, keepsPart: bool): ...  # the LongWork, as a context, that runs while isWanted() is true
-    def freeze(self, isFrozen: bool) -> None: ...  # freeze while an attempt is running, then resume
-    def take(self, outcome, isRepeated: bool) -> None: ...  # set a new outcome; isRepeated: by an automatic update
-    def takeObserved(self, outcome) -> None: ...  # set what was found of several observers
-    def takeTools(self, outcome, number: int, found) -> None: ...  # store other tools' values for a pair
-    def showOutcome(self) -> None: ...  # show the result, also while another module is open
-    def refresh(self) -> None: ...  # show what is chosen now
+from .enumerations import Mode
 
 
 class Attempts:
     """Runs long tasks, one at a time. The user may stop them, and a script may close the scene meanwhile.
 
-    model: the PanelModel, whose notice says how the last attempt ended. logic: a SegmentMetricsLogic.
+    model: the PanelModel, whose notice says how the last attempt ended. logic: a SegmentMetricsLogic. host: the Panel,
+    which notices at once what was chosen or edited a moment ago, runs the work, and takes and shows what was found.
     """
 
-    def __init__(self, model, logic, host: Host):
+    def __init__(self, model, logic, host):
         self.model, self.logic, self.host = model, logic, host
 
-    def apply(self, isRepeated: bool = False) -> bool:
+    def apply(self, isRepeated: bool = False, pair=None) -> bool:
         """Run the chosen comparison and show its outcome. Returns True on success, else the panel shows the reason.
 
-        isRepeated: whether this is an automatic update, which keeps the structure that is shown in detail. If the user
-        stops the comparison, the structures that are finished are shown, or after an automatic update those before.
+        isRepeated: by an automatic update, of which no part is shown if it is stopped. pair: of observers, to be
+        compared in detail: node and segment ID of both; None for what is chosen.
         """
-        model = self.model
+        model, stopped = self.model, _("The comparison was stopped.")
         with model.steady():
             self.host.settleChoices()
             if model.whyNot():
                 return False
-            (model.observers if model.observers.isChosen else model.inputs).accept()
-            return self._measure(model.request(), isRepeated)
-
-    def _measure(self, request, isRepeated: bool = False) -> bool:
-        model, parameters, stopped = self.model, self.model.parameters, _("The comparison was stopped.")
-
-        def measure(work):
-            try:
-                return self.logic.measure(request, work)
-            except Cancelled:
-                if model.parameters is parameters:
-                    parameters.follow = False
-                raise
-
-        def take(outcome) -> None:
-            if outcome.wasStopped:
-                model.notice, parameters.follow = stopped, False
-            if request.observers:
-                self.host.takeObserved(outcome)
+            parameters = model.parameters
+            if pair is not None:
+                model.observers.choosePair(pair)
+                model.forget()
+            elif parameters.mode == Mode.severalObservers:
+                model.observers.accept()
             else:
-                self.host.take(outcome, isRepeated)
+                model.inputs.isGuess = False
+            request = model.request(isOfPair=pair is not None)
 
-        return self._attempt(measure, stopped, take, isPartWanted=not isRepeated) is not None
+            def take(outcome) -> None:
+                if outcome.wasStopped:
+                    model.notice, parameters.follow = stopped, False
+                if request.observers:
+                    self.host.takeObserved(outcome)
+                else:
+                    self.host.take(outcome, isRepeated)
 
-    def showObservedPair(self, row: int, column: int) -> bool:
-        """Compare the pair in a cell of the observers' matrix, to be shown in detail. Returns True on success."""
-        model = self.model
-        pair = model.observers.segmentsOf(row, column)
-        if model.isBusy or model.whyNot() or pair is None:
-            return False
-        model.observers.choosePair(pair)
-        return self._measure(model.request(isOfPair=True))
+            measure = partial(self.logic.measure, request)
+            return self._attempt(measure, stopped, take, isPartWanted=not isRepeated, endsFollowing=True) is not None
 
     def compareTools(self) -> bool:
         """Compute the values that other tools would report for the shown pair. Returns True on success."""
@@ -94,10 +70,9 @@ class Attempts:
 
     def which(self, text: str) -> list | None:
         """Return what gives a number of the shown pair, the nearest first; None if it was stopped or failed."""
-        model = self.model
-        if model.isBusy or model.whyNotTools():
+        if self.model.isBusy or self.model.whyNotTools():
             return None
-        comparison = Comparison.of(model.outcome.comparisons[model.number()])
+        comparison = Comparison.of(self.model.outcome.comparisons[self.model.number()])
         return self._attempt(lambda work: work.run(lambda: comparison.which(text)), _("The search was stopped."))
 
     def propose(self, task) -> list | None:
@@ -111,25 +86,18 @@ class Attempts:
         return self._attempt(task, _("The search for pairs was stopped."), take)
 
     def report(self, path) -> bool:
-        """Write a report on the results to a path: as a page, or as DICOM if it ends with .dcm.
-
-        Returns True on success, else the panel shows the reason.
-        """
-        model, form = self.model, reports.writeDicom if Path(path).suffix.lower() == ".dcm" else reports.write
-        return self._write(path, model.whyNotReport, lambda work: form(Path(path), model, self.logic, work))
+        """Write a report on the results, as DICOM if the path ends with .dcm. Returns True on success."""
+        form = reports.writeDicom if Path(path).suffix.lower() == ".dcm" else reports.write
+        return self._write(path, self.model.whyNotReport, partial(form, Path(path), self.model))
 
     def reportObservers(self, path) -> bool:
         """Write a report on several observers to a path. Returns True on success, else the panel shows the reason."""
-        found, write = self.model.observers, reports.writeObservers
         return self._write(
-            path, self.model.whyNotObserverFiles, lambda work: write(Path(path), found.outcome.study, work)
+            path, self.model.whyNotObserverFiles, partial(reports.writeObservers, Path(path), self.model)
         )
 
     def _write(self, path, whyNot, write) -> bool:
-        """Write a report unless there is a reason not to.
-
-        write: called with a LongWork, returns sentences about what is missing from the report.
-        """
+        """Write a report if it is possible. write: called with a LongWork, returns sentences about what is missing."""
         if not self._canBegin(whyNot):
             return False
 
@@ -145,11 +113,13 @@ class Attempts:
         self.host.settleEdits()
         return not whyNot()
 
-    def _attempt(self, task, stopped: str, take=lambda result: None, isPartWanted: bool = False):
+    def _attempt(
+        self, task, stopped: str, take=lambda result: None, isPartWanted: bool = False, endsFollowing: bool = False
+    ):
         """Return the result of a task, or None if it was stopped or failed; the panel then shows the reason.
 
-        task: called with a LongWork. stopped: the message to show if it was stopped. take: called with a result before
-        the panel shows it. isPartWanted: whether what is finished when it is stopped is a result.
+        take: called with a result before it is shown. isPartWanted: whether what is finished when it is stopped is a
+        result. endsFollowing: whether nothing is measured again without being asked after it was stopped.
         """
         model, parameters, result = self.model, self.model.parameters, None
         model.isBusy, model.isNews = True, False
@@ -160,6 +130,8 @@ class Attempts:
             model.notice = ""
         except Cancelled:
             model.notice = stopped
+            if endsFollowing and model.parameters is parameters:
+                parameters.follow = False
         except InputError as error:
             model.notice = str(error)
         finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from functools import lru_cache
 
 from SegmentMetricsLib.base.errors import InputError
@@ -17,19 +16,18 @@ from .enumerations import Mode
 
 # The settings that the panel offers, by name.
 IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
+# Settings.preset(): the same ones are asked for many times until something is chosen.
+preset = lru_cache(maxsize=4)(Settings.preset)
 
 
 def settingsOf(parameters, scene) -> Settings:
-    """Return the chosen settings, with defaults for those that have no effect. scene: a model.Scene.
+    """Return the chosen settings, with defaults for those without an effect, and the family of a dose.
 
-    With a dose, its family is among them. Raises ValueError if no family is chosen, the dose family without a dose, or
-    the hazard family without any critical structure, unless hazard is taken from the dose.
+    Raises ValueError if no family is chosen, the dose family without a dose, or hazard without critical structures.
     """
-    convention, families = conventionOf(parameters), list(parameters.families)
-    offered = [name for name in IN_PANEL if _isOffered(name, parameters, convention, families)]
-    chosen = {name: valueOf(name, parameters) for name in offered}
+    families, chosen = list(parameters.families), offeredSettings(parameters)
     if "critical" in chosen:
-        chosen["critical"] = criticalNames(parameters, scene)
+        chosen["critical"] = tuple(criticalNames(parameters, scene))
         if not chosen["critical"] and chosen["hazardKernel"] != "dose":
             raise InputError(_("Choose critical structures, or turn off the hazard metrics."))
     convention = chosen.pop("convention", OWN_CONVENTION)
@@ -37,38 +35,25 @@ def settingsOf(parameters, scene) -> Settings:
         families.append("dose")
     elif "dose" in families:
         raise InputError(_("Choose a dose, or turn off the dose metrics."))
-    hashable = ((name, tuple(one) if isinstance(one, list) else one) for name, one in chosen.items())
-    return _preset(convention, tuple(families), *hashable)
+    return preset(convention, families=tuple(families), **chosen)
 
 
-@lru_cache(maxsize=4)  # the same ones are asked for many times until something is chosen
-def _preset(convention: str, families: tuple[str, ...], *chosen: tuple[str, Hashable]) -> Settings:
-    return Settings.preset(convention, families=families, **dict(chosen))
-
-
-def valueOf(name: str, parameters):
-    """Return what is chosen for a setting, as Settings take it; critical structures with those that are not there."""
-    panel = IN_PANEL[name]
-    value = getattr(parameters, panel.name)
-    if panel.isAutomatic and value == panel.low:
-        return None
-    return value.name if panel.words else value
-
-
-def _isOffered(name: str, parameters, convention: str, families: list[str]) -> bool:
-    declaration = DECLARED[name]
-    if name in PRESETS.get(convention, {}) or (declaration.isDecidedByTools and convention != OWN_CONVENTION):
-        return False
-    if declaration.onlyIf is not None and valueOf(declaration.onlyIf[0], parameters) != declaration.onlyIf[1]:
-        return False
-    isAlways = declaration.affectsAll or declaration.panel.isAlwaysShown
-    return isAlways or isRelevant(name, families)
-
-
-def shownSettings(parameters) -> dict[str, bool]:
-    """Return whether the panel shows each setting, by the name of its parameter."""
-    convention, families = conventionOf(parameters), list(parameters.families)
-    return {panel.name: _isOffered(name, parameters, convention, families) for name, panel in IN_PANEL.items()}
+def offeredSettings(parameters) -> dict[str, object]:
+    """Return what is chosen, as Settings take it, for the settings that have an effect, which the panel shows."""
+    values = {}
+    for name, panel in IN_PANEL.items():
+        value = getattr(parameters, panel.name)
+        isUnset = panel.isAutomatic and value == panel.low
+        values[name] = None if isUnset else value.name if panel.words else value
+    convention, families, offered = conventionOf(parameters), list(parameters.families), {}
+    for name, value in values.items():
+        one = DECLARED[name]
+        isDecided = name in PRESETS.get(convention, {}) or (one.isDecidedByTools and convention != OWN_CONVENTION)
+        hasEffect = one.onlyIf is None or values[one.onlyIf[0]] == one.onlyIf[1]
+        isForThese = one.affectsAll or one.panel.isAlwaysShown or isRelevant(name, families)
+        if hasEffect and isForThese and not isDecided:
+            offered[name] = value
+    return offered
 
 
 def conventionOf(parameters) -> str:
@@ -100,10 +85,10 @@ def inOneLine(parameters, protocol: str) -> str:
     named = ", ".join(familyTitle(family).lower() for family in families) if families else _("no metrics")
     if len(families) > NAMED_FAMILIES:
         named = _("{count} families").format(count=len(families))
-    isShown = shownSettings(parameters)
+    isShown = [IN_PANEL[name].name for name in offeredSettings(parameters)]
     texts = [
-        f"τ {parameters.tolerance:g} mm" if isShown["tolerance"] else "",
-        f"{parameters.percentile:g} %" if isShown["percentile"] else "",
+        f"τ {parameters.tolerance:g} mm" if "tolerance" in isShown else "",
+        f"{parameters.percentile:g} %" if "percentile" in isShown else "",
         named,
         protocol,
     ]

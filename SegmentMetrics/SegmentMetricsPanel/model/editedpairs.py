@@ -17,19 +17,13 @@ CHOSEN, OVERLAP = "chosen", "overlap"
 
 
 def entriesIn(pairs: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Return the edited pairs that a parameter holds, where they are flattened.
-
-    Each is the reference name, the test name ("" for none), and how the pair was found.
-    """
+    """Return reference name, test name ("" for none) and how it was found of the pairs that a parameter holds flat."""
     texts = list(pairs)
     return list(zip(texts[::3], texts[1::3], texts[2::3]))
 
 
 def entriesOf(parameters, scene) -> list[tuple[str, str, str]]:
-    """Return the edited pairs of the chosen segmentations. scene: a model.Scene.
-
-    Entries whose structures are not there are kept in the parameters until their segmentations are chosen again.
-    """
+    """Return the edited pairs of the chosen segmentations; others are kept until theirs are chosen again."""
     p = parameters
     ours, theirs = set(scene.segments(p.reference).values()), {"", *scene.segments(p.test).values()}
     return [entry for entry in entriesIn(p.pairs) if entry[0] in ours and entry[1] in theirs]
@@ -40,14 +34,14 @@ def choicesOf(parameters, scene) -> dict[str, str | None]:
     return {reference: test or None for reference, test, _how in entriesOf(parameters, scene)}
 
 
-def proposedOf(parameters, scene) -> dict[str, float]:
+def proposalsOf(parameters, scene) -> dict[str, float]:
     """Return the Dice of the pairs that were proposed by overlap, in the form that pairing.pairStructures expects."""
     entries = entriesOf(parameters, scene)
     start = f"{OVERLAP} "
     return {ours: float(how.removeprefix(start)) for ours, _theirs, how in entries if how.startswith(start)}
 
 
-def swapped(pairs: Sequence[str]) -> list[str]:
+def swapPairs(pairs: Sequence[str]) -> list[str]:
     """Return the edited pairs with reference and test exchanged, without the structures that have no counterpart."""
     return [text for reference, test, how in entriesIn(pairs) if test for text in (test, reference, how)]
 
@@ -78,9 +72,9 @@ def _save(parameters, entries: Sequence[tuple[str, str, str]]) -> None:
 class ShownPairs:
     """What the list of pairs shows.
 
-    rows: a tuple for every structure of the reference: its name, the index of its counterpart in `possible`, how the
-    pair was found, and a tool tip. possible: names in the test, after "" for none. unpaired: a sentence about what is
-    left over in the test, or about why there are no pairs.
+    rows: for every structure of the reference its name, the index of its counterpart in `possible`, how the pair was
+    found, and a tool tip. possible: names in the test, after "" for none. unpaired: a sentence about what is left over,
+    or wrong.
     """
 
     title: str = ""
@@ -111,7 +105,7 @@ def shownPairs(parameters, scene) -> ShownPairs | None:
         match = counterparts.get(name)
         how = edited.get(name) or (match.how if match else "")
         index = possible.index(match.test.name) if match else 0
-        rows.append((name, index, foundBy(how), explained(match, how, name in edited)))
+        rows.append((name, index, *explain(how)))
     alone = [structure.name for structure in pairing.unmatchedTest]
     only = _("Only in the test: {names}.").format(names=commaSeparated(alone))
     return ShownPairs(
@@ -124,33 +118,20 @@ def shownPairs(parameters, scene) -> ShownPairs | None:
     )
 
 
-def foundBy(how: str) -> str:
-    """Return a label for how a pair was found; unknown entries from other versions are returned unchanged."""
+def explain(how: str) -> tuple[str, str]:
+    """Return a label for how a pair was found, "" for none, and a tool tip; entries of other versions are unchanged."""
     kind, _space, dice = how.partition(" ")
-    words = {
-        "name": _("name"),
-        "spelling": _("spelling"),
-        "words": _("words"),
-        "code": _("code"),
-        "only": _("only"),
-        CHOSEN: _("chosen"),
-        OVERLAP: _("overlap {dice}").format(dice=dice),
+    known = {
+        "name": (_("name"), _("The names are equal.")),
+        "spelling": (_("spelling"), _("The names differ in spelling only.")),
+        "words": (_("words"), _("The names consist of the same words.")),
+        "code": (_("code"), _("The terminology codes are the same.")),
+        "only": (_("only"), _("There is one structure on each side.")),
+        CHOSEN: (_("chosen"), _("You have chosen this.")),
+        OVERLAP: (
+            _("overlap {dice}").format(dice=dice),
+            _("A proposal: the two share voxels, with this Dice. Choose another one if it is wrong."),
+        ),
+        "": ("", _("Nothing in the test has this name or code: choose its counterpart, or let one be proposed.")),
     }
-    return words.get(kind, how)
-
-
-def explained(match, how: str, isEdited: bool) -> str:
-    """Return a tool tip that explains why two structures are a pair."""
-    if isEdited and how != CHOSEN:
-        return _("A proposal: the two share voxels, with this Dice. Choose another one if it is wrong.")
-    if isEdited:
-        return _("You have chosen this.")
-    if match is None:
-        return _("Nothing in the test has this name or code: choose its counterpart, or let one be proposed.")
-    return {
-        "name": _("The names are equal."),
-        "spelling": _("The names differ in spelling only."),
-        "words": _("The names consist of the same words."),
-        "code": _("The terminology codes are the same."),
-        "only": _("There is one structure on each side."),
-    }.get(match.how, "")
+    return known.get(kind, (how, ""))

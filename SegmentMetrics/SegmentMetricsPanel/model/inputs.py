@@ -5,21 +5,18 @@ from __future__ import annotations
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 from ..translation import _
-from .editedpairs import swapped
+from .editedpairs import swapPairs
 from .enumerations import Mode
 
 
 class Inputs:
-    """The choice of reference and test. scene: a model.Scene. parameters: where they are stored, None without a scene.
-
-    The parameters are only written between setActive(True) and setActive(False).
-    """
+    """The choice of reference and test, which is only written between setActive(True) and setActive(False)."""
 
     def __init__(self, scene):
         self.scene = scene
         self.parameters = None
         self.isActive = False
-        self.isGuess = False
+        self.isGuess = False  # whether nobody has chosen or measured anything yet
         self.guess = None  # what chooseLikely() wrote last
         self.lost = set()  # sides whose segmentation is being removed
 
@@ -43,10 +40,7 @@ class Inputs:
             self.isGuess, self.guess = self._isNothingChosen(), None
 
     def setActive(self, isActive: bool) -> None:
-        """Start or stop updating the parameters; on start, preselect likely inputs if nothing is chosen.
-
-        Must not be activated without parameters.
-        """
+        """Start, which needs parameters, or stop updating them; preselect likely inputs if nothing is chosen."""
         self.isActive = isActive
         self.lost.clear()
         for side in REFERENCE_AND_TEST if isActive else ():
@@ -65,10 +59,7 @@ class Inputs:
         return isLost
 
     def take(self, side: str, node, segment: str) -> None:
-        """Choose what a selector shows, unless it only changed because what was chosen is gone.
-
-        If a segment is gone, its segmentation stays chosen without one.
-        """
+        """Choose what a selector shows, unless it only changed because the segmentation, or the segment, is gone."""
         before = self.chosen(side)
         isLost = side in self.lost and before[0] is None
         self.lost.discard(side)
@@ -79,17 +70,10 @@ class Inputs:
             self.choose(side, node, segment)
 
     def choose(self, side: str, node, segment: str) -> None:
-        """Set the segmentation node and the segment ID that the user chose for one side.
+        """Set the segmentation node and the segment ID that the user chose for a side, "reference" or "test".
 
-        side: "reference" or "test". Segments of the same name are chosen together:
-
-        - When another segmentation is chosen, its segment with the name of the other side's segment is selected, if it
-          has one.
-        - When another segment of the reference is chosen, the test follows to the segment of that name, as long as both
-          sides had the same name before or the test had none. If the test's segmentation has no such segment, none is
-          chosen, and the test follows again to the next name that it has.
-
-        The reference never follows the test.
+        In a new segmentation, the segment with the other side's name is chosen if there is one. The test follows the
+        reference to its next segment as long as both had the same name or the test none; the reference never follows.
         """
         self.isGuess = False
         other = REFERENCE_AND_TEST[1 - REFERENCE_AND_TEST.index(side)]
@@ -128,10 +112,6 @@ class Inputs:
             )
         self.guess = self._all()
 
-    def accept(self) -> None:
-        """Keep the current choice, even if it was only a guess, because it is now being measured."""
-        self.isGuess = False
-
     def swap(self) -> None:
         p = self.parameters
         if not p:
@@ -140,7 +120,7 @@ class Inputs:
         reference, test = map(self.chosen, REFERENCE_AND_TEST)
         with self.scene.oneChange(p):
             (p.reference, p.referenceSegment), (p.test, p.testSegment) = test, reference
-            p.pairs = swapped(p.pairs)
+            p.pairs = swapPairs(p.pairs)
 
     # What is wrong
 
@@ -154,34 +134,27 @@ class Inputs:
         p = self.parameters
         if p is None or self.scene.isChanging():
             return _("The scene is being opened or closed.")
-        for side, missing in (
-            ("reference", _("Choose a reference segmentation.")),
-            ("test", _("Choose a test segmentation.")),
+        segments = self.scene.segments(p.reference), self.scene.segments(p.test)
+        for node, names, missing in (
+            (p.reference, segments[0], _("Choose a reference segmentation.")),
+            (p.test, segments[1], _("Choose a test segmentation.")),
         ):
-            node = getattr(p, side)
             if node is None:
                 return missing
-            if not self.scene.segments(node):
+            if not names:
                 return _("{name} has no segments.").format(name=self.scene.name(node))
+        isSame = p.reference is p.test
         if p.mode == Mode.allStructures:
-            if p.reference is p.test:
-                return _("Choose two different segmentations to compare all their structures.")
-            return ""
-        for side, missing in (
-            ("reference", _("Choose a segment of the reference.")),
-            ("test", _("Choose a segment of the test.")),
-        ):
-            if getattr(p, f"{side}Segment") not in self.scene.segments(getattr(p, side)):
-                return missing
-        if (p.reference, p.referenceSegment) == (p.test, p.testSegment):
-            return _("Reference and test are the same segment: choose two different ones.")
-        return ""
+            return _("Choose two different segmentations to compare all their structures.") if isSame else ""
+        if p.referenceSegment not in segments[0]:
+            return _("Choose a segment of the reference.")
+        if p.testSegment not in segments[1]:
+            return _("Choose a segment of the test.")
+        isSame = isSame and p.referenceSegment == p.testSegment
+        return _("Reference and test are the same segment: choose two different ones.") if isSame else ""
 
     def origins(self) -> list[str]:
-        """Return the names of the chosen segmentations, reference first; of a pair, with the names of the segments.
-
-        Two segments of a pair may have the same name, or be in the same segmentation.
-        """
+        """Return the names of the chosen segmentations, with those of the segments of a pair, which may be in one."""
         names = [self.scene.name(getattr(self.parameters, side)) for side in REFERENCE_AND_TEST]
         if self.parameters.mode == Mode.allStructures:
             return names

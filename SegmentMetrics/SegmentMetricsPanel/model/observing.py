@@ -20,10 +20,7 @@ LEAST = 2
 
 @dataclass(frozen=True)
 class ObserverCandidate:
-    """A segmentation, or a segment of one, that may be an observer or a test.
-
-    segment: its ID, "" for all segments of the node. role: "observer", "test", or "" for none.
-    """
+    """A segmentation, or a segment of one by ID, and its role: "observer", "test" or ""."""
 
     node: vtkMRMLSegmentationNode
     segment: str
@@ -32,11 +29,7 @@ class ObserverCandidate:
 
 
 class Observers:
-    """The choice of observers and tests, and the results. scene: a model.Scene.
-
-    parameters: where the choice is stored, None without a scene. outcome: an ObservedOutcome or None. change: a
-    sentence about a change to the segments since they were measured.
-    """
+    """The choice of observers and tests, and the results. change: a sentence about the segments since then."""
 
     def __init__(self, scene):
         self.scene = scene
@@ -62,21 +55,13 @@ class Observers:
     # Who is an observer
 
     def candidates(self) -> list[ObserverCandidate]:
-        """Return all segmentations, or all segments of the chosen one, with their roles.
-
-        Until somebody chooses, all segmentations that have segments are observers.
-        """
-        p, scene = self.parameters, self.scene
-        if p.observersOf is not None:
+        """Return all segmentations, or segments of the chosen one; all that have segments are observers at first."""
+        p, scene, of = self.parameters, self.scene, self.parameters.observersOf
+        if of is not None:
             roles = dict.fromkeys(p.observerSegments, "observer") | dict.fromkeys(p.testSegments, "test")
-            return [
-                ObserverCandidate(p.observersOf, i, n, roles.get(i, ""))
-                for i, n in scene.segments(p.observersOf).items()
-            ]
+            return [ObserverCandidate(of, i, name, roles.get(i, "")) for i, name in scene.segments(of).items()]
         nodes = [node for node in scene.segmentations() if scene.segments(node) and not scene.isConsensus(node)]
-        if not p.areObserversChosen:
-            return [ObserverCandidate(node, "", scene.name(node), "observer") for node in nodes]
-        observers, tests = list(p.observerNodes), list(p.testNodes)
+        observers, tests = list(p.observerNodes) if p.areObserversChosen else nodes, list(p.testNodes)
         roles = ["observer" if node in observers else "test" if node in tests else "" for node in nodes]
         return [ObserverCandidate(node, "", scene.name(node), role) for node, role in zip(nodes, roles)]
 
@@ -109,18 +94,13 @@ class Observers:
             self.parameters.observerSegments, self.parameters.testSegments = [], []
 
     def given(self, role: str) -> list[tuple]:
-        """Return the node and the segment ID, "" for all segments, of everybody with a role, "observer" or "test".
-
-        With only one structure it is its segment; whoever lacks it is left out.
-        """
+        """Return node and segment ID of everybody with a role, of those who have it if only one structure is chosen."""
         found = [(one.node, one.segment) for one in self.candidates() if one.role == role]
         only = self.parameters.observedOnly
         if not only or self.parameters.observersOf is not None:
             return found
-        segments = [
-            (node, next((i for i, n in self.scene.segments(node).items() if n == only), "")) for node, _s in found
-        ]
-        return [(node, segment) for node, segment in segments if segment]
+        named = [(node, [i for i, name in self.scene.segments(node).items() if name == only]) for node, _s in found]
+        return [(node, segments[0]) for node, segments in named if segments]
 
     def structures(self) -> list[str]:
         """Return the names of all structures that the observers have."""
@@ -132,7 +112,8 @@ class Observers:
     def shownSegments(self) -> list[tuple]:
         """Return node and segment ID of the shown structure of all observers, then all tests; "" for who lacks it."""
         found, outcome = self.structure(), self.outcome
-        return list(zip(outcome.nodes, outcome.segments[outcome.content["structures"].index(found)]))
+        isNone = found is None
+        return [] if isNone else list(zip(outcome.nodes, outcome.segments[outcome.content["structures"].index(found)]))
 
     def watched(self) -> list:
         """Return the segmentations whose changes matter: all that may be chosen, and those that were measured."""
@@ -197,10 +178,7 @@ class Observers:
         return "" if isSame else _("The settings have changed.")
 
     def structure(self) -> dict | None:
-        """Return what was found of the shown structure, as ObservedStructure.toDictionary() gives it; None if none.
-
-        Until somebody chooses, it is that with the largest disagreement.
-        """
+        """Return ObservedStructure.toDictionary() of the chosen structure, or of that with the largest disagreement."""
         if self.outcome is None or not self.outcome.content["structures"]:
             return None
         every = self.outcome.content["structures"]
@@ -215,20 +193,15 @@ class Observers:
 
     def segmentsOf(self, row: int, column: int) -> list[tuple] | None:
         """Return node and segment ID of the reference and of the test in a cell of the matrix, None if it has none."""
-        found, outcome = self.structure(), self.outcome
-        if found is None or row == column:
+        everyone = self.shownSegments()
+        if not everyone or row == column:
             return None
-        segments = outcome.segments[outcome.content["structures"].index(found)]
-        pair = [(outcome.nodes[number], segments[number]) for number in (row, column)]
+        pair = [everyone[row], everyone[column]]
         return pair if all(node is not None and segment for node, segment in pair) else None
 
     def cellOf(self, outcome) -> tuple[int, int] | None:
         """Return the row and column of the pair in an Outcome, None if it is not in the matrix."""
-        found, own = self.structure(), self.outcome
-        if found is None:
-            return None
-        everyone = list(zip(own.nodes, own.segments[own.content["structures"].index(found)]))
-        pair = list(zip(map(outcome.node, REFERENCE_AND_TEST), outcome.segments[0]))
+        everyone, pair = self.shownSegments(), list(zip(map(outcome.node, REFERENCE_AND_TEST), outcome.segments[0]))
         return tuple(map(everyone.index, pair)) if set(map(everyone.count, pair)) == {1} else None
 
     def choosePair(self, pair) -> None:
@@ -238,10 +211,6 @@ class Observers:
             for side, (node, segment) in zip(REFERENCE_AND_TEST, pair):
                 setattr(p, side, node)
                 setattr(p, f"{side}Segment", segment)
-
-    def leavePair(self) -> None:
-        """Show no pair, but all observers together."""
-        self.parameters.result = None
 
 
 def disagreement(found: Mapping) -> float:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import typing
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.protocol import exampleNames
@@ -15,37 +14,17 @@ from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.settings.settings import Settings
 
 from ..contents import observers, results
-from ..contents.following import Edit, begun
+from ..contents.following import Edit
 from ..contents.verdicts import orderOf
 from ..translation import _
 from . import chosensettings
-from .editedpairs import choicesOf, proposedOf
+from .editedpairs import choicesOf, proposalsOf
 from .enumerations import Mode
 from .inputs import Inputs
 from .observing import Observers
 
 
-class Scene(typing.Protocol):
-    """What the model asks of the scene. Segmentations and tables are only handed through, whatever they are."""
-
-    def isChanging(self) -> bool: ...  # whether it is being closed or loaded, or changed in a batch
-    def segmentations(self) -> Sequence: ...  # those that the user may choose, first come first
-    def segments(self, segmentation) -> Mapping[str, str]: ...  # names by ID; none for None
-    def name(self, node) -> str: ...  # of a segmentation or table
-    def pairing(self, reference, test, *, choices): ...  # the Pairing of two segmentations; may raise InputError
-    def protocols(self) -> Sequence: ...  # the tables that hold protocols
-    def practiceState(self, segmentation) -> str: ...  # "hidden" or "revealed" for one to practice on, else "", as None
-    def protocol(self, table): ...  # the Protocol in a table; may raise InputError
-    def doses(self) -> Mapping: ...  # the volumes that may be the dose, and whether each says that it is one
-    def recall(self, table): ...  # the outcome that a table keeps, None for None; may raise InputError
-    def isConsensus(self, segmentation) -> bool: ...  # whether it is the consensus of several observers
-    def fileName(self) -> str: ...  # of the scene, "" if it has none
-    def noteChange(self, isClosed: bool) -> None: ...  # the scene is being closed, or added to
-    def oneChange(self, parameters) -> AbstractContextManager: ...  # in which several writes are one change
-
-
-@dataclass(frozen=True)
-class Chosen:
+class Chosen(NamedTuple):
     """What is chosen. problem: what is wrong with the settings or the protocol, which are then None; else ""."""
 
     settings: Settings | None = None
@@ -56,14 +35,13 @@ class Chosen:
 class PanelModel:
     """All that the panel knows and decides.
 
-    parameters: the choices, with the attributes of SegmentMetricsParameterNode; None while there is no scene. outcome:
-    the results that are shown, an Outcome or None. change: a sentence about a change to the compared segments since
-    they were measured. isUnchecked: whether they may have changed a moment ago. notice: a message about the last
-    attempt. isBusy: whether an attempt is running. isNews: whether anything has changed since the last attempt.
-    onPairChosen: called when the user has chosen what to look at.
+    scene: a SlicerScene, or what stands for one; its nodes are only handed through. parameters: a
+    SegmentMetricsParameterNode; None while there is no scene. outcome: the results that are shown. change: a sentence
+    about a change to the segments since then; isUnchecked: whether there may be one. notice: about the last attempt.
+    isNews: whether anything has changed since.
     """
 
-    def __init__(self, scene: Scene):
+    def __init__(self, scene):
         self.scene = scene
         self.inputs = Inputs(scene)
         self.observers = Observers(scene)
@@ -112,43 +90,39 @@ class PanelModel:
         """Return the chosen Settings. Raises InputError if they cannot be used."""
         return chosensettings.settingsOf(self.parameters, self.scene)
 
-    def protocol(self):
-        """Return the chosen protocol, or None. Raises InputError that names the row and column of a mistake."""
-        table = self.parameters.protocol
-        return self.scene.protocol(table) if table is not None else None
-
     def chosen(self) -> Chosen:
-        """Return the chosen settings and protocol, or what is wrong with them."""
-        found = self._chosen
+        """Return the chosen settings and protocol, or what is wrong with them, such as in a row of the protocol."""
+        found, table = self._chosen, self.parameters.protocol
         if found is None:
             try:
-                found = Chosen(chosensettings.settingsOf(self.parameters, self.scene), self.protocol())
+                protocol = self.scene.protocol(table) if table is not None else None
+                found = Chosen(chosensettings.settingsOf(self.parameters, self.scene), protocol)
             except InputError as error:
                 found = Chosen(problem=str(error))
             self._chosen = found if self.isSteady else None
         return found
 
     def request(self, isOfPair: bool = False, shown=None) -> Request:
-        """Return the Request for what is chosen. Raises InputError for settings or a protocol that cannot be used.
+        """Return the Request for what is chosen, or for the pair of observers. Raises InputError if it cannot be used.
 
-        isOfPair: whether it is for the chosen pair in the case of several observers. shown: an Outcome that is measured
-        again, with its settings and its dose.
+        shown: an Outcome that is measured again, with its settings and its dose.
         """
         p = self.parameters
         if shown is not None:
-            settings, protocol, dose = shown.settings, self.protocol(), shown.dose
+            protocol = self.scene.protocol(p.protocol) if p.protocol is not None else None
+            settings, dose = shown.settings, shown.dose
         else:
-            chosen = self.chosen()
-            if chosen.problem:
-                raise InputError(chosen.problem)
-            settings, protocol, dose = chosen.settings, chosen.protocol, p.dose
-        if self.observers.isChosen and not (isOfPair or shown):
+            settings, protocol, problem = self.chosen()
+            dose = p.dose
+            if problem:
+                raise InputError(problem)
+        if p.mode == Mode.severalObservers and not (isOfPair or shown):
             observers, tests = (self.observers.given(role) for role in ("observer", "test"))
             return Request([*observers, *tests], settings, observers=len(observers), consensus=p.consensus.method)
         if p.mode != Mode.allStructures:
             compared = [(p.reference, p.referenceSegment), (p.test, p.testSegment)]
             return Request(compared, settings, protocol, dose)
-        compared, pairs = [(p.reference, ""), (p.test, "")], (choicesOf(p, self.scene), proposedOf(p, self.scene))
+        compared, pairs = [(p.reference, ""), (p.test, "")], (choicesOf(p, self.scene), proposalsOf(p, self.scene))
         return Request(compared, settings, protocol, dose, *pairs)
 
     def protocolChoices(self) -> dict:
@@ -161,11 +135,7 @@ class PanelModel:
         return {**choices, "": _("From a file...")}
 
     def doseChoices(self) -> dict:
-        """Return the texts for the choice of a dose, by volume; that of None is for none, that of "" for any volume.
-
-        Volumes that say that they are a dose come first; others, such as the CT, are only listed if that was chosen,
-        with what is taken for granted.
-        """
+        """Return the texts for the choice of a dose, by volume; None is for none, and "" for any, such as the CT."""
         volumes = self.scene.doses()
         isSaid = {**volumes, self.parameters.dose: volumes.get(self.parameters.dose, False)}
         isSaid.pop(None, None)
@@ -176,10 +146,7 @@ class PanelModel:
         return choices if len(listed) == len(isSaid) else {**choices, "": _("Another volume...")}
 
     def chooseDose(self, volume) -> None:
-        """Choose the volume of the dose, or None; its family is measured with a dose, and only then.
-
-        The text "" lists all volumes, so that one that does not say that it is a dose can be chosen.
-        """
+        """Choose the dose, or None, and with it its family; for "" list volumes that do not say that they are one."""
         if volume == "":
             self.areAllDoses = True
             self.onPairChosen()
@@ -190,10 +157,7 @@ class PanelModel:
             p.families = others if volume is None else [*others, "dose"]
 
     def setCriticals(self, chosen: Sequence[str], offered: Sequence[str]) -> None:
-        """Choose critical structures among those that are offered.
-
-        Names that are not offered now are kept: they apply again when a reference that has them is chosen.
-        """
+        """Choose some of the offered critical structures; names of other references are kept."""
         others = [name for name in self.parameters.critical if name not in offered]
         self.parameters.critical = [*chosen, *others]
 
@@ -273,9 +237,8 @@ class PanelModel:
         p = self.parameters
         if p is None or not p.showMap or side in p.mapSide.sides:
             return ""
-        if side == "test":
-            return _("This place is on the test; the map colors the reference.")
-        return _("This place is on the reference; the map colors the test.")
+        ofTest = _("This place is on the test; the map colors the reference.")
+        return ofTest if side == "test" else _("This place is on the reference; the map colors the test.")
 
     # Whether results are out of date
 
@@ -309,7 +272,8 @@ class PanelModel:
         if None in map(outcome.node, REFERENCE_AND_TEST):
             return _("A compared segmentation was removed.")
         if outcome.isOfAll != (p.mode == Mode.allStructures):
-            return _("These are the results of {name}.").format(name=self._compared())
+            name = _("all structures") if outcome.isOfAll else outcome.records[0].name
+            return _("These are the results of {name}.").format(name=name)
         if not self._isSamePair():
             return _("The selection has changed.")
         if outcome.isOfAll and choicesOf(p, self.scene) != outcome.choices:
@@ -319,9 +283,6 @@ class PanelModel:
         chosen = self.chosen()
         isSame = (chosen.protocol and chosen.protocol.version) == (outcome.judgment or {}).get("version")
         return "" if isSame and chosen.settings == outcome.settings else _("The settings have changed.")
-
-    def _compared(self) -> str:
-        return _("all structures") if self.outcome.isOfAll else self.outcome.records[0].name
 
     def _isSamePair(self) -> bool:
         """Return whether the results belong to the chosen segments, or segmentations."""
@@ -382,13 +343,6 @@ class PanelModel:
         found = Edit.fromText(self.parameters.edit)
         return found if found is not None and found.pair == self.pairKey() else None
 
-    def beginEdit(self, places) -> None:
-        """Begin to follow the shown pair. places: all of it, worst first."""
-        self.parameters.edit = begun(self.pairKey(), self.record().measurements, places).toText()
-
-    def setEdit(self, edit: Edit) -> None:
-        self.parameters.edit = edit.toText()
-
     def forgetResults(self) -> None:
         """Show no results any more; their nodes stay in the scene."""
         self.setOutcome(None)
@@ -399,43 +353,36 @@ class PanelModel:
         """Return whether the chosen reference is hidden until it is revealed, and with it all that is measured."""
         return self.parameters is not None and self.scene.practiceState(self.parameters.reference) == "hidden"
 
-    def practiceState(self) -> str:
-        return self.scene.practiceState(self.parameters.reference)
-
     # What is possible, and why not
 
     def whyNot(self) -> str:
         """Return the reason why nothing can be measured, or "" if Apply is enabled."""
+        p = self.parameters
         if self.isBusy:
             return _("Measuring ...")
-        if not self.observers.isChosen and self.isPracticing():
+        if p is not None and p.mode == Mode.severalObservers:
+            return self.observers.whyNot() or self.chosen().problem
+        if p is not None and self.scene.practiceState(p.reference) == "hidden":
             return _("The reference is hidden for practice. Press Reveal to see how your contour compares.")
-        chosen = self.observers if self.observers.isChosen else self.inputs
-        return chosen.whyNot() or self.chosen().problem
+        return self.inputs.whyNot() or self.chosen().problem
 
     def whyNotReport(self) -> str:
-        """Return the reason why results cannot be reported, copied or exported, or "" if they can.
-
-        Results that are out of date are not exported, because the warning about it would be lost.
-        """
-        if self.outcome is None or not self.outcome.records:
-            return _("Press Apply first.")
-        return self.outOfDate() or self.whyNot()
+        """Return why nothing is exported, such as that it is out of date, which no file would say; "" if it can be."""
+        return _("Press Apply first.") if self.record() is None else self.outOfDate() or self.whyNot()
 
     def whyNotTools(self) -> str:
-        if self.outcome is None or not self.outcome.records:
+        if self.record() is None:
             return _("Press Apply first.")
-        if stale := self.outOfDate():
-            return stale
-        if self.outcome.comparisons is None:
-            return _surfacesAreGone()
-        return ""
+        return self.outOfDate() or self._whyNoSurfaces(self.outcome.comparisons)
 
     def whyNotObserverFiles(self) -> str:
         outcome = self.observers.outcome
-        if outcome is None:
-            return _("Press Apply first.")
-        return (_surfacesAreGone() if outcome.study is None else "") or self.outOfDate()
+        return _("Press Apply first.") if outcome is None else self._whyNoSurfaces(outcome.study) or self.outOfDate()
+
+    @staticmethod
+    def _whyNoSurfaces(measured) -> str:
+        lost = _("Press Apply again first: a scene keeps the numbers, but not the surfaces that they were measured on.")
+        return lost if measured is None else ""
 
     def outOfDate(self) -> str:
         """Return the reason why actions on results that are out of date are disabled, or "" if they are not."""
@@ -467,7 +414,3 @@ class PanelModel:
         mistake = "" if self.observers.isChosen else self.inputs.mistake()
         texts = (self.notice, mistake, self.parameters and self.chosen().problem, *problems)
         return next(filter(None, texts), "")
-
-
-def _surfacesAreGone() -> str:
-    return _("Press Apply again first: a scene keeps the numbers, but not the surfaces that they were measured on.")

@@ -1,8 +1,5 @@
 """The table of values that other tools would have reported for the shown pair, which can be copied and exported."""
 
-from pathlib import Path
-
-import qt
 import slicer
 from slicer.i18n import tr as _
 
@@ -11,41 +8,23 @@ from SegmentMetricsLib.mrml import folders, recallConventions
 from SegmentMetricsLib.show import conventions as output
 
 from ..contents import conventions
-from ..contents.results import suggestedFile
 from ..markup import explain
-from .buttons import SaveButton
 from .tables import SortableTable
-from .view import ChoiceList, View
+from .view import ChoiceList, View, say
 
 ROLE = "conventions"
 
 
 class ConventionsView(View):
-    """The page about other tools.
-
-    compute: called when their values are requested; must be followed by show(). find: called with a number that
-    somebody reports; returns what gives it, or None if it was stopped or failed. onWritten: called with the path of a
-    file that was written.
-    """
+    """The page about other tools."""
 
     isDrawnEmpty = True
 
-    def __init__(self, ui, model, compute, find, onWritten):
-        super().__init__(ui, model)
-        self.compute, self.find, self.onWritten = compute, find, onWritten
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui = self.ui
         self.searched = None  # the outcome and the number of the pair that the answer is about
-        self.numberEdit, self.answerLabel = qt.QLineEdit(), qt.QLabel()
-        self.numberEdit.placeholderText = _("Who reports 3.7? Type a number")
-        self.numberEdit.accessibleName = _("Number to search")
-        explain(
-            self.numberEdit,
-            _("Which tool, percentile, direction or common mistake, such as an ignored spacing, gives this number?"),
-        )
-        self.answerLabel.wordWrap = True
-        self.answerLabel.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Preferred)
-        for widget in (self.numberEdit, self.answerLabel):
-            ui.toolsPage.layout().addWidget(widget)
-        self.numberEdit.connect("returnPressed()", self.onNumber)
+        ui.numberEdit.connect("returnPressed()", self.onNumber)
         self.table = SortableTable(ui.conventionsTable)
         self.record = None  # a ConventionsRecord
         self.unread = ""  # why stored values cannot be shown
@@ -55,40 +34,30 @@ class ConventionsView(View):
         explain(ui.conventionsLegendLabel, conventions.aboutLegend())
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
         self.choice = ChoiceList(ui.conventionsKeyComboBox, self.onKey)
-        suggest, kind = lambda: suggestedFile("conventions", *self.taken[:2]), _("Table (*.csv)")
-        problem = _("The table could not be written.")
-        self.button = SaveButton(ui.conventionsExportButton, _("Export"), kind, suggest, self.export, problem)
 
     def draw(self) -> None:
         """Show the stored values for the shown pair, or nothing if there are none."""
-        outcome, number, pair, node = self.model.outcome, self.model.number(), self.model.record(), None
-        if pair is not None:
-            node = folders.findResult(outcome.pair(number), ROLE, slicer.mrmlScene)
-            node = node if outcome.shows(node) else None
+        (outcome, number), pair = self.pair, self.model.record()
+        node = None if pair is None else outcome.result(outcome.pair(number), ROLE)
         shown = (outcome, number, node and node.GetMTime())
         if shown != self.taken:
             self.taken = shown
             self._take(pair, node)
         stale, problem = self.model.stale(), self.model.whyNotTools()
-        self.ui.conventionsStaleLabel.text = _("Out of date: {reason}").format(reason=stale)
-        self.ui.conventionsStaleLabel.visible = bool(stale) and self.record is not None
-        self.enable()
+        isStale, text = bool(stale) and self.record is not None, _("Out of date: {reason}").format(reason=stale)
+        say(self.ui.conventionsStaleLabel, text if isStale else "")
         self.ui.conventionsButton.visible = self.record is None
         self.ui.conventionsButton.enabled = not problem
         explain(self.ui.conventionsButton, problem or _("Calculate what every other tool would report."))
-        self.numberEdit.enabled = not problem
-        if self.searched != (outcome, number):  # the answer is about another pair
-            self.answerLabel.text = ""
-        self.answerLabel.visible = bool(self.answerLabel.text)
+        self.ui.numberEdit.enabled = not problem
+        # not the answer about another pair
+        say(self.ui.answerLabel, self.ui.answerLabel.text if self.searched == (outcome, number) else "")
         if self.record is not None:
             about = _("What other tools would report for {name}. Hover over a row to read why.")
             self.ui.conventionsLabel.text = about.format(name=self.record.name)
         else:
             question = _("What would other tools report for these contours?")
             self.ui.conventionsLabel.text = problem or self.unread or question
-
-    def enable(self) -> None:
-        self.button.enable(self.model.outOfDate())
 
     @staticmethod
     def forget(outcome) -> None:
@@ -99,15 +68,14 @@ class ConventionsView(View):
 
     def onCompute(self, _checked=False) -> None:
         with slicer.util.tryWithErrorDisplay(_("The results of other tools could not be calculated.")):
-            self.compute()
+            self.panel.compareTools()
 
     def onNumber(self) -> None:
         with slicer.util.tryWithErrorDisplay(_("The number could not be searched.")):
-            text = self.numberEdit.text.strip()
-            found = self.find(text) if text else None
+            text = str(self.ui.numberEdit.text).strip()
+            found = self.panel.attempts.which(text) if text else None
             self.searched = (self.model.outcome, self.model.number())
-            self.answerLabel.text = conventions.answer(text, found) if found else ""
-            self.answerLabel.visible = bool(self.answerLabel.text)
+            say(self.ui.answerLabel, conventions.answer(text, found) if found else "")
 
     def onKey(self, key: str) -> None:
         self.key = key
@@ -124,15 +92,10 @@ class ConventionsView(View):
         for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "ExportButton"):
             getattr(self.ui, f"conventions{name}").visible = self.record is not None
         keys = list(self.record.referenceValues()) if self.record else []
-        if keys and self.key not in ("", *keys):  # keep the current one if it is among them
-            self.key = conventions.firstKey(keys)
+        if keys and self.key not in ("", *keys):  # else it stays
+            self.key = next((key for key in keys if key.startswith("HD") and key[2:3].isdigit()), keys[0])
         self.choice.show(conventions.choices(keys), self.key)
         self._fill()
 
     def _fill(self) -> None:
         self.table.show(conventions.values(self.record, self.key))
-
-    def export(self, path: Path) -> None:
-        """Write the values of all tools and metrics, with all digits and explanations, as CSV."""
-        output.writeCsv([self.record], path)
-        self.onWritten(path)

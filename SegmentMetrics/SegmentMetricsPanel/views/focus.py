@@ -6,14 +6,13 @@ import numpy as np
 import qt
 import slicer
 import vtk
-from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.palettes import rgb
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml import editor, focus, maps, navigation
+from SegmentMetricsLib.mrml import focus, maps, navigation
 from SegmentMetricsLib.mrml.conversion import drawnSurface, pointsOf, withNormals
-from SegmentMetricsLib.mrml.inputs import structureFromSegment
+from SegmentMetricsLib.mrml.inputs import SegmentReader
 
 from ..contents import observers
 from ..contents.following import radiusOf
@@ -25,15 +24,11 @@ from .view import View
 OBSERVERS = "observers"
 
 
-class FocusView(View, VTKObservationMixin):
-    """Shows only the shown pair while the panel is open and the user wants it, and lets all views go to a new pair.
+class FocusView(View):
+    """Shows only the shown pair while the panel is open, isActive, and lets all views go to a new pair."""
 
-    isActive: whether the panel is open; what was hidden comes back when it is not.
-    """
-
-    def __init__(self, ui, model):
-        VTKObservationMixin.__init__(self)
-        View.__init__(self, ui, model)
+    def __init__(self, panel):
+        super().__init__(panel)
         self.isActive = False
         manager = slicer.app.layoutManager()
         if manager is not None:
@@ -60,18 +55,16 @@ class FocusView(View, VTKObservationMixin):
         isWanted = self.model.isFollowing() and self.model.parameters.focus
         edited = self.model.edited() if isWanted and not (scene.IsClosing() or scene.IsImporting()) else None
         if edited is not None and not self.model.isPracticing() and self.isPossible():
-            colored = [maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m)]
-            structures = {} if "reference" in colored else self._structures(self.model.outcome, self.model.number())
+            structures = {} if "reference" in _coloredSides() else self._structures(*self.pair)
             lines = {side: self._surfaceOf(one) for side, one in structures.items() if side == "reference"}
-        self.isOutlined = False
+        self.isOutlined = edited is not None
         self.end()
         if edited is not None:
-            self.isOutlined = True
             node, segment = edited
             self._hideOthers()
             focus.showOutlines({node.GetDisplayNode(): {segment: None}}, slicer.mrmlScene)
             focus.showLines(lines, slicer.mrmlScene, in2D=lines)
-            editor.chooseInEditor(node, segment, slicer.mrmlScene)
+            focus.chooseInEditor(node, segment, slicer.mrmlScene)
 
     def isPossible(self) -> bool:
         outcome = self.model.outcome
@@ -84,15 +77,14 @@ class FocusView(View, VTKObservationMixin):
             return observers.outcome.run, observers.structure()["name"]
         if not (p.focus and self.isPossible()):
             return ()
-        colored = tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
-        return *self.pair, colored, self.model.areLesionsShown(), p.sliceContour, p.mapSurface
+        return *self.pair, _coloredSides(), self.model.areLesionsShown(), p.sliceContour, p.mapSurface
 
     def show(self) -> None:
         """Show the pair as chosen; to be called after its maps are shown."""
         if not self.isActive:
             return
         if self.isPossible() and (self.model.takeFraming() or (self.model.parameters.focus and self.isBack)):
-            self._frame(self.model.outcome, self.model.number())
+            self._frame(*self.pair)
         super().show()
 
     def draw(self) -> None:
@@ -109,8 +101,11 @@ class FocusView(View, VTKObservationMixin):
             return
         isSwitchedOff = self.hiddenFor is not None and not self.model.parameters.focus
         self.end()
-        if isSwitchedOff:
-            self._goBack()
+        if isSwitchedOff:  # all views look where they did before, unless somebody has moved one since
+            if self._isUnmoved(navigation.viewState(slicer.mrmlScene, cameras())):
+                navigation.setViewState(self.views[0], slicer.mrmlScene)
+                self.isBack = True
+            self.views = None
 
     def _showObservers(self) -> None:
         """Show only the chosen structure, as an outline of each observer in a color of its own."""
@@ -171,10 +166,9 @@ class FocusView(View, VTKObservationMixin):
                 if outcome.comparisons is not None:
                     structure = getattr(outcome.comparisons[number], side)
                 else:
+                    reader, surface = SegmentReader(outcome.node(side)), outcome.settings.surface
                     try:
-                        structure = structureFromSegment(
-                            outcome.node(side), identifier, surface=outcome.settings.surface, by="ID"
-                        )
+                        structure = reader.structure(identifier, surface, by="ID")
                     except InputError:  # it was removed; the panel says so
                         continue
                 if not structure.isEmpty:
@@ -210,19 +204,17 @@ class FocusView(View, VTKObservationMixin):
             now = navigation.viewState(slicer.mrmlScene, cameras())
             known = now.keys() & last.keys()
             if navigation.isSameView({k: now[k] for k in known}, {k: last[k] for k in known}, slicer.mrmlScene):
-                self._frame(self.model.outcome, self.model.number())
+                self._frame(*self.pair)
                 self.views = {**self.views[0], **first}, self.views[1]
-
-    def _goBack(self) -> None:
-        """Let all views look where they did before they went to the pair, unless somebody has moved one since."""
-        if self._isUnmoved(navigation.viewState(slicer.mrmlScene, cameras())):
-            navigation.setViewState(self.views[0], slicer.mrmlScene)
-            self.isBack = True
-        self.views = None
 
     def _isUnmoved(self, now: dict) -> bool:
         """Return whether nobody has looked elsewhere since all views went to a pair. now: where they look."""
         return self.views is not None and navigation.isSameView(self.views[1], now, slicer.mrmlScene)
+
+
+def _coloredSides() -> tuple[str, ...]:
+    """Return the sides of the maps that are shown."""
+    return tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
 
 
 def _boxAround(structures) -> tuple:
@@ -232,10 +224,7 @@ def _boxAround(structures) -> tuple:
 
 
 def _worstPlace(outcome, number: int) -> tuple:
-    """Return the place of the largest difference, the normal there, and the radius of its patch; None if there is none.
-
-    The radius is that of a disk as large as the patch, mm.
-    """
+    """Return the largest difference: place, normal, None without any, and radius of a disk as large as its patch."""
     places = outcome.records[number].worstPlaces
     if places:
         return places[0].position, places[0].normal, radiusOf(places[0])

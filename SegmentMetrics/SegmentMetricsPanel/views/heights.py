@@ -8,14 +8,14 @@ from .view import View
 class HeightsView(View):
     """Gives every wrapped text the height that it needs, whenever a text or the width of the panel changes."""
 
-    def __init__(self, ui, model, others=()):
-        super().__init__(ui, model)
-        isWrapped = [one for one in vars(ui).values() if hasattr(one, "wordWrap") and hasattr(one, "heightForWidth")]
-        self.labels = [one for one in (*isWrapped, *others) if one.inherits("QLabel") and one.wordWrap]
+    def __init__(self, panel):
+        super().__init__(panel)
+        texts = [one for one in vars(self.ui).values() if hasattr(one, "wordWrap") and hasattr(one, "heightForWidth")]
+        self.labels = [one for one in texts if one.inherits("QLabel") and one.wordWrap]
         self.known = {}  # text, width and height of letters by number
         # nothing else tells of a new width: the only column of a table that is as wide as the panel, and not seen
-        ui.rulerTable.setColumnCount(1)
-        header = ui.rulerTable.horizontalHeader()
+        self.ui.rulerTable.setColumnCount(1)
+        header = self.ui.rulerTable.horizontalHeader()
         header.setSectionResizeMode(0, qt.QHeaderView.Stretch)
         self.timer = qt.QTimer()  # afterwards, because heights change widths: a scroll bar comes and goes
         self.timer.setSingleShot(True)

@@ -12,19 +12,16 @@ TABLE, TABLE_AND_PLOT = NODE.SlicerLayoutFourUpTableView, NODE.SlicerLayoutFourU
 
 
 class LayoutView(View):
-    """The buttons that show the table, or table and plot, in the layout and go back to the layout before.
+    """The buttons that show the table, or table and plot, in the layout and go back to the layout before."""
 
-    plot: the DistancePlotView whose chart is shown.
-    """
-
-    def __init__(self, ui, model, plot):
-        super().__init__(ui, model)
-        self.plot = plot
+    def __init__(self, panel):
+        super().__init__(panel)
         self.before = None  # the layout to go back to; None while table and plot are not shown there
         self.layout = None  # the one that is shown
         self.table = None  # the node with the texts of all numbers that is shown there
         self.filled = None  # the outcome whose numbers they are
-        for button, layout in ((ui.layoutButton, TABLE_AND_PLOT), (ui.allNumbersButton, TABLE)):
+        self.buttons = (self.ui.layoutButton, TABLE_AND_PLOT), (self.ui.allNumbersButton, TABLE)
+        for button, layout in self.buttons:
             button.connect("clicked(bool)", lambda _checked=False, layout=layout: self.onClicked(layout))
 
     @property
@@ -35,9 +32,9 @@ class LayoutView(View):
         manager = slicer.app.layoutManager()
         if self.isShown and manager.layout != self.layout:  # the user has chosen another one
             self.before = self.layout = None
-        for button, layout in ((self.ui.layoutButton, TABLE_AND_PLOT), (self.ui.allNumbersButton, TABLE)):
+        for button, layout in self.buttons:
             button.enabled, button.checked = manager is not None, self.layout == layout
-        scene, outcome, chart = slicer.mrmlScene, self.model.outcome, self.plot.chart
+        scene, outcome, chart = slicer.mrmlScene, self.model.outcome, self.panel.plot.chart
         isThere = self.table is not None and self.table.GetScene() is scene
         if not self.isShown:
             if isThere:

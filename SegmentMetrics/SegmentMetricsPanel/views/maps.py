@@ -1,44 +1,48 @@
-"""Showing the distance map with the options that the user chose."""
+"""Showing the distance map with the options that the user chose, and hazard over the image in the slice views."""
 
-from contextlib import nullcontext
+from functools import partial
 
 import slicer
 from slicer.i18n import tr as _
-from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.mrml import maps, showDistanceMap
+from SegmentMetricsLib.mrml import maps, showDistanceMap, showHazard
+from SegmentMetricsLib.mrml.hazard import showOver
+from SegmentMetricsLib.mrml.outputs import mapRole
 
 from ..contents.maps import controls, isEmpty, kindOf
 from ..markup import explain
 from ..model.enumerations import MapKind
-from ..work import waiting
 from .buttons import ExplainedButton
-from .view import View, silent
+from .view import View, say, silent
 
 # The controls of a map, except those of its range.
 OF_MAP = ("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", "mapSurfaceLabel", "mapSurfaceComboBox",
           "opacityLabel", "opacitySlider", "mapOptionsLabel", "sliceContourCheckBox", "legendCheckBox")  # fmt: skip
 
 
-class MapView(View, VTKObservationMixin):
-    """Draws the maps of the shown pair according to the parameters, and hides those of all other pairs.
+class MapView(View):
+    """Draws the maps of the shown pair according to the parameters, and hides those of all other pairs."""
 
-    onRange: called with the range in mm that the user chose.
-    """
-
-    def __init__(self, ui, model, onRange):
-        VTKObservationMixin.__init__(self)
-        View.__init__(self, ui, model)
-        self.onRange = onRange
-        explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {MapKind.meanings()[kind.name]}" for kind in MapKind))
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui = self.ui
+        meanings = {
+            MapKind.signed: _("where the test lies outside or inside the reference."),
+            MapKind.absolute: _("how far the two lie apart."),
+            MapKind.tolerance: _("what lies farther apart than the tolerance τ."),
+            MapKind.hazard: _("how near the boundary is to critical structures."),
+            MapKind.bld: _("how far apart corresponding points lie, which also shows spikes of the other surface."),
+            MapKind.dose: _("what dose the surface receives."),
+        }
+        explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {meaning}" for kind, meaning in meanings.items()))
         self.showButton = ExplainedButton(ui.showMapCheckBox)
         self.isDrawing = False
         self.held = None  # the pair and kind that are drawn on, and the range of their colors
         self.current = []  # the pair's maps on the chosen sides, shown or not
         self.visible = []  # all visible maps
         self.prepared = {}  # what drawAhead() returned for the shown outcome
-        ui.rangeSpinBox.connect("valueChanged(double)", onRange)
+        ui.rangeSpinBox.connect("valueChanged(double)", panel.onMapRange)
         ui.automaticRangeCheckBox.connect("clicked(bool)", self.onAutomatic)
 
     def wanted(self) -> tuple:
@@ -47,10 +51,7 @@ class MapView(View, VTKObservationMixin):
         return *self.pair, *wanted, None if p.automaticRange else p.range, self.model.edit() is not None
 
     def draw(self) -> None:
-        """Show the map, or none without an outcome.
-
-        If nothing has changed, nothing is done, so that changes made to the model outside the panel are kept.
-        """
+        """Show the map, or none; what has not changed is left as somebody made it outside the panel."""
         p, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
         self.isDrawing = True
         try:
@@ -62,16 +63,14 @@ class MapView(View, VTKObservationMixin):
 
     def release(self) -> None:
         super().release()
-        self.removeObservers()
         self.current, self.visible = [], []
 
     def _show(self, p, outcome, number: int) -> None:
-        self.problem = ""
         scene = slicer.mrmlScene
         found, kind = {}, p.mapKind.name
         if outcome is not None and outcome.records and p.showMap:
             kind, self.problem = kindOf(p, outcome)
-            found = self._draw(p, outcome, number, kind)
+            found = self._draw(outcome, number, kind)
         if not p.automaticRange:
             self._showRange(p.range)
         held = self._heldRange(found, kind) if p.automaticRange else p.range
@@ -83,9 +82,7 @@ class MapView(View, VTKObservationMixin):
             except InputError as error:
                 self.problem = str(error)
                 del found[side]
-                continue
-            maps.setOpacity(model, p.opacity)
-        maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend)
+        maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend, p.opacity)
 
     def _heldRange(self, found, kind: str) -> float | None:
         """Return the range in mm that colors had when the user began to draw, None for that of what is shown now."""
@@ -104,14 +101,14 @@ class MapView(View, VTKObservationMixin):
     def onAutomatic(self, isAutomatic: bool) -> None:
         """Start from the shown range when the user turns off the automatic one."""
         if not isAutomatic:
-            self.onRange(self.ui.rangeSpinBox.value)
+            self.panel.onMapRange(self.ui.rangeSpinBox.value)
 
     def _watch(self, p, outcome, number: int) -> None:
         """Observe the maps in order to notice when one is shown or hidden outside the panel."""
         models = maps.allMaps(slicer.mrmlScene)
         self.visible = [model for model in models if maps.isShown(model)]
-        found = maps.findMaps(outcome.pair(number), slicer.mrmlScene) if outcome and outcome.records else {}
-        self.current = [model for side, model in found.items() if side in p.mapSide.sides and outcome.shows(model)]
+        sides = p.mapSide.sides if self.model.record() is not None else ()
+        self.current = [one for side in sides if (one := outcome.result(outcome.pair(number), mapRole(side)))]
         self.removeObservers()
         for model in models:
             self.addObserver(model, slicer.vtkMRMLDisplayableNode.DisplayModifiedEvent, self.onDisplay)
@@ -133,10 +130,7 @@ class MapView(View, VTKObservationMixin):
             self.model.parameters.showMap = isShown
 
     def onRemoved(self, node) -> bool:
-        """Restore the segments covered by a map that is about to be removed; return whether it was visible.
-
-        node: any node; False if it is not a map.
-        """
+        """Restore what a map that is about to be removed covers; return whether the node is a map that was visible."""
         scene = slicer.mrmlScene
         if not maps.isMap(node):
             return False
@@ -146,46 +140,42 @@ class MapView(View, VTKObservationMixin):
         maps.cover([model for model in maps.allMaps(scene) if model is not node and maps.isShown(model)], scene)
         return maps.isShown(node)
 
-    def _draw(self, parameters, outcome, number: int, kind: str) -> dict:
+    def _draw(self, outcome, number: int, kind: str) -> dict:
         """Return the chosen maps by side; maps that are missing, outdated, or on the other surface are created."""
-        found = maps.findMaps(outcome.pair(number), slicer.mrmlScene)
-        shown = {}
-        for side in parameters.mapSide.sides:
-            model = found.get(side)
-            isRight = self._isRight(model, outcome, kind)
-            if not isRight and isEmpty(outcome.records[number]):
-                continue  # which the sentence about the pair says
-            if not isRight and outcome.comparisons is None:
-                self.problem = _("This map is not in the scene. Press Apply again to draw it.")
-                continue
-            if not isRight:
-                comparison, surface = outcome.comparisons[number], parameters.mapSurface.name
-                drawn = self.prepared.get(side)
-                try:
-                    with nullcontext() if drawn is not None else waiting():
-                        model = showDistanceMap(
-                            comparison, side=side, kind=kind, surface=surface, modelNode=model, drawnSurface=drawn
-                        )
-                except InputError as error:
-                    self.problem = str(error)
-                    continue
-                outcome.mark(model)
-            shown[side] = model
+        surface, shown = self.model.parameters.mapSurface.name, {}
+        if isEmpty(outcome.records[number]):
+            return shown  # which the sentence about the pair says
+        lost = _("This map is not in the scene. Press Apply again to draw it.")
+        for side in self.model.parameters.mapSide.sides:
+            prepared, how = self.prepared.get(side), {"side": side, "kind": kind, "surface": surface}
+            model = self.resultOf(
+                outcome,
+                outcome.pair(number),
+                mapRole(side),
+                partial(self._isRight, kind),
+                outcome.comparisons,
+                lambda pairs, how=how, prepared=prepared: showDistanceMap(pairs[number], **how, drawnSurface=prepared),
+                lost,
+                isQuick=prepared is not None,
+            )
+            if model is not None:
+                shown[side] = model
         return shown
 
-    def _isRight(self, model, outcome, kind: str) -> bool:
-        """Return whether a model, or None, is the map of an outcome that is wanted."""
-        isRight = outcome.shows(model) and maps.hasSurface(model)
+    def _isRight(self, kind: str, model) -> bool:
+        """Return whether a map has what is wanted."""
+        isRight = maps.hasSurface(model)
         isRight = isRight and maps.mapInformation(model)["surface"] == self.model.parameters.mapSurface.name
         return isRight and (kind != "bld" or maps.hasLocalDistances(model))
 
     def missing(self) -> list[str]:
         """Return the sides whose maps are wanted and have yet to be computed."""
-        p, outcome, number = self.model.parameters, *self.pair
-        if outcome is None or not outcome.records or not p.showMap:
+        p, (outcome, number) = self.model.parameters, self.pair
+        if self.model.record() is None or not p.showMap:
             return []
-        found, (kind, _problem) = maps.findMaps(outcome.pair(number), slicer.mrmlScene), kindOf(p, outcome)
-        return [side for side in p.mapSide.sides if not self._isRight(found.get(side), outcome, kind)]
+        kind, _problem = kindOf(p, outcome)
+        found = {side: outcome.result(outcome.pair(number), mapRole(side)) for side in p.mapSide.sides}
+        return [side for side, model in found.items() if model is None or not self._isRight(kind, model)]
 
     def _enable(self, parameters, record) -> None:
         ui, can = self.ui, controls(parameters, record)
@@ -196,5 +186,22 @@ class MapView(View, VTKObservationMixin):
         ui.rangeLabel.enabled = ui.automaticRangeCheckBox.enabled = can.hasRange
         ui.rangeSpinBox.enabled = can.isRangeFree
         notes = [model.GetDescription() for model in self.current] if parameters.showMap else []
-        ui.mapFarthestLabel.text = " ".join(filter(None, (can.remark, *notes)))
-        ui.mapFarthestLabel.visible = bool(ui.mapFarthestLabel.text)
+        say(ui.mapFarthestLabel, " ".join(filter(None, (can.remark, *notes))))
+
+
+class HazardView(View):
+    """Shows the hazard of the shown pair if requested."""
+
+    def wanted(self) -> tuple:
+        return *self.pair, self.model.parameters.showHazard
+
+    def draw(self) -> None:
+        outcome, number, isWanted = self.wanted()
+        isMeasured = self.model.record() is not None and "hazard" in outcome.settings.families
+        self.ui.showHazardCheckBox.visible = isMeasured
+        node = None
+        if isMeasured and isWanted:
+            lost, measured = _("The hazard is not in the scene. Press Apply again to show it."), outcome.comparisons
+            hasImage, make = lambda node: node.GetImageData() is not None, lambda pairs: showHazard(pairs[number])
+            node = self.resultOf(outcome, outcome.pair(number), "hazard", hasImage, measured, make, lost)
+        showOver(node, slicer.mrmlScene)

@@ -1,16 +1,13 @@
 """Choosing observers and tests, and the page that shows how they agree."""
 
 import qt
-import slicer
-
-from SegmentMetricsLib.mrml import navigation
 
 from ..contents import observers
 from ..markup import asTip, explain
 from ..translation import _
-from .places import cameras
+from .places import goTo
 from .tables import SortableTable, heightOf
-from .view import ChoiceList, View, silent
+from .view import ChoiceList, View, say, silent
 
 # Rows of the list of candidates that are seen at least, and at most.
 LEAST_ROWS, MOST_ROWS = 3, 8
@@ -21,39 +18,34 @@ MATRIX_ROWS = 10
 class ObserverChoiceView(View):
     """The list of segmentations, or of the segments of one, with boxes for who is included and who is a test."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui, model = self.ui, self.model
         self.observers, self.listed = model.observers, None
         self.source = ChoiceList(ui.observersOfComboBox, self.observers.chooseSource)
-        self.only = ChoiceList(ui.observedOnlyComboBox, self.onOnly)
-        # what is for two only
-        self.ofTwo = (ui.referenceLabel, ui.testLabel, ui.swapButton)
+        self.only = ChoiceList(ui.observedOnlyComboBox, lambda name: setattr(model.parameters, "observedOnly", name))
         ui.observersTable.connect("itemChanged(QTableWidgetItem*)", self.onItem)
 
     def draw(self) -> None:
-        ui, isChosen = self.ui, self.observers.isChosen
-        for widget in self.ofTwo:
+        ui, isChosen, scene = self.ui, self.observers.isChosen, self.model.scene
+        source = self.model.parameters.observersOf
+        for widget in (ui.referenceLabel, ui.testLabel, ui.swapButton):  # for two only
             widget.visible = not isChosen
         for widget in (ui.observedOnlyLabel, ui.observedOnlyComboBox):
-            widget.visible = isChosen and self.model.parameters.observersOf is None
+            widget.visible = isChosen and source is None
         widgets = (ui.observersOfLabel, ui.observersOfComboBox, ui.observersTable, ui.consensusLabel)
         for widget in (*widgets, ui.consensusComboBox):
             widget.visible = isChosen
-        if isChosen:
-            self._showSources()
-            names = self.observers.structures()
-            self.only.show({"": _("All structures"), **dict(zip(names, names))}, self.model.parameters.observedOnly)
-            with silent(ui.observersTable):
-                self._fill()
-
-    def _showSources(self) -> None:
-        scene = self.model.scene
+        if not isChosen:
+            return
         nodes = [node for node in scene.segmentations() if len(scene.segments(node)) > 1]
-        chosen = self.model.parameters.observersOf
-        if chosen is not None and chosen not in nodes:
-            nodes.append(chosen)
+        nodes += [source] if source not in (None, *nodes) else []
         texts = {node: _("Segments of {name}").format(name=scene.name(node)) for node in nodes}
-        self.source.show({None: _("Segmentations"), **texts}, chosen)
+        self.source.show({None: _("Segmentations"), **texts}, source)
+        names = self.observers.structures()
+        self.only.show({"": _("All structures"), **dict(zip(names, names))}, self.model.parameters.observedOnly)
+        with silent(ui.observersTable):
+            self._fill()
 
     def _fill(self) -> None:
         candidates, table = self.observers.candidates(), self.ui.observersTable
@@ -80,9 +72,6 @@ class ObserverChoiceView(View):
         header.setSectionResizeMode(1, qt.QHeaderView.ResizeToContents)
         table.setFixedHeight(heightOf(table, max(LEAST_ROWS, min(MOST_ROWS, len(candidates)))))
 
-    def onOnly(self, name: str) -> None:
-        self.model.parameters.observedOnly = name
-
     def onItem(self, item) -> None:
         if self.model.parameters is None:
             return
@@ -100,21 +89,20 @@ def iconOf(number: int):
 
 
 class ObserversView(View):
-    """The page of several observers: the matrix of a measurement, how they agree, and the outlier's worst places.
-
-    onPair: called with the row and the column of a cell that the user chose.
-    """
+    """The page of several observers: the matrix of a measurement, how they agree, and the outlier's worst places."""
 
     isDrawnEmpty = True
 
-    def __init__(self, ui, model, onPair):
-        super().__init__(ui, model)
-        self.observers, self.onPair = model.observers, onPair
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui, model = self.ui, self.model
+        self.observers = model.observers
         self.places = SortableTable(ui.outlierTable, self.jump)
-        self.structure = ChoiceList(ui.observedStructureComboBox, self.onStructure)
-        self.key = ChoiceList(ui.observedKeyComboBox, self.onKey)
-        ui.matrixTable.connect("cellClicked(int,int)", self.onCell)
-        ui.allObserversButton.connect("clicked(bool)", lambda _checked=False: self.observers.leavePair())
+        choose = lambda name: lambda chosen: setattr(model.parameters, name, chosen)  # noqa: E731
+        self.structure = ChoiceList(ui.observedStructureComboBox, choose("observedStructure"))
+        self.key = ChoiceList(ui.observedKeyComboBox, choose("observedKey"))
+        ui.matrixTable.connect("cellClicked(int,int)", panel.onObservedPair)
+        ui.allObserversButton.connect("clicked(bool)", lambda _checked=False: choose("result")(None))
 
     def wanted(self) -> tuple:
         """Return what tells one state of the page from another, an empty tuple if there is nothing on it."""
@@ -130,19 +118,16 @@ class ObserversView(View):
         found = self.observers.structure() if isShown else None
         content = self.observers.outcome.content if isShown else {"structures": (), "remarks": ()}
         names = [one["name"] for one in content["structures"]]
-        keys = {key: observers.keyTitle(key) for key in (found["matrix"] if found else ())}
+        keys = observers.choices(found["matrix"] if found else ())
         self.structure.show(dict(zip(names, names)), found and found["name"])
         self.key.show(keys, self.observers.key() if found else "")
         for box in (ui.observedStructureComboBox, ui.observedKeyComboBox):
             explain(box, box.currentText)
         ui.observedStructureComboBox.visible = len(names) > 1
         self._fill(found)
-        for label, text in (
-            (ui.observersLabel, observers.about(found) if found else ""),
-            (ui.outlierLabel, observers.aboutPlaces(found)),
-            (ui.observersRemarksLabel, observers.remarks(content, found)),
-        ):
-            label.text, label.visible = text, bool(text)
+        say(ui.observersLabel, observers.about(found) if found else "")
+        say(ui.outlierLabel, observers.aboutPlaces(found))
+        say(ui.observersRemarksLabel, observers.remarks(content, found))
         self.places.show(observers.placesTable(found))
         ui.outlierTable.visible = bool(self.places.rows)
         ui.showVariationCheckBox.visible = bool(found and found["variation"]) and not isPair
@@ -184,15 +169,6 @@ class ObserversView(View):
         table.setFixedHeight(heightOf(table, MATRIX_ROWS, hasBar=True))
         table.visible = bool(cells)
 
-    def onCell(self, row: int, column: int) -> None:
-        self.onPair(row, column)
-
-    def onStructure(self, name: str) -> None:
-        self.model.parameters.observedStructure = name
-
-    def onKey(self, key: str) -> None:
-        self.model.parameters.observedKey = key
-
     def jump(self, number: int) -> None:
         place = observers.outlierPlaces(self.observers.structure())[number]
-        navigation.jumpTo(place.position, normal=place.normal, scene=slicer.mrmlScene, cameras=cameras())
+        goTo(place.position, place.normal)

@@ -19,29 +19,25 @@ class PagesView(View):
 
     isDrawnEmpty = True
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
+    def __init__(self, panel):
+        super().__init__(panel)
         self.pages = {page.name: page for page in allPages()}
         self.current = next(iter(self.pages))
         self.offered = []
-        self.group = qt.QButtonGroup(ui.pagesFrame)
+        self.group = qt.QButtonGroup(self.ui.pagesFrame)
         self.buttons = {}
         for number, page in enumerate(self.pages.values()):
-            self.buttons[page.name] = button = self._button(page)
+            self.buttons[page.name] = button = qt.QToolButton(self.ui.pagesFrame)
+            button.text, button.checkable, button.autoRaise = page.title, True, True
+            button.icon = qt.QIcon(str(ICONS / f"{page.name}.png"))
+            button.toolButtonStyle = qt.Qt.ToolButtonTextUnderIcon
+            button.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Fixed)
+            font = button.font
+            font.setPointSize(8)
+            button.font = font
+            explain(button, page.tip)
             self.group.addButton(button, number)
         self.group.connect("idClicked(int)", self.onClicked)
-
-    def _button(self, page):
-        button = qt.QToolButton(self.ui.pagesFrame)
-        button.text, button.checkable, button.autoRaise = page.title, True, True
-        button.icon = qt.QIcon(str(ICONS / f"{page.name}.png"))
-        button.toolButtonStyle = qt.Qt.ToolButtonTextUnderIcon
-        button.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Fixed)
-        font = button.font
-        font.setPointSize(8)
-        button.font = font
-        explain(button, page.tip)
-        return button
 
     def frame(self, name: str):
         return getattr(self.ui, f"{name}Page")

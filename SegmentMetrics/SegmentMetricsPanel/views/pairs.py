@@ -8,20 +8,17 @@ from SegmentMetricsLib.mrml import proposePairs
 from ..markup import asTip, breakableInColumn
 from ..model import editedpairs
 from .tables import WIDEST
-from .view import ChoiceList, View
+from .view import ChoiceList, View, say
 
 
 class PairsView(View):
-    """The table that shows the counterpart of every reference structure and lets the user change it.
-
-    propose: called with a function that takes a LongWork; returns the function's result, or None if it was stopped.
-    """
+    """The table that shows the counterpart of every reference structure and lets the user change it."""
 
     isDrawnEmpty = True
 
-    def __init__(self, ui, model, propose):
-        super().__init__(ui, model)
-        self.propose = propose
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui = self.ui
         self.lists = {}  # by the name of the row
         ui.proposePairsButton.connect("clicked(bool)", self.onPropose)
         ui.resetPairsButton.connect("clicked(bool)", self.onReset)
@@ -50,8 +47,7 @@ class PairsView(View):
             item.setText(how)
             item.setToolTip(asTip(tip))
         self.ui.pairsGroupBox.title = shown.title
-        self.ui.unpairedLabel.text = shown.unpaired
-        self.ui.unpairedLabel.visible = bool(shown.unpaired)
+        say(self.ui.unpairedLabel, shown.unpaired)
         self.ui.proposePairsButton.enabled = shown.canPropose
         self.ui.resetPairsButton.enabled = shown.canReset
 
@@ -88,7 +84,7 @@ class PairsView(View):
         if p is None:
             return
         choices = editedpairs.choicesOf(p, self.model.scene)
-        found = self.propose(
+        found = self.panel.attempts.propose(
             lambda work: proposePairs(p.reference, p.test, choices=choices, surface=p.surface.name, run=work.run)
         )
         if found and self.model.parameters is p:

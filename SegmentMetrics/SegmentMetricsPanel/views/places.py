@@ -1,36 +1,38 @@
-"""The list of worst places; clicking one moves all views there."""
+"""The lists of worst places and of lesions; clicking one moves all views there."""
 
 from dataclasses import replace
 
 import qt
 import slicer
+from slicer.i18n import tr as _
 
-from SegmentMetricsLib.mrml import folders, markers, navigation
+from SegmentMetricsLib.mrml import folders, markers, navigation, showLesions
 
-from ..contents import following, places
+from ..contents import following, lesions, places
+from ..work import waiting
+from .buttons import ExplainedButton
 from .tables import SortableTable
-from .view import View
+from .view import View, say
 
 
 class PlacesView(View):
     """Lists the worst places of the shown pair and shows their markers."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui = self.ui
         self.table = SortableTable(ui.placesTable, self.jump)
         self.places, self.about = (), ""
         self.isMarked = False
         self.visited = -1  # the place that was visited last while nothing is followed
         ui.nextPlaceButton.connect("clicked(bool)", lambda _checked: self.step(1))
         ui.previousPlaceButton.connect("clicked(bool)", lambda _checked: self.step(-1))
-        self.shortcuts = [self._shortcut(*each) for each in (("Right", 1), ("Left", -1))] if hasMainWindow() else []
-
-    def _shortcut(self, key: str, step: int):
-        """Return a shortcut that works in every module, as long as it is enabled."""
-        shortcut = qt.QShortcut(qt.QKeySequence(f"Ctrl+Shift+{key}"), slicer.util.mainWindow())
-        shortcut.connect("activated()", lambda: self.step(step))
-        shortcut.enabled = False
-        return shortcut
+        self.shortcuts = []  # they work in every module, as long as they are enabled
+        for key, step in (("Right", 1), ("Left", -1)) if slicer.util.mainWindow() is not None else ():
+            shortcut = qt.QShortcut(qt.QKeySequence(f"Ctrl+Shift+{key}"), slicer.util.mainWindow())
+            shortcut.connect("activated()", lambda step=step: self.step(step))
+            shortcut.enabled = False
+            self.shortcuts.append(shortcut)
 
     def close(self) -> None:
         """Release the main window before the panel is deleted."""
@@ -52,10 +54,7 @@ class PlacesView(View):
         self.isMarked = isMarked
 
     def draw(self) -> None:
-        """List the places, or nothing without an outcome, and show their markers if requested.
-
-        While the pair is followed, they are those of the edit, with those that are corrected ticked off.
-        """
+        """List the places of the pair, or of its edit while it is followed, and show their markers if requested."""
         outcome, number, edit = self.model.outcome, self.model.number(), self.model.edit()
         self.showInViews()
         self.visited = -1
@@ -72,23 +71,29 @@ class PlacesView(View):
         self.places = edit.places if edit is not None else record.worstPlaces if record else ()
         for shortcut in self.shortcuts:
             shortcut.enabled = self.model.isFollowing()
-        self._showMarkers(outcome.pair(self.model.number()) if record else None, record)
+        mine = None
+        if record and self.model.parameters.showMarkers and self.places:
+            pair, scene = outcome.pair(self.model.number()), slicer.mrmlScene
+            mine = markers.showMarkers(pair, places=self.places, scene=scene, signed=record.hasSides)
+        for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode"):
+            if folders.isResult(node, "markers") and node.GetDisplayNode():
+                node.GetDisplayNode().SetVisibility(node is mine)
 
     def showProgress(self) -> None:
         """Say how many places are corrected, and which brush suits the one that was visited last."""
         edit, outcome = self.model.edit(), self.model.outcome
         text = following.progressText(edit, outcome.settings.tolerances[0]) if edit is not None and edit.places else ""
-        self.ui.progressLabel.text, self.ui.progressLabel.visible = text, bool(text)
+        say(self.ui.progressLabel, text)
 
     def jump(self, number: int) -> None:
         """Move all slice views and 3D views to a place, and say if it is on the surface that the map does not color."""
         place, edit = self.places[number], self.model.edit()
         self.visited = number
         if edit is not None:
-            self.model.setEdit(replace(edit, current=number))
+            self.model.parameters.edit = replace(edit, current=number).toText()
             self.showProgress()
         self.ui.placesLabel.text = self.model.remark(place.side) or self.about
-        navigation.jumpTo(place.position, normal=place.normal, scene=slicer.mrmlScene, cameras=cameras())
+        goTo(place.position, place.normal)
 
     def step(self, step: int) -> None:
         """Go to the next place that is not corrected, or to the previous one for -1; do nothing if there is none."""
@@ -100,18 +105,54 @@ class PlacesView(View):
             self.table.select(number)
             self.jump(number)
 
-    def _showMarkers(self, pair, record) -> None:
-        mine = None
-        if pair is not None and self.model.parameters.showMarkers and self.places:
-            mine = markers.showMarkers(pair, places=self.places, scene=slicer.mrmlScene, signed=record.hasSides)
-        for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode"):
-            if folders.isResult(node, "markers") and node.GetDisplayNode():
-                node.GetDisplayNode().SetVisibility(node is mine)
+
+class LesionsView(View):
+    """Lists the lesions of the shown pair, and shows them in the views, colored by what happened, if asked."""
+
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui = self.ui
+        self.table = SortableTable(ui.lesionsTable, lambda number: goTo(self.places[number]))
+        self.button = ExplainedButton(ui.lesionsButton)
+        ui.lesionsButton.connect("clicked(bool)", self.onClicked)
+        self.places = []
+
+    def wanted(self) -> tuple:
+        return *self.pair, self.model.areLesionsShown()
+
+    def draw(self) -> None:
+        """List the lesions, or nothing without an outcome; show those of the pair if asked, and hide all others."""
+        outcome, number, isShown = self.wanted()
+        record, ui = self.model.record(), self.ui
+        self.places = lesions.places(record) if record else []
+        self.table.show(lesions.lesions(record))
+        ui.lesionsTable.visible = bool(self.places)
+        ui.lesionsLabel.text = lesions.about(record)
+        ui.lesionsButton.visible = bool(record and record.lesions)
+        ui.lesionsButton.text = _("Back to the map") if isShown else _("Color lesions")
+        hides = _("Show the lesions in all views, colored by what happened, in place of the distance map.")
+        self.button.tip = _("Show the distance map again, in place of the lesions.") if isShown else hides
+        node = outcome.result(outcome.pair(number), "lesions") if record else None
+        isThere = node is not None and node.GetPolyData() is not None
+        isPossible = isThere or (record is not None and outcome.comparisons is not None)
+        self.button.enable("" if isPossible else _("Apply again: a saved scene holds no lesions to color."))
+        if isShown and isPossible and not isThere:
+            with waiting():
+                node = outcome.mark(showLesions(outcome.comparisons[number], scene=slicer.mrmlScene))
+        for other in slicer.util.getNodesByClass("vtkMRMLModelNode"):
+            if folders.isResult(other, "lesions") and other.GetDisplayNode():
+                other.GetDisplayNode().SetVisibility(other is node and isShown and isPossible)
+
+    def onClicked(self, _checked=False) -> None:
+        """Show the lesions colored by what happened, in place of the map; a second click goes back to it."""
+        p, isShown = self.model.parameters, self.model.areLesionsShown()
+        with self.model.scene.oneChange(p):
+            p.showLesions, p.showMap = not isShown, isShown
 
 
-def hasMainWindow() -> bool:
-    """Return whether there is a main window."""
-    return slicer.util.mainWindow() is not None
+def goTo(position, normal=None) -> None:
+    """Move all slice views and 3D views to a place, LPS mm; these look along the normal there."""
+    navigation.jumpTo(position, normal=normal, scene=slicer.mrmlScene, cameras=cameras())
 
 
 def cameras() -> list | None:

@@ -1,14 +1,16 @@
-"""The plots in the panel."""
+"""The plots in the panel, with the tables of doses and of slices beside them."""
+
+from functools import partial
 
 import qt
 import slicer
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.mrml import charts, folders
+from SegmentMetricsLib.mrml import charts, navigation
 
+from ..contents import doses, slices
 from ..model.enumerations import Plot
-from ..work import waiting
+from .tables import SortableTable
 from .view import View
 
 
@@ -32,8 +34,16 @@ class PlotView:
         self.drawn = chart
         if chart is not None and chart is self.chart:
             return
-        if chart is not None:
-            self._ensureView()
+        if chart is not None and self.view is None:
+            self.view = slicer.qMRMLPlotView()
+            self.view.setMRMLScene(slicer.mrmlScene)  # first, because it removes a view node that is not in the scene
+            self.view.setMRMLPlotViewNode(self.viewNode)
+            # it takes what is left of the page, whatever height it would like to have
+            self.view.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Ignored)
+            self.layout.addWidget(self.view)
+            self.layout.parentWidget().setMinimumHeight(self.height)
+            if self.onSelected is not None:
+                self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)
         self.viewNode.SetPlotChartNodeID(chart.GetID() if chart is not None else None)
         # a node outside the scene does not report a new chart by itself, and the view would keep the previous one
         self.viewNode.InvokeEvent(self.viewNode.PlotChartNodeChangedEvent)
@@ -50,80 +60,124 @@ class PlotView:
         """Whether the chart that was drawn last is still what it was."""
         return self.drawn is None or (self.chart is self.drawn and charts.isDrawn(self.drawn))
 
-    def _ensureView(self) -> None:
-        if self.view is not None:
-            return
-        self.view = slicer.qMRMLPlotView()
-        self.view.setMRMLScene(slicer.mrmlScene)  # first, because it removes a view node that is not in the scene
-        self.view.setMRMLPlotViewNode(self.viewNode)
-        # it takes what is left of the page, whatever height it would like to have
-        self.view.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Ignored)
-        self.layout.addWidget(self.view)
-        self.layout.parentWidget().setMinimumHeight(self.height)
-        if self.onSelected is not None:
-            self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)
 
+class ChartView(View):
+    """A plot of the shown pair, which make() returns as a vtkMRMLPlotChartNode; None if there is none."""
 
-class DistancePlotView(View):
-    """The plot of the distances of the shown pair or of all pairs."""
-
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
-        self.plot = PlotView(ui.plotFrame.layout())
-
-    @property
-    def chart(self):
-        """The shown vtkMRMLPlotChartNode, or None."""
-        return self.plot.chart
+    def __init__(self, panel, frame, **options):
+        super().__init__(panel)
+        self.frame, self.plot = frame, PlotView(frame.layout(), **options)
 
     def draw(self) -> None:
-        """Show the chart of the shown pair, or of all pairs; nothing without an outcome."""
-        self.problem = ""
-        self.plot.draw(self._chart())
+        self.plot.draw(self.make())
 
     def release(self) -> None:
         super().release()
         self.plot.draw(None)
 
-    def _chart(self):
-        """Return the vtkMRMLPlotChartNode to show, created if it is missing or outdated; None if there is none."""
-        parameters, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
-        if outcome is None or not outcome.records:
-            return None
-        if parameters.plot == Plot.session:
-            return self._sessionChart()
-        isCumulative = parameters.plot == Plot.cumulative
-        isOfAll = outcome.isOfAll and isCumulative
-        owner = outcome.whole() if isOfAll else outcome.pair(number)
-        chart = folders.findResult(owner, parameters.plot.name, slicer.mrmlScene)
-        if outcome.shows(chart) and charts.isDrawn(chart):
-            return chart
-        if outcome.comparisons is None:
-            self.problem = _("This plot is not in the scene. Press Apply again to draw it.")
-            return None
-        if isOfAll:
-            chosen = [comparison for comparison in outcome.comparisons if comparison.distances is not None]
-        else:
-            chosen = outcome.comparisons[number]
-        if not chosen or (not isOfAll and chosen.distances is None):
-            return None
-        with waiting():
-            return outcome.mark(charts.showCumulative(chosen) if isCumulative else charts.showHistogram(chosen))
 
-    def _sessionChart(self):
-        table = self.model.parameters.session
-        if table is None:
+class DistancePlotView(ChartView):
+    """The plot of the distances of the shown pair or of all pairs."""
+
+    def __init__(self, panel):
+        super().__init__(panel, panel.ui.plotFrame)
+
+    @property
+    def chart(self):
+        return self.plot.chart
+
+    def make(self):
+        (outcome, number), kind, session = self.pair, self.model.parameters.plot, self.model.parameters.session
+        if self.model.record() is None:
+            return None
+        if kind == Plot.session and session is None:
             self.problem = _("There is no practice session: check Practice, draw, and press Reveal.")
             return None
-        outcome, number = self.model.outcome, self.model.number()
-        chart = folders.findResult(outcome.pair(number), "session", slicer.mrmlScene)
-        if outcome.shows(chart) and charts.isDrawn(chart):
-            return chart
-        try:
-            return outcome.mark(charts.showSession(outcome.pair(number), table))
-        except InputError as error:
-            self.problem = str(error)
+        isOfAll, compared = outcome.isOfAll and kind == Plot.cumulative, outcome.comparisons
+        owner = outcome.pair(None if isOfAll else number)
+        if kind == Plot.session:
+            measured, make = session, partial(charts.showSession, owner)
+        else:
+            given = () if compared is None else compared if isOfAll else [compared[number]]
+            chosen = [comparison for comparison in given if comparison.distances is not None]
+            if compared is not None and not chosen:
+                return None
+            measured = None if compared is None else chosen if isOfAll else chosen[0]
+            make = charts.showCumulative if kind == Plot.cumulative else charts.showHistogram
+        lost = _("This plot is not in the scene. Press Apply again to draw it.")
+        return self.resultOf(outcome, owner, kind.name, charts.isDrawn, measured, make, lost)
+
+
+class DoseView(ChartView):
+    """The dose-volume histograms of the shown pair, and the table of its doses."""
+
+    def __init__(self, panel):
+        super().__init__(panel, panel.ui.dosePlotFrame)
+        self.table = SortableTable(self.ui.doseTable)
+        self.ui.doseCaveatLabel.text = f"{doses.CAVEAT}<br>{doses.legend()}"
+
+    def wanted(self) -> tuple | None:
+        return self.pair if self.plot.isIntact else None
+
+    def make(self):
+        (outcome, number), record, chart = self.pair, self.model.record(), None
+        self.table.show(doses.table(record))
+        if record is not None and record.doseCurves is not None:
+            chart = outcome.mark(charts.showDoseVolume(outcome.pair(number)))
+            chart.SetLegendVisibility(False)  # it would lie on the curves: the label above says it
+        self.frame.visible = chart is not None
+        return chart
+
+    def release(self) -> None:
+        super().release()
+        self.table.show(doses.table(None))
+
+
+class SlicesView(ChartView):
+    """The per-slice profile of the shown pair; clicking a point or a row moves the slice views there."""
+
+    def __init__(self, panel):
+        super().__init__(panel, panel.ui.slicesPlotFrame, onSelected=self.onSelected, height=132)  # above a table
+        self.rows = ()
+        self.table = SortableTable(self.ui.slicesTable, self.jump)
+
+    def wanted(self) -> tuple | None:
+        return (*self.pair, self.model.parameters.sliceQuantity) if self.plot.isIntact else None
+
+    def make(self):
+        (outcome, number), record = self.pair, self.model.record()
+        self._list(record.slices if record else ())
+        if not self.rows:
             return None
+        key = slices.keyOf(self.model.parameters.sliceQuantity, self.rows)
+        return outcome.mark(charts.showSlices(outcome.pair(number), quantity=key))
+
+    def release(self) -> None:
+        super().release()
+        self._list(())
+
+    def _list(self, rows) -> None:
+        """List the slices; without any, show that there are none."""
+        if rows is not self.rows:  # the table keeps its selection
+            self.rows = rows
+            self.table.show(slices.slices(rows))
+        ui = self.ui
+        for widget in (ui.sliceQuantityLabel, ui.sliceQuantityComboBox, self.frame, ui.slicesTable):
+            widget.visible = bool(self.rows)
+        ui.slicesLabel.visible = not self.rows
+
+    def jump(self, number: int) -> None:
+        """Move all slice views to the place in a slice where the contours differ most."""
+        navigation.jumpTo(self.rows[number].place, scene=slicer.mrmlScene, cameras=())
+
+    def onSelected(self, _series, selections) -> None:
+        """Go to the slice of the point clicked in the plot; clearing a selection is reported as an empty selection."""
+        for index in range(selections.GetNumberOfItems()):
+            points = selections.GetItemAsObject(index)
+            if points.GetNumberOfValues() and 0 <= points.GetValue(0) < len(self.rows):
+                self.table.select(points.GetValue(0))
+                self.jump(points.GetValue(0))
+                return
 
 
 def releaseAllCharts() -> None:

@@ -1,44 +1,34 @@
 """Practicing: the reference stays hidden until the user reveals it, and the work until then is recorded."""
 
-from pathlib import Path
-
 import slicer
 from slicer.i18n import tr as _
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import practice
-from SegmentMetricsLib.mrml.editor import chooseInEditor
+from SegmentMetricsLib.mrml.focus import chooseInEditor
 
 from ..following import Session
 from ..model.enumerations import Plot
-from .buttons import ExplainedButton, SaveButton
+from .buttons import ExplainedButton
 from .view import View
 
 
 class PracticeView(View):
-    """The switch of the practice mode, and what can be done in it.
-
-    follower: the Follower, whose session is recorded. onForget: called to show no results any more. onReveal: called
-    when the reference was revealed. onWritten: called with the path of a file that was written.
-    """
+    """The switch of the practice mode, and what can be done in it."""
 
     isDrawnEmpty = True
 
-    def __init__(self, ui, model, follower, onForget, onReveal, onWritten):
-        super().__init__(ui, model)
-        self.follower = follower
-        self.onForget, self.onReveal, self.onWritten = onForget, onReveal, onWritten
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui, self.follower = self.ui, panel.follower
         self.switch = ExplainedButton(ui.practiceCheckBox)
         ui.practiceCheckBox.connect("clicked(bool)", self.onSwitch)
         ui.revealButton.connect("clicked(bool)", self.onClicked)
-        title, problem = _("Save session"), _("The session could not be written.")
-        kind, suggest = _("Table (*.csv)"), lambda: "practice-session.csv"
-        self.session = SaveButton(ui.sessionButton, title, kind, suggest, self.save, problem)
         ui.editButton.connect("clicked(bool)", self.onEdit)
 
     def draw(self) -> None:
         p = self.model.parameters
-        state = self.model.practiceState() if p is not None else ""
+        state = practice.practiceState(p.reference) if p is not None else ""
         hasResults = self.model.outcome is not None or self.model.observers.outcome is not None
         self.ui.followCheckBox.visible = hasResults or bool(p and p.follow)
         self.ui.editButton.visible = self.model.isFollowing() and self.model.edited() is not None
@@ -60,12 +50,12 @@ class PracticeView(View):
         """Hide the reference and begin a session, or end it; the selectors may have changed a moment ago."""
         p = self.model.parameters
         if isOn and not self._whyNot(p):
-            self.onForget()  # first, because what was hidden beside the pair comes back
+            self.panel.forgetResults()  # first, because what was hidden beside the pair comes back
             p.session = None
             self.follower.stop()
             self.follower.session = Session()
             practice.setPractice(p.reference, practice.HIDDEN)
-        elif not isOn and self.model.practiceState():
+        elif not isOn and practice.practiceState(p.reference):
             self.follower.stop()
             practice.setPractice(p.reference, "")
         p.parameterNode.Modified()
@@ -75,19 +65,16 @@ class PracticeView(View):
         slicer.util.selectModule("SegmentEditor")
 
     def onClicked(self, _checked=False) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
-            self.reveal()
-
-    def reveal(self) -> None:
         """Show the reference, measure the pair, and plot the session."""
         p = self.model.parameters
         if not self.model.isPracticing():
             return
-        self.follower.stop()
-        practice.setPractice(p.reference, practice.REVEALED)
-        if p.session is not None:
-            p.plot = Plot.session
-        self.onReveal()
+        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
+            self.follower.stop()
+            practice.setPractice(p.reference, practice.REVEALED)
+            if p.session is not None:
+                p.plot = Plot.session
+            self.panel.apply()
 
     def resume(self) -> None:
         """Go on with the session of a scene that was loaded."""
@@ -103,7 +90,3 @@ class PracticeView(View):
         p = self.model.parameters
         rows = practice.rowsOf(p.session) if p.session is not None else []
         p.session = practice.keepSession([*rows, self.follower.session.row(measurements)], p.session)
-
-    def save(self, path: Path) -> None:
-        practice.writeSession(self.model.parameters.session, Path(path))
-        self.onWritten(path)

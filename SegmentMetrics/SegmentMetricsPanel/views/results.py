@@ -1,16 +1,13 @@
 """The summary, the tables and the findings of a comparison."""
 
-from pathlib import Path
-
 import qt
-from slicer.i18n import tr as _
 
 from SegmentMetricsLib.show import writing
 
-from ..contents import results
-from .buttons import ExplainedButton, SaveButton
+from ..contents import results, verdicts
+from .buttons import ExplainedButton
 from .tables import SortableTable, heightOf
-from .view import View
+from .view import View, say
 
 # Pixels of the panel's height from which on there is room for all main numbers of a pair, and for alarms in full.
 ROOMY = 600
@@ -21,23 +18,17 @@ LEAST_ROWS, MOST_ROWS = 3, 10
 
 
 class ResultsView(View):
-    """Shows the model's outcome, with one pair in detail; the tables can be copied and exported.
-
-    onWritten: called with the path of a file that was written.
-    """
+    """Shows the model's outcome, with one pair in detail, and the verdicts on it; the numbers can be copied."""
 
     isDrawnEmpty = True
 
-    def __init__(self, ui, model, onWritten):
-        super().__init__(ui, model)
-        self.onWritten = onWritten
-        self.main = SortableTable(ui.mainTable, model.showPair)
-        self.sides = SortableTable(ui.sidesTable)
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui = self.ui
+        self.main = SortableTable(ui.mainTable, self.model.showPair)
+        self.sides, self.rules = SortableTable(ui.sidesTable), SortableTable(ui.protocolTable)
         self.areNotesWanted = False  # what the user chose last
-        suggest, title = lambda: results.suggestedFile("metrics", model.outcome), _("Export measurements")
-        problem = _("The measurements could not be written.")
-        export = SaveButton(ui.exportButton, title, _("Table (*.csv)"), suggest, self.export, problem)
-        self.buttons = [ExplainedButton(ui.copyButton), export]
+        self.button = ExplainedButton(ui.copyButton)
         ui.copyButton.connect("clicked(bool)", self.copy)
         ui.notesButton.connect("clicked(bool)", self.onNotes)
 
@@ -52,16 +43,21 @@ class ResultsView(View):
         ui = self.ui
         for widget in (ui.allNumbersButton, ui.copyButton, ui.exportButton, ui.reportButton, ui.dicomButton):
             widget.visible = bool(records)
-        for widget in (self.ui.plotLabel, self.ui.plotComboBox, self.ui.layoutButton):
+        for widget in (ui.plotLabel, ui.plotComboBox, ui.layoutButton):
             widget.visible = any(record.method for record in records)  # of distances
         self._fillMain()
-        sides = results.sidesOf(outcome, number)
-        self.sides.show(sides)
-        self.ui.sidesTable.visible = bool(sides.rows)
-        self.ui.summaryLabel.text = self.model.summary()
-        self.ui.alarmsLabel.text = results.alarms(outcome, number)
-        self.ui.findingsLabel.text = results.remarks(outcome, number)
-        self.ui.notesButton.text = results.notes(outcome, number)
+        for table, shown in (
+            (self.sides, results.sidesOf(outcome, number)),
+            (self.rules, verdicts.rules(outcome, number)),
+        ):
+            table.show(shown)
+            table.table.visible = bool(shown.rows)
+        ui.protocolTable.setMaximumHeight(heightOf(ui.protocolTable, len(self.rules.rows)))
+        say(ui.judgmentLabel, verdicts.verdict(outcome, number))
+        ui.verdictsButton.visible = bool(ui.judgmentLabel.text)
+        ui.alarmsLabel.text = results.alarms(outcome, number)
+        ui.findingsLabel.text = results.remarks(outcome, number)
+        ui.notesButton.text = results.notes(outcome, number)
         # what should be looked at first is seen at once where there is room for it
         self._openNotes(self.areNotesWanted or (self._isRoomy() and bool(self.ui.alarmsLabel.text)))
 
@@ -82,10 +78,8 @@ class ResultsView(View):
             label.visible = isOpen and bool(label.text)
 
     def enable(self) -> None:
-        for button in self.buttons:
-            button.enable(self.model.whyNotReport())
-        self.ui.summaryLabel.text = text = self.model.summary()
-        self.ui.summaryLabel.visible = bool(text)
+        self.button.enable(self.model.whyNotReport())
+        say(self.ui.summaryLabel, self.model.summary())
 
     def _fillMain(self) -> None:
         """Fill the table of the main numbers, of which the first rows are always seen."""
@@ -103,18 +97,13 @@ class ResultsView(View):
     def copy(self, _checked=False) -> None:
         """Copy all numbers, below what was compared, for pasting into a spreadsheet."""
         outcome, number = self.model.outcome, self.model.number()
-        rows = [[line] for line in results.compared(outcome)]
+        rows = [[line] for line in results.titlesOf(outcome)]
         if outcome.isOfAll:
             rows += [*self.main.texts(), [self.model.record().name]]
         rows += results.numbers(outcome, number).texts()
         if self.sides.rows:
             rows += self.sides.texts()
         qt.QApplication.clipboard().setText(writing.pasteable(rows))
-
-    def export(self, path: Path) -> None:
-        """Write all measurements with all digits as CSV, and a schema that describes the columns beside it."""
-        writing.writeCsv(self.model.outcome.records, path)
-        self.onWritten(path)
 
 
 def scrollAreaOf(widget):

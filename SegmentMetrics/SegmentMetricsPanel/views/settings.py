@@ -12,8 +12,8 @@ from SegmentMetricsLib.settings.settings import DECLARED
 from SegmentMetricsLib.show import explanations
 
 from ..markup import explain
-from ..model.chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, possibleCriticals, shownSettings
-from ..model.enumerations import translated
+from ..model.chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, offeredSettings, possibleCriticals
+from ..model.enumerations import translateDeclared
 from .view import ChoiceList, View, silent, widen
 
 # The families that people look for; the others are among the advanced settings.
@@ -23,9 +23,9 @@ IN_SIGHT = ("instances", "topology", "dose")
 class SettingsView(View):
     """The check boxes of the families, the lists of critical structures and conventions, and the rows of settings."""
 
-    def __init__(self, ui, model):
-        super().__init__(ui, model)
-        self.boxes = {}
+    def __init__(self, panel):
+        super().__init__(panel)
+        ui, self.boxes = self.ui, {}
         for family in FAMILIES:
             box = qt.QCheckBox(familyTitle(family))
             explain(box, explanations.ofFamily(family))
@@ -53,10 +53,10 @@ class SettingsView(View):
                 box.checked = family in families
         self._showCriticals()
         self.convention.show(self.conventions, parameters.convention)  # none is an unknown one: a message says so
-        shown = shownSettings(parameters)
-        for panel in IN_PANEL.values():
+        offered = offeredSettings(parameters)
+        for name, panel in IN_PANEL.items():
             for widget in (f"{panel.name}Label", f"{panel.name}{panel.control}"):
-                getattr(self.ui, widget).visible = shown[panel.name]
+                getattr(self.ui, widget).visible = name in offered
         protocol = self.model.scene.name(parameters.protocol) if parameters.protocol is not None else ""
         self.ui.settingsButton.text = inOneLine(parameters, protocol)
         explain(self.ui.settingsButton, inFull(parameters, protocol))
@@ -103,7 +103,7 @@ def addRows(ui) -> None:
     rows = {panel.row: name for name, panel in IN_PANEL.items() if panel.row is not None}
     for row, name in sorted(rows.items()):
         panel, control = IN_PANEL[name], _controlOf(name)
-        label = qt.QLabel(translated(panel.label) + ":")
+        label = qt.QLabel(translateDeclared(panel.label) + ":")
         label.setBuddy(control)
         label.objectName, control.objectName = f"{panel.name}Label", f"{panel.name}{panel.control}"
         for column, widget in enumerate((label, control)):

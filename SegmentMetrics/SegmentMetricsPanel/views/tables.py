@@ -13,10 +13,9 @@ WIDEST = 20
 
 
 class SortableTable:
-    """A QTableWidget whose texts are sorted by underlying values.
+    """A QTableWidget that is sorted by values: clicking a heading cycles through three orders.
 
-    Clicking a heading cycles through ascending, descending and original order. onRow: called with the index, in the
-    given rows, of the row that the user clicked or moved to with the keyboard.
+    onRow: called with the index, in the given rows, of the row that the user clicked or moved to with the keyboard.
     """
 
     def __init__(self, table, onRow=None):

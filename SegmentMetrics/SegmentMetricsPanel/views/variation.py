@@ -1,9 +1,7 @@
 """The consensus of several observers, colored by how they vary, and as a segmentation of its own."""
 
 import slicer
-from slicer.util import VTKObservationMixin
 
-from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import colors, folders, navigation, showConsensus, showVariation
 from SegmentMetricsLib.mrml.conversion import pointsOf
 from SegmentMetricsLib.mrml.outcomes import CONSENSUS_ROLE, VARIATION_ROLE, coverIn3D, variationMaps
@@ -15,13 +13,12 @@ from .places import cameras
 from .view import View
 
 
-class VariationView(View, VTKObservationMixin):
+class VariationView(View):
     """Shows the map of the local SD while all observers are looked at together."""
 
-    def __init__(self, ui, model):
-        VTKObservationMixin.__init__(self)
-        View.__init__(self, ui, model)
-        self.observers, self.isNew, self.shown = model.observers, False, ()
+    def __init__(self, panel):
+        super().__init__(panel)
+        self.observers, self.isNew, self.shown = self.model.observers, False, ()
         self.map = None  # the model that is shown
         self.framed = None  # the run and the structure that the views went to last
         self.isDrawing = False
@@ -31,8 +28,8 @@ class VariationView(View, VTKObservationMixin):
         self.shown, self.isNew = None, True
 
     def release(self) -> None:
-        self.removeObservers()
-        self.problem, self.shown, self.isNew, self.map = "", (), False, None
+        super().release()
+        self.shown, self.isNew, self.map = (), False, None
 
     def wanted(self) -> tuple:
         """Return the run and the structure whose map is wanted; an empty tuple for none."""
@@ -41,7 +38,7 @@ class VariationView(View, VTKObservationMixin):
         return (outcome.run, found["name"]) if isWanted and found and found["variation"] else ()
 
     def draw(self) -> None:
-        outcome, found, wanted, self.problem = self.observers.outcome, self.observers.structure(), self.wanted(), ""
+        outcome, found, wanted = self.observers.outcome, self.observers.structure(), self.wanted()
         self.isDrawing = True
         try:
             self._show(outcome, found, wanted)
@@ -58,11 +55,11 @@ class VariationView(View, VTKObservationMixin):
                 legend = colors.legendOf(other)
                 if legend is not None:
                     legend.SetVisibility(other is model)
-            consensus = outcome.result(CONSENSUS_ROLE) if outcome is not None else None
+            consensus = outcome.result(outcome.owner, CONSENSUS_ROLE) if outcome is not None else None
             coverIn3D([*outcome.nodes, consensus] if model is not None else [], slicer.mrmlScene)
             isOther = self.isNew or self.framed not in (None, wanted)
             if model is not None and isOther and outcome.study is not None:
-                self._frame(outcome.found(found["name"]), model, outlierPlaces(found))
+                self._frame(outcome.study[found["name"]], model, outlierPlaces(found))
             self.framed = wanted or self.framed
         self.removeObservers()
         self.map = model
@@ -96,17 +93,10 @@ class VariationView(View, VTKObservationMixin):
                 node.GetDisplayNode().SetVisibility2DFill(False)
 
     def _map(self, outcome, name: str):
-        model = outcome.result(VARIATION_ROLE.format(name=name))
-        if model is not None and model.GetPolyData() is not None:  # its file may be missing from a loaded scene
-            return model
-        if outcome.study is None:
-            self.problem = _("The map of the local SD is not in the scene. Press Apply again to draw it.")
-            return None
-        try:
-            return outcome.mark(showVariation(outcome.found(name)))
-        except InputError as error:
-            self.problem = str(error)
-            return None
+        lost = _("The map of the local SD is not in the scene. Press Apply again to draw it.")
+        hasSurface, make = lambda model: model.GetPolyData() is not None, lambda study: showVariation(study[name])
+        role = VARIATION_ROLE.format(name=name)
+        return self.resultOf(outcome, outcome.owner, role, hasSurface, outcome.study, make, lost)
 
     def _frame(self, found, model, places) -> None:
         """Let all views go to the outlier's worst place and show the whole consensus around it."""

@@ -1,20 +1,26 @@
 """What all views have in common, and lists to choose from."""
 
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import qt
+from slicer.util import VTKObservationMixin
+
+from SegmentMetricsLib.base.errors import InputError
+
+from ..work import waiting
 
 
-class View:
-    """A part of the panel. `problem` is the reason why what is wanted cannot be shown, or ""."""
+class View(VTKObservationMixin):
+    """A part of the Panel. `problem` is the reason why what is wanted cannot be shown, or ""."""
 
     problem = ""
     shown = None  # what wanted() returned when it was drawn; None: it must be drawn again
     isDrawnEmpty = False  # whether draw() works without a scene, too, and then shows nothing
 
-    def __init__(self, ui, model):
-        self.ui, self.model = ui, model
+    def __init__(self, panel):
+        super().__init__()
+        self.panel, self.ui, self.model = panel, panel.ui, panel.model
 
     @property
     def pair(self) -> tuple:
@@ -29,7 +35,7 @@ class View:
         """Draw the view if what is wanted has changed."""
         wanted = self.wanted()
         if wanted is None or wanted != self.shown:
-            self.shown = None  # in case of an error
+            self.shown, self.problem = None, ""  # in case of an error
             self.draw()
             self.shown = wanted
 
@@ -42,8 +48,33 @@ class View:
     def release(self) -> None:
         """Let go of the scene, and show nothing of it."""
         self.shown, self.problem = None, ""
+        self.removeObservers()
         if self.isDrawnEmpty:
             self.draw()
+
+    def resultOf(self, outcome, owner, role: str, isThere, measured, make, lost: str, isQuick: bool = False):
+        """Return the node of an outcome with a role, made if it is missing; None if it cannot be, which `problem` says.
+
+        isThere: called with a node, returns whether it has its content, whose file may be missing from a loaded scene.
+        measured: what make() is called with, None after the scene was loaded. lost: said then.
+        """
+        node = outcome.result(owner, role)
+        if node is not None and isThere(node):
+            return node
+        if measured is None:
+            self.problem = lost
+            return None
+        try:
+            with nullcontext() if isQuick else waiting():
+                return outcome.mark(make(measured))
+        except InputError as error:
+            self.problem = str(error)
+            return None
+
+
+def say(label, text: str) -> None:
+    """Show a text, and its label only if there is one."""
+    label.text, label.visible = text, bool(text)
 
 
 @contextmanager
@@ -79,10 +110,7 @@ class ChoiceList:
 
 
 def widen(box) -> None:
-    """Make the list that a combo box opens wide enough for its entries; to be called whenever they have changed.
-
-    The names that differ at their ends could not be told apart otherwise.
-    """
+    """Make the list that a combo box opens wide enough for its entries, of which some differ at their ends only."""
     view = box.view()
     bar = view.verticalScrollBar().sizeHint.width()
     view.setMinimumWidth(view.sizeHintForColumn(0) + bar)

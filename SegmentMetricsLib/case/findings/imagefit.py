@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -48,27 +48,19 @@ def aroundPairs(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> GrayI
 def imageFindings(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> Iterator[Finding]:
     """Yield what is doubtful about an image under the contours of pairs."""
     structures = [structure for match in pairs for structure in match]
-    others = [one for one in structures if image.patient and one.patient and one.patient != image.patient]
-    if others:
-        yield Finding.of(Kind.IMAGE_OF_OTHER, image=image.name, names=_namesOf(others))
-    frame = image.frameOfReference
-    others = [
-        one
-        for one in structures
-        if frame and one.frameOfReference not in ("", frame) and areOfOneKind(frame, one.frameOfReference)
-    ]
-    if others:
-        yield Finding.of(Kind.IMAGE_IN_OTHER_FRAME, image=image.name, names=_namesOf(others))
-    grid = image.whole or image.grid
-    shares = [(one, _shareCovered(one, grid)) for one in structures if not one.isEmpty]
-    if elsewhere := [one for one, share in shares if not share]:
-        yield Finding.of(Kind.IMAGE_ELSEWHERE, image=image.name, names=_namesOf(elsewhere))
-    if partly := [one for one, share in shares if 0 < share < 1]:
-        yield Finding.of(Kind.IMAGE_IN_PART, image=image.name, names=_namesOf(partly))
-
-
-def _namesOf(structures: Iterable[Structure]) -> str:
-    return commaSeparated(dict.fromkeys(structure.name for structure in structures), MOST_NAMES)
+    frame, grid = image.frameOfReference, image.whole or image.grid
+    shares = {id(one): 1.0 if one.isEmpty else _shareCovered(one, grid) for one in structures}
+    doubts: dict[Kind, Callable[[Structure], bool]] = {
+        Kind.IMAGE_OF_OTHER: lambda one: one.patient not in ("", image.patient) and bool(image.patient),
+        Kind.IMAGE_IN_OTHER_FRAME: lambda one: (
+            bool(frame) and one.frameOfReference not in ("", frame) and areOfOneKind(frame, one.frameOfReference)
+        ),
+        Kind.IMAGE_ELSEWHERE: lambda one: not shares[id(one)],
+        Kind.IMAGE_IN_PART: lambda one: 0 < shares[id(one)] < 1,
+    }
+    for kind, isDoubtful in doubts.items():
+        if names := dict.fromkeys(one.name for one in structures if isDoubtful(one)):
+            yield Finding.of(kind, image=image.name, names=commaSeparated(names, MOST_NAMES))
 
 
 def _shareCovered(structure: Structure, grid: Grid) -> float:

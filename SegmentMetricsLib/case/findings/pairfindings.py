@@ -238,11 +238,11 @@ def _cropping(pair: Pair) -> Iterator[Finding]:
     middles = [np.argwhere(mask.voxels)[:, ::-1].mean(axis=0) + mask.offset for mask in (whole, part)]
     moved = np.clip(np.rint(middles[0] - middles[1]), 0, room).astype(int)
 
-    def movedDice(by: np.ndarray) -> float:
+    def diceMoved(by: np.ndarray) -> float:
         i, j, k = (part.offset + by).tolist()
         return overlap.dice(overlap.count(whole, Mask(part.voxels, (i, j, k), whole.grid)))
 
-    if moved.any() and 1 - movedDice(moved) <= (1 - movedDice(np.zeros(3, int))) / 2:
+    if moved.any() and 1 - diceMoved(moved) <= (1 - diceMoved(np.zeros(3, int))) / 2:
         text = " instead of ".join(" x ".join(map(str, sizes[n].tolist())) for n in (small, 1 - small))
         yield Finding.of(Kind.CROPPED, which=REFERENCE_AND_TEST[small], sizes=text)
 
@@ -261,12 +261,12 @@ def _sides(pair: Pair, dice: float) -> Iterator[str]:
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     # sides may be exchanged at the origin and in the middle of each image
     planes = {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
-    best = max(_mirroredDice(pair, plane) for plane in planes)
+    best = max(_diceMirrored(pair, plane) for plane in planes)
     if best > dice + MIRROR_GAIN:
         yield Finding.of(Kind.MIRRORED, best=f"{best:.2f}", dice=f"{dice:.2f}")
 
 
-def _mirroredDice(pair: Pair, plane: float) -> float:
+def _diceMirrored(pair: Pair, plane: float) -> float:
     """Return the Dice of the reference with the test mirrored at a plane; 0 for structures that this hardly changes."""
     (low, high), spacing = np.array(pair.test.box), pair.overlapGrid.grid.spacing
     low[0], high[0] = 2 * plane - high[0], 2 * plane - low[0]
@@ -279,9 +279,9 @@ def _mirroredDice(pair: Pair, plane: float) -> float:
         center = mask.grid.toWorld([(mask.low + mask.high) / 2])[0]
         if abs(center[0] - plane) < MIRROR_DISTANCE:
             return 0.0
-    if overlap.dice(overlap.count(reference, mirroredLeftRight(reference, plane))) > MIRROR_LIKENESS:
+    if overlap.dice(overlap.count(reference, mirror(reference, plane))) > MIRROR_LIKENESS:
         return 0.0
-    return overlap.dice(overlap.count(reference, mirroredLeftRight(test, plane)))
+    return overlap.dice(overlap.count(reference, mirror(test, plane)))
 
 
 def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray]) -> bool:
@@ -289,7 +289,7 @@ def _meet(first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.nda
     return bool((first[0] <= second[1]).all() and (second[0] <= first[1]).all())
 
 
-def mirroredLeftRight(mask: Mask, plane: float) -> Mask:
+def mirror(mask: Mask, plane: float) -> Mask:
     """Return a mask reflected at a sagittal plane, on its own grid. plane: LPS x in mm.
 
     The plane is moved to the nearest one that maps voxels to voxels, if an axis of the grid runs left-right.

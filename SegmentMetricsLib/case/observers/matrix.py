@@ -200,18 +200,15 @@ def _exchange(pair: Pair, comparison: Comparison, criticals: Mapping[str, Struct
     A measurement that does not depend on their order is not measured again.
     """
     exchanged = pair.exchanged(criticals)
-    asked = ask(exchanged)
     # of empty structures and of parts of them, reasons and more name the reference and the test
     isPlain = pair.settings.convention in PRESETS and not pair.emptiness and pair.extent.description is None
-    same = {
-        one.key: replace(
-            comparison[one.key],
-            referenceToTest=comparison[one.key].testToReference,
-            testToReference=comparison[one.key].referenceToTest,
-        )
-        for one in asked
-        if isPlain and one.metric.symmetric and not one.metric.dependsOnGrid and comparison[one.key].status == "ok"
-    }
-    found = {one.key: same[one.key] if one.key in same else measure(exchanged, one) for one in asked}
+    found = {}
+    for one in ask(exchanged):
+        known = comparison[one.key]
+        if isPlain and one.metric.symmetric and not one.metric.dependsOnGrid and known.status == "ok":
+            both = known.testToReference, known.referenceToTest
+            found[one.key] = replace(known, referenceToTest=both[0], testToReference=both[1])
+        else:
+            found[one.key] = measure(exchanged, one)
     exchanged.forget()
     return found

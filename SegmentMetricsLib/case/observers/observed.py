@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from ...base.plain import toPlain
-from ...base.texts import commaSeparated, counted, shortest
+from ...base.texts import commaSeparated, shortest
 from ...geometry.masks import Mask
 from ...metrics.measurement import Measurement, fixDecimals, infiniteText, withUnit
 from ...metrics.registry import findMetric
@@ -194,7 +194,7 @@ class ObservedStructure:
             content["outlier"] = {"name": self.outlier.name, self.outlier.key: self.outlier.value}
         notFinite = [
             {"reference": self.everyone[row], "test": self.everyone[column], "measurement": key}
-            | {"status": m.status, "reason": m.reason}
+            | {"status": m.status, "reason": m.reason and str(m.reason)}
             for (row, column), found in sorted(self.pairs.pairs.items())
             for key, m in found.items()
             if m.status != "ok"
@@ -255,29 +255,3 @@ def _verdict(test) -> str:
 
 def _mm(value: float) -> str:
     return f"{value:.1f} mm" if value >= 0.05 else f"{fixDecimals(value, 'mm')} mm"
-
-
-def ofTooFew(count: int) -> str:
-    """Return why so many observers have no consensus, nor what needs one."""
-    who = "one observer" if count == 1 else f"{NUMBERS[count]} observers"
-    return (
-        f"With {who} there is no consensus, map of where they differ, outlier or verdict on tests: these need at least "
-        f"{NUMBERS[ENOUGH]}."
-    )
-
-
-def ofCopy(test: str, observers: Sequence[str]) -> str:
-    """Return that a test is the same as some observers, and what that does to its rank."""
-    whom = "that observer" if len(observers) == 1 else "them"
-    return (
-        f"{test} equals {' and '.join(observers)}: a distance of 0 to {whom} flatters its mean against the observers, "
-        "its rank and its verdict."
-    )
-
-
-def ofMissing(name: str, having: Sequence[str], every: Sequence[str]) -> str:
-    """Return how many observers have a structure that some lack."""
-    have = "has" if len(having) == 1 else "have"
-    who = f": {commaSeparated(having)}" if having else ""
-    left = "" if len(having) > 1 else " There is nothing to compare."
-    return f"{name}: {len(having)} of {counted(len(every), 'observer')} {have} it{who}.{left}"

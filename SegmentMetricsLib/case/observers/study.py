@@ -9,10 +9,12 @@ from functools import partial
 from itertools import combinations
 from typing import cast
 
+import numpy as np
+
 from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
 from ...base.progress import Cancelled
-from ...base.texts import commaSeparated
+from ...base.texts import commaSeparated, counted
 from ...geometry.masks import Mask
 from ...io.labelnames import labelNamesFrom
 from ...metrics.pair import Pair
@@ -26,7 +28,7 @@ from ..places import worstPlaces
 from .consensus import Consensus, Drawings, conformity, consensusOf
 from .gathering import Observer, ObserverCase, Organ, gather
 from .matrix import Matrix, compareAll, percentileOf
-from .observed import ENOUGH, NOTHING, TOLERATED, AgainstOthers, ObservedStructure, ofCopy, ofMissing, ofTooFew
+from .observed import ENOUGH, NOTHING, NUMBERS, TOLERATED, AgainstOthers, ObservedStructure
 from .variation import Variation
 from .withinrange import verdictOf
 
@@ -213,7 +215,9 @@ def studyOf(case: ObserverCase, found: Sequence[ObservedStructure | InputError])
     for organ in case.organs:
         having = [name for name, one in zip(case.observers, organ.structures, strict=False) if one is not None]
         if len(having) < count:
-            remarks.append(ofMissing(organ.name, having, case.observers))
+            have = f"{'has' if len(having) == 1 else 'have'} it{f': {commaSeparated(having)}' if having else ''}."
+            left = "" if len(having) > 1 else " There is nothing to compare."
+            remarks.append(f"{organ.name}: {len(having)} of {counted(count, 'observer')} {have}{left}")
         lacking = [name for name, one in zip(case.tests, organ.structures[count:], strict=True) if one is None]
         if lacking and len(having) > 1:
             remarks.append(f"{organ.name} is missing in {commaSeparated(lacking)}.")
@@ -230,7 +234,7 @@ def observe(case: ObserverCase, organ: Organ) -> ObservedStructure | InputError:
         structures: list[Structure | None] = []
         for structure, name in zip(organ.structures, [*case.observers, *case.tests], strict=True):
             try:
-                structures.append(None if structure is None else case.shown(structure))
+                structures.append(None if structure is None else case.withSurface(structure))
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
         return _observe(replace(organ, structures=structures), case)
@@ -279,10 +283,18 @@ def _observe(organ: Organ, case: ObserverCase) -> ObservedStructure:
         why = "not all observers can be compared with each other."
         remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
     elif 0 < len(drawn) < ENOUGH:
-        remarks.append(ofTooFew(len(drawn)))
+        who = "one observer" if len(drawn) == 1 else f"{NUMBERS[len(drawn)]} observers"
+        remarks.append(
+            f"With {who} there is no consensus, map of where they differ, outlier or verdict on tests: these need at "
+            f"least {NUMBERS[ENOUGH]}."
+        )
     for n, name in enumerate(case.tests, count):
         if same := [case.observers[member] for member in drawn if _areEqual(organ.structures, matrix, (member, n))]:
-            remarks.append(ofCopy(name, same))
+            whom = "that observer" if len(same) == 1 else "them"
+            remarks.append(
+                f"{name} equals {' and '.join(same)}: a distance of 0 to {whom} flatters its mean against the "
+                "observers, its rank and its verdict."
+            )
     isRanked = len(members) >= ENOUGH
     tests = [
         verdictOf(matrix, name, count + n, members, isRanked)
@@ -326,7 +338,9 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, case:
     if consensus.isEmpty:
         remarks.append(f"The consensus of {organ.name} is empty, so there is no map of where the observers differ.")
     else:
-        variation = Variation.of(consensus.surface, drawings.searches)
+        points = consensus.surface.points
+        distances = eachSideBySide(lambda search: 0.0 - search.signedDistances(points), drawings.searches)
+        variation = Variation(consensus.surface, np.array(distances))
 
     def leftOut(number: int) -> AgainstOthers:
         others = [n for n in range(len(drawn)) if n != number]
@@ -352,4 +366,4 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, case:
 def _asStructure(made: Consensus, name: str, drawings: Drawings, case: ObserverCase) -> Structure:
     frames = {structure.frameOfReference for structure in drawings.structures}
     structure = Structure(name, made.mask, frameOfReference=frames.pop() if len(frames) == 1 else "")
-    return case.shown(structure)
+    return case.withSurface(structure)

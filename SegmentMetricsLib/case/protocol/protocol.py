@@ -8,17 +8,16 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ...base import units
 from ...base.errors import InputError, Mistakes, asPath, raiseAny, requireKind
 from ...base.texts import commaSeparated, didYouMean, inAnyCase, shortest
 from ...conventions.presets import PRESETS
-from ...io.sheets import Line, Sheet, parseSheet, readSheet
+from ...io.sheets import Line, Sheet, readSheet
 from ...metrics.measurement import ROUNDING, ROUNDING_OF_ZERO
 from ...metrics.metric import EXAMPLES as VALUES
 from ...metrics.metric import PARAMETERS, Asked, Metric
@@ -27,6 +26,7 @@ from ...model import naming
 from ...settings.settings import DECIDED_BY_TOOLS, Settings
 from . import EXAMPLES, exampleNames
 
+T = TypeVar("T")
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
 OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 NUMBERS = ("Pass", "Warn", "Weight")
@@ -174,7 +174,7 @@ def parseProtocol(text: str, source: str) -> Protocol:
     """Return the protocol in the text of a CSV file. Columns and errors as for readProtocol()."""
     requireKind(text, str, "The text of a protocol", "a text")
     requireKind(source, str, "The name of a protocol", "a text")
-    return fromSheet(parseSheet(text, source, REQUIRED, OPTIONAL, keepsMistakes=True), source)
+    return fromSheet(readSheet(source, REQUIRED, OPTIONAL, keepsMistakes=True, text=text), source)
 
 
 def fromSheet(sheet: Sheet, name: str) -> Protocol:
@@ -185,23 +185,22 @@ def fromSheet(sheet: Sheet, name: str) -> Protocol:
     rules: list[Rule] = []
     seen: dict[tuple, Rule] = {}
     for line in _withPoints(sheet):
-        if line.mistake:  # its cells may be shifted, so do not check them
-            problems.append(line.mistake)
+        rule = _attempt(problems, _rule, line)
+        if rule is None:
             continue
-        with _keep(problems):
-            rule = _rule(line)
-            rules.append(rule)
-            # keys, of which at least one is equal for rules for the same structures, as in Rule.fits()
-            own = naming.parse(rule.structure)
-            forms: tuple[tuple, ...] = ("spelled", own.spelled), ("meaning", own.meaning)
-            if rule.isPattern:
-                forms = (("pattern", rule.structure.casefold()),)
-            keys = [(*form, rule.measurement, rule.relation, rule.convention) for form in forms]
-            same = next((seen[key] for key in keys if key in seen), None)
-            if same is not None:
-                other = "" if same.structure == rule.structure else f" for {same.structure}"
-                raise line.problem("Structure", f"this rule is already there{other} ({same.where}).")
+        rules.append(rule)
+        # keys, of which at least one is equal for rules for the same structures, as in Rule.fits()
+        own = naming.parse(rule.structure)
+        forms: tuple[tuple, ...] = ("spelled", own.spelled), ("meaning", own.meaning)
+        if rule.isPattern:
+            forms = (("pattern", rule.structure.casefold()),)
+        keys = [(*form, rule.measurement, rule.relation, rule.convention) for form in forms]
+        same = next((seen[key] for key in keys if key in seen), None)
+        if same is None:
             seen.update(dict.fromkeys(keys, rule))
+        else:
+            other = "" if same.structure == rule.structure else f" for {same.structure}"
+            problems.append(line.problem("Structure", f"this rule is already there{other} ({same.where})."))
     raiseAny(problems)
     return Protocol(tuple(rules), name, sheet.comments)
 
@@ -221,15 +220,15 @@ def _withPoints(sheet: Sheet) -> tuple[Line, ...]:
     return tuple(replace(line, cells=withPoints(line.cells)) for line in sheet.lines)
 
 
-@contextmanager
-def _keep(problems: list[InputError]) -> Iterator[None]:
-    """Add errors raised inside the block to the problems instead of propagating them."""
+def _attempt(problems: list[InputError], read: Callable[..., T], *given: Any) -> T | None:
+    """Return what a function reads, or None and add its errors to the problems."""
     try:
-        yield
+        return read(*given)
     except Mistakes as error:
         problems += map(InputError, error.problems)
     except InputError as error:
         problems.append(error)
+    return None
 
 
 def _metricOf(rule: Rule) -> Asked:
@@ -239,35 +238,27 @@ def _metricOf(rule: Rule) -> Asked:
 
 def _rule(line: Line) -> Rule:
     """Return the rule in a line. Raises InputError that lists all its mistakes."""
+    if line.mistake:  # its cells may be shifted, so do not check them
+        raise line.mistake
     cells = line.cells
     problems: list[InputError] = []
-    definition, key, relation, limit, warning, weight = None, "", None, None, None, 1.0
-    with _keep(problems):
-        if not cells["Structure"]:
-            raise line.problem("Structure", "the name of a structure, or * for all, is missing.")
-    with _keep(problems):
-        definition, key = _measurement(line)
-    with _keep(problems):
-        relation = _relation(line, definition, key)
-    with _keep(problems):
-        limit = _limit(line, "Pass", definition, relation)
-    with _keep(problems):
-        warning = _limit(line, "Warn", definition, relation) if cells["Warn"] else None
-        # without a relation, it is unknown which limit is looser
-        isKnown = relation and limit is not None
-        if isKnown and warning is not None and (warning >= limit if relation[0] == ">" else warning <= limit):
-            raise line.problem(
-                "Warn",
-                f"the warning limit ({shortest(warning)}) must be looser than the pass limit ({shortest(limit)}).",
-            )
-    with _keep(problems):
-        weight = _number(line, "Weight") if cells["Weight"] else 1.0
-        if not 0 < weight <= 1e6:
-            raise line.problem("Weight", f"it must be a number greater than 0, not {shortest(weight)}.")
-    convention = inAnyCase(cells["Convention"], PRESETS)
-    with _keep(problems):
-        if convention and convention not in PRESETS:
-            convention = _reporting(line, definition)
+    if not cells["Structure"]:
+        problems.append(line.problem("Structure", "the name of a structure, or * for all, is missing."))
+    definition, key = _attempt(problems, _measurement, line) or (None, "")
+    relation: Any = _attempt(problems, _relation, line, definition, key)
+    limit: Any = _attempt(problems, _limit, line, "Pass", definition, relation)
+    warning: Any = _attempt(problems, _limit, line, "Warn", definition, relation) if cells["Warn"] else None
+    # without a relation, it is unknown which limit is looser
+    isKnown = relation and limit is not None and warning is not None
+    if isKnown and (warning >= limit if relation[0] == ">" else warning <= limit):
+        told = f"the warning limit ({shortest(warning)}) must be looser than the pass limit ({shortest(limit)})."
+        problems.append(line.problem("Warn", told))
+    weight: Any = _attempt(problems, _number, line, "Weight") if cells["Weight"] else 1.0
+    if weight is not None and not 0 < weight <= 1e6:
+        problems.append(line.problem("Weight", f"it must be a number greater than 0, not {shortest(weight)}."))
+    convention: Any = inAnyCase(cells["Convention"], PRESETS)
+    if convention and convention not in PRESETS:
+        convention = _attempt(problems, _reporting, line, definition)
     raiseAny(problems)
     return Rule(cells["Structure"], key, relation, limit, warning, weight, convention, cells["Source"], line.where)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...base.errors import InputError
 from ...base.progress import checkpoint
-from .images import referencesIn
+from .images import imagesNamedIn
 from .opening import isDicom, read, readable
 
 # Most files of a folder that are searched for the slices of an image.
@@ -87,9 +87,8 @@ def holdsWhatItNames(path: Path, files: Iterable[Path]) -> bool:
     try:
         with readable():
             missing: dict[str, set[str]] = {}
-            for one in referencesIn(read(path, specific_tags=REFERENCES, stop_before_pixels=True)):
-                uids = (str(item.get("ReferencedSOPInstanceUID", "")) for item in one.items)
-                missing.setdefault(one.series, set()).update(uids)
+            for image in imagesNamedIn(read(path, specific_tags=REFERENCES, stop_before_pixels=True)):
+                missing.setdefault(image.series, set()).update(image.instances)
             missing.pop("", None)
             found: dict[str, set[str]] = {uid: set() for uid in missing}
             for file in files if missing else ():

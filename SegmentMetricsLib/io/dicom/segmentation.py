@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import SimpleITK
@@ -17,6 +18,7 @@ from ...geometry.masks import Mask, fromLabels
 from ...model import inputs
 from ...model.structure import Structure
 from ...model.structureset import StructureSet
+from .images import Image, imagesNamedIn
 from .opening import patientOf, read, readable, requireInstalled, textOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinOut
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
@@ -157,8 +159,7 @@ class Frames:
     """The positions of the frames of a SEG file, and the image that it was drawn on.
 
     heights: (n,) of the stored slices in mm along the normal, ascending; empty for files without a position for each
-    frame. positions: (m, 3) of the frames, LPS mm. normal: (3,) of the frames. series: UID of that of the image.
-    instances: UIDs of its slices that the file names.
+    frame. positions: (m, 3) of the frames, LPS mm. normal: (3,) of the frames. image: as far as the file names it.
     """
 
     def __init__(self, path: Path, dataset):
@@ -169,16 +170,14 @@ class Frames:
         along = np.array(turns[0].ImageOrientationPatient, float) if turns else np.zeros(6)
         self.normal = np.cross(along[:3], along[3:])
         self.heights = thinOut(np.unique(self.positions @ self.normal), ROUNDING) if turns else np.zeros(0)
-        series: Mapping = next(iter(dataset.get("ReferencedSeriesSequence", [])), {})
-        self.series = str(series.get("SeriesInstanceUID", ""))
-        self.instances = {str(image.ReferencedSOPInstanceUID) for image in series.get("ReferencedInstanceSequence", [])}
+        self.image = next(imagesNamedIn(dataset), Image("", "", "", ()))
         self.path = path
 
     @cached_property
     def slices(self) -> list[Slice]:
         """The slices of the image near the file, one at each place, ascending; they are searched when asked for."""
-        found = findSlices(self.path, self.series, self.instances)
-        named = [one for one in found if one.instance in self.instances]
+        found, instances = findSlices(self.path, self.image), self.image.instances
+        named = [one for one in found if one.instance in instances]
         groups = [group for group in groupsOf(named or found) if abs(self.normal @ group[0].normal) >= PARALLEL]
         if not groups:
             return []
@@ -186,7 +185,7 @@ class Frames:
         stack = withoutRepeats(largest)
         if not named:
             return stack
-        others = [one for one in found if one.instance not in self.instances and one.isLike(largest[0])]
+        others = [one for one in found if one.instance not in instances and one.isLike(largest[0])]
         return withOthers(stack, others, self.heights * np.sign(self.normal @ largest[0].normal))
 
     @cached_property
@@ -228,8 +227,8 @@ class Frames:
         It is that of the image if all frames lie on its slices, else that of the frames if they are evenly spaced, else
         the thickness of frames if they lie on slices at that distance, else the smallest distance between two.
         """
-        if self.home is not None and self._areOn(self.home):
-            return abs(float(self.home.axes[:, 2] @ self.normal)), ""
+        if self._areOnImage:
+            return abs(float(cast(Grid, self.home).axes[:, 2] @ self.normal)), ""
         thickness = _thicknessOf(measures)
         isAlone = len(self.heights) == 1
         distance = (thickness or 1.0) if isAlone else leastDistance(self.heights)
@@ -257,7 +256,7 @@ class Frames:
 
         thickness: of frames in mm, 0 if unknown.
         """
-        if self.home is not None and self._areOn(self.home):
+        if self._areOnImage:
             return None
         if len(self.slices) > 1 and self.home is None:
             heights = np.sort(np.array([one.position for one in self.slices]) @ self.normal)
@@ -308,9 +307,11 @@ class Frames:
         voxels, first = slabs.layersOf(moved.voxels, moved.offset[2])
         return Mask(voxels, (*moved.offset[:2], first), grid)
 
-    def _areOn(self, home: Grid) -> bool:
-        """Return whether all frames lie on slices of an image."""
-        if abs(self.normal @ home.direction[:, 2]) < PARALLEL:
+    @property
+    def _areOnImage(self) -> bool:
+        """Whether all frames lie on slices of the image, which is known."""
+        home = self.home
+        if home is None or abs(self.normal @ home.direction[:, 2]) < PARALLEL:
             return False
         numbers = home.toIndex(self.positions)[:, 2]
         return bool(np.abs(numbers - np.rint(numbers)).max() * home.spacing[2] <= allowance(home.spacing[2]))
@@ -324,7 +325,7 @@ class Frames:
         """
         columns, rows, depth = mask.grid.size
         mask = replace(mask, grid=Grid(mask.grid.size, mask.grid.matrix))  # in space, though there may be one frame
-        if depth >= len(self.instances) and len(self.heights) in (0, depth):
+        if depth >= len(self.image.instances) and len(self.heights) in (0, depth):
             return mask
         home = self.home
         if home is not None:
@@ -351,22 +352,17 @@ def _onSlicesOf(home: Grid, grid: Grid) -> Grid:
     A single frame gets the thickness of the image's slices.
     """
     along = float(grid.direction[:, 2] @ home.direction[:, 2])
-    step = home.axes[:, 2] * np.sign(along)
-    depth = grid.size[2]
-    if abs(along) < PARALLEL or (depth > 1 and not _isClose(grid.axes[:, 2] * (depth - 1), step * (depth - 1), home)):
+    step, most = home.axes[:, 2] * np.sign(along), allowance(home.spacing[2])
+    reach = grid.size[2] - 1
+    if abs(along) < PARALLEL or np.linalg.norm((grid.axes[:, 2] - step) * reach) > most:
         return grid
     number = float(home.toIndex(grid.origin[None])[0, 2])
     beside = (np.rint(number) - number) * home.axes[:, 2]
     matrix = grid.matrix.copy()
     matrix[:3, 2] = step
-    if _isClose(beside, np.zeros(3), home):
+    if np.linalg.norm(beside) <= most:
         matrix[:3, 3] += beside
     return Grid(grid.size, matrix)
-
-
-def _isClose(one: np.ndarray, other: np.ndarray, home: Grid) -> bool:
-    """Return whether two points (3,) in mm are equal apart from rounding of the slice positions of an image."""
-    return bool(np.linalg.norm(one - other) <= allowance(home.spacing[2]))
 
 
 def _colorOf(segment) -> tuple[float, float, float] | None:

@@ -15,6 +15,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 from vtkmodules.vtkRenderingFreeType import vtkVectorText
 
 from ...base.errors import InputError, asPath
+from ...base.palettes import rgb
 from ...base.texts import shortest
 from ...geometry.surfaces import Surface, triangleIndices
 from ...model.grayimages import GrayImage
@@ -22,8 +23,10 @@ from ...model.naming import pairTitle
 from ...model.structures import REFERENCE_AND_TEST
 from ..maps import Coloring, findLimits, valuesOn, variationLimit
 from ..rendering import Camera, Shape, axesToward, draw, fit, linesOf, normalsOf, plain, smoothEdges, writePng
+from ..report.gray import PRESETS, Gray
+from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, captionOf, contoursOf, extentOf, windowsOf
+from ..report.sliceviews import largestOf, picturesOf
 from .lettering import INK, PALE_INK, textWidth, writeText
-from .slicestrip import sliceStrip
 
 # Candidate directions toward the viewer (LPS). The first is preferred; the others show what it would hide.
 DIRECTIONS = {
@@ -34,13 +37,8 @@ DIRECTIONS = {
     "the patient's left, front and feet": (0.5, -0.7, -0.55),
     "the patient's right, front and feet": (-0.5, -0.7, -0.55),
 }
-# Of these, each with the one that shows what it hides.
-SIDEWAYS = {
-    "the patient's left and front": "the patient's right and back",
-    "the patient's right and front": "the patient's left and back",
-    "the patient's left and back": "the patient's right and front",
-    "the patient's right and back": "the patient's left and front",
-}
+# Of these, the first four: what one hides is seen from the opposite one, which is as far from the other end.
+SIDEWAYS = tuple(DIRECTIONS)[:4]
 # Another direction is used only if it shows more than this many times as much of the differences.
 PREFERENCE = 1.25
 # Slices in radiological convention: axial seen from the feet, coronal from the front, sagittal from the left.
@@ -54,14 +52,20 @@ SIDES = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "I": 
 
 Direction = Sequence[float] | np.ndarray
 BACKGROUND = (0.985, 0.988, 0.992)
-LINE = (0.86, 0.88, 0.90)
+RULE = (0.86, 0.88, 0.90)
 # The colors of the cube with the sides of the patient and of its letters.
 CUBE, LETTERS = "#d6dde5", "#29303f"
 # The area of a picture that the structure fills: left, top, right, bottom as fractions.
 AREA = (0.06, 0.1, 0.94, 0.91)
 SIZE, SMALLEST = (1200, 700), (640, 400)
+# The main measurements of kinds that do not show distances.
+NUMBERS = {"hazard": ("DSC", "wDice", "SIS", "STAR"), "dose": ("DSC", "DmeanDifference", "D95Difference")}
 # Size of a contour's line as a fraction of its extent, and of the outline of the other one as a part of that.
 LINE_WIDTH, THIN = 0.012, 0.2
+# Of slices: heights in pixels of the text above and of the margin below, and width of lines, for a scale of 1.
+HEAD, FOOT, LINE = 56, 24, 1.6
+# Pixels as they are.
+FLAT = Camera(np.eye(3), np.zeros(3), np.zeros(2), 1.0)
 
 
 def drawOverlay(
@@ -88,7 +92,7 @@ def drawOverlay(
     surfaces = [direction.surface for direction in comparison.distances.directions]
     shapes = []
     for side, surface in zip(REFERENCE_AND_TEST, surfaces, strict=True):
-        values = valuesOn(comparison, side, withLocal=kind == "bld")[coloring.array]
+        values = valuesOn(comparison, side, withLocal=kind == "bld")[coloring.legend.array]
         shapes.append(Shape(surface.points, surface.cells, values, coloring.hasSides))
     comparison.distances.forget()  # free memory, as drawing needs as much again
     if surfaces[0].normal is not None:
@@ -102,8 +106,9 @@ def drawOverlay(
     canvas.writeSides(kind)
     what = "contours" if comparison.dimension == 2 else "surfaces"
     canvas.writeDirection(f"The measured {what}, seen from {seenFrom}", 0)
-    strip = None if image is None else sliceStrip(comparison, image, size[0], canvas.scale, toBytes(BACKGROUND))
-    return writePng(canvas.pixels if strip is None else np.concatenate([canvas.pixels, strip]), path)
+    if image is not None:
+        canvas.addSlices(comparison, image)
+    return writePng(canvas.pixels, path)
 
 
 def drawVariation(found, path: str | PathLike) -> Path:
@@ -118,14 +123,11 @@ def drawVariation(found, path: str | PathLike) -> Path:
         views = dict([sliceDirection(surface.normal)])
     else:
         first, _ = bestDirection([shape], coloring.limit, SIDEWAYS)
-        views = {name: DIRECTIONS[name] for name in (first, SIDEWAYS[first])}
-    numbers = [
-        ("observers", str(len(found.variation.distances))),
-        ("local SD", f"{found.variation.rootMeanSquareSD:.2f} mm"),
-        ("95 % within", f"{found.variation.percentile95SD:.2f} mm"),
-    ]
-    canvas = Canvas(SIZE)
-    canvas.writeHead(found.name, numbers)
+        views = {name: DIRECTIONS[name] for name in (first, SIDEWAYS[-1 - SIDEWAYS.index(first)])}
+    canvas, variation = Canvas(SIZE), found.variation
+    sds = [f"{sd:.2f} mm" for sd in (variation.rootMeanSquareSD, variation.percentile95SD)]
+    labels = ("observers", "local SD", "95 % within")
+    canvas.writeHead(found.name, list(zip(labels, (str(len(variation.distances)), *sds), strict=True)))
     canvas.drawShapes([shape] * len(views), list(views.values()), coloring, hasOutlines=False)
     what = "contours" if found.consensus.dimension == 2 else "surfaces"
     for number, name in enumerate(views):
@@ -161,14 +163,11 @@ def sliceDirection(normal: np.ndarray) -> tuple[str, Direction]:
 def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tuple[str, str]]:
     """Return labels and values of the main measurements that the comparison has, for the header of a picture."""
     found = comparison.measurements
-    if kind == "hazard":
-        return [(key, found[key].text()) for key in ("DSC", "wDice", "SIS", "STAR") if key in found]
-    if kind == "dose":
-        return [(key, found[key].text()) for key in ("DSC", "DmeanDifference", "D95Difference") if key in found]
     tau = shortest(tolerance)
     percentiles = [f"HD{shortest(percentile)}" for percentile in comparison.settings.percentiles]
-    wanted = {**{key: key for key in percentiles}, "MASD": "MASD", f"NSD_{tau}mm": f"NSD {tau} mm", "DSC": "DSC"}
-    return [(label, found[key].text()) for key, label in wanted.items() if key in found]
+    wanted = NUMBERS.get(kind, (*percentiles, "MASD", f"NSD_{tau}mm", "DSC"))
+    labels = {f"NSD_{tau}mm": f"NSD {tau} mm"}
+    return [(labels.get(key, key), found[key].text()) for key in wanted if key in found]
 
 
 class Canvas:
@@ -200,7 +199,7 @@ class Canvas:
             self.write(value, x, 57 * scale, 22, INK, bold=True)
             x -= round(34 * scale)
         self.write(name, self.margin, 47 * scale, 30, INK, bold=True, width=x - self.margin)
-        self.pixels[round(82 * scale), self.margin : -self.margin] = toBytes(LINE)
+        self.pixels[round(82 * scale), self.margin : -self.margin] = toBytes(RULE)
 
     def writeDirection(self, text: str, left: int) -> None:
         """Write from where a picture is seen, below it. left: its left edge."""
@@ -251,6 +250,42 @@ class Canvas:
         self._drawLegend(coloring)
         self._drawCube(directions[0])
 
+    def addSlices(self, comparison, image: GrayImage) -> None:
+        """Add slices below, if there are any: both contours on the image, through the place of the largest distance."""
+        found = picturesOf(comparison)
+        if not found:
+            return
+        windows = windowsOf(found, largestOf(comparison).distance, extentOf(comparison))
+        scale, size, margin = self.scale, self.sizeOf(14), self.margin
+        width = self.pixels.shape[1]
+        across = min((width - 4 * margin) // 3, round(1.35 * ACROSS * scale))
+        zoom = across / ACROSS
+        down, head = round(DOWN * zoom), round(HEAD * scale)
+        strip = np.tile(toBytes(BACKGROUND), (head + down + round(FOOT * scale), width, 1))
+        gray = Gray(image)
+        low, high = PRESETS[0].range if image.isHounsfield else image.range()
+        left = (width - len(found) * across - (len(found) - 1) * margin) // 2
+        for number, (picture, window, sides) in enumerate(zip(found, windows, contoursOf(found, windows), strict=True)):
+            start = left + number * (across + margin)
+            field = strip[head : head + down, start : start + across]
+            values = gray.sample(window.planeOf(picture.view, picture.place, picture.at), down, across)
+            shade = np.nan_to_num(np.clip((values - low) / (high - low), 0, 1)) * 255
+            field[:] = np.rint(shade)[..., None]
+            for lines, color in zip(sides, ON_IMAGE, strict=True):
+                for line in lines:
+                    points = np.pad(line.points * zoom, ((0, 0), (0, 1)))
+                    cells = np.stack([np.arange(len(points)), np.roll(np.arange(len(points)), -1)], axis=1)
+                    band = linesOf(points, cells, np.zeros(len(points)), np.array([0.0, 0.0, 1.0]), LINE * scale / 2)
+                    draw(field, band, FLAT, plain(color), isLit=False)
+            writeText(strip, captionOf(picture.view, picture.at), (start, round(46 * scale)), size, INK)
+        x = left
+        for text, color in zip(REFERENCE_AND_TEST, ON_IMAGE, strict=True):
+            strip[round(10 * scale) : round(14 * scale), x : x + round(26 * scale)] = toBytes(rgb(color))
+            x += round(32 * scale)
+            writeText(strip, text, (x, round(17 * scale)), size, PALE_INK)
+            x += textWidth(text, size) + round(20 * scale)
+        self.pixels = np.concatenate([self.pixels, strip])
+
     def _drawLegend(self, coloring: Coloring) -> None:
         """Draw a scale of the colors with its title in the upper right."""
         scale, size, (low, high) = self.scale, self.sizeOf(14), coloring.ends
@@ -259,8 +294,8 @@ class Canvas:
         left = right - round(21 * scale)
         self.pixels[top:bottom, left:right] = np.rint(coloring.colors(np.linspace(high, low, bottom - top)))[:, None]
         if coloring.isOfWords:
-            step = (high - low) / len(coloring.bands)
-            labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(coloring.bands)]
+            step = (high - low) / len(coloring.legend.bands)
+            labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(coloring.legend.bands)]
         else:
             labels = [(f"{value:g}".replace("-", "\N{MINUS SIGN}"), value) for value in np.linspace(low, high, 5)]
         for text, value in labels:

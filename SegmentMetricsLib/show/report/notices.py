@@ -31,7 +31,7 @@ def alarms(records: Sequence[Comparison], findings: Sequence[str]) -> Markup:
     records: in the order of their section numbers. findings: of the whole case.
     """
     found: list[tuple[str, str]] = [("", text) for text in split(findings).alarms]
-    for text, members in repeated.membersOf([split(record.findings).alarms for record in records]).items():
+    for text, members in repeated.membersOf([split(record.findings).alarms for record in records]):
         found.append((_whom(members, records), text))
     return _block("alarms", CHECK_FIRST, found)
 

@@ -33,8 +33,7 @@ def checkFamilies(session: Session) -> None:
     assert {m.family for m in before.values()} == {"agreement", "voxel"} and not session.isShown(ui.plotComboBox)
     ui.betaSpinBox.value = 2
     ui.gridComboBox.currentIndex = 1
-    ui.voxelUnitComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(ui.voxelUnitComboBox, currentIndex=1)
     assert session.panel.staleness()
     session.apply()
     after = session.panel.outcome.records[0].measurements
@@ -47,13 +46,11 @@ def checkFamilies(session: Session) -> None:
 
 def checkExtent(session: Session) -> None:
     """The common extent can be chosen, and the results say so."""
-    session.ui.extentComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(session.ui.extentComboBox, currentIndex=1)
     assert session.panel.staleness()
     session.apply()
     assert "common extent" in session.ui.findingsLabel.text
-    session.ui.extentComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(session.ui.extentComboBox, currentIndex=0)
     session.apply()
     assert "Evaluated over the common extent" not in session.ui.findingsLabel.text
 
@@ -68,8 +65,7 @@ def checkConvention(session: Session) -> None:
     assert tools[0] == "SegmentMetrics" and ui.conventionComboBox.currentIndex == 0
     assert len(tools) == 1 + len(conventions.known()) >= 15
     assert session.isShown(ui.surfaceComboBox)
-    ui.conventionComboBox.currentIndex = next(n for n, text in enumerate(tools) if text.startswith("MedPy"))
-    session.settle(0.1)
+    session.set(ui.conventionComboBox, currentIndex=next(n for n, text in enumerate(tools) if text.startswith("MedPy")))
     assert session.parameters.convention == "MedPy" and session.panel.staleness()
     assert not session.isShown(ui.surfaceComboBox)
     session.apply()
@@ -81,8 +77,7 @@ def checkConvention(session: Session) -> None:
     session.chooseFamilies("signed")
     assert not session.isShown(ui.conventionComboBox), "the signed distances are no other tool's"
     session.chooseFamilies("boundary", "signed", "overlap")
-    ui.conventionComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.conventionComboBox, currentIndex=0)
     session.apply()
     assert session.panel.outcome.records[0].measurements["HD95"].value == session.remembered["HD95"]
     assert "MedPy" not in ui.summaryLabel.text
@@ -110,15 +105,12 @@ def checkHazard(session: Session) -> None:
     shown = session.panel.outcome.records[0].measurements
     assert {key: m.value for key, m in shown.items()} == {key: m.value for key, m in expected.items()}
     assert not isStale(session)
-    ui.hazardKernelComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(ui.hazardKernelComboBox, currentIndex=1)
     assert session.panel.staleness()
     assert session.isShown(ui.hazardDecaySpinBox) and not session.isShown(ui.hazardReachSpinBox)
-    ui.hazardKernelComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.hazardKernelComboBox, currentIndex=0)
     assert not session.panel.staleness()
-    ui.hazardDecaySpinBox.value = 20
-    session.settle(0.1)
+    session.set(ui.hazardDecaySpinBox, value=20)
     assert not session.panel.staleness(), "what is not shown decides nothing"
     ui.hazardDecaySpinBox.value = 8
     critical = segmentation.GetSegmentIdBySegmentName("Mandible")
@@ -144,21 +136,18 @@ def checkHazard(session: Session) -> None:
     session.apply()
     assert session.maps()["reference"].GetDisplayNode().GetActiveScalarName() == "SignedDistance"
     assert "Hazard was not measured" in ui.messageLabel.text
-    session.ui.mapKindComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(session.ui.mapKindComboBox, currentIndex=0)
     assert not session.isShown(ui.messageLabel)
 
 
 def checkHazardInViews(session: Session) -> None:
     """Hazard colors the map, and lies over the image in the slice views until the box is not checked any more."""
     ui = session.ui
-    ui.mapKindComboBox.currentIndex = 3
-    session.settle(0.1)
+    session.set(ui.mapKindComboBox, currentIndex=3)
     display = session.maps()["reference"].GetDisplayNode()
     assert display.GetActiveScalarName() == "Hazard" and display.GetScalarRange() == (0, 1)
     assert not ui.rangeSpinBox.enabled
-    ui.mapKindComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.mapKindComboBox, currentIndex=0)
     composites = slicer.util.getNodesByClass("vtkMRMLSliceCompositeNode")
     image = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "Image")
     voxels = vtk.vtkImageData()
@@ -171,15 +160,13 @@ def checkHazardInViews(session: Session) -> None:
         composite.SetForegroundVolumeID(image.GetID())
         composite.SetForegroundOpacity(0.25)
     assert composites and session.isShown(ui.showHazardCheckBox)
-    ui.showHazardCheckBox.click()
-    session.settle(0.1)
+    session.click(ui.showHazardCheckBox)
     for composite in composites:
         shown = slicer.mrmlScene.GetNodeByID(composite.GetForegroundVolumeID())
         assert shown.GetAttribute("SegmentMetrics.Role") == "hazard" and composite.GetForegroundOpacity() > 0.5
     session.apply()
     assert slicer.mrmlScene.GetNodeByID(composites[0].GetForegroundVolumeID()) is shown, "another run replaces it"
-    ui.showHazardCheckBox.click()
-    session.settle(0.1)
+    session.click(ui.showHazardCheckBox)
     for composite in composites:
         assert composite.GetForegroundVolumeID() == image.GetID()
         assert math.isclose(composite.GetForegroundOpacity(), 0.25)

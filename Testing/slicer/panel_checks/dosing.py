@@ -22,12 +22,10 @@ def checkDose(session: Session) -> None:
     box = ui.doseComboBox
     offered = [box.itemText(n) for n in range(box.count)]
     assert offered[:2] == ["None", "Plan"] and offered[-1] == "Another volume..." and "Plain" not in str(offered)
-    box.currentIndex = len(offered) - 1
-    session.settle(0.1)
+    session.set(box, currentIndex=len(offered) - 1)
     assert "Plain, taken to be in Gy" in [box.itemText(n) for n in range(box.count)] and box.currentIndex == 0
     assert "dose" not in panel.pages.offered
-    box.currentIndex = 1
-    session.settle(0.1)
+    session.set(box, currentIndex=1)
     assert session.parameters.dose is plan and "dose" in session.families
     assert panel.staleness() == "Another dose is chosen."
     session.apply()
@@ -74,15 +72,13 @@ def assertColors(session: Session) -> None:
     assert [one.GetName() for one in series] == ["Reference", "Test"] and not chart.GetLegendVisibility()
     for one, color in zip(series, COMPARED.values(), strict=True):
         assert np.allclose(one.GetColor(), rgb(color)) and color in ui.doseCaveatLabel.text
-    ui.mapKindComboBox.currentIndex = 5
-    session.settle(0.1)
+    session.set(ui.mapKindComboBox, currentIndex=5)
     display = session.maps()["reference"].GetDisplayNode()
     assert display.GetActiveScalarName() == "Dose" and display.GetScalarRange()[0] == 0 < display.GetScalarRange()[1]
     color = [0.0] * 3
     display.GetColorNode().GetColorTransferFunction().GetColor(display.GetScalarRange()[1], color)
     assert np.allclose(color, rgb(DOSE[-1]), atol=0.01) and not ui.rangeSpinBox.enabled
-    ui.mapKindComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.mapKindComboBox, currentIndex=0)
 
 
 def volume(session: Session, name: str, **attributes):

@@ -15,11 +15,9 @@ def checkDrawing(session: Session) -> None:
     from SegmentMetricsLib.mrml import maps
 
     ui, p, nodes = session.ui, session.parameters, session.nodes
-    ui.followCheckBox.click()
-    session.settle(0.1)
+    session.click(ui.followCheckBox)
     assert session.isShown(ui.editButton)
-    ui.editButton.click()
-    session.settle(0.3)
+    session.click(ui.editButton, seconds=0.3)
     editor = slicer.mrmlScene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
     assert editor.GetSegmentationNode() is p.test and editor.GetSelectedSegmentID() == p.testSegment
     assert not asksToShow(editor)
@@ -52,8 +50,7 @@ def checkDrawing(session: Session) -> None:
     session.settle(0.3)
     assert not any(node.GetDisplayNode().GetVisibility() for node in nodes), "only the two, as before"
     assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
-    ui.followCheckBox.click()
-    session.settle(0.1)
+    session.click(ui.followCheckBox)
     slicer.util.selectModule("Data")
     session.settle(0.1)
     assert [displayed(node) for node in nodes] == session.remembered["displayed"], "all is put back exactly"

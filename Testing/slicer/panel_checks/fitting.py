@@ -36,11 +36,9 @@ def checkFirstScreen(session: Session) -> None:
             assert table.verticalScrollBar().maximum == 0, "all main numbers are seen"
     assert [row[0] for row in session.texts(ui.mainTable)][:ROWS] == ["DSC", "HD95", "NSD 2 mm"]
     assert re.fullmatch("τ 2 mm · 95 % · boundary, .*", ui.settingsButton.text)
-    ui.settingsButton.click()
-    session.settle(0.1)
+    session.click(ui.settingsButton)
     assert session.isShown(ui.measureSection)
-    ui.settingsButton.click()
-    session.settle(0.1)
+    session.click(ui.settingsButton)
 
 
 def checkLittle(session: Session) -> None:
@@ -58,8 +56,7 @@ def checkLittle(session: Session) -> None:
     session.panel.pages.open("numbers")
     manager = slicer.app.layoutManager()
     before = manager.layout
-    ui.allNumbersButton.click()
-    session.settle(0.2)
+    session.click(ui.allNumbersButton, seconds=0.2)
     assert manager.layout == slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpTableView and ui.allNumbersButton.checked
     assertAllNumbers(session)
     ui.allNumbersButton.click()
@@ -125,8 +122,7 @@ def checkCovered(session: Session) -> None:
     ui, families, before = session.ui, session.families, qt.QApplication.font()
     session.chooseFamilies(*families, "instances")
     box = ui.protocolComboBox
-    box.currentIndex = 1
-    session.settle(0.1)
+    session.set(box, currentIndex=1)
     session.apply()
     pages = session.panel.pages
     assert len(pages.offered) == len(PAGES) + 1 and session.isShown(ui.judgmentLabel)
@@ -212,17 +208,14 @@ def checkBesideViews(session: Session) -> None:
     """Table and plot are shown in a layout of Slicer at a click, follow the results, and go at another one."""
     manager = slicer.app.layoutManager()
     before, button = manager.layout, session.ui.layoutButton
-    button.click()
-    session.settle(0.2)
+    session.click(button, seconds=0.2)
     assert manager.layout == slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpPlotTableView
     plots = slicer.util.getNodesByClass("vtkMRMLPlotViewNode")
     assertAllNumbers(session)
     assert plots and {node.GetPlotChartNodeID() for node in plots} == {session.panel.plot.chart.GetID()}
-    session.ui.plotComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(session.ui.plotComboBox, currentIndex=1)
     assert {node.GetPlotChartNodeID() for node in plots} == {session.panel.plot.chart.GetID()}
-    session.ui.plotComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(session.ui.plotComboBox, currentIndex=0)
     button.click()
     assert manager.layout == before
     button.click()
@@ -244,8 +237,7 @@ def assertLongNamesAreRead(session: Session) -> None:
     """A name of forty letters can be read in tables and in the lists that open."""
     ui, dock = session.ui, ancestor(session.ui.pagesFrame, "QDockWidget")
     dock.setFixedWidth(NARROW)
-    ui.pairsGroupBox.collapsed = False
-    session.settle(0.1)
+    session.set(ui.pairsGroupBox, collapsed=False)
     names = [row[0] for row in session.texts(ui.mainTable)]
     assert len(LONG_NAME) == 40 and LONG_NAME in names
     assert cutOffIn(ui.mainTable) == cutOffIn(ui.pairsTable) == []

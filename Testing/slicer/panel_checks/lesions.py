@@ -34,8 +34,7 @@ def checkLesions(session: Session) -> None:
     yellow = next(n for n in slicer.util.getNodesByClass("vtkMRMLSliceNode") if n.GetName() == "Yellow")
     assert math.isclose(abs(yellow.GetSliceOffset()), 42, abs_tol=1e-3), "views go to a lesion"
     assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
-    ui.lesionsButton.click()
-    session.settle(0.1)
+    session.click(ui.lesionsButton)
     (model,) = [n for n in session.results() if n.GetAttribute("SegmentMetrics.Role") == "lesions"]
     assert model.GetDisplayNode().GetVisibility() and drawn(session) == {}
     assert not any(node.GetDisplayNode().GetVisibility() for node in nodes)
@@ -44,13 +43,10 @@ def checkLesions(session: Session) -> None:
     session.widget.enter()
     session.settle(0.1)
     assert model.GetDisplayNode().GetVisibility() and drawn(session) == {}, "also when the module is opened again"
-    ui.showMapCheckBox.click()
-    session.settle(0.1)
+    session.click(ui.showMapCheckBox)
     assert not model.GetDisplayNode().GetVisibility() and session.maps(), "the map takes the place of the lesions"
-    ui.lesionsButton.click()
-    session.settle(0.1)
-    ui.lesionsButton.click()
-    session.settle(0.1)
+    session.click(ui.lesionsButton)
+    session.click(ui.lesionsButton)
     assert not model.GetDisplayNode().GetVisibility()
     assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
     session.chooseFamilies(*families)

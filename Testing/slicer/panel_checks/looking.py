@@ -26,11 +26,9 @@ def checkMap(session: Session) -> None:
     legend = slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(model)
     assert legend.GetVisibility() and "mm" in legend.GetTitleText()
     assert session.visibleInThreeD() == [False, False]
-    session.ui.showMapCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.showMapCheckBox)
     assert not session.maps() and session.visibleInThreeD() == [True, True] and not legend.GetVisibility()
-    session.ui.showMapCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.showMapCheckBox)
     assert session.maps() and session.visibleInThreeD() == [False, False]
     for isVisible in (False, True):  # by the eye in the module Data
         display.SetVisibility(isVisible)
@@ -39,65 +37,54 @@ def checkMap(session: Session) -> None:
     slicer.mrmlScene.RemoveNode(model)
     session.settle(0.2)
     assert session.visibleInThreeD() == [True, True] and not session.ui.showMapCheckBox.checked
-    session.ui.showMapCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.showMapCheckBox)
     assert session.maps() and session.visibleInThreeD() == [False, False], "a deleted map is drawn again"
 
 
 def checkMapOptions(session: Session) -> None:
     """Side, kind, surface, range, opacity, slices and legend do what they say, with one model per side."""
     ui = session.ui
-    ui.mapSideComboBox.currentIndex = 2
-    session.settle(0.1)
+    session.set(ui.mapSideComboBox, currentIndex=2)
     assert set(session.maps()) == {"reference", "test"} and legendsOf(session) == ["reference"]
     hidden = session.maps()["reference"].GetDisplayNode()
     hidden.SetVisibility(False)
     assert legendsOf(session) == ["test"], "one for both, also when one is hidden elsewhere"
     hidden.SetVisibility(True)
-    ui.mapSideComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(ui.mapSideComboBox, currentIndex=1)
     assert set(session.maps()) == {"test"} and session.visibleInThreeD() == [False, False]
     ui.mapSideComboBox.currentIndex = 2
-    ui.mapKindComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(ui.mapKindComboBox, currentIndex=1)
     for model in session.maps().values():
         assert model.GetDisplayNode().GetActiveScalarName() == "Distance"
         assert model.GetDisplayNode().GetScalarRange()[0] == 0
-    ui.mapKindComboBox.currentIndex = 2
-    session.settle(0.1)
+    session.set(ui.mapKindComboBox, currentIndex=2)
     assert np.allclose(session.maps()["test"].GetDisplayNode().GetScalarRange(), (-6, 6), rtol=1e-4)
-    ui.mapKindComboBox.currentIndex = 4
-    session.settle(0.1)
+    session.set(ui.mapKindComboBox, currentIndex=4)
     assert session.maps()["test"].GetDisplayNode().GetActiveScalarName() == "BLD" and ui.rangeLabel.enabled
-    ui.mapKindComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.mapKindComboBox, currentIndex=0)
     automatic = ui.rangeSpinBox.value
     session.parameters.range = automatic + 1  # of a script, for later
     session.settle(0.1)
     assert ui.rangeSpinBox.value == automatic and not ui.rangeSpinBox.enabled, "the automatic one is only shown"
-    ui.automaticRangeCheckBox.click()
-    session.settle(0.1)
+    session.click(ui.automaticRangeCheckBox)
     assert session.parameters.range == ui.rangeSpinBox.value == automatic, "who wants another begins with it"
     ui.rangeSpinBox.value = 4
     ui.opacitySlider.value = 0.5
     ui.sliceContourCheckBox.click()
-    ui.legendCheckBox.click()
-    session.settle(0.1)
+    session.click(ui.legendCheckBox)
     display = session.maps()["reference"].GetDisplayNode()
     assert display.GetScalarRange() == (-4, 4) and math.isclose(display.GetOpacity(), 0.5)
     assert not display.GetVisibility2D()
     legend = slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(session.maps()["reference"])
     assert not legend.GetVisibility()
-    ui.mapSurfaceComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(ui.mapSurfaceComboBox, currentIndex=1)
     measured = session.panel.outcome.comparisons[0].reference.surface
     assert session.maps()["reference"].GetPolyData().GetNumberOfPoints() == len(measured.points)
     ui.mapSurfaceComboBox.currentIndex = 0
     for box in (ui.automaticRangeCheckBox, ui.sliceContourCheckBox, ui.legendCheckBox):
         box.click()
     ui.opacitySlider.value = 1
-    ui.mapSideComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.mapSideComboBox, currentIndex=0)
     assert set(session.maps()) == {"reference"}
 
 
@@ -118,12 +105,10 @@ def checkPlot(session: Session) -> None:
     lines = [s for s in series if "Tolerance" in s.GetName()]
     at = [s.GetTableNode().GetTable().GetColumnByName(s.GetXColumnName()).GetValue(0) for s in lines]
     assert sorted(at) == [-2, 2]
-    session.ui.plotComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(session.ui.plotComboBox, currentIndex=1)
     assert plot.chart.GetAttribute("SegmentMetrics.Role") == "cumulative"
     assert len(drawnColors(plot)) == plot.chart.GetNumberOfPlotSeriesNodes()
-    session.ui.plotComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(session.ui.plotComboBox, currentIndex=0)
     assert plot.chart is histogram
     color = series[0].GetColor()
     series[0].SetColor(1, 0, 1)
@@ -174,14 +159,12 @@ def checkPlaces(session: Session) -> None:
     table.onCell(1, 0)
     table.select(1)
     text = session.ui.placesLabel.text
-    session.ui.showMarkersCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.showMarkersCheckBox)
     assert (session.ui.placesTable.currentRow(), session.ui.placesLabel.text) == (1, text), "the place stays chosen"
     (markers,) = markersOf(session)
     assert markers.GetNumberOfControlPoints() == len(places) and markers.GetLocked()
     assert markers.GetNthControlPointLabel(0) == "1" and np.allclose(markers.GetNthControlPointPosition(0), ras)
-    session.ui.showMarkersCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.showMarkersCheckBox)
     assert not markersOf(session)
 
 
@@ -212,11 +195,9 @@ def checkSlices(session: Session) -> None:
     ]
     series = slices.plot.chart.GetNthPlotSeriesNode(0)
     assert series.GetYColumnName() == "HD" and series.GetTableNode().GetNumberOfRows() == len(expected)
-    ui.sliceQuantityComboBox.currentIndex = 2
-    session.settle(0.1)
+    session.set(ui.sliceQuantityComboBox, currentIndex=2)
     assert slices.plot.chart.GetNthPlotSeriesNode(0).GetYColumnName() == "DSC"
-    ui.sliceQuantityComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.sliceQuantityComboBox, currentIndex=0)
     assert slices.plot.viewNode.GetInteractionMode() == slices.plot.viewNode.InteractionModeSelectPoints
     red = next(n for n in slicer.util.getNodesByClass("vtkMRMLSliceNode") if n.GetName() == "Red")
     slices.table.onCell(3, 0)

@@ -92,7 +92,7 @@ def checkCopyAndExport(session: Session) -> None:
     assert lines[:2] == [f"Reference: {STRUCTURE}, Observer 1", f"Test: {STRUCTURE}, Observer 2"]
     assert len(lines) == 3 + len(numbers) - 18 + 1 + session.ui.sidesTable.rowCount and lines[3].startswith("HD\t")
     path = Path(session.folder.name) / "metrics.csv"
-    session.panel.results.export(path)
+    session.panel.files.exportNumbers(path)
     with path.open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
     assert float(row["HD95"]) == session.remembered["HD95"] and row["Reference"] == STRUCTURE
@@ -159,8 +159,7 @@ def checkRerun(session: Session) -> None:
 def checkFollow(session: Session) -> None:
     """With Follow edits a change of the settings is measured a moment later, too."""
     session.ui.followCheckBox.click()
-    session.ui.toleranceSpinBox.value = 1
-    session.settle(0.5)
+    session.set(session.ui.toleranceSpinBox, value=1, seconds=0.5)
     deadline = time.monotonic() + 20
     while session.panel.staleness() and time.monotonic() < deadline:
         session.settle(0.2)
@@ -173,8 +172,7 @@ def checkFollow(session: Session) -> None:
     session.chooseFamilies("boundary", "signed", "overlap")
     session.settle(0.5)
     session.ui.followCheckBox.click()
-    session.ui.toleranceSpinBox.value = 2
-    session.settle(0.1)
+    session.set(session.ui.toleranceSpinBox, value=2)
     session.apply()
 
 
@@ -187,8 +185,7 @@ def checkBadInput(session: Session) -> None:
     parameters.test, parameters.testSegment = parameters.reference, parameters.referenceSegment
     session.settle(0.1)
     assert not ui.applyButton.enabled and "same segment" in ui.applyButton.accessibleDescription
-    parameters.test = None
-    session.settle(0.1)
+    session.set(parameters, test=None)
     assert not ui.applyButton.enabled and ui.applyButton.accessibleDescription == "Choose a test segmentation."
     parameters.test, parameters.testSegment = test[0], ""
     session.settle(0.1)
@@ -205,8 +202,7 @@ def checkBadInput(session: Session) -> None:
     session.settle(0.1)
     # an empty segment is no error: distances are infinite, and there is no map
     empty = parameters.test.GetSegmentation().AddEmptySegment("Nothing")
-    parameters.testSegment = empty
-    session.settle(0.1)
+    session.set(parameters, testSegment=empty)
     session.apply()
     assert session.panel.outcome.records[0].measurements["HD"].status == "infinite"
     said = [ui.summaryLabel, ui.messageLabel, ui.alarmsLabel, ui.findingsLabel]
@@ -221,8 +217,7 @@ def checkBadInput(session: Session) -> None:
     assert others, "the profile of the slices stays until somebody deletes it"
     for node in others:
         slicer.mrmlScene.RemoveNode(node)
-    parameters.testSegment = test[1]
-    session.settle(0.1)
+    session.set(parameters, testSegment=test[1])
     parameters.test.GetSegmentation().RemoveSegment(empty)
     session.settle(0.5)
     session.apply()

@@ -24,11 +24,9 @@ def checkObservers(session: Session) -> None:
         segment.SetName(name)
         readers.GetSegmentation().AddSegment(segment, name)
     session.settle(0.1)
-    ui.modeComboBox.currentIndex = 2
-    session.settle(0.1)
+    session.set(ui.modeComboBox, currentIndex=2)
     assert session.isShown(ui.observersTable) and not session.isShown(ui.referenceSelector)
-    ui.observersOfComboBox.currentIndex = ui.observersOfComboBox.findText("Segments of Readers")
-    session.settle(0.1)
+    session.set(ui.observersOfComboBox, currentIndex=ui.observersOfComboBox.findText("Segments of Readers"))
     assert [line[0] for line in session.texts(ui.observersTable)] == list(READERS)
     assert not ui.applyButton.enabled, "nobody has been checked"
     for row in range(len(READERS)):
@@ -48,8 +46,7 @@ def checkObservers(session: Session) -> None:
     ui.matrixTable.cellClicked(1, 1)
     session.settle(0.1)
     assert "Anna (reference) and Ben (test)" in ui.summaryLabel.text, "nobody is compared with himself"
-    ui.allObserversButton.click()
-    session.settle(0.2)
+    session.click(ui.allObserversButton, seconds=0.2)
     assert session.maps() == {} and session.panel.outcome is None
     assertOutlines(session, readers, nodes)
     check(ui.observersTable.item(2, 1))
@@ -70,8 +67,7 @@ def checkObservedStructures(session: Session) -> None:
 
     ui, nodes, before, families = session.ui, session.nodes, session.results(), session.families
     readers = [cubes(name, Near=4 + n, Far=20 + 4 * n) for n, name in enumerate(READERS)]
-    ui.modeComboBox.currentIndex = 2
-    session.settle(0.1)
+    session.set(ui.modeComboBox, currentIndex=2)
     for row, (name, *_others) in enumerate(session.texts(ui.observersTable)):
         check(ui.observersTable.item(row, 0), name in READERS)
         session.settle(0.1)
@@ -79,14 +75,12 @@ def checkObservedStructures(session: Session) -> None:
     session.apply()
     assert "<b>Far</b>" in ui.summaryLabel.text
     there = navigation.viewState(slicer.mrmlScene)
-    ui.observedStructureComboBox.currentIndex = ui.observedStructureComboBox.findText("Near")
-    session.settle(0.1)
+    session.set(ui.observedStructureComboBox, currentIndex=ui.observedStructureComboBox.findText("Near"))
     assert "<b>Near</b>" in ui.summaryLabel.text
     assert not navigation.isSameView(navigation.viewState(slicer.mrmlScene), there, slicer.mrmlScene)
     only = ui.observedOnlyComboBox
     assert [only.itemText(n) for n in range(only.count)] == ["All structures", "Near", "Far"]
-    only.currentIndex = 1
-    session.settle(0.1)
+    session.set(only, currentIndex=1)
     assert session.panel.staleness() == "The selection has changed."
     session.apply()
     assert [one["name"] for one in session.panel.model.observers.outcome.content["structures"]] == ["Near"]
@@ -110,8 +104,7 @@ def assertVariation(session: Session) -> None:
         session.settle(0.1)
         assert not model.GetDisplayNode().GetVisibility() and not ui.showVariationCheckBox.checked
         assert consensus.GetDisplayNode().GetVisibility3D()
-        ui.showVariationCheckBox.click()
-        session.settle(0.1)
+        session.click(ui.showVariationCheckBox)
         assert model.GetDisplayNode().GetVisibility() and not consensus.GetDisplayNode().GetVisibility3D()
 
 

@@ -30,8 +30,7 @@ def checkSaving(session: Session) -> None:
     session.ui.mapKindComboBox.currentIndex = 2  # other colors need no measuring
     session.settle(0.1)
     assert [round(end, 3) for end in model.GetDisplayNode().GetScalarRange()] == [-6, 6]
-    session.ui.mapKindComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(session.ui.mapKindComboBox, currentIndex=0)
 
 
 def checkReload(session: Session) -> None:

@@ -45,10 +45,10 @@ class Session:
 
     def settle(self, seconds: float = 0.5) -> None:
         """Let timers and events happen."""
-        begin, quiet = time.monotonic(), 0
-        while time.monotonic() < begin + self.pace * seconds or quiet < 10:
+        begin, quiet, rounds = time.monotonic(), 0, 10 if self.pace else 5
+        while time.monotonic() < begin + self.pace * seconds or quiet < rounds:
             slicer.app.processEvents()
-            time.sleep(0.01 if self.pace else 0.002)
+            time.sleep(0.01 if self.pace else 0.001)
             quiet = 0 if self.isExpecting else quiet + 1
             assert time.monotonic() < begin + 60, "the panel never comes to rest"
 
@@ -63,6 +63,17 @@ class Session:
             *(chooser.timer for chooser in panel.inputs.choosers),
         ]
         return any(timer.isActive() for timer in timers)
+
+    def click(self, button, seconds: float = 0.1) -> None:
+        """Click a button and let happen what it starts."""
+        button.click()
+        self.settle(seconds)
+
+    def set(self, owner, seconds: float = 0.1, **values) -> None:
+        """Give a widget, or the parameters, other values, and let happen what that starts."""
+        for name, value in values.items():
+            setattr(owner, name, value)
+        self.settle(seconds)
 
     def choose(self, name: str) -> None:
         """Choose a structure of the reference, as the segment selector does."""

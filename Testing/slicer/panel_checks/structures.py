@@ -18,8 +18,7 @@ def checkPairs(session: Session) -> None:
     families = session.families
     session.chooseFamilies("overlap")
     assert not session.isShown(ui.pairsGroupBox), "one segment is compared with one other"
-    ui.modeComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(ui.modeComboBox, currentIndex=1)
     assert session.isShown(ui.pairsGroupBox) and ui.pairsGroupBox.title == "Pairs: 8 of 9"
     assert pairs(session)["Submandibular_R"] == ("None", "") and pairs(session)[STRUCTURE] == (STRUCTURE, "name")
     assert not ui.proposePairsButton.enabled and not ui.resetPairsButton.enabled, "nothing is left over in the test"
@@ -30,8 +29,7 @@ def checkPairs(session: Session) -> None:
     assert pairs(session)["Mandible"] == ("None", "") and "Unterkiefer" in ui.unpairedLabel.text
     session.apply()
     assert "Unterkiefer of the test may be the same structure" in ui.findingsLabel.text
-    ui.proposePairsButton.click()
-    session.settle(0.1)
+    session.click(ui.proposePairsButton)
     test, how = pairs(session)["Mandible"]
     assert test == "Unterkiefer" and how.startswith("overlap 0."), how
     assert session.panel.staleness() == "The pairs have changed."
@@ -44,8 +42,7 @@ def checkPairs(session: Session) -> None:
     assert pairs(session)["Brainstem"] == ("Unterkiefer", "chosen") and pairs(session)["Mandible"] == ("None", "")
     assert "Brainstem" in ui.unpairedLabel.text
     choosePair(session, STRUCTURE, "None")
-    ui.swapButton.click()
-    session.settle(0.1)
+    session.click(ui.swapButton)
     assert pairs(session)["Unterkiefer"] == ("Brainstem", "chosen"), "the other way round"
     ui.swapButton.click()
     choosePair(session, STRUCTURE, "None")
@@ -53,8 +50,7 @@ def checkPairs(session: Session) -> None:
     names = {record.name for record in session.panel.outcome.records}
     assert "Brainstem / Unterkiefer" in names and STRUCTURE not in names
     assert STRUCTURE in ui.findingsLabel.text.partition("Only in the test")[0]
-    ui.resetPairsButton.click()
-    session.settle(0.1)
+    session.click(ui.resetPairsButton)
     assert list(p.pairs) == [] and pairs(session)[STRUCTURE] == (STRUCTURE, "name") and session.panel.staleness()
     segment.SetName("Mandible")
     ui.modeComboBox.currentIndex = 0
@@ -79,8 +75,7 @@ def choosePair(session: Session, reference: str, test: str) -> None:
     table = session.ui.pairsTable
     row = next(row for row in range(table.rowCount) if table.item(row, 0).text() == reference)
     box = session.panel.pairs.boxes[row]
-    box.currentIndex = box.findText(test)
-    session.settle(0.1)
+    session.set(box, currentIndex=box.findText(test))
 
 
 def checkVerdictFile(session: Session) -> None:
@@ -89,7 +84,7 @@ def checkVerdictFile(session: Session) -> None:
 
     path = Path(session.folder.name) / "verdicts.csv"
     assert session.isShown(session.ui.verdictsButton)
-    session.panel.verdicts.export(path)
+    session.panel.files.exportVerdicts(path)
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     judged = session.panel.outcome.judgment["structures"]
@@ -114,8 +109,7 @@ def checkAllStructures(session: Session) -> None:
     from SegmentMetricsLib.mrml import navigation
 
     ui = session.ui
-    ui.modeComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(ui.modeComboBox, currentIndex=1)
     assert session.panel.staleness() == f"These are the results of {STRUCTURE}." and session.isShown(ui.staleLabel)
     rename(session, "Submandibular_L", LONG_NAME)
     session.apply()
@@ -143,16 +137,13 @@ def checkAllStructures(session: Session) -> None:
         session.settle(0.2)
         (model,) = session.maps().values()
         assert model.GetDisplayNode().GetScalarRange() == (-7, 7), "one scale for all"
-    ui.automaticRangeCheckBox.click()
-    session.settle(0.1)
+    session.click(ui.automaticRangeCheckBox)
     assert [model.GetName() for model in session.maps().values()] == ["Mandible: distance map on reference"]
-    ui.plotComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(ui.plotComboBox, currentIndex=1)
     chart = session.panel.plot.chart
     assert chart.GetNumberOfPlotSeriesNodes() == 8 + 1
     ui.plotComboBox.currentIndex = 0
-    ui.modeComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.modeComboBox, currentIndex=0)
     assert session.panel.staleness() == "These are the results of all structures."
     session.choose(STRUCTURE)
     session.apply()
@@ -171,8 +162,7 @@ def checkProtocol(session: Session) -> None:
     node = mrml.tableFromProtocol(parseProtocol(PROTOCOL, "Limits"))
     session.settle(0.1)
     box = ui.protocolComboBox
-    box.currentIndex = box.findText(node.GetName())
-    session.settle(0.1)
+    session.set(box, currentIndex=box.findText(node.GetName()))
     assert session.parameters.protocol is node and session.panel.staleness()
     session.apply()
     names = [row[0] for row in session.texts(ui.mainTable)]
@@ -198,8 +188,7 @@ def checkProtocol(session: Session) -> None:
     assert node.SetCellText(1, column, "0.1")
     session.settle(0.1)
     assert not session.panel.staleness() and ui.applyButton.enabled
-    ui.modeComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(ui.modeComboBox, currentIndex=1)
     session.apply()
     verdicts = {row[0]: row[1] for row in session.texts(ui.mainTable)}
     assert verdicts[STRUCTURE] == "warn" and verdicts["Mandible"] == "no limits" and len(verdicts) == 9
@@ -210,8 +199,7 @@ def checkProtocol(session: Session) -> None:
     assert [model.GetName() for model in session.maps().values()] == [f"{STRUCTURE}: distance map on reference"]
     assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text
     checkVerdictFile(session)
-    ui.modeComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.modeComboBox, currentIndex=0)
     session.choose(STRUCTURE)
     assert node.SetCellText(2, 1, "NSD_2mm")  # which is measured in any case
     session.settle(0.1)

@@ -47,12 +47,11 @@ def checkTools(session: Session) -> None:
     assert number.reason[1:] in item.toolTip() and number.leaning in item.toolTip()
     starred = [row[0] for row in rows if row[1].endswith("*")]
     assert starred == [tool for tool in shown if not shown[tool].get("HD95", number).isReproducible] != []
-    ui.conventionsKeyComboBox.currentIndex = 0
-    session.settle(0.1)
+    session.set(ui.conventionsKeyComboBox, currentIndex=0)
     everything = session.texts(ui.conventionsTable)
     assert len(everything) == len(rows) and len(everything[0]) > 7
     path = Path(session.folder.name) / "conventions.csv"
-    session.panel.conventions.export(path)
+    session.panel.files.exportTools(path)
     with path.open(encoding="utf-8", newline="") as file:
         written = {(row["Convention"], row["Key"]): row for row in csv.DictReader(file)}
     assert float(written["MedPy", "HD95"]["Value"]) == expected["MedPy"]["HD95"].value
@@ -63,12 +62,12 @@ def checkTools(session: Session) -> None:
     assert len(folders) == 1, "it is in the folder of the pair"
     view = session.panel.conventions
     for text, answer in ((f"{comparison['DSC'].value:.4f}", " is DSC of SegmentMetrics"), ("x", "")):
-        view.numberEdit.text = text
+        ui.numberEdit.text = text
         view.onNumber()
-        assert answer in view.answerLabel.text and session.isShown(view.answerLabel) == bool(answer)
-    assert view.answerLabel.text == "" and "is given in digits" in session.panel.model.notice
+        assert answer in ui.answerLabel.text and session.isShown(ui.answerLabel) == bool(answer)
+    assert ui.answerLabel.text == "" and "is given in digits" in session.panel.model.notice
     ui.toleranceSpinBox.value = 3
-    assert isStale(session) and session.isShown(ui.conventionsStaleLabel) and not view.numberEdit.enabled
+    assert isStale(session) and session.isShown(ui.conventionsStaleLabel) and not ui.numberEdit.enabled
     ui.toleranceSpinBox.value = 2
     assert not isStale(session) and not session.isShown(ui.conventionsStaleLabel)
     session.apply()
@@ -92,16 +91,13 @@ def checkReport(session: Session) -> None:
     assert "Scene: " not in page, "it has not been saved"
     assert "exceeds 3 mm" in page, "with what the protocol says"
     assert str(path) in ui.messageLabel.text
-    ui.reportConventionsCheckBox.click()
-    session.settle(0.1)
+    session.click(ui.reportConventionsCheckBox)
     assert session.panel.report(path) and "Plastimatch" in path.read_text(encoding="utf-8")
     ui.reportConventionsCheckBox.click()
-    ui.toleranceSpinBox.value = 3
-    session.settle(0.1)
+    session.set(ui.toleranceSpinBox, value=3)
     assert not ui.reportButton.enabled and "Apply again" in ui.reportButton.accessibleDescription
     assert not session.panel.report(path)
-    ui.toleranceSpinBox.value = 2
-    session.settle(0.1)
+    session.set(ui.toleranceSpinBox, value=2)
     assert ui.reportButton.enabled
 
 

@@ -66,27 +66,22 @@ def checkFocus(session: Session) -> None:
     assert polyData.GetNumberOfPolys() > 1000 and display.GetVisibility() and display.GetVisibility2D()
     assert not display.GetVisibility3D() and line.GetHideFromEditors() and not line.GetSaveWithScene()
     assert not any(node.GetDisplayNode().GetVisibility() for node in nodes)
-    session.ui.mapSideComboBox.currentIndex = 2
-    session.settle(0.1)
+    session.set(session.ui.mapSideComboBox, currentIndex=2)
     assert set(drawn(session)) == {("map", "reference"), ("map", "test")}
-    session.ui.mapSideComboBox.currentIndex = 1
-    session.settle(0.1)
+    session.set(session.ui.mapSideComboBox, currentIndex=1)
     assert set(drawn(session)) == {("map", "test"), ("line", "reference")}
     session.ui.mapSideComboBox.currentIndex = 0
-    session.ui.showMapCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.showMapCheckBox)
     lines = drawn(session)
     assert set(lines) == {("line", "reference"), ("line", "test")}
     assert all(model.GetDisplayNode().GetVisibility3D() for model in lines.values()), "they come back to the 3D view"
     colors = {model.GetDisplayNode().GetColor() for model in lines.values()}
     assert len(colors) == 2, "each has a color of its own"
     session.ui.showMapCheckBox.click()
-    session.ui.focusCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.focusCheckBox)
     assert set(drawn(session)) == {("map", "reference")}
     assert [displayed(node) for node in nodes] == session.remembered["displayed"]
-    session.ui.focusCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.focusCheckBox)
     assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
     assert [node.GetSegmentation().GetMTime() for node in nodes] == versions
     nodes[0].GetDisplayNode().SetVisibility(True)
@@ -227,18 +222,15 @@ def checkViews(session: Session) -> None:
     for node, image in zip(composites, images, strict=True):
         node.SetBackgroundVolumeID(image)
     session.panel.refresh()
-    session.ui.focusCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.focusCheckBox)
     assert isSame(session.remembered["views"]), "as before the first pair"
-    session.ui.focusCheckBox.click()
-    session.settle(0.1)
+    session.click(session.ui.focusCheckBox)
     assertSameSlices(there, nodes)
     for node in nodes:
         node.JumpSliceByCentering(5, 5, 5)
     moved = navigation.viewState(slicer.mrmlScene)
     for _time in range(2):
-        session.ui.focusCheckBox.click()
-        session.settle(0.1)
+        session.click(session.ui.focusCheckBox)
         assert isSame(moved), "who has moved a view keeps it"
     session.choose(STRUCTURE)
     session.apply()

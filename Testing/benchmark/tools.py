@@ -6,7 +6,6 @@ A peer is imported only here, only when it is installed, and before the clock st
 
 from __future__ import annotations
 
-import importlib
 import importlib.metadata
 import importlib.util
 import warnings
@@ -15,6 +14,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from pairs import Pair
+
+from SegmentMetricsLib import Settings, __version__, compare
+from SegmentMetricsLib.metrics import boundary
+from SegmentMetricsLib.metrics import pair as quantities
 
 TOLERANCE, PERCENTILE = 2.0, 95.0
 MOST_FOR_LONG = 1_000_000
@@ -27,16 +30,14 @@ Measure = Callable[[Pair], Values]
 class Tool:
     """One tool: load() imports it and returns the function that measures a pair.
 
-    does: what that function computes. prepare: makes what it is given, before the clock starts. isLong: it takes so
-    long that cases of more than MOST_FOR_LONG triangles are left out.
+    isOnMeshes: whether it measures smoothed surfaces, which are made before the clock starts. isLong: it takes so long
+    that cases of more than MOST_FOR_LONG triangles are left out.
     """
 
-    name: str
-    module: str
-    distribution: str
-    does: str
     load: Callable[[], Measure]
-    prepare: Callable[[Pair], object] = lambda pair: None
+    module: str = "SegmentMetricsLib"
+    distribution: str = ""
+    isOnMeshes: bool = False
     isLong: bool = False
 
     @property
@@ -45,63 +46,27 @@ class Tool:
 
     @property
     def version(self) -> str:
-        if self.module == "SegmentMetricsLib":  # also without being installed
-            return importlib.import_module(self.module).__version__
-        return importlib.metadata.version(self.distribution)
+        return importlib.metadata.version(self.distribution) if self.distribution else __version__
 
 
-def boundaryAndOverlap(onMeshes: bool = False) -> Measure:
-    """compare() with the two families that the others have metrics of, on SimpleITK images or on smoothed meshes."""
-    return _compared(("boundary", "overlap"), onMeshes)
-
-
-def defaultFamilies() -> Measure:
-    """compare() with its default settings."""
-    _importOurs()
-    from SegmentMetricsLib import Settings
-
-    return _compared(Settings().families)
-
-
-def preset(name: str) -> Measure:
-    """compare() as a version of MeshMetrics measures, digit for digit: samples without refinement."""
-    return _compared(("boundary", "overlap"), convention=name)
-
-
-def _compared(families: tuple[str, ...], onMeshes: bool = False, convention: str | None = None) -> Measure:
-    _importOurs()
-    from SegmentMetricsLib import Settings, compare
-
+def ours(families=("boundary", "overlap"), convention: str = "", onMeshes: bool = False) -> Measure:
+    """compare(), on SimpleITK images or on smoothed meshes; where hazard is measured, of the reference itself."""
+    importLazily()
     settings = Settings.preset(convention, families=families) if convention else Settings(families=families)
 
     def measure(pair: Pair) -> Values:
-        comparison = compare(*(pair.smoothed if onMeshes else pair.images), settings)
-        return {key: measurement.value for key, measurement in comparison.items()}
-
-    return measure
-
-
-def allFamilies() -> Measure:
-    """compare() with all families; the reference itself is the critical structure of the hazard family."""
-    _importOurs()
-    from SegmentMetricsLib import Settings, compare
-
-    settings = Settings(families="all")
-
-    def measure(pair: Pair) -> Values:
-        comparison = compare(pair.reference, pair.test, settings, criticals={"Reference": pair.reference})
-        return {key: measurement.value for key, measurement in comparison.items()}
+        criticals = {"Reference": pair.reference} if "hazard" in settings.families else None
+        return compare(*(pair.smoothed if onMeshes else pair.images), settings, criticals=criticals).numbers
 
     return measure
 
 
 def allConventions() -> Measure:
     """What all other tools would report, beside the default comparison; the values are those of MeshMetrics-0.1."""
-    _importOurs()
-    from SegmentMetricsLib import compare
+    importLazily()
 
     def measure(pair: Pair) -> Values:
-        found = compare(pair.reference, pair.test).conventions()
+        found = compare(*pair.images).conventions()
         return {key: number.value for key, number in found["MeshMetrics-0.1"].items()}
 
     return measure
@@ -109,17 +74,11 @@ def allConventions() -> Measure:
 
 def withoutBands() -> Measure:
     """What compare() calls for the boundary metrics other than BIoU, to compare with tools that have no BIoU."""
-    _importOurs()
-    from SegmentMetricsLib import Settings
-    from SegmentMetricsLib.metrics import boundary
-    from SegmentMetricsLib.metrics.pair import Pair
-    from SegmentMetricsLib.model import inputs
-
+    importLazily()
     settings = Settings(tolerances=(TOLERANCE,), percentiles=(PERCENTILE,))
 
     def measure(pair: Pair) -> Values:
-        structures = (inputs.structureFromImage(image, "", None, settings.threshold) for image in pair.images)
-        distances = Pair(*structures, settings).distances
+        distances = quantities.Pair(*pair.structures, settings).distances
         return {
             "HD": float(boundary.hausdorff(distances)),
             "HD95": float(boundary.percentileHausdorff(distances, PERCENTILE)),
@@ -131,7 +90,7 @@ def withoutBands() -> Measure:
     return measure
 
 
-def _importOurs() -> None:
+def importLazily() -> None:
     """Import what compare() imports only when it needs it: starting up is measured apart."""
     for module in ("SegmentMetricsLib.case.comparison", "scipy.ndimage", "vtkmodules.vtkFiltersGeneral"):
         importlib.import_module(module)
@@ -215,84 +174,23 @@ OURS, OURS_WITHOUT_BANDS = "SegmentMetrics", "SegmentMetrics without BIoU"
 ON_MESHES = ("SegmentMetrics, smoothed meshes", "pymeshmetrics, smoothed meshes")
 # The same numbers from both.
 SAME_NUMBERS = ("SegmentMetrics, preset MeshMetrics-1.4.1", "pymeshmetrics")
-OURS_OF_MORE = (
-    "SegmentMetrics, default families",
-    "SegmentMetrics, all families",
-    "SegmentMetrics, all conventions",
-    SAME_NUMBERS[0],
-    "SegmentMetrics, preset MeshMetrics-0.1",
-)
+# What the other tools have nothing like.
+OURS_OF_MORE = {
+    "SegmentMetrics, default families": Tool(partial(ours, Settings().families)),
+    "SegmentMetrics, all families": Tool(partial(ours, "all"), isLong=True),
+    "SegmentMetrics, all conventions": Tool(allConventions, isLong=True),
+    SAME_NUMBERS[0]: Tool(partial(ours, convention="MeshMetrics-1.4.1")),
+    "SegmentMetrics, preset MeshMetrics-0.1": Tool(partial(ours, convention="MeshMetrics-0.1")),
+}
+MESH_METRICS = ("meshmetrics", "pymeshmetrics")
 TOOLS = {
-    tool.name: tool
-    for tool in (
-        Tool(
-            OURS,
-            "SegmentMetricsLib",
-            "segment-metrics",
-            "HD, HD95, MASD, ASSD, NSD, BIoU, DSC, IoU and the rest of the families boundary and overlap, findings",
-            boundaryAndOverlap,
-        ),
-        Tool(
-            OURS_WITHOUT_BANDS,
-            "SegmentMetricsLib",
-            "segment-metrics",
-            "HD, HD95, MASD, ASSD, NSD",
-            withoutBands,
-        ),
-        Tool(
-            OURS_OF_MORE[0],
-            "SegmentMetricsLib",
-            "segment-metrics",
-            "the same and the family signed: what compare() measures by default",
-            defaultFamilies,
-        ),
-        *(
-            Tool(name, "SegmentMetricsLib", "segment-metrics", does, load, isLong=True)
-            for name, does, load in (
-                (OURS_OF_MORE[1], "all metrics of all families", allFamilies),
-                (OURS_OF_MORE[2], "all conventions", allConventions),
-            )
-        ),
-        *(
-            Tool(name, "SegmentMetricsLib", "segment-metrics", does, partial(preset, name.rpartition(" ")[2]))
-            for name, does in (
-                (OURS_OF_MORE[3], "the numbers of pymeshmetrics 1.4.1"),
-                (OURS_OF_MORE[4], "the numbers of the paper's MeshMetrics, with five sub-voxels along each voxel"),
-            )
-        ),
-        Tool(
-            "pymeshmetrics",
-            "meshmetrics",
-            "pymeshmetrics",
-            "HD, HD95, MASD, ASSD, NSD, BIoU, DSC, IoU",
-            pymeshmetrics,
-        ),
-        Tool(
-            "surface-distance",
-            "surface_distance",
-            "surface-distance-based-measures",
-            "HD, HD95, both means, NSD",
-            surfaceDistance,
-        ),
-        Tool("MONAI", "monai", "monai", "HD, HD95, ASSD, NSD", monai),
-        Tool("MedPy", "medpy", "medpy", "HD, HD95, ASSD", medpy),
-        Tool(
-            ON_MESHES[0],
-            "SegmentMetricsLib",
-            "segment-metrics",
-            "boundary and overlap of the smoothed surfaces",
-            partial(boundaryAndOverlap, True),
-            lambda pair: pair.smoothed,
-            isLong=True,
-        ),
-        Tool(
-            ON_MESHES[1],
-            "meshmetrics",
-            "pymeshmetrics",
-            "the same as pymeshmetrics, of the smoothed surfaces",
-            partial(pymeshmetrics, True),
-            lambda pair: pair.smoothed,
-            isLong=True,
-        ),
-    )
+    OURS: Tool(ours),
+    OURS_WITHOUT_BANDS: Tool(withoutBands),
+    **OURS_OF_MORE,
+    "pymeshmetrics": Tool(pymeshmetrics, *MESH_METRICS),
+    "surface-distance": Tool(surfaceDistance, "surface_distance", "surface-distance-based-measures"),
+    "MONAI": Tool(monai, "monai", "monai"),
+    "MedPy": Tool(medpy, "medpy", "medpy"),
+    ON_MESHES[0]: Tool(partial(ours, onMeshes=True), isOnMeshes=True, isLong=True),
+    ON_MESHES[1]: Tool(partial(pymeshmetrics, True), *MESH_METRICS, isOnMeshes=True, isLong=True),
 }
