@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .batch.batchresults import BatchResults, readBatch
     from .case.observers.study import ObserverStudy, compareObservers
     from .case.stress import StressTest
-    from .commands.batch import compareBatch
+    from .commands.batchrun import compareBatch
     from .face import CaseResult, Comparison, compare, compareCase, compareLabels, stressTest
     from .geometry.grids import Grid
     from .geometry.masks import Mask
@@ -64,7 +64,7 @@ _HOMES = {
     "StructureSet": "model.structureset",
     "Surface": "geometry.surfaces",
     "compare": "face",
-    "compareBatch": "commands.batch",
+    "compareBatch": "commands.batchrun",
     "compareCase": "face",
     "compareLabels": "face",
     "compareObservers": "case.observers.study",

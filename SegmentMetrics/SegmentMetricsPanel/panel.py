@@ -14,7 +14,7 @@ from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.mrml import folders, outcomes, showConventionsTable
 
-from .contents.following import advanced
+from .contents.following import advance, begun
 from .following import DELAY, Follower, allPlaces
 from .markup import explainAll
 from .model.attempts import Attempts
@@ -197,8 +197,10 @@ class Panel(VTKObservationMixin):
             self.apply()
 
     def onObservedPair(self, row: int, column: int) -> None:
+        pair = self.model.observers.segmentsOf(row, column)
         with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
-            self.attempts.showObservedPair(row, column)
+            if pair is not None:
+                self.apply(pair=pair)
 
     def onNews(self, _caller=None, _event=None) -> None:
         """Schedule a refresh."""
@@ -284,7 +286,7 @@ class Panel(VTKObservationMixin):
         model.take(outcome, isRepeated=True)
         edit = model.edit()
         if edit is not None:
-            self.parameters.edit = advanced(edit, found["places"]).toText()
+            self.parameters.edit = advance(edit, found["places"]).toText()
         model.notice = ""
         self.map.prepared, self.ahead = found["maps"], self._drawing()
         try:
@@ -313,8 +315,9 @@ class Panel(VTKObservationMixin):
             if self.parameters.edit:
                 self.parameters.edit = ""
         elif model.isFollowable() and model.edit() is None:
-            isKnown = outcome.comparisons is not None
-            model.beginEdit(allPlaces(outcome.comparisons[model.number()]) if isKnown else model.record().worstPlaces)
+            record, known = model.record(), outcome.comparisons
+            places = record.worstPlaces if known is None else allPlaces(known[model.number()])
+            self.parameters.edit = begun(model.pairKey(), record.measurements, places).toText()
 
     def _showInViews(self) -> None:
         """Update only what can be seen while another module is open; resume() does the rest."""
@@ -359,7 +362,8 @@ class Panel(VTKObservationMixin):
             return
         self._enableApply()
         say(self.ui.staleLabel, model.staleText())
-        self.watcher.watch(self._watched())
+        compared = [*map(self.outcome.node, REFERENCE_AND_TEST), self.outcome.dose] if self.outcome else []
+        self.watcher.watch([parameters.reference, parameters.test, *model.observers.watched(), *compared])
         self._watch()
         self._beginEdit()
         for view in self.views:
@@ -405,12 +409,6 @@ class Panel(VTKObservationMixin):
 
     def _hasResults(self) -> bool:
         return self.outcome is not None or self.model.observers.outcome is not None
-
-    def _watched(self) -> list:
-        nodes = [self.parameters.reference, self.parameters.test]
-        nodes += self.model.observers.watched()
-        compared = [*map(self.outcome.node, REFERENCE_AND_TEST), self.outcome.dose] if self.outcome else []
-        return nodes + compared
 
     # As the Host of attempts
 

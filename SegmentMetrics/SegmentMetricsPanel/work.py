@@ -143,12 +143,8 @@ class LongWork(AbstractContextManager):
             self.dialog.labelText = self.text
             self.dialog.maximum = self.count  # 0: a busy indicator
             self.dialog.value = self.number
-        if isQuitting() or not self.isWanted():
+        # let Qt do what is due; once the application is told to quit, which waits for this, no loop runs any more
+        loop, usual = qt.QEventLoop(), 1
+        qt.QTimer.singleShot(0, lambda: loop.exit(usual))
+        if loop.exec() != usual or not self.isWanted():
             self.isStopped = True
-
-
-def isQuitting() -> bool:
-    """Let Qt do what is due; return whether the application is about to quit, which waits until the work has ended."""
-    loop, usual = qt.QEventLoop(), 1
-    qt.QTimer.singleShot(0, lambda: loop.exit(usual))
-    return loop.exec() != usual  # as soon as the application is told to quit, no loop runs any more

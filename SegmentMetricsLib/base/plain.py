@@ -17,7 +17,7 @@ def finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def stored(key: str = "", default: Any = MISSING, *, isLeftOut: bool = False) -> Any:
+def storeAs(key: str = "", default: Any = MISSING, *, isLeftOut: bool = False) -> Any:
     """Return a field of a dataclass. key: in files, if not its name. isLeftOut: whether they leave out an empty one."""
     return field(default=default, metadata={"key": key, "isLeftOut": isLeftOut})
 

@@ -46,18 +46,13 @@ def titleOfPair(pair: Mapping) -> str:
 
 
 def alarmsOf(pair: Mapping) -> list[Kind]:
-    """Return the kinds of alarms of a pair from results.jsonl, in the order in which they are listed."""
+    """Return the kinds of alarms of a pair from results.jsonl, or of the pairing of a case, in the order of SHORT."""
     kinds = {finding.kind for finding in split(pair.get("findings", ())).alarms}
     return [kind for kind in SHORT if kind in kinds]
 
 
-def alarmsOfCase(outcome: Mapping) -> list[Kind]:
-    """Return the kinds of alarms of a whole case from results.jsonl, such as about the image under its contours."""
-    return alarmsOf(outcome.get("pairing", {}))
-
-
 def inShort(pair: Mapping) -> str:
-    """Return the alarms of a pair from results.jsonl in a few words, "" without any."""
+    """Return the alarms of a pair, or of the pairing of a case, in a few words, "" without any."""
     return "; ".join(SHORT[kind] for kind in alarmsOf(pair))
 
 
@@ -74,7 +69,7 @@ class Alarms:
         found = [(titleOfPair(pair), alarmsOf(pair)) for pair in outcome["pairs"]]
         self._pairs += len(found)
         self._alarmed += sum(bool(kinds) for _, kinds in found)
-        for title, kinds in (*found, (WHOLE_CASE, alarmsOfCase(outcome))):
+        for title, kinds in (*found, (WHOLE_CASE, alarmsOf(outcome.get("pairing", {})))):
             for kind in kinds:
                 self._found[kind].append((outcome["case"], outcome["method"], title))
 

@@ -13,7 +13,6 @@ from ..base.errors import InputError, asPath
 from ..case.frames import pandasOrError
 from ..show.writing import UNENCODABLE, cells
 from .cases import OK, RECORDS, caseTitle
-from .missing import Roster
 from .resultfiles import REPORT, parseOutcome
 from .statistics import Cohort, PairedTest, Summary, compareMethods, summarize, summarizeOverall
 from .summaryoptions import Options
@@ -54,7 +53,7 @@ class BatchResults:
 
     @cached_property
     def cohort(self) -> Cohort:
-        return Cohort(self.outcomes, roster=Roster(self.outcomes), cases=self.cases)
+        return Cohort(self.outcomes, cases=self.cases)
 
     def toFrame(self):
         """Return a data frame with a row per case, method and structure, and a column per measurement.

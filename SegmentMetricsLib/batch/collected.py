@@ -12,7 +12,7 @@ from ..metrics.registry import restore
 from ..model.naming import onlyIn
 from ..model.structures import TEST_EMPTY
 from ..show.report.index import FAILED, CaseLine
-from .alarms import SHORT, Alarms, alarmsOfCase, inShort, titleOfPair
+from .alarms import Alarms, inShort, titleOfPair
 from .cases import OK, caseTitle
 from .cohortpage import CohortPage
 from .lesionsizes import LesionSizes
@@ -92,8 +92,8 @@ def lineOf(outcome: Mapping) -> CaseLine:
         f"{'All structures' if len(some) == number > 1 else commaSeparated(some, MOST_ALARMED)}: {alarms}"
         for alarms, some in names.items()
     ]
-    if ofCase := [SHORT[kind] for kind in alarmsOfCase(outcome)]:
-        toCheck.append(f"The whole case: {'; '.join(ofCase)}")
+    if ofCase := inShort(outcome.get("pairing", {})):
+        toCheck.append(f"The whole case: {ofCase}")
     return CaseLine(
         titleOf(outcome),
         FAILED if isFailed else judged["verdict"] if judged else "",

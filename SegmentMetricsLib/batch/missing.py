@@ -21,20 +21,17 @@ REFERENCE, TEST, BOTH = "reference", "test", "both"
 ONLY = "the only structure"
 
 
-def whichLacks(match: Match) -> str:
-    """Return the side of a pair that is an image without any label and thus lacks the structure; "" if none is."""
-    lacking = [side for side, s in zip((REFERENCE, TEST), match, strict=True) if s.isUnlabeled]
-    return BOTH if len(lacking) == 2 else "".join(lacking)
+def describeForCohort(match: Match) -> dict[str, Any]:
+    """Return what the record of a pair has for its cohort: the structure's name there, and which side lacks it.
 
-
-def structureName(match: Match) -> str:
-    """Return the name under which a pair counts in a cohort: the reference's, unless that is an image without labels.
-
-    A structure whose only name is that of its case does not count by it. Pairs of two of these all have the name ONLY.
+    The name is the reference's, unless that is an image without any label, which lacks the structure. A structure whose
+    only name is that of its case does not count by it. Pairs of two of these all have the name ONLY.
     """
-    isTest = whichLacks(match) == REFERENCE or match.reference.isOfCase
-    structure = match.test if isTest else match.reference
-    return ONLY if structure.isOfCase else structure.name
+    lacking = [side for side, s in zip((REFERENCE, TEST), match, strict=True) if s.isUnlabeled]
+    side = BOTH if len(lacking) == 2 else "".join(lacking)
+    structure = match.test if side == REFERENCE or match.reference.isOfCase else match.reference
+    name = ONLY if structure.isOfCase else structure.name
+    return {"structure": name, "diagonal": diagonal(match), **whatIsMissing(side, name)}
 
 
 def diagonal(match: Iterable[Structure]) -> float | None:
@@ -162,10 +159,6 @@ class Roster:
             return not self._inReferences or _spelling(self.nameOf(record)) in self._inReferences
         return True
 
-    def counts(self, record: Mapping) -> bool:
-        """Return whether a record counts in the statistics: its structure is expected, and it has measurements."""
-        return bool(record["measurements"]) and record.get("missing") != BOTH and self.isExpected(record)
-
     @property
     def only(self) -> str:
         """The name of the only structure of the cohort, "" if there are several or none."""
@@ -207,30 +200,31 @@ class CountedNames:
 
         What only the test has does not count if the case has that structure in another spelling.
         """
-        records = [r for r in (*outcome["pairs"], *outcome.get("missing", ())) if roster.isExpected(r)]
+        records = [
+            (not record["measurements"] or record.get("missing") == BOTH, record.get("missing") == REFERENCE, record)
+            for record in (*outcome["pairs"], *outcome.get("missing", ()))
+            if roster.isExpected(record)
+        ]
         # records of what the reference lacks come last, as the case may have the structure in another spelling
-        records.sort(key=lambda record: (not roster.counts(record), record.get("missing") == REFERENCE))
-        names = {roster.nameOf(record) for record in records if roster.counts(record)}
+        records.sort(key=lambda one: one[:2])
+        names = {roster.nameOf(record) for isAside, _, record in records if not isAside}
         seen: set[str] = set()
         result = []
-        for record in records:
-            own, counts = roster.nameOf(record), roster.counts(record)
-            structure = self.nameOf(own)
-            if structure in seen and (record.get("missing") == REFERENCE or not counts):
+        for isAside, isLacked, record in records:
+            own = roster.nameOf(record)
+            structure = self._names.setdefault(_spelling(own), own)
+            if structure in seen and (isLacked or isAside):
                 result.append(Counted(record, record["structure"], False))
                 continue
             # two spellings in one case are two structures
             if structure in seen or (structure != own and structure in names):
                 structure = own
             seen.add(structure)
-            result.append(Counted(record, structure, counts))
+            result.append(Counted(record, structure, not isAside))
         for title in outcome.get("failures", ()):
-            self.nameOf(title.partition(naming.PAIR_JOINT)[0])
+            name = title.partition(naming.PAIR_JOINT)[0]
+            self._names.setdefault(_spelling(name), name)
         return result
-
-    def nameOf(self, name: str) -> str:
-        """Return the name under which a structure counts: the first of those that differ only in spelling."""
-        return self._names.setdefault(_spelling(name), name)
 
     def knownAs(self, title: str) -> str:
         """Return the name under which the structure of a title counts, the title itself if there is none.

@@ -20,7 +20,7 @@ from ..io.dicom.opening import isDicom
 from ..io.doses import readWeighted
 from ..metrics.findings import asDictionaries
 from .cases import FAILED, OK, Task
-from .missing import compareMissing, diagonal, structureName, whatIsMissing, whichLacks
+from .missing import compareMissing, describeForCohort
 
 if TYPE_CHECKING:
     from ..case.comparison import Comparison
@@ -112,9 +112,7 @@ def outcomeOf(task: Task) -> dict:
         {
             **record.toDictionary(),
             "pairing": {"how": match.how, "confidence": match.confidence},
-            "structure": structureName(match),
-            "diagonal": diagonal(match),
-            **whatIsMissing(whichLacks(match), structureName(match)),
+            **describeForCohort(match),
         }
         for record, match in zip(result, result.pairing.pairs, strict=True)
     ]

@@ -380,8 +380,11 @@ def compare(
     if settings.ignore is not None and not any(one.ignored for one in structures):  # else a case has left it out
         structures = leaveOut(structures, marksIn(reference, settings, placing), settings.ignore)
     pair = Pair(structures[0], structures[1], settings, organs, dose=plan)
-    if label is not None:
-        requireEither(pair.given, label)
+    # None of a side that has it
+    others = [() if s.isUnlabeled else s.otherLabels for s in pair.given]
+    if label is not None and None not in others and any(others):
+        has, hasTest = (inputs.listLabels(labels or ()) for labels in others)
+        raise InputError(f"Neither side has the label {label}: the reference has {has}, the test {hasTest}.")
     return comparePair(pair)
 
 
@@ -399,14 +402,6 @@ def adapt(
         return settings, None
     plan = dose if isinstance(dose, Dose) else readDose(dose)
     return settings.changed(families=(*settings.families, "dose")), plan
-
-
-def requireEither(structures: Iterable[Structure], label: int) -> None:
-    """Raise InputError when neither the reference nor the test has a label, and other labels could be meant."""
-    others = [() if s.isUnlabeled else s.otherLabels for s in structures]
-    if None not in others and any(others):
-        reference, test = (inputs.listLabels(labels or ()) for labels in others)
-        raise InputError(f"Neither side has the label {label}: the reference has {reference}, the test {test}.")
 
 
 def ask(pair: Pair) -> tuple[Asked, ...]:

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..base.coordinates import LETTERS_OF_AXES
-from ..base.plain import stored
+from ..base.plain import storeAs
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
 from ..geometry.nearpoints import NearPoints
 from ..geometry.parts import components
@@ -48,7 +48,7 @@ class Place:
     direction: str
     side: str
     normal: tuple[float, float, float]
-    dose: float | None = stored(default=None, isLeftOut=True)
+    dose: float | None = storeAs(default=None, isLeftOut=True)
 
 
 class _Side:

@@ -52,7 +52,8 @@ def sentence(pair: Any) -> str:
     measurements = pair.measurements
     if measurements["HD"].value <= EQUAL if "HD" in measurements else _value(measurements, "IoU") == 1:
         return "The two contours are identical."
-    parts = [_lesions(pair.lesions or ()), _closeness(measurements), _difference(pair)]
+    isPlanar = any(measurement.unit == "mm2" for measurement in measurements.values())
+    parts = [_lesions(pair.lesions or ()), _closeness(measurements, isPlanar), _difference(pair, isPlanar)]
     text = "; ".join(part for part in parts if part)
     return f"{text[:1].upper()}{text[1:]}." if text else "The chosen measurements do not allow a summary."
 
@@ -68,7 +69,7 @@ def _lesions(lesions) -> str:
     return f"{missed or 'none'} of {counted(count, 'lesion')} missed{more}"
 
 
-def _closeness(measurements: Mapping[str, Measurement]) -> str:
+def _closeness(measurements: Mapping[str, Measurement], isPlanar: bool) -> str:
     """Return the closeness of the contours in words: "DSC 0.87, HD95 3.2 mm, 94 % of the surface within 2 mm"."""
     parts = []
     if (dice := _value(measurements, "DSC")) is not None:
@@ -78,13 +79,13 @@ def _closeness(measurements: Mapping[str, Measurement]) -> str:
         parts.append(f"{distance} {_millimeters(measurements[distance].value)}")
     if found := _withParameter(measurements, "NSD_"):
         share, tolerance = found
-        parts.append(f"{_percent(share)} of the {_boundary(measurements)} within {tolerance} mm")
+        parts.append(f"{_percent(share)} of the {'contour' if isPlanar else 'surface'} within {tolerance} mm")
     return ", ".join(parts)
 
 
-def _difference(pair) -> str:
+def _difference(pair, isPlanar: bool) -> str:
     """Return the difference of the contours in words: "test is 4.1 cm3 larger, over-contoured mostly inferiorly"."""
-    measurements = pair.measurements
+    measurements, what = pair.measurements, "area" if isPlanar else "volume"
     causes = {measurement.cause for measurement in measurements.values()}
     isOpen, hasDefect = Cause.NOT_CLOSED in causes, Cause.DEFECT in causes
     parts = []
@@ -93,15 +94,15 @@ def _difference(pair) -> str:
         reference = abs(_value(measurements, "VolumeReference") or 0.0)
         if abs(difference) <= SAME_VOLUME * reference:
             about = "about " if difference else ""
-            parts.append(f"test has {about}the same {'area' if _isPlanar(measurements) else 'volume'}")
+            parts.append(f"test has {about}the same {what}")
         else:
             larger = "larger" if difference > 0 else "smaller"
-            parts.append(f"test is {_size(abs(difference), _isPlanar(measurements))} {larger}")
+            parts.append(f"test is {_size(abs(difference), isPlanar)} {larger}")
     elif (mean := _value(measurements, "SignedMean")) is not None and abs(mean) >= 0.05:
         parts.append(f"test lies {_millimeters(abs(mean))} {'outside' if mean > 0 else 'inside'} on average")
     elif isOpen or hasDefect:
-        what = f"a {_boundary(measurements)} {'is not closed' if isOpen else 'has a defect'}"
-        return f"{what}, so inside, outside and {'areas' if _isPlanar(measurements) else 'volumes'} are undefined"
+        why = f"a {'contour' if isPlanar else 'surface'} {'is not closed' if isOpen else 'has a defect'}"
+        return f"{why}, so inside, outside and {what}s are undefined"
     if contoured := _whereContoured(pair):
         parts.append(contoured if parts else f"test is {contoured}")
     return ", ".join(parts)
@@ -128,14 +129,6 @@ def _whereContoured(pair) -> str:
     if len(named) == 2 and not any(sides):
         return "over- and under-contoured"
     return " and ".join(f"{which}-contoured{side}" for which, side in zip(named, sides, strict=True))
-
-
-def _isPlanar(measurements: Mapping[str, Measurement]) -> bool:
-    return any(measurement.unit == "mm2" for measurement in measurements.values())
-
-
-def _boundary(measurements: Mapping[str, Measurement]) -> str:
-    return "contour" if _isPlanar(measurements) else "surface"
 
 
 def _value(measurements: Mapping[str, Measurement], key: str) -> float | None:
@@ -170,11 +163,9 @@ def _fraction(share: float) -> str:
 def _percent(share: float) -> str:
     """Return a fraction in %; only 1 is shown as 100 % and only 0 as 0 %."""
     percent = 100 * share
-    if percent >= 100 - 1e-9 or percent <= 1e-9:
-        return f"{percent:.0f} %"
-    if percent < 0.5:
+    if 1e-9 < percent < 0.5:
         return "less than 1 %"
-    if percent < 99.5:
+    if not 99.5 <= percent < 100 - 1e-9:
         return f"{percent:.0f} %"
     return f"{min(percent, 99.9):.1f} %" if percent < 99.95 else "more than 99.9 %"
 

@@ -3,47 +3,43 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
-from contextlib import closing, nullcontext
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Collection, Iterable
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..base.errors import InputError, asPath
+from ..base.errors import InputError
 from ..base.parallel import availableProcessors, requireWorkers
 from ..base.texts import counted, oneLine
-from ..batch.summaryoptions import (
-    BONFERRONI,
-    CORRECTIONS,
-    EMPTY,
-    LEAVE_OUT,
-    MISSING,
-    TREATMENTS,
-    Options,
-)
+from ..batch.summaryoptions import CORRECTIONS, MISSING, TREATMENTS, Options
 from ..conventions.convention import OWN_CONVENTION
 from ..model.naming import findMeant, hintAt, labelNumber, parse
-from .batchplan import Plan, planFrom
-from .options import addOutput, addProtocol, addReport, addSettings, addShared, pathFrom, requireWritable
+from .options import (
+    addOutput,
+    addProtocol,
+    addReport,
+    addSettings,
+    addShared,
+    choicesFrom,
+    namesFrom,
+    pathFrom,
+    reportAsked,
+    requireOutput,
+    requireWritable,
+    settingsFrom,
+    tellWithoutEffect,
+)
 from .parsing import Parser
-from .results import finalStatus, progressBar, tellFailures, tellWhere, terminalWidth
+from .results import finalStatus, tellFailures, tellWhere, terminalWidth
 from .structuredreports import addStructuredReport
 
 if TYPE_CHECKING:
-    from ..batch.batchresults import BatchResults
-    from ..batch.cases import Task
-    from ..batch.collected import Collected
-    from ..batch.resultfiles import CohortFiles
-    from ..batch.statistics import Summary
-    from ..case.protocol.protocol import Protocol
-    from ..settings.settings import Settings
+    from ..batch.cases import CaseList
+    from .batchrun import Done, Plan
 
 NOTHING_RUN = 2
-# Runs tasks and yields each with its outcome.
-RunTasks = Callable[[Sequence["Task"]], Generator[tuple["Task", dict], None, None]]
 
 
 def fill(parser: Parser) -> None:
@@ -89,19 +85,19 @@ def fill(parser: Parser) -> None:
     parser.addFurther(
         "--infinite",
         choices=TREATMENTS,
-        default=LEAVE_OUT,
+        default=Options.treatment,
         help="how means and standard deviations treat infinite values (%(default)s)",
     )
     parser.addFurther(
         "--missing",
         choices=MISSING,
-        default=EMPTY,
+        default=Options.missing,
         help="treat structures that one side of a case lacks as empty, or leave them out (%(default)s)",
     )
     parser.addFurther(
         "--correction",
         choices=CORRECTIONS,
-        default=BONFERRONI,
+        default=Options.correction,
         help="how p is corrected for the number of tests: of each measurement, or of all (%(default)s)",
     )
     addShared(parser.addFurther, "--resamples", "--seed", "--grid-uncertainty")
@@ -117,15 +113,16 @@ def run(options: argparse.Namespace) -> int:
     """
     requireWorkers(options.workers)
     plan = planFrom(options)
-    from ..batch import tasks as cohort
     from ..batch.resultfiles import CohortFiles
+    from ..batch.tasks import cluster
+    from .batchrun import carryOut
 
     here = nullcontext((None, options.workers or availableProcessors()))
     with (
-        cohort.cluster(options.scheduler) if options.scheduler else here as (executor, workers),
+        cluster(options.scheduler) if options.scheduler else here as (executor, workers),
         CohortFiles(plan.output, plan.tasks, options.overwrite) as files,
     ):
-        done = carryOut(plan, files, partial(cohort.runAll, workers=workers, executor=executor))
+        done = carryOut(plan, files, workers, executor)
     tell(plan, done)
     if not done.found.cohort.roster.hasPairs:
         if done.counts["ok"]:
@@ -134,176 +131,85 @@ def run(options: argparse.Namespace) -> int:
     return finalStatus(bool(done.failures), [verdict for _, verdict in done.found.judged], options.fail_on)
 
 
-def compareBatch(
-    cases: str | os.PathLike,
-    settings: Settings | None = None,
-    *,
-    output: str | os.PathLike,
-    tests: str | os.PathLike | Mapping[str, str | os.PathLike] | None = None,
-    protocol: Protocol | str | os.PathLike | None = None,
-    names: Collection[str] | None = None,
-    choices: Mapping[str, str] | None = None,
-    labelNames: Mapping[int, str] | str | Path | None = None,
-    dose: str | Path | Sequence[str] | None = None,
-    options: Options | None = None,
-    isReported: bool = False,
-    overwrites: bool = False,
-    workers: int = 1,
-) -> BatchResults:
-    """Compare many cases, write and summarize the results as the command batch does, and return them.
+def planFrom(options: argparse.Namespace) -> Plan:
+    """Return what the options ask for, once all of it is known to be possible.
 
-    A case that fails stops no other. The same call goes on where it was interrupted.
-
-    Parameters
-    ----------
-    cases : str | os.PathLike
-        A table with the columns case, reference and test, as for readCases(); with tests the folder of the references.
-    settings : Settings | None, optional
-        What to measure and how; None means the defaults.
-    output : str | os.PathLike
-        Folder of the results.
-    tests : str | os.PathLike | Mapping[str, str | os.PathLike] | None, optional
-        The folder of the tests, or the folders of several methods by their names; None for a table.
-    protocol : Protocol | str | os.PathLike | None, optional
-        Judges cases without one of their own: a Protocol, a file, or the name of an example.
-    names : Collection[str] | None, optional
-        Structures to compare, in any spelling; all when None.
-    choices : Mapping[str, str] | None, optional
-        Names of test structures by names of reference structures, compared in every case that has both.
-    labelNames : Mapping[int, str] | str | Path | None, optional
-        Names, by number, of labels that have none of their own, or a file with them.
-    dose : str | Path | Sequence[str] | None, optional
-        Of a plan, for cases without one of their own; several RTDOSE of its parts as FILE or FILE=WEIGHT.
-    options : Options | None, optional
-        For the statistics; None means the usual ones.
-    isReported : bool, optional
-        Whether to write a report for each case, and a page about all.
-    overwrites : bool, optional
-        Whether results in the folder that were made with other settings, or of other cases, are removed. If not, they
-        are an error.
-    workers : int, optional
-        Number of processes. With 1 all is done in this process; more start anew what runs this, so that a script needs
-        `if __name__ == "__main__":`.
-
-    Returns
-    -------
-    BatchResults
-        Its remarks say what folders hold and what a method lacks.
-
-    Raises
-    ------
-    ValueError
-        For a table or folders that cannot be read, and for arguments that no batch can have.
+    Columns of the list and options that have no effect are named on standard error. Raises InputError.
     """
-    requireWorkers(workers)
-    from ..batch import tasks as cohort
-    from ..batch.batchresults import BatchResults, readBatch
-    from ..batch.casefolders import casesIn
+    if options.seed < 0:
+        raise InputError(f"The seed must not be negative, not {options.seed}.")
+    settings = settingsFrom(options)
+    if options.output is not None:
+        requireWritable(options.output)
+    from ..base.texts import commaSeparated
+    from ..batch.plots import keysToPlot, requirePlots
+    from ..batch.resultfiles import columnsOf, requireInputsKept
+    from ..case.protocol.protocol import readProtocol
+    from ..io.doses import weightedDoses
+    from ..io.labelnames import labelNamesFrom
+    from ..model.ignored import IGNORE
+    from .batchrun import planOf, withReports, withStructuredReports
+
+    statistics = Options(
+        treatment=options.infinite,
+        resamples=options.resamples,
+        seed=options.seed,
+        missing=options.missing,
+        correction=options.correction,
+    )
+    given = _casesFrom(options)
+    for sentence in given.remarks:
+        print(f"segment-metrics: {oneLine(sentence)}", file=sys.stderr)
+    if settings.ignore is None and IGNORE in labelNamesFrom(given.labels).values():
+        print(f"segment-metrics: The label {IGNORE} counts on neither side where a reference has it.", file=sys.stderr)
+    for option in options.pair:
+        if option.endswith("="):
+            raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
+    pairs = [(reference, test) for reference, test in choicesFrom(options.pair) if test is not None]
+    protocol = None if options.protocol is None else readProtocol(options.protocol)
+    names, dose = options.structure or (), options.dose or None
+    plan = planOf(given, settings, options.output, protocol, pairs, names, dose, statistics)
+    if options.grid_uncertainty:
+        tasks = [replace(task, isSpread=True, fingerprint=f"grid+{task.fingerprint}") for task in plan.tasks]
+        plan = replace(plan, tasks=tasks)
+    if given.sheet.ignored:
+        ignored = oneLine(commaSeparated(given.sheet.ignored))
+        print(f"segment-metrics: {given.sheet.source}: ignored columns: {ignored}", file=sys.stderr)
+    tellWithoutEffect(options, plan.settings, {task.protocol for task in plan.tasks}, ["labelWeights"])
+    # an error in a protocol is reported as the problem of a task
+    if options.fail_on and not any(task.protocol or task.problem for task in plan.tasks):
+        raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
+    if options.plots is not None:
+        requirePlots()
+        plotted = namesFrom(options.plots)
+        keysToPlot(plotted, columnsOf(plan.tasks))
+        plan = replace(plan, plotted=plotted, plottedStructures=options.plot_structure or ())
+    elif options.plot_structure:
+        raise InputError("--plot-structure chooses structures for --plots, which is missing.")
+    doses = [path for path, _ in weightedDoses(options.dose, Path())]
+    inputs = (options.cases, options.protocol, given.labels, options.settings, *doses)
+    requireInputsKept(requireOutput(options), [Path(file) for file in inputs if isinstance(file, (str, Path))])
+    if options.sr:
+        plan = withStructuredReports(plan, hasCopies=not options.sr_by_name)
+    return withReports(plan, options.report_conventions) if reportAsked(options) else plan
+
+
+def _casesFrom(options: argparse.Namespace) -> CaseList:
+    """Return the cases in a table, or in a folder of references and one of tests for each method."""
+    from ..batch.casefolders import casesIn, methodFolders
     from ..batch.cases import readList
-    from ..batch.resultfiles import CohortFiles, requireInputsKept
-    from ..batch.summarywriting import lackingCases
-    from ..case.protocol.protocol import asProtocol
-    from ..model.structures import asName
-    from ..settings.settings import asSettings
-    from .batchplan import planOf, withReports
 
-    path, folder = asPath(cases), asPath(output)
-    requireWritable(folder)
-    requireInputsKept(folder, [path])
-    if tests is None:
-        given = readList(path, labelNames)
-    else:
-        methods = tests.items() if isinstance(tests, Mapping) else [("", tests)]
-        given = casesIn(path, [(name, asPath(one)) for name, one in methods], labelNames)
-    pairs = [(asName(name), asName(other)) for name, other in (choices or {}).items()]
-    chosen = [asName(one) for one in ([names] if isinstance(names, (str, int)) else names or ())]
-    plan = planOf(given, asSettings(settings), folder, asProtocol(protocol), pairs, chosen, dose, options)
-    plan = withReports(plan) if isReported else plan
-    with CohortFiles(folder, plan.tasks, overwrites) as files:
-        done = carryOut(plan, files, partial(cohort.runAll, workers=workers, isHere=True))
-    remarks = [*given.remarks, *lackingCases(done.found.cohort)]
-    return BatchResults([*readBatch(folder).outcomes, *done.broken], given.cases, remarks)
-
-
-@dataclass(frozen=True)
-class Done:
-    """What a batch found.
-
-    broken: outcomes of lines that are no tasks. failures: these, and outcomes of cases that failed. counts: numbers of
-    cases: given, ok, failed, and repeated from an earlier run. undrawn: sentences on what was not drawn.
-    """
-
-    found: Collected
-    broken: Sequence[dict]
-    failures: Sequence[dict]
-    counts: Mapping[str, int]
-    summaries: Sequence[Summary]
-    undrawn: Sequence[str]
-
-
-def carryOut(plan: Plan, files: CohortFiles, runTasks: RunTasks) -> Done:
-    """Run all cases of a plan that have no outcome yet, and write all there is to say about them."""
-    from ..batch import tasks as cohort
-    from ..batch.cases import FAILED
-    from ..batch.collected import Collected
-
-    repeated = len(files.done)
-    # lines that are not tasks, such as a second one of the same case, are only rows of the tables
-    broken = [cohort.runCase(task) for task in plan.tasks if task.problem]
-    for outcome in broken:
-        files.addRows(outcome)
-    waiting = [task for task in plan.tasks if not task.problem and task.key not in files.done]
-    failed: dict[tuple[str, str], dict] = {}
-    try:
-        with progressBar(len(waiting), "case") as progress, closing(runTasks(waiting)) as outcomes:
-            for task, outcome in outcomes:
-                files.add(outcome)
-                if outcome["status"] == FAILED:
-                    failed[task.key] = {**outcome, "pairs": []}
-                progress(task.title)
-    except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
-        done = f"done so far: {len(files.done)} of {counted(len(plan.tasks), 'case')}, kept in {plan.output}{os.sep}"
-        print(oneLine(f"segment-metrics: {done}; run the same command again to go on from there"), file=sys.stderr)
-        raise
-    files.rewriteTables(broken)
-    # in the order of the tasks, whichever was completed first
-    failures = [*broken, *(failed[task.key] for task in waiting if task.key in failed)]
-    given = len(plan.tasks)
-    counts = {"given": given, "ok": given - len(failures), "failed": len(failures), "repeated": repeated}
-    found = Collected(files.outcomes(), broken, files.roster, plan.given.cases)
-    return Done(found, broken, failures, counts, *writeStatistics(plan, found, files, counts))
-
-
-def writeStatistics(
-    plan: Plan, found: Collected, files: CohortFiles, counts: Mapping[str, int]
-) -> tuple[list[Summary], list[str]]:
-    """Write what there is to say about all cases; return the summaries, and in a sentence why nothing was drawn.
-
-    counts: as of Done.
-    """
-    from ..batch.plots import removePlots, writePlots
-    from ..batch.resultfiles import writeParquet
-    from ..batch.statistics import compareMethods
-    from ..batch.summarywriting import lackingCases, writeSummary
-
-    cohort, statistics, convention = found.cohort, plan.statistics, plan.settings.convention
-    tests = compareMethods(cohort, statistics)
-    content = found.page.content(cohort, statistics, tests) if plan.isReported else None
-    files.writeIndex(found.lines, Path(plan.given.sheet.source).stem, content, lackingCases(cohort))
-    summaries = writeSummary(cohort, statistics, tests, counts, plan.output, convention, found.alarms)
-    found.lesionSizes.write(plan.output)
-    undrawn = []
-    if plan.plotted is None:
-        removePlots(plan.output, unless=statistics)
-    else:
-        drawn = plan.plotted, plan.plottedStructures
-        try:
-            if not writePlots(cohort, statistics, tests, plan.output, *drawn, convention):
-                undrawn = ["Nothing could be drawn, as no test has a structure."]
-        except InputError as error:  # the numbers are there, whatever was asked to be drawn of them
-            undrawn = [oneLine(str(error))]
-    writeParquet(plan.output)
-    return summaries, undrawn
+    tests = None if options.test_dir is None else methodFolders(options.test_dir)
+    if options.reference_dir is None and tests is None:
+        if options.cases is None:
+            raise InputError("Cases are given as a table, or as folders with --reference-dir and --test-dir.")
+        return readList(options.cases, options.label_names)
+    if options.cases is not None:
+        raise InputError(f"Cases are given as a table or as folders, not as both: leave out {options.cases}.")
+    if options.reference_dir is None or tests is None:
+        missing = "--reference-dir" if options.reference_dir is None else "--test-dir"
+        raise InputError(f"Folders are compared with --reference-dir and --test-dir; {missing} is missing.")
+    return casesIn(options.reference_dir, tests, options.label_names)
 
 
 def tell(plan: Plan, done: Done) -> None:

@@ -39,7 +39,7 @@ def makeDisplayed(structure: Structure) -> Structure:
     """Return a structure with the surface that Slicer displays, whose classes are not imported before."""
     from ..mrml import inputs
 
-    return inputs.displayed(structure)
+    return inputs.asDisplayed(structure)
 
 
 class WrittenPair(NamedTuple):

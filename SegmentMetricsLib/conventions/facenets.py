@@ -68,14 +68,11 @@ def _measure(source: tuple, target: tuple, spacing: np.ndarray) -> Sample:
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
     goals = np.unique(target[1], axis=0)
     distances = np.zeros(len(faces))
-    apart = np.flatnonzero(~np.isin(_number(faces), _number(goals)))
+    # a unique number for every face
+    number = np.array([1 << 42, 1 << 21, 1])
+    apart = np.flatnonzero(~np.isin((faces + (1 << 20)) @ number, (goals + (1 << 20)) @ number))
     distances[apart] = _toFaces(corners[apart].mean(axis=1), goals, spacing)
     return Sample(distances, areas)
-
-
-def _number(faces: np.ndarray) -> np.ndarray:
-    """Return a unique number for every face (n, 3)."""
-    return (faces + (1 << 20)) @ np.array([1 << 42, 1 << 21, 1])
 
 
 def _toFaces(points: np.ndarray, faces: np.ndarray, spacing: np.ndarray) -> np.ndarray:

@@ -53,9 +53,13 @@ def gridBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
         places = grid.toWorld((blocks + sides / 2) / along - 0.5)
         # the largest distance from the middle of a block to a corner
         reach = float(np.linalg.norm(grid.axes * ((sides - 1) / along) @ corners, axis=0).max())
+        reach += ROUNDING if reach else 0.0
         for number, state in enumerate(states.T):
             rows = np.flatnonzero(state == UNKNOWN)
-            state[rows] = statesAround(boundaries.search(number).signedDistances(places[rows]), tolerance, reach)
+            signed = boundaries.search(number).signedDistances(places[rows])  # negative inside
+            isIn = (signed < -TIE_TOLERANCE - reach) & (signed > TIE_TOLERANCE - tolerance + reach)
+            isOutside = (signed >= reach - TIE_TOLERANCE) | (signed <= TIE_TOLERANCE - tolerance - reach)
+            state[rows] = np.select([isIn, isOutside], [IN_BAND, OUTSIDE], UNKNOWN)
         isKnown = (states != UNKNOWN).all(axis=1)
         within = states[isKnown] == IN_BAND
         both += int(np.count_nonzero(within.all(axis=1)) * sides.prod())
@@ -66,15 +70,3 @@ def gridBands(boundaries: BoundaryPair, masks: tuple[Mask, Mask], tolerance: flo
             left.append((parts, np.repeat(states[~isKnown], len(halves), axis=0), side // 2))
     scale = grid.voxelSize / int(along.prod())
     return Bands(both * scale, either * scale)
-
-
-def statesAround(signed: np.ndarray, tolerance: float, reach: float) -> np.ndarray:
-    """Return the states (n,) of the surroundings, up to `reach` mm, of places: in a band, outside it, or unknown.
-
-    signed: (n,) signed distances in mm of the places to the band's boundary, negative inside.
-    """
-    if reach:
-        reach += ROUNDING
-    isIn = (signed < -TIE_TOLERANCE - reach) & (signed > TIE_TOLERANCE - tolerance + reach)
-    isOutside = (signed >= reach - TIE_TOLERANCE) | (signed <= TIE_TOLERANCE - tolerance - reach)
-    return np.select([isIn, isOutside], [IN_BAND, OUTSIDE], UNKNOWN)

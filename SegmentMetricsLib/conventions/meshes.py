@@ -69,13 +69,9 @@ def numbersOf(where: str, bands: Number) -> dict[str, Number]:
 
 def boundariesOf(sampling: Sampling) -> BoundaryPair:
     """Return the boundaries that reference values are measured on."""
-
-    def make() -> BoundaryPair:
-        reach = max(sampling.pair.settings.tolerances, default=0.0)
-        reference, test = sampling.structures
-        return BoundaryPair(reference.surface, test.surface, reach)
-
-    return sampling.keep("unsmoothed", make)
+    reach = max(sampling.pair.settings.tolerances, default=0.0)
+    reference, test = sampling.structures
+    return sampling.keep("unsmoothed", lambda: BoundaryPair(reference.surface, test.surface, reach))
 
 
 def samples(boundaries: BoundaryPair, subdivisions: int) -> tuple[Sample, Sample]:

@@ -87,9 +87,13 @@ class Candidate:
     difference: float = math.nan
     isExact: bool = False
 
+    @property
+    def how(self) -> str:
+        """The direction and the mistake in words, "" for neither."""
+        return ", ".join(filter(None, (self.direction, self.mistake)))
+
     def __str__(self) -> str:
-        how = ", ".join(filter(None, (self.direction, self.mistake)))
-        return f"{self.key} of {'; '.join(self.tools)}{f' ({how})' if how else ''}: {self.text()}"
+        return f"{self.key} of {'; '.join(self.tools)}{f' ({self.how})' if self.how else ''}: {self.text()}"
 
     def text(self) -> str:
         """Return value and unit in readable form."""

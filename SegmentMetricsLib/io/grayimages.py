@@ -56,27 +56,25 @@ def _fromFile(path: Path) -> GrayImage:
     _, image = readChecked(path, suffix)
     if segmentHeaders(image) or suffix == SEGMENTATION_SUFFIX:
         raise InputError("this is a segmentation, not the image that it was drawn on.")
-    grid = _gridOf(image)
+    values, grid = _contentOf(image)
     header = nifti.check(path) if suffix in NIFTI_SUFFIXES else None
-    return GrayImage(_valuesOf(image), grid, name=path.name, frameOfReference=frameOfReference(image, header))
+    return GrayImage(values, grid, name=path.name, frameOfReference=frameOfReference(image, header))
 
 
-def _gridOf(image: SimpleITK.Image) -> Grid:
-    """Return the grid of an image. Raises InputError unless it has one value per voxel, in 2 or 3 dimensions."""
+def _contentOf(image: SimpleITK.Image) -> tuple[np.ndarray, Grid]:
+    """Return the values [k, j, i] of an image as they are shown, and its grid.
+
+    Raises InputError unless it has one value per voxel, in 2 or 3 dimensions, and if they are complex or not finite.
+    """
     if image.GetNumberOfComponentsPerPixel() > 1:
         number = image.GetNumberOfComponentsPerPixel()
         raise InputError(f"it has {number} values per voxel, as color images have; an image of gray values is needed.")
     if image.GetDimension() > 3:
         raise InputError(f"it has {image.GetDimension()} dimensions; choose one of its volumes and save it by itself.")
-    return Grid.fromImage(image)
-
-
-def _valuesOf(image: SimpleITK.Image) -> np.ndarray:
-    """Return the values [k, j, i] as they are shown. Raises InputError if they are complex or none is finite."""
     values = SimpleITK.GetArrayFromImage(image)
     if values.dtype.kind == "c":
         raise InputError("its values are complex; an image of gray values is needed.")
-    return shownValues(values[None] if values.ndim == 2 else values)
+    return shownValues(values[None] if values.ndim == 2 else values), Grid.fromImage(image)
 
 
 def _fromSeries(path: Path) -> GrayImage:
@@ -131,7 +129,7 @@ def _read(names: Sequence[str], header: SimpleITK.ImageFileReader) -> GrayImage:
             image = SimpleITK.ReadImage(shown[0] if len(shown) == 1 else shown)
     except RuntimeError as error:
         raise InputError("the DICOM series is damaged, incomplete, or compressed in a way that is not read.") from error
-    values, grid, remarks = _valuesOf(image), _gridOf(image), []
+    (values, grid), remarks = _contentOf(image), []
     # a copy of the same image is nothing to talk about
     instances = {name: one.instance for one, name in slices.items()}
     known = {instances.get(name) for name in shown}

@@ -112,19 +112,14 @@ def _labelsFrom(given: object, place: str) -> Labels:
     several = list(given) if isinstance(given, list | tuple) else [given]
     labels: list[int] = []
     for number in several:
-        if (label := _labelFrom(number)) is None:
+        if isinstance(number, str) and NUMBER.fullmatch(number.strip()) and number.isascii():
+            number = int(number)
+        if not isinstance(number, int) or isinstance(number, bool) or number < 0:
             raise InputError(oneLine(f"{place}: a label is a whole number from 0, not {number!r}."))
-        labels.append(label)
+        labels.append(number)
     if not labels or (len(labels) > 1 and BACKGROUND in labels):
         raise InputError(f"{place}: a region consists of labels from 1, not of {several}.")
     return labels[0] if len(set(labels)) == 1 else tuple(sorted(set(labels)))
-
-
-def _labelFrom(number: object) -> int | None:
-    """Return the label of a nonnegative integer or of a text of digits, or None for anything else."""
-    if isinstance(number, str) and NUMBER.fullmatch(number.strip()) and number.isascii():
-        return int(number)
-    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else None
 
 
 def _ofJson(source: str, text: str) -> Iterator[tuple[str, object, object]]:

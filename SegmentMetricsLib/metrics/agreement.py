@@ -111,10 +111,7 @@ def fallout(exactCounts: Counts) -> float:
     formula=r"\mathrm{FNR} = \frac{\mathrm{FN}}{\mathrm{TP} + \mathrm{FN}} = 1 - \mathrm{TPR}",
 )
 def missRate(exactCounts: Counts) -> float:
-    """Share of the reference that the test lacks, counted in voxels.
-
-    In [0, 1].
-    """
+    """Share of the reference that the test lacks, counted in voxels."""
     nothing = f"the reference encloses no {exactCounts.unit}"
     return ratio(exactCounts.falseNegative, exactCounts.reference, exactCounts, nothing)
 
@@ -194,10 +191,7 @@ def globalConsistencyError(exactCounts: Counts) -> float:
     r"\mathrm{FN}}",
 )
 def volumetricSimilarity(exactCounts: Counts) -> float:
-    """How alike the two volumes are, wherever they lie, counted in voxels.
-
-    In [0, 1].
-    """
+    """How alike the two volumes are, wherever they lie, counted in voxels."""
     whole = exactCounts.reference + exactCounts.test
     return ratio(whole - abs(exactCounts.falseNegative - exactCounts.falsePositive), whole, exactCounts)
 

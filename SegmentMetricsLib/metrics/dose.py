@@ -200,18 +200,13 @@ def ofBoth(
             steps=("metrics.dose.dosesInside",), variants=OF_EITHER, **common,
         )(function)  # fmt: skip
 
-        def minus(bothDoses: tuple[DoseVolume, DoseVolume], value: float | None) -> float:
-            return difference(bothDoses, function, value)
-
-        minus.__module__, minus.__qualname__ = function.__module__, difference.__qualname__
         metric(
             f"{name}{DIFFERENCE}", f"{title}, test minus reference", ICRU, low=-whole, high=whole, identity=0,
             description=f"{title} of the test, minus that of the reference; the plan was made for one of the two.",
             heading=f"{name} diff.", isMain=isMain, trend="any" if parameter else "", steps=(code,),
             formula=rf"{symbol.partition('_')[0]}_\Delta = {symbol}(B) - {symbol}(A)",
-            variants=({"value": Named(parameter) if parameter else None},), **common,
-        )(minus)  # fmt: skip
-        vars(function)["metrics"] += vars(minus)["metrics"]
+            function=difference, variants=({"number": function, "value": parameter and Named(parameter)},), **common,
+        )(function)  # fmt: skip
         return function
 
     return declare

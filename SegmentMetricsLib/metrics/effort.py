@@ -15,9 +15,10 @@ import numpy as np
 from ..base.errors import Undefined
 from ..base.progress import checkpoint
 from ..distances.surfacedistances import withTies
-from ..geometry import slicing
+from ..geometry import crosssections, meshing, slicing
 from ..geometry.closest import ROUNDINGS
 from ..geometry.crosssections import CrossSections
+from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.nearcontour import NearContour
 from ..geometry.slicing import SliceStack
@@ -33,6 +34,44 @@ VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
 # Where a contour crosses the tolerance, it is bisected down to pieces of this length in mm; for tolerances below 1 mm,
 # of this fraction of the tolerance.
 SHORTEST_PIECE = 0.0001
+
+
+@quantity()
+def slicedSide(pair: Pair, which: int, sliceGrid: Grid) -> Mask | CrossSections:
+    """Return the voxels of the reference (0) or the test (1) if they coincide with a grid's, else its cross-sections.
+
+    The slices along the k axis cut the unsmoothed surface of the voxels, or the mesh. Raises Undefined for a mesh
+    without an inside.
+    """
+    structure = pair.structures[which]
+    if structure.mask is not None and structure.mask.fits(sliceGrid):
+        return structure.mask.on(sliceGrid)
+    if structure.mask is None:
+        pair.requireClosed(structure)
+    return crosssections.cut(voxelSurfaces(pair.given[which]), sliceGrid, _within(pair, sliceGrid))
+
+
+def solidOf(pair: Pair, which: int, side: Mask | CrossSections) -> Mask | CrossSections:
+    """Return the voxels or cross-sections from which the area of a structure is computed. side: from slicedSide().
+
+    Cross-sections are those of the voxels as boxes, as everywhere where volumes are counted.
+    """
+    given = pair.given[which]
+    if isinstance(side, Mask) or given.mask is None:
+        return side
+    return crosssections.cut(crosssections.boxesOf(given.mask), side.grid, _within(pair, side.grid))
+
+
+def voxelSurfaces(structure: Structure) -> Surface:
+    """Return the surface made from a structure's voxels, or the given one if it has no voxels."""
+    if structure.mask is None or structure.givenSurface is None:
+        return structure.surface
+    return meshing.fromMask(structure.mask)
+
+
+def _within(pair: Pair, grid: Grid) -> tuple[int, int] | None:
+    """Return the first and the last compared slice along the k axis of a grid, None for all slices."""
+    return None if pair.extent.slab is None else pair.extent.slab.rows(grid, 2)
 
 
 @quantity()

@@ -256,7 +256,7 @@ def hazardField(pair: Pair) -> HazardField:
     field = _fields.get(key)
     if field is None:
         if isOfDose:
-            field = _fieldOfDose(pair, grid, box)
+            field = hazardOfDose(cast(Dose, pair.dose), pair.settings.prescription, grid, box)
         else:
             given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
             if not given:
@@ -272,14 +272,12 @@ def kernelOf(settings: Any) -> Kernel:
     return Kernel(s.hazardKernel, s.hazardReach, s.hazardPower, s.hazardDecay, s.hazardCombination)
 
 
-def _fieldOfDose(pair: Pair, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> HazardField:
-    """Return the dose as a share of the prescription, at most 1; outside the dose's grid there is no hazard."""
-    dose, full = cast(Dose, pair.dose), cast(float, pair.settings.prescription)
+def hazardOfDose(dose: Dose, full: float, grid: Grid, box: tuple[np.ndarray, np.ndarray]) -> HazardField:
+    """Return the dose as a share of a full one in Gy, at most 1; outside the dose's grid there is no hazard."""
     low, high = box
     values = np.zeros((high - low + 1)[::-1])
     for layer, points in _slices(values, low, grid):
-        doses, isWithin = dose.at(points)
-        layer[:] = np.where(isWithin, np.minimum(doses / full, 1), 0).reshape(layer.shape)
+        layer[:] = np.minimum(dose.knownAt(points, 0) / full, 1).reshape(layer.shape)
     return HazardField(values, low, grid, box)
 
 
@@ -295,12 +293,11 @@ def _critical(pair: Pair, structure: Structure, grid: Grid) -> Mask | Surface:
         if np.prod(np.ptp(corners, axis=0) + 1) > LARGEST_GRID:
             return structure.surface
     mask = structure.mask.on(grid) if structure.mask is not None else voxelization.maskOf(structure.surface, grid)
-    # a structure too thin to contain a voxel center is dangerous all the same
-    return _voxelsCrossedBy(structure.surface, grid) if mask.isEmpty else mask
-
-
-def _voxelsCrossedBy(surface: Surface, grid: Grid) -> Mask:
-    """Return the voxels that a boundary crosses, except for those that it only grazes at a corner."""
+    if not mask.isEmpty:
+        return mask
+    # a structure too thin to contain a voxel center is dangerous all the same: the voxels that its boundary crosses,
+    # except for those that it only grazes at a corner
+    surface = structure.surface
     corners = surface.points[surface.cells]
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max()
     subdivisions = max(0, math.ceil(math.log2(4 * longest / grid.spacing.min())))

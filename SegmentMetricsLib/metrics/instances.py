@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import Undefined
-from ..base.plain import stored
+from ..base.plain import storeAs
 from ..base.progress import checkpoint
 from ..geometry import voxelization
 from ..geometry.grids import Grid
@@ -96,12 +96,6 @@ class Lesions:
     def center(self, lesions: Sequence[int]) -> np.ndarray:
         """Return the LPS center of mass (3,) of some lesions together in mm."""
         return self.grid.toWorld(self.voxelsOf(lesions).mean(axis=0)[None])[0]
-
-    @cached_property
-    def boxes(self) -> tuple[np.ndarray, np.ndarray]:
-        """The lowest and the highest indices i, j, k (m, 3) of the lesions' voxels."""
-        low, high = ([function(self.voxels[rows], axis=0) for rows in self._rows] for function in (np.min, np.max))
-        return np.reshape(low, (-1, 3)), np.reshape(high, (-1, 3))
 
 
 @dataclass(frozen=True)
@@ -237,20 +231,18 @@ def _sharedVoxels(reference: Lesions, test: Lesions) -> tuple[np.ndarray, np.nda
 
 def _sharedVolumes(reference: Lesions, test: Lesions) -> tuple[np.ndarray, np.ndarray]:
     """Return the pairs (q, 2) of lesions on two grids that overlap, and the volumes (q,) in mm3 that they share."""
-    low, high = test.boxes
+    others = [test.mask([lesion]) for lesion in range(test.count)]
     # the box around each lesion of the test, among the voxels of the reference
-    ends = np.stack([low - 0.5, high + 0.5])
-    corners = np.stack([ends[[x, y, z], :, range(3)].T for x, y, z in np.ndindex(2, 2, 2)], axis=1)
-    seen = reference.grid.toIndex(test.grid.toWorld(corners.reshape(-1, 3))).reshape(corners.shape)
+    seen = np.array([reference.grid.toIndex(other.corners()) for other in others])
     low, high = seen.min(axis=1), seen.max(axis=1)
     if reference.grid.flatAxis is not None:  # both are in one plane
         low[:, reference.grid.flatAxis], high[:, reference.grid.flatAxis] = -np.inf, np.inf
     pairs, shared = [], []
-    for lesion, (first, last) in enumerate(zip(*reference.boxes)):
-        for other in np.flatnonzero(((low < last + 0.5) & (high > first - 0.5)).all(axis=1)).tolist():
+    for lesion in range(reference.count):
+        own = reference.mask([lesion])
+        for other in np.flatnonzero(((low < own.high + 0.5) & (high > own.low - 0.5)).all(axis=1)).tolist():
             checkpoint()
-            volume = sharedVolume(*finerFirst(reference.mask([lesion]), test.mask([other])))
-            if volume:
+            if volume := sharedVolume(*finerFirst(own, others[other])):
                 pairs.append((lesion, other))
                 shared.append(volume)
     return np.array(pairs, int).reshape(-1, 2), np.array(shared, float)
@@ -703,10 +695,10 @@ class Lesion:
     event: str
     volumeReference: float
     volumeTest: float
-    dice: float | None = stored("DSC", None)
-    iou: float | None = stored("IoU", None)
-    hausdorff: float | None = stored("HD95", None)
-    mean: float | None = stored("MASD", None)
+    dice: float | None = storeAs("DSC", None)
+    iou: float | None = storeAs("IoU", None)
+    hausdorff: float | None = storeAs("HD95", None)
+    mean: float | None = storeAs("MASD", None)
     centerDistance: float | None = None
     clearance: float | None = None
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)

@@ -338,6 +338,7 @@ def metric(
         paragraph = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
         isCounted = not {"counts", "exactCounts"}.isdisjoint(argumentsOf(function))
         said: dict[str, Any] = {
+            "function": function,
             "key": key,
             "title": title,
             "source": source,
@@ -362,7 +363,7 @@ def metric(
                             own[name] = template.replace(f"{{{word}}}", text)
             # some of them are words of texts only, or properties
             own["given"] = {name: value for name, value in variant.items() if name not in own}
-            found.append(Metric(function=function, **own))
+            found.append(Metric(**own))
         vars(function).setdefault("metrics", []).extend(found)
         return function
 

@@ -199,10 +199,10 @@ class SidesOfTriples:
         asked = triples.compress(self._known[0].take(triples) == 0)
         if len(asked):
             asked = np.unique(asked)
-            self._known[:, asked] = self._found(asked)
+            self._known[:, asked] = self._compute(asked)
         return self._known.ravel().take(isInside * self._known.shape[1] + triples)
 
-    def _found(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _compute(self, triples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the sides (n,) for positions outside the reference, and for those inside, by triple (n,)."""
         tables = self.tables
         triangles, trianglesOf, *_ = caseTable()

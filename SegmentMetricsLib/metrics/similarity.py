@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from statistics import median
 from typing import NamedTuple, cast
 
@@ -22,13 +22,13 @@ from ..distances.surfacedistances import touching
 from ..geometry import crosssections, slicecontours
 from ..geometry.contours import insideContours, liesInPlane
 from ..geometry.crosssections import CrossSections
-from ..geometry.nearcontour import NearContour
+from ..geometry.nearcontour import FEW, NearContour
 from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ..geometry.surfaces import Surface, evenElements
 from ..model.structure import Structure
+from .effort import voxelSurfaces
 from .metric import OURS, Empty, Family, metric, quantity
 from .pair import Pair
-from .sections import voxelSurfaces
 from .voxel import requireVoxels
 
 FAMILY = Family(70)
@@ -39,7 +39,7 @@ WEIGHTS = ("metrics.similarity.Levels.scores", "metrics.similarity.weight")
 STEPS = (
     "metrics.similarity.measure",
     "metrics.similarity.sliceScore",
-    "metrics.similarity.contourScores",
+    "metrics.similarity.scoreContour",
     *WEIGHTS,
     "metrics.similarity.localDistances",
 )
@@ -106,10 +106,10 @@ class Similarity:
     axis: int
     unit: str
 
-    @cached_property
-    def paired(self) -> tuple[SliceScore, ...]:
-        """The slices that are not flagged."""
-        return tuple(one for one in self.slices if not one.flag)
+    def medianOf(self, number: str, otherwise: float) -> float:
+        """Return the median of a number of the slices that are not flagged, another value if all are."""
+        found = [getattr(one, number) for one in self.slices if not one.flag]
+        return median(found) if found else otherwise
 
     @property
     def flagged(self) -> tuple[SliceScore, ...]:
@@ -182,7 +182,8 @@ def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray,
         while len(rest):
             count = min(count, tree.n)
             distances, numbers = (
-                values.reshape(len(rest), count) for values in tree.query(points[rest], k=count, workers=threads())
+                values.reshape(len(rest), count)
+                for values in tree.query(points[rest], k=count, workers=threads() if len(rest) > FEW else 1)
             )
             ties = distances <= distances[:, :1] + tolerance
             # further neighbors may be equally close
@@ -209,8 +210,8 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
     for hole in (False, True):
         followed, following = ([c for c in contours if c.isHole == hole] for contours in (reference, test))
         if len(followed) != len(following):
-            what = "hole" if hole else "contour"
-            return [], COUNTS_DIFFER.format(*(_number(len(contours), what) for contours in (followed, following)))
+            what, numbers = "hole" if hole else "contour", (len(followed), len(following))
+            return [], COUNTS_DIFFER.format(*(f"{n or 'no'} {what}{'' if n == 1 else 's'}" for n in numbers))
         if followed:
             centers = [np.array([c.center for c in contours]) for contours in (followed, following)]
             nearest = np.linalg.norm(centers[0][:, None] - centers[1], axis=2).argmin(axis=1).tolist()
@@ -220,26 +221,17 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
     return pairs, ""
 
 
-def _number(number: int, what: str) -> str:
-    return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
-
-
 Slices = Mapping[int, Sequence[Contour]]
-# Maps positions (n, 2) and their slices (n,) to whether they are inside the reference.
-Inside = Callable[[np.ndarray, np.ndarray], np.ndarray]
+# Maps positions (n, 2) and the index of their slice to whether they are inside the reference.
+Inside = Callable[[np.ndarray, int], np.ndarray]
 
 
 def insidePolygons(reference: Slices) -> Inside:
     """Return a test for positions inside contours that do not run around pixels, by the even-odd rule."""
 
-    def inside(positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
-        result = np.zeros(len(positions), bool)
-        for index in np.unique(slices).tolist():
-            here = slices == index
-            start = np.concatenate([c.points for c in reference[index]])
-            steps = np.concatenate([c.steps for c in reference[index]])
-            result[here] = insideContours(positions[here], start, start + steps)
-        return result
+    def inside(positions: np.ndarray, index: int) -> np.ndarray:
+        start = np.concatenate([c.points for c in reference[index]])
+        return insideContours(positions, start, start + np.concatenate([c.steps for c in reference[index]]))
 
     return inside
 
@@ -250,11 +242,11 @@ def measure(
     """Return how well the contours of a test follow those of the reference, neither empty, slice by slice.
 
     1. pairContours() pairs the contours of a slice.
-    2. contourScores() samples them at equal steps of half a pixel's smaller side; at levels of 5 or more, scores are
+    2. scoreContour() samples them at equal steps of half a pixel's smaller side; at levels of 5 or more, scores are
        integrated along the contour in steps as much shorter as Levels.partsOf() says. There localDistances() pairs the
        points as if the two centers of mass coincided, but measures them where they are; sidesOf() finds those inside
        the reference; Levels.scores() turns every distance into a score by weight(). A contour has the mean score of its
-       points, and their mean distance is its meanBLD. averageDistances() measures both contours where they are.
+       points, and their mean distance is its meanBLD. averageDistance() measures both contours where they are.
     3. sliceScore() takes the median over the contours of a slice.
     4. similarityIndex() takes the median over the slices; pairedSimilarityIndex(), pairedDistance() and
        meanLocalDistance() take it over the paired ones.
@@ -262,22 +254,19 @@ def measure(
     inside: None for chains of boundary pixels, whose contours scoreAsPublished() scores. splits: whether to cut
     contours in two where this makes their numbers equal.
     """
-    judged = []
+    slices = []
     for index in sorted({*reference, *test}):
         followed, following = reference.get(index, []), test.get(index, [])
         if splits:
             followed, following = _evenOut(followed, following, planes.pixelArea)
         longest = max(followed or following, key=lambda contour: contour.lengths.sum())
         center = tuple(planes.toWorld(index, longest.center).tolist())
-        judged.append((index, center, *pairContours(followed, following)))
-    together = [(index, pair) for index, _, pairs, _ in judged for pair in pairs]
-    if inside is None:
-        scores = iter([scoreAsPublished(*pair, levels) for _, pair in together])
-    else:
-        scores = iter(contourScores(together, planes.step, levels, inside))
-    slices = (
-        sliceScore(index, center, tuple(next(scores) for _ in pairs), flag) for index, center, pairs, flag in judged
-    )
+        pairs, flag = pairContours(followed, following)
+        if inside is None:
+            scores = [scoreAsPublished(*pair, levels) for pair in pairs]
+        else:
+            scores = [scoreContour(*pair, index, planes.step, levels, inside) for pair in pairs]
+        slices.append(sliceScore(index, center, tuple(scores), flag))
     return Similarity(tuple(slices), planes.axis, planes.unit)
 
 
@@ -305,99 +294,67 @@ def sliceScore(
     return SliceScore(index, center, score, distance, "", contours, local)
 
 
-def contourScores(
-    pairs: list[tuple[int, ContourPair]], step: float, levels: Levels, inside: Inside
-) -> list[ContourScore]:
-    """Return the scores of pairs of contours, the means over their points, computed in one batch.
+def scoreContour(
+    reference: Contour, test: Contour, index: int, step: float, levels: Levels, inside: Inside
+) -> ContourScore:
+    """Return the score of a contour of the test, the mean over its points.
 
-    pairs: index of the slice, and the two contours. step: between the points, in the unit of the contours.
+    index: of the slice. step: between the points, in the unit of the contours.
     """
-    if not pairs:
-        return []
-    points, others, local = _pairPoints(pairs, step)
+    points, others, local = _pairPoints(reference, test, step)
     parts, scored, distances = levels.partsOf(step), points, local
     if parts > 1:
-        scored, _, distances = _pairPoints(pairs, step / parts)
+        scored, _, distances = _pairPoints(reference, test, step / parts)
     sides = np.zeros(len(distances), int)
     if levels.inside != levels.outside:
-        slices = np.repeat([index for index, _ in pairs], [len(p) for p in scored])
-        sides = sidesOf(np.concatenate(scored), slices, inside, SAME * step)
-    scores = _meanOf(levels.scores(distances, sides), scored)
-    apart = averageDistances([pair for _, pair in pairs], others, points)
-    return [
-        ContourScore(float(score), float(distance), len(sampled), reference.isHole, float(mean))
-        for score, distance, mean, sampled, (_, (reference, _)) in zip(
-            scores, apart, _meanOf(local, points), points, pairs, strict=True
-        )
-    ]
+        sides = sidesOf(scored, index, inside, SAME * step)
+    score, apart = _meanOf(levels.scores(distances, sides)), averageDistance(reference, test, others, points)
+    return ContourScore(score, apart, len(points), reference.isHole, _meanOf(local))
 
 
-def _pairPoints(
-    pairs: list[tuple[int, ContourPair]], step: float
-) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
-    """Return points (n, 2) along every test, along every reference, and distances for those of all tests in a row.
+def _pairPoints(reference: Contour, test: Contour, step: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return points (n, 2) along the test, along the reference (m, 2), and distances (n,) for those of the test.
 
     They are the distances of the pairs that localDistances() finds when the centers of both contours coincide.
     """
-    points, others, shifts = [], [], []
-    for _, (reference, test) in pairs:
-        shift = reference.center - test.center
-        others.append(reference.resampled(step, reference.startToward(-shift, test)))
-        points.append(test.resampled(step, test.startToward(-shift, reference)))
-        shifts.append(shift)
-    moves = np.repeat(np.column_stack([shifts, np.zeros(len(shifts))]), [len(p) for p in points], axis=0)
-    layered, targets = _layer((points, others), shifts)
-    _, distances = localDistances(layered, targets, moves, SAME * step)
+    shift = reference.center - test.center
+    others = reference.resampled(step, reference.startToward(-shift, test))
+    points = test.resampled(step, test.startToward(-shift, reference))
+    _, distances = localDistances(points, others, np.broadcast_to(shift, points.shape), SAME * step)
     return points, others, distances
 
 
-def _meanOf(values: np.ndarray, points: list[np.ndarray]) -> np.ndarray:
-    """Return the mean over the points of every contour of values for the points of all contours in a row."""
-    counts = [len(p) for p in points]
-    return np.add.reduceat(values, np.cumsum([0, *counts[:-1]])) / counts
-
-
-def averageDistances(pairs: list[ContourPair], ofReference: list[np.ndarray], ofTest: list[np.ndarray]) -> np.ndarray:
-    """Return the average Hausdorff distance of every pair of contours, where they are.
+def averageDistance(reference: Contour, test: Contour, ofReference: np.ndarray, ofTest: np.ndarray) -> float:
+    """Return the average Hausdorff distance of two contours, where they are.
 
     It is the mean of two means: over points of the reference, of their distance to the test's contour, and the other
-    way round. ofReference, ofTest: points at equal steps along the contours.
+    way round. ofReference, ofTest: (n, 2) points at equal steps along the contours.
     """
-    references, tests = ([contour.points for contour in contours] for contours in zip(*pairs))
-    *points, reference, test = _layer((ofReference, ofTest, references, tests), [np.zeros(2)])
     means = []
-    for positions, sets, contours, line in zip(points, (ofReference, ofTest), (tests, references), (test, reference)):
-        boundary = _boundaryOf(line, contours)
-        distances = NearContour(boundary).distances(positions, math.inf)
+    for points, contour in ((ofReference, test), (ofTest, reference)):
+        distances = _distancesTo(contour, points, math.inf)
         # what both share is not apart by rounding
-        distances[distances <= SAME * boundary.sizes.max()] = 0
-        means.append(_meanOf(distances, sets))
+        distances[distances <= SAME * contour.lengths.max()] = 0
+        means.append(_meanOf(distances))
     return (means[0] + means[1]) / 2
 
 
-def _boundaryOf(line: np.ndarray, contours: list[np.ndarray]) -> Surface:
-    """Return the segments of contours whose points (n, 3) are in a row. contours: one item for each, as long."""
-    numbers = np.split(np.arange(len(line)), np.cumsum([len(c) for c in contours])[:-1])
-    following = np.concatenate([np.roll(own, -1) for own in numbers])
-    return Surface(line, np.column_stack([np.arange(len(line)), following]))
+def _meanOf(values: np.ndarray) -> float:
+    # added up one after the other, which does not depend on how many NumPy adds at a time
+    return float(np.add.reduceat(values, [0])[0]) / len(values)
 
 
-def _layer(groups: tuple[list[np.ndarray], ...], shifts: list[np.ndarray]) -> tuple[np.ndarray, ...]:
-    """Return groups of points, each (n, 3): their sets (k, 2) stacked in layers too far apart to interact.
-
-    shifts: by which sets will be moved in their plane.
-    """
-    span = max(np.abs(np.concatenate(sets)).max() for sets in groups) + np.abs(shifts).max()
-    return tuple(
-        np.concatenate([np.column_stack([p, np.full(len(p), 4 * span * layer)]) for layer, p in enumerate(sets)])
-        for sets in groups
-    )
+def _distancesTo(contour: Contour, points: np.ndarray, limit: float) -> np.ndarray:
+    """Return the distances (n,) of points (n, 2) to a contour, exact up to a limit."""
+    line, places = (np.column_stack([some, np.zeros(len(some))]) for some in (contour.points, points))
+    numbers = np.arange(len(line))
+    return NearContour(Surface(line, np.column_stack([numbers, np.roll(numbers, -1)]))).distances(places, limit)
 
 
-def sidesOf(points: np.ndarray, slices: np.ndarray, inside: Inside, tolerance: float) -> np.ndarray:
-    """Return -1 for points (n, 2) inside the reference, 1 outside, 0 on its contours up to a tolerance."""
+def sidesOf(points: np.ndarray, index: int, inside: Inside, tolerance: float) -> np.ndarray:
+    """Return -1 for points (n, 2) of a slice inside the reference, 1 outside, 0 on its contours up to a tolerance."""
     around = [(a * tolerance, b * tolerance) for a in (-1, 1) for b in (-1, 1)]
-    count = np.sum([inside(points + corner, slices) for corner in around], axis=0)
+    count = np.sum([inside(points + corner, index) for corner in around], axis=0)
     return np.where(count == 0, 1, np.where(count == len(around), -1, 0))
 
 
@@ -429,11 +386,10 @@ def scoreAsPublished(reference: Contour, test: Contour, levels: Levels) -> Conto
     start, end = test.points, test.points + test.steps
     # what the test encloses was drawn too far outside
     level = np.where(insideContours(moved, start, end), levels.outside, levels.inside)
-    line, places = (np.column_stack([some, np.zeros(len(some))]) for some in (test.points, moved))
-    isOnLine = NearContour(_boundaryOf(line, [line])).distances(places, SAME) <= SAME
+    isOnLine = _distancesTo(test, moved, SAME) <= SAME
     scores = np.where((distances > SAME) & ~isOnLine, weight(distances, level), 0.0)
-    (apart,) = averageDistances([(reference, test)], [reference.points], [test.points])
-    return ContourScore(float(scores.mean()), float(apart), len(scores), False, float(distances.mean()))
+    apart = averageDistance(reference, test, reference.points, test.points)
+    return ContourScore(float(scores.mean()), apart, len(scores), False, float(distances.mean()))
 
 
 @quantity()
@@ -449,10 +405,14 @@ def sliceSimilarity(pair: Pair, il: float, ol: float) -> Similarity:
         raise Undefined(pair.emptiness)
     if pair.dimension == 2 and not liesInPlane(*(s.surface for s in pair.structures)):
         raise Undefined("the contours lie in different planes")
-    grid = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None)
-    levels = Levels(il, ol)
+    grid, levels = next((s.samplingGrid for s in pair.structures if s.samplingGrid is not None), None), Levels(il, ol)
     if grid is None:
-        return _ofLines(pair, levels)
+        if pair.dimension == 3:
+            raise Undefined("both are meshes, which have no slices: see MSI3D")
+        if pair.settings.asPublished or pair.settings.msiUnit == "pixel":
+            raise Undefined("contours without an image have no pixels")
+        # lines, whose sampling density follows from the spacing for meshes
+        grid = pair.overlapGrid.grid
     if pair.settings.asPublished:
         masks, planes = pair.masksOn(grid), Planes(grid, grid.sliceAxis, "pixel")
         requireVoxels(*masks)
@@ -479,22 +439,10 @@ def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]
     if not contours:
         raise Undefined(f"no slice of the image goes through the {('reference', 'test')[which]}")
 
-    def inside(positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
-        return sections.contains(np.linalg.solve(planes.scale, positions.T).T, slices)
+    def inside(positions: np.ndarray, index: int) -> np.ndarray:
+        return sections.contains(np.linalg.solve(planes.scale, positions.T).T, np.full(len(positions), index))
 
     return contours, inside
-
-
-def _ofLines(pair: Pair, levels: Levels) -> Similarity:
-    """Return the index of contours given as lines; their sampling density follows from the spacing for meshes."""
-    if pair.dimension == 3:
-        raise Undefined("both are meshes, which have no slices: see MSI3D")
-    if pair.settings.asPublished or pair.settings.msiUnit == "pixel":
-        raise Undefined("contours without an image have no pixels")
-    grid = pair.overlapGrid.grid
-    planes = Planes(grid, grid.sliceAxis, "mm")
-    reference, test = (slicecontours.ofSurface(s.surface, planes) for s in pair.structures)
-    return measure(reference, test, planes, levels, insidePolygons(reference), pair.settings.splitContours)
 
 
 def noteOnSlices(fate: str, sliceSimilarity: Similarity) -> str:
@@ -568,8 +516,7 @@ def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
 
     0 if there are none.
     """
-    paired = sliceSimilarity.paired
-    return median(one.score for one in paired) if paired else 0.0
+    return sliceSimilarity.medianOf("score", 0.0)
 
 
 @ofDistance(
@@ -578,7 +525,7 @@ def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
     hint="Leaves out slices that only one of the two has: look at MSI, too.",
     formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
     r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
-    steps=(*STEPS[:3], "metrics.similarity.averageDistances"),
+    steps=(*STEPS[:3], "metrics.similarity.averageDistance"),
 )
 def pairedDistance(sliceSimilarity: Similarity) -> float:
     """Mean distance between a contour and its counterpart in the slice, over both directions; median of the paired
@@ -586,8 +533,7 @@ def pairedDistance(sliceSimilarity: Similarity) -> float:
 
     Infinite if there are none.
     """
-    paired = sliceSimilarity.paired
-    return median(cast(float, one.distance) for one in paired) if paired else math.inf
+    return sliceSimilarity.medianOf("distance", math.inf)
 
 
 @ofDistance(
@@ -603,8 +549,7 @@ def meanLocalDistance(sliceSimilarity: Similarity) -> float:
 
     Infinite if there are none.
     """
-    paired = sliceSimilarity.paired
-    return median(cast(float, one.meanBLD) for one in paired) if paired else math.inf
+    return sliceSimilarity.medianOf("meanBLD", math.inf)
 
 
 class PairedElements(NamedTuple):

@@ -21,9 +21,9 @@ from ..geometry.sliceareas import SliceAreas, areasOf
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import elementCenters
 from . import boundary, effort, overlap
+from .effort import solidOf
 from .metric import Family, quantity
 from .pair import Pair
-from .sections import solidOf
 
 FAMILY = Family(110)
 # The segments of contours are halved up to this many times, like those of single contours, as long as there are at most

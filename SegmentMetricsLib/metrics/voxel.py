@@ -63,11 +63,9 @@ class VoxelDistances:
         """Return a quantile of the distances, linearly interpolated between voxels. share: in [0, 1]."""
         position = (self.count - 1) * share
         below = math.floor(position)
-        low, high = (self._distanceOfRank(min(rank, self.count - 1)) for rank in (below, below + 1))
+        ranks = (min(rank, self.count - 1) - self.shared for rank in (below, below + 1))
+        low, high = (0.0 if rank < 0 else float(self.distances[rank]) for rank in ranks)
         return low + (high - low) * (position - below)
-
-    def _distanceOfRank(self, rank: int) -> float:
-        return 0.0 if rank < self.shared else float(self.distances[rank - self.shared])
 
 
 def measure(reference: Mask, test: Mask, unit: str, areMeshes: bool = False) -> tuple[VoxelDistances, VoxelDistances]:

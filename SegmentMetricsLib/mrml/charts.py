@@ -71,13 +71,11 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
     """
     requireComparison(comparison, "showCumulative shows many")
     requireDistances(comparison, "histogram")
-    tolerance = _checkedTolerance(comparison, tolerance)
-    scene = asScene(scene)
+    tolerance = _toleranceOf(comparison, tolerance)
     signed = comparison.distances.hasSides
     shown = histogramOf(comparison.distances, tolerance)
     what = "surfaces" if comparison.dimension == 3 else "contours"
     top = roundAbove(1.05 * shown.shares.max())
-    name = pairName(comparison)
     chart = _Chart(comparison, "histogram", chartNode, scene)
     share = f"Share of both {what} that lies this far from the other one"
     bars = [
@@ -86,14 +84,13 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
         (Column("To", unit="mm", description="Where the bar ends"), shown.edges[1:]),
         (Column("Share", unit="%", description=share), shown.shares),
     ]
-    table = chart.table("bars", f"{name}: histogram", Table.ofColumns(bars))
+    table = chart.table("bars", Table.ofColumns(bars))
     chart.series("bars", f"Share of both {what} (%)", table, "Distance", "Share", BAR_COLOR, isBar=True)
-    chart.toleranceLines([-tolerance, tolerance] if signed else [tolerance], tolerance, top, name)
+    chart.toleranceLines([-tolerance, tolerance] if signed else [tolerance], top)
     title = "Signed distance (mm), + test outside" if signed else "Distance (mm)"
     if shown.outerBars:
         title += f"\n{shown.outerBars}"
-    axes = (title, f"Share of {what} (%)")
-    return chart.finish(f"{name}: histogram", name, axes, (shown.edges[0], shown.edges[-1]), (0, top))
+    return chart.finish((title, f"Share of {what} (%)"), (shown.edges[0], shown.edges[-1]), (0, top))
 
 
 # Histograms by tolerance: that of a large structure takes half a second.
@@ -142,29 +139,28 @@ def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float 
         requireDistances(comparisons, "curve")
     if not pairs:
         raise InputError("There are no curves because no pair has distances.")
-    tolerance = _checkedTolerance(pairs[0], tolerance)
+    tolerance = _toleranceOf(pairs[0], tolerance)
     scene = asScene(scene)
     limit = cumulativeLimit([pair.distances for pair in pairs], tolerance)
     positions = cumulativePositions(limit, tolerance)
     owner = comparisons if isOne else folders.allPairs(pairs, scene)
-    name = pairName(comparisons) if isOne else folders.folderName(owner, scene)
     what = "surfaces" if any(pair.dimension == 3 for pair in pairs) else "contours"
-    chart = _Chart(owner, "cumulative", chartNode, scene)
+    chart = _Chart(owner, "cumulative", chartNode, scene, "" if isOne else folders.folderName(owner, scene))
     columns = [(Column("Distance", unit="mm", description="Distance to the other contour"), positions)]
     for number, pair in enumerate(pairs, start=1):
         shares = cumulativeShares(pair.distances, positions)
         # line breaks, tabs and quotes would not survive saving
         title = " ".join(pairName(pair).replace('"', "'").split())
         columns.append((Column(f"Share{number}", title, "%", f"Share of both {what} within the distance"), shares))
-    table = chart.table("curves", f"{name}: cumulative", Table.ofColumns(columns))
+    table = chart.table("curves", Table.ofColumns(columns))
     for number, (pair, color) in enumerate(zip(pairs, _curveColors(pairs), strict=True), start=1):
         chart.series(f"curve {number}", pairName(pair), table, "Distance", f"Share{number}", color)
-    chart.toleranceLines([tolerance], tolerance, 100, name)
-    title = name if isOne else f"{len(pairs)} structures" if len(pairs) > 1 else pairName(pairs[0])
+    chart.toleranceLines([tolerance], 100)
+    title = f"{len(pairs)} structures" if len(pairs) > 1 else pairName(pairs[0])
     axes = ("Distance (mm)", f"{what.title()} within (%)")
     legend = 1 < len(pairs) <= LONGEST_LEGEND
     # slightly more than 100, so that no curve runs along the frame
-    return chart.finish(f"{name}: cumulative", title, axes, (0, limit), (0, 102), legend)
+    return chart.finish(axes, (0, limit), (0, 102), title, legend)
 
 
 def showDoseVolume(comparison, *, chartNode=None, scene=None):
@@ -193,8 +189,6 @@ def showDoseVolume(comparison, *, chartNode=None, scene=None):
     curves = comparison.doseCurves
     if curves is None:
         raise InputError("There are no dose-volume histograms because there is no dose in both structures.")
-    scene = asScene(scene)
-    name = pairName(comparison)
     chart = _Chart(comparison, "dose", chartNode, scene)
     share = "Share of the volume that receives at least this dose"
     columns = [
@@ -202,11 +196,11 @@ def showDoseVolume(comparison, *, chartNode=None, scene=None):
         (Column("Reference", unit="%", description=share), 100 * curves.reference),
         (Column("Test", unit="%", description=share), 100 * curves.test),
     ]
-    table = chart.table("curves", f"{name}: dose", Table.ofColumns(columns))
+    table = chart.table("curves", Table.ofColumns(columns))
     chart.series("reference", "Reference", table, "Dose", "Reference", rgb(COMPARED["reference"]))
     chart.series("test", "Test", table, "Dose", "Test", rgb(COMPARED["test"]), isDashed=True)
     limits = (0, roundAbove(curves.doses[-1] or 1.0))
-    return chart.finish(f"{name}: dose", name, ("Dose (Gy)", "Volume (%)"), limits, (0, 102), legend=True)
+    return chart.finish(("Dose (Gy)", "Volume (%)"), limits, (0, 102), legend=True)
 
 
 def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
@@ -239,8 +233,6 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
         raise InputError("There is no chart of slices because there is no per-slice profile.")
     if quantity not in rows[0].values:
         raise InputError(f"There is no {quantity!r} of slices; choose from {', '.join(rows[0].values)}.")
-    scene = asScene(scene)
-    name = pairName(comparison)
     chart = _Chart(comparison, "slices", chartNode, scene)
     columns = [
         Column("Position", unit="mm", description="Position of the slice along its normal (LPS)"),
@@ -253,7 +245,7 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     for row in rows:
         values = [value if math.isfinite(value) else math.nan for value in row.values.values()]  # plots leave out NaN
         lines.append([row.position, row.index, row.only, *values, *inRas(row.place).tolist()])
-    table = chart.table("rows", f"{name}: slices", Table(columns, lines))
+    table = chart.table("rows", Table(columns, lines))
     title, unit, _ = columnOf(quantity)
     label = f"{title} ({unit})" if unit else title
     chart.series("curve", label, table, "Position", quantity, BAR_COLOR, hasMarkers=True)
@@ -269,22 +261,19 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     # VTK labels the ends and the middle of an axis
     xRange = roundRange(ends[0] - room, ends[1] + room)
     yRange = (0.0, 1.0) if quantity == "DSC" else roundRange(low - margin * (low < 0), high + margin)
-    return chart.finish(f"{name}: slices", name, axes, xRange, yRange)
+    return chart.finish(axes, xRange, yRange)
 
 
 def showSession(pair, tableNode, *, chartNode=None, scene=None):
     """Show the NSD over the time of a practice session, of practice.keepSession(), and return the chart node."""
     rows = practice.rowsOf(tableNode)
-    scene = asScene(scene)
-    name = pairName(pair)
     chart = _Chart(pair, "session", chartNode, scene)
     chart.series("curve", "NSD", tableNode, "Time", "NSD", BAR_COLOR, hasMarkers=True)
     end = max([row[0] for row in rows], default=0.0)
     low = min([row[4] for row in rows if math.isfinite(row[4])], default=0.0)
-    strokes = int(rows[-1][1]) if rows else 0
-    title = f"{name}: {counted(strokes, 'stroke')}"
+    title = f"{chart.name}: {counted(int(rows[-1][1]) if rows else 0, 'stroke')}"
     ranges = roundRange(0.0, max(end, 1.0)), (min(math.floor(10 * low) / 10, 0.9), 1.0)
-    return chart.finish(f"{name}: practice", title, ("Time (s)", "NSD"), *ranges)
+    return chart.finish(("Time (s)", "NSD"), *ranges, title)
 
 
 def isDrawn(chartNode) -> bool:
@@ -304,9 +293,9 @@ def isDrawn(chartNode) -> bool:
 class _Chart:
     """The nodes of one chart. Nodes of an earlier run are reused, and those no longer needed are removed."""
 
-    def __init__(self, comparison, role: str, chartNode, scene) -> None:
-        self.comparison, self.role, self.scene = comparison, role, scene
-        found = folders.findResults(comparison, scene)
+    def __init__(self, owner, role: str, chartNode, scene, name: str = "") -> None:
+        self.owner, self.role, self.scene, self.name = owner, role, asScene(scene), name or pairName(owner)
+        found = folders.findResults(owner, self.scene)
         # "histogram", "histogram bars", ...
         self.before = {key: node for key, node in found.items() if key == role or key.startswith(f"{role} ")}
         if asNode(chartNode, "vtkMRMLPlotChartNode") is not None:
@@ -320,10 +309,10 @@ class _Chart:
         self.nodes[role] = node
         return node
 
-    def table(self, part: str, name: str, table: Table):
+    def table(self, part: str, table: Table):
         node = self._node(f"{self.role} {part} table", "vtkMRMLTableNode")
         with oneChange(node):
-            nameResult(node, f"{name} ({part})")
+            nameResult(node, f"{self.name}: {self.role} ({part})")
             fillTable(node, table)
         return node
 
@@ -344,26 +333,26 @@ class _Chart:
             node.SetLineWidth(2)
             node.SetColor(*color)
 
-    def toleranceLines(self, positions: list[float], tolerance: float, top: float, name: str) -> None:
+    def toleranceLines(self, positions: list[float], top: float) -> None:
         """Draw dashed vertical lines from 0 to the top."""
         heights = (Column("Height", unit="%", description="Where the lines begin and end"), [0.0, top])
         columns = [
             (Column(f"Distance{n}", "Distance", "mm", "Tolerance"), [position, position])
             for n, position in enumerate(positions, start=1)
         ]
-        table = self.table("tolerance", f"{name}: {self.role}", Table.ofColumns([*columns, heights]))
+        table = self.table("tolerance", Table.ofColumns([*columns, heights]))
+        title = f"Tolerance {shortest(positions[-1])} mm"
         for n in range(1, len(positions) + 1):
-            title = f"Tolerance {shortest(tolerance)} mm"
             self.series(f"tolerance {n}", title, table, f"Distance{n}", "Height", TOLERANCE_COLOR, isDashed=True)
 
-    def finish(self, name: str, title: str, axes: tuple[str, str], xRange, yRange, legend: bool = False):
+    def finish(self, axes: tuple[str, str], xRange, yRange, title: str = "", legend: bool = False):
         """Fill the chart node, put all nodes into the folder and return the chart node."""
         isNew = self.before.get(self.role) is None
         series = [node for node in self.nodes.values() if node.IsA("vtkMRMLPlotSeriesNode")]
         chart = self._node(self.role, "vtkMRMLPlotChartNode")
         with oneChange(chart):
-            chart.SetName(name)
-            chart.SetTitle(shorten(title, LONGEST_TITLE))
+            chart.SetName(f"{self.name}: {'practice' if self.role == 'session' else self.role}")
+            chart.SetTitle(shorten(title or self.name, LONGEST_TITLE))
             chart.SetXAxisTitle(axes[0])
             chart.SetYAxisTitle(axes[1])
             chart.SetXAxisRangeAuto(False)
@@ -380,11 +369,11 @@ class _Chart:
             for node in series:
                 chart.AddAndObservePlotSeriesNodeID(node.GetID())
         folders.removeNodes([node for key, node in self.before.items() if key not in self.nodes], self.scene)
-        folders.addToFolder(self.nodes, self.comparison)
+        folders.addToFolder(self.nodes, self.owner)
         return chart
 
 
-def _checkedTolerance(comparison, tolerance: float | None) -> float:
+def _toleranceOf(comparison, tolerance: float | None) -> float:
     if tolerance is None:
         tolerance = shownTolerance(comparison)
     requireKind(tolerance, Real, "The tolerance", "a number")

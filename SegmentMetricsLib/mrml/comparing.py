@@ -23,7 +23,7 @@ from ..model.structures import Match, Pairing, nameMeant
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from .doses import doseOf
-from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf
+from .inputs import SegmentReader, asDisplayed, findSegment, nameOf, segmentationOf
 from .pairs import pairSegments
 
 # What comparisons import only when they need it.
@@ -180,7 +180,7 @@ def compareSegments(
 def _showAgain(structures: Iterable[Structure], settings: Settings) -> list[Structure]:
     """Return structures with the surface that the settings ask for, also those that have lost it with their voxels."""
     isLost = settings.surface == "displayed"
-    return [displayed(one) if isLost and one.givenSurface is None and not one.isEmpty else one for one in structures]
+    return [asDisplayed(one) if isLost and one.givenSurface is None and not one.isEmpty else one for one in structures]
 
 
 def compareSegmentations(

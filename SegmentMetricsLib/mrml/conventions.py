@@ -74,7 +74,7 @@ def showConventionsTable(
     requireKind(conventions, Mapping, "The table of other tools", "the result of comparison.conventions()")
     everything, rows = {}, []
     for tool, numbers in conventions.items():
-        everything[tool] = {key: _stored(number) for key, number in numbers.items()}
+        everything[tool] = {key: _write(number) for key, number in numbers.items()}
         for one in numbers.values():
             row = [tool, known()[tool].label, one.key, one.name, one.value, one.unit, one.reference, one.difference]
             rows.append([*row, one.leaning, "yes" if one.isReproducible else "no", one.reason])
@@ -120,7 +120,7 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
         raise InputError(f"The results of other tools cannot be read from {name}. {OTHER_VERSION}") from error
 
 
-def _stored(number: Reported) -> dict:
+def _write(number: Reported) -> dict:
     """Return a number for JSON with all that _recall() needs, in which inf and nan are texts."""
     given = {name: getattr(number, name) for name in FIELDS}
     texts = {name: repr(one) for name, one in given.items() if isinstance(one, float) and not math.isfinite(one)}

@@ -70,7 +70,7 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
         coloring = Coloring("hazard", 1.0, 1.0, True)
         colorNode = scene.AddNewNodeByClass("vtkMRMLProceduralColorNode")
         nameResult(colorNode, f"{node.GetName()} (colors)")
-        colors.fillColorNode(colorNode, "hazard", coloring.palette, coloring.ends)
+        colors.fillColorNode(colorNode, "hazard", coloring.legend.palette, coloring.ends)
         with oneChange(display):
             display.SetAndObserveColorNodeID(colorNode.GetID())
             display.SetAutoWindowLevel(False)

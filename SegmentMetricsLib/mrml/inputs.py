@@ -96,6 +96,8 @@ class SegmentReader:
         segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, "displayed" the
         closed surface that Slicer shows, as of segments without voxels in any case. Raises ValueError without any.
         """
+        import slicer
+
         identifier = findSegment(self.node, segment, by)
         segmentation = self.node.GetSegmentation()
         node = segmentation.GetSegment(identifier)
@@ -112,15 +114,20 @@ class SegmentReader:
         mask, memberships = self._voxels.stored(identifier)
         if mask is not None:
             if linear is not None:
-                mask = moved(mask, linear)
-                common["memberships"] = None if memberships is None else moved(memberships, linear)
+                mask = moveMask(mask, linear)
+                common["memberships"] = None if memberships is None else moveMask(memberships, linear)
                 if surface == "unsmoothed" or mask.isEmpty:
                     return Structure(mask=mask, **common)
             elif surface == "unsmoothed" or mask.isEmpty:
                 # voxels deformed by a nonlinear transform form no grid, so only the surface is used
                 bent = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
                 return Structure(givenSurface=bent, **common)
-        shown = shownSurface(self.node, identifier)
+        name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
+        if segmentation.ContainsRepresentation(name):
+            shown = vtkPolyData()
+            self.node.GetClosedSurfaceRepresentation(identifier, shown)
+        else:
+            shown = closedSurface(segmentation, identifier)
         if mask is not None and not shown.GetNumberOfPolys():
             isJoint = segmentation.GetConversionParameter("Joint smoothing") == "1"
             why = " because the option Joint smoothing of its conversion to closed surfaces is on" if isJoint else ""
@@ -138,7 +145,7 @@ class SegmentReader:
         return Structure(mask=mask if linear is not None else None, givenSurface=boundary, surfaceKind=kind, **common)
 
 
-def moved(mask: Mask, linear: np.ndarray) -> Mask:
+def moveMask(mask: Mask, linear: np.ndarray) -> Mask:
     """Return a mask transformed by a 4x4 matrix, which is in RAS."""
     matrix = RAS_FROM_LPS @ linear @ RAS_FROM_LPS
     return Mask(mask.voxels, mask.offset, Grid(mask.grid.size, matrix @ mask.grid.matrix, mask.grid.planar))
@@ -175,19 +182,6 @@ def gridOf(volumeNode) -> Grid:
     return Grid(size, RAS_FROM_LPS @ linear @ matrixArray(matrix), planar=size.count(1) == 1)
 
 
-def shownSurface(segmentationNode, identifier: str) -> vtkPolyData:
-    """Return the closed surface that Slicer shows of a segment, in RAS of its node; created privately if missing."""
-    import slicer
-
-    name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
-    segmentation = segmentationNode.GetSegmentation()
-    if segmentation.ContainsRepresentation(name):
-        polyData = vtkPolyData()
-        segmentationNode.GetClosedSurfaceRepresentation(identifier, polyData)
-        return polyData
-    return closedSurface(segmentation, identifier)
-
-
 def worldTransform(node) -> vtkGeneralTransform:
     """Return the transform from a node's coordinates to world coordinates (RAS mm); it may be nonlinear."""
     import slicer
@@ -215,7 +209,7 @@ def moveLps(points: np.ndarray, transform: vtkGeneralTransform) -> np.ndarray:
     return vtk_to_numpy(there.GetData()) * flip
 
 
-def displayed(structure: Structure) -> Structure:
+def asDisplayed(structure: Structure) -> Structure:
     """Return a copy of a structure with voxels that is measured on the surface that Slicer shows by default."""
     if problem := whyUnavailable():
         raise InputError(f"Displayed surfaces are made by Slicer's own conversion, but {problem}")

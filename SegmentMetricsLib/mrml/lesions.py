@@ -62,7 +62,7 @@ def showLesions(comparison, *, modelNode=None, scene=None):
     for side, lesions in zip(("reference", "test"), pair["lesions"], strict=True):
         happened = {lesion.number - 1: events.index(lesion.event) for lesion in found if lesion.side == side}
         if happened:
-            append.AddInputData(_colored(lesions, happened))
+            append.AddInputData(_colorPoints(lesions, happened))
     append.Update()
     name = f"{outputs.pairName(comparison)}: lesions"
     with resultNode("vtkMRMLModelNode", comparison, "lesions", name, scene=scene, given=modelNode) as model:
@@ -116,7 +116,7 @@ def _requireLesions(comparison) -> tuple:
     return comparison.lesions
 
 
-def _colored(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
+def _colorPoints(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
     """Return the surface around the voxels of some lesions, by number, in RAS, with what happened to each."""
     from scipy.spatial import cKDTree
 

@@ -7,19 +7,13 @@ from collections.abc import Collection
 
 from ..base.errors import InputError
 from ..model.structures import REFERENCE_AND_TEST
-from ..show.maps import ARRAYS, Coloring
+from ..show.maps import LEGENDS, Coloring
 from . import colors, folders
 from .nodes import oneChange
 from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
 
 # on a map's model: the sides whose segments it covers and that were visible before it was shown
 COVERED_ATTRIBUTE = "SegmentMetrics.CoveredSegments"
-
-
-def findMaps(pair, scene) -> dict:
-    """Return the models of a pair's maps by side."""
-    found = folders.findResults(pair, scene)
-    return {side: found[mapRole(side)] for side in REFERENCE_AND_TEST if mapRole(side) in found}
 
 
 def allMaps(scene) -> list:
@@ -39,7 +33,7 @@ def hasSurface(model) -> bool:
 
 def hasLocalDistances(model) -> bool:
     """Return whether a map was made with what the kind "bld" shows."""
-    return hasSurface(model) and bool(model.GetPolyData().GetPointData().HasArray(ARRAYS["bld"]))
+    return hasSurface(model) and bool(model.GetPolyData().GetPointData().HasArray(LEGENDS["bld"].array))
 
 
 def isShown(model) -> bool:
@@ -63,7 +57,7 @@ def recolor(model, kind: str, range: float | None = None) -> None:
         "bld": "This map has no bidirectional local distance; make it again with showDistanceMap, kind bld.",
         "dose": "This map has no dose to show, because it was made without one.",
     }
-    if kind in problems and not model.GetPolyData().GetPointData().HasArray(ARRAYS[kind]):
+    if kind in problems and not model.GetPolyData().GetPointData().HasArray(LEGENDS[kind].array):
         raise InputError(problems[kind])
     automatic = known["doseLimit" if kind == "dose" else "limit"]
     colorMap(model, Coloring(kind, range or automatic, known["tolerance"], known["signed"]))

@@ -97,8 +97,8 @@ def placingKept(scene) -> Iterator[None]:
     if interaction is not None:
         mode = interaction.GetCurrentInteractionMode()
     yield
-    if selection is not None:
+    if selection and before != (selection.GetActivePlaceNodeClassName(), selection.GetActivePlaceNodeID()):
         selection.SetReferenceActivePlaceNodeClassName(before[0])
         selection.SetReferenceActivePlaceNodeID(before[1])
-    if interaction is not None:
+    if interaction and interaction.GetCurrentInteractionMode() != mode:
         interaction.SetCurrentInteractionMode(mode)

@@ -23,7 +23,7 @@ from ..show.maps import Coloring, nearestValues, variationLimit
 from ..show.tablemodel import Column, Table
 from . import folders, outputs
 from .conversion import drawnSurface, orientedImage, pointsOf
-from .inputs import SegmentReader, displayed, findSegment, nameOf, segmentationOf
+from .inputs import SegmentReader, asDisplayed, findSegment, nameOf, segmentationOf
 from .nodes import addArray, asScene
 from .resultnodes import resultNode
 
@@ -83,7 +83,7 @@ def compareObservers(
 
     # the consensus is measured on the surface that Slicer would show of it
     def displayedIfNeeded(structure: Structure) -> Structure:
-        return structure if structure.givenSurface is not None else displayed(structure)
+        return structure if structure.givenSurface is not None else asDisplayed(structure)
 
     return observeAll(replace(case, displayed=displayedIfNeeded), progress, run)
 
@@ -204,7 +204,7 @@ def showVariation(found: ObservedStructure, *, surface: str = "displayed", model
     polyData, isMeasured = drawnSurface(found.consensus, "consensus", measured, surface)
     if not isMeasured:
         values = nearestValues(pointsOf(polyData), measured.points, values)
-    addArray(polyData, coloring.array, values)
+    addArray(polyData, coloring.legend.array, values)
     scene = asScene(scene)
     role, name = f"local SD of {found.name}", f"{found.name}: local SD of {len(found.having)} observers"
     with resultNode("vtkMRMLModelNode", owner(found), role, name, scene=scene, given=modelNode) as model:

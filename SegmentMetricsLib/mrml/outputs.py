@@ -227,12 +227,12 @@ def colorMap(model, coloring: Coloring, array: str = "", words: Mapping[str, str
 
     words: the colors by name if the array of points holds their numbers.
     """
-    scene, array, ends = model.GetScene(), array or coloring.array, coloring.ends
-    colored: Mapping[str, str] | Sequence[str] = coloring.palette
+    scene, array, ends = model.GetScene(), array or coloring.legend.array, coloring.ends
+    colored: Mapping[str, str] | Sequence[str] = coloring.legend.palette
     if words is not None:
         colored, ends = words, (-0.5, len(words) - 0.5)
     elif coloring.kind == "tolerance":
-        colored = dict(zip(coloring.bands, coloring.palette, strict=True))
+        colored = dict(zip(coloring.legend.bands, coloring.legend.palette, strict=True))
     model.CreateDefaultDisplayNodes()
     display = model.GetDisplayNode()
     before = display.GetColorNode()

@@ -47,14 +47,11 @@ class VoxelReader:
         label = segment.GetLabelValue()
         if array.dtype.kind in "iu":  # like Slicer, clip the label to the range of the labelmap's type
             label = max(np.iinfo(array.dtype).min, min(label, np.iinfo(array.dtype).max))
-        return self._labels(image, array).mask(label, grid, low)
-
-    def _labels(self, image, array: np.ndarray) -> Labels:
         time, labels = self._labelmaps.get(image, (None, None))
         if labels is None or time != image.GetMTime():
             labels = Labels(array)
             self._labelmaps[image] = image.GetMTime(), labels
-        return labels
+        return labels.mask(label, grid, low)
 
 
 def membershipsOfSegment(segmentationNode, identifier: str) -> Mask:

@@ -40,30 +40,18 @@ class Check:
         return self.keep(value)
 
 
-def oneOf(what: str, choices: Sequence[str]) -> Check:
-    """Accept one of some words."""
-    accepts = f"one of {', '.join(choices)}"
-
-    def keep(value: Any) -> str:
-        known = inAnyCase(value, choices) if isinstance(value, str) else value
-        if known not in choices:
-            raise InputError(f"The {what} must be {accepts}, not {value!r}.")
-        return known
-
-    return Check(keep, accepts, {"choices": tuple(choices)}, choices=tuple(choices))
-
-
-def oneOfNumbers(what: str, choices: Sequence[int]) -> Check:
-    """Accept one of some whole numbers."""
-    words = tuple(map(str, choices))
+def oneOf(what: str, choices: Sequence[str] | Sequence[int]) -> Check:
+    """Accept one of some words, in any case, or of some whole numbers, also as text."""
+    words, kind = tuple(map(str, choices)), type(choices[0])
     accepts = f"one of {', '.join(words)}"
 
-    def keep(value: Any) -> int:
-        if isinstance(value, bool) or str(value) not in words:
+    def keep(value: Any) -> Any:
+        known = inAnyCase(value, words) if isinstance(value, str) else value
+        if isinstance(value, bool) or str(known) not in words:
             raise InputError(f"The {what} must be {accepts}, not {value!r}.")
-        return int(value)
+        return kind(known)
 
-    return Check(keep, accepts, {"type": int, "choices": tuple(choices)}, choices=words)
+    return Check(keep, accepts, {"type": kind, "choices": tuple(choices)}, choices=words)
 
 
 def yesOrNo(what: str) -> Check:
@@ -93,41 +81,32 @@ def wholeNumber(what: str, low: int, high: int) -> Check:
     return Check(keep, accepts, {"type": int})
 
 
-def positive(what: str, most: float = math.inf, unit: str = "", article: str = "The") -> Check:
-    """Accept numbers greater than 0, up to `most`."""
-    accepts = f"greater than 0{'' if math.isinf(most) else f' and at most {most:g}'}{unit}"
-
+def _number(
+    what: str, isAccepted: Callable[[float], bool], accepts: str, unit: str = "", article: str = "The"
+) -> Check:
     def keep(value: Any) -> float:
         number = numberFrom(value, what, unit)
-        if not 0 < number <= most:
+        if not isAccepted(number):
             raise InputError(f"{article} {what} must be {accepts}, not {number:g}.")
         return number
 
     return Check(keep, accepts, {"type": float})
 
 
+def positive(what: str, most: float = math.inf, unit: str = "", article: str = "The") -> Check:
+    """Accept numbers greater than 0, up to `most`."""
+    accepts = f"greater than 0{'' if math.isinf(most) else f' and at most {most:g}'}{unit}"
+    return _number(what, lambda number: 0 < number <= most, accepts, unit, article)
+
+
 def notNegative(what: str, unit: str = "") -> Check:
     """Accept numbers from 0 on."""
-
-    def keep(value: Any) -> float:
-        number = numberFrom(value, what, unit)
-        if number < 0:
-            raise InputError(f"The {what} must be at least 0{unit}, not {number:g}.")
-        return number
-
-    return Check(keep, f"at least 0{unit}", {"type": float})
+    return _number(what, lambda number: number >= 0, f"at least 0{unit}", unit)
 
 
 def share(what: str) -> Check:
     """Accept numbers from 0 to 1."""
-
-    def keep(value: Any) -> float:
-        number = numberFrom(value, what)
-        if not 0 <= number <= 1:
-            raise InputError(f"The {what} must be from 0 to 1, not {number:g}.")
-        return number
-
-    return Check(keep, "from 0 to 1", {"type": float})
+    return _number(what, lambda number: 0 <= number <= 1, "from 0 to 1")
 
 
 def several(what: str, most: float, unit: str = "") -> Check:

@@ -17,7 +17,6 @@ from .checks import (
     nameOrNumber,
     notNegative,
     oneOf,
-    oneOfNumbers,
     orNone,
     positive,
     several,
@@ -304,7 +303,7 @@ class Settings:
         families=("similarity",),
     )
     lesionConnectivity: int = setting(
-        26, oneOfNumbers("connectivity of lesions", (6, 18, 26)), "Connectivity of lesions",
+        26, oneOf("connectivity of lesions", (6, 18, 26)), "Connectivity of lesions",
         about="How many of the voxels around a voxel belong to the same lesion with it: 26, 18 without corners, or 6 "
               "with a common face. In a plane 26 stands for 8, and the others for 4.",
         option=Option("", INSTANCES, "neighbors of a voxel that belong to one lesion with it"),

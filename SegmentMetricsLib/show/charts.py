@@ -18,7 +18,7 @@ from ..case.comparison import Comparison
 from ..metrics.dose import DoseCurves
 from ..metrics.measurement import fixDecimals, roundText, withUnit
 from ..metrics.slices import SliceRow
-from .distributions import Histogram, histogram, mapRange
+from .distributions import Histogram, histogram, mapRange, roundAbove
 
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
 # Size of a chart in units of its view box, its margins, and about the distance of ticks there.
@@ -59,9 +59,7 @@ class Axis:
         return round(self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start), 1)
 
     def ticks(self) -> list[float]:
-        step = (self.high - self.low) * APART / abs(self.end - self.start)
-        decade = 10.0 ** math.floor(math.log10(step))
-        step = decade * next(factor for factor in (1, 2, 5, 10) if factor * decade >= step * (1 - 1e-9))
+        step = roundAbove((self.high - self.low) * APART / abs(self.end - self.start), (1, 2, 5))
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [float(f"{number * step:.9g}") for number in range(first, last + 1)]
 

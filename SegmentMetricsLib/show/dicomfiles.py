@@ -42,12 +42,10 @@ from ..model.structure import Structure
 from ..settings.settings import DECLARED, Settings
 
 MANUFACTURER, UTF8 = "SegmentMetrics", "ISO_IR 192"
-# What all files of a study share.
 HEADER = (
     *("PatientID", "PatientName", "PatientBirthDate", "PatientSex"),
     *("StudyInstanceUID", "StudyID", "StudyDate", "StudyTime", "AccessionNumber", "ReferringPhysicianName"),
 )
-# Numbers of the series that are made.
 REPORT_SERIES, SEG_SERIES, MESH_SERIES, PDF_SERIES = 700, 701, 702, 703
 # Structures are drawn on these: structure sets, doses and reports are no images.
 IMAGES = ("CT", "MR", "PT", "NM", "US", "RTIMAGE", "XA")
@@ -74,7 +72,6 @@ WORDS = {
     "warn": "Warning",
 }
 TEXTS, JSON = ("surface", "convention", "method", "summary"), ("grid", "extent")
-# Codes of what is not finite.
 NOT_FINITE = {"inf": codes.DCM.PositiveInfinity, "-inf": codes.DCM.NegativeInfinity, "nan": codes.DCM.NotANumber}
 # Units that UCUM knows; others are annotations in braces.
 UCUM = ("mm", "mm2", "mm3", "cm2", "cm3", "Gy", "bit", "%")
@@ -96,10 +93,7 @@ class Sources:
     def __init__(
         self, structures: Collection[Structure], paths: Iterable[str | os.PathLike], given: Mapping[str, str] | None
     ):
-        """Read the files of structures, and others or folders with them; InputError if they are not those of one study.
-
-        given: elements of HEADER that the files do not have, and InstitutionName.
-        """
+        """Read them. paths: of others, or folders. given: elements of HEADER that none has, and InstitutionName."""
         given = given or {}
         if unknown := [name for name in given if name not in (*HEADER, "InstitutionName")]:
             raise InputError(f"{commaSeparated(unknown)} cannot be given: use {commaSeparated(HEADER)}.")
@@ -207,10 +201,9 @@ def anatomyOf(structure: Structure, *items) -> list[sr.CodedConcept | None]:
 
 
 def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, target: Path) -> tuple[dict, dict]:
-    """Return structures as DICOM: voxels of one grid as a SEG, meshes as encapsulated STL files.
+    """Return structures as SEG (voxels of one grid) and encapsulated STL files by path, and their places by their keys.
 
-    Empty structures and contours in a plane have no copy. named: with their names in the files, by any keys. target:
-    path of the file that the others will be beside. Returns the datasets by path, and the places by these keys.
+    Empty structures and contours in a plane have none. named: with their names. target: beside which the files will be.
     """
     files: dict[tuple, dict[int, tuple[str, Structure]]] = {}
     for key, (name, one) in named.items():
@@ -439,36 +432,46 @@ def documentOf(pairs: Sequence[tuple], remarks: Iterable[str], judgment: Judgmen
 
 
 def recordsOf(content: Sequence) -> list[Comparison]:
-    """Return the pairs of a report from the content of its root, without what is known of all labels together."""
-    root = sr.ContentSequence.from_sequence(content)
-    groups = [group for all in root.find(codes.DCM.ImagingMeasurements) for group in all.ContentSequence]
-    return [_recordOf(one.ContentSequence) for one in groups if one.ContentSequence.find(_ours("reference"))]
+    """Return the pairs of a report from the content of its root, by pydicom: highdicom would take twice as long."""
+    code = codes.DCM.ImagingMeasurements.value
+    measured = [one for one in content if one.ConceptNameCodeSequence[0].CodeValue == code]
+    found = [_recordOf(group.ContentSequence) for one in measured for group in one.ContentSequence]
+    return [record for record in found if record is not None]
 
 
-def _recordOf(content: sr.ContentSequence) -> Comparison:
+def _recordOf(content: Sequence) -> Comparison | None:
+    told: dict[str, list[str]] = {}
     measurements: dict[str, dict] = {}
     for item in content:
-        value = _valueOf(item)
-        if isinstance(value, float):
-            plain: dict[str, Any] = {one.name.value: _valueOf(one) for one in item.get("ContentSequence", [])}
+        name, value = _read(item)
+        if isinstance(value, str):
+            told.setdefault(name, []).append(value)
+        elif value is not None:
+            below = map(_read, item.get("ContentSequence", []))
+            plain = {word: finite(one) if isinstance(one, float) else one for word, one in below}
             if item.ValueType == "NUM":
-                plain["unit"] = "" if item.unit.value == "1" else item.unit.value.strip("{}")
-            plain = {word: finite(one) if isinstance(one, float) else one for word, one in plain.items()}
-            key, sign = plain.pop("key", item.name.value), math.copysign(1, value)
+                unit = item.MeasuredValueSequence[0].MeasurementUnitsCodeSequence[0].CodeValue
+                plain["unit"] = "" if unit == "1" else unit.strip("{}")
+            key, sign = str(plain.pop("key", name)), math.copysign(1, value)
             measurements[key] = {"unit": "", **plain, "value": finite(value), "status": statusOf(value), "sign": sign}
-    told = {word: [one.value for one in content.find(_ours(word)) if one.ValueType == "TEXT"] for word in WORDS}
-    known: dict[str, Any] = {word: "".join(told[word][:1]) for word in TEXTS}
-    known |= {word: json.loads(told[word][0]) if told[word] else None for word in JSON}
+    if "reference" not in told:  # all labels together
+        return None
+    known: dict[str, Any] = {word: told.get(word, [""])[0] for word in TEXTS}
+    known |= {word: json.loads(told[word][0]) if word in told else None for word in JSON}
     known |= {word: {"name": told[word][0], "file": ""} for word in ("reference", "test")}
-    known |= {"measurements": measurements, "findings": told["findings"], "worstPlaces": []}
-    parameters = (item.value.partition("=") for item in content.find(codes.DCM.AlgorithmParameters))
+    known |= {"measurements": measurements, "findings": told.get("findings", []), "worstPlaces": []}
+    parameters = (text.partition("=") for text in told.get(codes.DCM.AlgorithmParameters.value, []))
     settings = {name: json.loads(text) for name, _, text in parameters}
     # settings of another version are not known
     return Comparison.fromDictionary(known, Settings(**settings) if settings.keys() <= DECLARED.keys() else None)
 
 
-def _valueOf(item) -> float | str | None:
-    """Return the text of a content item, its number, or that of the code for one that is not finite; else None."""
-    if item.ValueType == "CODE":
-        return next((float(name) for name, code in NOT_FINITE.items() if code == item.value), None)
-    return item.value if item.ValueType in ("TEXT", "NUM") else None
+def _read(item) -> tuple[str, Any]:
+    """Return the code of a content item's name, and its text, number, or that of a code for one that is not finite."""
+    name = item.ConceptNameCodeSequence[0].CodeValue
+    if item.ValueType == "TEXT":
+        return name, str(item.TextValue)
+    if item.ValueType == "NUM":
+        return name, float(item.MeasuredValueSequence[0].FloatingPointValue)
+    code = item.ConceptCodeSequence[0].get("CodeValue", "") if item.ValueType == "CODE" else ""
+    return name, next((float(word) for word, one in NOT_FINITE.items() if one.value == code), None)

@@ -154,18 +154,23 @@ def doseRange(dose: Dose, distances: SurfaceDistances) -> float:
     return roundAbove(largest or 1.0)
 
 
-def roundAbove(value: float) -> float:
-    """Return the smallest of the ROUND numbers times a power of ten that is not below a positive value."""
+def roundAbove(value: float, steps: Sequence[float] = ROUND) -> float:
+    """Return the smallest of some numbers times a power of ten that is not below a positive value."""
     decade = 10.0 ** math.floor(math.log10(value))
-    step = next(step for step in (*ROUND, 10) if step * decade >= value * (1 - 1e-9))
+    step = next(step for step in (*steps, 10) if step * decade >= value * (1 - 1e-9))
     return float(f"{step * decade:.3g}")
+
+
+def roundBelow(value: float) -> float:
+    """Return the largest of 1, 2 and 5 times a power of ten that is not above a positive value."""
+    decade = 10.0 ** math.floor(math.log10(value))
+    return float(f"{max(step for step in (1, 2, 5) if step * decade <= value * (1 + 1e-9)) * decade:.1g}")
 
 
 def roundRange(low: float, high: float) -> tuple[float, float]:
     """Return the ends of an axis that contains two values; the ends and their middle are round numbers."""
     high = high if high > low else low + 1
-    decimals = -math.floor(math.log10((high - low) / 8))
-    step = max(f for f in (1, 2, 5) if f * 10.0**-decimals <= (high - low) / 8 * (1 + 1e-9)) * 10.0**-decimals
+    step, decimals = roundBelow((high - low) / 8), -math.floor(math.log10((high - low) / 8))
     first = math.floor(low / step + 1e-9)
     halves = math.ceil((high / step - first) / 2 - 1e-9)
     return round(first * step, decimals), round((first + 2 * halves) * step, decimals)

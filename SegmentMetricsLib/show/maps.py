@@ -17,21 +17,41 @@ from .distributions import doseRange, mapRange, roundAbove
 from .rendering import interpolate
 
 TOLERANCE = ("#3a76bd", "#dfe3bd", "#d95f0e")  # test too small, within, test too large
-TOLERANCE_ABSOLUTE = ("#dfe3bd", "#d95f0e")
 # hues that differ from those of distances, so that hazard is not mistaken for distance
 HAZARD = ("#ddd1ab", "#d6bdbf", "#c5a0c4", "#aa7bba", "#8d57a8", "#6c3089", "#4c1768")
-# Labels of the bands of a tolerance map, in the order of TOLERANCE and TOLERANCE_ABSOLUTE.
-BANDS = ("under-contoured", "within", "over-contoured")
-BANDS_ABSOLUTE = ("within", "beyond")
 # Bands extend beyond the tolerance by this fraction, because a distance equal to the tolerance is within it.
 HAIR = 1e-5
 KINDS = ("signed", "absolute", "tolerance", "hazard", "bld", "dose")
-# The values that each kind of map shows; a surface without sides shows Distance instead of SignedDistance.
-ARRAYS = {
-    "signed": "SignedDistance", "absolute": "Distance", "tolerance": "SignedDistance", "hazard": "Hazard", "bld": "BLD",
-    "dose": "Dose",
-    "sd": "LocalSD",  # of several observers, no map of a pair
-}  # fmt: skip
+
+
+class Legend(NamedTuple):
+    """What a kind of map shows.
+
+    array: the name of its values. palette: the colors in their ascending order. title: in short lines; {} is the
+    tolerance. bands: the names of the colors, in place of numbers.
+    """
+
+    array: str
+    palette: tuple[str, ...]
+    title: str
+    bands: tuple[str, ...] = ()
+
+
+TAU = "Tolerance {:g} mm"
+LEGENDS = {
+    "signed": Legend("SignedDistance", SIGNED, "Distance (mm)\n+ test outside\n- test inside"),
+    "absolute": Legend("Distance", ABSOLUTE, "Distance (mm)"),
+    "tolerance": Legend("SignedDistance", TOLERANCE, TAU, ("under-contoured", "within", "over-contoured")),
+    "tolerance without sides": Legend("Distance", TOLERANCE[1:], TAU, ("within", "beyond")),
+    "hazard": Legend("Hazard", HAZARD, "Hazard"),
+    "bld": Legend("BLD", ABSOLUTE, "Bidirectional\nlocal distance\n(mm)"),
+    "dose": Legend("Dose", DOSE, "Dose (Gy)"),
+    # of several observers, and of lesions: no maps of a pair
+    "sd": Legend("LocalSD", ABSOLUTE, "Local SD (mm)\nof the observers"),
+    "lesions": Legend("", tuple(EVENTS.values()), "Lesions"),
+}
+# What is shown instead on a surface without sides.
+WITHOUT_SIDES = {"signed": "absolute", "tolerance": "tolerance without sides"}
 # Tolerance in mm to show if nothing was measured with a tolerance.
 DEFAULT_TOLERANCE = 2.0
 # The least end of the colors of a local SD in mm, for observers who agree everywhere.
@@ -51,30 +71,14 @@ class Coloring(NamedTuple):
     hasSides: bool
 
     @property
-    def array(self) -> str:
-        """The name of the values that are shown."""
-        return ARRAYS[self.kind] if self.hasSides else ARRAYS[self.kind].removeprefix("Signed")
+    def legend(self) -> Legend:
+        """What the map shows."""
+        return LEGENDS[self.kind if self.hasSides else WITHOUT_SIDES.get(self.kind, self.kind)]
 
     @property
     def isOfWords(self) -> bool:
         """Whether the legend has words instead of numbers."""
         return self.kind in ("tolerance", "lesions")
-
-    @property
-    def palette(self) -> tuple[str, ...]:
-        """The colors in ascending order of the values."""
-        if self.kind == "tolerance":
-            return TOLERANCE if self.hasSides else TOLERANCE_ABSOLUTE
-        if self.kind == "lesions":
-            return tuple(EVENTS.values())
-        if self.kind == "signed" and self.hasSides:
-            return SIGNED
-        return {"hazard": HAZARD, "dose": DOSE}.get(self.kind, ABSOLUTE)
-
-    @property
-    def bands(self) -> tuple[str, ...]:
-        """The names of the bands of a tolerance map in ascending order."""
-        return BANDS if self.hasSides else BANDS_ABSOLUTE
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -93,29 +97,19 @@ class Coloring(NamedTuple):
     @property
     def title(self) -> str:
         """The title of the legend, in short lines."""
-        if self.kind == "tolerance":
-            return f"Tolerance {self.tolerance:g} mm"
-        titles = {
-            "hazard": "Hazard",
-            "lesions": "Lesions",
-            "dose": "Dose (Gy)",
-            "sd": "Local SD (mm)\nof the observers",
-            "bld": "Bidirectional\nlocal distance\n(mm)",
-        }
-        isSigned = self.hasSides and self.kind == "signed"
-        return titles.get(self.kind, "Distance (mm)" + ("\n+ test outside\n- test inside" if isSigned else ""))
+        return self.legend.title.format(self.tolerance)
 
     def colors(self, values: np.ndarray) -> np.ndarray:
         """Return the colors (n, 3) from 0 to 255 of values (n,)."""
         low, high = self.ends
         if not self.isOfWords:
-            return interpolate(values, low, high, self.palette)
-        bands = 255 * np.array(list(map(rgb, self.palette)))
+            return interpolate(values, low, high, self.legend.palette)
+        bands = 255 * np.array(list(map(rgb, self.legend.palette)))
         return bands[np.clip((values - low) / (high - low) * len(bands), 0, len(bands) - 1).astype(int)]
 
 
 def valuesOn(comparison, side: str, points: np.ndarray | None = None, withLocal: bool = False) -> dict[str, np.ndarray]:
-    """Return what maps of one side can show at points, by the names in ARRAYS: values (n,), all finite.
+    """Return what maps of one side can show at points, by the names in LEGENDS: values (n,), all finite.
 
     SignedDistance and Distance are in mm; Hazard in [0, 1] is there with critical structures, Dose in Gy with a dose,
     and BLD in mm if the similarity family was measured. points: (n, 3) LPS mm, which get the distance of the nearest

@@ -158,7 +158,6 @@ def readReport(path: str | os.PathLike) -> list[Comparison]:
 
     dataset = opening.read(file)
     with opening.readable():
-        schemes = dataset.get("CodingSchemeIdentificationSequence", [])
-        if SCHEME not in [opening.textOf(one, "CodingSchemeDesignator") for one in schemes]:
+        if SCHEME not in str(dataset.get("CodingSchemeIdentificationSequence", "")):
             raise InputError(f"{path}: this is not a report of SegmentMetrics.")
         return recordsOf(dataset.ContentSequence)

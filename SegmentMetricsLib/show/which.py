@@ -30,8 +30,8 @@ def answer(value: str, candidates: Sequence[Candidate], key: str | None = None) 
 
 def describe(candidate: Candidate) -> str:
     """Return what a candidate is, in words, with its value."""
-    how = ", ".join(filter(None, (candidate.direction, candidate.mistake)))
-    return oneLine(f"{heading(candidate.key)} of {tools(candidate)}{f' ({how})' if how else ''}, {candidate.text()}")
+    how = f" ({candidate.how})" if candidate.how else ""
+    return oneLine(f"{heading(candidate.key)} of {tools(candidate)}{how}, {candidate.text()}")
 
 
 def tools(candidate: Candidate) -> str:
@@ -43,17 +43,10 @@ def tools(candidate: Candidate) -> str:
 
 def textTable(candidates: Sequence[Candidate], width: int | None = None) -> str:
     """Return a table of candidates as text; a star marks those that agree with all digits."""
-    rows = [
-        [
-            "*" if one.isExact else "",
-            heading(one.key),
-            one.text(),
-            f"{one.difference:+.3g}",
-            ", ".join(filter(None, (one.direction, one.mistake))),
-            tools(one),
-        ]
-        for one in candidates
-    ]
+    rows = []
+    for one in candidates:
+        star, difference = "*" if one.isExact else "", f"{one.difference:+.3g}"
+        rows.append([star, heading(one.key), one.text(), difference, one.how, tools(one)])
     return align(Table.headed(["", "Measurement", "Value", "Difference", "How", "Tools"], rows, 6), width)
 
 

@@ -147,23 +147,6 @@ def testAllTablesStateTheConvention(study, inline, capsys):
 
 
 @pytest.mark.parametrize(
-    "content, message",
-    [
-        ("case,reference\na,b\n", "line 1: the column test is missing"),
-        ('case,reference,test\na,b,c\nd,"e"f,g\n', "line 3: the quotation marks are wrong"),
-        ("case,reference,test\na,b,c,d\n", "line 2: there are 4 cells, but the heading has 3 columns."),
-        ("case,reference,test,metod\na,b,c,d\n", "there is no column 'metod'; is it method?"),
-        ("case,reference,test\na,b\0,c\n", "holds zero bytes"),
-    ],
-)
-def testUnusableFiles(study, inline, capsys, content, message):
-    Path("data/cases.csv").write_text(content)
-    assert batch() == 2
-    err = capsys.readouterr().err
-    assert message in err and err.count("\n") == 1 and "cases.csv" in err and not Path("out").exists()
-
-
-@pytest.mark.parametrize(
     "options, message",
     [
         (["--workers", "0"], "number of workers"),

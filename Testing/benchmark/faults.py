@@ -37,7 +37,7 @@ FAULTS = [
     # distances
     Fault("distances", r"fine \+ differences / 3", "fine"),
     Fault("distances", r"percent / 100 \* total, float\(high", "percent / 99 * total, float(high"),
-    Fault("distances", r"isWhole = high <= limit if side == 0", "isWhole = high < limit if side == 0"),
+    Fault("distances", r"isWhole = high <= ofEach if side == 0", "isWhole = high < ofEach if side == 0"),
     Fault("distances", r"coarse, fine = np\.abs\(coarse\), np\.abs\(fine\)", "pass"),
     Fault("distances", r"if percent == 100:", "if percent >= 95:"),
     Fault("distances", r"side \* nodes\b", "nodes"),
@@ -79,7 +79,7 @@ FAULTS = [
     Fault("metrics/dose.py", r"return 1 - float\(np\.searchsorted", "return float(np.searchsorted"),
     # the case
     Fault("case/protocol/judgment.py", r"max\(verdicts, key", "min(verdicts, key"),
-    Fault("case/protocol/judgment.py", r"measurement\.empty and verdict != FAIL", "False"),
+    Fault("case/protocol/judgment.py", r"measurement\.empty and \(isKept or isWarning\)", "False"),
     Fault("case/protocol/judgment.py", r"rule\.keeps\(value, rule\.warning\)", "rule.keeps(value, rule.limit)"),
     Fault("case/observers/consensus.py", r"astype\(np\.int32\) > len\(numbers\)", "astype(np.int32) >= len(numbers)"),
     Fault("case/observers/matrix.py", r"percent / 100 \* reached\[-1\]", "percent / 90 * reached[-1]"),

@@ -15,7 +15,6 @@ import shapes
 import SimpleITK
 from findingwork import found
 from vtkmodules.vtkCommonDataModel import vtkPolyData
-from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkReverseSense
 
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.base.texts import SettingPlace
@@ -280,14 +279,6 @@ def testAbsentInBoth(inputs):
 # Surfaces
 
 
-def appended(*meshes) -> vtkPolyData:
-    append = vtkAppendPolyData()
-    for mesh in meshes:
-        append.AddInputData(mesh)
-    append.Update()
-    return append.GetOutput()
-
-
 def testSurfacesThatAreNotClosed():
     closed = shapes.boxMesh((0, 0, 0), (10, 10, 10))
     result = compare(shapes.openBox(), closed)
@@ -297,31 +288,6 @@ def testSurfacesThatAreNotClosed():
     assert result["DSC"].status == "undefined" and result["HD"].status == "ok"
     assert not found(compare(closed, closed), "not closed")
     assert not found(compare(BOX, closed), "not closed")
-
-
-def testSurfacesThatAreNotManifold():
-    """Two boxes that share an edge: four triangles meet there."""
-    box = shapes.boxMesh((0, 0, 0), (10, 10, 10))
-    touching = appended(box, shapes.boxMesh((10, 10, 0), (20, 20, 10)))
-    settings = Settings(families="signed")
-    (finding,) = found(compare(touching, box, settings), "more than two triangles")
-    assert finding == "The surface of the reference has 1 edge with more than two triangles."
-    assert found(compare(box, touching, settings), "The surface of the test has 1 edge ")
-    assert not found(compare(touching, box, settings), "not closed")
-    apart = appended(box, shapes.boxMesh((11, 11, 0), (20, 20, 10)))
-    assert not found(compare(apart, box, settings), "more than two triangles")
-
-
-def testRepairsAreTold():
-    box = shapes.boxMesh((0, 0, 0), (10, 10, 10))
-    reverse = vtkReverseSense()
-    reverse.SetInputData(box)
-    reverse.ReverseCellsOn()
-    reverse.Update()
-    settings = Settings(families="signed")
-    result = compare(box, reverse.GetOutput(), settings)
-    assert found(result, "The surface of the test was cleaned: its triangles faced inward and were turned.")
-    assert not found(compare(box, box, settings), "cleaned")
 
 
 def testWhatReadingAFileHadToSay():

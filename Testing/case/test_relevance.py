@@ -12,29 +12,12 @@ from SegmentMetricsLib.show.explanations import familiesUsing
 SIZE, SPACING = (20, 18, 16), (1.5, 1.8, 3.0)
 # setting -> another value than the default
 OTHERS = {
-    "percentiles": (70,),
-    "tolerances": (1.0,),
-    "betas": (2,),
-    "quantiles": (0.5,),
-    "convention": "Plastimatch",
-    "grid": "union",
-    "voxelUnit": "voxel",
-    "critical": "Far",
-    "hazardKernel": "exponential",
-    "hazardReach": 30.0,
-    "hazardPower": 1.0,
-    "hazardBalance": 0.2,
-    "hazardTail": 0.5,
-    "il": 5.0,
-    "ol": 5.0,
-    "asPublished": True,
-    "msiUnit": "pixel",
-    "lesionMinimum": 1e6,
-    "panopticOverlap": 0.9,
-    "dosePercents": 10,
-    "doseVolumes": 1,
+    "percentiles": (70,), "tolerances": (1.0,), "betas": (2,), "quantiles": (0.5,), "convention": "Plastimatch",
+    "grid": "union", "voxelUnit": "voxel", "critical": "Far", "hazardKernel": "exponential", "hazardReach": 30.0,
+    "hazardPower": 1.0, "hazardBalance": 0.2, "hazardTail": 0.5, "il": 5.0, "ol": 5.0, "asPublished": True,
+    "msiUnit": "pixel", "lesionMinimum": 1e6, "panopticOverlap": 0.9, "dosePercents": 10, "doseVolumes": 1,
     "doseLevels": 25,
-}
+}  # fmt: skip
 
 
 def ball(center, radius) -> SimpleITK.Image:

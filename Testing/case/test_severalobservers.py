@@ -339,3 +339,9 @@ def testPlanarContours():
     study = compareObservers(squares, BOUNDARY)
     assert study.toDictionary()["structures"][0]["consensus"] == {"method": "majority", "areaMm2": 100.0}
     assert study.variation.localSD.max() == pytest.approx(1.0, abs=0.01)
+
+
+def testFilesSayInWordsWhyANumberIsNotFinite():
+    contours = [shapes.loops([(0, 0), (10, 0), (10, end), (0, end)], z=45.0) for end in (10, 13)]
+    (found,) = compareObservers(contours).toDictionary()["structures"]
+    assert {one["reason"] for one in found["notFinite"]} == {f"no part of the boundary faces {side}" for side in "SI"}

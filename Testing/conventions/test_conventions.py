@@ -28,11 +28,6 @@ def values(reference, test, tool, *keys, settings=None):
     return [numbers[key].value for key in keys]
 
 
-def testUnknownTool():
-    with pytest.raises(ValueError, match="There is no convention 'ITK'; choose from Anima, "):
-        conventions.find("ITK")
-
-
 @pytest.mark.parametrize("key", TOOLS)
 def testEveryConventionSaysWhereItComesFromAndWhy(key):
     convention = conventions.known()[key]

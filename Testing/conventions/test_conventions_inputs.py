@@ -146,10 +146,3 @@ def testChosenConventionOfEmptyMasks(pair):
         comparison = compare(*map(shapes.imageOf, pair), Settings.preset(key))
         assert comparison.summary
         assert comparison["HD"].status == "ok" or re.search("empty|does not report", comparison["HD"].reason)
-
-
-def testChosenConventionFixesHowIsMeasured():
-    with pytest.raises(ValueError, match="The convention MedPy fixes the surface"):
-        Settings(convention="MedPy", surface="displayed")
-    with pytest.raises(ValueError, match="There is no convention 'Med'; choose from SegmentMetrics, "):
-        Settings(convention="Med")

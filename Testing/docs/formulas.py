@@ -15,7 +15,6 @@ from SegmentMetricsLib.metrics.hazard import EPSILON
 from SegmentMetricsLib.metrics.metric import EXAMPLES, PARAMETERS, Metric
 from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, PURPOSES, REGISTRY
 from SegmentMetricsLib.settings.settings import Settings
-from SegmentMetricsLib.show.dicomfiles import conceptOf, unitOf
 
 PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
 CODES = PAGE.with_name("codes.md")
@@ -177,6 +176,8 @@ def families() -> str:
 
 def codes() -> str:
     """Return a table of the DICOM codes of all measurements, each with one value of its parameter."""
+    from SegmentMetricsLib.show.dicomfiles import conceptOf, unitOf  # here, as it needs highdicom
+
     rows = ["| key | code | scheme | meaning | unit |", "|---|---|---|---|---|"]
     for definition in (*REGISTRY, *MULTI_LABEL):
         key = definition.keyFor(EXAMPLES)

@@ -11,7 +11,19 @@ import SegmentMetricsLib
 
 ROOT = Path(__file__).parents[2]
 # Rooms whose functions are called by verbs.
-VERBS = ("batch", "case", "commands", "conventions", "io", "metrics", "model", "settings", "show")
+VERBS = (
+    "SegmentMetricsPanel",
+    "batch",
+    "case",
+    "commands",
+    "conventions",
+    "io",
+    "metrics",
+    "model",
+    "mrml",
+    "settings",
+    "show",
+)
 PREPOSITIONS = ("Apart", "As", "At", "By", "For", "From", "If", "In", "Of", "Out", "To", "With")
 
 

@@ -99,6 +99,11 @@ def testACaseThatAMethodLacks(run):
         file.writelines(f"{n},labels/case_{n}.nrrd,{m}/case_{n}.nrrd,{m}\n" for n in (1, 2) for m in "AB"[: 3 - n])
     results = compareBatch("list.csv", Settings(metrics="DSC"), output="listed")
     assert " B " in results.remarks[0] and "2" in results.remarks[0] and not results.failures()
+    with open("list.csv", "a") as file:
+        file.write(",labels/case_1.nrrd,A/case_1.nrrd,A\n")
+    again = compareBatch("list.csv", Settings(metrics="DSC"), output="again")
+    # a line that names no case fails, and no method lacks it
+    assert again.remarks == results.remarks and len(again.failures()) == 1
     status, out, _ = run(*BATCH[:3], "--test-dir", "C", *BATCH[5:], "-o", "alone")
     assert status == 0 and "case_3" in out
 

@@ -75,26 +75,6 @@ def testPolygonsAreTriangulated():
     assert surface.repairs == ()
 
 
-@pytest.mark.parametrize(
-    ("polyData", "message"),
-    [
-        (shapes.meshOf([(0, 0, 0), (1, 0, 0)], []), "no triangles or contour lines"),
-        (shapes.meshOf([(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 1, 2)]), "no triangle with an area"),
-        (shapes.loops([(0, 0), (1, 0), (2, 0)]), "straight line"),
-    ],
-)
-def testUnusablePolyData(polyData, message):
-    with pytest.raises(ValueError, match=message):
-        meshing.fromPolyData(polyData)
-
-
-def testBentLinesAreRefused():
-    bent = shapes.loops([(0, 0), (4, 0), (4, 3), (0, 3)])
-    bent.GetPoints().SetPoint(2, 4, 3, 1)
-    with pytest.raises(ValueError, match="one plane"):
-        meshing.fromPolyData(bent)
-
-
 def testContoursWithAHole():
     outer, hole = [(0, 0), (9, 0), (9, 6), (0, 6)], [(2, 2), (4, 2), (4, 4), (2, 4)]
     for second in (hole, hole[::-1]):

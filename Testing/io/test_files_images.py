@@ -109,13 +109,6 @@ def testGridsOfFiles(tmp_path):
         assert str(tmp_path / name) in str(caught.value)
 
 
-def testLabelsBeyondEveryByte(tmp_path):
-    array = np.zeros((6, 6, 6), np.uint64)
-    array[1:3, 1:3, 1:3], array[4, 4, 4] = 2**63 + 5, 70000
-    found = read(save(shapes.imageOf(array), tmp_path / "x.nrrd"))
-    assert {name: s.mask.count for name, s in found.items()} == {"Label 70000": 1, f"Label {2**63 + 5}": 8}
-
-
 def testPlanarImages(tmp_path):
     array = np.zeros((20, 30), np.uint8)
     array[5:15, 5:25] = 1
@@ -241,7 +234,7 @@ def testManyLabelsAreStillALabelMap(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".nrrd", ".nii", ".nii.gz", ".mha", ".seg.nrrd"])
 @pytest.mark.parametrize("compressed", [True, False])
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("share", [0.1, 1.0])
 def testImagesCutOff(tmp_path, capfd, suffix, compressed, share):
     path = save(LABELS, tmp_path / f"cut{suffix}", compressed)
     data = path.read_bytes()

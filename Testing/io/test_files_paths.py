@@ -12,7 +12,6 @@ from imagefiles import BOXES, LABELS, OVERLAPPING, SEGMENTS, read, refusal, save
 from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.base.texts import tellingApart
 from SegmentMetricsLib.io import reading as files
-from SegmentMetricsLib.model.structures import remarksOnLeftOut
 
 
 @pytest.mark.parametrize(
@@ -29,15 +28,6 @@ from SegmentMetricsLib.model.structures import remarksOnLeftOut
 def testNamesThatTellPathsApart(paths, titles):
     found = tellingApart(paths)
     assert [found[path] for path in paths] == [str(Path(title)) for title in titles]
-
-
-def testKindsThatAreNotReadAndEmptyFiles(tmp_path):
-    for name in ("table.csv", "scan.ima", "README", "model.vtk"):
-        (tmp_path / name).write_text("x")
-        assert refusal(tmp_path / name).startswith("this kind of file is not supported; use .seg.nrrd, .nrrd,")
-    for suffix in files.SUFFIXES:
-        (tmp_path / f"empty{suffix}").touch()
-        assert refusal(tmp_path / f"empty{suffix}") == "the file is empty."
 
 
 def testEndingsInCapitals(tmp_path, capfd):
@@ -92,19 +82,3 @@ def testFolders(tmp_path):
         "slicer Margin",
     ]
     assert found["Spleen"].isEmpty and found["Liver"].mask.count == 120
-
-
-def testFoldersThatCannotBeUsed(tmp_path):
-    assert refusal(tmp_path).startswith("the folder holds no files that can be compared (.seg.nrrd, .nrrd,")
-    save(LABELS, tmp_path / "good.nrrd")
-    broken = tmp_path / "broken.nrrd"
-    broken.write_text("x")
-    (remark,) = remarksOnLeftOut(readStructures(tmp_path))
-    assert "broken.nrrd" in remark and "cannot be read as an image" in remark
-    broken.unlink()
-    broken.symlink_to(tmp_path / "gone")
-    (remark,) = remarksOnLeftOut(readStructures(tmp_path))
-    assert "broken.nrrd" in remark and "there is no such file" in remark
-    (tmp_path / "good.nrrd").unlink()
-    with pytest.raises(files.UnusableFile, match=r"broken\.nrrd"):
-        readStructures(tmp_path)

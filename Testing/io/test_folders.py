@@ -64,18 +64,10 @@ def testACtBesideTheMasks(tmp_path):
     assert refusal(tmp_path / "case" / "CT.nrrd").startswith(WHY)
 
 
-@pytest.mark.parametrize(
-    ("image", "why"),
-    [
-        (SimpleITK.Cast(CT, SimpleITK.sitkFloat32) * 0.1, "neither a label map nor a map of memberships"),
-        (SimpleITK.Compose(BOX, BOX, BOX), "several values per voxel"),
-        (SimpleITK.JoinSeries([BOX, BOX]), "this one has 4"),
-        (SimpleITK.Cast(CT + 1000, SimpleITK.sitkUInt16), "change from voxel to voxel like those of a CT"),
-    ],
-)
-def testImagesThatAreNoSegmentations(tmp_path, image, why):
-    (heart,) = readStructures(folder(tmp_path / "case", image=image, Heart=BOX))
-    assert heart.name == "Heart" and why in heart.notes[0]
+def testImagesThatAreNoSegmentations(tmp_path):
+    """Whatever a file of it alone would be refused for."""
+    (heart,) = readStructures(folder(tmp_path / "case", image=SimpleITK.JoinSeries([BOX, BOX]), Heart=BOX))
+    assert heart.name == "Heart" and "this one has 4" in heart.notes[0]
 
 
 def testAStructureOfTheSameNameIsNotLeftOut(tmp_path):

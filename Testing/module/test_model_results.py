@@ -344,11 +344,11 @@ def test_files_of_several_observers_have_names_of_their_own(box, three):
     named = replace(record, **sides)
     one = replace(outcomeWith([box]), records=[named])
     assert results.suggestedFile("metrics", one) == "metrics_Box_Dr._A_B.csv"
-    assert results.compared(one) == ["Reference: Box, Dr. =A/B", "Test: Box, Dr. =A/B"]
+    assert results.titlesOf(one) == ["Reference: Box, Dr. =A/B", "Test: Box, Dr. =A/B"]
     several = replace(one, isOfAll=True)
     assert results.suggestedFile("metrics", several) == "metrics_Dr._A_B.csv"
     assert results.suggestedFile("conventions", several, 0) == "conventions_Box_Dr._A_B.csv"
-    assert results.compared(several) == ["Reference: Dr. =A/B", "Test: Dr. =A/B"]
+    assert results.titlesOf(several) == ["Reference: Dr. =A/B", "Test: Dr. =A/B"]
     names = [results.suggestedFile("", each, suffix=".html") for each in (one, several)]
     assert names == ["Box_Dr._A_B.html", "Dr._A_B.html"]
 

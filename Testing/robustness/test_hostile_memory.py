@@ -84,6 +84,7 @@ OBJECTS = {
     "a mesh with a point at 1e30 mm": (lambda: shapes.meshOf([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)]), UNSCALED),
     "a mesh with a point that is not there": (lambda: shapes.meshOf(CORNERS, [(0, 1, 3)]), NO_POINT),
     "a mesh without area": (lambda: shapes.meshOf(CORNERS, [(0, 1, 1)]), "compared. The surface has no triangle with"),
+    "a line there and back": (lambda: shapes.loops([(0, 0), (1, 0), (2, 0)]), "straight line"),
     "an open line": (lambda: shapes.meshOf(CORNERS, [], [(0, 1, 2)]), "compared. The contour lines are not closed."),
 }
 

@@ -51,11 +51,11 @@ def testTheSameMaskStoredInAnotherWay(angle):
 
 @pytest.mark.parametrize("angle", [0, 0.4])
 def testDisplayedSurfaces(scene, angle):
-    from SegmentMetricsLib.mrml.inputs import displayed
+    from SegmentMetricsLib.mrml.inputs import asDisplayed
 
     both = [structureFromImage(ball(angle), "A", None, None) for _ in range(2)]
     settings = Settings(families="all", surface="displayed")
-    case = Case(Pairing((), (), ()), settings, displayed=displayed)
+    case = Case(Pairing((), (), ()), settings, displayed=asDisplayed)
     requireNothing(next(case.pairs([Match(*both)])))
 
 

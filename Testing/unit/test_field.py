@@ -10,7 +10,7 @@ import pytest
 import shapes
 from givendistances import Directions
 
-from SegmentMetricsLib.distances import elements, linear
+from SegmentMetricsLib.distances import elements
 from SegmentMetricsLib.distances.bounded import Bounded, combined
 from SegmentMetricsLib.distances.field import Field
 from SegmentMetricsLib.distances.largest import balancedBounds, slowBounds
@@ -199,6 +199,7 @@ class TestClosedForms:
         assert found == expected and found.lower <= expected <= found.upper
         assert [steps.size(limit)[0] / 9 for limit in (0.0, 0.999, 1.0, 2.9, 3.0)] == [1, 1, 2, 2, 3]
         direction = DirectedDistances(steps, 0, steps.sampler.surfaces[0])
+        assert [direction.sizeBetween(*ends) / 9 for ends in ((0.5, 1.0), (1.0, 2.0), (0.5, 3.0))] == [1, 0, 2]
         assert direction.sizesBeyond(np.array([0.0, 0.5, 1.0, 3.0]), 1) / 9 == pytest.approx([1, 1, 0, 0])
         assert direction.sizesBeyond(np.array([-0.5, 0.0, 2.9, 3.0]), -1) / 9 == pytest.approx([2, 1, 1, 0])
         assert steps.mean()[0] == pytest.approx(4 / 3) and steps.mean(True)[0] == pytest.approx(-2 / 3)
@@ -329,25 +330,6 @@ class TestSecondPass:
         expected = squares.sizes.sum() * (roofs((np.indices((500, 500)).reshape(2, -1).T + 0.5) / 500) <= limit).mean()
         assert found == pytest.approx(expected, abs=0.006 * squares.sizes.sum())
         assert found.lower <= expected <= found.upper
-
-
-class TestLinear:
-    @pytest.mark.parametrize("corners", [2, 3])
-    def testSharesAndMeansAgainstPoints(self, corners):
-        values = np.random.default_rng(0).normal(size=(corners, 40))
-        points = np.random.default_rng(1).dirichlet(np.ones(corners), 40_000) @ values
-        for limit in (-0.4, 0.0, 0.3, 1.1):
-            found = linear.shareBelow(values, np.full(40, limit))
-            assert found == pytest.approx((points <= limit).mean(axis=0), abs=0.015)
-        within = linear.shareWithin(values, np.full(40, 0.5))
-        assert within == pytest.approx((np.abs(points) <= 0.5).mean(axis=0), abs=0.015)
-        assert linear.meanMagnitude(values) == pytest.approx(np.abs(points).mean(axis=0), abs=0.015)
-
-    def testPlateaus(self):
-        values = np.array([[1.0, 1, 1], [-1, -1, -1], [1, 1, 2], [0, 0, 0], [2, 2, 2]]).T
-        assert linear.shareWithin(values, np.ones(5)).tolist() == [1, 1, 0, 1, 0]
-        assert linear.shareBelow(values, -np.ones(5)).tolist() == [0, 1, 0, 0, 0]
-        assert linear.meanMagnitude(values).tolist() == pytest.approx([1, 1, 4 / 3, 0, 2])
 
 
 class TestBounds:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -25,11 +24,6 @@ NONE = "-"  # for metrics that a tool does not report
 def choices(keys: Sequence[str]) -> dict[str, str]:
     """Return the texts for the choice of a metric by key: "" for all of them, then each; empty without any."""
     return {"": _("All metrics"), **{key: tables.heading(key) for key in keys}} if keys else {}
-
-
-def firstKey(keys: Sequence[str]) -> str:
-    """Return the metric to begin with: a percentile of the distances if there is one."""
-    return next((key for key in keys if re.fullmatch(r"HD[\d.]+", key)), keys[0])
 
 
 def values(record, key: str | None) -> TableContents:

@@ -99,7 +99,7 @@ def begun(pair: tuple, measurements: Mapping, places: Sequence[Place]) -> Edit:
     return Edit(pair, mainNumbers(measurements), tuple(places), (False,) * len(places))
 
 
-def advanced(edit: Edit, places: Sequence[Place]) -> Edit:
+def advance(edit: Edit, places: Sequence[Place]) -> Edit:
     """Return an edit after places were measured again. places: all that there are now, worst first.
 
     A place now belongs to the nearest one of the edit on the same side of the reference, if that is within its reach:
@@ -108,7 +108,8 @@ def advanced(edit: Edit, places: Sequence[Place]) -> Edit:
     """
     known, isDone = list(edit.places), [True] * len(edit.places)
     positions = np.array([one.position for one in edit.places]).reshape(-1, 3)
-    values, reaches = np.array([one.value for one in edit.places]), np.array([reachOf(one) for one in edit.places])
+    values = np.array([one.value for one in edit.places])
+    reaches = np.array([max(radiusOf(one), abs(one.value)) for one in edit.places])
     for place in places:
         away = np.linalg.norm(positions - place.position, axis=1)
         away[((values > 0) != (place.value > 0)) | (away > reaches + radiusOf(place))] = np.inf
@@ -118,11 +119,6 @@ def advanced(edit: Edit, places: Sequence[Place]) -> Edit:
             known.append(replace(place, rank=len(known) + 1))
             isDone.append(False)
     return replace(edit, places=tuple(known), isDone=tuple(isDone))
-
-
-def reachOf(place: Place) -> float:
-    """Return how far from its worst point, in mm, what remains of a place may have its own."""
-    return max(radiusOf(place), abs(place.value))
 
 
 def radiusOf(place: Place) -> float:

@@ -20,7 +20,16 @@ def lesions(record) -> TableContents:
     """Return the list of the lesions, gaps and spurs of a record; empty for None."""
     if record is None:
         return TableContents()
-    rows = [_lesion(one, AREA if record.dimension == 2 else VOLUME) for one in record.lesions or ()]
+    rows = []
+    for one in record.lesions or ():
+        size = max(one.volumeReference, one.volumeTest) if one.side == "test" else one.volumeReference
+        tip = _("Lesion {number} of the {side}.").format(number=one.number, side=one.side)
+        if one.clearance is not None:
+            nearest = _("The nearest one of the other side is {mm} mm away.")
+            tip = " ".join((tip, nearest.format(mm=f"{one.clearance:.1f}")))
+        volume = typeset(withUnit(size, AREA if record.dimension == 2 else VOLUME))
+        dice, where = "" if one.dice is None else f"{one.dice:.2f}", positionText(one.position)
+        rows.append([(one.event, one.event, tip), (volume, size, tip), (dice, one.dice, tip), (where, where, tip)])
     for kind, runs, tip in (
         (_("gap"), record.gaps, _("The test lacks the center line here.")),
         (_("spur"), record.spurs, _("Only the test has a center line here.")),
@@ -46,18 +55,3 @@ def about(record) -> str:
     if record.gaps or record.spurs:
         return _("Gaps and spurs of the center line. Click to go there.")
     return _("There are no lesions.") if record.lesions is not None else _("There are neither gaps nor spurs.")
-
-
-def _lesion(one, unit: str) -> list[tuple]:
-    size = max(one.volumeReference, one.volumeTest) if one.side == "test" else one.volumeReference
-    tip = _("Lesion {number} of the {side}.").format(number=one.number, side=one.side)
-    if one.clearance is not None:
-        nearest = _("The nearest one of the other side is {mm} mm away.")
-        tip = " ".join((tip, nearest.format(mm=f"{one.clearance:.1f}")))
-    where = positionText(one.position)
-    return [
-        (one.event, one.event, tip),
-        (typeset(withUnit(size, unit)), size, tip),
-        ("" if one.dice is None else f"{one.dice:.2f}", one.dice, tip),
-        (where, where, tip),
-    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from SegmentMetricsLib.base.plain import fromPlain
@@ -13,7 +13,7 @@ from SegmentMetricsLib.metrics.registry import findMetric
 from ..markup import escape
 from ..translation import _
 from . import places
-from .results import worded
+from .results import inWords
 from .table import TableContents
 
 # Characters of a name in the headings of the matrix: a longer one would leave no room for the numbers.
@@ -41,7 +41,7 @@ def pairSummary(names, pair, text: str) -> str:
     """Return the outcome of a pair, given by its row and column in the matrix, in one sentence of HTML."""
     reference, test = (escape(names[number]) for number in pair)
     who = _("{reference} (reference) and {test} (test)").format(reference=reference, test=test)
-    return f"<b>{who}</b>: {escape(worded(text))}"
+    return f"<b>{who}</b>: {escape(inWords(text))}"
 
 
 def short(name: str) -> str:
@@ -89,11 +89,10 @@ def colorOf(share: float) -> tuple[int, int, int]:
     return 255, round(255 - 85 * share), round(255 - 165 * share)
 
 
-def keyTitle(key: str) -> str:
-    """Return a measurement as it is listed: its key and its unit."""
-    one = findMetric(key)
-    unit = one.metric.unit if one is not None else ""
-    return f"{key} ({unit})" if unit else key
+def choices(keys: Iterable[str]) -> dict[str, str]:
+    """Return the texts for the choice of a measurement by key, with its unit."""
+    found = {key: findMetric(key) for key in keys}
+    return {key: f"{key} ({one.metric.unit})" if one and one.metric.unit else key for key, one in found.items()}
 
 
 def about(found: Mapping) -> str:

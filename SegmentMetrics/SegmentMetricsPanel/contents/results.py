@@ -23,7 +23,11 @@ def summary(outcome, number: int) -> str:
     if not outcome.records:
         return _("No structure is in both segmentations.")
     record = outcome.records[number]
-    return f"<b>{breakable(record.name)}</b>{escape(asWhom(record))}: {escape(worded(record.summary))}"
+    tool, asWhom = record.convention, ""
+    if tool != OWN_CONVENTION:
+        label = known()[tool].label if tool in known() else tool
+        asWhom = " " + _("as {tool} reports it").format(tool=label)
+    return f"<b>{breakable(record.name)}</b>{escape(asWhom)}: {escape(inWords(record.summary))}"
 
 
 def alarms(outcome, number: int) -> str:
@@ -31,7 +35,7 @@ def alarms(outcome, number: int) -> str:
     found = alarmsOf(outcome, number)
     # a symbol and words, because not everybody can see the color
     title = _("Check this first")
-    return "<br>".join([f"<b>{ALARM} {title}</b>", *map(bulleted, found)]) if found else ""
+    return "<br>".join([f"<b>{ALARM} {title}</b>", *map(asBullet, found)]) if found else ""
 
 
 def alarmsOf(outcome, number: int) -> list[str]:
@@ -48,7 +52,7 @@ def alarmsOf(outcome, number: int) -> list[str]:
 
 def remarks(outcome, number: int) -> str:
     """Return the other findings about a pair, after what was not compared, as HTML; "" without any."""
-    return "<br>".join(map(bulleted, remarksOf(outcome, number)))
+    return "<br>".join(map(asBullet, remarksOf(outcome, number)))
 
 
 def remarksOf(outcome, number: int) -> list[str]:
@@ -91,7 +95,7 @@ def numbers(outcome, number: int) -> TableContents:
     """Return the table of all measurements of a pair but those toward each side of the patient."""
     if outcome is None or not outcome.records:
         return TableContents()
-    return details(tables.byFamily(shown(outcome.records[number])))
+    return details(tables.byFamily(measurementsOf(outcome.records[number])))
 
 
 def sidesOf(outcome, number: int) -> TableContents:
@@ -123,7 +127,7 @@ def suggestedFile(kind: str, outcome, number: int | None = None, suffix: str = "
     return fileNames([text])[0] + suffix
 
 
-def compared(outcome) -> list[str]:
+def titlesOf(outcome) -> list[str]:
     """Return a line for each of the two that were compared, with the name of its segmentation."""
     record = outcome.records[0]
     lines = []
@@ -134,7 +138,7 @@ def compared(outcome) -> list[str]:
     return lines
 
 
-def shown(record) -> list:
+def measurementsOf(record) -> list:
     """Return the measurements of a record without those that the table of sides shows."""
     return [m for m in record.measurements.values() if not resulttables.sideOf(m.key)]
 
@@ -172,12 +176,12 @@ def short(measurement) -> str:
     return f"{value:+.1f}" if abs(value) < 10 else f"{value:+.0f}"
 
 
-def bulleted(sentence: str) -> str:
+def asBullet(sentence: str) -> str:
     """Return a sentence as a list item for a label."""
-    return f"• {escape(worded(sentence))}"
+    return f"• {escape(inWords(sentence))}"
 
 
-def worded(sentence: str) -> str:
+def inWords(sentence: str) -> str:
     """Return a sentence of the library as the panel shows it."""
     return typeset(sentence.inPanel if isinstance(sentence, Statement) else sentence)
 
@@ -187,13 +191,13 @@ def overview(outcome) -> TableContents:
     records, judgment, others = outcome.records, outcome.judgment, notCompared(outcome)
     if not records and not others:
         return TableContents()
-    measurements = {m.key: m for record in records for m in shown(record)}
+    measurements = {m.key: m for record in records for m in measurementsOf(record)}
     headings, rows = [(_("Structure"), _("Click a structure to see it."))], []
     if judgment is not None:
         headings.append((_("Verdict"), _("What the protocol says; hover over a verdict to read why.")))
     for record in records:
         alarms, _advice = split(record.findings)
-        tip = "\n".join([record.name, worded(record.summary), *(f"{ALARM} {worded(alarm)}" for alarm in alarms)])
+        tip = "\n".join([record.name, inWords(record.summary), *(f"{ALARM} {inWords(alarm)}" for alarm in alarms)])
         rows.append([(f"{ALARM} {record.name}" if alarms else record.name, record.name.lower(), tip)])
     for structure in others:
         name, reason = structure["structure"], typeset(structure["reason"])
@@ -210,14 +214,6 @@ def overview(outcome) -> TableContents:
         for row, cell in zip(rows, [*cells, *(("", None, typeset(one["reason"])) for one in others)]):
             row.append(cell)
     return TableContents.of(headings, rows, order=orderOfRows(outcome))
-
-
-def asWhom(record) -> str:
-    """Return a note naming the other tool whose convention the numbers follow, or "" for none."""
-    if record.convention == OWN_CONVENTION:
-        return ""
-    label = known()[record.convention].label if record.convention in known() else record.convention
-    return " " + _("as {tool} reports it").format(tool=label)
 
 
 def leftOut(outcome) -> list[str]:

@@ -26,7 +26,7 @@ def verdict(outcome, number: int) -> str:
     """Return the verdict on an outcome and on one of its pairs as HTML, or "" if it was not judged."""
     if outcome is None or not outcome.judgment:
         return ""
-    judgment, structure = outcome.judgment, _shown(outcome, number)
+    judgment, structure = outcome.judgment, _judgedPart(outcome, number)
     lines = [f"{badge(judgment['verdict'])} {sentence(judgment, outcome.isOfAll)}"]
     if outcome.isOfAll and structure:
         lines.append(f"{badge(structure['verdict'])} {escape(structure['structure'])}")
@@ -37,7 +37,7 @@ def verdict(outcome, number: int) -> str:
 
 def rules(outcome, number: int) -> TableContents:
     """Return the table of the rules for one pair of an outcome, empty if there are none."""
-    structure = _shown(outcome, number)
+    structure = _judgedPart(outcome, number)
     if not structure:
         return TableContents()
     headings = [
@@ -63,7 +63,7 @@ def rules(outcome, number: int) -> TableContents:
     return TableContents.of(headings, rows, stretched=[0])
 
 
-def _shown(outcome, number: int) -> Mapping | None:
+def _judgedPart(outcome, number: int) -> Mapping | None:
     isJudged = outcome is not None and outcome.judgment and outcome.records
     return ofStructure(outcome.judgment, outcome.records[number].name) if isJudged else None
 

@@ -56,11 +56,6 @@ class Attempts:
             measure = partial(self.logic.measure, request)
             return self._attempt(measure, stopped, take, isPartWanted=not isRepeated, endsFollowing=True) is not None
 
-    def showObservedPair(self, row: int, column: int) -> bool:
-        """Compare the pair in a cell of the observers' matrix, to be shown in detail. Returns True on success."""
-        pair = self.model.observers.segmentsOf(row, column)
-        return pair is not None and self.apply(pair=pair)
-
     def compareTools(self) -> bool:
         """Compute the values that other tools would report for the shown pair. Returns True on success."""
         if not self._canBegin(self.model.whyNotTools):

@@ -34,14 +34,14 @@ def choicesOf(parameters, scene) -> dict[str, str | None]:
     return {reference: test or None for reference, test, _how in entriesOf(parameters, scene)}
 
 
-def proposedOf(parameters, scene) -> dict[str, float]:
+def proposalsOf(parameters, scene) -> dict[str, float]:
     """Return the Dice of the pairs that were proposed by overlap, in the form that pairing.pairStructures expects."""
     entries = entriesOf(parameters, scene)
     start = f"{OVERLAP} "
     return {ours: float(how.removeprefix(start)) for ours, _theirs, how in entries if how.startswith(start)}
 
 
-def swapped(pairs: Sequence[str]) -> list[str]:
+def swapPairs(pairs: Sequence[str]) -> list[str]:
     """Return the edited pairs with reference and test exchanged, without the structures that have no counterpart."""
     return [text for reference, test, how in entriesIn(pairs) if test for text in (test, reference, how)]
 

@@ -25,7 +25,7 @@ class Labeled(enum.Enum):
         return self.text
 
 
-def translated(text: str) -> str:
+def translateDeclared(text: str) -> str:
     """Return the translation of a text that is declared with a setting."""
     return translate(DECLARED_IN, text)
 
@@ -33,7 +33,7 @@ def translated(text: str) -> str:
 @cache
 def choicesOf(setting: str) -> type[Labeled]:
     """Return the choices that the panel offers for a setting; the names are those of Settings."""
-    words = {name: translated(text) for name, text in DECLARED[setting].panel.words.items()}
+    words = {name: translateDeclared(text) for name, text in DECLARED[setting].panel.words.items()}
     return Labeled(setting[0].upper() + setting[1:], words, module=__name__)
 
 

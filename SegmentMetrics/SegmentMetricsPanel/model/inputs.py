@@ -5,7 +5,7 @@ from __future__ import annotations
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 from ..translation import _
-from .editedpairs import swapped
+from .editedpairs import swapPairs
 from .enumerations import Mode
 
 
@@ -120,7 +120,7 @@ class Inputs:
         reference, test = map(self.chosen, REFERENCE_AND_TEST)
         with self.scene.oneChange(p):
             (p.reference, p.referenceSegment), (p.test, p.testSegment) = test, reference
-            p.pairs = swapped(p.pairs)
+            p.pairs = swapPairs(p.pairs)
 
     # What is wrong
 

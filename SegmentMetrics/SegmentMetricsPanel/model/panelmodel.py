@@ -14,11 +14,11 @@ from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.settings.settings import Settings
 
 from ..contents import observers, results
-from ..contents.following import Edit, begun
+from ..contents.following import Edit
 from ..contents.verdicts import orderOf
 from ..translation import _
 from . import chosensettings
-from .editedpairs import choicesOf, proposedOf
+from .editedpairs import choicesOf, proposalsOf
 from .enumerations import Mode
 from .inputs import Inputs
 from .observing import Observers
@@ -122,7 +122,7 @@ class PanelModel:
         if p.mode != Mode.allStructures:
             compared = [(p.reference, p.referenceSegment), (p.test, p.testSegment)]
             return Request(compared, settings, protocol, dose)
-        compared, pairs = [(p.reference, ""), (p.test, "")], (choicesOf(p, self.scene), proposedOf(p, self.scene))
+        compared, pairs = [(p.reference, ""), (p.test, "")], (choicesOf(p, self.scene), proposalsOf(p, self.scene))
         return Request(compared, settings, protocol, dose, *pairs)
 
     def protocolChoices(self) -> dict:
@@ -272,7 +272,8 @@ class PanelModel:
         if None in map(outcome.node, REFERENCE_AND_TEST):
             return _("A compared segmentation was removed.")
         if outcome.isOfAll != (p.mode == Mode.allStructures):
-            return _("These are the results of {name}.").format(name=self._compared())
+            name = _("all structures") if outcome.isOfAll else outcome.records[0].name
+            return _("These are the results of {name}.").format(name=name)
         if not self._isSamePair():
             return _("The selection has changed.")
         if outcome.isOfAll and choicesOf(p, self.scene) != outcome.choices:
@@ -282,9 +283,6 @@ class PanelModel:
         chosen = self.chosen()
         isSame = (chosen.protocol and chosen.protocol.version) == (outcome.judgment or {}).get("version")
         return "" if isSame and chosen.settings == outcome.settings else _("The settings have changed.")
-
-    def _compared(self) -> str:
-        return _("all structures") if self.outcome.isOfAll else self.outcome.records[0].name
 
     def _isSamePair(self) -> bool:
         """Return whether the results belong to the chosen segments, or segmentations."""
@@ -344,10 +342,6 @@ class PanelModel:
             return None
         found = Edit.fromText(self.parameters.edit)
         return found if found is not None and found.pair == self.pairKey() else None
-
-    def beginEdit(self, places) -> None:
-        """Begin to follow the shown pair. places: all of it, worst first."""
-        self.parameters.edit = begun(self.pairKey(), self.record().measurements, places).toText()
 
     def forgetResults(self) -> None:
         """Show no results any more; their nodes stay in the scene."""

@@ -92,8 +92,8 @@ class ConventionsView(View):
         for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "ExportButton"):
             getattr(self.ui, f"conventions{name}").visible = self.record is not None
         keys = list(self.record.referenceValues()) if self.record else []
-        if keys and self.key not in ("", *keys):  # keep the current one if it is among them
-            self.key = conventions.firstKey(keys)
+        if keys and self.key not in ("", *keys):  # else it stays
+            self.key = next((key for key in keys if key.startswith("HD") and key[2:3].isdigit()), keys[0])
         self.choice.show(conventions.choices(keys), self.key)
         self._fill()
 

@@ -101,8 +101,11 @@ class FocusView(View):
             return
         isSwitchedOff = self.hiddenFor is not None and not self.model.parameters.focus
         self.end()
-        if isSwitchedOff:
-            self._goBack()
+        if isSwitchedOff:  # all views look where they did before, unless somebody has moved one since
+            if self._isUnmoved(navigation.viewState(slicer.mrmlScene, cameras())):
+                navigation.setViewState(self.views[0], slicer.mrmlScene)
+                self.isBack = True
+            self.views = None
 
     def _showObservers(self) -> None:
         """Show only the chosen structure, as an outline of each observer in a color of its own."""
@@ -203,13 +206,6 @@ class FocusView(View):
             if navigation.isSameView({k: now[k] for k in known}, {k: last[k] for k in known}, slicer.mrmlScene):
                 self._frame(*self.pair)
                 self.views = {**self.views[0], **first}, self.views[1]
-
-    def _goBack(self) -> None:
-        """Let all views look where they did before they went to the pair, unless somebody has moved one since."""
-        if self._isUnmoved(navigation.viewState(slicer.mrmlScene, cameras())):
-            navigation.setViewState(self.views[0], slicer.mrmlScene)
-            self.isBack = True
-        self.views = None
 
     def _isUnmoved(self, now: dict) -> bool:
         """Return whether nobody has looked elsewhere since all views went to a pair. now: where they look."""

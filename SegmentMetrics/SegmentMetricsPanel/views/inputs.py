@@ -53,11 +53,6 @@ class SegmentChooser:
         for box in self.boxes:
             widen(box)
 
-    def showSegments(self, isShown: bool) -> None:
-        """Show or hide the list of segments below the list of segmentations; the selector has no property for it."""
-        for frame in self.frames:
-            frame.visible = isShown
-
     def onSelectorChanged(self, _ignored=None) -> None:
         if self.inputs.isActive and not slicer.mrmlScene.IsBatchProcessing():
             self.timer.start()
@@ -90,7 +85,8 @@ class InputsView(View):
         isPair = self.inputs.parameters.mode == Mode.onePair
         for chooser in self.choosers:
             chooser.show()
-            chooser.showSegments(isPair and self.inputs.chosen(chooser.side)[0] is not None)
+            for frame in chooser.frames:  # with the list of segments; the selector has no property for it
+                frame.visible = isPair and self.inputs.chosen(chooser.side)[0] is not None
             chooser.selector.visible = self.inputs.parameters.mode != Mode.severalObservers
 
     def settle(self) -> None:

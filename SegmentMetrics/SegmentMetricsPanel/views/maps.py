@@ -107,8 +107,8 @@ class MapView(View):
         """Observe the maps in order to notice when one is shown or hidden outside the panel."""
         models = maps.allMaps(slicer.mrmlScene)
         self.visible = [model for model in models if maps.isShown(model)]
-        found = maps.findMaps(outcome.pair(number), slicer.mrmlScene) if outcome and outcome.records else {}
-        self.current = [model for side, model in found.items() if side in p.mapSide.sides and outcome.shows(model)]
+        sides = p.mapSide.sides if self.model.record() is not None else ()
+        self.current = [one for side in sides if (one := outcome.result(outcome.pair(number), mapRole(side)))]
         self.removeObservers()
         for model in models:
             self.addObserver(model, slicer.vtkMRMLDisplayableNode.DisplayModifiedEvent, self.onDisplay)

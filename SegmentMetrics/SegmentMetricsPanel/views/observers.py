@@ -118,7 +118,7 @@ class ObserversView(View):
         found = self.observers.structure() if isShown else None
         content = self.observers.outcome.content if isShown else {"structures": (), "remarks": ()}
         names = [one["name"] for one in content["structures"]]
-        keys = {key: observers.keyTitle(key) for key in (found["matrix"] if found else ())}
+        keys = observers.choices(found["matrix"] if found else ())
         self.structure.show(dict(zip(names, names)), found and found["name"])
         self.key.show(keys, self.observers.key() if found else "")
         for box in (ui.observedStructureComboBox, ui.observedKeyComboBox):

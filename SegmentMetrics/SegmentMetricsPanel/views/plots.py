@@ -34,8 +34,16 @@ class PlotView:
         self.drawn = chart
         if chart is not None and chart is self.chart:
             return
-        if chart is not None:
-            self._ensureView()
+        if chart is not None and self.view is None:
+            self.view = slicer.qMRMLPlotView()
+            self.view.setMRMLScene(slicer.mrmlScene)  # first, because it removes a view node that is not in the scene
+            self.view.setMRMLPlotViewNode(self.viewNode)
+            # it takes what is left of the page, whatever height it would like to have
+            self.view.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Ignored)
+            self.layout.addWidget(self.view)
+            self.layout.parentWidget().setMinimumHeight(self.height)
+            if self.onSelected is not None:
+                self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)
         self.viewNode.SetPlotChartNodeID(chart.GetID() if chart is not None else None)
         # a node outside the scene does not report a new chart by itself, and the view would keep the previous one
         self.viewNode.InvokeEvent(self.viewNode.PlotChartNodeChangedEvent)
@@ -51,19 +59,6 @@ class PlotView:
     def isIntact(self) -> bool:
         """Whether the chart that was drawn last is still what it was."""
         return self.drawn is None or (self.chart is self.drawn and charts.isDrawn(self.drawn))
-
-    def _ensureView(self) -> None:
-        if self.view is not None:
-            return
-        self.view = slicer.qMRMLPlotView()
-        self.view.setMRMLScene(slicer.mrmlScene)  # first, because it removes a view node that is not in the scene
-        self.view.setMRMLPlotViewNode(self.viewNode)
-        # it takes what is left of the page, whatever height it would like to have
-        self.view.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Ignored)
-        self.layout.addWidget(self.view)
-        self.layout.parentWidget().setMinimumHeight(self.height)
-        if self.onSelected is not None:
-            self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)
 
 
 class ChartView(View):

@@ -65,19 +65,16 @@ class PracticeView(View):
         slicer.util.selectModule("SegmentEditor")
 
     def onClicked(self, _checked=False) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
-            self.reveal()
-
-    def reveal(self) -> None:
         """Show the reference, measure the pair, and plot the session."""
         p = self.model.parameters
         if not self.model.isPracticing():
             return
-        self.follower.stop()
-        practice.setPractice(p.reference, practice.REVEALED)
-        if p.session is not None:
-            p.plot = Plot.session
-        self.panel.apply()
+        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
+            self.follower.stop()
+            practice.setPractice(p.reference, practice.REVEALED)
+            if p.session is not None:
+                p.plot = Plot.session
+            self.panel.apply()
 
     def resume(self) -> None:
         """Go on with the session of a scene that was loaded."""

@@ -47,21 +47,16 @@ class ProtocolsView(View):
         if self.model.parameters is None:
             return
         if isinstance(chosen, str):
-            chosen = self._read(chosen or self._askForFile())
+            kinds = _("Table (*.csv)") + ";;" + _("All files (*)")
+            path = chosen or askForFile(self.ui.protocolComboBox, _("Protocol"), kinds)
+            chosen = self._read(path) if path else self.model.parameters.protocol
         self.model.parameters.protocol = chosen
         self.show()
 
-    def _askForFile(self) -> str:
-        kinds = _("Table (*.csv)") + ";;" + _("All files (*)")
-        return str(askForFile(self.ui.protocolComboBox, _("Protocol"), kinds) or "")
-
-    def _read(self, path: str):
-        """Return a new table node with the protocol of a file or example; the current one for "" or on failure."""
-        before = self.model.parameters.protocol
-        if not path:
-            return before
+    def _read(self, path):
+        """Return a new table node with the protocol of a file or example; the current one on failure."""
         try:
             return tableFromProtocol(readProtocol(Path(path)))
         except (InputError, OSError) as error:
             slicer.util.errorDisplay(str(error), _("The protocol cannot be used."))
-            return before
+            return self.model.parameters.protocol

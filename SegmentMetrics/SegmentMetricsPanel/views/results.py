@@ -97,7 +97,7 @@ class ResultsView(View):
     def copy(self, _checked=False) -> None:
         """Copy all numbers, below what was compared, for pasting into a spreadsheet."""
         outcome, number = self.model.outcome, self.model.number()
-        rows = [[line] for line in results.compared(outcome)]
+        rows = [[line] for line in results.titlesOf(outcome)]
         if outcome.isOfAll:
             rows += [*self.main.texts(), [self.model.record().name]]
         rows += results.numbers(outcome, number).texts()

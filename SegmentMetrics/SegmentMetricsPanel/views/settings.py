@@ -13,7 +13,7 @@ from SegmentMetricsLib.show import explanations
 
 from ..markup import explain
 from ..model.chosensettings import IN_PANEL, criticalNames, inFull, inOneLine, offeredSettings, possibleCriticals
-from ..model.enumerations import translated
+from ..model.enumerations import translateDeclared
 from .view import ChoiceList, View, silent, widen
 
 # The families that people look for; the others are among the advanced settings.
@@ -103,7 +103,7 @@ def addRows(ui) -> None:
     rows = {panel.row: name for name, panel in IN_PANEL.items() if panel.row is not None}
     for row, name in sorted(rows.items()):
         panel, control = IN_PANEL[name], _controlOf(name)
-        label = qt.QLabel(translated(panel.label) + ":")
+        label = qt.QLabel(translateDeclared(panel.label) + ":")
         label.setBuddy(control)
         label.objectName, control.objectName = f"{panel.name}Label", f"{panel.name}{panel.control}"
         for column, widget in enumerate((label, control)):

@@ -29,7 +29,7 @@ class VariationView(View):
 
     def release(self) -> None:
         super().release()
-        self.isNew, self.map = False, None
+        self.shown, self.isNew, self.map = (), False, None
 
     def wanted(self) -> tuple:
         """Return the run and the structure whose map is wanted; an empty tuple for none."""

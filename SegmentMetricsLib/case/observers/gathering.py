@@ -116,13 +116,32 @@ def gather(
     sets = [own for own in read if not isinstance(own, UnusableFile)]
     count = len(given) - (len(tests) - sum(n >= count for n in failed))
     areSingle = not any(isinstance(one, (str, os.PathLike, StructureSet)) or _isSeveral(one) for one in given)
+    findings: Sequence[str] = ()
+    failures: dict[str, str] = {}
     if areSingle and structures is None:
         # one organ, whatever each of them is called
         alone = [own[0] for own in sets]
         theirs = [structure.name for structure in alone]
         organs = [Organ(UNNAMED if len(set(theirs)) == len(theirs) else _usual(theirs), alone)]
-        criticals = _criticalsOf(sets, settings, labelNames)
-        return ObserverCase(called[:count], called[count:], settings, method, organs, criticals, leftOut=leftOut)
+    else:
+        sets, failures = _nameAlike(sets, called)
+        organs, findings = _match(sets, called)
+        if structures is None:
+            failures |= unusableOf(*sets)
+        else:
+            wanted = inAnySpelling([structures] if isinstance(structures, str) else structures, labelNames, *sets)
+            requireKnown(wanted, *sets)
+            organs = [organ for organ in organs if any(s is not None and s.name in wanted for s in organ.structures)]
+            failures = {name: reason for name, reason in failures.items() if name in wanted}
+    named = (withLabelsNamed(settings, own, labelNames=labelNames) for own in sets)
+    isNeeded = "hazard" in settings.families
+    criticals = list(map(criticalsOf, sets, named)) if isNeeded else [{} for _ in sets]
+    observers, tests = called[:count], called[count:]
+    return ObserverCase(observers, tests, settings, method, organs, criticals, findings, failures, leftOut)
+
+
+def _nameAlike(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[StructureSet], dict[str, str]]:
+    """Return sets whose nameless structures have names, and no name twice; and the reasons for names that were."""
     sets = _settle(sets)
     # an image without labels has every structure of the others, empty
     known = dict.fromkeys(s.name for own in sets for s in own if not s.isUnlabeled)
@@ -134,28 +153,7 @@ def gather(
         name: f"{owner} has more than one structure named {name!r}. Rename all but the one that is meant."
         for name, owner in repeated.items()
     }
-    sets = [own.having(s for s in own if s.name not in repeated) for own in sets]
-    organs, findings = _match(sets, called)
-    if structures is not None:
-        wanted = inAnySpelling([structures] if isinstance(structures, str) else structures, labelNames, *sets)
-        requireKnown(wanted, *sets)
-        organs = [organ for organ in organs if any(s is not None and s.name in wanted for s in organ.structures)]
-        failures = {name: reason for name, reason in failures.items() if name in wanted}
-    else:
-        failures |= unusableOf(*sets)
-    criticals = _criticalsOf(sets, settings, labelNames)
-    return ObserverCase(
-        called[:count], called[count:], settings, method, organs, criticals, findings, failures, leftOut
-    )
-
-
-def _criticalsOf(
-    sets: Sequence[StructureSet], settings: Settings, labelNames: Mapping[Labels, str] | None
-) -> list[dict[str, Structure]]:
-    """Return the critical structures of each set by name, none if they are not needed."""
-    if "hazard" not in settings.families:
-        return [{} for _ in sets]
-    return [criticalsOf(own, withLabelsNamed(settings, own, labelNames=labelNames)) for own in sets]
+    return [own.having(s for s in own if s.name not in repeated) for own in sets], failures
 
 
 def _several(given: object, what: str) -> Sequence:

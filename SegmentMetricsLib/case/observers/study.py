@@ -9,6 +9,8 @@ from functools import partial
 from itertools import combinations
 from typing import cast
 
+import numpy as np
+
 from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
 from ...base.progress import Cancelled
@@ -342,7 +344,9 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, case:
         remarks.append(f"The consensus of {organ.name} is empty, so there is no map of where the observers differ.")
     else:
         searches = [searchOf(s.surface, drawings.searches) for s in drawings.structures]
-        variation = Variation.of(consensus.surface, searches)
+        points = consensus.surface.points
+        distances = eachSideBySide(lambda search: 0.0 - search.signedDistances(points), searches)
+        variation = Variation(consensus.surface, np.array(distances))
 
     def leftOut(number: int) -> AgainstOthers:
         others = [n for n in range(len(drawn)) if n != number]

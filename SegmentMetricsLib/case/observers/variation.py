@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ...base.parallel import eachSideBySide
-from ...geometry.closest import ClosestSurface
 from ...geometry.surfaces import Surface
 
 PERCENT = 95
@@ -25,12 +22,6 @@ class Variation:
 
     surface: Surface
     distances: np.ndarray
-
-    @staticmethod
-    def of(surface: Surface, observers: Sequence[ClosestSurface]) -> Variation:
-        """Return the variation of observers, given as closest-point searches of closed surfaces, around a consensus."""
-        found = eachSideBySide(lambda search: 0.0 - search.signedDistances(surface.points), observers)
-        return Variation(surface, np.array(found))
 
     @cached_property
     def localSD(self) -> np.ndarray:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...base.plain import stored
+from ...base.plain import storeAs
 from ...metrics.measurement import ROUNDING
 from .matrix import Matrix, meanOf
 
@@ -28,7 +28,7 @@ class TestVerdict:
     mean: Mapping[str, float]
     rank: Mapping[str, int]
     isWithin: Mapping[str, bool]
-    undefined: Mapping[str, int] = stored(isLeftOut=True)
+    undefined: Mapping[str, int] = storeAs(isLeftOut=True)
 
 
 def meansAsTest(values: np.ndarray, number: int, observers: Sequence[int]) -> tuple[float, int]:

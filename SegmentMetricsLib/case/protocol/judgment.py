@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...base.errors import requireKind
+from ...base.plain import toPlain
 from ...metrics.measurement import Measurement
 from ...model import naming
 from . import wording
@@ -51,12 +52,11 @@ class Verdict:
 
     def toDictionary(self) -> dict:
         """Return the verdict as plain values for files."""
-        value = self.measurement.value if self.measurement else math.nan
-        return {
+        content = {
             "structure": self.structure,
             "measurement": self.rule.measurement,
             "convention": self.rule.convention,
-            "value": value if math.isfinite(value) else None,
+            "value": self.measurement and self.measurement.value,
             "unit": self.measurement.unit if self.measurement else "",
             "relation": self.rule.relation,
             "pass": self.rule.limit,
@@ -66,6 +66,7 @@ class Verdict:
             "reason": self.reason,
             "source": self.rule.source,
         }
+        return toPlain(content)
 
 
 def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason: str = "") -> Verdict:
@@ -75,23 +76,19 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason
     does not exist.
     """
     if measurement is None:
-        return Verdict(structure, rule, None, NOT_EVALUABLE, _sentence(reason or f"{nameRule(rule)} was not measured"))
-    if math.isnan(measurement.value):
-        return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(measurement.reason))
-    value = measurement.value
-    verdict = PASS if rule.keeps(value, rule.limit) else FAIL
-    if verdict == FAIL and rule.warning is not None and rule.keeps(value, rule.warning):
-        verdict = WARN
-    if measurement.empty and verdict != FAIL:
-        shown = valueText(rule, value, measurement.unit)
-        why = f"{measurement.empty}, so {nameRule(rule)} {shown} says nothing"
-        return Verdict(structure, rule, measurement, NOT_EVALUABLE, _sentence(why))
-    why = wording.reason(rule, measurement, verdict == PASS, verdict == WARN)
-    return Verdict(structure, rule, measurement, verdict, why)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+        why = reason or f"{nameRule(rule)} was not measured"
+    elif math.isnan(measurement.value):
+        why = measurement.reason
+    else:
+        value = measurement.value
+        isKept = rule.keeps(value, rule.limit)
+        isWarning = not isKept and rule.warning is not None and rule.keeps(value, rule.warning)
+        if not (measurement.empty and (isKept or isWarning)):
+            verdict = PASS if isKept else WARN if isWarning else FAIL
+            return Verdict(structure, rule, measurement, verdict, wording.reason(rule, measurement, isKept, isWarning))
+        why = f"{measurement.empty}, so {nameRule(rule)} {valueText(rule, value, measurement.unit)} says nothing"
+    sentence = f"{why[:1].upper()}{why[1:]}{'' if why.endswith('.') else '.'}"
+    return Verdict(structure, rule, measurement, NOT_EVALUABLE, sentence)
 
 
 def ruleOf(data: Mapping) -> Rule:
@@ -136,19 +133,20 @@ class Judgment:
                 "verdict": worst(verdict.verdict for verdict in verdicts),
                 "reason": " ".join(v.reason for v in verdicts if v.verdict == worst(w.verdict for w in verdicts)),
                 "score": score(verdicts),
-                "rules": [verdict.toDictionary() for verdict in verdicts],
+                "rules": verdicts,
             }
             for name, verdicts in self.byStructure().items()
         ]
-        return {
+        content = {
             "name": self.protocol.name,
             "version": self.protocol.version,
-            "comments": list(self.protocol.comments),
+            "comments": self.protocol.comments,
             "verdict": self.verdict,
             "score": score(self.verdicts),
             "structures": structures,
-            "withoutLimits": list(self.withoutLimits),
+            "withoutLimits": self.withoutLimits,
         }
+        return toPlain(content)
 
 
 def worst(verdicts: Iterable[str]) -> str:

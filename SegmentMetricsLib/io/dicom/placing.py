@@ -80,7 +80,7 @@ def placesFor(
     of an image.
     """
     every = dict.fromkeys(image for some in images.values() for image in some)
-    slices = {image: findSlices(path, image.series, image.instances) for image in every}
+    slices = {image: findSlices(path, image) for image in every}
     chosen = {
         number: max(some, key=lambda image: contoursOn(slices[image], loops[number])) if len(some) > 1 else some[0]
         for number, some in images.items()

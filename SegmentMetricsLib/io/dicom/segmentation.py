@@ -18,7 +18,7 @@ from ...geometry.masks import Mask, fromLabels
 from ...model import inputs
 from ...model.structure import Structure
 from ...model.structureset import StructureSet
-from .images import imagesNamedIn
+from .images import Image, imagesNamedIn
 from .opening import patientOf, read, readable, requireInstalled, textOf
 from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinOut
 from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
@@ -159,8 +159,7 @@ class Frames:
     """The positions of the frames of a SEG file, and the image that it was drawn on.
 
     heights: (n,) of the stored slices in mm along the normal, ascending; empty for files without a position for each
-    frame. positions: (m, 3) of the frames, LPS mm. normal: (3,) of the frames. series: UID of that of the image.
-    instances: UIDs of its slices that the file names.
+    frame. positions: (m, 3) of the frames, LPS mm. normal: (3,) of the frames. image: as far as the file names it.
     """
 
     def __init__(self, path: Path, dataset):
@@ -171,15 +170,14 @@ class Frames:
         along = np.array(turns[0].ImageOrientationPatient, float) if turns else np.zeros(6)
         self.normal = np.cross(along[:3], along[3:])
         self.heights = thinOut(np.unique(self.positions @ self.normal), ROUNDING) if turns else np.zeros(0)
-        image = next(imagesNamedIn(dataset), None)
-        self.series, self.instances = (image.series, image.instances) if image else ("", frozenset[str]())
+        self.image = next(imagesNamedIn(dataset), Image("", "", "", ()))
         self.path = path
 
     @cached_property
     def slices(self) -> list[Slice]:
         """The slices of the image near the file, one at each place, ascending; they are searched when asked for."""
-        found = findSlices(self.path, self.series, self.instances)
-        named = [one for one in found if one.instance in self.instances]
+        found, instances = findSlices(self.path, self.image), self.image.instances
+        named = [one for one in found if one.instance in instances]
         groups = [group for group in groupsOf(named or found) if abs(self.normal @ group[0].normal) >= PARALLEL]
         if not groups:
             return []
@@ -187,7 +185,7 @@ class Frames:
         stack = withoutRepeats(largest)
         if not named:
             return stack
-        others = [one for one in found if one.instance not in self.instances and one.isLike(largest[0])]
+        others = [one for one in found if one.instance not in instances and one.isLike(largest[0])]
         return withOthers(stack, others, self.heights * np.sign(self.normal @ largest[0].normal))
 
     @cached_property
@@ -327,7 +325,7 @@ class Frames:
         """
         columns, rows, depth = mask.grid.size
         mask = replace(mask, grid=Grid(mask.grid.size, mask.grid.matrix))  # in space, though there may be one frame
-        if depth >= len(self.instances) and len(self.heights) in (0, depth):
+        if depth >= len(self.image.instances) and len(self.heights) in (0, depth):
             return mask
         home = self.home
         if home is not None:

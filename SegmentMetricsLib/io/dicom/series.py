@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 from ...base.errors import InputError
 from ...base.progress import checkpoint
 from ...geometry.grids import Grid
+from .images import Image
 from .neighbors import FRAMES, areEnough, filesNear, sliceOf
 from .opening import readable
 from .planes import (
@@ -80,13 +81,13 @@ class Slice:
         )
 
 
-def findSlices(path: Path, series: str, instances: Collection[str]) -> list[Slice]:
+def findSlices(path: Path, image: Image) -> list[Slice]:
     """Return the slices of an image near a file: in its folder, below it, or in the folders beside its own.
 
-    They are all slices of the series; others that are named are slices of the image all the same. series: the series
-    instance UID, "" if unknown. instances: SOP instance UIDs of slices, which identify the series if it is unknown.
+    They are all slices of its series; others that are named are slices of the image all the same, and identify the
+    series if it is unknown.
     """
-    wanted = set(instances)
+    series, wanted = image.series, image.instances
     found: dict[str, list[Slice]] = {}
     for files in filesNear(path):
         bySeries: dict[str, dict[str, list[Slice]]] = {}

@@ -122,8 +122,12 @@ def promisedSum(path: Path) -> int | None:
 
 
 def _sizeOf(fields: Mapping[str, str]) -> int:
-    """Return the size of the voxels in bytes according to a header, 0 if unknown."""
-    return math.prod(int(size) for size in fields.get("sizes", "0").split()) * typeSize(fields)
+    """Return the size of the voxels in bytes according to a header, 0 if unknown or of no fixed size."""
+    words = fields.get("type", "").replace("_t", "").replace("unsigned ", "u").replace("signed ", "").split()
+    # "long long int" is "longlong", "short int" is "short"
+    joined = "".join(words)
+    each = TYPES.get(joined, TYPES.get(joined.removesuffix("int"), 0))
+    return math.prod(int(size) for size in fields.get("sizes", "0").split()) * each
 
 
 def _remarks(fields: Mapping[str, str]) -> tuple[str, ...]:
@@ -146,14 +150,6 @@ def _remarks(fields: Mapping[str, str]) -> tuple[str, ...]:
             raise InputError(NO_VOLUME)
     # without the length of voxels, ITK ignores the ends of axes
     return tellMissing(bool(lengths), bool(origin) or (bool(lengths) and "axismins" in fields))
-
-
-def typeSize(fields: Mapping[str, str]) -> int:
-    """Return the size in bytes of a value of an NRRD file, 0 for types without a fixed size."""
-    words = fields.get("type", "").replace("_t", "").replace("unsigned ", "u").replace("signed ", "").split()
-    # "long long int" is "longlong", "short int" is "short"
-    joined = "".join(words)
-    return TYPES.get(joined, TYPES.get(joined.removesuffix("int"), 0))
 
 
 def _spansOf(fields: Mapping[str, str]) -> list[tuple[float, float]]:
@@ -209,8 +205,14 @@ def mend(path: Path) -> bytes | None:
         elif OF_AXES.match(line):
             continue
         found.append(line)
-    added = _directions(spans, fields) if spans else []
-    return b"\n".join([*found, *added, *_absolute(path.parent, lines[end:])]) + b"\n" + rest
+    added = []
+    if spans:  # place voxels along the axes of space
+        starts, steps = zip(*spans)
+        directions = " ".join(f"({','.join(map(repr, row))})" for row in np.diag(steps).tolist())
+        added = [f"space directions: {directions}", f"space origin: ({','.join(map(repr, starts))})"]
+        if not fields.keys() & {"space", "spacedimension"}:
+            added.insert(0, f"space dimension: {len(spans)}")
+    return b"\n".join([*found, *(line.encode() for line in added), *_absolute(path.parent, lines[end:])]) + b"\n" + rest
 
 
 def _absolute(folder: Path, lines: Sequence[bytes]) -> list[bytes]:
@@ -222,14 +224,3 @@ def _absolute(folder: Path, lines: Sequence[bytes]) -> list[bytes]:
     if name.split()[:1] == [b"LIST"]:
         return [first, *(os.fsencode(folder.resolve() / os.fsdecode(line.strip())) for line in others if line.strip())]
     return [b"data file: " + os.fsencode(folder.resolve() / os.fsdecode(name)), *others]
-
-
-def _directions(spans: Sequence[tuple[float, float]], fields: Mapping[str, str]) -> list[bytes]:
-    """Return lines that place voxels along the axes of space, where the header gives the ends of its axes."""
-    starts, steps = zip(*spans, strict=True)
-    vectors = (",".join(map(repr, row)) for row in np.diag(steps).tolist())
-    directions = " ".join(f"({vector})" for vector in vectors)
-    lines = [f"space directions: {directions}", f"space origin: ({','.join(map(repr, starts))})"]
-    if not fields.keys() & {"space", "spacedimension"}:
-        lines.insert(0, f"space dimension: {len(spans)}")
-    return [line.encode() for line in lines]

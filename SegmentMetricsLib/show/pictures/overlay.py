@@ -58,6 +58,8 @@ CUBE, LETTERS = "#d6dde5", "#29303f"
 # The area of a picture that the structure fills: left, top, right, bottom as fractions.
 AREA = (0.06, 0.1, 0.94, 0.91)
 SIZE, SMALLEST = (1200, 700), (640, 400)
+# The main measurements of kinds that do not show distances.
+NUMBERS = {"hazard": ("DSC", "wDice", "SIS", "STAR"), "dose": ("DSC", "DmeanDifference", "D95Difference")}
 # Size of a contour's line as a fraction of its extent, and of the outline of the other one as a part of that.
 LINE_WIDTH, THIN = 0.012, 0.2
 # Of slices: heights in pixels of the text above and of the margin below, and width of lines, for a scale of 1.
@@ -90,7 +92,7 @@ def drawOverlay(
     surfaces = [direction.surface for direction in comparison.distances.directions]
     shapes = []
     for side, surface in zip(REFERENCE_AND_TEST, surfaces, strict=True):
-        values = valuesOn(comparison, side, withLocal=kind == "bld")[coloring.array]
+        values = valuesOn(comparison, side, withLocal=kind == "bld")[coloring.legend.array]
         shapes.append(Shape(surface.points, surface.cells, values, coloring.hasSides))
     comparison.distances.forget()  # free memory, as drawing needs as much again
     if surfaces[0].normal is not None:
@@ -161,14 +163,11 @@ def sliceDirection(normal: np.ndarray) -> tuple[str, Direction]:
 def mainNumbers(comparison, tolerance: float, kind: str = "signed") -> list[tuple[str, str]]:
     """Return labels and values of the main measurements that the comparison has, for the header of a picture."""
     found = comparison.measurements
-    if kind == "hazard":
-        return [(key, found[key].text()) for key in ("DSC", "wDice", "SIS", "STAR") if key in found]
-    if kind == "dose":
-        return [(key, found[key].text()) for key in ("DSC", "DmeanDifference", "D95Difference") if key in found]
     tau = shortest(tolerance)
     percentiles = [f"HD{shortest(percentile)}" for percentile in comparison.settings.percentiles]
-    wanted = {**{key: key for key in percentiles}, "MASD": "MASD", f"NSD_{tau}mm": f"NSD {tau} mm", "DSC": "DSC"}
-    return [(label, found[key].text()) for key, label in wanted.items() if key in found]
+    wanted = NUMBERS.get(kind, (*percentiles, "MASD", f"NSD_{tau}mm", "DSC"))
+    labels = {f"NSD_{tau}mm": f"NSD {tau} mm"}
+    return [(labels.get(key, key), found[key].text()) for key in wanted if key in found]
 
 
 class Canvas:
@@ -295,8 +294,8 @@ class Canvas:
         left = right - round(21 * scale)
         self.pixels[top:bottom, left:right] = np.rint(coloring.colors(np.linspace(high, low, bottom - top)))[:, None]
         if coloring.isOfWords:
-            step = (high - low) / len(coloring.bands)
-            labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(coloring.bands)]
+            step = (high - low) / len(coloring.legend.bands)
+            labels = [(name, low + (number + 0.5) * step) for number, name in enumerate(coloring.legend.bands)]
         else:
             labels = [(f"{value:g}".replace("-", "\N{MINUS SIGN}"), value) for value in np.linspace(low, high, 5)]
         for text, value in labels:

@@ -126,7 +126,7 @@ def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOf
         '<div class="colors"><div style="background:linear-gradient(to right,$colors)"></div>$labels</div>'
         '<p class="soft">$what</p>',
         shown=shown,
-        colors=",".join(coloring.palette),
+        colors=",".join(coloring.legend.palette),
         labels=labels,
         what=what,
     )
@@ -247,7 +247,7 @@ def _mesh(surface: ReducedSurface, name: str, visible: bool, coloring: Coloring,
         **{axis: pack(surface.points[:, number]) for number, axis in enumerate("xyz")},
         **{axis: pack(corners[:, number]) for number, axis in enumerate("ijk")},
         "intensity": pack(surface.signed if coloring.hasSides else np.abs(surface.signed)),
-        "colorscale": scale(coloring.palette),
+        "colorscale": scale(coloring.legend.palette),
         "cmin": -coloring.limit if coloring.hasSides else 0,
         "cmax": coloring.limit,
         "colorbar": {"title": {"text": "mm", "side": "top"}, "thickness": 12, "len": 0.75, "x": 0.98, **ticks},

@@ -7,12 +7,13 @@ their lines then have ends.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ...geometry.crosssections import cut
+from ...geometry.crosssections import CrossSections, cut
 from ...geometry.grids import Grid
 from ...geometry.surfaces import Surface
 from ...geometry.triangles import closestPoints
@@ -37,6 +38,13 @@ class Cut(NamedTuple):
     starts: np.ndarray
     ends: np.ndarray
 
+    @classmethod
+    def bySlice(cls, found: CrossSections, count: int) -> list[Cut]:
+        """Return the segments of each of so many slices."""
+        rows = np.searchsorted(found.slices, np.arange(count + 1))
+        parts = [slice(first, end) for first, end in itertools.pairwise(rows)]
+        return [cls(found.start[part], found.end[part], found.starts[part], found.ends[part]) for part in parts]
+
 
 def cutBeside(surface: Surface, place: np.ndarray, axes: np.ndarray, beside: float) -> tuple[Cut, Cut]:
     """Return the cuts of a surface with the two planes beside a place.
@@ -53,9 +61,7 @@ def cutBeside(surface: Surface, place: np.ndarray, axes: np.ndarray, beside: flo
     matrix = np.eye(4)
     matrix[:3, :3] = axes * (1, 1, 2 * beside)
     matrix[:3, 3] = -beside * axes[:, 2]
-    found = cut(few, Grid((1, 1, 2), matrix), within=(0, 1))
-    columns = found.start, found.end, found.starts, found.ends
-    before, behind = (Cut(*(column[found.slices == number] for column in columns)) for number in (0, 1))
+    before, behind = Cut.bySlice(cut(few, Grid((1, 1, 2), matrix), within=(0, 1)), 2)
     return before, behind
 
 

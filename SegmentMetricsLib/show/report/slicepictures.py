@@ -15,6 +15,7 @@ from ...distances.surfacedistances import TIE_TOLERANCE
 from ...metrics.measurement import roundText
 from ...model.structures import REFERENCE_AND_TEST
 from ..charts import INSIDE, OUTSIDE
+from ..distributions import roundBelow
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
 from .planecuts import BESIDE, Polyline, cutBeside, join, thin, thinToFew
@@ -286,11 +287,7 @@ def letters(view: SliceView, size: tuple[int, int]) -> Markup:
 
 def barOf(scale: float, down: int = DOWN) -> Markup:
     """Return the scale bar below a window as SVG. down: height of the window in pixels."""
-    # 1, 2 or 5 times a power of ten
-    longest = LONGEST_BAR / scale
-    decade = 10.0 ** np.floor(np.log10(longest))
-    length = float(f"{max(f for f in (1, 2, 5) if f * decade <= longest * (1 + 1e-9)) * decade:.1g}")
-    y = TOP + down + 12
+    length, y = roundBelow(LONGEST_BAR / scale), TOP + down + 12
     width = round(length * scale, 1)
     return filled(
         '<path class="bar" d="$path"/><text class="scale" x="$x" y="$y">$length mm</text>',

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from ...base.markup import Markup, filled, joined
@@ -118,12 +116,7 @@ def _contours(surface: Surface, view: SliceView, middle: np.ndarray, heights: np
     matrix[:3, 3] = middle
     matrix[view.axis, 3] = heights[0]
     found = cut(surface, Grid((1, 1, max(count, 2)), matrix), within=(0, count - 1))
-    rows = np.searchsorted(found.slices, np.arange(count + 1))
-    lines = []
-    for first, end in itertools.pairwise(rows):
-        part = slice(first, end)
-        pieces = join(Cut(found.start[part], found.end[part], found.starts[part], found.ends[part]))
-        lines.append([window.line(line) for line in pieces])
+    lines = [[window.line(line) for line in join(part)] for part in Cut.bySlice(found, count)]
     thin = iter(thinToFew([line for ofSlice in lines for line in ofSlice], THINNED, MOST_POINTS))
     return [pathOf([next(thin) for _ in ofSlice]) for ofSlice in lines]
 

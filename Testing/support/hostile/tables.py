@@ -63,6 +63,7 @@ CASES = {
     "a heading": (HEADING, 2, "there are no cases."),
     "no column test": ("case,reference\na,b\n", 2, "line 1: the column test is missing"),
     "a column twice": ("case,case,reference,test\n", 2, "column 2: the column case is there twice."),
+    "more cells than columns": (f"{HEADING}a,b,c,d\n", 2, "there are 4 cells, but the heading has 3 columns."),
     "a quotation without end": (f'{HEADING}"a,ref.nrrd,odd.nrrd\n', 2, "line 2: the quotation marks are wrong"),
     "a cell of 200,000 letters": (f"{HEADING}{'x' * 200_000},ref.nrrd,odd.nrrd\n", 2, "a cell is too long"),
     "a case twice": (f"{HEADING}a,ref.nrrd,odd.nrrd\na,ref.nrrd,odd.nrrd\n", 1, "this case is already listed"),

@@ -1,0 +1,277 @@
+"""What a batch does: its plan, the run of its cases, and what is written about all of them."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..base.errors import InputError, asPath
+from ..base.parallel import requireWorkers
+from ..base.texts import counted, oneLine
+from ..batch import tasks
+from ..batch.batchresults import BatchResults, readBatch
+from ..batch.casefolders import casesIn
+from ..batch.cases import FAILED, CaseList, Task, readList, tasksOf
+from ..batch.collected import Collected
+from ..batch.plots import removePlots, writePlots
+from ..batch.resultfiles import DICOM, REPORT, REPORTS, CohortFiles, requireInputsKept, writeParquet
+from ..batch.statistics import Summary, compareMethods
+from ..batch.summaryoptions import Options
+from ..batch.summarywriting import lackingCases, writeSummary
+from ..case.protocol.protocol import Protocol, asProtocol
+from ..io.dicom.opening import WRITING, requireInstalled
+from ..model.structures import asName
+from ..settings.settings import Settings, asSettings
+from ..show.report.blocks import PLOTLY_FILE
+from ..show.report.document import hasPlotly, plotlyScript
+from ..show.report.index import INDEX
+from ..show.writing import fileNames
+from .comparing import makeDisplayed
+from .options import requireWritable
+from .results import progressBar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a batch is to do, read from its options before anything runs.
+
+    output: the folder of the results. given: the list of cases. names: of the structures that were chosen, () for all.
+    pairs: names of the pairs that were chosen. statistics: the options of the summary. isReported: whether there are
+    reports. plotted: names of measurements, None for no plots; plottedStructures: of the structures in them, () for
+    all.
+    """
+
+    tasks: Sequence[Task]
+    settings: Settings
+    output: Path
+    given: CaseList
+    names: Sequence[str]
+    pairs: Sequence[tuple[str, str]]
+    statistics: Options
+    isReported: bool = False
+    plotted: Sequence[str] | None = None
+    plottedStructures: Sequence[str] = ()
+
+
+def compareBatch(
+    cases: str | os.PathLike,
+    settings: Settings | None = None,
+    *,
+    output: str | os.PathLike,
+    tests: str | os.PathLike | Mapping[str, str | os.PathLike] | None = None,
+    protocol: Protocol | str | os.PathLike | None = None,
+    names: Collection[str] | None = None,
+    choices: Mapping[str, str] | None = None,
+    labelNames: Mapping[int, str] | str | Path | None = None,
+    dose: str | Path | Sequence[str] | None = None,
+    options: Options | None = None,
+    isReported: bool = False,
+    overwrites: bool = False,
+    workers: int = 1,
+) -> BatchResults:
+    """Compare many cases, write and summarize the results as the command batch does, and return them.
+
+    A case that fails stops no other. The same call goes on where it was interrupted.
+
+    Parameters
+    ----------
+    cases : str | os.PathLike
+        A table with the columns case, reference and test, as for readCases(); with tests the folder of the references.
+    settings : Settings | None, optional
+        What to measure and how; None means the defaults.
+    output : str | os.PathLike
+        Folder of the results.
+    tests : str | os.PathLike | Mapping[str, str | os.PathLike] | None, optional
+        The folder of the tests, or the folders of several methods by their names; None for a table.
+    protocol : Protocol | str | os.PathLike | None, optional
+        Judges cases without one of their own: a Protocol, a file, or the name of an example.
+    names : Collection[str] | None, optional
+        Structures to compare, in any spelling; all when None.
+    choices : Mapping[str, str] | None, optional
+        Names of test structures by names of reference structures, compared in every case that has both.
+    labelNames : Mapping[int, str] | str | Path | None, optional
+        Names, by number, of labels that have none of their own, or a file with them.
+    dose : str | Path | Sequence[str] | None, optional
+        Of a plan, for cases without one of their own; several RTDOSE of its parts as FILE or FILE=WEIGHT.
+    options : Options | None, optional
+        For the statistics; None means the usual ones.
+    isReported : bool, optional
+        Whether to write a report for each case, and a page about all.
+    overwrites : bool, optional
+        Whether results in the folder that were made with other settings, or of other cases, are removed. If not, they
+        are an error.
+    workers : int, optional
+        Number of processes. With 1 all is done in this process; more start anew what runs this, so that a script needs
+        `if __name__ == "__main__":`.
+
+    Returns
+    -------
+    BatchResults
+        Its remarks say what folders hold and what a method lacks.
+
+    Raises
+    ------
+    ValueError
+        For a table or folders that cannot be read, and for arguments that no batch can have.
+    """
+    requireWorkers(workers)
+    path, folder = asPath(cases), asPath(output)
+    requireWritable(folder)
+    requireInputsKept(folder, [path])
+    if tests is None:
+        given = readList(path, labelNames)
+    else:
+        methods = tests.items() if isinstance(tests, Mapping) else [("", tests)]
+        given = casesIn(path, [(name, asPath(one)) for name, one in methods], labelNames)
+    pairs = [(asName(name), asName(other)) for name, other in (choices or {}).items()]
+    chosen = [asName(one) for one in ([names] if isinstance(names, (str, int)) else names or ())]
+    plan = planOf(given, asSettings(settings), folder, asProtocol(protocol), pairs, chosen, dose, options)
+    plan = withReports(plan) if isReported else plan
+    with CohortFiles(folder, plan.tasks, overwrites) as files:
+        done = carryOut(plan, files, workers, isHere=True)
+    remarks = [*given.remarks, *lackingCases(done.found.cohort)]
+    return BatchResults([*readBatch(folder).outcomes, *done.broken], given.cases, remarks)
+
+
+def planOf(
+    given: CaseList,
+    settings: Settings,
+    output: Path,
+    protocol: Protocol | None,
+    pairs: Sequence[tuple[str, str]],
+    names: Sequence[str],
+    dose: str | Path | Sequence[str] | None,
+    statistics: Options | None,
+) -> Plan:
+    """Return the plan of a batch of the given cases; arguments are as of a Plan and tasksOf(). Raises InputError."""
+    tasks = tasksOf(given, settings, protocol, pairs, names, dose)
+    # they ask for the family dose as well if any case has one
+    settings = next((task.settings for task in tasks), settings)
+    if settings.surface == "displayed":
+        tasks = [replace(task, displayed=makeDisplayed) for task in tasks]
+    return Plan(tasks, settings, output, given, names, pairs, statistics or Options())
+
+
+def withReports(plan: Plan, withConventions: bool = False) -> Plan:
+    """Return a plan with a report file for each case, in the folder reports of the results."""
+    folder = (plan.output / REPORTS).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    if hasPlotly():  # once for all pages
+        (folder / PLOTLY_FILE).write_text(plotlyScript(), encoding="utf-8")
+    # a case may have the name of the page about all cases
+    _, *names = fileNames([Path(INDEX).stem, *("_".join(filter(None, task.key)) for task in plan.tasks)])
+    tasks = [
+        # the fingerprint includes the report, so that an outcome without one is not reused
+        replace(
+            task,
+            report=str(folder / f"{name}.html"),
+            withConventions=withConventions,
+            script=PLOTLY_FILE,
+            fingerprint=f"{task.fingerprint} report" + (" with conventions" if withConventions else ""),
+        )
+        for task, name in zip(plan.tasks, names, strict=True)
+    ]
+    return replace(plan, tasks=tasks, isReported=True)
+
+
+def withStructuredReports(plan: Plan, hasCopies: bool) -> Plan:
+    """Return a plan with a DICOM structured report for each case, in the folder dicom of the results."""
+    requireInstalled("highdicom", WRITING)
+    folder = (plan.output / DICOM).resolve()
+    names = fileNames("_".join(filter(None, task.key)) for task in plan.tasks)
+    tasks = [
+        replace(
+            task,
+            structuredReport=str(folder / name / REPORT),
+            hasCopies=hasCopies,
+            fingerprint=f"{task.fingerprint} dicom" + ("" if hasCopies else " by name"),
+        )
+        for task, name in zip(plan.tasks, names, strict=True)
+    ]
+    return replace(plan, tasks=tasks)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a batch found.
+
+    broken: outcomes of lines that are no tasks. failures: these, and outcomes of cases that failed. counts: numbers of
+    cases: given, ok, failed, and repeated from an earlier run. undrawn: sentences on what was not drawn.
+    """
+
+    found: Collected
+    broken: Sequence[dict]
+    failures: Sequence[dict]
+    counts: Mapping[str, int]
+    summaries: Sequence[Summary]
+    undrawn: Sequence[str]
+
+
+def carryOut(
+    plan: Plan, files: CohortFiles, workers: int, executor: Executor | None = None, *, isHere: bool = False
+) -> Done:
+    """Run all cases of a plan that have no outcome yet, and write all there is to say about them.
+
+    workers, executor, isHere: as for runAll().
+    """
+    repeated = len(files.done)
+    # lines that are not tasks, such as a second one of the same case, are only rows of the tables
+    broken = [tasks.runCase(task) for task in plan.tasks if task.problem]
+    for outcome in broken:
+        files.addRows(outcome)
+    waiting = [task for task in plan.tasks if not task.problem and task.key not in files.done]
+    failed: dict[tuple[str, str], dict] = {}
+    try:
+        running = closing(tasks.runAll(waiting, workers, executor, isHere=isHere))
+        with progressBar(len(waiting), "case") as progress, running as outcomes:
+            for task, outcome in outcomes:
+                files.add(outcome)
+                if outcome["status"] == FAILED:
+                    failed[task.key] = {**outcome, "pairs": []}
+                progress(task.title)
+    except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
+        done = f"done so far: {len(files.done)} of {counted(len(plan.tasks), 'case')}, kept in {plan.output}{os.sep}"
+        print(oneLine(f"segment-metrics: {done}; run the same command again to go on from there"), file=sys.stderr)
+        raise
+    files.rewriteTables(broken)
+    # in the order of the tasks, whichever was completed first
+    failures = [*broken, *(failed[task.key] for task in waiting if task.key in failed)]
+    given = len(plan.tasks)
+    counts = {"given": given, "ok": given - len(failures), "failed": len(failures), "repeated": repeated}
+    found = Collected(files.outcomes(), broken, files.roster, plan.given.cases)
+    return Done(found, broken, failures, counts, *writeStatistics(plan, found, files, counts))
+
+
+def writeStatistics(
+    plan: Plan, found: Collected, files: CohortFiles, counts: Mapping[str, int]
+) -> tuple[list[Summary], list[str]]:
+    """Write what there is to say about all cases; return the summaries, and in a sentence why nothing was drawn.
+
+    counts: as of Done.
+    """
+    cohort, statistics, convention = found.cohort, plan.statistics, plan.settings.convention
+    tests = compareMethods(cohort, statistics)
+    content = found.page.content(cohort, statistics, tests) if plan.isReported else None
+    files.writeIndex(found.lines, Path(plan.given.sheet.source).stem, content, lackingCases(cohort))
+    summaries = writeSummary(cohort, statistics, tests, counts, plan.output, convention, found.alarms)
+    found.lesionSizes.write(plan.output)
+    undrawn = []
+    if plan.plotted is None:
+        removePlots(plan.output, unless=statistics)
+    else:
+        drawn = plan.plotted, plan.plottedStructures
+        try:
+            if not writePlots(cohort, statistics, tests, plan.output, *drawn, convention):
+                undrawn = ["Nothing could be drawn, as no test has a structure."]
+        except InputError as error:  # the numbers are there, whatever was asked to be drawn of them
+            undrawn = [oneLine(str(error))]
+    writeParquet(plan.output)
+    return summaries, undrawn
