@@ -92,24 +92,21 @@ def adviceOnCases(sets: Sequence[StructureSet]) -> str:
     They do if several files of a folder hold the same labels, or are called alike but for a number, as case_001 and
     case_002.
     """
-    return CASES if all(Path(one.path).is_dir() and _areCases(one) for one in sets) else ""
 
+    def areCases(structures: StructureSet) -> bool:
+        names: dict[str, list[str]] = {}
+        for structure in structures:
+            names.setdefault(structure.file, []).append(structure.name)
+        stems = [stemOf(Path(file)) for file in names]
+        several = [(stem, own) for stem, own in zip(stems, names.values()) if len(own) > 1]
+        labels = [{name.removeprefix(stem).strip() for name in own} for stem, own in several]
+        if any(first & second for first, second in itertools.combinations(labels, 2)):
+            return True
+        numbers = [re.findall(r"\d+", stem) for stem in stems]
+        areNumbered = all(any(len(number) >= CASE_DIGITS for number in own) for own in numbers)
+        return len(stems) > 1 and areNumbered and len({re.sub(r"\d+", "#", stem.casefold()) for stem in stems}) == 1
 
-def _areCases(structures: Sequence[Structure]) -> bool:
-    names: dict[str, list[str]] = {}
-    for structure in structures:
-        names.setdefault(structure.file, []).append(structure.name)
-    stems = [stemOf(Path(file)) for file in names]
-    labels = [
-        {name.removeprefix(stem).strip() for name in own}
-        for stem, own in zip(stems, names.values(), strict=True)
-        if len(own) > 1
-    ]
-    if any(first & second for first, second in itertools.combinations(labels, 2)):
-        return True
-    numbers = [re.findall(r"\d+", stem) for stem in stems]
-    areNumbered = all(any(len(number) >= CASE_DIGITS for number in own) for own in numbers)
-    return len(stems) > 1 and areNumbered and len({re.sub(r"\d+", "#", stem.casefold()) for stem in stems}) == 1
+    return CASES if all(Path(one.path).is_dir() and areCases(one) for one in sets) else ""
 
 
 def isAlone(structures: StructureSet) -> bool:

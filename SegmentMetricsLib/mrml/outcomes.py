@@ -268,7 +268,9 @@ def compare(
     isPartWanted: Callable[[], bool] = lambda: True,
 ) -> CaseResult:
     """Compare the segments that are asked for, and return the result without storing it. Arguments as of measure()."""
-    reference, test = (node if request.isOfAll else (node, segment) for node, segment in request.compared)
+    reference, test = request.compared
+    if request.isOfAll:
+        reference, test = reference[0], test[0]
     case = openCase(
         reference,
         test,

@@ -110,8 +110,8 @@ def testOtherWordsChangeNoAlarm(kind):
 def testEveryKindIsSaidSomewhere():
     library = Path(pairfindings.__file__).parents[2]
     sources = "".join(path.read_text(encoding="utf-8") for path in library.rglob("*.py"))
-    said = set(re.findall(r"Finding\.of\(\s*Kind\.(\w+)", sources))
-    assert said == {kind.name for kind in set(Kind) - {Kind.REMARK}}
+    said = set(re.findall(r"(?<=Finding\.of\()\s*Kind\.\w+|Kind\.\w+(?=: lambda)", sources))
+    assert {text.strip() for text in said} == {f"Kind.{kind.name}" for kind in set(Kind) - {Kind.REMARK}}
 
 
 def testAStructureComparedWithItself(tmp_path):

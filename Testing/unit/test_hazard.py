@@ -51,6 +51,9 @@ def testTheNearestVoxelOfASteepGridMayHaveNoNeighborOutside():
 
 
 def testEmptyStructures():
+    missed, invented = valuesOf(REFERENCE, EMPTY), valuesOf(EMPTY, TEST)
+    assert [missed[key] for key in ("RFN", "RFP", "SIS", "wDice")] == pytest.approx([1, 0, 0.7, 0])
+    assert invented["RFN"] == 0 and 0 < invented["RFP"] < 1 and invented["wDice"] == 0
     for pair, criticals, reason in (
         ((REFERENCE, TEST), None, "no critical structure is given"),
         ((REFERENCE, TEST), {"Wall": EMPTY}, "the critical structures are empty"),

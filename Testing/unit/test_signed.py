@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.bounded import Bounded
@@ -170,6 +171,25 @@ def testBoxDrawnTooLongTowardOneSide(side, low, high):
     swapped = compare(test, reference, SIGNED).numbers
     assert swapped[f"Min{side}"] == pytest.approx(-3) and swapped["UnderMax"] == pytest.approx(3)
     assert swapped["UnderVolume"] == 300 and swapped["OverVolume"] == 0
+
+
+@pytest.mark.parametrize("empty", [shapes.imageOf(shapes.blob(0) * 0), vtkPolyData()], ids=["mask", "mesh"])
+def testEmptyStructures(empty):
+    box = shapes.box((5, 5, 5), (14, 14, 14))
+    missed, invented = compare(box, empty, SIGNED), compare(empty, box, SIGNED)
+    keys = (
+        "OverFraction_2mm",
+        "UnderFraction_2mm",
+        "OverMax",
+        "UnderMax",
+        "OverVolume",
+        "UnderVolume",
+        "MeanR",
+        "MinS",
+    )
+    assert [missed[key].value for key in keys] == [0, 1, 0, math.inf, 0, 1000, -math.inf, -math.inf]
+    assert [invented[key].value for key in keys] == [1, 0, math.inf, 0, 1000, 0, math.inf, math.inf]
+    assert missed["UnderMax"].reason == "the test is empty" and missed["UnderMax"].status == "infinite"
 
 
 def testSidesOfMasksAreThoseOfTheirMeshes():

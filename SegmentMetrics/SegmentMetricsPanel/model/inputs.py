@@ -134,7 +134,7 @@ class Inputs:
         p = self.parameters
         if p is None or self.scene.isChanging():
             return _("The scene is being opened or closed.")
-        segments = [self.scene.segments(node) for node in (p.reference, p.test)]
+        segments = self.scene.segments(p.reference), self.scene.segments(p.test)
         for node, names, missing in (
             (p.reference, segments[0], _("Choose a reference segmentation.")),
             (p.test, segments[1], _("Choose a test segmentation.")),

@@ -77,7 +77,11 @@ def read(path: Path, **options):
     with readable(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         dataset = dcmread(path, force=True, **options)
-    if any("end of file" in str(warning.message).lower() for warning in caught) or _endsEarly(dataset):
+    # sequences of known length would silently lose items
+    elements: list = [dataset.get_item(key) for key in list(dataset.keys())]
+    raw = [e for e in elements if getattr(e, "is_raw", False) and isinstance(e.value, bytes) and e.length != UNDEFINED]
+    endsEarly = any(len(element.value) < element.length for element in raw)
+    if endsEarly or any("end of file" in str(warning.message).lower() for warning in caught):
         raise InputError(DAMAGED)
     if "TransferSyntaxUID" not in dataset.file_meta:  # without the preamble; what decodes pixels needs it
         isImplicit, isLittle = dataset.original_encoding
@@ -103,13 +107,6 @@ def readable() -> Iterator[None]:
         raise
     except Exception as error:
         raise InputError(DAMAGED) from error
-
-
-def _endsEarly(dataset) -> bool:
-    """Return whether the file ends within an element; sequences of known length would silently lose items."""
-    elements = map(dataset.get_item, dataset.keys())
-    raw = [e for e in elements if getattr(e, "is_raw", False) and isinstance(e.value, bytes) and e.length != UNDEFINED]
-    return any(len(element.value) < element.length for element in raw)
 
 
 def textOf(dataset, name: str) -> str:

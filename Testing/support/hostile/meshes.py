@@ -24,7 +24,8 @@ UNSCALED = "check the header, or the unit of lengths."
 DAMAGED = "the file is damaged or incomplete."
 MOVED = {"DSC": 0.8, "VolumeTest": 1000}
 # In the half of a face that is missing the center of the circle within is farthest, between its sides.
-NO_INSIDE = {"HD": 10 - 50**0.5, "DSC": "undefined", "VolumeTest": "undefined"}
+NO_INSIDE = {"HD": 10 - 50**0.5, "VolumeReference": 1000}
+NO_INSIDE |= dict.fromkeys(("DSC", "BIoU_2mm", "VolumeTest", "VolumeDifference", "VoxelVolumeTest"), "undefined")
 
 
 def reference(folder: Path) -> Path:
