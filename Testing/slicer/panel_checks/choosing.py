@@ -69,7 +69,7 @@ def checkConvention(session: Session) -> None:
     assert session.parameters.convention == "MedPy" and session.panel.staleness()
     assert not session.isShown(ui.surfaceComboBox)
     session.apply()
-    settings = Settings(convention="MedPy")
+    settings = Settings(convention="MedPy", families="boundary")
     expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
     assert session.panel.outcome.records[0].measurements["HD95"].value == expected["HD95"].value
     assert expected["HD95"].value != session.remembered["HD95"]

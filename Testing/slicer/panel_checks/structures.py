@@ -168,7 +168,7 @@ def checkProtocol(session: Session) -> None:
     names = [row[0] for row in session.texts(ui.mainTable)]
     assert [name for name in names if name in before] == before and "NSD 3 mm" in names
     assert "FAIL" in ui.judgmentLabel.text and "1 fail, 1 warn, 1 pass" in ui.judgmentLabel.text
-    settings = Settings(tolerances=3)
+    settings = Settings(tolerances=3, families="boundary")
     wider = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
     rows = session.texts(ui.protocolTable)
     assert [row[3] for row in rows] == ["warn", "fail", "pass"]
