@@ -7,9 +7,9 @@ doi:10.1038/s41592-023-02151-z).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -51,9 +51,19 @@ LESIONS = SettingPlace("--metrics instances", 'metrics="instances"', "Metrics > 
 UNION = SettingPlace("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
 
 
+class Finder(NamedTuple):
+    """A function that yields findings of pairs, from quantities by the names of its arguments, and of which pairs.
+
+    about: families, keys of measurements, quantities, or traits of the input that pairfindings knows; any of them must
+    be there, if there are any. isOfEmpty: whether a structure must be empty, or must not; None for any pair.
+    """
+
+    find: Callable[..., Iterator[str]]
+    about: tuple[str, ...] = ()
+    isOfEmpty: bool | None = False
+
+
 def _memberships(pair: Pair) -> Iterator[str]:
-    if not pair.isFuzzy or set(COUNTED).isdisjoint(pair.settings.families):
-        return
     which = " and the ".join(w for w, s in zip(REFERENCE_AND_TEST, pair.structures) if s.memberships is not None)
     yield Finding.of(Kind.COUNTED_IN_PART, which=which, where=THRESHOLD)
 
@@ -133,7 +143,7 @@ def _are(count: int) -> str:
 def _tolerances(pair: Pair) -> Iterator[str]:
     """Warn of tolerances that nothing exceeds, or that a single voxel does."""
     tolerances, structures = pair.settings.tolerances, pair.structures
-    if not tolerances or {"boundary", "signed", "effort"}.isdisjoint(pair.settings.families):
+    if not tolerances:
         return
     # smoothing may have shrunk the surface of voxels
     areShrunk = [one.mask is not None and one.surfaceKind == "displayed" for one in structures]
@@ -164,8 +174,7 @@ def _tolerances(pair: Pair) -> Iterator[str]:
 
 def _percentiles(pair: Pair) -> Iterator[str]:
     """Warn about percentiles below 1, which were probably meant as fractions."""
-    given = pair.settings.percentiles if "boundary" in pair.settings.families else ()
-    for percentile in sorted(p for p in given if p < 1):
+    for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
         better = shortest(round(100 * percentile, 9))
         rest = shortest(round(100 - 100 * percentile, 9))
         where = SettingPlace(f"--percentile {better}", f"percentiles={better}", "Percentile")
@@ -330,6 +339,18 @@ def _encloseGaps(isSet: np.ndarray) -> np.ndarray:
     return (outside != outside[(0,) * isSet.ndim])[(slice(2, -2),) * isSet.ndim]
 
 
-# Of these, pairs with an empty structure have none.
-OF_METRICS = _outliers, _parts, _tolerances, _percentiles, _size, _volumes, _density, _background, _critical
-CAUTIONS = (_memberships, _lesions, *OF_METRICS, _centerLines)
+OF_TOLERANCES = ("boundary", "signed", "effort")
+CAUTIONS = (
+    Finder(_memberships, ("hasMemberships",), isOfEmpty=None),
+    Finder(_lesions, ("lesions",), isOfEmpty=None),
+    Finder(_outliers, ("HD", "HDvox")),
+    Finder(_parts),
+    Finder(_tolerances, OF_TOLERANCES),
+    Finder(_percentiles, ("hasLowPercentiles",)),
+    Finder(_size, COUNTED),
+    Finder(_volumes, ("VS",)),
+    Finder(_density, ("boundary", "voxel")),
+    Finder(_background, AT_THEIR_BEST),
+    Finder(_critical, ("hazard",)),
+    Finder(_centerLines, ("skeletons", "gaps", "betti"), isOfEmpty=None),
+)

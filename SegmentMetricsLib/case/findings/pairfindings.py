@@ -21,7 +21,7 @@ from ...metrics.measurement import withUnit
 from ...metrics.slices import axisOf, normalOf, positionText
 from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
-from .cautions import CAUTIONS, OF_METRICS
+from .cautions import CAUTIONS, Finder
 from .decisiveends import decisiveEnd
 
 if TYPE_CHECKING:
@@ -48,13 +48,35 @@ MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 
 def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return all findings of a pair whose measurements are known, alarms first."""
-    finders = (one for one in (*FINDERS, *CAUTIONS) if not (pair.emptiness and one in (*OF_CONTOURS, *OF_METRICS)))
+    settings, structures = pair.settings, pair.structures
+    isCounted = not {"overlap", "agreement"}.isdisjoint(settings.families)
+    grids = [s.samplingGrid for s in structures if s.samplingGrid is not None]
+    # what a finding may be about beside families, measurements and quantities
+    traits = {
+        "hasConvention": settings.convention not in PRESETS,
+        "hasCommonExtent": settings.extent == "common",
+        "hasOrigin": any(s.file or s.frameOfReference or s.patient for s in structures),
+        "hasNotes": any(s.notes for s in structures),
+        "hasIgnoredLabel": any(s.ignored is not None for s in structures),
+        "hasPlan": pair.dose is not None or settings.placesBy == "dose",
+        "hasSurfaces": any(s.givenSurface is not None for s in structures),
+        "hasMemberships": pair.isFuzzy and isCounted,
+        "hasTwoSizes": len(grids) == 2 and grids[0].size != grids[1].size,
+        "hasTwoGrids": len(grids) == 2 and not np.array_equal(grids[0].matrix, grids[1].matrix),
+        "hasLowPercentiles": "boundary" in settings.families and any(p < 1 for p in settings.percentiles),
+    }
+    subjects = {*values, *settings.families, *pair.needed, *(name for name, holds in traits.items() if holds)}
+    finders = (
+        finder.find
+        for finder in (*FINDERS, *CAUTIONS)
+        if finder.isOfEmpty in (None, bool(pair.emptiness))
+        and (not finder.about or not subjects.isdisjoint(finder.about))
+    )
     return alarmsFirst(found for finder in finders for found in pair.call(finder, {"values": values}))
 
 
 def _convention(pair: Pair) -> Iterator[str]:
-    if pair.settings.convention not in PRESETS:
-        yield chosen.finding(pair.settings.convention)
+    yield chosen.finding(pair.settings.convention)
 
 
 def _dose(pair: Pair) -> Iterator[str]:
@@ -92,8 +114,6 @@ def _notOfDose(pair: Pair, name: str) -> str:
 def _sayIgnored(pair: Pair) -> Iterator[str]:
     """Yield what was left out because nobody annotated there."""
     known = [(which, s, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
-    if not known:
-        return
     label = known[0][2].label
     if pair.ignored is None:
         yield f"The reference has no label {label} to be ignored, so all of it counts."
@@ -110,8 +130,6 @@ def _sayIgnored(pair: Pair) -> Iterator[str]:
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
-    if not pair.emptiness:
-        return
     both = list(zip(REFERENCE_AND_TEST, pair.structures, strict=True))
     faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
     if faint:
@@ -124,7 +142,7 @@ def _emptiness(pair: Pair) -> Iterator[str]:
         yield f"The {' and the '.join(drawn)} {verb} no voxel center of the image, so {counts} as empty."
     elif pair.reference.isEmpty and pair.test.isEmpty:
         yield "Absent in both: neither observer drew this structure."
-    else:
+    elif pair.emptiness:
         yield Finding.of(Kind.ONE_EMPTY, reason=pair.emptiness)
 
 
@@ -134,18 +152,8 @@ def _extent(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
     elif pair.extent.sentence:
         yield pair.extent.sentence
-    elif pair.extent.description is None and _areDistancesSaid(pair):
+    elif pair.extent.description is None and pair.known("distances", "signedDistances") is not None:
         yield from decisiveEnd(*pair.structures, pair.distances)
-
-
-def _areDistancesSaid(pair: Pair) -> bool:
-    """Return whether anything was measured that is about all distances."""
-    return "boundary" in pair.settings.families and pair.known("distances", "signedDistances") is not None
-
-
-def _areOnTwoGrids(pair: Pair) -> bool:
-    one, other = (s.samplingGrid for s in pair.structures)
-    return one is not None and other is not None and not np.array_equal(one.matrix, other.matrix)
 
 
 def _notes(pair: Pair) -> Iterator[str]:
@@ -178,8 +186,6 @@ def _frames(pair: Pair) -> Iterator[str]:
 
 def _apart(pair: Pair) -> Iterator[str]:
     """Yield the alarm that two images do not overlap in space, each with its structure, which may leave it."""
-    if not _areOnTwoGrids(pair):
-        return
     ends = []
     for structure in pair.structures:
         # a structure is known where only some slices of its image are
@@ -226,8 +232,6 @@ def _placement(pair: Pair) -> Iterator[str]:
 
 def _cropping(pair: Pair) -> Iterator[Finding]:
     """Yield the finding that one image may have been cropped without its origin: moved inside, its structure fits."""
-    if any(structure.samplingGrid is None for structure in pair.structures):
-        return
     masks = [cast(Mask, structure.mask) for structure in pair.structures]
     shift, sizes = masks[1].grid.offsetOn(masks[0].grid), np.array([mask.grid.size for mask in masks])
     small = int((sizes[1] <= sizes[0]).all())
@@ -343,7 +347,7 @@ def _surfaces(pair: Pair) -> Iterator[str]:
 def _grids(pair: Pair) -> Iterator[str]:
     wasCounted = pair.areVoxelsCounted
     bySlice = {family: words for family, words in BY_SLICE.items() if family in pair.settings.families}
-    if not ((wasCounted or bySlice) and _areOnTwoGrids(pair) and pair.overlapGrid.isResampled):
+    if not ((wasCounted or bySlice) and pair.overlapGrid.isResampled):
         return
     sentences = ["The masks lie on different grids."]
     if wasCounted:
@@ -382,7 +386,9 @@ def _howCounted(pair: Pair) -> str:
 
 
 def _ties(pair: Pair) -> Iterator[str]:
-    for tolerance in pair.settings.tolerances if _areDistancesSaid(pair) else ():
+    if pair.known("distances", "signedDistances") is None:
+        return
+    for tolerance in pair.settings.tolerances:
         ties = boundary.shareOfTies(pair.distances, tolerance)
         if ties > TIES_WORTH_A_WORD:
             within = boundary.normalizedSurfaceDistance(pair.distances, tolerance)
@@ -408,6 +414,20 @@ def _slices(pair: Pair) -> Iterator[str]:
         )
 
 
-OF_CONTOURS = (_cropping, _placement)
-OF_ANY = _emptiness, _convention, _extent, _frames, _apart, _notes, _sayIgnored, _dose
-FINDERS = (*OF_ANY, *OF_CONTOURS, _edges, _surfaces, _grids, _ties, _slices)
+FINDERS = (
+    Finder(_emptiness, isOfEmpty=True),
+    Finder(_convention, ("hasConvention",), isOfEmpty=None),
+    Finder(_extent, ("hasCommonExtent", "boundary"), isOfEmpty=None),
+    Finder(_frames, ("hasOrigin",), isOfEmpty=None),
+    Finder(_apart, ("hasTwoGrids",), isOfEmpty=None),
+    Finder(_notes, ("hasNotes",), isOfEmpty=None),
+    Finder(_sayIgnored, ("hasIgnoredLabel",), isOfEmpty=None),
+    Finder(_dose, ("hasPlan",), isOfEmpty=None),
+    Finder(_cropping, ("hasTwoSizes",)),
+    Finder(_placement),
+    Finder(_edges, isOfEmpty=None),
+    Finder(_surfaces, ("hasSurfaces",), isOfEmpty=None),
+    Finder(_grids, ("hasTwoGrids",), isOfEmpty=None),
+    Finder(_ties, ("boundary",), isOfEmpty=None),
+    Finder(_slices, ("sliceSimilarity",), isOfEmpty=None),
+)
