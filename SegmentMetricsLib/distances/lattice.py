@@ -208,10 +208,13 @@ class Lattice:
         every = ([cellcases.cellCodes(pair[n].block(low, high)).ravel() for pair, low, high in blocks] for n in (0, 1))
         return np.stack([np.concatenate(codes) for codes in every])
 
+    def __getstate__(self) -> dict:
+        """Leave out what is made again when needed."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("codes", "_search")}
+
     def forget(self) -> None:
         """Free the memory of what is made again when needed."""
-        for name in ("codes", "_search"):
-            self.__dict__.pop(name, None)
+        self.__dict__ = self.__getstate__()
 
     def triangles(self, source: int, areDiffering: bool = False) -> tuple[np.ndarray, np.ndarray]:
         """Return the triangles of one mask: their cells (m,) and numbers (m,), see Cases.
@@ -226,10 +229,7 @@ class Lattice:
         return cells.take(rows) + source * len(own), numbers
 
     def measured(
-        self,
-        homes: np.ndarray,
-        triangles: np.ndarray,
-        weights: tuple[tuple[int, ...], ...],
+        self, homes: np.ndarray, triangles: np.ndarray, weights: tuple[tuple[int, ...], ...]
     ) -> tuple[np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Return the signed distances (n,) in mm at the distinct places on triangles (m,) in cells (m,).
 

@@ -20,12 +20,12 @@ from ..geometry.closest import ROUNDINGS
 from ..geometry.crosssections import CrossSections
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
-from ..geometry.nearcontour import NearContour
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import Surface
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY
 from .metric import OURS, Empty, Family, metric, quantity
+from .nearcontour import NearContour
 from .pair import Pair
 from .signed import DIRECTIONS
 

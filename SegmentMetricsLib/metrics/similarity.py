@@ -22,12 +22,12 @@ from ..distances.surfacedistances import touching
 from ..geometry import crosssections, slicecontours
 from ..geometry.contours import insideContours, liesInPlane
 from ..geometry.crosssections import CrossSections
-from ..geometry.nearcontour import FEW, NearContour
 from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ..geometry.surfaces import Surface, evenElements
 from ..model.structure import Structure
 from .effort import voxelSurfaces
 from .metric import OURS, Empty, Family, metric, quantity
+from .nearcontour import FEW, NearContour
 from .pair import Pair
 from .voxel import requireVoxels
 

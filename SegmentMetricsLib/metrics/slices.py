@@ -16,14 +16,14 @@ from ..base.coordinates import coordinateText
 from ..base.plain import toPlain
 from ..base.texts import shortest
 from ..geometry.grids import Grid
-from ..geometry.nearcontour import NearContour
-from ..geometry.sliceareas import SliceAreas, areasOf
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import elementCenters
 from . import boundary, effort, overlap
 from .effort import solidOf
 from .metric import Family, quantity
+from .nearcontour import NearContour
 from .pair import Pair
+from .sliceareas import SliceAreas, areasOf
 
 FAMILY = Family(110)
 # The segments of contours are halved up to this many times, like those of single contours, as long as there are at most

@@ -16,12 +16,12 @@ import numpy as np
 
 from ..base.errors import Undefined
 from ..base.parallel import sideBySide
-from ..geometry import thinning
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.parts import components, partSizes
-from ..geometry.thinning import TooLarge
+from . import thinning
 from .metric import OURS, Empty, Family, Named, metric, quantity
+from .thinning import TooLarge
 
 FAMILY = Family(80, called=("vessels",))
 SHIT = "Shit et al., arXiv:2003.07311"

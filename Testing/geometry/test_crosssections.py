@@ -7,12 +7,13 @@ import pytest
 import shapes
 from shapes import imageOf
 
-from SegmentMetricsLib.geometry import meshing, sliceareas, slicecontours
+from SegmentMetricsLib.geometry import meshing, slicecontours
 from SegmentMetricsLib.geometry.crosssections import boxesOf, cut, ofVoxels
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.slicecontours import Planes
 from SegmentMetricsLib.geometry.slicing import gapBetween, stackOf
+from SegmentMetricsLib.metrics import sliceareas
 from SegmentMetricsLib.model.inputs import structureFromImage
 
 TURNED = shapes.rotation((1, 2, 3), 40)

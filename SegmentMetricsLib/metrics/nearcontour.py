@@ -6,7 +6,7 @@ import numpy as np
 
 from ..base.parallel import threads
 from ..base.progress import chunks
-from .surfaces import Surface
+from ..geometry.surfaces import Surface
 
 # Candidate segments in the first pass of a search for the nearest one.
 NEIGHBORS = 4

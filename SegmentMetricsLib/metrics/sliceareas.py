@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .arrangement import cross
-from .crosssections import CrossSections
-from .grids import roundIndex
-from .masks import Mask
-from .ranges import levelsOf
-from .slicing import SliceStack
+from ..geometry.arrangement import cross
+from ..geometry.crosssections import CrossSections
+from ..geometry.grids import roundIndex
+from ..geometry.masks import Mask
+from ..geometry.ranges import levelsOf
+from ..geometry.slicing import SliceStack
 
 
 @dataclass(frozen=True, eq=False)

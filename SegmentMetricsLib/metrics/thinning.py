@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.errors import Undefined, installing
 from ..base.progress import checkpoint
-from .masks import Mask
+from ..geometry.masks import Mask
 
 # A point of the finer skeleton is lost if the skeleton of the voxels is farther away than the background, by more than
 # so many voxels, and at least so many points in a row are: fewer are how the two differ at tips and branchings. The
