@@ -134,12 +134,10 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
         raise InputError(f"there are doses of several plans; choose one of {listed}.")
     if len({textOf(dataset, "DoseType").strip().upper() for dataset in opened.values()}) > 1:
         raise InputError(f"there are physical and effective doses, which have no sum; choose one of {listed}.")
-    doses = []
-    for path in paths:
-        try:
-            doses.append(_readRtDose(path))
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
+    beams = [beam for dataset in opened.values() for beam in _beamsOf(dataset) if kinds == {"BEAM"}]
+    if len(set(beams)) < len(beams):
+        raise InputError(f"the dose of a beam is there twice; choose one of {listed}.")
+    doses = [_readPart(path) for path in paths]
     for name, values in (("patients", "patient"), ("frames of reference", "frameOfReference")):
         if len({getattr(dose, values) for dose in doses}) > 1:
             raise InputError(f"there are doses of several {name}; choose one of {listed}.")
@@ -158,6 +156,14 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
     remark = f"The dose is {what}."
     others = [text for dose in doses for text in dose.remarks if "effective" in text]
     return replace(finest, values=total, file=str(paths[0].parent), remarks=(remark, *others))
+
+
+def _readPart(path: Path) -> Dose:
+    """Return the dose of one of several files. Raises InputError that names it."""
+    try:
+        return _readRtDose(path)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
 
 
 def _readImage(path: Path) -> Dose:
@@ -265,6 +271,16 @@ def _placeOf(dataset) -> tuple[Grid, np.ndarray | None, bool]:
     return Grid((dataset.Columns, dataset.Rows, len(planes)), matrix), None if isEven else planes, isReversed
 
 
+def _beamsOf(dataset) -> list[tuple[str, str]]:
+    """Return the beams that a dose is of: the number of the fraction group and that of the beam."""
+    return [
+        (textOf(group, "ReferencedFractionGroupNumber"), textOf(beam, "ReferencedBeamNumber"))
+        for plan in dataset.get("ReferencedRTPlanSequence", [])
+        for group in plan.get("ReferencedFractionGroupSequence", [])
+        for beam in group.get("ReferencedBeamSequence", [])
+    ]
+
+
 def _whatIsSummed(dataset) -> str:
     """Return what a dose is the sum of, in words."""
     plans = len(dataset.get("ReferencedRTPlanSequence", []))
@@ -272,12 +288,7 @@ def _whatIsSummed(dataset) -> str:
     if summed == "MULTI_PLAN" or plans > 1:
         return f"the sum of {plans or 'several'} plans"
     if summed in ("BEAM", "BRACHY", "CONTROL_POINT"):
-        beams = [
-            str(beam.get("ReferencedBeamNumber", ""))
-            for plan in dataset.get("ReferencedRTPlanSequence", [])
-            for group in plan.get("ReferencedFractionGroupSequence", [])
-            for beam in group.get("ReferencedBeamSequence", [])
-        ]
+        beams = [beam for _, beam in _beamsOf(dataset)]
         return f"the dose of beam {commaSeparated(beams)} alone" if beams else "the dose of a single beam"
     if summed == "FRACTION":
         return "the dose of a single fraction group"

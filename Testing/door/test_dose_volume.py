@@ -328,6 +328,7 @@ def partOf(path, spacing, slope, summed="BEAM", **change):
     image = SimpleITK.GetImageFromArray(values)
     image.SetSpacing(tuple(map(float, spacing)))
     image.SetOrigin((-20.0, -20.0, -20.0))
+    change = {"beam": ord(path.name[0]), **change}
     return writeDose(path, image, np.arange(size[2]) * spacing[2], summed=summed, **change)
 
 
@@ -376,6 +377,7 @@ class TestPartsOfAPlan:
             ({"FrameOfReferenceUID": "1.2.4"}, "several frames of reference"),
             ({"plan": "1.2.5"}, "several plans"),
             ({"PatientID": "B"}, "several patients"),
+            ({"beam": ord("a")}, "the dose of a beam is there twice"),
             ({"DoseType": "EFFECTIVE"}, "physical and effective doses"),
             ({"DoseUnits": "RELATIVE"}, r"b\.dcm: the dose is in the unit RELATIVE"),
         ],

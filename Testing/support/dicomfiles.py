@@ -120,12 +120,19 @@ def writeStructureSet(path: Path, regions: dict, slices=(), patient: str = "A", 
 
 
 def writeDose(
-    path: Path, image, offsets, isDescending: bool = False, summed: str = "PLAN", plan: str = "1.2", **change
+    path: Path,
+    image,
+    offsets,
+    isDescending: bool = False,
+    summed: str = "PLAN",
+    plan: str = "1.2",
+    beam: int = 2,
+    **change,
 ):
     """Write an image in Gy as RTDOSE and return its path.
 
     offsets: positions of the planes, from any start. isDescending: whether the planes are stored the other way round.
-    summed: kind of the sum; that of a beam is of beam 2 of a plan, told by its UID. change: elements with other values.
+    summed: kind of the sum; that of a beam is of a beam of a plan, told by its UID. change: elements with other values.
     """
     from pydicom.dataset import Dataset
 
@@ -147,9 +154,9 @@ def writeDose(
     result.HighBit, result.PixelRepresentation = 15, 0
     result.PixelData = np.rint(values / scaling).astype(np.uint16).tobytes()
     if summed == "BEAM":
-        whole, group, beam = Dataset(), Dataset(), Dataset()
-        beam.ReferencedBeamNumber = 2
-        group.ReferencedBeamSequence, group.ReferencedFractionGroupNumber = [beam], 1
+        whole, group, radiation = Dataset(), Dataset(), Dataset()
+        radiation.ReferencedBeamNumber = beam
+        group.ReferencedBeamSequence, group.ReferencedFractionGroupNumber = [radiation], 1
         whole.ReferencedSOPInstanceUID, whole.ReferencedFractionGroupSequence = plan, [group]
         result.ReferencedRTPlanSequence = [whole]
     for name, value in change.items():
