@@ -17,10 +17,7 @@ from .lattice import Lattice
 
 # The nodes of an element as weights of its corners: the corners, then the middles of its sides 01, 12, 20. The second
 # pass adds the middles between these: of the halves of every side, and of the sides of the inner piece.
-NODES = {
-    2: ((4, 0), (0, 4), (2, 2)),
-    3: ((4, 0, 0), (0, 4, 0), (0, 0, 4), (2, 2, 0), (0, 2, 2), (2, 0, 2)),
-}
+NODES = {2: ((4, 0), (0, 4), (2, 2)), 3: ((4, 0, 0), (0, 4, 0), (0, 0, 4), (2, 2, 0), (0, 2, 2), (2, 0, 2))}
 MORE_NODES = {
     2: ((3, 1), (1, 3)),
     3: ((3, 1, 0), (1, 3, 0), (0, 3, 1), (0, 1, 3), (1, 0, 3), (3, 0, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2)),
@@ -75,9 +72,7 @@ class Elements:
     @cached_property
     def range(self) -> tuple[np.ndarray, np.ndarray]:
         """The smallest and the largest distance (k,) on every element, mm."""
-        smallest, largest = -self.high, -self.low
-        np.maximum(self.low, smallest, out=smallest)
-        return np.maximum(smallest, 0, out=smallest), np.maximum(self.high, largest, out=largest)
+        return np.maximum(np.maximum(self.low, -self.high), 0), np.maximum(self.high, -self.low)
 
     def rowsOf(self, segment: int) -> slice:
         """Return the rows of a segment; only for elements that are in the order of segments."""
@@ -91,14 +86,10 @@ class Elements:
 
     def replaced(self, rows: np.ndarray, pieces: Elements) -> Elements:
         """Return the elements with pieces, as many of each, in the place of some of them (n,), given by number."""
-        isKept = np.ones(len(self.sizes), bool)
-        isKept[rows] = False
-        kept = np.flatnonzero(isKept)
+        kept = np.delete(np.arange(len(self.sizes)), rows)
         order = np.argsort(np.concatenate([kept, np.repeat(rows, len(pieces.sizes) // len(rows))]), kind="stable")
-        both = zip(self._arrays, pieces._arrays, strict=True)
-        return Elements(
-            *(np.concatenate([one.take(kept, axis=-1), other], axis=-1).take(order, axis=-1) for one, other in both)
-        )
+        both = ((one.take(kept, axis=-1), other) for one, other in zip(self._arrays, pieces._arrays, strict=True))
+        return Elements(*(np.concatenate(arrays, axis=-1).take(order, axis=-1) for arrays in both))
 
 
 class Sampler:
@@ -249,8 +240,7 @@ class LatticeSampler(Sampler):
             return np.concatenate([self._measure(some, weights) for some in np.split(rows, [ofTest])], axis=1)
         homes, triangles = self._homes.take(rows), self._triangles.take(rows)
         values, numbers, points = self.lattice.measured(homes, triangles, weights)
-        numbers += np.int32(self._append(values, points))
-        return numbers
+        return numbers + np.int32(self._append(values, points))
 
     def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
         if elements is not self.base:

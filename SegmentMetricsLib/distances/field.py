@@ -34,7 +34,7 @@ Sampling Techniques, 3rd edition, 1977 (the sample of elements).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import cached_property, reduce, wraps
 from typing import Any
 
 import numpy as np
@@ -110,9 +110,18 @@ class Field:
         self.count = len(self.totals)
         self.scales = np.minimum(1.0, sampler.lengths / SHORT)
         self.known: dict[tuple, Any] = {}
-        self.elements = self.base
+        self._cuts: list[tuple[np.ndarray, Elements]] = []
         if len(self.base.sizes):
             self._refine(limits, percentiles)
+
+    @cached_property
+    def elements(self) -> Elements:
+        return reduce(lambda elements, cut: elements.replaced(*cut), self._cuts, self.base)
+
+    def forget(self) -> None:
+        """Free the memory of what is made again when needed, unless other pairs need it next."""
+        for own, name in ((self, "elements"), (self.base, "range")) if self.count == 2 else ():
+            own.__dict__.pop(name, None)
 
     # The second pass
 
@@ -133,20 +142,23 @@ class Field:
             isCut[self._drawn] = True
         rows = np.flatnonzero(isCut)
         if len(rows):
-            pieces = self.sampler.cut(self.base, rows)
+            self._cut(rows)
+            _, pieces = self._cuts[0]
             count = len(pieces.sizes) // len(rows)
             ofDrawn = np.searchsorted(rows, self._drawn)[:, None] * count + np.arange(count)
             self._piecesOfDrawn = pieces.chosen(ofDrawn.ravel())
-            self.elements = self.elements.replaced(rows, pieces)
-            self.known.clear()
         for _ in range(MORE_PASSES):
             flags = self._findImprecise(limits, percentiles, isAgain=True)
             every = map(self.elements.rowsOf, range(self.count))
             rows = np.concatenate([own.start + np.flatnonzero(flags[own])[:MOST_CUT] for own in every])
             if not len(rows):
                 break
-            self.elements = self.elements.replaced(rows, self.sampler.cut(self.elements, rows))
-            self.known.clear()
+            self._cut(rows)
+
+    def _cut(self, rows: np.ndarray) -> None:
+        self._cuts.append((rows, self.sampler.cut(self.elements, rows)))
+        self.elements = self.elements.replaced(*self._cuts[-1])
+        self.known.clear()
 
     def _findImprecise(
         self, limits: Sequence[float], percentiles: Sequence[float], isAgain: bool = False
@@ -356,9 +368,8 @@ class Field:
         for: the result then only shows that none exceeds the upper bound.
         """
         # toward both sides it is found for all segments at once
-        return (
-            self._farthest((number,), side, known)[0] if side else self._farthest(range(self.count), 0, known)[number]
-        )
+        numbers, place = ((number,), 0) if side else (range(self.count), number)
+        return self._farthest(numbers, side, known)[place]
 
     _farthest = once(farthest)
 

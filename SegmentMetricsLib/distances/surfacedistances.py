@@ -90,10 +90,8 @@ class DirectedDistances:
 
     def reached(self, side: int) -> float:
         """Return a lower bound of the largest signed distance in mm toward one side (1 or -1)."""
-        _, high = self.field.base.signedRange(side * self.sign)
-        high = high[self.rows]
-        least = 0.0 if self.field.shared[self.number] else -np.inf
-        return float(high.max(initial=least))
+        high = self.field.base.signedRange(side * self.sign)[1][self.rows]
+        return float(high.max(initial=0.0 if self.field.shared[self.number] else -np.inf))
 
     def percentile(self, percent: float) -> Bounded:
         """Return the smallest distance in mm that at least `percent` of the boundary's size does not exceed.
@@ -253,6 +251,7 @@ class SurfaceDistances:
     def forget(self) -> None:
         """Free the memory of cached values."""
         for direction in self.directions:
+            direction.field.forget()
             for name in ("signed", "distances", "cells", "sharedCells"):
                 direction.__dict__.pop(name, None)
 

@@ -307,6 +307,7 @@ def testBadInput():
         ("folder", "The observers must be a list"),
         ([box(0), 3], "The contour of observer 2 must be"),
         ([[box(0, "A")], [box(0, "B"), box(1, "C")]], "Nothing can be compared"),
+        (["contour.nrrd", "contour.nrrd"], "are both called 'contour.nrrd'"),
     ):
         with pytest.raises(ValueError, match=message):
             compareObservers(given)

@@ -212,7 +212,9 @@ def _names(given: Sequence[Observer], count: int, names: Sequence[str] | None) -
         # the part of the path, from its end, in which all differ
         parts = [[stemOf(path), *reversed(path.absolute().parts[:-1])] for path in paths]
         levels = (list(level) for level in zip(*parts, strict=False))
-        usual = next((level for level in levels if len(set(level)) == len(level)), list(tellingApart(paths).values()))
+        usual = next(
+            (level for level in levels if len(set(level)) == len(level)), [tellingApart(paths)[path] for path in paths]
+        )
     elif len(own := dict.fromkeys(one.name for one in given if isinstance(one, Structure))) == len(given):
         usual = list(own)
     if several := [name for name, number in Counter(usual).items() if number > 1]:
