@@ -123,22 +123,27 @@ def readBatch(folder: str | Path) -> BatchResults:
             outcomes = [outcome for line in file if (outcome := parseOutcome(line)) is not None]
     except FileNotFoundError:
         if reports := sorted(asPath(folder).rglob("*.dcm")):
-            return BatchResults(filter(None, map(_outcomeOf, reports)))
+            return BatchResults(one for path in reports if (one := _outcomeOf(path, asPath(folder))) is not None)
         raise InputError(f"{folder}: there are no results of a batch, as there is no {RECORDS}.") from None
     except OSError as error:
         raise InputError(f"{path}: the results cannot be read ({error.strerror}).") from error
     return BatchResults(_inOrder(outcomes, asPath(folder) / RESULTS_FILE))
 
 
-def _outcomeOf(path: Path) -> dict | None:
-    """Return the outcome of the case of a structured report; None for what is written beside the reports."""
+def _outcomeOf(path: Path, folder: Path) -> dict | None:
+    """Return the outcome of the case of a structured report in a folder; None for what is written beside the reports.
+
+    Reports of several methods are in folders of their names, as withStructuredReports() plans it.
+    """
     from ..show.structuredreport import readReport
 
     if path.name != REPORT and (path.parent / REPORT).exists():
         return None
     pairs = [{**record.toDictionary(), "structure": record.name} for record in readReport(path)]
     case = path.parent.name if path.name == REPORT else path.stem
-    return {"case": case, "method": "", "status": OK, "reason": "", "pairs": pairs, "unmatched": {}, "missing": []}
+    folders = path.parent.relative_to(folder).parts
+    method = folders[0] if path.name == REPORT and len(folders) == 2 else ""
+    return {"case": case, "method": method, "status": OK, "reason": "", "pairs": pairs, "unmatched": {}, "missing": []}
 
 
 def _inOrder(outcomes: Sequence[dict], table: Path) -> list[dict]:

@@ -149,7 +149,7 @@ def outcomeOf(task: Task) -> dict:
         image = Path(task.image)
         sources = [image] if task.image and (image.is_dir() or isDicom(image)) else []
         files = writeReport(result, target, sources=sources, hasCopies=task.hasCopies)
-        outcome["structuredReport"] = "/".join(files[0].parts[-2:])
+        outcome["structuredReport"] = "/".join(files[0].parts[-3 if task.method else -2 :])
     return outcome
 
 

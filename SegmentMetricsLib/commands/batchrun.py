@@ -183,18 +183,28 @@ def withReports(plan: Plan, withConventions: bool = False) -> Plan:
 
 
 def withStructuredReports(plan: Plan, hasCopies: bool) -> Plan:
-    """Return a plan with a DICOM structured report for each case, in the folder dicom of the results."""
+    """Return a plan with a DICOM structured report for each case, in the folder dicom of the results.
+
+    With several methods, each has a folder there with those of its cases.
+    """
     requireInstalled("highdicom", WRITING)
     folder = (plan.output / DICOM).resolve()
-    names = fileNames("_".join(filter(None, task.key)) for task in plan.tasks)
+    methods = list(dict.fromkeys(task.method for task in plan.tasks))
+    places: dict[tuple[str, str], Path] = {}
+    for method, name in zip(methods, fileNames(methods), strict=True):
+        own = [task for task in plan.tasks if task.method == method]
+        ofMethod = folder / name if any(methods) else folder
+        places |= {
+            task.key: ofMethod / case for task, case in zip(own, fileNames(one.case for one in own), strict=True)
+        }
     tasks = [
         replace(
             task,
-            structuredReport=str(folder / name / REPORT),
+            structuredReport=str(places[task.key] / REPORT),
             hasCopies=hasCopies,
             fingerprint=f"{task.fingerprint} dicom" + ("" if hasCopies else " by name"),
         )
-        for task, name in zip(plan.tasks, names, strict=True)
+        for task in plan.tasks
     ]
     return replace(plan, tasks=tasks)
 

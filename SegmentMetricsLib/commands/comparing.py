@@ -144,7 +144,7 @@ def compareAndWrite(
     workers: int | None = None,
     isNumbersOnly: bool = False,
     isJson: bool = False,
-    dicomWriters: Sequence[Callable[[CaseResult], object]] = (),
+    dicomWriters: Sequence[Callable[[CaseResult], list[Path]]] = (),
 ) -> int:
     """Compare all pairs, write the results and print the tables; either all files are written or none.
 
@@ -176,15 +176,14 @@ def compareAndWrite(
             _write(result, document, report, unfinished)
             for path in extraFiles:
                 shutil.copy(path, unfinished / path.name)
-        for write in dicomWriters:
-            write(result)
+        dicom = [path for write in dicomWriters for path in write(result)]
     where = UNWRITTEN_FILE if output is None else METRICS_FILE
     if isJson:
         print(json.dumps(document, indent=1, allow_nan=False))
     else:
         _show(result, where)
-    if output or not isJson:
-        tellWhere(output, isApart=True, isAside=isJson)
+    if output or dicom or not isJson:
+        tellWhere(output, isApart=True, isAside=isJson, dicom=dicom)
     unusable = [why for title, why in case.unusable.items() if title not in result.errors]
     problems = list(dict.fromkeys([*map(str, result.errors.values()), *unusable]))
     tellFailures(problems, where)

@@ -125,11 +125,10 @@ def run(options: argparse.Namespace) -> int:
             extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
             observerfiles.write(study, shown, unfinished, extra)
-        for write in writers:
-            write(study)
+        dicom = [path for write in writers for path in write(study)]
     # after the results, which are kept if there is no protocol, and whose folder may be its own
     unwritten = "" if options.write_protocol is None else _protocolProblem(study, options.write_protocol)
-    _show(study, options, bool(options.write_protocol and not unwritten))
+    _show(study, options, bool(options.write_protocol and not unwritten), dicom)
     if unwritten:
         print(f"segment-metrics: {oneLine(unwritten)}", file=sys.stderr)
     isPartial = len(study) < len(organs) or bool(case.failures or case.leftOut or unwritten)
@@ -204,7 +203,7 @@ def _protocolProblem(study: ObserverStudy, path: Path) -> str:
     return ""
 
 
-def _show(study: ObserverStudy, options: argparse.Namespace, hasProtocol: bool) -> None:
+def _show(study: ObserverStudy, options: argparse.Namespace, hasProtocol: bool, dicom: Sequence[Path]) -> None:
     """Print the table and the sentences."""
     from ..show import observers as observerfiles
     from ..show import tables
@@ -214,4 +213,4 @@ def _show(study: ObserverStudy, options: argparse.Namespace, hasProtocol: bool) 
         print(f"\n{oneLine(sentence)}")
     if hasProtocol:
         print(f"\nThe protocol is in {oneLine(str(options.write_protocol))}")
-    tellWhere(options.output, isApart=True)
+    tellWhere(options.output, isApart=True, dicom=dicom)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..base.errors import InputError
-from ..base.texts import oneLine
+from ..base.texts import commaSeparated, oneLine
 from .options import FAIL_ON, VERDICT_REACHED, requireWritable
 
 # The exit status if some, but not all, pairs or cases could not be compared; and most failures that are printed.
@@ -98,9 +98,10 @@ def finalStatus(isPartial: bool, verdicts: Iterable[str], failOn: str | None) ->
     return SOME_FAILED if isPartial else 0
 
 
-def tellWhere(output: Path | None, isApart: bool = False, isAside: bool = False) -> None:
-    """Print where the results are. isApart: after an empty line. isAside: to standard error."""
-    said = NOT_WRITTEN if output is None else f"Results are in {oneLine(str(output))}{os.sep}"
+def tellWhere(output: Path | None, isApart: bool = False, isAside: bool = False, dicom: Sequence[Path] = ()) -> None:
+    """Print where the results are. isApart: after an empty line. isAside: to standard error. dicom: files beside."""
+    places = ([] if output is None else [f"{output}{os.sep}"]) + list(map(str, dicom))
+    said = f"Results are in {oneLine(commaSeparated(places))}" if places else NOT_WRITTEN
     print(f"\n{said}" if isApart else said, file=sys.stderr if isAside else sys.stdout)
 
 

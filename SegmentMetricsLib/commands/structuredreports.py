@@ -31,7 +31,7 @@ def addStructuredReport(parser: Parser, group: argparse._ActionsContainer, isFor
         parser.addFurther(flag, metavar="TEXT", default="", help=f"{element} where no source has it")
 
 
-def dicomWriters(options: argparse.Namespace) -> list[Callable[[Any], object]]:
+def dicomWriters(options: argparse.Namespace) -> list[Callable[[Any], list]]:
     """Return the functions that write a result as DICOM as the options ask.
 
     Raises InputError for what they refuse whatever the result is, so that nothing is measured in vain.

@@ -15,7 +15,7 @@ from ..base.errors import InputError, asPath
 from ..base.texts import commaSeparated, counted
 from ..geometry.grids import Grid
 from ..model.dose import Dose
-from .dicom.opening import isDicom, patientOf, read, textOf
+from .dicom.opening import isDicom, patientOf, read, readNamed, textOf
 from .dicom.opening import readable as decoded
 from .formats.table import IMAGE_SUFFIXES
 from .reading import readChecked, suffixOf
@@ -79,7 +79,9 @@ def readDose(
         owner = paths[0]
         return _readRtDose(owner) if isDicom(owner) else _readImage(owner)
     except OSError as error:
-        raise InputError(f"{owner}: the dose cannot be opened ({error.strerror or error}).") from error
+        raise InputError(
+            f"{error.filename or owner}: the dose cannot be opened ({error.strerror or error})."
+        ) from error
     except InputError as error:
         text = str(error)
         raise InputError(text if text.startswith(str(owner)) else f"{owner}: {text[:1].lower()}{text[1:]}") from error
@@ -111,7 +113,9 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
     for path in paths:
         if not isDicom(path):
             raise InputError(f"{path}: only RTDOSE can be weighted or summed, which says what it is a part of.")
-    opened = {path: read(path, stop_before_pixels=True) for path in paths}
+    opened = {path: readNamed(path, stop_before_pixels=True) for path in paths}
+    if aside := [path for path, dataset in opened.items() if textOf(dataset, "Modality") != "RTDOSE"]:
+        raise InputError(f"{aside[0]}: this is not RTDOSE.")
     listed = commaSeparated([f"{path.name} ({_whatIsSummed(dataset)})" for path, dataset in opened.items()])
     plans = {
         textOf(plan, "ReferencedSOPInstanceUID")
@@ -128,7 +132,14 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
         raise InputError(f"there are parts of several kinds, which may contain each other; choose one of {listed}.")
     if len(plans) > 1:
         raise InputError(f"there are doses of several plans; choose one of {listed}.")
-    doses = [_readRtDose(path) for path in paths]
+    if len({textOf(dataset, "DoseType").strip().upper() for dataset in opened.values()}) > 1:
+        raise InputError(f"there are physical and effective doses, which have no sum; choose one of {listed}.")
+    doses = []
+    for path in paths:
+        try:
+            doses.append(_readRtDose(path))
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
     for name, values in (("patients", "patient"), ("frames of reference", "frameOfReference")):
         if len({getattr(dose, values) for dose in doses}) > 1:
             raise InputError(f"there are doses of several {name}; choose one of {listed}.")

@@ -15,6 +15,7 @@ import re
 import textwrap
 from collections import namedtuple
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -29,12 +30,12 @@ from pydicom.sr.codedict import codes
 
 from ..base.errors import InputError
 from ..base.plain import finite
-from ..base.texts import commaSeparated
+from ..base.texts import commaSeparated, oneLine
 from ..base.version import __version__
 from ..case.comparison import Comparison
 from ..case.protocol.judgment import Judgment, Verdict
 from ..io.dicom.images import imagesNamedIn
-from ..io.dicom.opening import isDicom, read, readable, textOf
+from ..io.dicom.opening import fieldOf, isDicom, readable, readNamed, requireAllowed, textOf
 from ..metrics.measurement import DIRECTED, Measurement, statusOf
 from ..metrics.metric import AREA
 from ..metrics.registry import findMetric
@@ -73,8 +74,7 @@ WORDS = {
 }
 TEXTS, JSON = ("surface", "convention", "method", "summary"), ("grid", "extent")
 NOT_FINITE = {"inf": codes.DCM.PositiveInfinity, "-inf": codes.DCM.NegativeInfinity, "nan": codes.DCM.NotANumber}
-# Units that UCUM knows; others are annotations in braces.
-UCUM = ("mm", "mm2", "mm3", "cm2", "cm3", "Gy", "bit", "%")
+UCUM = ("mm", "mm2", "mm3", "cm2", "cm3", "Gy", "bit", "%")  # other units are annotations in braces
 LONGEST_CODE, LONGEST_NAME = 16, 64
 
 
@@ -97,24 +97,16 @@ class Sources:
         given = given or {}
         if unknown := [name for name in given if name not in (*HEADER, "InstitutionName")]:
             raise InputError(f"{commaSeparated(unknown)} cannot be given: use {commaSeparated(HEADER)}.")
-        if not re.fullmatch(uid.RE_VALID_UID, given.get("StudyInstanceUID", "1.2")):
-            raise InputError(f"StudyInstanceUID {given['StudyInstanceUID']!r} is no UID: use numbers with dots.")
+        requireAllowed(given)
         own = {one.file: Path(one.file) for one in structures if one.file}
         listed = [path for path in own.values() if path.is_file() and isDicom(path)]
         for path in map(Path, paths):
-            if not path.exists():
-                raise InputError(f"{path}: there is no such file or folder.")
-            every = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
-            found = [one for one in every if isDicom(one)]
+            every = sorted(path.rglob("*")) if path.is_dir() else [path]
+            found = [one for one in every if one.is_file() and isDicom(one)]
             if not found:
                 raise InputError(f"{path}: there is no DICOM file.")
             listed += found
-        datasets: dict[Path, Dataset] = {}
-        for path in listed:
-            try:
-                datasets[path] = read(path, stop_before_pixels=True)
-            except InputError as error:
-                raise InputError(f"{path}: {error}") from error
+        datasets = {path: readNamed(path, stop_before_pixels=True) for path in listed}
         self.files = {file: datasets[path] for file, path in own.items() if path in datasets}
         with readable():
             self.images = [one for one in datasets.values() if textOf(one, "Modality") in IMAGES]
@@ -123,7 +115,8 @@ class Sources:
             if self.images and not textOf(self.images[0], "FrameOfReferenceUID"):
                 raise InputError("the DICOM images have no frame of reference, in which structures could be placed.")
             told = sorted(datasets.values(), key=lambda one: not textOf(one, "PatientID").strip())
-            patients = sorted({textOf(one, "PatientID").strip() for one in told} - {""})
+            names = [{textOf(one, name).strip() for one in told} - {""} for name in ("PatientID", "PatientName")]
+            patients = sorted(names[0] or names[1])
             if len(patients) > 1:
                 raise InputError(f"the DICOM files belong to several patients: {commaSeparated(patients)}.")
             self.header = Dataset()
@@ -132,10 +125,10 @@ class Sources:
                 if said and given.get(name, said) != said:
                     raise InputError(f"{name} is {said!r} in the DICOM files, not {given[name]!r}.")
                 setattr(self.header, name, said or given.get(name, ""))
-            frames = [textOf(one, "FrameOfReferenceUID") for one in self.images]
+            frames = [textOf(one, "FrameOfReferenceUID") for one in self.images[:1]]
+            frames += [one.frameOfReference for one in structures]
         self.header.SpecificCharacterSet = UTF8
         self.header.StudyInstanceUID = self.header.StudyInstanceUID or uid.generate_uid()
-        frames += [one.frameOfReference for one in structures]
         # other files say in words how they were placed
         self.frame = next((one for one in frames if re.fullmatch(uid.RE_VALID_UID, one)), None) or uid.generate_uid()
 
@@ -145,6 +138,8 @@ class Sources:
         if dataset is None:
             return None
         with readable():
+            if not (textOf(dataset, "SOPInstanceUID") and textOf(dataset, "StudyInstanceUID")):
+                raise InputError(f"{structure.file} lacks the UIDs by which a report could refer to it.")
             isSegment, told = "SegmentSequence" in dataset, f"number {structure.number}"
             number, name = ("SegmentNumber", "SegmentLabel") if isSegment else ("ROINumber", "ROIName")
             found = list(dataset.get("SegmentSequence" if isSegment else "StructureSetROISequence", []))
@@ -157,7 +152,8 @@ class Sources:
                 many = "several structures" if found else "no structure"
                 raise InputError(f"{structure.file} has {many} {told} that a report could refer to.")
             which = int(found[0][number].value)
-            observed = [one for one in dataset.get("RTROIObservationsSequence", []) if one.ReferencedROINumber == which]
+            observed = dataset.get("RTROIObservationsSequence", [])
+            observed = [one for one in observed if one.get("ReferencedROINumber") == which]
             images = []
             for image in imagesNamedIn(dataset):
                 for instance, storage in image.slices:
@@ -185,12 +181,14 @@ def anatomyOf(structure: Structure, *items) -> list[sr.CodedConcept | None]:
 
     def code(name: str, *items) -> sr.CodedConcept | None:
         found = [item[name][0] for item in items if item is not None and item.get(name)]
-        return sr.CodedConcept.from_dataset(found[0]) if found else None
+        isWhole = found and all(word in found[0] for word in ("CodeMeaning", "CodingSchemeDesignator"))
+        return sr.CodedConcept.from_dataset(found[0]) if isWhole else None
 
     kind = code("SegmentedPropertyTypeCodeSequence", *items) or code("RTROIIdentificationCodeSequence", *items)
     if kind is None:
         triplets = [part.split("^") for part in structure.terminology.split("~")[1:]]
-        known = [sr.CodedConcept(t[1], t[0], t[2]) if len(t) == 3 and all(t) else None for t in triplets]
+        isCode = [len(t) == 3 and all(t) and len(t[0]) <= LONGEST_CODE for t in triplets]
+        known = [sr.CodedConcept(t[1], t[0], fieldOf(t[2])) if ok else None for ok, t in zip(isCode, triplets)]
         category, kind, side, _, region, regionSide = [*known, *[None] * 6][:6]
     else:
         category = code("SegmentedPropertyCategoryCodeSequence", *items)
@@ -221,8 +219,7 @@ def copiesOf(named: Mapping[int, tuple[str, Structure]], sources: Sources, targe
         dataset = make(list(alike.values()), sources, series, number)
         datasets[target.with_name(f"{target.stem}_{kind}{number if number > 1 else ''}{target.suffix}")] = dataset
         for segment, (key, (_, one)) in enumerate(alike.items(), start=1):
-            which = segment if kind == "segmentation" else None
-            places[key] = Referent(dataset, which, sources.images, anatomyOf(one))
+            places[key] = Referent(dataset, segment if kind == "segmentation" else None, sources.images, anatomyOf(one))
     return datasets, places
 
 
@@ -238,7 +235,7 @@ def _segmentationOf(named: Sequence[tuple[str, Structure]], sources: Sources, se
     descriptions, anything = [], codes.SCT.AnatomicalStructure
     for segmentNumber, (name, one) in enumerate(named, start=1):
         category, kind, side, region, regionSide = anatomyOf(one)
-        titles = segmentNumber, name[:LONGEST_NAME], category or anything, kind or anything, "MANUAL"
+        titles = segmentNumber, fieldOf(name), category or anything, kind or anything, "MANUAL"
         segment = highdicom.seg.SegmentDescription(*titles, anatomic_regions=[region] if region else None)
         if side:
             segment.SegmentedPropertyTypeCodeSequence[0].SegmentedPropertyTypeModifierCodeSequence = [side]
@@ -251,11 +248,10 @@ def _segmentationOf(named: Sequence[tuple[str, Structure]], sources: Sources, se
     instead.Rows, instead.Columns = voxels.shape[1:3]
     instead.ImagePositionPatient, instead.ImageOrientationPatient = [0, 0, 0], [1, 0, 0, 0, 1, 0]
     instead.PixelSpacing, instead.SliceThickness = [1, 1], 1
-    images: list = sources.images or [instead]
     channels: Any = {"SegmentNumber": range(1, len(named) + 1)}
     volume = highdicom.Volume(voxels, affine, "PATIENT", frame_of_reference_uid=sources.frame, channels=channels)
     identity = series, SEG_SERIES, uid.generate_uid(), number, MANUFACTURER, MANUFACTURER, __version__, __version__
-    segmentation = highdicom.seg.Segmentation(images, volume, "BINARY", descriptions, *identity)
+    segmentation = highdicom.seg.Segmentation(sources.images or [instead], volume, "BINARY", descriptions, *identity)
     segmentation.ContentLabel, segmentation.SeriesDescription = "STRUCTURES", "Structures that were compared"
     segmentation.SpecificCharacterSet = UTF8
     if not sources.images:
@@ -293,7 +289,7 @@ def encapsulatedPdf(path: Path, sources: Sources):
 
 def _encapsulate(result, content: bytes, kind: str, title: str):
     result.AcquisitionDateTime, result.BurnedInAnnotation, result.RecognizableVisualFeatures = "", "NO", "NO"
-    result.DocumentTitle, result.ConceptNameCodeSequence = title[:LONGEST_NAME], []
+    result.DocumentTitle, result.ConceptNameCodeSequence = fieldOf(title), []
     result.MIMETypeOfEncapsulatedDocument, result.EncapsulatedDocumentLength = kind, len(content)
     result.EncapsulatedDocument = content + b"\0" * (len(content) % 2)
     return result
@@ -301,28 +297,31 @@ def _encapsulate(result, content: bytes, kind: str, title: str):
 
 def writeDatasets(datasets: Mapping[Path, Any]) -> list[Path]:
     """Write datasets, all or none, and return their paths. Raises InputError if a file exists or cannot be written."""
-    if existing := [path for path in datasets if path.exists()]:
+    if existing := [path for path in datasets if os.path.lexists(path)]:
         raise InputError(f"{existing[0]} exists. Choose another name, or remove it first.")
     unfinished = {path: path.with_name(f".{path.name}.unfinished") for path in datasets}
+    left = [*unfinished.values(), *datasets]
+    folders = [one for path in datasets for one in path.parents if not os.path.lexists(one)]
     try:
         for path, dataset in datasets.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             dataset.save_as(unfinished[path], enforce_file_format=True)
         for path in reversed(list(datasets)):  # the first refers to the others
             unfinished[path].replace(path)
+        left = folders = []
     except OSError as error:
-        raise InputError(f"{path.parent} cannot be written: {error.strerror or error}.") from error
+        raise InputError(f"{path} cannot be written: {error.strerror or error}.") from error
     finally:
-        for one in filter(Path.exists, unfinished.values()):
-            one.unlink()
+        for one in (*left, *folders):
+            with suppress(OSError):
+                one.rmdir() if one in folders else one.unlink()
     return list(datasets)
 
 
 def conceptOf(key: str, title: str = "", unit: str = "") -> sr.CodedConcept:
     """Return the name of a measurement: that of its metric, or its key in our own scheme.
 
-    Concepts of others are those of volumes, and not of areas. A long key is cut, with a digest of the whole: highdicom
-    0.28 does not read items beside those with longer codes.
+    Concepts of others are of volumes, not of areas. Long keys end in a digest: highdicom 0.28 cannot read such codes.
     """
     asked = findMetric(key)
     if asked is not None and asked.metric.concept is not None and unit != AREA:
@@ -341,7 +340,7 @@ def _ours(word: str) -> sr.CodedConcept:
 
 
 def _texts(texts: Iterable[tuple[str, str]], relation: str) -> list[sr.TextContentItem]:
-    return [sr.TextContentItem(_ours(word), text, relation) for word, text in texts if text]
+    return [sr.TextContentItem(_ours(word), oneLine(text), relation) for word, text in texts if text]
 
 
 def _number(name: sr.CodedConcept, value: float, unit: str, relation: str) -> sr.NumContentItem | sr.CodeContentItem:
@@ -373,7 +372,7 @@ def _groupOf(record: Comparison, places: Sequence[Referent | None], verdicts: Se
         said = (getattr(one.measurement, name, "") for name in ("title", "unit"))
         evaluations.append(sr.QualitativeEvaluation(conceptOf(one.rule.measurement, *said), _ours(one.verdict)))
     group = sr.MeasurementsAndQualitativeEvaluations(
-        sr.TrackingIdentifier(uid=uid.generate_uid(), identifier=record.name or "All labels together"),
+        sr.TrackingIdentifier(uid=uid.generate_uid(), identifier=oneLine(record.name).strip() or "All labels together"),
         finding_type=kind or codes.SCT.AnatomicalStructure,
         finding_category=category,
         finding_sites=[sr.FindingSite(place, laterality=which) for place, which in sites] or None,
@@ -399,7 +398,7 @@ def _groupOf(record: Comparison, places: Sequence[Referent | None], verdicts: Se
         if about.images:
             series = str(about.images[0].SeriesInstanceUID)
             content.append(sr.UIDRefContentItem(codes.DCM.SourceSeriesForSegmentation, series, "CONTAINS"))
-    texts = [("reference", record.reference.name), ("test", record.test.name)]
+    texts = [(side, getattr(record, side).name.strip() or "?") for side in ("reference", "test") if places]
     texts += [(word, getattr(record, word)) for word in TEXTS]
     texts += [(word, json.dumps(value)) for word in JSON if (value := getattr(record, word))]
     texts += [("findings", str(text)) for text in record.findings]

@@ -66,6 +66,7 @@ def writeReport(
     opening.requireInstalled("highdicom", opening.WRITING)
     from . import dicomfiles
 
+    sources = [sources] if isinstance(sources, (str, os.PathLike)) else sources
     pairs = list(_pairsOf(result))
     if not pairs:
         raise InputError("There are no measurements to report.")
@@ -156,7 +157,7 @@ def readReport(path: str | os.PathLike) -> list[Comparison]:
     opening.requireInstalled("highdicom")
     from .dicomfiles import SCHEME, recordsOf
 
-    dataset = opening.read(file)
+    dataset = opening.readNamed(file)
     with opening.readable():
         if SCHEME not in str(dataset.get("CodingSchemeIdentificationSequence", "")):
             raise InputError(f"{path}: this is not a report of SegmentMetrics.")

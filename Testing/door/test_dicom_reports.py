@@ -196,6 +196,20 @@ def testNamesInAnyScript(tmp_path):
     assert names == [f"{name} (reference)", f"{name} (test)"]
 
 
+@pytest.mark.parametrize("name", ["Left\\Lung", "Lung\tleft\0", "", " ", "L" * 99])
+def testNamesThatDicomDoesNotAllow(name, tmp_path):
+    """Nor does it allow codes of Slicer's terminology whose meaning is too long or whose scheme is."""
+    pair = compare(A, B, Settings(metrics="DSC"))
+    for scheme, kind in (("SCT", "Lung"), ("SCT", 80 * "m"), (20 * "S", "Lung")):
+        code = f"Any~SCT^123037004^Anatomical Structure~{scheme}^39607008^{kind}~^^"
+        test = Structure(name, pair.test.mask, terminology=code)
+        one = compare(pair.reference.named(name), test, Settings(metrics="DSC"))
+        folder = tmp_path / f"{scheme}{len(kind)}"
+        files = SegmentMetricsLib.writeReport(one, folder / "sr.dcm", sources=[], given={"PatientID": "P7"})
+        assert all(map(isValid, files))
+        assert SegmentMetricsLib.readReport(files[0])[0].measurements["DSC"].value == pair["DSC"].value
+
+
 def testAnatomyIsCoded(tmp_path):
     """That of Slicer's terminology, in the SEG and in the report, which takes it from the SEG as well."""
     region = "Anatomic codes - DICOM master list~SCT^818981001^Abdomen~^^"
@@ -278,6 +292,14 @@ def testRefused(files, tmp_path):
     (tmp_path / "torn.dcm").write_bytes((files / "rs.dcm").read_bytes()[:-20])
     (tmp_path / "taken_segmentation.dcm").write_bytes(b"")
     target = tmp_path / "sr.dcm"
+    dataset = dcmread(files / "rs.dcm")
+    dataset.PatientID = ""
+    for name in ("Doe", "Roe"):
+        dataset.PatientName = name
+        dataset.save_as(tmp_path / f"{name.lower()}.dcm")
+    dataset.StudyInstanceUID = ""
+    dataset.save_as(tmp_path / "rs.dcm")
+    nowhere = compareCase(tmp_path / "rs.dcm", files / "seg.dcm", Settings(metrics="DSC"))
     for result, path, options, message in (
         (case, tmp_path / "there.dcm", {}, r"there\.dcm"),
         (one, tmp_path / "taken.dcm", {}, "taken_segmentation.dcm exists"),
@@ -286,6 +308,13 @@ def testRefused(files, tmp_path):
         (case, target, {"given": {"PatientID": "C"}}, "PatientID .*'A'.*'C'"),
         (case, target, {"given": {"Colour": "C"}}, "Colour"),
         (one, target, {"given": {"StudyInstanceUID": "one"}}, "'one'"),
+        (one, target, {"given": {"StudyInstanceUID": "1." * 40 + "1"}}, "StudyInstanceUID"),
+        (one, target, {"given": {"PatientID": "A\\B"}}, "PatientID"),
+        (one, target, {"given": {"PatientName": "A\nB"}}, "PatientName"),
+        (one, target, {"given": {"StudyDate": "yesterday"}}, "'yesterday'"),
+        (nowhere, target, {}, "rs.dcm lacks the UIDs"),
+        (one, target, {"sources": [tmp_path / "doe.dcm", tmp_path / "roe.dcm"]}, "Doe, Roe"),
+        (one, tmp_path / "new" / "deep" / f"{'n' * 240}.dcm", {}, "cannot be written"),
         (one, target, {"sources": [tmp_path / "text"]}, "text: there is no DICOM file"),
         (one, target, {"sources": [tmp_path / "torn.dcm"]}, "torn.dcm: the DICOM file is damaged"),
         (one, target, {"sources": [files / "ct", tmp_path / "more"]}, "series"),
@@ -297,7 +326,7 @@ def testRefused(files, tmp_path):
         with pytest.raises(ValueError, match=message):
             SegmentMetricsLib.writeReport(result, path, **options)
     assert sorted(path.name for path in tmp_path.iterdir() if "taken" in path.name) == ["taken_segmentation.dcm"]
-    assert not [path for path in tmp_path.iterdir() if path.name.startswith((".", "sr"))]
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith((".", "sr", "new"))]
     with pytest.raises(ValueError, match=r"rs\.dcm"):
         SegmentMetricsLib.readReport(files / "rs.dcm")
 
@@ -305,8 +334,8 @@ def testRefused(files, tmp_path):
 def testCommands(files, run, tmp_path):
     SimpleITK.WriteImage(A, "a.nrrd")
     SimpleITK.WriteImage(B, "b.nrrd")
-    status, *_ = run("compare", files / "rs.dcm", files / "seg.dcm", "--metrics", "DSC", "--sr", "out/sr.dcm")
-    assert status == 0 and isValid(Path("out/sr.dcm"))
+    status, said, _ = run("compare", files / "rs.dcm", files / "seg.dcm", "--metrics", "DSC", "--sr", "out/sr.dcm")
+    assert status == 0 and isValid(Path("out/sr.dcm")) and said.endswith("Results are in out/sr.dcm\n")
     assert [path.name for path in Path("out").iterdir()] == ["sr.dcm"]
     status, _, problem = run("compare", "a.nrrd", "b.nrrd", "--metrics", "DSC", "--sr", "out/sr.dcm")
     assert status == 2 and "exists" in problem
@@ -345,6 +374,19 @@ def testBatch(files, run, tmp_path):
     Path("cases.csv").write_text("\n".join(lines))
     assert run("batch", "cases.csv", "-o", "listed", "--metrics", "DSC", "--workers", 1, "--sr")[0] == 0
     assert [dcmread(f"listed/dicom/{case}/report.dcm").PatientID for case in ("p1", "p2")] == ["A", ""]
+
+
+def testBatchOfSeveralMethods(run, tmp_path):
+    """The reports tell methods apart, as the records do."""
+    for name, image in (("a", A), ("b", B)):
+        SimpleITK.WriteImage(image, f"{name}.nrrd")
+    lines = ["case,method,reference,test"]
+    lines += [f"{case},{method},a.nrrd,{method}.nrrd" for case in ("p1", "p2") for method in "ab"]
+    Path("cases.csv").write_text("\n".join(lines))
+    asked = ("--metrics", "DSC", "--workers", 1, "--sr", "--sr-by-name")
+    assert run("batch", "cases.csv", "-o", "out", *asked)[0] == 0
+    written, read = (SegmentMetricsLib.readBatch(folder).toFrame()["DSC"] for folder in ("out", "out/dicom"))
+    assert read.sort_index().to_dict() == written.sort_index().to_dict() and len(read) == 4
 
 
 def testEveryMeasurementHasACodeOfItsOwn(tmp_path):

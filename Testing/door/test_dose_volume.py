@@ -376,6 +376,8 @@ class TestPartsOfAPlan:
             ({"FrameOfReferenceUID": "1.2.4"}, "several frames of reference"),
             ({"plan": "1.2.5"}, "several plans"),
             ({"PatientID": "B"}, "several patients"),
+            ({"DoseType": "EFFECTIVE"}, "physical and effective doses"),
+            ({"DoseUnits": "RELATIVE"}, r"b\.dcm: the dose is in the unit RELATIVE"),
         ],
     )
     def testOfOtherThingsAreRefused(self, tmp_path, change, message):

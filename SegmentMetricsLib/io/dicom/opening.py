@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import struct
 import warnings
-from collections.abc import Iterator, MutableSequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, MutableSequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 
 from ...base.errors import InputError, installing
 from ...base.progress import Cancelled
+from ...base.texts import oneLine
 
 # The bytes at offset 128 of a DICOM file.
 MAGIC, MAGIC_END = b"DICM", 132
@@ -90,6 +91,14 @@ def read(path: Path, **options):
     return dataset
 
 
+def readNamed(path: Path, **options):
+    """Do as read(), with errors that name the file."""
+    try:
+        return read(path, **options)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
 def requireInstalled(module: str, what: str = READING) -> None:
     """Raise InputError if pydicom or highdicom is not installed. what: what needs it, for the sentence."""
     try:
@@ -113,6 +122,23 @@ def textOf(dataset, name: str) -> str:
     """Return the text of an element, "" without it. Backslashes, which separate values in DICOM, are kept as text."""
     value = dataset.get(name, None)
     return "\\".join(map(str, value)) if isinstance(value, MutableSequence) else str(value or "")
+
+
+def fieldOf(text: str) -> str:
+    """Return a text as the value of an element, at most 64 characters, without a backslash and without controls."""
+    return oneLine(text).replace("\\", "/")[:64]
+
+
+def requireAllowed(values: Mapping[str, str]) -> None:
+    """Raise InputError if an element cannot have its value. values: by keyword."""
+    from pydicom import config, datadict, valuerep
+
+    for name, value in values.items():
+        with suppress(ValueError):
+            valuerep.validate_value(datadict.dictionary_VR(name), value, config.RAISE)
+            if "\\" not in str(value) and str(value).isprintable():
+                continue
+        raise InputError(f"DICOM does not allow the {name} {value!r}.")
 
 
 def hashOf(patient: str) -> str:
