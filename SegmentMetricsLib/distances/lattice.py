@@ -53,11 +53,13 @@ REACH = 4
 # Largest reach that a tolerance can require: the number of steps grows with its cube, and the ends of masks that are
 # cut off beyond a slab must stay out of reach.
 LARGEST_REACH = MORE_SLICES - 3
-# Numbers of cells after which finished points are removed: at first, and the step from there on. After the first two
-# blocks, up to so many points that are left are searched.
-FIRST_RANKS, MORE_RANKS, FEW_LEFT = (8, 16, 28), 16, 200
+# Numbers of cells after which finished points are removed: at first, and the step from there on; and after which those
+# that are left are searched, however many: the same pair has to give the same digits whatever is measured with it.
+FIRST_RANKS, MORE_RANKS, MOST_RANKS = (8, 16, 28), 16, 124
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
+# The inverse of the precision of coordinates in the search, mm: a power of two.
+PRECISE = float(1 << 28)
 # Triangles and tabulated positions processed at a time, for the same reason.
 CELLS, TABLE_CHUNK = 1 << 13, 128
 
@@ -199,7 +201,8 @@ class Lattice:
         self.strides = np.array([1, self.shape[0], self.shape[0] * self.shape[1]])
         self.size = int(self.shape.prod())
         # how far in mm the search moves boundaries from each other, so that none is nearer than the wanted one
-        self._room = 4 * float(np.linalg.norm((np.ptp(self.lows, axis=0) + self.shape) * self.spacing))
+        extent = float(np.linalg.norm((np.ptp(self.lows, axis=0) + self.shape) * self.spacing))
+        self._room = 2.0 ** np.ceil(np.log2(4 * extent))
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -290,10 +293,7 @@ class Lattice:
         return self._back(self._search.nearestTriangles(self._aside(self.grid.toIndex(points), targets)), targets)
 
     def trianglesWithin(self, target: int, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the corners (k, 3, 3) in mm of the triangles of a boundary within squared distances (n,) in mm2.
-
-        These are the distances from LPS points (n, 3), whose numbers (k,) are returned as well.
-        """
+        """Return triangles (k, 3, 3) in mm within squared distances (n,) of LPS points (n, 3), and these points."""
         corners, owners = self._search.trianglesWithin(self._aside(self.grid.toIndex(points), target), squared)
         return self._back(corners, np.array([target])), owners
 
@@ -313,7 +313,8 @@ class Lattice:
 
     def _aside(self, index: np.ndarray, targets: np.ndarray | int) -> np.ndarray:
         """Return places in voxel indices (n, 3) of the grid in mm, next to where the search has the boundaries (n,)."""
-        points = index * self.spacing
+        # rounded, moving them keeps all digits, so that the same is found whatever stands beside them
+        points = np.rint(index * self.spacing * PRECISE) / PRECISE
         points[:, 0] += np.multiply(targets, self._room)
         return points
 
@@ -332,10 +333,8 @@ class Lattice:
         """
         best, active = np.full(len(cells), np.inf, np.float32), np.arange(len(cells))
         block = range(0)
-        while len(active) and block.stop < len(tables.order):
+        while len(active) and block.stop < min(len(tables.order), MOST_RANKS):
             block = tables.blockFrom(block.stop)
-            if block.start >= FIRST_RANKS[1] and len(active) <= FEW_LEFT:
-                break
             left, together = [np.zeros(0, np.intp)], CHUNK // len(block)
             for part in chunks(len(active), together):
                 chosen = active[part]

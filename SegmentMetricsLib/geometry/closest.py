@@ -23,13 +23,13 @@ ROUNDINGS = 64
 class ClosestSurface:
     """Measures distances from points to one boundary.
 
-    surface: triangles or contours, not empty. Coordinates are taken relative to its center, so that boundaries far from
-    the origin keep their digits. Contours become a low wall across their plane: for points in that plane the distance
-    to the wall is the distance to the contours. spreads: as for NearestTriangles.
+    surface: triangles or contours, not empty. Coordinates are taken relative to its center, in whole mm, so that
+    boundaries far from the origin keep their digits. Contours become a low wall across their plane: for points in that
+    plane the distance to the wall is the distance to the contours. spreads: as for NearestTriangles.
     """
 
     def __init__(self, surface: Surface, spreads: np.ndarray | None = None):
-        self.center = surface.center
+        self.center = np.rint(surface.center)
         self.isClosed, self._spreads = surface.isClosed, spreads
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)

@@ -245,8 +245,8 @@ class NearestTriangles:
         """Return the nearest (n,) of the triangles around corners (c,) that belong to points (n, 3), by number (c,)."""
         away, owners, triangles = self._away(points, owners, corners)
         least = np.minimum.reduceat(away, np.searchsorted(owners, np.arange(len(points))))
-        nearest, numbers = np.flatnonzero(away == least.take(owners)), np.empty(len(points), np.int64)
-        numbers[owners.take(nearest)] = triangles.take(nearest)
+        nearest, numbers = np.flatnonzero(away == least.take(owners)), np.full(len(points), len(self._fans.spreads))
+        np.minimum.at(numbers, owners.take(nearest), triangles.take(nearest))
         return numbers
 
     def _away(
@@ -271,14 +271,17 @@ class NearestTriangles:
 
         away, owners, triangles: see _away(); the owners ascend.
         """
-        nearer = np.flatnonzero(away < least.take(owners))
+        nearer = np.flatnonzero(away <= least.take(owners))
         if not len(nearer):
             return
         away, triangles, owners = away.take(nearer), triangles.take(nearer), owners.take(nearer)
         firsts = np.flatnonzero(np.diff(owners, prepend=-1))
-        least[owners.take(firsts)] = np.minimum.reduceat(away, firsts)
+        improved, found = owners.take(firsts), np.minimum.reduceat(away, firsts)
+        numbers[improved[found < least.take(improved)]] = np.iinfo(numbers.dtype).max
+        least[improved] = found
         nearest = np.flatnonzero(away == least.take(owners))
-        numbers[owners.take(nearest)] = triangles.take(nearest)
+        # of equally near ones the first, so that the same is found whatever else the tree holds
+        np.minimum.at(numbers, owners.take(nearest), triangles.take(nearest))
 
 
 def _lifted(points: np.ndarray, height: float) -> np.ndarray:

@@ -24,9 +24,7 @@ def blobSurface(spacing=(1.0, 1.0, 2.5)) -> Surface:
 
 @pytest.fixture(autouse=True, params=["with a search tree", "without one"])
 def road(request, monkeypatch):
-    if request.param == "with a search tree":
-        monkeypatch.setattr(nearest, "SMALL", 0)
-        monkeypatch.setattr(nearest, "EVERY", 0)
+    monkeypatch.setattr(nearest, "EVERY", 0 if request.param == "with a search tree" else 10_000_000)
 
 
 # turned, mirrored and sheared grids have triangles of their own
