@@ -250,12 +250,14 @@ class Leftovers:
 
     def remove(self, scene) -> None:
         """Remove the recorded helpers that no remaining node uses, and recorded folders that are empty."""
-        if not (self.helpers or self.items):
+        # nodes that are removed here may be noted in turn
+        helpers, items, colors = self.helpers, self.items, self.colors
+        self.forget()
+        if not (helpers or items):
             return
         used = {helper.GetID() for node in scene.GetNodes() for helper in helpersOf(node)}
-        for helper in filter(None, map(scene.GetNodeByID, self.helpers - used)):
+        for helper in filter(None, map(scene.GetNodeByID, helpers - used)):
             scene.RemoveNode(helper)
-        for item in self.items:
+        for item in items:
             removeIfEmpty(item, scene)
-        removeUnusedColors(scene, self.colors)
-        self.forget()
+        removeUnusedColors(scene, colors)
