@@ -101,8 +101,7 @@ class Sources:
         own = {one.file: Path(one.file) for one in structures if one.file}
         listed = [path for path in own.values() if path.is_file() and isDicom(path)]
         for path in map(Path, paths):
-            every = sorted(path.rglob("*")) if path.is_dir() else [path]
-            found = [one for one in every if one.is_file() and isDicom(one)]
+            found = [one for one in (path, *sorted(path.rglob("*"))) if one.is_file() and isDicom(one)]
             if not found:
                 raise InputError(f"{path}: there is no DICOM file.")
             listed += found
@@ -112,8 +111,6 @@ class Sources:
             self.images = [one for one in datasets.values() if textOf(one, "Modality") in IMAGES]
             if len({textOf(one, "SeriesInstanceUID") for one in self.images}) > 1:
                 raise InputError("the DICOM images are of several series; give that on which structures were drawn.")
-            if self.images and not textOf(self.images[0], "FrameOfReferenceUID"):
-                raise InputError("the DICOM images have no frame of reference, in which structures could be placed.")
             told = sorted(datasets.values(), key=lambda one: not textOf(one, "PatientID").strip())
             names = [{textOf(one, name).strip() for one in told} - {""} for name in ("PatientID", "PatientName")]
             patients = sorted(names[0] or names[1])
@@ -126,10 +123,13 @@ class Sources:
                     raise InputError(f"{name} is {said!r} in the DICOM files, not {given[name]!r}.")
                 setattr(self.header, name, said or given.get(name, ""))
             frames = [textOf(one, "FrameOfReferenceUID") for one in self.images[:1]]
-            frames += [one.frameOfReference for one in structures]
+            frames += [one.frameOfReference for one in structures if one.file in self.files]
+            if not all(frames) or (self.images and frames[0] not in (frames[1:] or frames)):
+                raise InputError("the DICOM files have no frame of reference in common, to place structures in.")
         self.header.SpecificCharacterSet = UTF8
         self.header.StudyInstanceUID = self.header.StudyInstanceUID or uid.generate_uid()
         # other files say in words how they were placed
+        frames += [one.frameOfReference for one in structures]
         self.frame = next((one for one in frames if re.fullmatch(uid.RE_VALID_UID, one)), None) or uid.generate_uid()
 
     def placeOf(self, structure: Structure) -> Referent | None:

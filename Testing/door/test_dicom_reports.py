@@ -299,6 +299,13 @@ def testRefused(files, tmp_path):
         dataset.save_as(tmp_path / f"{name.lower()}.dcm")
     dataset.StudyInstanceUID = ""
     dataset.save_as(tmp_path / "rs.dcm")
+    dataset = dcmread(files / "rs.dcm")
+    del dataset.ReferencedFrameOfReferenceSequence
+    for region in dataset.StructureSetROISequence:
+        region.ReferencedFrameOfReferenceUID = ""
+    dataset.save_as(tmp_path / "frameless.dcm")
+    frameless = compareCase(tmp_path / "frameless.dcm", files / "seg.dcm", Settings(metrics="DSC"))
+    dicomfiles.writeSeries(tmp_path / "elsewhere", Grid.fromImage(A), frame="1.2.4")
     nowhere = compareCase(tmp_path / "rs.dcm", files / "seg.dcm", Settings(metrics="DSC"))
     for result, path, options, message in (
         (case, tmp_path / "there.dcm", {}, r"there\.dcm"),
@@ -319,6 +326,8 @@ def testRefused(files, tmp_path):
         (one, target, {"sources": [tmp_path / "torn.dcm"]}, "torn.dcm: the DICOM file is damaged"),
         (one, target, {"sources": [files / "ct", tmp_path / "more"]}, "series"),
         (one, target, {"sources": [tmp_path / "nowhere"]}, "frame"),
+        (frameless, target, {}, "frame"),
+        (case, target, {"sources": [tmp_path / "elsewhere"]}, "frame"),
         (compare(wrong, wrong, Settings(metrics="DSC")), target, {}, r"seg\.dcm .* 9 "),
         (one, target, {"pdf": tmp_path / "there.dcm"}, "PDF"),
         ([one], target, {}, "list"),
