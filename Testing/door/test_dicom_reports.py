@@ -287,7 +287,7 @@ def testRefused(files, tmp_path):
     dicomfiles.writeSeries(tmp_path / "other", Grid.fromImage(A), patient="B")
     dicomfiles.writeSeries(tmp_path / "more", Grid.fromImage(A))
     dicomfiles.writeSeries(tmp_path / "nowhere", Grid.fromImage(A), frame="")
-    wrong = Structure("Liver", one.test.mask, file=str(files / "seg.dcm"), number=9)
+    wrong = Structure("Liver", one.test.mask, file=str(files / "seg.dcm"), number=9, frameOfReference="1.2.3")
     (tmp_path / "text").write_text("text")
     (tmp_path / "torn.dcm").write_bytes((files / "rs.dcm").read_bytes()[:-20])
     (tmp_path / "taken_segmentation.dcm").write_bytes(b"")
