@@ -120,8 +120,9 @@ class Field:
 
     def forget(self) -> None:
         """Free the memory of what is made again when needed, unless other pairs need it next."""
-        for own, name in ((self, "elements"), (self.base, "range")) if self.count == 2 else ():
-            own.__dict__.pop(name, None)
+        if self.count == 2:
+            self.__dict__.pop("elements", None)
+            self.base.__dict__.pop("range", None)
 
     # The second pass
 

@@ -58,8 +58,8 @@ LARGEST_REACH = MORE_SLICES - 3
 FIRST_RANKS, MORE_RANKS, MOST_RANKS = (8, 16, 28), 16, 124
 # Points looked up at a time: small enough that the temporary arrays stay in the processor's cache.
 CHUNK = 1 << 16
-# The inverse of the precision of coordinates in the search, mm: a power of two.
-PRECISE = float(1 << 28)
+# The precision of coordinates in the search, as a fraction of the shortest side of a voxel.
+PRECISION = 2.0**-24
 # Triangles and tabulated positions processed at a time, for the same reason.
 CELLS, TABLE_CHUNK = 1 << 13, 128
 
@@ -313,8 +313,9 @@ class Lattice:
 
     def _aside(self, index: np.ndarray, targets: np.ndarray | int) -> np.ndarray:
         """Return places in voxel indices (n, 3) of the grid in mm, next to where the search has the boundaries (n,)."""
-        # rounded, moving them keeps all digits, so that the same is found whatever stands beside them
-        points = np.rint(index * self.spacing * PRECISE) / PRECISE
+        # rounded to a power of two, they keep all digits when moved: the same is found whatever stands beside them
+        precision = PRECISION * 2.0 ** np.floor(np.log2(min(self.spacing)))
+        points = np.rint(index * self.spacing / precision) * precision
         points[:, 0] += np.multiply(targets, self._room)
         return points
 
@@ -328,8 +329,7 @@ class Lattice:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return squared distances (n,) in mm2 to the boundary of a mask, and the indices (m,) of those not final.
 
-        These points are out of the tables' reach, or cheaper to measure with a search tree. cells, numbers: (n,) as for
-        lookedUp().
+        These points are left for the search. cells, numbers: (n,) as for lookedUp().
         """
         best, active = np.full(len(cells), np.inf, np.float32), np.arange(len(cells))
         block = range(0)

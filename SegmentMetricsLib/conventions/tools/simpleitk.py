@@ -10,7 +10,6 @@ from ..convention import DISTANCES, DSC, HD, IOU, MASD, Convention, Number, each
 from ..elements import Voxels, faceBorder, foreground
 from ..rules import largest, meanOfMeans
 
-OVERLAPS = "LabelOverlapMeasuresImageFilter"
 STOPS = "the filter stops with an exception"
 
 CONVENTION = Convention(
