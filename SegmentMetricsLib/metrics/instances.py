@@ -475,7 +475,7 @@ def distanceOfMissed(pair: Pair, lesionPenalty: float | None) -> float:
     # the grid for two masks on different ones only surrounds the structures
     grid = pair.reference.ownMask.grid if pair.overlapGrid.isResampled else pair.overlapGrid.grid
     if any(s.samplingGrid is None for s in pair.structures):
-        grid = grid.resized(*boxAround(*pair.masks))
+        grid = grid.resize(*boxAround(*pair.masks))
     corners = grid.corners()
     return float(max(np.linalg.norm(one - other) for one in corners for other in corners))
 

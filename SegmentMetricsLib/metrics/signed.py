@@ -16,7 +16,7 @@ import numpy as np
 from ..base.errors import Cause, Reason, Undefined
 from ..base.parallel import lockedCache
 from ..base.progress import chunks
-from ..distances.bounded import Bounded, combined
+from ..distances.bounded import Bounded, combine
 from ..distances.largest import NEAR_CORNER
 from ..distances.lattice import CellTables, Lattice, cellTables
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, touching, withTies
@@ -159,7 +159,7 @@ def _ofAllNearest(
     while len(active) and block.stop < len(tables.order):
         block = tables.blockFrom(block.stop)
         cell, number = cells.take(active), numbers.take(active)
-        squared = lattice.lookedUp(cell, number, block, tables)
+        squared = lattice.lookUp(cell, number, block, tables)
         best[active] = nearest = np.minimum(best.take(active), squared.min(axis=0))
         limit = nearest * np.float32(1 + EQUAL_SQUARES) + touch
         hits = np.flatnonzero(squared <= limit)
@@ -292,7 +292,7 @@ def mean(signedDistances: SurfaceDistances) -> float:
     """Mean distance with a sign: positive where the test lies outside the reference, negative where inside."""
     sizes = [direction.totalSize for direction in signedDistances.directions]
     means = [direction.signedMean for direction in signedDistances.directions]
-    return combined(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
+    return combine(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
 
 
 @ofKind(
@@ -319,7 +319,7 @@ def fractionBeyond(signedDistances: SurfaceDistances, tolerance: float, sign: in
     # ties count as in the normalized surface distance, so that the two fractions and NSD add up to 1
     beyond = [d.sizeBeyond(withTies(tolerance), sign) for d in signedDistances.directions]
     size = sum(d.totalSize for d in signedDistances.directions)
-    return combined(lambda *parts: sum(parts) / size, *beyond)
+    return combine(lambda *parts: sum(parts) / size, *beyond)
 
 
 @ofKind(
@@ -343,10 +343,10 @@ def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
     """
     found, known = {}, 0.0
     # the boundary that reaches farther comes first: on the other one, smaller distances do not matter
-    for direction in sorted(signedDistances.directions, key=lambda direction: -direction.reached(sign)):
+    for direction in sorted(signedDistances.directions, key=lambda direction: -direction.reach(sign)):
         found[direction] = direction.farthest(sign, known)
         known = max(known, found[direction][0])
-    value = combined(lambda *values: max(0.0, *values), *(value for value, _ in found.values()))
+    value = combine(lambda *values: max(0.0, *values), *(value for value, _ in found.values()))
     place = max((found[direction] for direction in signedDistances.directions), key=lambda one: one[0])[1]
     return Value(value, position=tuple(place.tolist()) if value > 0 else None)
 
@@ -404,7 +404,7 @@ def meanOver(parts: Sequence[FacingPart]) -> float:
     """Return the mean signed distance in mm toward one side. parts: of either boundary facing it, not both empty."""
     size = sum(part.size for part in parts)
     means = [part.mean for part in parts]
-    return combined(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
+    return combine(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
 
 
 def extremes(found: dict[str, float], between: float, known: float) -> dict[str, float]:

@@ -46,7 +46,7 @@ FAULTS = [
     Fault("distances", r"value - error\b", "value + error"),
     Fault("distances", r"/ 3\b", "/ 2"),
     # boundary and overlap
-    Fault("metrics/boundary.py", r"combined\(max, toTest, toReference\)", "combined(min, toTest, toReference)"),
+    Fault("metrics/boundary.py", r"combine\(max, toTest, toReference\)", "combine(min, toTest, toReference)"),
     Fault("metrics/boundary.py", r"\(a \+ b\) / 2", "max(a, b)"),
     Fault("metrics/boundary.py", r"limit = withTies\(tolerance\)", "limit = tolerance * 0.999"),
     Fault("metrics/overlap.py", r"2 \* counts\.truePositive, counts", "counts.truePositive, counts"),
