@@ -71,7 +71,7 @@ FAULTS = [
     Fault("metrics/similarity.py", r"-0\.5 \* \(np\.asarray", "-1.0 * (np.asarray"),
     Fault("metrics/similarity.py", r"return \(means\[0\] \+ means\[1\]\) / 2", "return means[0]"),
     # lesions and vessels
-    Fault("metrics/instances.py", r"isKept = lesions\.sizes >= fewest", "isKept = lesions.sizes > fewest"),
+    Fault("metrics/instances.py", r"mask\.count >= lesionMinimum", "mask.count > lesionMinimum"),
     Fault("metrics/instances.py", r"\+ penalty \* invented\)", ")"),
     Fault("metrics/instances.py", r"self\.test\[ofTest\] - self\.shared", "self.test[ofTest]"),
     Fault("metrics/topology.py", r"2 \* shares\[0\] \* shares\[1\]", "shares[0] * shares[1]"),
