@@ -12,13 +12,13 @@ import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, asPath
-from ..base.texts import commaSeparated, pluralize
+from ..base.texts import commaSeparated, counted
 from ..geometry.grids import Grid
 from ..model.dose import Dose
 from .dicom.opening import isDicom, patientOf, read, readNamed, textOf
 from .dicom.opening import readable as decoded
 from .formats.table import IMAGE_SUFFIXES
-from .reading import readChecked, suffixOf
+from .reading import nameFile, readChecked, suffixOf
 
 # Part of a step by which planes at even distances may lie aside through rounding.
 EVEN = 1e-6
@@ -62,7 +62,7 @@ def readDose(
     paths = [asPath(one, "The dose") for one in ([given] if isinstance(given, (str, os.PathLike)) else given)]
     weights = [1.0] * len(paths) if weights is None else list(weights)
     if len(weights) != len(paths):
-        raise InputError(f"There are {pluralize(len(weights), 'weight')} for {pluralize(len(paths), 'dose')}.")
+        raise InputError(f"There are {counted(len(weights), 'weight')} for {counted(len(paths), 'dose')}.")
     owner = paths[0] if len(paths) == 1 else paths[0].parent
     try:
         if len(paths) == 1 and owner.is_dir():
@@ -117,27 +117,28 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
     if aside := [path for path, dataset in opened.items() if textOf(dataset, "Modality") != "RTDOSE"]:
         raise InputError(f"{aside[0]}: this is not RTDOSE.")
     listed = commaSeparated([f"{path.name} ({_whatIsSummed(dataset)})" for path, dataset in opened.items()])
-    plans = {
-        textOf(plan, "ReferencedSOPInstanceUID")
-        for dataset in opened.values()
-        for plan in dataset.get("ReferencedRTPlanSequence", [])
-    }
-    kinds = {textOf(dataset, "DoseSummationType").strip().upper() for dataset in opened.values()}
-    if len({textOf(dataset, "SOPInstanceUID") for dataset in opened.values()}) < len(paths):
-        raise InputError(f"the same dose is there twice; choose one of {listed}.")
-    if len(paths) > 1 and not kinds <= PARTS:
-        why = "a sum and its parts" if kinds & PARTS else "several doses"
-        raise InputError(f"there are {why}; choose one of {listed}.")
-    if len(kinds) > 1:
-        raise InputError(f"there are parts of several kinds, which may contain each other; choose one of {listed}.")
-    if len(plans) > 1:
-        raise InputError(f"there are doses of several plans; choose one of {listed}.")
-    if len({textOf(dataset, "DoseType").strip().upper() for dataset in opened.values()}) > 1:
-        raise InputError(f"there are physical and effective doses, which have no sum; choose one of {listed}.")
+    plans = [plan for dataset in opened.values() for plan in dataset.get("ReferencedRTPlanSequence", [])]
+    kinds, types = (
+        {textOf(dataset, name).strip().upper() for dataset in opened.values()}
+        for name in ("DoseSummationType", "DoseType")
+    )
     beams = [beam for dataset in opened.values() for beam in _beamsOf(dataset) if kinds == {"BEAM"}]
-    if len(set(beams)) < len(beams):
-        raise InputError(f"the dose of a beam is there twice; choose one of {listed}.")
-    doses = [_readPart(path) for path in paths]
+    isMixed = len(paths) > 1 and not kinds <= PARTS
+    reasons = {
+        "the same dose is there twice": len({textOf(one, "SOPInstanceUID") for one in opened.values()}) < len(paths),
+        "there are a sum and its parts": isMixed and kinds & PARTS,
+        "there are several doses": isMixed,
+        "there are parts of several kinds, which may contain each other": len(kinds) > 1,
+        "there are doses of several plans": len({textOf(plan, "ReferencedSOPInstanceUID") for plan in plans}) > 1,
+        "there are physical and effective doses, which have no sum": len(types) > 1,
+        "the dose of a beam is there twice": len(set(beams)) < len(beams),
+    }
+    if why := next((why for why, applies in reasons.items() if applies), ""):
+        raise InputError(f"{why}; choose one of {listed}.")
+    doses = []
+    for path in paths:
+        with nameFile(path, "dose"):
+            doses.append(_readRtDose(path))
     for name, values in (("patients", "patient"), ("frames of reference", "frameOfReference")):
         if len({getattr(dose, values) for dose in doses}) > 1:
             raise InputError(f"there are doses of several {name}; choose one of {listed}.")
@@ -152,18 +153,10 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
         total += weight * own
     times = [f"{weight:g} x " if weight != 1 else "" for weight in weights]
     named = commaSeparated([f"{factor}{path.name}" for factor, path in zip(times, paths, strict=True)])
-    what = f"the sum of {pluralize(len(paths), 'file')}: {named}" if len(paths) > 1 else named
+    what = f"the sum of {counted(len(paths), 'file')}: {named}" if len(paths) > 1 else named
     remark = f"The dose is {what}."
     others = [text for dose in doses for text in dose.remarks if "effective" in text]
     return replace(finest, values=total, file=str(paths[0].parent), remarks=(remark, *others))
-
-
-def _readPart(path: Path) -> Dose:
-    """Return the dose of one of several files. Raises InputError that names it."""
-    try:
-        return _readRtDose(path)
-    except InputError as error:
-        raise InputError(f"{path}: {error}") from error
 
 
 def _readImage(path: Path) -> Dose:
@@ -220,7 +213,7 @@ def _numbers(dataset, name: str, count: int | None = None) -> np.ndarray:
     numbers = np.array(dataset[name].value, float).reshape(-1)
     needed = count or len(numbers)
     if len(numbers) != needed or not np.isfinite(numbers).all():
-        raise InputError(f"the element {name} is {textOf(dataset, name)}, instead of {pluralize(needed, 'number')}.")
+        raise InputError(f"the element {name} is {textOf(dataset, name)}, instead of {counted(needed, 'number')}.")
     return numbers
 
 

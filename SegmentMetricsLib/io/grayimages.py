@@ -9,17 +9,17 @@ import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, asPath
-from ..base.texts import commaSeparated, pluralize
+from ..base.texts import commaSeparated, counted
 from ..geometry.grids import Grid
 from ..model.grayimages import GrayImage, shownValues
-from .dicom.opening import hashOf, isDicom
-from .dicom.series import Slice, gridAlong, groupsOf, heightsOfSlices, lineOf, withoutRepeats
+from .dicom.opening import hashOf
+from .dicom.series import Slice, gridOfSlabs, groupsOf, heightsOfSlices, lineOf, withoutRepeats
 from .dicom.unevenslices import Slabs
 from .formats import nifti
 from .formats.headers import unicodeText
 from .formats.table import IMAGE_SUFFIXES
 from .messages import quiet
-from .reading import DICOM_SUFFIX, NIFTI_SUFFIXES, frameOfReference, nameFile, readChecked, suffixOf
+from .reading import DICOM_SUFFIX, NIFTI_SUFFIXES, frameOfReference, kindOfFile, nameFile, readChecked
 from .segmentationfiles import segmentHeaders
 
 # Modalities of DICOM files that are no images of the patient.
@@ -43,22 +43,18 @@ def readGrayImage(path: str | Path) -> GrayImage:
     with nameFile(path, "image"):
         if not path.exists():
             raise InputError("there is no such file or folder.")
-        if path.is_dir() or suffixOf(path) == DICOM_SUFFIX or (not suffixOf(path) and isDicom(path)):
+        suffix = kindOfFile(path)
+        if path.is_dir() or suffix == DICOM_SUFFIX:
             return _fromSeries(path)
-        if suffixOf(path) not in (SEGMENTATION_SUFFIX, *IMAGE_SUFFIXES):
+        if suffix not in (SEGMENTATION_SUFFIX, *IMAGE_SUFFIXES):
             kinds = ", ".join((*IMAGE_SUFFIXES, DICOM_SUFFIX))
             raise InputError(f"this is not an image that can be shown; use {kinds} or a folder of DICOM files.")
-        return _fromFile(path)
-
-
-def _fromFile(path: Path) -> GrayImage:
-    suffix = suffixOf(path)
-    _, image = readChecked(path, suffix)
-    if segmentHeaders(image) or suffix == SEGMENTATION_SUFFIX:
-        raise InputError("this is a segmentation, not the image that it was drawn on.")
-    values, grid = _contentOf(image)
-    header = nifti.check(path) if suffix in NIFTI_SUFFIXES else None
-    return GrayImage(values, grid, name=path.name, frameOfReference=frameOfReference(image, header))
+        _, image = readChecked(path, suffix)
+        if segmentHeaders(image) or suffix == SEGMENTATION_SUFFIX:
+            raise InputError("this is a segmentation, not the image that it was drawn on.")
+        values, grid = _contentOf(image)
+        header = nifti.check(path) if suffix in NIFTI_SUFFIXES else None
+        return GrayImage(values, grid, name=path.name, frameOfReference=frameOfReference(image, header))
 
 
 def _contentOf(image: SimpleITK.Image) -> tuple[np.ndarray, Grid]:
@@ -93,7 +89,7 @@ def _fromSeries(path: Path) -> GrayImage:
         told = []
         for header, names in series[:MOST_SERIES]:
             title = " ".join(filter(None, (_text(header, MODALITY), _text(header, DESCRIPTION)))) or "image"
-            told.append(f"{title} ({pluralize(len(names), 'file')}, such as {Path(names[0]).name})")
+            told.append(f"{title} ({counted(len(names), 'file')}, such as {Path(names[0]).name})")
         raise InputError(
             f"this folder holds {len(series)} series of images: {commaSeparated(told)}; give a file of the one that is "
             "meant, or a folder with this one alone."
@@ -137,8 +133,8 @@ def _read(names: Sequence[str], header: SimpleITK.ImageFileReader) -> GrayImage:
     if others:
         which = "one image is" if len(others) == 1 else f"{len(others)} images are"
         remarks.append(
-            f"Of the series under the contours, {which} not shown: only {pluralize(len(stack), 'slice')} lie in one "
-            "row, each at a place of its own."
+            f"Of the series under the contours, {which} not shown: only {counted(len(stack), 'slice')} lie in one row, "
+            "each at a place of its own."
         )
     if len(stack) > 1:
         values, grid, remark = _inPlace(values, grid, stack)
@@ -187,6 +183,6 @@ def _inPlace(values: np.ndarray, grid: Grid, stack: Sequence[Slice]) -> tuple[np
     places = start + slabs.heights[:, None] * way
     if np.linalg.norm(places - [one.position for one in stack], axis=1).max() > lengths.min() / 2:
         raise InputError("the slices of this series do not lie in a row.")
-    grid = gridAlong(stack[0], start + way * slabs.start, way * slabs.distance, slabs.depth)
+    grid = gridOfSlabs(stack, slabs)
     remark = f"The slices under the contours are not equally spaced: they are shown {slabs.description}."
     return slabs.layersOf(values, 0)[0], grid, remark

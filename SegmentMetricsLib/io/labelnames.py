@@ -154,11 +154,9 @@ def _ofTable(source: str, text: str) -> Iterator[tuple[str, object, object]]:
             raise InputError(f"{source}{where}: there must be two cells, a number and a name, not {len(cells)}.")
     if rows and not any(map(NUMBER.fullmatch, rows[0][1])):
         del rows[0]  # the heading
-    # if both columns are numbers, the first one has the labels
-    column = next((n for n in (0, 1) if all(NUMBER.fullmatch(cells[n]) for _, cells in rows)), None)
-    if column is None:
-        counts = [sum(bool(NUMBER.fullmatch(cells[n])) for _, cells in rows) for n in (0, 1)]
-        column = int(counts[1] > counts[0])
+    # the labels are in the column with more numbers, in the first one of two alike
+    counts = [sum(bool(NUMBER.fullmatch(cells[n])) for _, cells in rows) for n in (0, 1)]
+    column = int(counts[1] > counts[0])
     for where, cells in rows:
         yield where, cells[column], cells[1 - column]
 

@@ -28,15 +28,15 @@ from ..settings.settings import Settings
 from .dicom.kinds import FileKind, kindOf
 from .dicom.kinds import readStructures as readDicom
 from .dicom.opening import DAMAGED, isDicom, requireInstalled
-from .formats import nifti, nrrd, vtp
+from .formats import nifti, vtp
 from .formats.headers import unicodeText
-from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, MESHES, inspect, readable
+from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, MESHES, checkSums, inspect, readable
 from .labelnames import labelNamesFrom
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
 from .unread import MOST_ALONE, NOT_READ, dataFiles, mayHoldStructures, remarkOn, remarksOn, unwrap
 
-DICOM_SUFFIX, NIFTI_SUFFIXES, NRRD_SUFFIXES = ".dcm", (".nii", ".nii.gz"), (".nrrd", ".seg.nrrd")
+DICOM_SUFFIX, NIFTI_SUFFIXES = ".dcm", (".nii", ".nii.gz")
 UNTOLD = "it is DICOM that does not say what it holds."
 SUFFIXES = (".seg.nrrd", *IMAGE_SUFFIXES, *MESH_SUFFIXES, DICOM_SUFFIX)
 
@@ -165,7 +165,7 @@ def _readAny(path: Path, how: _How) -> StructureSet:
             return _readFolder(path, how)
         if not path.exists():
             raise UnusableFile(f"{path}: there is no such file.")
-        suffix = suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
+        suffix = kindOfFile(path)
         if not suffix:
             raise UnusableFile(
                 f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
@@ -203,29 +203,23 @@ def readAll(
     """
     paths, how = list(paths), _How(threshold, maximum, labelNames or {})
     titles = tellingApart(paths)
-    return _readEach([(path, replace(how, title=titles[path])) for path in paths], isGoingOn)
-
-
-def _readEach(given: Iterable[tuple[str | os.PathLike, _How]], isGoingOn: bool = False) -> list:
-    """Return the structures of each of several files or folders, as readAll() does. given: each with its options."""
-    errors: dict[int, UnusableFile] = {}
-
-    def attempt(numbered: tuple[int, tuple[str | os.PathLike, _How]]) -> StructureSet | UnusableFile:
-        number, (path, how) = numbered
-        if any(other < number for other in list(errors)):
-            return StructureSet()  # not needed, because an earlier path has failed
-        try:
-            return _readAny(Path(path), how)
-        except UnusableFile as error:
-            if isGoingOn:
-                return error
-            errors[number] = error
-            return StructureSet()
-
-    found = eachSideBySide(attempt, enumerate(given))
-    if errors:
-        raise errors[min(errors)]
+    found = _readEach([(Path(path), replace(how, title=titles[path])) for path in paths])
+    errors = [one for one in found if isinstance(one, UnusableFile)]
+    if errors and not isGoingOn:
+        raise errors[0]
     return found
+
+
+def _readEach(given: Iterable[tuple[Path, _How]]) -> list[StructureSet | UnusableFile]:
+    """Return the structures of each of several files or folders with its options, or the error for it."""
+
+    def attempt(one: tuple[Path, _How]) -> StructureSet | UnusableFile:
+        try:
+            return _readAny(*one)
+        except UnusableFile as error:
+            return error
+
+    return eachSideBySide(attempt, given)
 
 
 def suffixOf(path: Path) -> str:
@@ -236,6 +230,11 @@ def suffixOf(path: Path) -> str:
 def stemOf(path: Path) -> str:
     """Return the file name without its supported suffix."""
     return path.name[: len(path.name) - len(suffixOf(path))]
+
+
+def kindOfFile(path: Path) -> str:
+    """Return the suffix of a file, that of DICOM for a file of its content without one, "" for what is not read."""
+    return suffixOf(path) or (DICOM_SUFFIX if path.is_file() and _saysDicom(path) else "")
 
 
 def _saysDicom(path: Path) -> bool:
@@ -259,7 +258,7 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     files = sorted([*found, *objects])
     if not files:
         raise _nothingIn(folder, unread)
-    contents = dict(zip(files, _readEach([(p, how.within(folder, p)) for p in files], isGoingOn=True), strict=True))
+    contents = dict(zip(files, _readEach([(p, how.within(folder, p)) for p in files]), strict=True))
     failed = {path: content for path, content in contents.items() if isinstance(content, UnusableFile)}
     if len(failed) == len(files):
         raise _noneOf(folder, failed)
@@ -280,7 +279,7 @@ def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]
     if not found and not objects:
         deeper = sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
         objects, unread = _dicomObjects(deeper)
-    unknown = [p for p in members if not suffixOf(p) and mayHoldStructures(p) and not _saysDicom(p)]
+    unknown = [p for p in members if not kindOfFile(p) and mayHoldStructures(p)]
     voxels = dataFiles(members) if unknown else set()
     return found, objects, unread | {path: NOT_READ for path in unknown if path not in voxels}
 
@@ -297,15 +296,15 @@ def _callByFiles(folder: Path, contents: Mapping[Path, StructureSet], objects: C
     names = Counter(naming.parse(s.name).spelled for content in contents.values() for s in content)
     found = []
     for path, content in contents.items():
-        isAlone = len(content) + len(content.leftOut) == 1
-        if not (path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1):
-            # in a folder, an image without labels is an empty structure with the name of the file
-            stem = titles[path]
-            plain: dict[str, Any] = {"label": "", "number": None, "isUnlabeled": False}
-            called = (replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", **plain) for s in content)
-            leftOut = tuple(one._replace(name=f"{stem} {one.name}") for one in content.leftOut)
-            content = replace(content, structures=tuple(called), leftOut=leftOut)
-        found.append(content)
+        if path in objects and len(content) == 1 and names[naming.parse(content[0].name).spelled] == 1:
+            found.append(content)
+            continue
+        # in a folder, an image without labels is an empty structure with the name of the file
+        stem, isAlone = titles[path], len(content) + len(content.leftOut) == 1
+        plain: dict[str, Any] = {"label": "", "number": None, "isUnlabeled": False}
+        called = (replace(s, name=stem if isAlone else f"{stem} {s.label or s.name}", **plain) for s in content)
+        leftOut = tuple(one._replace(name=f"{stem} {one.name}") for one in content.leftOut)
+        found.append(replace(content, structures=tuple(called), leftOut=leftOut))
     return found
 
 
@@ -329,8 +328,7 @@ def _besideOthers(
     # beginnings of the names that structures of these files would have: any if the file names its structures
     lost = {stems[path]: remarks[path] for path in alone if path in isDamaged or path in unread}
     for path in reasons:
-        isDicomFile = suffixOf(path) == DICOM_SUFFIX or (not suffixOf(path) and _saysDicom(path))
-        if (isDicomFile or suffixOf(path) == ".seg.nrrd") and (path in isDamaged or path in unread):
+        if (path in isDamaged or path in unread) and kindOfFile(path) in (DICOM_SUFFIX, ".seg.nrrd"):
             lost.setdefault("", remarks[path])
     notes = remarksOn(reasons, folder)
     found = tuple(replace(structure, notes=(*structure.notes, *notes)) for structure in structures)
@@ -372,19 +370,14 @@ def _dicomObjects(paths: list[Path]) -> tuple[list[Path], dict[Path, str]]:
     """Return the DICOM files that hold structures, and reasons for others of which nobody knows what they hold."""
     objects, unread = [], {}
     for path in paths:
-        if suffixOf(path) not in ("", DICOM_SUFFIX):
+        if kindOfFile(path) != DICOM_SUFFIX:
             continue
-        if not _saysDicom(path):
-            if suffixOf(path) == DICOM_SUFFIX:  # reading it gives the reason
-                objects.append(path)
-            continue
-        with nameFile(path):
-            requireInstalled("pydicom")
-        try:
-            kind = kindOf(path)
-        except InputError:  # reading it gives the reason
-            objects.append(path)
-            continue
+        kind = None
+        if _saysDicom(path):
+            with nameFile(path):
+                requireInstalled("pydicom")
+            with suppress(InputError):  # reading it gives the reason
+                kind = kindOf(path)
         if kind is FileKind.UNTOLD:
             unread[path] = UNTOLD
         elif kind is not FileKind.NO_STRUCTURES:
@@ -398,7 +391,7 @@ def _readMesh(path: Path, suffix: str) -> Structure:
         raise InputError("the mesh has no cells: no triangles and no contour lines.")
     surface = meshing.fromPolyData(polyData)
     if "SPACE=RAS" in note:  # Slicer's note; the default is LPS
-        surface = meshing.transform(surface, lambda points: points * (-1, -1, 1))
+        surface = meshing.transformed(surface, lambda points: points * (-1, -1, 1))
     return Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path))
 
 
@@ -425,13 +418,14 @@ def readChecked(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Ima
 
     Values of a NIfTI file that are not finite, which ITK replaces by 0, are NaN.
     """
-    if suffix in NRRD_SUFFIXES and (promised := nrrd.promisedSum(path)) is not None:
+    remarks = inspect(path, withVoxels=False)
+    if (sums := checkSums(path)) is not None:
         # comparing the check sum at the end of the file takes a tenth of decompressing the file a second time
-        remarks = inspect(path, withVoxels=False)
+        before, promised = sums
         with suppress(UnusableFile):  # the whole inspection may give a better reason
             with _asImage(path, suffix) as volume:
                 image = SimpleITK.ReadImage(volume)
-            if zlib.crc32(SimpleITK.GetArrayViewFromImage(image).data) == promised:
+            if zlib.crc32(SimpleITK.GetArrayViewFromImage(image).data, before) == promised:
                 return remarks, image
     remarks = inspect(path)
     with _asImage(path, suffix) as volume:
@@ -460,9 +454,8 @@ def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structur
     labels = inputs.labelMasks(image, inputs.HALF)
     if not labels:
         return [Structure(stem, Mask.empty(Grid.fromImage(image)), isUnlabeled=True)]
-    regions = _regionsOf(labels, how)
-    if regions:
-        return regions
+    if any(isinstance(which, tuple) and labels.keys() & {*which} for which in how.labelNames):
+        return _regionsOf(labels, how)
     if len(labels) == 1:
         return [_nameByLabel(Structure(stem, mask), label, how) for label, mask in labels.items()]
     return [
@@ -471,14 +464,12 @@ def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structur
 
 
 def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:
-    """Return the structures of a label map with regions of several labels, [] if it has none of them.
+    """Return the structures of a label map with regions of several labels.
 
     A label that only belongs to regions is no structure of its own. The order is that of the names, others come last.
     """
     named = {(which if isinstance(which, tuple) else (which,)): name for which, name in how.labelNames.items()}
     inRegions = {label for which in named if len(which) > 1 for label in which}
-    if not inRegions & labels.keys():
-        return []
     found = []
     for which, name in named.items():
         if parts := [labels[label] for label in which if label in labels]:

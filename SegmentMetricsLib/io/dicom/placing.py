@@ -10,6 +10,7 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...geometry.grids import Grid, gridAround
+from . import series
 from .images import Image
 from .planes import (
     ALIKE,
@@ -21,20 +22,6 @@ from .planes import (
     heightsOf,
     normalOfLoops,
     sliceDistance,
-)
-from .series import (
-    Slice,
-    Uneven,
-    contoursOn,
-    findSlices,
-    gridAlong,
-    gridOf,
-    groupsOf,
-    heightsOfSlices,
-    lineOf,
-    namesOthers,
-    withOthers,
-    withoutRepeats,
 )
 from .unevenslices import Slabs, goOn, unevenPlanes
 
@@ -80,9 +67,9 @@ def placesFor(
     of an image.
     """
     every = dict.fromkeys(image for some in images.values() for image in some)
-    slices = {image: findSlices(path, image) for image in every}
+    slices = {image: series.findSlices(path, image) for image in every}
     chosen = {
-        number: max(some, key=lambda image: contoursOn(slices[image], loops[number])) if len(some) > 1 else some[0]
+        number: max(some, key=lambda image: series.contoursOn(slices[image], loops[number]))
         for number, some in images.items()
     }
     drawn = {
@@ -122,12 +109,12 @@ def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> SlicePlace:
     grid = gridAround(points, axesAlong(normal) * (PIXEL, PIXEL, slabs.distance), normal * slabs.start)
     columns, rows, _ = grid.size
     first = round(float(grid.toIndex(normal[None] * slabs.start)[0, 2]))
-    grid = grid.resize((0, 0, first), (columns - 1, rows - 1, first + slabs.depth - 1))
+    grid = grid.resized((0, 0, first), (columns - 1, rows - 1, first + slabs.depth - 1))
     return SlicePlace(grid, remark.format(f"planes that are not equally spaced, {slabs.description}"), slabs)
 
 
 def _placeOnImage(
-    slices: Sequence[Slice],
+    slices: Sequence[series.Slice],
     instances: Collection[str],
     loops: Sequence[np.ndarray],
     drawn: Drawn,
@@ -138,16 +125,13 @@ def _placeOnImage(
     them; those that it names are the image, whatever else is in the series. drawn: all contours on the image.
     """
     named = [one for one in slices if one.instance in instances]
-    groups = groupsOf(named or slices)
+    groups = series.groupsOf(named or slices)
     # a scout and a second reconstruction are groups of their own
-    group = groups[0] if len(groups) == 1 else max(groups, key=lambda one: (contoursOn(one, loops), len(one)))
+    group = max(groups, key=lambda one: (series.contoursOn(one, loops), len(one)))
     normal = group[0].normal
     heights = drawn.heightsAlong(normal)
     contoured = np.concatenate([np.zeros(0), *heights])
-    stack = withoutRepeats(group)
-    if named:
-        others = [one for one in slices if one.instance not in instances and one.isLike(group[0])]
-        stack = withOthers(stack, others, contoured)
+    stack = series.stackOf(group, slices, instances, contoured)
     # without any of the slices that it names, the image was copied under other numbers
     unseen = len(set(instances) - {one.instance for one in named}) if named else 0
     beyond = _slicesBeyond(stack, [one for other in groups if other is not group for one in other], loops)
@@ -158,15 +142,12 @@ def _placeOnImage(
         if planes is not None:
             place = _placeOnSlabs(stack, planes, contoured)
             return SlicePlace(place.grid, f"{remark} to be where the contours are.", place.slabs)
-        grid = _grow(gridOf(stack, distance), loops)
+        grid = _grow(series.gridOf(stack, distance), loops)
         return SlicePlace(grid, f"{remark} to be {grid.spacing[2]:.4g} mm apart.")
-    areAllThere = bool(named) and not unseen and namesOthers(stack, contoured)
-    try:
-        found: Grid | None = gridOf(stack)
-    except Uneven:
-        found = None
+    areAllThere = bool(named) and not unseen and series.namesOthers(stack, contoured)
+    found = series.evenGridOf(stack)
     if found is None or len(beyond) or (areAllThere and found.size[2] > len(stack)):
-        return _placeOnSlabs(stack, np.concatenate([heightsOfSlices(stack), beyond]), contoured)
+        return _placeOnSlabs(stack, np.concatenate([series.heightsOfSlices(stack), beyond]), contoured)
     columns, rows, depth = found.size
     times = found.spacing[2] / distance if distance and unseen > depth - len(stack) else 1
     if round(times) > 1 and abs(times - round(times)) <= ALIKE:
@@ -184,12 +165,14 @@ def _placeOnImage(
     )
 
 
-def _slicesBeyond(stack: Sequence[Slice], others: Sequence[Slice], loops: Sequence[np.ndarray]) -> np.ndarray:
+def _slicesBeyond(
+    stack: Sequence[series.Slice], others: Sequence[series.Slice], loops: Sequence[np.ndarray]
+) -> np.ndarray:
     """Return the heights (n,) in mm of other slices above or below those of a stack, if contours lie there.
 
     others: slices with other pixels, such as those of another series that the structure set names.
     """
-    heights = heightsOfSlices(stack)
+    heights = series.heightsOfSlices(stack)
     normal = stack[0].normal
     parallel = [one.position @ normal for one in others if one.normal @ normal >= PARALLEL]
     margin = np.diff(heights).min(initial=stack[0].thickness) / 2
@@ -199,7 +182,7 @@ def _slicesBeyond(stack: Sequence[Slice], others: Sequence[Slice], loops: Sequen
     return distinct(beyond) if isUsed and len(beyond) else np.zeros(0)
 
 
-def _placeOnSlabs(stack: Sequence[Slice], heights: np.ndarray, contoured: np.ndarray) -> SlicePlace:
+def _placeOnSlabs(stack: Sequence[series.Slice], heights: np.ndarray, contoured: np.ndarray) -> SlicePlace:
     """Return where to fill contours on slices that are not equally spaced.
 
     stack: slices of the image, in ascending order. heights: (n,) of all in mm. contoured: (m,) heights of contours.
@@ -207,12 +190,10 @@ def _placeOnSlabs(stack: Sequence[Slice], heights: np.ndarray, contoured: np.nda
     heights = np.sort(heights)
     reached = np.concatenate([heights, contoured])
     slabs = Slabs.of(goOn(heights, reached.min(), reached.max()))
-    start, way = lineOf(stack)
-    grid = gridAlong(stack[0], start + way * slabs.start, way * slabs.distance, slabs.depth)
     remark = (
         f"The slices of the image that the contours were drawn on are not equally spaced: they are {slabs.description}."
     )
-    return SlicePlace(grid, remark, slabs)
+    return SlicePlace(series.gridOfSlabs(stack, slabs), remark, slabs)
 
 
 def _grow(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:
@@ -226,4 +207,4 @@ def _grow(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:
     columns, rows, depth = grid.size
     low, high = (int(np.rint(height)) for height in (heights.min(), heights.max()))
     first, last = (low - 1 if low < 0 else 0), (high + 1 if high >= depth else depth - 1)
-    return grid.resize((0, 0, first), (columns - 1, rows - 1, last))
+    return grid.resized((0, 0, first), (columns - 1, rows - 1, last))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.progress import checkpoint
-from ...base.texts import commaSeparated, pluralize
+from ...base.texts import commaSeparated, counted
 from ...geometry.filling import CUT, EXCLUSIVE, JOINED
 from ...geometry.grids import requireScale
 from ...geometry.masks import Mask
@@ -67,6 +67,7 @@ class Contours(NamedTuple):
     remarks: Sequence[str]
 
 
+@readable()  # mandatory elements may be missing
 def readStructureSet(path: Path, title: str) -> StructureSet:
     """Return the regions of interest of an RTSTRUCT file, with voxels on the grid of the image they were drawn on.
 
@@ -77,11 +78,6 @@ def readStructureSet(path: Path, title: str) -> StructureSet:
     interest, and when none can be used.
     """
     dataset = read(path)
-    with readable():  # mandatory elements may be missing
-        return _structuresOf(path, dataset, title)
-
-
-def _structuresOf(path: Path, dataset, title: str) -> StructureSet:
     listed = _byNumber(dataset.get("StructureSetROISequence", []), "ROINumber")
     if any(len(items) > 1 for items in listed.values()):
         raise InputError(
@@ -244,7 +240,7 @@ def _fill(contours: Contours, place: SlicePlace) -> tuple[Mask, Sequence[str]]:
     voxels, begin = filled.voxels, min(slices)
     if slabs is not None:
         voxels, begin = slabs.layersOf(voxels, begin)
-    own = grid if filled.parts == 1 else grid.divide((filled.parts, filled.parts, 1))
+    own = grid if filled.parts == 1 else grid.divided((filled.parts, filled.parts, 1))
     mask = Mask.fromArray(voxels, own, (*(filled.low * filled.parts), begin))
     return (Mask.empty(grid) if mask.isEmpty else mask), list(_remarks(heights, slices, filled, mask))
 
@@ -265,12 +261,11 @@ def _remarks(
     heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], filled: FilledSlices, mask: Mask
 ) -> Iterator[str]:
     """Yield remarks about contours at heights (n,), in slices, that were filled. mask: the enclosed voxels."""
-    which = filled.divided if filled.divided < len(heights) else 0
-    if filled.parts > 1:
+    if filled.divided:
         how = f"were filled with pixels divided into {filled.parts} x {filled.parts}, so that none moves to one side"
-        yield Note(f"contours run through the centers of pixels and {how}", number=which)
-    elif filled.divided:
-        how = "are too large to be filled with parts of pixels: they lie up to half a pixel to one side"
+        if filled.parts == 1:
+            how = "are too large to be filled with parts of pixels: they lie up to half a pixel to one side"
+        which = filled.divided if filled.divided < len(heights) else 0
         yield Note(f"contours run through the centers of pixels and {how}", number=which)
     if mask.isEmpty:
         many = f"{len(heights)} contours enclose" if len(heights) > 1 else "only contour encloses"
@@ -287,8 +282,8 @@ def _remarks(
         )
     for kind, sentence in ODD.items():
         if kind in filled.odd:
-            yield Note(sentence.format(pluralize(filled.odd[kind], "slice")))
+            yield Note(sentence.format(counted(filled.odd[kind], "slice")))
     missing = max(slices) - min(slices) + 1 - len(slices)
     if missing:
-        said = f"has no contour on {pluralize(missing, 'slice')} between its first and its last one"
+        said = f"has no contour on {counted(missing, 'slice')} between its first and its last one"
         yield Note(said, isPossessive=False)

@@ -18,10 +18,9 @@ from ...geometry.masks import Mask, fromLabels
 from ...model import inputs
 from ...model.structure import Structure
 from ...model.structureset import StructureSet
+from . import planes, series
 from .images import Image, imagesNamedIn
 from .opening import patientOf, read, readable, requireInstalled, textOf
-from .planes import LEAST_SHARE, PARALLEL, ROUNDING, TENTH, allowance, leastDistance, lieOnSlices, stepCounts, thinOut
-from .series import Slice, Uneven, findSlices, gridOf, groupsOf, withOthers, withoutRepeats
 from .unevenslices import Slabs, areUneven, goOn
 
 # The code of the background: scheme and value.
@@ -60,7 +59,7 @@ def readSegmentation(path: Path, threshold: float | None = None) -> StructureSet
             notes = tuple(filter(None, (note, unnamed)))
             place = frames.place if slabs is None else partial(frames.placeOnSlabs, slabs)
             structures = [
-                replace(_describe(structure, place, segmentation, number), file=str(path), notes=notes)
+                _describe(replace(structure, file=str(path), notes=notes), place, segmentation, number)
                 for number, structure in zip(numbers, given)
             ]
         except NotImplementedError:  # pydicom's for the type of an element that does not exist: the file is damaged
@@ -136,7 +135,7 @@ def _segmentsOf(segmentation, numbers: Sequence[int], threshold: float | None) -
 
 def _imageOf(segmentation, **options) -> SimpleITK.Image:
     # a large tolerance, as the spacing of frames was checked before
-    volume = segmentation.get_volume(rtol=LEAST_SHARE, **options)
+    volume = segmentation.get_volume(rtol=planes.LEAST_SHARE, **options)
     # from slices, rows and columns to columns, rows and slices
     return SimpleITK.PermuteAxes(volume.squeeze_channel().to_simpleitk(), (2, 1, 0))
 
@@ -144,9 +143,10 @@ def _imageOf(segmentation, **options) -> SimpleITK.Image:
 def _describe(structure: Structure, place: Callable[[Mask], Mask], segmentation, number: int) -> Structure:
     """Return a segment with what the file says of it. place: returns where its voxels lie."""
     description = segmentation.get_segment_description(number)
-    return Structure(
-        textOf(description, "SegmentLabel"),
-        place(structure.ownMask),
+    return replace(
+        structure,
+        name=textOf(description, "SegmentLabel"),
+        mask=place(structure.ownMask),
         number=number,
         memberships=None if structure.memberships is None else place(structure.memberships),
         frameOfReference=str(segmentation.get("FrameOfReferenceUID", "")),
@@ -158,45 +158,38 @@ def _describe(structure: Structure, place: Callable[[Mask], Mask], segmentation,
 class Frames:
     """The positions of the frames of a SEG file, and the image that it was drawn on.
 
-    heights: (n,) of the stored slices in mm along the normal, ascending; empty for files without a position for each
-    frame. positions: (m, 3) of the frames, LPS mm. normal: (3,) of the frames. image: as far as the file names it.
+    stored: one frame at each place, in ascending order; empty for files without a position for each frame. normal: (3,)
+    of the frames. heights: (n,) of the stored frames in mm along the normal. image: as far as the file names it.
     """
 
     def __init__(self, path: Path, dataset):
-        groups = list(_groupsOf(dataset))
-        planes = [plane for group in groups for plane in group.get("PlanePositionSequence", [])]
-        self.positions = np.reshape([np.array(plane.ImagePositionPatient, float) for plane in planes], (-1, 3))
-        turns = [plane for group in groups for plane in group.get("PlaneOrientationSequence", [])]
-        along = np.array(turns[0].ImageOrientationPatient, float) if turns else np.zeros(6)
-        self.normal = np.cross(along[:3], along[3:])
-        self.heights = thinOut(np.unique(self.positions @ self.normal), ROUNDING) if turns else np.zeros(0)
+        frames = list(series.slicesIn(dataset))
+        self.heights, self.normal, self.stored = np.zeros(0), np.zeros(3), frames
+        if frames:
+            self.normal, heights = frames[0].normal, series.heightsOfSlices(frames)
+            self.heights = planes.thinOut(np.unique(heights), planes.ROUNDING)
+            self.stored = [frames[int(np.abs(heights - height).argmin())] for height in self.heights]
         self.image = next(imagesNamedIn(dataset), Image("", "", "", ()))
         self.path = path
 
     @cached_property
-    def slices(self) -> list[Slice]:
+    def slices(self) -> list[series.Slice]:
         """The slices of the image near the file, one at each place, ascending; they are searched when asked for."""
-        found, instances = findSlices(self.path, self.image), self.image.instances
+        found, instances = series.findSlices(self.path, self.image), self.image.instances
         named = [one for one in found if one.instance in instances]
-        groups = [group for group in groupsOf(named or found) if abs(self.normal @ group[0].normal) >= PARALLEL]
+        groups = [
+            group for group in series.groupsOf(named or found) if abs(self.normal @ group[0].normal) >= planes.PARALLEL
+        ]
         if not groups:
             return []
         largest = max(groups, key=len)
-        stack = withoutRepeats(largest)
-        if not named:
-            return stack
-        others = [one for one in found if one.instance not in instances and one.isLike(largest[0])]
-        return withOthers(stack, others, self.heights * np.sign(self.normal @ largest[0].normal))
+        return series.stackOf(largest, found, instances, self.heights * np.sign(self.normal @ largest[0].normal))
 
     @cached_property
     def home(self) -> Grid | None:
         """The grid of the image, None if it is not near the file or its slices are unevenly spaced."""
-        if len(self.slices) < 2:  # the distance of slices is unknown
-            return None
-        try:
-            return gridOf(self.slices)
-        except Uneven:  # not needed, as the frames have their own positions
-            return None
+        # the distance of a single slice is unknown; uneven ones are not needed, as the frames have their own positions
+        return series.evenGridOf(self.slices) if len(self.slices) > 1 else None
 
     def tellDistance(self, dataset) -> tuple[str, Slabs | None]:
         """Set the distance of slices in a dataset that lacks it, or has one at which its frames do not lie.
@@ -209,7 +202,7 @@ class Frames:
             return "", None
         measures = [item for group in _groupsOf(dataset) for item in group.get("PixelMeasuresSequence", [])]
         told = [abs(float(item.get("SpacingBetweenSlices", None) or 0.0)) for item in measures]
-        distance = next((length for length in told if length and lieOnSlices(self.heights, length)), 0.0)
+        distance = next((length for length in told if length and planes.lieOnSlices(self.heights, length)), 0.0)
         note, slabs = "", None if distance else self._slabs(_thicknessOf(measures))
         if slabs is not None:
             self._spread(dataset, slabs)
@@ -231,15 +224,15 @@ class Frames:
             return abs(float(cast(Grid, self.home).axes[:, 2] @ self.normal)), ""
         thickness = _thicknessOf(measures)
         isAlone = len(self.heights) == 1
-        distance = (thickness or 1.0) if isAlone else leastDistance(self.heights)
+        distance = (thickness or 1.0) if isAlone else planes.leastDistance(self.heights)
         if isAlone and not thickness:
             return distance, f"{UNTOLD}, nor how thick its only one is: {distance:g} mm is assumed."
         isEven = self._areEven
-        if not thickness or isEven or not lieOnSlices(self.heights, thickness):
-            isThick = isEven and abs(distance - thickness) <= allowance(distance)
+        if not thickness or isEven or not planes.lieOnSlices(self.heights, thickness):
+            isThick = isEven and abs(distance - thickness) <= planes.allowance(distance)
             how = "its frames are evenly spaced, and their distance" if isEven else "the smallest distance between two"
             return distance, "" if isThick else f"{UNTOLD}: {how}, {distance:.4g} mm, is assumed."
-        isSkipping = thickness < distance - allowance(thickness)
+        isSkipping = thickness < distance - planes.allowance(thickness)
         return thickness, f"{UNTOLD}: their thickness, {thickness:.4g} mm, is assumed." if isSkipping else ""
 
     @property
@@ -247,9 +240,9 @@ class Frames:
         """Whether the frames lie at one distance, and are enough to tell."""
         if len(self.heights) < FEWEST_EVEN:
             return False
-        distance = leastDistance(self.heights)
-        isEvery = (stepCounts(np.diff(self.heights), distance) == 1).all()
-        return bool(isEvery) and lieOnSlices(self.heights, distance)
+        distance = planes.leastDistance(self.heights)
+        isEvery = (planes.stepCounts(np.diff(self.heights), distance) == 1).all()
+        return bool(isEvery) and planes.lieOnSlices(self.heights, distance)
 
     def _slabs(self, thickness: float) -> Slabs | None:
         """Return the layers of slices at uneven distances, those of the image if frames lie on these; else None.
@@ -260,48 +253,35 @@ class Frames:
             return None
         if len(self.slices) > 1 and self.home is None:
             heights = np.sort(np.array([one.position for one in self.slices]) @ self.normal)
-            if all(np.abs(heights - height).min() <= TENTH for height in self.heights):
+            if all(np.abs(heights - height).min() <= planes.TENTH for height in self.heights):
                 return Slabs.of(goOn(heights, heights[0], heights[-1]))
         heights = self.heights
         if len(heights) < FEWEST_EVEN or self._areEven:
             return None
-        isOn = thickness and lieOnSlices(heights, thickness)
-        if not areUneven(heights, thickness if isOn else leastDistance(heights)):
+        isOn = thickness and planes.lieOnSlices(heights, thickness)
+        if not areUneven(heights, thickness if isOn else planes.leastDistance(heights)):
             return None
         steps = np.diff(heights)
         # one beyond each end, so that the last frame does not lie at the edge of an image
         return Slabs.of(goOn(heights, heights[0] - steps[0], heights[-1] + steps[-1]))
 
-    @property
-    def line(self) -> tuple[np.ndarray, np.ndarray]:
-        """The place (3,) of the first pixel of a frame at height 0, and the way (3,) of it per mm of height."""
-        order = np.argsort(self.positions @ self.normal)
-        first, last = self.positions[order[[0, -1]]]
-        way = (last - first) / float((last - first) @ self.normal)
-        return first - float(first @ self.normal) * way, way
-
     def _spread(self, dataset, slabs: Slabs) -> None:
         """Move the frames in a dataset to multiples of 1 mm along the normal: the numbers of their slices."""
-        start, way = self.line
+        start, way = series.lineOf(self.stored)
         for group in _groupsOf(dataset):
             for plane in group.get("PlanePositionSequence", []):
                 position = np.array(plane.ImagePositionPatient, float)
                 height = float(position @ self.normal)
-                if np.linalg.norm(start + height * way - position) > allowance(float(slabs.thickness.min())):
+                if np.linalg.norm(start + height * way - position) > planes.allowance(float(slabs.thickness.min())):
                     raise InputError("the segmentation's frames make no volume: they do not lie above each other.")
                 number = int(np.abs(slabs.heights - height).argmin())
                 plane.ImagePositionPatient = [float(x) for x in start + number * self.normal]
 
     def placeOnSlabs(self, slabs: Slabs, mask: Mask) -> Mask:
         """Return the voxels of a segment with the thickness of its slices. mask: of frames moved by _spread()."""
-        start, way = self.line
-        numbered = mask.grid.matrix.copy()
-        numbered[:3, 2], numbered[:3, 3] = self.normal, start
-        columns, rows, _ = mask.grid.size
-        moved = mask.on(Grid((columns, rows, len(slabs.heights)), numbered))
-        matrix = numbered.copy()
-        matrix[:3, 2], matrix[:3, 3] = way * slabs.distance, start + way * slabs.start
-        grid = Grid((columns, rows, slabs.depth), matrix)
+        start, _ = series.lineOf(self.stored)
+        moved = mask.on(series.gridAlong(self.stored[0], start, self.normal, len(slabs.heights)))
+        grid = series.gridOfSlabs(self.stored, slabs)
         if moved.isEmpty:
             return Mask.empty(grid)
         voxels, first = slabs.layersOf(moved.voxels, moved.offset[2])
@@ -311,10 +291,10 @@ class Frames:
     def _areOnImage(self) -> bool:
         """Whether all frames lie on slices of the image, which is known."""
         home = self.home
-        if home is None or abs(self.normal @ home.direction[:, 2]) < PARALLEL:
+        if home is None or abs(self.normal @ home.direction[:, 2]) < planes.PARALLEL:
             return False
-        numbers = home.toIndex(self.positions)[:, 2]
-        return bool(np.abs(numbers - np.rint(numbers)).max() * home.spacing[2] <= allowance(home.spacing[2]))
+        numbers = home.toIndex(np.array([one.position for one in self.stored]))[:, 2]
+        return bool(np.abs(numbers - np.rint(numbers)).max() * home.spacing[2] <= planes.allowance(home.spacing[2]))
 
     def place(self, mask: Mask) -> Mask:
         """Return the voxels of a segment on the grid of the image that it was drawn on.
@@ -332,7 +312,7 @@ class Frames:
             mask = replace(mask, grid=_onSlicesOf(home, mask.grid))
             if mask.alongAxesOf(home).grid.offsetOn(home) is not None:
                 return mask.on(home)
-        return mask.on(mask.grid.resize((0, 0, -1), (columns - 1, rows - 1, depth)))
+        return mask.on(mask.grid.resized((0, 0, -1), (columns - 1, rows - 1, depth)))
 
 
 def _thicknessOf(measures: Sequence) -> float:
@@ -352,9 +332,9 @@ def _onSlicesOf(home: Grid, grid: Grid) -> Grid:
     A single frame gets the thickness of the image's slices.
     """
     along = float(grid.direction[:, 2] @ home.direction[:, 2])
-    step, most = home.axes[:, 2] * np.sign(along), allowance(home.spacing[2])
+    step, most = home.axes[:, 2] * np.sign(along), planes.allowance(home.spacing[2])
     reach = grid.size[2] - 1
-    if abs(along) < PARALLEL or np.linalg.norm((grid.axes[:, 2] - step) * reach) > most:
+    if abs(along) < planes.PARALLEL or np.linalg.norm((grid.axes[:, 2] - step) * reach) > most:
         return grid
     number = float(home.toIndex(grid.origin[None])[0, 2])
     beside = (np.rint(number) - number) * home.axes[:, 2]

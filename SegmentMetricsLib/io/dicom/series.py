@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,22 +12,11 @@ import numpy as np
 from ...base.errors import InputError
 from ...base.progress import checkpoint
 from ...geometry.grids import Grid
+from . import planes
 from .images import Image
 from .neighbors import FRAMES, areEnough, filesNear, sliceOf
 from .opening import readable
-from .planes import (
-    ONE_SLICE,
-    ROUNDING,
-    SAME_PLANE,
-    TENTH,
-    UNEVENNESS,
-    allowance,
-    alongPlanes,
-    heightsOf,
-    leastDistance,
-    stepCounts,
-    usualDistance,
-)
+from .unevenslices import Slabs
 
 # Least distance of slices in mm.
 SMALLEST_STEP = 1e-6
@@ -95,7 +84,7 @@ def findSlices(path: Path, image: Image) -> list[Slice]:
             checkpoint()
             header = sliceOf(file, GEOMETRY)
             with suppress(InputError), readable():  # a neighbor that cannot be read is not a slice of the image
-                for one in [] if header is None else list(_slicesIn(header)):
+                for one in [] if header is None else list(slicesIn(header)):
                     bySeries.setdefault(one.series, {}).setdefault(one.instance, []).append(one)
         for uid, byInstance in bySeries.items():
             if uid == series or (wanted and wanted & byInstance.keys()):
@@ -105,7 +94,7 @@ def findSlices(path: Path, image: Image) -> list[Slice]:
     return [one for frames in found.values() for one in frames]
 
 
-def _slicesIn(header) -> Iterator[Slice]:
+def slicesIn(header) -> Iterator[Slice]:
     """Yield the slices in an image, or its frames, as far as they lie in the patient."""
     shared: Mapping = next(iter(header.get(SHARED, None) or ()), {})
     for frame in header.get(FRAMES, None) or (header,):
@@ -148,8 +137,8 @@ def contoursOn(slices: Sequence[Slice], loops: Sequence[np.ndarray]) -> int:
     if not slices:
         return 0
     heights, normal = heightsOfSlices(slices), slices[0].normal
-    drawn = heightsOf(alongPlanes(loops, normal), normal)
-    return sum(bool(np.abs(heights - height).min() <= TENTH) for height in drawn)
+    drawn = planes.heightsOf(planes.alongPlanes(loops, normal), normal)
+    return sum(bool(np.abs(heights - height).min() <= planes.TENTH) for height in drawn)
 
 
 def withoutRepeats(slices: Sequence[Slice]) -> list[Slice]:
@@ -158,7 +147,7 @@ def withoutRepeats(slices: Sequence[Slice]) -> list[Slice]:
     Of several at one place, it is the first.
     """
     heights = heightsOfSlices(slices)
-    nearest = max(ROUNDING, SAME_PLANE * (usualDistance(heights) or 0.0))
+    nearest = max(planes.ROUNDING, planes.SAME_PLANE * (planes.usualDistance(heights) or 0.0))
     kept: list[int] = []
     for number in np.argsort(heights, kind="stable").tolist():
         if not kept or heights[number] - heights[kept[-1]] > nearest:
@@ -166,29 +155,30 @@ def withoutRepeats(slices: Sequence[Slice]) -> list[Slice]:
     return [slices[number] for number in kept]
 
 
-def withOthers(named: Sequence[Slice], others: Sequence[Slice], contoured: np.ndarray) -> list[Slice]:
-    """Return the named slices of an image in ascending order, with those of the others that belong to it, too.
+def stackOf(
+    group: Sequence[Slice], slices: Sequence[Slice], instances: Collection[str], contoured: np.ndarray
+) -> list[Slice]:
+    """Return the slices of an image in ascending order, one at each place: a group, and others that belong to it, too.
 
     Where a structure set names slices without contours, it names all, and others are only what goes on at the same
     distance. It may also name no more than the slices with contours; then all slices of the series are the image, if
-    they are evenly spaced. named: one at each place, in ascending order. others: of the same geometry. contoured: (n,)
-    heights of contours in mm.
+    they are evenly spaced. group: of one geometry, all of them named if any is. slices: all that were found. instances:
+    UIDs of those that are named. contoured: (n,) heights of contours in mm.
     """
-    if not others:
-        return list(named)
+    named = withoutRepeats(group)
+    others = [one for one in slices if one.instance not in instances and one.isLike(group[0])]
+    if group[0].instance not in instances or not others:
+        return named
     together = withoutRepeats([*named, *others])
     with suppress(Uneven):
         if not namesOthers(named, contoured) and _isOne(gridOf(together), named):
             return together
-    try:
-        grid = gridOf(named)
-    except Uneven:
-        return list(named)
-    if len(named) == 1:
-        return list(named)
+    grid = evenGridOf(named)
+    if grid is None or len(named) == 1:
+        return named
     numbers = grid.toIndex(np.array([one.position for one in others]))
     beside = (numbers - np.rint(numbers) * (0, 0, 1)) * grid.spacing
-    isOn = np.linalg.norm(beside, axis=1) <= allowance(grid.spacing[2])
+    isOn = np.linalg.norm(beside, axis=1) <= planes.allowance(grid.spacing[2])
     return withoutRepeats([*named, *(one for one, belongs in zip(others, isOn, strict=True) if belongs)])
 
 
@@ -196,7 +186,7 @@ def namesOthers(named: Sequence[Slice], contoured: np.ndarray) -> bool:
     """Return whether some of the named slices have no contour. contoured: (n,) heights of contours in mm."""
     heights = heightsOfSlices(named)
     # half the way to the next slice
-    reach = (usualDistance(heights) or named[0].thickness or TENTH) / 2 + ROUNDING
+    reach = (planes.usualDistance(heights) or named[0].thickness or planes.TENTH) / 2 + planes.ROUNDING
     return any(not (np.abs(contoured - height) <= reach).any() for height in heights)
 
 
@@ -207,11 +197,11 @@ def _isOne(grid: Grid, named: Sequence[Slice]) -> bool:
     """
     if len(named) == 1:
         return True
-    distance = leastDistance(heightsOfSlices(named))
+    distance = planes.leastDistance(heightsOfSlices(named))
     thickness = named[0].thickness
     isThick = abs(thickness - grid.spacing[2]) <= SAME_THICKNESS * grid.spacing[2]
     times = distance / grid.spacing[2]
-    return times < ONE_SLICE or times > 2 * ONE_SLICE or isThick
+    return times < planes.ONE_SLICE or times > 2 * planes.ONE_SLICE or isThick
 
 
 def heightsOfSlices(slices: Sequence[Slice]) -> np.ndarray:
@@ -230,9 +220,16 @@ def lineOf(slices: Sequence[Slice]) -> tuple[np.ndarray, np.ndarray]:
     if len(slices) > 1:
         leaning = (positions[-1] - positions[0]) / (heights[-1] - heights[0])
         beside = positions - positions[0] - (heights - heights[0])[:, None] * leaning
-        if np.linalg.norm(beside, axis=1).max() <= allowance(float(np.diff(heights).min())):
+        if np.linalg.norm(beside, axis=1).max() <= planes.allowance(float(np.diff(heights).min())):
             way = leaning
     return positions[0] - heights[0] * way, way
+
+
+def evenGridOf(slices: Sequence[Slice]) -> Grid | None:
+    """Return the grid of an image's slices, None unless they are equally spaced along one line."""
+    with suppress(Uneven):
+        return gridOf(slices)
+    return None
 
 
 def gridOf(slices: Sequence[Slice], distance: float | None = None) -> Grid:
@@ -250,20 +247,26 @@ def gridOf(slices: Sequence[Slice], distance: float | None = None) -> Grid:
     uneven = Uneven("the slices of the image that the contours were drawn on are not equally spaced.")
     if not np.diff(heights).min() > SMALLEST_STEP:
         raise uneven
-    counts = stepCounts(np.diff(heights), leastDistance(heights))
+    counts = planes.stepCounts(np.diff(heights), planes.leastDistance(heights))
     numbers = np.concatenate([[0], np.cumsum(counts)])
     step = (positions[-1] - positions[0]) / numbers[-1]
     beside = positions - positions[0] - numbers[:, None] * step
     length = float(np.linalg.norm(step))
     # deviations that accumulate gradually may become larger than single ones
-    isSteady = np.abs(np.diff(beside, axis=0)).max() <= UNEVENNESS * length
-    if not isSteady and np.linalg.norm(beside, axis=1).max() > allowance(length):
+    isSteady = np.abs(np.diff(beside, axis=0)).max() <= planes.UNEVENNESS * length
+    if not isSteady and np.linalg.norm(beside, axis=1).max() > planes.allowance(length):
         raise uneven
     # slices that are farther apart in one part of the image do not mean that others are missing
     isWide = counts > 1
     if (isWide[1:] & isWide[:-1]).any() or numbers[-1] >= 2 * len(positions):
         raise uneven
     return gridAlong(first, positions[0], step, int(numbers[-1]) + 1)
+
+
+def gridOfSlabs(stack: Sequence[Slice], slabs: Slabs) -> Grid:
+    """Return the grid of the layers of unevenly spaced slices. stack: some of these slices, in ascending order."""
+    start, way = lineOf(stack)
+    return gridAlong(stack[0], start + way * slabs.start, way * slabs.distance, slabs.depth)
 
 
 def gridAlong(like: Slice, origin: np.ndarray, step: np.ndarray, depth: int) -> Grid:

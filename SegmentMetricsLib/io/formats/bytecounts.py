@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections.abc import Iterator
 from typing import BinaryIO
@@ -21,6 +22,18 @@ def decompressedSize(file: BinaryIO, known: int) -> int:
     """Return the decompressed size of the rest of a file in bytes, plus what is behind it once known is reached."""
     size = sum(map(len, decompress(file)))
     return size if size < known else size + remaining(file)
+
+
+def promisedSum(file: BinaryIO, size: int) -> int | None:
+    """Return the CRC-32 at the end of a gzip stream, behind whose last byte it stands; None if it is of another size.
+
+    The stream is the rest of the file. size: of the unpacked data in bytes.
+    """
+    if remaining(file) < 8:
+        return None
+    file.seek(-8, 2)
+    found, unpacked = struct.unpack("<II", file.read())
+    return found if unpacked == size % 2**32 else None
 
 
 def decompress(file: BinaryIO) -> Iterator[bytes]:

@@ -10,18 +10,8 @@ from typing import BinaryIO
 import numpy as np
 
 from ...base.errors import InputError
+from . import headers
 from .bytecounts import CHUNK, decompressedSize, remaining
-from .headers import (
-    LONGEST_HEADER,
-    NO_NUMBER,
-    NO_VOLUME,
-    numbers,
-    requireDataFile,
-    requireMillimeters,
-    requirePlace,
-    spansSpace,
-    tellMissing,
-)
 
 TEXTS = ("Name", "Comment", "ObjectType", "ObjectSubType", "TransformType")
 LONGEST_TEXT = 250
@@ -37,7 +27,7 @@ TYPES = {
 def fieldsOf(file: BinaryIO) -> dict[str, str]:
     """Return the fields of a MetaImage header; leaves the file at its end. Raises ValueError if damaged."""
     fields: dict[str, str] = {}
-    while line := file.readline(LONGEST_HEADER):
+    while line := file.readline(headers.LONGEST_HEADER):
         name, _, value = line.decode("latin-1").partition("=")
         name, value = name.strip(), value.strip()
         if name in TEXTS and len(value) > LONGEST_TEXT:
@@ -77,8 +67,8 @@ def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
 
 def _sizesAndRemarks(fields: Mapping[str, str]) -> tuple[list[int], tuple[str, ...]]:
     """Return the number of voxels along each axis, and remarks on a header. Raises InputError for an invalid one."""
-    requireDataFile(fields.get("ElementDataFile", ""))
-    requireMillimeters(fields.get("DistanceUnits", ""))
+    headers.requireDataFile(fields.get("ElementDataFile", ""))
+    headers.requireMillimeters(fields.get("DistanceUnits", ""))
     dimension = int(fields.get("NDims", "0"))
     if not 2 <= dimension <= 4:
         raise InputError(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
@@ -93,11 +83,11 @@ def _sizesAndRemarks(fields: Mapping[str, str]) -> tuple[list[int], tuple[str, .
         ("TransformMatrix", "Orientation", "Rotation"),
     )
     # the first of these fields that exists
-    spacing, origin, matrix = (next((numbers(fields[n]) for n in some if n in fields), []) for some in names)
+    spacing, origin, matrix = (next((headers.numbers(fields[n]) for n in some if n in fields), []) for some in names)
     for given, count in ((spacing, dimension), (origin, dimension), (matrix, dimension**2)):
         if given and len(given) < count:
-            raise InputError(NO_NUMBER)
-    requirePlace([*spacing, *origin, *matrix], [abs(length) for length in spacing])
-    if matrix and not spansSpace(np.reshape(matrix[: dimension**2], (dimension, dimension))):
-        raise InputError(NO_VOLUME)
-    return sizes, tellMissing(bool(spacing), bool(origin))
+            raise InputError(headers.NO_NUMBER)
+    headers.requirePlace([*spacing, *origin, *matrix], [abs(length) for length in spacing])
+    if matrix and not headers.spansSpace(np.reshape(matrix[: dimension**2], (dimension, dimension))):
+        raise InputError(headers.NO_VOLUME)
+    return sizes, headers.tellMissing(bool(spacing), bool(origin))

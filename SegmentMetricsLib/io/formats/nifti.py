@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import math
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from vtkmodules.vtkCommonCore import vtkMath
 
 from ...base.errors import InputError
 from ...geometry.grids import RAS_FROM_LPS, Grid
-from .bytecounts import GZIP, decompressedSize, remaining
+from .bytecounts import GZIP, decompressedSize, promisedSum, remaining
 from .headers import NO_PLACE, NO_VOLUME, normal, spansSpace
 
 LENGTH = 348
@@ -266,6 +267,17 @@ def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
         file.seek(0)
         size = decompressedSize(file, header.wholeSize) if isCompressed else remaining(file)
     return (), header.wholeSize, size
+
+
+def checkSums(path: Path) -> tuple[int, int] | None:
+    """Return the CRC-32 of what is before the voxels of a compressed file, and that of all; see table.ImageFormat."""
+    header = check(path)
+    isCompressed, before = _beginning(path, header.start if header else 0)
+    if header is None or not isCompressed:
+        return None
+    with path.open("rb") as file:
+        promised = promisedSum(file, header.wholeSize)
+    return None if promised is None else (zlib.crc32(before), promised)
 
 
 def areFinite(path: Path, header: Header) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import struct
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -13,18 +12,8 @@ from typing import BinaryIO
 import numpy as np
 
 from ...base.errors import InputError
-from .bytecounts import decompressedSize, remaining
-from .headers import (
-    LONGEST_HEADER,
-    NO_VOLUME,
-    normal,
-    numbers,
-    requireDataFile,
-    requireMillimeters,
-    requirePlace,
-    spansSpace,
-    tellMissing,
-)
+from . import headers
+from .bytecounts import decompressedSize, promisedSum, remaining
 
 # All fields of the NRRD format, in lower case: https://teem.sourceforge.net/nrrd/format.html
 FIELD = re.compile(
@@ -52,8 +41,8 @@ OF_AXES = re.compile(
 def fieldsOf(file: BinaryIO) -> dict[str, str]:
     """Return the fields of an NRRD header in lower case; leaves the file at its end. Raises ValueError if damaged."""
     fields: dict[str, str] = {}
-    file.readline(LONGEST_HEADER)
-    while (line := file.readline(LONGEST_HEADER)).strip():
+    file.readline(headers.LONGEST_HEADER)
+    while (line := file.readline(headers.LONGEST_HEADER)).strip():
         name, colon, value = line.decode("latin-1").partition(":")
         if line.startswith(b"#") or not colon or value.startswith("="):
             continue
@@ -71,7 +60,7 @@ def dataFileIn(file: BinaryIO) -> str:
 
 def vectorsOf(text: str) -> list[list[float]]:
     """Return the vectors in an entry of an NRRD header. Raises InputError for what is no number."""
-    return [numbers(part) for part in re.findall(r"\(([^)]*)\)", text)]
+    return [headers.numbers(part) for part in re.findall(r"\(([^)]*)\)", text)]
 
 
 def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
@@ -81,7 +70,7 @@ def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
             return (), 0, 0
         fields = fieldsOf(file)
         encoding = fields.get("encoding")
-        requireDataFile(fields.get("datafile", ""))
+        headers.requireDataFile(fields.get("datafile", ""))
         if encoding in ("ascii", "text", "txt"):
             if "datafile" in fields:
                 raise InputError("its voxels are written as text in a file of its own; save it in binary.")
@@ -101,24 +90,14 @@ def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
     return remarks, 0, 0
 
 
-def promisedSum(path: Path) -> int | None:
-    """Return the CRC-32 of the voxels at the end of a gzip-compressed NRRD file: voxels with this sum are undamaged.
-
-    None if there is no such sum: for other files, and if the length beside it is not the one that the header says.
-    """
+def checkSums(path: Path) -> tuple[int, int] | None:
+    """Return the CRC-32 of nothing, and that of the gzip-compressed voxels; see table.ImageFormat."""
     with path.open("rb") as file:
-        try:
-            fields = fieldsOf(file) if file.read(4) == b"NRRD" else {}
-            whole = _sizeOf(fields)
-        except ValueError:  # reported when the file is inspected
-            return None
+        fields = fieldsOf(file) if file.read(4) == b"NRRD" else {}
         if fields.get("encoding") not in GZIP_NAMES or fields.keys() & {"datafile", "lineskip", "byteskip"}:
             return None
-        if remaining(file) < 8:
-            return None
-        file.seek(-8, 2)
-        found, size = struct.unpack("<II", file.read())
-    return found if size == whole % 2**32 else None
+        promised = promisedSum(file, _sizeOf(fields))
+    return None if promised is None else (0, promised)
 
 
 def _sizeOf(fields: Mapping[str, str]) -> int:
@@ -133,7 +112,7 @@ def _sizeOf(fields: Mapping[str, str]) -> int:
 def _remarks(fields: Mapping[str, str]) -> tuple[str, ...]:
     """Return remarks on a header. Raises InputError for lengths in other units than mm, and for an invalid place."""
     for unit in re.findall(r'"([^"]*)"', f"{fields.get('spaceunits', '')} {fields.get('units', '')}"):
-        requireMillimeters(unit)
+        headers.requireMillimeters(unit)
     sizes = [int(size) for size in fields.get("sizes", "").split()]
     if any(size < 1 for size in sizes):
         raise ValueError("There is no such image.")
@@ -142,14 +121,14 @@ def _remarks(fields: Mapping[str, str]) -> tuple[str, ...]:
     origin = [number for vector in vectorsOf(fields.get("spaceorigin", "")) for number in vector]
     lengths = [math.hypot(*vector) for vector in vectors] or [abs(s) for s in spacings if not math.isnan(s)]
     lengths = lengths or [abs(step) for _, step in _spansOf(fields)]
-    requirePlace([*lengths, *origin], lengths)
+    headers.requirePlace([*lengths, *origin], lengths)
     if len(vectors) in (2, 3) and all(len(vector) == 3 for vector in vectors):
         axes = np.array(vectors) / np.array(lengths)[:, None]
         # an image of two dimensions may lie anywhere in space
-        if not spansSpace(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)])):
-            raise InputError(NO_VOLUME)
+        if not headers.spansSpace(axes if len(axes) == 3 else np.vstack([axes, np.cross(*axes)])):
+            raise InputError(headers.NO_VOLUME)
     # without the length of voxels, ITK ignores the ends of axes
-    return tellMissing(bool(lengths), bool(origin) or (bool(lengths) and "axismins" in fields))
+    return headers.tellMissing(bool(lengths), bool(origin) or (bool(lengths) and "axismins" in fields))
 
 
 def _spansOf(fields: Mapping[str, str]) -> list[tuple[float, float]]:
@@ -191,28 +170,22 @@ def mend(path: Path) -> bytes | None:
             return None
         file.seek(0)
         lines, rest = file.read(start).splitlines(), file.read()
-    isEnd = [not line or DATA_FILE.match(line) is not None for line in lines]
-    end = isEnd.index(True) if any(isEnd) else len(lines)
-    found = []
-    for line in lines[:end]:
-        name = line.partition(b":")[0].strip().lower().replace(b" ", b"")
-        if isFlat and name == b"dimension":
-            line = b"dimension: %d" % (int(fields["dimension"]) + 1)
-        elif isFlat and name == b"sizes":
-            line += b" 1"
-        elif isFlat and name == b"spacedirections":
-            line += b" (%s)" % ",".join(map(repr, normal(*np.array(vectors)).tolist())).encode()
-        elif OF_AXES.match(line):
-            continue
-        found.append(line)
-    added = []
-    if spans:  # place voxels along the axes of space
+    added = {}
+    if isFlat:
+        vectors.append(headers.normal(*np.array(vectors)).tolist())
+        added = {"dimension": int(fields["dimension"]) + 1, "sizes": f"{fields['sizes']} 1"}
+    else:  # place voxels along the axes of space
         starts, steps = zip(*spans)
-        directions = " ".join(f"({','.join(map(repr, row))})" for row in np.diag(steps).tolist())
-        added = [f"space directions: {directions}", f"space origin: ({','.join(map(repr, starts))})"]
+        vectors = np.diag(steps).tolist()
         if not fields.keys() & {"space", "spacedimension"}:
-            added.insert(0, f"space dimension: {len(spans)}")
-    return b"\n".join([*found, *(line.encode() for line in added), *_absolute(path.parent, lines[end:])]) + b"\n" + rest
+            added = {"space dimension": len(spans)}
+        added["space origin"] = f"({','.join(map(repr, starts))})"
+    added["space directions"] = " ".join(f"({','.join(map(repr, vector))})" for vector in vectors)
+    end = next((n for n, line in enumerate(lines) if not line or DATA_FILE.match(line)), len(lines))
+    names = [line.partition(b":")[0].decode("latin-1").strip().lower() for line in lines[:end]]
+    kept = [line for name, line in zip(names, lines) if name not in added and not OF_AXES.match(line)]
+    given = (f"{name}: {value}".encode() for name, value in added.items())
+    return b"\n".join([*kept, *given, *_absolute(path.parent, lines[end:])]) + b"\n" + rest
 
 
 def _absolute(folder: Path, lines: Sequence[bytes]) -> list[bytes]:

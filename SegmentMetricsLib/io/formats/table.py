@@ -30,18 +30,20 @@ class ImageFormat:
     looking at the voxels. It raises InputError for an invalid header, and ValueError, EOFError or zlib.error for what
     is damaged. mend: returns the content of a file that ITK would read wrongly in a form that it reads rightly, None
     for any other. dataFileIn: returns the name in an opened file of another file with its voxels, or a notation for
-    several.
+    several. checkSums: returns the CRC-32 of what is packed before the voxels of an intact header, and the one of all
+    that is packed, as the end of the file says it; None if it does not.
     """
 
     suffixes: tuple[str, ...]
     inspect: Callable[[Path, bool], tuple[tuple[str, ...], int, int]]
     mend: Callable[[Path], bytes | None] = lambda _path: None
     dataFileIn: Callable[[BinaryIO], str] = lambda _file: ""
+    checkSums: Callable[[Path], tuple[int, int] | None] = lambda _path: None
 
 
 IMAGES = (
-    ImageFormat((".nrrd", ".nhdr"), nrrd.inspect, nrrd.mend, nrrd.dataFileIn),
-    ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.mend),
+    ImageFormat((".nrrd", ".nhdr"), nrrd.inspect, nrrd.mend, nrrd.dataFileIn, nrrd.checkSums),
+    ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.mend, checkSums=nifti.checkSums),
     ImageFormat((".mha", ".mhd"), mha.inspect, dataFileIn=mha.dataFileIn),
 )
 # By what the names of files end with, in lower case: what returns the mesh of a file, and a text that may hold a note
@@ -77,6 +79,11 @@ def inspect(path: Path, withVoxels: bool = True) -> tuple[str, ...]:
     if there < known:
         raise InputError(DAMAGED)
     return (*remarks, SURPLUS) if known and there > known else remarks
+
+
+def checkSums(path: Path) -> tuple[int, int] | None:
+    """Return the CRC-32 sums of an inspected image file by which undamaged voxels are known; see ImageFormat."""
+    return _imageFormat(path).checkSums(path)
 
 
 @contextmanager
