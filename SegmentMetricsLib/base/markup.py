@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
-from html import escape
 from string import Template
 
 
@@ -13,19 +13,19 @@ class Markup(str):
     __slots__ = ()
 
 
-def escaped(value: object) -> Markup:
+def escape(value: object) -> Markup:
     """Return a value as markup: Markup as it is, all else as text whose special characters are escaped."""
-    return value if isinstance(value, Markup) else Markup(escape(str(value)))
+    return value if isinstance(value, Markup) else Markup(html.escape(str(value)))
 
 
-def filled(template: str, /, **values: object) -> Markup:
-    """Return a template with its placeholders, such as $name, replaced by escaped() values.
+def fill(template: str, /, **values: object) -> Markup:
+    """Return a template with its placeholders, such as $name, replaced by escape()d values.
 
     Raises KeyError for a placeholder without a value.
     """
-    return Markup(Template(template).substitute({name: escaped(value) for name, value in values.items()}))
+    return Markup(Template(template).substitute({name: escape(value) for name, value in values.items()}))
 
 
-def joined(parts: Iterable[object], between: str = "") -> Markup:
+def join(parts: Iterable[object], between: str = "") -> Markup:
     """Return escaped() parts, one after the other. between: text or markup between two parts."""
-    return Markup(escaped(between).join(map(escaped, parts)))
+    return Markup(escape(between).join(map(escape, parts)))

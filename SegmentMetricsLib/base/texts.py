@@ -22,7 +22,7 @@ def shortest(number: float) -> str:
     return format(number, ".12g")
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def pluralize(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun, singular or plural: 1 triangle, 2 triangles. many: one + "s" if "".
 
     The words may include more of the sentence, as far as it depends on the number.
@@ -67,10 +67,10 @@ def inAnyCase(given: str, names: Iterable[str]) -> str:
     """
     names = list(names)
     exact = next((name for name in names if name.casefold() == given.casefold()), "")
-    return exact or next((name for name in names if folded(name) == folded(given)), given)
+    return exact or next((name for name in names if fold(name) == fold(given)), given)
 
 
-def folded(name: str) -> str:
+def fold(name: str) -> str:
     """Return a name in lower case without spaces, hyphens and underscores."""
     return re.sub(r"[\s_-]", "", name.casefold())
 

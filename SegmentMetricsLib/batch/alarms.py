@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..base.texts import commaSeparated, counted, oneLine
+from ..base.texts import commaSeparated, oneLine, pluralize
 from ..metrics.findings import Kind, split
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
@@ -77,7 +77,7 @@ class Alarms:
         """Return a line with the number of pairs with alarms, and one per kind with its first pairs; [] without any."""
         if not any(self._found.values()):
             return []
-        share = f"{self._alarmed} of {counted(self._pairs, 'pair')}"
+        share = f"{self._alarmed} of {pluralize(self._pairs, 'pair')}"
         their = "its" if self._alarmed == 1 else "their"
         about = f"Alarms: {share} must be checked before {their} numbers can be used; results.csv lists all alarms."
         lines = [about if self._alarmed else "Alarms: check these cases first."]

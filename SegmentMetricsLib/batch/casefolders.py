@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..base.errors import InputError
-from ..base.texts import commaSeparated, counted, oneLine
+from ..base.texts import commaSeparated, oneLine, pluralize
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet
 from ..io.structurenames import isOrgan, namesOfFiles
@@ -65,7 +65,7 @@ def casesIn(
     isEach = len({name.casefold() for name in plain}) == len(set(map(_spell, references)))
     titles = dict(zip(references, plain if isEach else [entry.name for entry in references]))
     cases = tuple(dict.fromkeys(titles.values()))
-    remarks = [f"{counted(len(cases), 'case')} in {reference}."]
+    remarks = [f"{pluralize(len(cases), 'case')} in {reference}."]
     lines: list[tuple[Entry, Entry, str]] = []
     mistakes: dict[tuple[Entry, str], InputError] = {}
     unused: list[Entry] = []
@@ -73,7 +73,7 @@ def casesIn(
         entries = entriesOf(folder)
         found = match(references, entries, method)
         lines += [(entry, found[entry], method) for entry in references if entry in found]
-        remarks.append(f"{counted(len(found), 'test')} in {folder}{f' ({method})' if method else ''}.")
+        remarks.append(f"{pluralize(len(found), 'test')} in {folder}{f' ({method})' if method else ''}.")
         lacking = [entry for entry in references if entry not in found]
         others = [entry for entry in entries if entry not in found.values()]
         for own, theirs in _findRepeated(lacking, others, method):

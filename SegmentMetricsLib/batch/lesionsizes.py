@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ..base.markup import escaped
+from ..base.markup import escape
 from ..base.palettes import METHODS
 from ..base.texts import oneLine, shortest
 from ..metrics.instances import Event
@@ -135,7 +135,7 @@ def picture(rows: list[tuple]) -> str:
         told = f"{words} ({lesions} lesions)"
         told = oneLine(told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…")
         # what no file can hold becomes question marks
-        told = escaped(told.encode("utf-8", "replace").decode("utf-8"))
+        told = escape(told.encode("utf-8", "replace").decode("utf-8"))
         parts.append(f'<rect x="{LEFT}" y="{below - 10}" width="12" height="12" fill="{color}"/>')
         parts.append(f'<text x="{LEFT + 18}" y="{below}">{told}</text>')
     return "\n".join([*parts, "</svg>\n"])

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..base.errors import InputError, installing
 from ..base.palettes import METHODS
-from ..base.texts import counted, oneLine
+from ..base.texts import oneLine, pluralize
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.registry import findMetric, readName
 from ..model.naming import findMeant, hintAt
@@ -512,7 +512,7 @@ def rankingPlot(ranks: Sequence[tuple], cohort: Cohort) -> tuple[Any, str]:
     _legend(figure, looks)
     blocks = sorted({row[5] for row in ranks})
     caption = (
-        f"Mean rank of the methods over all structures of all cases ({counted(blocks[-1], 'block')}) with 95 % "
+        f"Mean rank of the methods over all structures of all cases ({pluralize(blocks[-1], 'block')}) with 95 % "
         "bootstrap intervals; equal values share their mean rank, and a structure that a test misses is the worst."
     )
     return figure, caption
@@ -544,7 +544,7 @@ def heatMap(cohort: Cohort, options: Options, keys: Sequence[str]) -> tuple[Any,
     for spine in axes.spines.values():
         spine.set_visible(False)
     figure.colorbar(picture, shrink=0.6, label="Spearman's rank correlation")
-    contours = counted(found.attrs["contours"], "contour")
+    contours = pluralize(found.attrs["contours"], "contour")
     caption = (
         f"Rank correlations of measurements over {contours}: 1 means the same ranking from the "
         "best to the worst, also of a distance and an overlap; 0 means that they have nothing in common."

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from ..base.texts import commaSeparated, counted, oneLine
+from ..base.texts import commaSeparated, oneLine, pluralize
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.measurement import fixDecimals
 from ..show.tablemodel import Column, Table
@@ -167,7 +167,7 @@ def lackingCases(cohort: Cohort) -> list[str]:
     found = cohort.lacking
     sentences = [
         f"{f'Method {method}' if method else NO_METHOD.capitalize() if len(cohort.methods) > 1 else 'The test'} lacks "
-        f"{counted(len(cases), 'case')}: {commaSeparated(cases)}."
+        f"{pluralize(len(cases), 'case')}: {commaSeparated(cases)}."
         for method, cases in found.items()
     ]
     if found and len(cohort.methods) > 1:
@@ -203,7 +203,7 @@ def remarks(cohort: Cohort, options: Options) -> list[str]:
         sentences.append(f"Not in any reference, so not in the statistics: {oneLine(commaSeparated(unexpected))}.")
     proposals = sorted(cohort.roster.proposals.items(), key=lambda item: -len(item[1]))
     for (reference, test), cases in proposals[:MOST_PROPOSALS]:
-        often = counted(len(cases), "case")
+        often = pluralize(len(cases), "case")
         sentences.append(
             oneLine(
                 f"{reference} of the reference and {test} of the test are in the same place in {often}; if they are "

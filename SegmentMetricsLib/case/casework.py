@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from ..base.errors import InputError, PairError, reasonOf, requireFunction, requireKind
 from ..base.progress import Cancelled
-from ..base.texts import commaSeparated, counted
+from ..base.texts import commaSeparated, pluralize
 from ..geometry.grids import Grid
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
@@ -256,7 +256,7 @@ class Case:
         missing = [match.title for number, match in enumerate(pairs) if number not in done]
         if missing:
             result.failures |= dict.fromkeys(missing, STOPPED)
-            count = counted(len(result) + len(missing), "structure")
+            count = pluralize(len(result) + len(missing), "structure")
             result.findings = (f"Stopped: {len(result)} of {count} measured.", *result.findings)
             result.wasStopped = True
         self._judge(result)

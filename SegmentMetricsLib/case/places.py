@@ -121,7 +121,7 @@ class _Side:
         place = self.direction.largestPlace
         there = self.owners[self.cells == self.near.nearest(place[None])]
         if len(there) > 1:  # the cell has parts in two patches, one of either kind
-            isOver = self.direction.reached(1) >= self.direction.reached(-1)
+            isOver = self.direction.reach(1) >= self.direction.reach(-1)
             there = there[(self.values[there] > 0) == isOver]
         for number in there.tolist():
             if largest > abs(self.values[number]) + TIE_TOLERANCE:

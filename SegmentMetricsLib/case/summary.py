@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..base.errors import Cause
-from ..base.texts import counted
+from ..base.texts import pluralize
 from ..metrics.findings import Kind, asFinding
 from ..metrics.measurement import Measurement
 from ..model.structures import REFERENCE_AND_TEST
@@ -64,9 +64,9 @@ def _lesions(lesions) -> str:
     missed, invented = events.count("missed"), events.count("invented")
     count = len(events) - invented
     if not count:
-        return f"{counted(invented, 'lesion')} invented" if invented else ""
+        return f"{pluralize(invented, 'lesion')} invented" if invented else ""
     more = f", {invented} invented" if invented else ""
-    return f"{missed or 'none'} of {counted(count, 'lesion')} missed{more}"
+    return f"{missed or 'none'} of {pluralize(count, 'lesion')} missed{more}"
 
 
 def _closeness(measurements: Mapping[str, Measurement], isPlanar: bool) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import InputError
 from ..base.parallel import availableProcessors, requireWorkers
-from ..base.texts import counted, oneLine
+from ..base.texts import oneLine, pluralize
 from ..batch.summaryoptions import CORRECTIONS, MISSING, TREATMENTS, Options
 from ..conventions.convention import OWN_CONVENTION
 from ..model.naming import findMeant, hintAt, labelNumber, parse
@@ -234,7 +234,7 @@ def tell(plan: Plan, done: Done) -> None:
     if sentences := [*sentences, *done.undrawn]:
         print("\n".join(sentences) + "\n")
     repeated = f", {counts['repeated']} of them in an earlier run" if counts["repeated"] else ""
-    print(f"{counts['ok']} of {counted(counts['given'], 'case')} compared{repeated}.")
+    print(f"{counts['ok']} of {pluralize(counts['given'], 'case')} compared{repeated}.")
     if found.judged:
         print(f"Protocol: {summary(verdict for _, verdict in found.judged)}.")
         for line in filter(None, [*map(oneLine, notPassing(found.judged)), noLimits(found.withoutLimits)]):

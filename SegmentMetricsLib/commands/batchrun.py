@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, asPath
 from ..base.parallel import requireWorkers
-from ..base.texts import counted, oneLine
+from ..base.texts import oneLine, pluralize
 from ..batch import tasks
 from ..batch.batchresults import BatchResults, readBatch
 from ..batch.casefolders import casesIn
@@ -248,7 +248,7 @@ def carryOut(
                     failed[task.key] = {**outcome, "pairs": []}
                 progress(task.title)
     except (KeyboardInterrupt, SystemExit):  # the latter on SIGTERM
-        done = f"done so far: {len(files.done)} of {counted(len(plan.tasks), 'case')}, kept in {plan.output}{os.sep}"
+        done = f"done so far: {len(files.done)} of {pluralize(len(plan.tasks), 'case')}, kept in {plan.output}{os.sep}"
         print(oneLine(f"segment-metrics: {done}; run the same command again to go on from there"), file=sys.stderr)
         raise
     files.rewriteTables(broken)

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from ..base.errors import InputError
-from ..base.texts import commaSeparated, counted, oneLine
+from ..base.texts import commaSeparated, oneLine, pluralize
 from ..batch.summaryoptions import Options
 from ..settings.checks import numberFrom
 from ..settings.declarations import HAZARD
@@ -137,8 +137,8 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
     print(stresscases.summaryTable(found, terminalWidth()))
     tested = [one for one in outcomes if not one.reason]
     print(
-        f"\n{counted(len({one.case for one in tested}), 'case')} tested. Difference: risky minus neutral; p: that the "
-        "risky variant is worse."
+        f"\n{pluralize(len({one.case for one in tested}), 'case')} tested. Difference: risky minus neutral; p: that "
+        "the risky variant is worse."
     )
     if alike := [f"{one.case}, {one.structure}" for one in tested if not one.varies]:
         print(f"No effect, because the hazard is the same on the whole boundary: {oneLine(commaSeparated(alike))}.")

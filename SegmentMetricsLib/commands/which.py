@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
-from ..base.texts import counted, oneLine
+from ..base.texts import oneLine, pluralize
 from ..settings.settings import Settings
 from .options import addOutput, addShared, openFrom, requireWritable
 from .parsing import Parser
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
             print(oneLine(f"{name}: {shown.answer(options.value, candidates, options.measurement)}"))
             print(f"\n{shown.textTable(candidates[: max(options.most, 1)], terminalWidth())}")
             if len(candidates) > options.most:
-                print(f"... and {counted(len(candidates) - options.most, 'more candidate')} that are farther away")
+                print(f"... and {pluralize(len(candidates) - options.most, 'more candidate')} that are farther away")
             print()
     if options.output:
         with unfinishedResults(options.output, []) as unfinished:

@@ -153,4 +153,4 @@ def _pixelEdges(mask: Mask) -> Surface:
     used, cells = np.unique(np.concatenate(edges), return_inverse=True)
     v, u = np.unravel_index(used, corners.shape)
     lattice = np.insert(np.stack([u, v], axis=1) - 1.5, flat, 0, axis=1) + mask.offset
-    return contours.oriented(Surface(mask.grid.toWorld(lattice), cells.reshape(-1, 2), mask=mask))
+    return contours.orient(Surface(mask.grid.toWorld(lattice), cells.reshape(-1, 2), mask=mask))

@@ -93,7 +93,7 @@ def signedDistances(boundaries: BoundaryPair, source: int, subdivisions: int) ->
     if boundaries.lattice is not None and boundaries.isLookedUp and subdivisions <= LARGEST_LATTICE_SUBDIVISIONS:
         weights = tuple(map(tuple, barycentricWeights(3, subdivisions).tolist()))
         homes, triangles = boundaries.lattice.triangles(source)
-        values, numbers, _ = boundaries.lattice.measured(homes, triangles, weights)
+        values, numbers, _ = boundaries.lattice.measure(homes, triangles, weights)
         return values.take(numbers.T.ravel())
     points = elementCenters(surface.points, surface.cells, subdivisions)
     values = boundaries.search(target).signedDistances(points)

@@ -69,7 +69,7 @@ def scoreByBrats(
     scored, invented = scoredLesions(lesions, lesionOverlaps, lesionDilation)
     reference, _ = lesions
     largest = lesionMinimum / reference.grid.voxelSize
-    return tuple(one for one in scored if len(reference.voxelsOf(one.reference)) > largest), invented
+    return tuple(one for one in scored if reference.mask(one.reference).count > largest), invented
 
 
 def matchesByDice(lesionOverlaps: Overlaps) -> Matches:

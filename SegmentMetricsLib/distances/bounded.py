@@ -8,7 +8,7 @@ from collections.abc import Callable
 class Bounded(float):
     """A number with a lower and an upper bound; the bounds are None if its error is unknown.
 
-    Arithmetic gives plain numbers; combined() propagates bounds to functions of several numbers.
+    Arithmetic gives plain numbers; combine() propagates bounds to functions of several numbers.
     """
 
     lower: float | None
@@ -31,7 +31,7 @@ class Bounded(float):
         return Bounded(value, max(value - error, low), min(value + error, high))
 
 
-def combined(function: Callable[..., float], *numbers: float) -> Bounded:
+def combine(function: Callable[..., float], *numbers: float) -> Bounded:
     """Return the value of a function that increases with each of some numbers, with bounds if all of them have them."""
     lower = [getattr(number, "lower", None) for number in numbers]
     upper = [getattr(number, "upper", None) for number in numbers]

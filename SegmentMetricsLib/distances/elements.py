@@ -80,11 +80,11 @@ class Elements:
         ends = np.array([segment, segment + 1], self.segment.dtype)
         return slice(*np.searchsorted(self.segment, ends).tolist())
 
-    def chosen(self, rows: np.ndarray) -> Elements:
+    def choose(self, rows: np.ndarray) -> Elements:
         """Return some of the elements, given by number."""
         return Elements(*(some.take(rows, axis=-1) for some in self._arrays))
 
-    def replaced(self, rows: np.ndarray, pieces: Elements) -> Elements:
+    def replace(self, rows: np.ndarray, pieces: Elements) -> Elements:
         """Return the elements with pieces, as many of each, in the place of some of them (n,), given by number."""
         kept = np.delete(np.arange(len(self.sizes)), rows)
         order = np.argsort(np.concatenate([kept, np.repeat(rows, len(pieces.sizes) // len(rows))]), kind="stable")
@@ -120,8 +120,8 @@ class Sampler:
             points, cells, owners = shorten(surface)
             sides, numbers = uniqueSides(cells)
             ends = points.take(sides[:, 0], axis=0), points.take(sides[:, 1], axis=0)
-            coordinates = np.concatenate([points, (ends[0] + ends[1]) / 2])
-            self._firsts.append(self._append(self.signedAt(source, coordinates), partial(np.take, coordinates, axis=0)))
+            nodePlaces = np.concatenate([points, (ends[0] + ends[1]) / 2])
+            self._firsts.append(self._append(self.measureAt(source, nodePlaces), partial(np.take, nodePlaces, axis=0)))
             ofElements = np.concatenate([cells, len(points) + numbers], axis=1).T + self._firsts[-1]
             nodes.append(ofElements.astype(np.int32))
             sizes.append((surface.sizes / np.bincount(owners, minlength=surface.count)).take(owners))
@@ -157,7 +157,7 @@ class Sampler:
                 result[rows] = points(nodes[rows] - first)
         return result
 
-    def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
+    def measureAt(self, segment: int, points: np.ndarray) -> np.ndarray:
         """Return signed distances (n,) in mm of LPS points (n, 3) on the boundary of a segment."""
         signed = self.search(1 - segment).signedDistances(points)
         # outside the reference is over-contoured for the test; the reference outside the test is under-contoured
@@ -191,7 +191,7 @@ class Sampler:
                 halves[6:] = len(firsts) + np.arange(3 * len(chosen)).reshape(3, -1)
                 points = np.concatenate([points[:6].reshape(-1, 3)[firsts], points[6:].reshape(-1, 3)])
             points = points.reshape(-1, 3)
-            more[:, chosen] = self._append(self.signedAt(segment, points), partial(np.take, points, axis=0)) + halves
+            more[:, chosen] = self._append(self.measureAt(segment, points), partial(np.take, points, axis=0)) + halves
         return pieces(self.values, elements, rows, more)
 
     def surfaceCells(self, segment: int) -> np.ndarray:
@@ -239,7 +239,7 @@ class LatticeSampler(Sampler):
         if self.lattice.codes.size > LARGE and 0 < ofTest < len(rows):
             return np.concatenate([self._measure(some, weights) for some in np.split(rows, [ofTest])], axis=1)
         homes, triangles = self._homes.take(rows), self._triangles.take(rows)
-        values, numbers, points = self.lattice.measured(homes, triangles, weights)
+        values, numbers, points = self.lattice.measure(homes, triangles, weights)
         return numbers + np.int32(self._append(values, points))
 
     def cut(self, elements: Elements, rows: np.ndarray) -> Elements:
@@ -262,7 +262,7 @@ class LatticeSampler(Sampler):
         result[surface.cornersOfCases[:, self.surfaceCells(segment)]] = self.values.take(self.base.nodes[:3, rows])
         return result
 
-    def signedAt(self, segment: int, points: np.ndarray) -> np.ndarray:
+    def measureAt(self, segment: int, points: np.ndarray) -> np.ndarray:
         # the lattice knows the sides without a search
         count = len(self.lattice.masks)
         isReference, isInside = segment < count, self.lattice.isInsideAt((segment + count) % (2 * count), points)

@@ -116,7 +116,7 @@ class Field:
 
     @cached_property
     def elements(self) -> Elements:
-        return reduce(lambda elements, cut: elements.replaced(*cut), self._cuts, self.base)
+        return reduce(lambda elements, cut: elements.replace(*cut), self._cuts, self.base)
 
     def forget(self) -> None:
         """Free the memory of what is made again when needed, unless other pairs need it next."""
@@ -147,7 +147,7 @@ class Field:
             _, pieces = self._cuts[0]
             count = len(pieces.sizes) // len(rows)
             ofDrawn = np.searchsorted(rows, self._drawn)[:, None] * count + np.arange(count)
-            self._piecesOfDrawn = pieces.chosen(ofDrawn.ravel())
+            self._piecesOfDrawn = pieces.choose(ofDrawn.ravel())
         for _ in range(MORE_PASSES):
             flags = self._findImprecise(limits, percentiles, isAgain=True)
             every = map(self.elements.rowsOf, range(self.count))
@@ -158,7 +158,7 @@ class Field:
 
     def _cut(self, rows: np.ndarray) -> None:
         self._cuts.append((rows, self.sampler.cut(self.elements, rows)))
-        self.elements = self.elements.replaced(*self._cuts[-1])
+        self.elements = self.elements.replace(*self._cuts[-1])
         self.known.clear()
 
     def _findImprecise(
@@ -303,7 +303,7 @@ class Field:
         for part in chunks(len(chosen)):
             rows = chosen[part]
             nodes, ofEach = self.sampler.values.take(elements.nodes[:, rows]), limits.take(elements.segment[rows])
-            nodes = linear.turned(nodes) if side == 0 else side * nodes
+            nodes = linear.turn(nodes) if side == 0 else side * nodes
             values, every = linear.withPieces(nodes), np.tile(ofEach, len(linear.WITH_PIECES[elements.corners]))
             shares = linear.shareWithin(values, every) if side == 0 else 1 - linear.shareBelow(values, every)
             coarse, fine[part] = linear.ofWholeAndPieces(shares, elements.corners)
@@ -345,7 +345,7 @@ class Field:
             value, isFound = curve.find(np.array([wanted]))
             isAll = least < 0 and most > top
             if isFound.all() or isAll:
-                pieces, corners = linear.withPieces(linear.turned(values)), elements.corners
+                pieces, corners = linear.withPieces(linear.turn(values)), elements.corners
                 shares = linear.shareWithin(pieces, np.full(pieces.shape[1], value))
                 coarse, fine = linear.ofWholeAndPieces(shares, corners)
                 differences = (fine - coarse) * sizes

@@ -157,7 +157,7 @@ def _narrow(
         for number in np.unique(ofMiddles).tolist():
             own = np.flatnonzero(ofMiddles == number)
             if side:
-                found[own] = side * sampler.signedAt(number, middles[own])
+                found[own] = side * sampler.measureAt(number, middles[own])
             top = int(own[found[own].argmax()])
             if found[top] > lowest[number]:
                 lowest[number], best[number] = found[top], middles[top]

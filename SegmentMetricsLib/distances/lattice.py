@@ -121,10 +121,10 @@ class CellTables:
         """
         with self._lock:  # a second thread uses the table made by the first
             if ranks not in self._tables:
-                self._tables[ranks] = self._made(self.steps[self.order[ranks.start : ranks.stop]])
+                self._tables[ranks] = self._make(self.steps[self.order[ranks.start : ranks.stop]])
         return self._tables[ranks]
 
-    def _made(self, steps: np.ndarray) -> np.ndarray:
+    def _make(self, steps: np.ndarray) -> np.ndarray:
         """Return the squared distances (r * p * 256,) in mm2 from positions to all cases steps (r, p, 3) away.
 
         A place and its mirror images in the middle of the cell are equally far from the mirror images of a triangle. So
@@ -231,7 +231,7 @@ class Lattice:
         rows, numbers, _ = cellcases.trianglesIn(own.take(cells))
         return cells.take(rows) + source * len(own), numbers
 
-    def measured(
+    def measure(
         self, homes: np.ndarray, triangles: np.ndarray, weights: tuple[tuple[int, ...], ...]
     ) -> tuple[np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
         """Return the signed distances (n,) in mm at the distinct places on triangles (m,) in cells (m,).
@@ -329,7 +329,7 @@ class Lattice:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return squared distances (n,) in mm2 to the boundary of a mask, and the indices (m,) of those not final.
 
-        These points are left for the search. cells, numbers: (n,) as for lookedUp().
+        These points are left for the search. cells, numbers: (n,) as for lookUp().
         """
         best, active = np.full(len(cells), np.inf, np.float32), np.arange(len(cells))
         block = range(0)
@@ -339,14 +339,14 @@ class Lattice:
             for part in chunks(len(active), together):
                 chosen = active[part]
                 number = numbers.take(chosen)
-                squared = self.lookedUp(cells.take(chosen), number, block, tables).min(axis=0)
+                squared = self.lookUp(cells.take(chosen), number, block, tables).min(axis=0)
                 value = np.minimum(best.take(chosen), squared, out=squared)
                 best[chosen] = value
                 left.append(chosen.compress(value > tables.gaps[block.stop].take(number)))
             active = np.concatenate(left)
         return best, active
 
-    def lookedUp(self, cells: np.ndarray, numbers: np.ndarray, ranks: range, tables: CellTables) -> np.ndarray:
+    def lookUp(self, cells: np.ndarray, numbers: np.ndarray, ranks: range, tables: CellTables) -> np.ndarray:
         """Return the squared distances (r, n) in mm2 of points to a mask, looked up in the tables of a block of ranks.
 
         cells: (n,) of the mask in which the positions (n,), given by number, lie; those of the second mask follow those

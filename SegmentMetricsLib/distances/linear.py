@@ -20,7 +20,7 @@ BINS = 512
 SIZE_ROUNDING = 1e-12
 
 
-def ordered(values: np.ndarray) -> tuple[np.ndarray, ...]:
+def sortCorners(values: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the values (corners, n) as one array (n,) per corner, the smallest values of all elements first."""
     first, second = np.minimum(values[0], values[1]), np.maximum(values[0], values[1])
     if len(values) == 2:
@@ -30,7 +30,7 @@ def ordered(values: np.ndarray) -> tuple[np.ndarray, ...]:
 
 def shareBelow(values: np.ndarray, limit: np.ndarray) -> np.ndarray:
     """Return the share of every element on which the function is at most its limit (n,)."""
-    low, *middle, high = ordered(values)
+    low, *middle, high = sortCorners(values)
     result = (high <= limit).astype(float)
     crossed = np.flatnonzero((low < limit) & (limit < high))
     low, high, limit = low[crossed], high[crossed], limit[crossed]
@@ -57,7 +57,7 @@ def shareWithin(values: np.ndarray, limit: np.ndarray) -> np.ndarray:
 def meanMagnitude(values: np.ndarray) -> np.ndarray:
     """Return the mean of the absolute value of the function over every element."""
     result = np.abs(values.sum(axis=0)) / len(values)
-    ascending = ordered(values)
+    ascending = sortCorners(values)
     crossed = np.flatnonzero((ascending[0] < 0) & (ascending[-1] > 0))
     if not len(crossed):
         return result
@@ -75,7 +75,7 @@ def meanMagnitude(values: np.ndarray) -> np.ndarray:
     return result
 
 
-def turned(nodes: np.ndarray) -> np.ndarray:
+def turn(nodes: np.ndarray) -> np.ndarray:
     """Return values at the nodes (., c) of elements, negated for elements where their sum is negative."""
     return nodes * np.copysign(1.0, np.add.reduce(nodes, axis=0))
 
@@ -111,7 +111,7 @@ class SizeCurve:
 
     def __init__(self, values: np.ndarray, sizes: np.ndarray, below: float, least: float, most: float):
         self.least, corners = least, 2 if len(values) == 3 else 3
-        ascending = np.stack(ordered(withPieces(turned(values))))
+        ascending = np.stack(sortCorners(withPieces(turn(values))))
         count = len(WITH_PIECES[corners]) - 1
         sizes = np.concatenate([sizes / -3, np.tile(sizes * 4 / 3 / count, count)])
         # a piece that reaches below 0 counts twice, as it is and negated, less its whole size once

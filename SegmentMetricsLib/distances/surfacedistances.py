@@ -80,15 +80,15 @@ class DirectedDistances:
         """
         largest, place = self.field.largest(self.number)
         # the largest distance of all is the result if it is known to lie on this side
-        signed = self.field.sampler.signedAt(self.number, place[None])[0]
-        if signed * self.sign * side > 0 and self.reached(side) > 0 and self.reached(side) >= self.reached(-side):
+        signed = self.field.sampler.measureAt(self.number, place[None])[0]
+        if signed * self.sign * side > 0 and self.reach(side) > 0 and self.reach(side) >= self.reach(-side):
             return largest, place
         found, place = self.field.largest(self.number, side * self.sign, known)
         # no distance on one side exceeds the largest of all, which usually has a tighter bound
         (lower, upper), (_, most) = found.bounds, largest.bounds
         return Bounded(found, lower, max(lower, min(upper, max(most, known)))), place
 
-    def reached(self, side: int) -> float:
+    def reach(self, side: int) -> float:
         """Return a lower bound of the largest signed distance in mm toward one side (1 or -1)."""
         high = self.field.base.signedRange(side * self.sign)[1][self.rows]
         return float(high.max(initial=0.0 if self.field.shared[self.number] else -np.inf))
@@ -240,7 +240,7 @@ class SurfaceDistances:
         """Whether signs distinguish inside from outside, as both boundaries are closed."""
         return all(direction.surface.isClosed for direction in self.directions)
 
-    def exchanged(self) -> SurfaceDistances:
+    def exchange(self) -> SurfaceDistances:
         """Return the same distances with reference and test exchanged. Distances to an open boundary have no sign."""
         toTest, toReference = (
             replace(one, sign=-one.sign if other.surface.isClosed else one.sign)
@@ -282,7 +282,7 @@ class BoundaryPair:
         """Leave out the search trees, which are rebuilt in the other process."""
         return {**self.__dict__, "_searches": {}}
 
-    def exchanged(self) -> BoundaryPair:
+    def exchange(self) -> BoundaryPair:
         """Return the pair with reference and test exchanged, which shares the search trees."""
         pair = BoundaryPair(self.surfaces[1], self.surfaces[0], self._reach)
         pair._searches = self._searches

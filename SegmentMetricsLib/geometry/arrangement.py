@@ -81,7 +81,7 @@ def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
     return np.concatenate([points, new]), np.stack([point[:-1], point[1:]], axis=1)[inLine]
 
 
-def unshared(cells: np.ndarray) -> np.ndarray:
+def dropShared(cells: np.ndarray) -> np.ndarray:
     """Return the line segments (m, 2) that occur an odd number of times, once each, in their original order."""
     _, first, counts = np.unique(np.sort(cells, axis=1), axis=0, return_index=True, return_counts=True)
     return cells[np.sort(first[counts % 2 == 1])]

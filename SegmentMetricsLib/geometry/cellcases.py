@@ -129,19 +129,19 @@ def mirrorImages() -> np.ndarray:
     """
     triangles, images = caseTriangles()[0], mirroredTriangles()
     numbers = {rank: number for number, rank in enumerate(_ranks(images))}
-    rows = [[numbers[rank] for rank in _ranks(_mirrored(triangles, mirror))] for mirror in range(8)]
+    rows = [[numbers[rank] for rank in _ranks(_mirror(triangles, mirror))] for mirror in range(8)]
     return np.concatenate([rows, np.full((8, 1), len(images))], axis=1)
 
 
 @lru_cache(maxsize=1)
 def mirroredTriangles() -> np.ndarray:
     """Return the triangles (196, 3, 3) of all cases and all of their mirror images, most of which are triangles too."""
-    every = np.concatenate([_mirrored(caseTriangles()[0], mirror) for mirror in range(8)])
+    every = np.concatenate([_mirror(caseTriangles()[0], mirror) for mirror in range(8)])
     _, first = np.unique(_ranks(every), return_index=True)
     return every[np.sort(first)]
 
 
-def _mirrored(triangles: np.ndarray, mirror: int) -> np.ndarray:
+def _mirror(triangles: np.ndarray, mirror: int) -> np.ndarray:
     """Return triangles (t, 3, 3) in cell coordinates 0..1, mirrored in its middle along the axes of bits."""
     return np.where([mirror >> axis & 1 for axis in range(3)], 1 - triangles, triangles)
 

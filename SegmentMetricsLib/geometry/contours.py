@@ -91,15 +91,15 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     repairs: tuple[str, ...] = ()
     if len(different) < len(loops):
         repairs += (f"contours that repeat another were left out ({len(loops) - len(different)})",)
-    return oriented(uncrossed(Surface(points, cells, normal, repairs=repairs)))
+    return orient(uncross(Surface(points, cells, normal, repairs=repairs)))
 
 
-def uncrossed(surface: Surface) -> Surface:
+def uncross(surface: Surface) -> Surface:
     """Return contours as the plain boundary of the area inside an odd number of them; `repairs` lists the changes."""
     axes = planeAxes(cast(np.ndarray, surface.normal))
     flat = surface.points @ axes
     positions, cells = arrangement.cutAtCrossings(flat, surface.cells)
-    kept = arrangement.unshared(cells)
+    kept = arrangement.dropShared(cells)
     if cells is surface.cells and len(kept) == len(cells):
         return surface
     if not len(kept):
@@ -151,7 +151,7 @@ def planeAxes(normal: np.ndarray) -> np.ndarray:
     return np.stack([u, np.cross(normal, u)], axis=1)
 
 
-def oriented(surface: Surface) -> Surface:
+def orient(surface: Surface) -> Surface:
     """Return the contours with every segment directed so that the inside is on its left, holes included.
 
     A place is inside if an odd number of contours encloses it.

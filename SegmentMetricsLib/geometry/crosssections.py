@@ -137,14 +137,14 @@ def ofVoxels(mask: Mask, axis: int = 2) -> CrossSections:
     if mask.isEmpty:
         nothing = np.zeros(0, np.int64)
         return CrossSections(grid, np.zeros((0, 2)), np.zeros((0, 2)), nothing, nothing, nothing, isOfPixels=True)
-    pixels, outward, slices, first = traced(mask, axis, joined=False)
+    pixels, outward, slices, first = trace(mask, axis, joined=False)
     after = np.arange(1, len(slices) + 1)
     after[np.append(first[1:], len(slices)) - 1] = first
     places = pixels + outward / 2
     return CrossSections(grid, places, places[after], slices, np.arange(len(slices)), after, isOfPixels=True)
 
 
-def traced(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def trace(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the pixel sides between inside and outside of a non-empty mask, in order along each contour.
 
     axis: across the slices. joined: whether pixels that share a corner are connected. Returns for every side the inside

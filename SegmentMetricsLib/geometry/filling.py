@@ -28,7 +28,7 @@ JOINED, CUT, EXCLUSIVE = "joined", "cut", "exclusive"
 BEYOND, AROUND = 0.1, 0.25
 
 
-def filled(start: np.ndarray, end: np.ndarray, shape: tuple[int, int], isFair: bool = False) -> np.ndarray:
+def fill(start: np.ndarray, end: np.ndarray, shape: tuple[int, int], isFair: bool = False) -> np.ndarray:
     """Return whether pixels [row, column] have their center inside closed contours.
 
     start, end: (n, 2) column and row, in pixels, where their line segments start and end. A contour that goes to a hole
@@ -42,7 +42,7 @@ def filled(start: np.ndarray, end: np.ndarray, shape: tuple[int, int], isFair: b
     return _between(changes).T
 
 
-def filledSolid(points: np.ndarray, cells: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
+def fillSolid(points: np.ndarray, cells: np.ndarray, shape: tuple[int, int, int]) -> np.ndarray:
     """Return whether voxels [k, j, i] have their center inside closed surfaces.
 
     points: (n, 3) voxel indices i, j, k, all above -1. cells: (m, 3) point indices of triangles, an even number of them
@@ -98,7 +98,7 @@ def _switch(
     """Toggle the first center behind each crossing of a segment with a line of centers.
 
     changes: (depth, lines). lines: (n,) the first of the `width` lines next to each other that a segment may cross.
-    start, end: (2, n) where it starts and ends, across the lines and along them. isFair: as for filled().
+    start, end: (2, n) where it starts and ends, across the lines and along them. isFair: as for fill().
     """
     swapped = start[0] > end[0]
     low, high = np.where(swapped, end, start), np.where(swapped, start, end)
@@ -135,7 +135,7 @@ def _between(changes: np.ndarray) -> np.ndarray:
     return changes.view(bool)
 
 
-def combined(parts: Sequence[np.ndarray], exclusive: Collection[int] = ()) -> tuple[np.ndarray, frozenset[str]]:
+def combine(parts: Sequence[np.ndarray], exclusive: Collection[int] = ()) -> tuple[np.ndarray, frozenset[str]]:
     """Return the pixels [row, column] enclosed by the contours of one slice together, and their irregularities.
 
     A contour inside another is a hole, one inside a hole is an island again, even if it reaches slightly beyond. The
@@ -148,7 +148,7 @@ def combined(parts: Sequence[np.ndarray], exclusive: Collection[int] = ()) -> tu
     others = [parts[number] for number in order if number in exclusive]
     plain = _different([parts[number] for number in order if number not in exclusive])
     total, isOdd = _either(plain, shape)
-    total, odd = _nested(plain, shape) if isOdd else (total, frozenset())
+    total, odd = _nest(plain, shape) if isOdd else (total, frozenset())
     remaining, isOdd = _either(others, shape)
     if isOdd or len(_different(others)) < len(others):
         odd |= {EXCLUSIVE}
@@ -176,7 +176,7 @@ def _either(parts: Sequence[np.ndarray], shape: tuple[int, ...]) -> tuple[np.nda
     return total, isOdd
 
 
-def _nested(parts: Sequence[np.ndarray], shape: tuple[int, ...]) -> tuple[np.ndarray, frozenset[str]]:
+def _nest(parts: Sequence[np.ndarray], shape: tuple[int, ...]) -> tuple[np.ndarray, frozenset[str]]:
     """Return the pixels enclosed by contours some of which cross, and how they cross: JOINED, CUT or both.
 
     parts: the pixels of each, largest first. Contours at the same nesting depth are joined.

@@ -133,7 +133,7 @@ class Grid:
         if any(a > b for a, b in zip(low, high, strict=True)):
             return None
         matrix = RAS_FROM_LPS @ np.reshape(numbers[:16], (4, 4))
-        return Grid((1, 1, 1), matrix).resized(low, high)
+        return Grid((1, 1, 1), matrix).resize(low, high)
 
     @property
     def worldSteps(self) -> np.ndarray:
@@ -264,15 +264,15 @@ class Grid:
         """Return the slice of the grid with an index along an axis as a planar grid."""
         low, high = np.zeros(3, int), np.array(self.size) - 1
         low[axis] = high[axis] = index
-        slab = self.resized(low, high)
+        slab = self.resize(low, high)
         return Grid(slab.size, slab.matrix, planar=True)
 
-    def resized(self, low, high) -> Grid:
+    def resize(self, low, high) -> Grid:
         """Return the grid on the same lattice from voxel index low to high (both included)."""
         i, j, k = (int(b - a + 1) for a, b in zip(low, high, strict=True))
         return Grid((i, j, k), self.matrix @ translation(low), self.planar)
 
-    def divided(self, parts: Sequence[int]) -> Grid:
+    def divide(self, parts: Sequence[int]) -> Grid:
         """Return the grid with every voxel divided into as many parts along i, j, k, at its place."""
         matrix = np.eye(4)
         matrix[:3, :3] /= parts
@@ -280,7 +280,7 @@ class Grid:
         i, j, k = (size * number for size, number in zip(self.size, parts, strict=True))
         return Grid((i, j, k), self.matrix @ matrix, self.planar)
 
-    def grownTo(self, points: np.ndarray) -> Grid:
+    def growTo(self, points: np.ndarray) -> Grid:
         """Return the grid extended by as many voxels as needed for its voxels to contain LPS points (n, 3)."""
         index = self.toIndex(points)
         # a point on the border of a voxel lies in it, whatever rounding says
@@ -288,7 +288,7 @@ class Grid:
         last = np.maximum(np.array(self.size) - 1, np.ceil(index.max(axis=0) - 0.5 - 1e-6).astype(int))
         if self.flatAxis is not None:
             first[self.flatAxis] = last[self.flatAxis] = 0
-        return self.resized(first, last)
+        return self.resize(first, last)
 
     def __eq__(self, other) -> bool:
         if not isinstance(other, Grid):
@@ -352,4 +352,4 @@ def gridAround(points: np.ndarray, axes: np.ndarray, origin: np.ndarray, margin:
     matrix = np.eye(4)
     matrix[:3, :3] = axes
     matrix[:3, 3] = origin
-    return Grid((1, 1, 1), matrix).resized(low, high)
+    return Grid((1, 1, 1), matrix).resize(low, high)

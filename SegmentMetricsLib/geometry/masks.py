@@ -162,7 +162,7 @@ class Mask:
         """(8, 3) LPS corners of the bounding box, mm; (0, 3) when empty."""
         if self.isEmpty:
             return np.zeros((0, 3))
-        return self.grid.resized(self.low, self.high).corners()
+        return self.grid.resize(self.low, self.high).corners()
 
     def cornersAlong(self, grid: Grid) -> np.ndarray:
         """Return the 8 LPS corners (8, 3) in mm of the smallest box along a grid's axes that contains all voxels.
@@ -187,13 +187,13 @@ class Mask:
         """Return the mask of the voxels whose membership is at least `level`."""
         return Mask.fromArray(self.voxels >= level, self.grid, self.offset)
 
-    def divided(self, parts: Sequence[int]) -> Mask:
+    def divide(self, parts: Sequence[int]) -> Mask:
         """Return the mask with every voxel divided into as many parts along i, j, k, which are what the voxel is."""
         voxels = self.voxels
         for axis, number in enumerate(reversed(parts)):
             voxels = np.repeat(voxels, number, axis)
         i, j, k = (first * number for first, number in zip(self.offset, parts, strict=True))
-        return Mask(voxels, (i, j, k), self.grid.divided(parts))
+        return Mask(voxels, (i, j, k), self.grid.divide(parts))
 
     def without(self, other: Mask) -> Mask:
         """Return the mask without the voxels of another one, which is resampled if it lies on another lattice."""
@@ -249,7 +249,7 @@ class Mask:
 
         isFuzzy = self.voxels.dtype.kind == "f"
         # memberships fade to 0 beyond the outermost voxels
-        reached = self.grid.resized(self.low - isFuzzy, self.high + isFuzzy)
+        reached = self.grid.resize(self.low - isFuzzy, self.high + isFuzzy)
         index = grid.toIndex(reached.corners())
         low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)
         # output index [k, j, i] -> world -> index [k, j, i] into self.voxels

@@ -12,7 +12,7 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
 from ..base.errors import InputError
-from ..base.texts import counted
+from ..base.texts import pluralize
 from . import cellcases, contours, orientation
 from .caps import haveArea, withoutCaps
 from .grids import requireScale
@@ -205,18 +205,18 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     if surface.isEmpty:
         raise InputError("The surface has no triangle with an area.")
     if surface.openEdges:
-        closer = _ofTriangles(*_merged(output), given=given)
+        closer = _ofTriangles(*_mergeNear(output), given=given)
         if not closer.isEmpty and closer.openEdges < surface.openEdges:
             return closer
     return surface
 
 
-def _merged(triangles: vtkPolyData) -> tuple[vtkPolyData, tuple[str, ...]]:
+def _mergeNear(triangles: vtkPolyData) -> tuple[vtkPolyData, tuple[str, ...]]:
     """Return triangles with nearly equal points merged, and a description of that for `repairs`."""
     reach = NEAR * triangles.GetLength()
     merged = cleanTriangles(triangles, reach)
     number = triangles.GetNumberOfPoints() - merged.GetNumberOfPoints()
-    return merged, (f"{counted(number, 'point was', 'points were')} merged with one nearer than {reach:.1g} mm",)
+    return merged, (f"{pluralize(number, 'point was', 'points were')} merged with one nearer than {reach:.1g} mm",)
 
 
 def _ofTriangles(triangles: vtkPolyData, repairs: tuple[str, ...] = (), given: int = 0) -> Surface:
@@ -224,9 +224,9 @@ def _ofTriangles(triangles: vtkPolyData, repairs: tuple[str, ...] = (), given: i
     points, cells = vtk_to_numpy(triangles.GetPoints().GetData()).astype(float), triangleIndices(triangles)
     dropped = given - int(np.count_nonzero(haveArea(points, cells)))
     if dropped > 0:
-        repairs += (f"{counted(dropped, 'triangle without area was', 'triangles without area were')} left out",)
+        repairs += (f"{pluralize(dropped, 'triangle without area was', 'triangles without area were')} left out",)
     surface = Surface(points, withoutCaps(points, cells), repairs=repairs)
-    return surface if surface.isEmpty else orientation.oriented(surface)
+    return surface if surface.isEmpty else orientation.orient(surface)
 
 
 def _requireKnownPoints(polyData: vtkPolyData) -> None:
@@ -238,7 +238,7 @@ def _requireKnownPoints(polyData: vtkPolyData) -> None:
                 raise InputError("The surface has triangles or lines between points that do not exist.")
 
 
-def transformed(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -> Surface:
+def transform(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -> Surface:
     """Return the boundary with its points moved by a function of points (n, 3); normals stay outward if mirrored."""
     points = np.asarray(toWorld(surface.points), float)
     # not a copy of a mask's surface, which is no longer one
@@ -246,7 +246,7 @@ def transformed(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -
         points, surface.cells, None, surface.openEdges, surface.nonManifoldEdges, surface.repairs, defect=surface.defect
     )
     if moved.dimension == 2:
-        return contours.oriented(moved)
+        return contours.orient(moved)
     return replace(moved, cells=np.ascontiguousarray(moved.cells[:, ::-1])) if moved.volume < 0 else moved
 
 

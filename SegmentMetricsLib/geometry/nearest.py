@@ -103,7 +103,7 @@ class NearestTriangles:
                 numbers[rows] = self._nearestOf(points[rows], *self._ofAllCorners(points[rows]))
         else:
             for rows in chunks(len(points), SEARCHED):
-                numbers[rows] = self._found(points[rows], FEW_CORNERS)
+                numbers[rows] = self._find(points[rows], FEW_CORNERS)
         if self._rest is None:
             return numbers
         # long triangles may be nearer
@@ -176,7 +176,7 @@ class NearestTriangles:
         squared: (n,) mm2; None for the distances to the nearest corners, which the nearest triangles do not exceed.
         """
         # relative to the squared distances of the points from the origin
-        away = _lifted(points, 1.0) @ self._products
+        away = _lift(points, 1.0) @ self._products
         own = dot(points.T, points.T)
         limits = away.min(axis=1) if squared is None else squared - own
         limits += ROUNDING * (own + self._products[3].max())
@@ -190,7 +190,7 @@ class NearestTriangles:
 
     def _ball(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return centers (n, 4) and radii (n,) of balls that hold the corners of triangles within squared distances."""
-        return _lifted(points, 0.0), np.sqrt(squared + self._largest) * (1 + ROUNDING)
+        return _lift(points, 0.0), np.sqrt(squared + self._largest) * (1 + ROUNDING)
 
     def _cornersWithin(self, points: np.ndarray, squared: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the same as _ofAllCorners(), from the search tree."""
@@ -198,11 +198,11 @@ class NearestTriangles:
         owners = np.repeat(np.arange(len(near)), [len(found) for found in near])
         return owners, np.concatenate([np.zeros(0, np.intp), *near]).astype(np.intp)
 
-    def _found(self, points: np.ndarray, count: int) -> np.ndarray:
+    def _find(self, points: np.ndarray, count: int) -> np.ndarray:
         """Return the number of the triangle next to each point (n, 3). count: corners to search first."""
         slots = np.arange(1, min(count, self._tree.n) + 1)
         # on one thread: for this number of points, starting threads takes longer than they save
-        raised, near = self._tree.query(_lifted(points, 0.0), k=slots)
+        raised, near = self._tree.query(_lift(points, 0.0), k=slots)
         raised *= raised
         numbers, limits = np.empty(len(points), np.int64), np.empty(len(points))
         for chosen in chunks(len(points), CHUNK):
@@ -211,7 +211,7 @@ class NearestTriangles:
         isOpen = (raised[:, -1] <= limits) & (count < self._tree.n)
         left = points[isOpen]
         if len(left) and count < MANY_CORNERS:
-            numbers[isOpen] = self._found(left, MANY_CORNERS)
+            numbers[isOpen] = self._find(left, MANY_CORNERS)
         elif len(left):
             limits, rows = limits[isOpen] - self._largest, np.flatnonzero(isOpen)
             for block in self._blocks(left, limits):
@@ -284,7 +284,7 @@ class NearestTriangles:
         np.minimum.at(numbers, owners.take(nearest), triangles.take(nearest))
 
 
-def _lifted(points: np.ndarray, height: float) -> np.ndarray:
+def _lift(points: np.ndarray, height: float) -> np.ndarray:
     """Return points (n, 3) with a height as fourth coordinate, (n, 4)."""
     lifted = np.full((len(points), 4), height)
     lifted[:, :3] = points

@@ -29,16 +29,16 @@ class NearPoints:
     def nearest(self, places: np.ndarray) -> np.ndarray:
         """Return the number of the point next to each place (k, 3)."""
         if len(places) * len(self._points) <= EVERY:
-            return np.concatenate([np.zeros(0, np.int64), *(some.argmin(axis=1) for some in self._squared(places))])
+            return np.concatenate([np.zeros(0, np.int64), *(some.argmin(axis=1) for some in self._squares(places))])
         return self._tree.query(places - self._center)[1]
 
     def within(self, places: np.ndarray, radius: float) -> list[np.ndarray]:
         """Return the numbers (m,) of the points within a radius of each place (k, 3), ascending."""
         if len(places) * len(self._points) <= EVERY:
-            return [np.flatnonzero(row <= radius**2) for some in self._squared(places) for row in some]
+            return [np.flatnonzero(row <= radius**2) for some in self._squares(places) for row in some]
         return [np.sort(np.array(found)) for found in self._tree.query_ball_point(places - self._center, radius)]
 
-    def _squared(self, places: np.ndarray) -> Iterator[np.ndarray]:
+    def _squares(self, places: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the squared distances (., n) of some of the places (k, 3) from all points."""
         columns = np.ascontiguousarray(self._points.T)
         for chosen in chunks(len(places), max(1, AT_ONCE // len(self._points))):

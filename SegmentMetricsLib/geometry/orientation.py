@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.texts import counted
+from ..base.texts import pluralize
 from .closest import ClosestSurface
 from .parts import components
 from .surfaces import Surface
@@ -105,7 +105,7 @@ def withoutOpposites(cells: np.ndarray) -> np.ndarray:
     return cells[~(isLater & isPaired & isOdd[parts] & ~isOpened[parts])]
 
 
-def oriented(surface: Surface) -> Surface:
+def orient(surface: Surface) -> Surface:
     """Return the surface with its triangles facing outward (into cavities), its open and non-manifold edges counted.
 
     Repairs are added to `repairs`; `defect` is the reason why a closed surface has no inside. Open surfaces and those
@@ -117,7 +117,7 @@ def oriented(surface: Surface) -> Surface:
             cells = remove(surface.cells)
             repeated = len(surface.cells) - len(cells)
             if repeated:
-                what = counted(
+                what = pluralize(
                     repeated, f"triangle that repeats another{way} was", f"triangles that repeat another{way} were"
                 )
                 surface = replace(surface, cells=cells, repairs=(*surface.repairs, f"{what} left out"))
@@ -136,7 +136,7 @@ def oriented(surface: Surface) -> Surface:
         if found is None:
             return replace(surface, defect=ONE_SIDED)
         turned = found
-        consistent = replace(surface, cells=flipped(surface.cells, turned))
+        consistent = replace(surface, cells=flip(surface.cells, turned))
         edges = Edges.of(consistent.cells)
         if not edges.areBalanced:
             return replace(surface, defect=ONE_SIDED)
@@ -152,7 +152,7 @@ def oriented(surface: Surface) -> Surface:
         way = "inward" if turned.all() else "the wrong way"
         were = "was" if number == 1 else "were"
         repairs = (*surface.repairs, f"{count} triangles faced {way} and {were} turned")
-        result = replace(surface, cells=flipped(surface.cells, turned), repairs=repairs)
+        result = replace(surface, cells=flip(surface.cells, turned), repairs=repairs)
     if abs(result.volume) <= FLATNESS * result.sizes.sum() ** 1.5:
         return replace(surface, defect=FLAT)
     if doublyCoveredShare(result) > MOST_DOUBLY_COVERED:
@@ -160,7 +160,7 @@ def oriented(surface: Surface) -> Surface:
     return result
 
 
-def flipped(cells: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def flip(cells: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Return triangles (m, 3) with the chosen ones (m,) turned over."""
     return np.ascontiguousarray(np.where(chosen[:, None], cells[:, ::-1], cells))
 

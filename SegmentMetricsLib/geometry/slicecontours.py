@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from ..base.progress import checkpoint
-from .crosssections import CrossSections, cycles, traced
+from .crosssections import CrossSections, cycles, trace
 from .grids import Grid, roundIndex
 from .masks import Mask
 from .surfaces import Surface
@@ -57,7 +57,7 @@ class Contour:
         """(2,) center of mass of the line."""
         return self.lengths @ (self.points + self.steps / 2) / self.lengths.sum()
 
-    def resampled(self, step: float, start: int = 0) -> np.ndarray:
+    def resample(self, step: float, start: int = 0) -> np.ndarray:
         """Return points (m, 2) at equal steps along the contour, no longer than `step`, from its point `start` on."""
         lengths = np.roll(self.lengths, -start)
         points = np.roll(self.points, -start, axis=0)
@@ -146,7 +146,7 @@ def chains(mask: Mask, planes: Planes) -> dict[int, list[Chain]]:
 
     Pixels that share a corner are connected. Holes are left out.
     """
-    pixels, outward, slices, starts = traced(mask, planes.axis, joined=True)
+    pixels, outward, slices, starts = trace(mask, planes.axis, joined=True)
     # the same contours twice: those between the pixels show which are holes
     between, through = (_bySlice(p, slices, starts, planes) for p in (pixels + outward / 2, pixels.astype(float)))
     return {
@@ -205,7 +205,7 @@ def ofSections(sections: CrossSections, planes: Planes) -> dict[int, list[Contou
 
 
 def _firstTraced(contour: Contour) -> int:
-    """Return the index of the point at which traced() would begin a contour, given in pixels, if it runs around pixels.
+    """Return the index of the point at which trace() would begin a contour, given in pixels, if it runs around pixels.
 
     Among equally good starting points, the first one of a contour is chosen, so it must not depend on how the contour
     was made.

@@ -12,7 +12,7 @@ import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, asPath
-from ..base.texts import commaSeparated, counted
+from ..base.texts import commaSeparated, pluralize
 from ..geometry.grids import Grid
 from ..model.dose import Dose
 from .dicom.opening import isDicom, patientOf, read, readNamed, textOf
@@ -62,7 +62,7 @@ def readDose(
     paths = [asPath(one, "The dose") for one in ([given] if isinstance(given, (str, os.PathLike)) else given)]
     weights = [1.0] * len(paths) if weights is None else list(weights)
     if len(weights) != len(paths):
-        raise InputError(f"There are {counted(len(weights), 'weight')} for {counted(len(paths), 'dose')}.")
+        raise InputError(f"There are {pluralize(len(weights), 'weight')} for {pluralize(len(paths), 'dose')}.")
     owner = paths[0] if len(paths) == 1 else paths[0].parent
     try:
         if len(paths) == 1 and owner.is_dir():
@@ -153,7 +153,7 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
         total += weight * own
     times = [f"{weight:g} x " if weight != 1 else "" for weight in weights]
     named = commaSeparated([f"{factor}{path.name}" for factor, path in zip(times, paths, strict=True)])
-    what = f"the sum of {counted(len(paths), 'file')}: {named}" if len(paths) > 1 else named
+    what = f"the sum of {pluralize(len(paths), 'file')}: {named}" if len(paths) > 1 else named
     remark = f"The dose is {what}."
     others = [text for dose in doses for text in dose.remarks if "effective" in text]
     return replace(finest, values=total, file=str(paths[0].parent), remarks=(remark, *others))
@@ -213,7 +213,7 @@ def _numbers(dataset, name: str, count: int | None = None) -> np.ndarray:
     numbers = np.array(dataset[name].value, float).reshape(-1)
     needed = count or len(numbers)
     if len(numbers) != needed or not np.isfinite(numbers).all():
-        raise InputError(f"the element {name} is {textOf(dataset, name)}, instead of {counted(needed, 'number')}.")
+        raise InputError(f"the element {name} is {textOf(dataset, name)}, instead of {pluralize(needed, 'number')}.")
     return numbers
 
 

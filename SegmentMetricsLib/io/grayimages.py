@@ -9,7 +9,7 @@ import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, asPath
-from ..base.texts import commaSeparated, counted
+from ..base.texts import commaSeparated, pluralize
 from ..geometry.grids import Grid
 from ..model.grayimages import GrayImage, shownValues
 from .dicom.opening import hashOf
@@ -89,7 +89,7 @@ def _fromSeries(path: Path) -> GrayImage:
         told = []
         for header, names in series[:MOST_SERIES]:
             title = " ".join(filter(None, (_text(header, MODALITY), _text(header, DESCRIPTION)))) or "image"
-            told.append(f"{title} ({counted(len(names), 'file')}, such as {Path(names[0]).name})")
+            told.append(f"{title} ({pluralize(len(names), 'file')}, such as {Path(names[0]).name})")
         raise InputError(
             f"this folder holds {len(series)} series of images: {commaSeparated(told)}; give a file of the one that is "
             "meant, or a folder with this one alone."
@@ -133,8 +133,8 @@ def _read(names: Sequence[str], header: SimpleITK.ImageFileReader) -> GrayImage:
     if others:
         which = "one image is" if len(others) == 1 else f"{len(others)} images are"
         remarks.append(
-            f"Of the series under the contours, {which} not shown: only {counted(len(stack), 'slice')} lie in one row, "
-            "each at a place of its own."
+            f"Of the series under the contours, {which} not shown: only {pluralize(len(stack), 'slice')} lie in one "
+            "row, each at a place of its own."
         )
     if len(stack) > 1:
         values, grid, remark = _inPlace(values, grid, stack)

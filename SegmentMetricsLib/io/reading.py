@@ -391,7 +391,7 @@ def _readMesh(path: Path, suffix: str) -> Structure:
         raise InputError("the mesh has no cells: no triangles and no contour lines.")
     surface = meshing.fromPolyData(polyData)
     if "SPACE=RAS" in note:  # Slicer's note; the default is LPS
-        surface = meshing.transformed(surface, lambda points: points * (-1, -1, 1))
+        surface = meshing.transform(surface, lambda points: points * (-1, -1, 1))
     return Structure(stemOf(path), givenSurface=surface, surfaceKind="imported", file=str(path))
 
 

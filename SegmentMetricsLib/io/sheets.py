@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..base.errors import InputError, raiseAny, requireText
-from ..base.texts import counted, oneLine
+from ..base.texts import oneLine, pluralize
 
 # Cell separators that spreadsheets use in different countries.
 SEPARATORS = (",", ";", "\t")
@@ -99,7 +99,7 @@ def readSheet(
         where = f"{source}, line {number}"
         mistake = None
         if len(row) > len(columns) and any(cell.strip() for cell in row[len(columns) :]):
-            there = counted(len(columns), "column")
+            there = pluralize(len(columns), "column")
             mistake = InputError(f"{where}: there are {len(row)} cells, but the heading has {there}.")
         cells = {name: cell.strip() for name, cell in zip(columns, row)}
         lines.append(Line({name: cells.get(name, "") for name in (*required, *optional)}, where, mistake))

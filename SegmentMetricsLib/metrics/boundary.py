@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import partial
 
 from ..base.errors import Undefined
-from ..distances.bounded import combined
+from ..distances.bounded import combine
 from ..distances.surfacedistances import SurfaceDistances, withTies
 from ..geometry import voxelization
 from ..geometry.masks import Mask
@@ -39,7 +39,7 @@ ofShare = partial(metric, best=1, empty=Empty.ZERO, isMain=True)
 def hausdorff(distances: SurfaceDistances) -> Value:
     """Largest distance from any place of one contour to the other contour."""
     toTest, toReference = (direction.largest for direction in distances.directions)
-    return Value(combined(max, toTest, toReference), toTest, toReference)
+    return Value(combine(max, toTest, toReference), toTest, toReference)
 
 
 @ofDistance(
@@ -66,7 +66,7 @@ def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value
     '3.053'
     """
     toTest, toReference = (direction.percentile(percentile) for direction in distances.directions)
-    return Value(combined(max, toTest, toReference), toTest, toReference)
+    return Value(combine(max, toTest, toReference), toTest, toReference)
 
 
 @ofDistance(
@@ -81,7 +81,7 @@ def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value
 def meanAverageSurfaceDistance(distances: SurfaceDistances) -> Value:
     """Mean distance to the other contour, averaged over the two directions."""
     toTest, toReference = (direction.mean for direction in distances.directions)
-    return Value(combined(lambda a, b: (a + b) / 2, toTest, toReference), toTest, toReference)
+    return Value(combine(lambda a, b: (a + b) / 2, toTest, toReference), toTest, toReference)
 
 
 @ofDistance(
@@ -96,7 +96,7 @@ def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Value:
     """Mean distance to the other contour over the area of both contours together."""
     sizes = [direction.totalSize for direction in distances.directions]
     toTest, toReference = (direction.mean for direction in distances.directions)
-    pooled = combined(lambda a, b: (a * sizes[0] + b * sizes[1]) / (sizes[0] + sizes[1]), toTest, toReference)
+    pooled = combine(lambda a, b: (a * sizes[0] + b * sizes[1]) / (sizes[0] + sizes[1]), toTest, toReference)
     return Value(pooled, toTest, toReference)
 
 
@@ -119,7 +119,7 @@ def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> 
     limit = withTies(tolerance)
     sizes = [direction.sizeWithin(limit) for direction in distances.directions]
     totals = [direction.totalSize for direction in distances.directions]
-    pooled = combined(lambda *parts: sum(parts) / sum(totals), *sizes)
+    pooled = combine(lambda *parts: sum(parts) / sum(totals), *sizes)
     toTest, toReference = (size / whole for size, whole in zip(sizes, totals))
     return Value(pooled, toTest, toReference)
 

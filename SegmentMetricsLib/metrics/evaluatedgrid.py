@@ -41,7 +41,7 @@ def extendVolume(
     if not (same or grid.planar or isParallel(home, grid)):
         # the structures as given, because resampled ones extend farther
         reached = np.concatenate([_reach(structure, home) for structure in structures])
-        grown = home.grownTo(reached) if len(reached) else home
+        grown = home.growTo(reached) if len(reached) else home
         return ChosenGrid(grown, name + RECOUNTED + (EXTENDED if grown.size != home.size else ""))
     index = grid.toIndex(home.corners())
     # as many voxels as fit, however the volume is offset from the lattice
@@ -53,7 +53,7 @@ def extendVolume(
     isLarger = (box[0] < low).any() or (box[1] > high).any()
     isCoarser = not np.isclose(home.voxelSize, grid.voxelSize, rtol=1e-6) and home.planar == grid.planar
     why = name + (RECOUNTED if isCoarser else "") + (EXTENDED if isLarger else "")
-    return ChosenGrid(grid.resized(*box), why)
+    return ChosenGrid(grid.resize(*box), why)
 
 
 def _reach(structure: Structure, home: Grid) -> np.ndarray:

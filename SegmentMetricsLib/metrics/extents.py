@@ -23,7 +23,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.texts import SettingPlace, counted
+from ..base.texts import SettingPlace, pluralize
 from ..geometry.grids import Grid
 from ..geometry.lateral import lateralOfMask, lateralOfSurface, maskWithin
 from ..geometry.parts import components
@@ -105,7 +105,7 @@ def _extentOf(slab: Slab, spans: list[tuple[float, float]], home: Grid | None) -
     }
     ends = {"normal": slab.normal.tolist(), "low": slab.low, "high": slab.high}
     description = {"choice": "common", **ends, "slices": slices, "beyond": beyond}
-    count = "" if slices is None else f"{counted(slices, 'slice')}, "
+    count = "" if slices is None else f"{pluralize(slices, 'slice')}, "
     left = " and ".join(f"{sum(ends):.1f} mm of the {which}" for which, ends in beyond.items())
     sentence = (
         f"Evaluated over the common extent only: {count}{slab.high - slab.low:.1f} mm; what lies beyond, {left}, "

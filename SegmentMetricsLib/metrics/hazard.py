@@ -250,7 +250,7 @@ def hazardField(pair: Pair) -> HazardField:
         box = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
     else:
         box = np.array(start), np.add(start, evaluated.size) - 1
-    lattices = tuple((g.matrix.tobytes(), g.size, g.planar) for g in (grid.resized(*box), evaluated))
+    lattices = tuple((g.matrix.tobytes(), g.size, g.planar) for g in (grid.resize(*box), evaluated))
     source = (pair.dose, pair.settings.prescription) if isOfDose else tuple(pair.criticals)
     key = source, kernelOf(pair.settings), grid.matrix.tobytes(), lattices
     field = _fields.get(key)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -23,9 +23,8 @@ from ..base.plain import storeAs
 from ..base.progress import checkpoint
 from ..geometry import voxelization
 from ..geometry.grids import Grid
-from ..geometry.masks import Mask, boxAround, finerFirst
+from ..geometry.masks import Mask, boxAround, finerFirst, slicesOf, union
 from ..geometry.parts import components, partsOf
-from ..geometry.ranges import levelsOf
 from ..geometry.sharedvolume import sharedVolume
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY, REFERENCE_AND_TEST
@@ -45,13 +44,13 @@ ROUNDING = 1e-9
 
 
 class Event(enum.Enum):
-    """What happened to a group of lesions that overlap, directly or through others."""
+    """What happened to a group of lesions that overlap, directly or through others; what needs a look comes first."""
 
     MISSED = "missed"  # one of the reference alone
     INVENTED = "invented"  # one of the test alone
     MIXED = "mixed"  # several of both
-    SPLIT = "split"  # one of the reference, several of the test
     MERGED = "merged"  # several of the reference, one of the test
+    SPLIT = "split"  # one of the reference, several of the test
     FOUND = "found"  # one of each
 
 
@@ -59,43 +58,33 @@ class Event(enum.Enum):
 class Lesions:
     """The lesions of one structure.
 
-    voxels: (n, 3) indices i, j, k on a grid, once for every lesion that has them. numbers: (n,) of these lesions, from
-    0. sizes: (m,) voxel counts of the lesions. omitted: how many were left out because they are too small.
-    areOverlapping: whether several have a voxel in common.
+    masks: of each, on one grid. omitted: how many were left out because they are too small. areOverlapping: whether
+    several have a voxel in common.
     """
 
-    voxels: np.ndarray
-    numbers: np.ndarray
-    sizes: np.ndarray
+    masks: tuple[Mask, ...]
     grid: Grid
     omitted: int = 0
     areOverlapping: bool = False
 
     @property
     def count(self) -> int:
-        return len(self.sizes)
+        return len(self.masks)
 
     @cached_property
-    def _rows(self) -> list[np.ndarray]:
-        order = np.argsort(self.numbers, kind="stable")
-        return np.split(order, np.cumsum(self.sizes)[:-1]) if self.count else []
+    def sizes(self) -> np.ndarray:
+        """(m,) voxel counts of the lesions."""
+        return np.array([mask.count for mask in self.masks], int)
 
-    def voxelsOf(self, lesions: Sequence[int]) -> np.ndarray:
-        """Return the voxels (n, 3) of some lesions together, each once."""
-        found = np.concatenate([np.zeros((0, 3), int), *(self.voxels[self._rows[lesion]] for lesion in lesions)])
-        return np.unique(found, axis=0) if self.areOverlapping and len(lesions) > 1 else found
-
-    def mask(self, lesions: Sequence[int]) -> Mask:
+    def mask(self, lesions: Iterable[int]) -> Mask:
         """Return the mask of some lesions together."""
-        return Mask.ofVoxels(self.voxelsOf(lesions), self.grid)
-
-    def volume(self, lesions: Sequence[int]) -> float:
-        """Return the volume of some lesions together in mm3 (mm2 on a plane)."""
-        return float(len(self.voxelsOf(lesions)) * self.grid.voxelSize)
+        some = [self.masks[lesion] for lesion in lesions]
+        return union(some) if some else Mask.empty(self.grid)
 
     def center(self, lesions: Sequence[int]) -> np.ndarray:
         """Return the LPS center of mass (3,) of some lesions together in mm."""
-        return self.grid.toWorld(self.voxelsOf(lesions).mean(axis=0)[None])[0]
+        mask = self.mask(lesions)
+        return self.grid.toWorld((np.argwhere(mask.voxels)[:, ::-1] + mask.low).mean(axis=0)[None])[0]
 
 
 @dataclass(frozen=True)
@@ -173,79 +162,47 @@ def ofMasks(masks: Sequence[Mask], whole: Mask, areNested: bool = False) -> Lesi
     whole: the mask of all of them; what it leaves out, such as a cavity in one of them, belongs to none. areNested:
     whether some are filled although others lie in their cavities, so that a voxel of several belongs to the smallest.
     """
-    found = [np.argwhere(mask.voxels)[:, ::-1] + mask.low for mask in masks if not mask.isEmpty]
-    if whole.isEmpty or not found:
-        return Lesions(np.zeros((0, 3), int), np.zeros(0, int), np.zeros(0, int), whole.grid)
-    sizes = np.array([len(some) for some in found])
-    voxels, numbers = np.concatenate(found), np.repeat(np.arange(len(found)), sizes)
-    isInside = ((voxels >= whole.low) & (voxels <= whole.high)).all(axis=1)
-    rows = np.flatnonzero(isInside)
-    places = (voxels[rows] - whole.low) @ np.cumprod([1, *(whole.high - whole.low + 1)[:2]])
-    isKept = whole.voxels.ravel()[places] > 0
-    rows, places = rows[isKept], places[isKept]
-    if areNested:
-        order = np.argsort(sizes[numbers[rows]], kind="stable")
-        rows = np.sort(rows[order[np.unique(places[order], return_index=True)[1]]])
-    areOverlapping = not areNested and len(np.unique(places)) < len(places)
-    _, anew, sizes = np.unique(numbers[rows], return_inverse=True, return_counts=True)
-    return Lesions(voxels[rows], anew, sizes, whole.grid, areOverlapping=areOverlapping)
-
-
-def withoutSmall(lesions: Lesions, fewest: float) -> Lesions:
-    """Return lesions without those of fewer voxels, and how many were left out."""
-    isKept = lesions.sizes >= fewest
-    stay, anew = isKept[lesions.numbers], np.cumsum(isKept) - 1
-    kept = (lesions.voxels[stay], anew[lesions.numbers[stay]], lesions.sizes[isKept])
-    return Lesions(*kept, lesions.grid, int((~isKept).sum()), lesions.areOverlapping)
+    grid, taken = whole.grid, np.zeros_like(whole.voxels)
+    found = [Mask.fromArray(mask.voxels & whole.block(mask.low, mask.high), grid, mask.low) for mask in masks]
+    for number in sorted(range(len(masks)), key=lambda number: masks[number].count) if areNested else ():
+        mask = found[number]
+        box = slicesOf(mask.low - whole.low, mask.high - whole.low)
+        found[number] = Mask.fromArray(mask.voxels > taken[box], grid, mask.low)
+        taken[box] |= mask.voxels
+    kept = tuple(mask for mask in found if not mask.isEmpty)
+    areOverlapping = bool(kept) and sum(mask.count for mask in kept) > union(kept).count
+    return Lesions(kept, grid, areOverlapping=areOverlapping)
 
 
 @quantity()
 def lesionOverlaps(lesions: tuple[Lesions, Lesions]) -> Overlaps:
     """Return how the lesions of both overlap: by their voxels on one grid, by volumes in mm3 on two."""
     reference, test = lesions
-    isOneGrid = reference.grid == test.grid
-    m, n = (one.sizes if isOneGrid else one.sizes * one.grid.voxelSize for one in (reference, test))
-    if reference.count and test.count:
-        pairs, shared = (_sharedVoxels if isOneGrid else _sharedVolumes)(reference, test)
-    else:
-        pairs, shared = np.zeros((0, 2), int), np.zeros(0, int)
-    found = Overlaps(m, n, pairs, shared, pairs)
-    if reference.areOverlapping or test.areOverlapping:
-        return replace(found, belong=pairs[_areBest(reference, test, pairs, found.ious)])
-    return found
-
-
-def _sharedVoxels(reference: Lesions, test: Lesions) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs (q, 2) of lesions on one grid that share voxels, and how many (q,)."""
-    low = np.minimum(reference.voxels.min(axis=0), test.voxels.min(axis=0))
-    size = np.maximum(reference.voxels.max(axis=0), test.voxels.max(axis=0)) - low + 1
-    strides = np.array([1, size[0], size[0] * size[1]])
-    places, searched = ((lesions.voxels - low) @ strides for lesions in (reference, test))
-    order = np.argsort(searched)
-    # every voxel of the reference with each lesion of the test that has it
-    voxel, rank = levelsOf(*(np.searchsorted(searched, places, side, sorter=order) for side in ("left", "right")))
-    joint = reference.numbers[voxel] * test.count + test.numbers[order[rank]]
-    found, shared = np.unique(joint, return_counts=True)
-    return np.stack(np.divmod(found, test.count), axis=1), shared
-
-
-def _sharedVolumes(reference: Lesions, test: Lesions) -> tuple[np.ndarray, np.ndarray]:
-    """Return the pairs (q, 2) of lesions on two grids that overlap, and the volumes (q,) in mm3 that they share."""
-    others = [test.mask([lesion]) for lesion in range(test.count)]
     # the box around each lesion of the test, among the voxels of the reference
-    seen = np.array([reference.grid.toIndex(other.corners()) for other in others])
+    seen = np.reshape([reference.grid.toIndex(mask.corners()) for mask in test.masks], (-1, 8, 3))
     low, high = seen.min(axis=1), seen.max(axis=1)
     if reference.grid.flatAxis is not None:  # both are in one plane
         low[:, reference.grid.flatAxis], high[:, reference.grid.flatAxis] = -np.inf, np.inf
     pairs, shared = [], []
-    for lesion in range(reference.count):
-        own = reference.mask([lesion])
+    for lesion, own in enumerate(reference.masks):
+        checkpoint()
         for other in np.flatnonzero(((low < own.high + 0.5) & (high > own.low - 0.5)).all(axis=1)).tolist():
-            checkpoint()
-            if volume := sharedVolume(*finerFirst(own, others[other])):
+            if size := sizeShared(own, test.masks[other]):
                 pairs.append((lesion, other))
-                shared.append(volume)
-    return np.array(pairs, int).reshape(-1, 2), np.array(shared, float)
+                shared.append(size)
+    m, n = (one.sizes * (1 if reference.grid == test.grid else one.grid.voxelSize) for one in lesions)
+    linked = np.array(pairs, int).reshape(-1, 2)
+    found = Overlaps(m, n, linked, np.array(shared), linked)
+    if reference.areOverlapping or test.areOverlapping:
+        return replace(found, belong=linked[_areBest(reference, test, linked, found.ious)])
+    return found
+
+
+def sizeShared(one: Mask, other: Mask) -> float:
+    """Return what two masks share: the number of voxels on one grid, mm3 (mm2) on two."""
+    if one.grid != other.grid:
+        return sharedVolume(*finerFirst(one, other))
+    return overlap.count(*sorted((one, other), key=lambda mask: mask.voxels.size)).truePositive
 
 
 def _areBest(reference: Lesions, test: Lesions, pairs: np.ndarray, ious: np.ndarray) -> np.ndarray:
@@ -256,10 +213,8 @@ def _areBest(reference: Lesions, test: Lesions, pairs: np.ndarray, ious: np.ndar
         left = []
         for side, lesions in enumerate((reference, test)):
             better = pairs[isBetter & (pairs[:, 1 - side] == pair[1 - side]), side]
-            left.append(lesions.mask([pair[side]]).without(lesions.mask(better)))
-        if not any(mask.isEmpty for mask in left):
-            isOneGrid = left[0].grid == left[1].grid
-            found[number] = (overlap.count(*left).truePositive if isOneGrid else sharedVolume(*finerFirst(*left))) > 0
+            left.append(lesions.masks[pair[side]].without(lesions.mask(better)))
+        found[number] = not any(mask.isEmpty for mask in left) and sizeShared(*left) > 0
     return found
 
 
@@ -335,13 +290,20 @@ def _lesionsOf(structure: Structure, mask: Mask, connectivity: int) -> Lesions:
 def _separate(mask: Mask, connectivity: int = 26) -> Lesions:
     """Return the separate parts of a mask. connectivity: as for partsOf()."""
     parts = partsOf(mask, connectivity)
-    return Lesions(parts.voxels, parts.numbers, np.bincount(parts.numbers, minlength=parts.count), mask.grid)
+    order, ends = np.argsort(parts.numbers, kind="stable"), np.cumsum(np.bincount(parts.numbers))
+    every = np.split(parts.voxels[order], ends[:-1]) if parts.count else []
+    return Lesions(tuple(Mask.ofVoxels(voxels, mask.grid) for voxels in every), mask.grid)
 
 
 @quantity()
 def lesions(allLesions: tuple[Lesions, Lesions], lesionMinimum: float) -> tuple[Lesions, Lesions]:
     """Return the lesions of both, without those that are too small."""
-    reference, test = (withoutSmall(one, lesionMinimum / one.grid.voxelSize) for one in allLesions)
+    large = [
+        tuple(mask for mask in one.masks if mask.count >= lesionMinimum / one.grid.voxelSize) for one in allLesions
+    ]
+    reference, test = (
+        replace(one, masks=masks, omitted=one.count - len(masks)) for one, masks in zip(allLesions, large)
+    )
     return reference, test
 
 
@@ -388,13 +350,12 @@ def _dilate(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray, 
         return np.zeros(0, int), np.zeros((0, 2), int)
     from scipy.ndimage import binary_dilation, generate_binary_structure
 
-    neighbors, parts = generate_binary_structure(3, DILATION_RANK), []
-    for lesion in range(reference.count):
-        mask = reference.mask([lesion])
-        grown = binary_dilation(np.pad(mask.voxels, steps), neighbors, steps)
-        k, j, i = np.nonzero(grown)
-        parts.append(np.stack([i, j, k], axis=1) + mask.low - steps)
-    grown = _separate(Mask.ofVoxels(np.concatenate(parts), reference.grid))
+    neighbors = generate_binary_structure(3, DILATION_RANK)
+    dilated = [
+        Mask.fromArray(binary_dilation(np.pad(mask.voxels, steps), neighbors, steps), mask.grid, mask.low - steps)
+        for mask in reference.masks
+    ]
+    grown = _separate(union(dilated))
     owners, reached = (lesionOverlaps((grown, lesions)).pairs for lesions in (reference, test))
     return owners[np.argsort(owners[:, 1]), 0], reached
 
@@ -475,7 +436,7 @@ def distanceOfMissed(pair: Pair, lesionPenalty: float | None) -> float:
     # the grid for two masks on different ones only surrounds the structures
     grid = pair.reference.ownMask.grid if pair.overlapGrid.isResampled else pair.overlapGrid.grid
     if any(s.samplingGrid is None for s in pair.structures):
-        grid = grid.resized(*boxAround(*pair.masks))
+        grid = grid.resize(*boxAround(*pair.masks))
     corners = grid.corners()
     return float(max(np.linalg.norm(one - other) for one in corners for other in corners))
 
@@ -704,10 +665,6 @@ class Lesion:
     position: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-# What needs a look comes first.
-ORDER = (Event.MISSED, Event.INVENTED, Event.MIXED, Event.MERGED, Event.SPLIT, Event.FOUND)
-
-
 def listOf(pair: Pair, hasDistances: bool = True) -> tuple[Lesion, ...]:
     """Return all lesions of the reference and the invented ones, those that need a look first.
 
@@ -726,7 +683,7 @@ def listOf(pair: Pair, hasDistances: bool = True) -> tuple[Lesion, ...]:
                 overlapping = () if number else tuple(partners.get(lesion, ()))
                 row = _row(pair, number, lesion, group.event, overlapping, hasDistances)
                 rows.append(replace(row, clearance=clearances[number].get(lesion)))
-    order = {event.value: rank for rank, event in enumerate(ORDER)}
+    order = {event.value: rank for rank, event in enumerate(Event)}
     return tuple(sorted(rows, key=lambda row: (order[row.event], row.dice or 0, -row.volumeReference - row.volumeTest)))
 
 
@@ -736,7 +693,7 @@ def _row(
     """Return the row of a lesion of the reference (0) or the test (1). overlapping: those of the test, if any."""
     own, test = pair["lesions"][number], pair["lesions"][1]
     center, drawn = own.center([lesion]), ()
-    volumes = (own.volume([lesion]), test.volume(overlapping))
+    volumes = (own.masks[lesion].size, test.mask(overlapping).size)
     if overlapping:
         shares = about(pair, "sharesOfLesion", (lesion,), overlapping)
         distances = about(pair, "drawnLesion", (lesion,), overlapping) if hasDistances else (None, None)
@@ -754,7 +711,7 @@ def _clearances(pair: Pair, source: int) -> dict[int, float]:
     alone = sorted(set(range(lesions[source].count)) - set(pair["lesionOverlaps"].belong[:, source].tolist()))
     if not alone or not lesions[1 - source].count:
         return {}
-    surfaces = [Structure("lesion", lesions[source].mask([lesion])).surface for lesion in alone]
+    surfaces = [Structure("lesion", lesions[source].masks[lesion]).surface for lesion in alone]
     points = np.concatenate([surface.points for surface in surfaces])
     everything = innerPair(pair, *(range(one.count) for one in lesions))
     distances = everything.boundaries.search(1 - source).distances(points)

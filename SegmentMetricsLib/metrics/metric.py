@@ -232,21 +232,11 @@ class Metric:
             return self.key.replace(f"_{{{self.parameter}}}", "")
         return self.key.replace(f"{{{self.parameter}}}", word)
 
-    def readKey(self, key: str, inAnyCase: bool = False) -> dict[str, float] | None:
-        """Return the parameters that a key states, {} without any, or None if the key is not of this metric.
-
-        inAnyCase: whether upper and lower case may differ.
-        """
-        templates = [self.key]
-        if self.parameter is not None and PARAMETERS[self.parameter].isUnmentioned:
-            templates.append(self.keyFor({}))
-        if inAnyCase:
-            key, templates = key.casefold(), [template.casefold() for template in templates]
-        found = next(filter(None, (patternOf(template).fullmatch(key) for template in templates)), None)
-        try:
-            return found and ({} if self.parameter is None else {self.parameter: float(*(found.groups() or ("1",)))})
-        except ValueError:  # such as 1.2.3
-            return None
+    def readKey(self, key: str) -> dict[str, float] | None:
+        """Return the parameters that a key states, {} without any, or None if the key is not of this metric."""
+        if self.parameter is not None and PARAMETERS[self.parameter].isUnmentioned and key == self.keyFor({}):
+            return {self.parameter: 1.0}
+        return readTemplate(self.key, key)
 
     def unitFor(self, dimension: int, settings: Any) -> str:
         """Return the unit for surfaces in space (dimension 3) or contours in a plane (2), where mm2 replaces mm3."""
@@ -370,10 +360,18 @@ def metric(
     return declare
 
 
+def readTemplate(template: str, text: str, flags: int = 0) -> dict[str, float] | None:
+    """Return the {parameters} in a text that is like a template with numbers for them; None for another text.
+
+    flags: of regular expressions.
+    """
+    found = _patternOf(template, flags).fullmatch(text)
+    return None if found is None else {name: float(number) for name, number in found.groupdict().items()}
+
+
 @cache
-def patternOf(template: str) -> re.Pattern[str]:
-    """Return the pattern of texts that are like a template with numbers for its {parameters}."""
-    return re.compile(re.sub(r"\\{\w+\\}", r"(\\d[\\d.e+-]*)", re.escape(template)))
+def _patternOf(template: str, flags: int) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>\\d+\\.?\\d*(?:e[+-]?\\d+)?)", re.escape(template)), flags)
 
 
 @cache

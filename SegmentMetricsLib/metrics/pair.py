@@ -166,7 +166,7 @@ class Pair:
         isNone = self.needed.isdisjoint(("distances", "signedDistances"))
         return not (isNone or self.emptiness or self.extent.problem)
 
-    def exchanged(self, criticals: Mapping[str, Structure] | None = None) -> Pair:
+    def exchange(self, criticals: Mapping[str, Structure] | None = None) -> Pair:
         """Return the pair with reference and test exchanged; distances that are known already are not measured again.
 
         criticals: the critical structures of the pair in this order.
@@ -176,7 +176,7 @@ class Pair:
         if self.extent.slab is None:
             for name in MEASURED:
                 if name in vars(self):
-                    vars(other)[name] = vars(self)[name].exchanged()
+                    vars(other)[name] = vars(self)[name].exchange()
         return other
 
     def forget(self, most: int = 0) -> None:
@@ -255,7 +255,7 @@ class Pair:
             return ChosenGrid(grid, RESAMPLED if resampled else "the masks' own", resampled)
         if mask := reference or test:
             corners = np.concatenate([s.mask.corners() if s.mask else s.surface.points for s in self.structures])
-            return ChosenGrid(mask.grid.grownTo(corners), "the image's lattice, with the mesh filled on it")
+            return ChosenGrid(mask.grid.growTo(corners), "the image's lattice, with the mesh filled on it")
         return ChosenGrid(self.gridForMeshes(voxelization.STEPS_ACROSS), "made for the meshes")
 
     def gridForMeshes(self, steps: int) -> Grid:
@@ -318,12 +318,12 @@ class Pair:
         if self.ignored is not None:
             why += ", without what is ignored"
         if self.settings.grid == "union":
-            return ChosenGrid(grid.resized(*boxAround(*self.extents)), why)
+            return ChosenGrid(grid.resize(*boxAround(*self.extents)), why)
         chosen = evaluatedgrid.extendVolume(volume or grid, grid, self.structures, self.extents, why)
         if self.extent.slab is None:
             return chosen
         box = self.extent.slab.clip(chosen.grid, np.zeros(3, int), np.array(chosen.grid.size) - 1)
-        return ChosenGrid(chosen.grid.resized(*box), f"{chosen.why}, within the common extent")
+        return ChosenGrid(chosen.grid.resize(*box), f"{chosen.why}, within the common extent")
 
     @property
     def _chosenVolume(self) -> tuple[Grid | None, str]:

@@ -20,7 +20,7 @@ from typing import Any
 from ..base.errors import InputError
 from ..base.texts import inAnyCase, shortest
 from .measurement import Measurement
-from .metric import EXAMPLES, Asked, Metric, patternOf
+from .metric import EXAMPLES, Asked, Metric, readTemplate
 
 
 def _metricsOf(module: ModuleType) -> list[Metric]:
@@ -90,11 +90,9 @@ def readName(name: str) -> Asked:
     bare = {nameOf(metric): metric for metric in reversed(everything)}
     if (known := inAnyCase(name, bare)) in bare:
         return Asked(known, (bare[known],), {})
-    for metric in everything:
-        if stated := metric.readKey(name, inAnyCase=True):
-            return Asked(metric.keyFor(stated), (metric,), stated)
     for template, several in _namesInTables().items():
-        stated = _readTemplate(template, name)
+        plain, like = (re.sub(r"[\s_]", "", text) for text in (name, template))
+        stated = readTemplate(like, plain, re.IGNORECASE)
         if stated is None:
             continue
         if len(several) > 1:
@@ -123,9 +121,10 @@ def headingOf(key: str, short: str = "") -> str:
 def _namesInTables() -> dict[str, tuple[Metric, ...]]:
     """Return what tables and other programs call measurements, and those that each name stands for.
 
-    A name may have a {parameter}.
+    A name may have a {parameter}, and another case, spaces and underscores.
     """
     ways: list[Callable[[Metric], Iterable[str]]] = [
+        lambda one: [one.key],
         lambda one: [headingOf(one.key, one.heading)],
         lambda one: [rowOf(one.key)] if one.family == "dose" or not OF_PART.search(one.key) else [],
         lambda one: [one.title, one.title.removesuffix(f", {one.side} side")],
@@ -141,13 +140,6 @@ def _namesInTables() -> dict[str, tuple[Metric, ...]]:
                 if name and name not in before:
                     found.setdefault(name, {})[metric.key] = metric
     return {name: tuple(own.values()) for name, own in found.items()}
-
-
-def _readTemplate(template: str, name: str) -> dict[str, float] | None:
-    """Return the parameters in a name that is like a template but for case, spaces and underscores; None for others."""
-    plain, like = (re.sub(r"[\s_]", "", text.casefold()) for text in (name, template))
-    found = patternOf(like).fullmatch(plain)
-    return found and dict(zip(re.findall(r"{(\w+)}", template), map(float, found.groups()), strict=True))
 
 
 def keyMeant(name: str) -> str:
@@ -222,17 +214,12 @@ def select(settings: Any, metrics: Iterable[Metric] = REGISTRY) -> list[Asked]:
 
     A family of which some are named has only these.
     """
-    named: dict[str, list[Asked]] = {}
-    for one in map(readName, settings.metrics):
-        named.setdefault(one.metric.family, []).append(one)
-    found = []
+    named, found = list(map(readName, settings.metrics)), []
+    limited = {one.metric.family for one in named}
     for metric in metrics:
-        if metric.family not in settings.families:
-            continue
-        meant = [one for one in named.get(metric.family, ()) if any(each.key == metric.key for each in one.metrics)]
-        if not meant and metric.family in named:
-            continue
-        keys = {metric.keyFor(one.parameters) if one.parameters else "" for one in meant}
-        isWhole = not meant or "" in keys
-        found += [one for one in metric.ask(settings) if isWhole or one.key in keys]
+        if metric.family in settings.families:
+            meant = [one.parameters for one in named if metric.key in (each.key for each in one.metrics)]
+            keys = {metric.keyFor(stated) if stated else "" for stated in meant}
+            isWhole = metric.family not in limited or "" in keys
+            found += [one for one in metric.ask(settings) if isWhole or one.key in keys]
     return found

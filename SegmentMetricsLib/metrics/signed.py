@@ -7,7 +7,7 @@ distances of both directions, weighted by element size.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple, cast
 
@@ -16,7 +16,7 @@ import numpy as np
 from ..base.errors import Cause, Reason, Undefined
 from ..base.parallel import lockedCache
 from ..base.progress import chunks
-from ..distances.bounded import Bounded, combined
+from ..distances.bounded import Bounded, combine
 from ..distances.largest import NEAR_CORNER
 from ..distances.lattice import CellTables, Lattice, cellTables
 from ..distances.surfacedistances import BoundaryPair, DirectedDistances, SurfaceDistances, touching, withTies
@@ -24,9 +24,8 @@ from ..geometry.cellcases import caseNormals, trianglePlaces
 from ..geometry.cellcases import cases as caseTable
 from ..geometry.closest import ClosestSurface
 from ..geometry.products import product
-from ..geometry.surfaces import Surface, eachOutwardNormals, meanLength, outwardNormals
+from ..geometry.surfaces import Surface, meanLength, outwardNormals
 from ..geometry.triangles import closestPoints, distancesToTriangles
-from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY
 from .evaluatedgrid import ChosenGrid
 from .metric import OURS, VOLUME, Empty, Family, Value, metric, quantity
@@ -63,17 +62,6 @@ def sidesOf(normals: np.ndarray) -> np.ndarray:
 def sideBit(side: str) -> np.uint8:
     """Return the power of two that stands for one of the DIRECTIONS."""
     return np.uint8(1 << list(DIRECTIONS).index(side))
-
-
-def sidesOfElements(direction: DirectedDistances) -> np.ndarray:
-    """Return the sides (k,) that the elements of a boundary face themselves, as sums of sideBit()."""
-    return sidesOf(direction.surface.normalsOf(direction.cells))
-
-
-def sidesOfShared(direction: DirectedDistances) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sides (n,) that the parts of both boundaries face, as sums of sideBit(), and their sizes (n,)."""
-    surface, shared = direction.surface, direction.sharedCells
-    return sidesOf(surface.normalsOf(shared)), surface.sizes.take(shared)
 
 
 def sidesBelow(boundaries: BoundaryPair, test: DirectedDistances) -> np.ndarray:
@@ -159,7 +147,7 @@ def _ofAllNearest(
     while len(active) and block.stop < len(tables.order):
         block = tables.blockFrom(block.stop)
         cell, number = cells.take(active), numbers.take(active)
-        squared = lattice.lookedUp(cell, number, block, tables)
+        squared = lattice.lookUp(cell, number, block, tables)
         best[active] = nearest = np.minimum(best.take(active), squared.min(axis=0))
         limit = nearest * np.float32(1 + EQUAL_SQUARES) + touch
         hits = np.flatnonzero(squared <= limit)
@@ -247,20 +235,10 @@ class FacingPart(NamedTuple):
     over, under: the largest distance found there, including the corners of elements, and the negative of the smallest.
     """
 
-    size: float = 0.0
-    mean: float = 0.0
-    over: float = -math.inf
-    under: float = -math.inf
-
-
-def beyondOfEmpty(someStructures: tuple[Structure, Structure], sign: int) -> float:
-    """Return the over- (sign 1) or under-contoured fraction when one structure is empty: 0 or 1."""
-    return float((sign > 0) == someStructures[0].isEmpty)
-
-
-def largestOfEmpty(someStructures: tuple[Structure, Structure], sign: int) -> float:
-    """Return the largest over- (sign 1) or under-contouring when one structure is empty: 0 or infinite."""
-    return math.inf if (sign > 0) == someStructures[0].isEmpty else 0.0
+    size: float
+    mean: float
+    over: float
+    under: float
 
 
 def volumeOfEmpty(pair: Pair, sign: int) -> float:
@@ -292,13 +270,13 @@ def mean(signedDistances: SurfaceDistances) -> float:
     """Mean distance with a sign: positive where the test lies outside the reference, negative where inside."""
     sizes = [direction.totalSize for direction in signedDistances.directions]
     means = [direction.signedMean for direction in signedDistances.directions]
-    return combined(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
+    return combine(lambda *parts: sum(m * s for m, s in zip(parts, sizes)) / sum(sizes), *means)
 
 
 @ofKind(
     "{Kind}Fraction_{tolerance}mm",
     "{Kind}-contoured fraction, {tolerance} mm",
-    ofEmpty=beyondOfEmpty,
+    ofEmpty=lambda someStructures, sign: float((sign > 0) == someStructures[0].isEmpty),
     heading="{Kind} >",
     trend="falling",
     formula=r"\mathrm{{Kind}Fraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) {isBeyond} \rbrace \rvert}{\lvert "
@@ -319,14 +297,14 @@ def fractionBeyond(signedDistances: SurfaceDistances, tolerance: float, sign: in
     # ties count as in the normalized surface distance, so that the two fractions and NSD add up to 1
     beyond = [d.sizeBeyond(withTies(tolerance), sign) for d in signedDistances.directions]
     size = sum(d.totalSize for d in signedDistances.directions)
-    return combined(lambda *parts: sum(parts) / size, *beyond)
+    return combine(lambda *parts: sum(parts) / size, *beyond)
 
 
 @ofKind(
     "{Kind}Max",
     "Largest {kind}-contouring",
     unit="mm",
-    ofEmpty=largestOfEmpty,
+    ofEmpty=lambda someStructures, sign: math.inf if (sign > 0) == someStructures[0].isEmpty else 0.0,
     heading="{Kind} max.",
     hint="One outlier determines it: choose it when every error counts.",
     formula=r"\mathrm{{Kind}Max} = \max\left(0, \; {extreme}_{x \in E} s(x)\right)",
@@ -343,10 +321,10 @@ def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
     """
     found, known = {}, 0.0
     # the boundary that reaches farther comes first: on the other one, smaller distances do not matter
-    for direction in sorted(signedDistances.directions, key=lambda direction: -direction.reached(sign)):
+    for direction in sorted(signedDistances.directions, key=lambda direction: -direction.reach(sign)):
         found[direction] = direction.farthest(sign, known)
         known = max(known, found[direction][0])
-    value = combined(lambda *values: max(0.0, *values), *(value for value, _ in found.values()))
+    value = combine(lambda *values: max(0.0, *values), *(value for value, _ in found.values()))
     place = max((found[direction] for direction in signedDistances.directions), key=lambda one: one[0])[1]
     return Value(value, position=tuple(place.tolist()) if value > 0 else None)
 
@@ -373,13 +351,13 @@ def volumeOutside(crispCounts: Counts, overlapGrid: ChosenGrid, sign: int) -> fl
     return number * (overlapGrid.grid.voxelSize if crispCounts.unit == "voxel" else 1.0)
 
 
-def requireFaced(sides: Collection[str], side: str) -> None:
-    """Raise Undefined if a side is not among the sides that parts of the boundary face."""
-    if side not in sides:
+def requireFaced(isFaced: bool, side: str) -> None:
+    """Raise Undefined if no part of the boundary faces a side."""
+    if not isFaced:
         raise Undefined(Reason.of(Cause.NO_BOUNDARY, side=side))
 
 
-def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, under: float) -> dict[str, Side]:
+def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: Bounded, under: Bounded) -> dict[str, Side]:
     """Return the signed distances toward each side of the patient that parts of the boundary face.
 
     An element belongs to the side of the largest component of the reference's outward normal: on the reference, the
@@ -389,25 +367,30 @@ def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: float, u
     """
     reference, test = distances.directions
     # one boundary after the other, because all elements of one take much memory
-    faces = [_faces(reference, sidesOfElements(reference)), _faces(test, sidesBelow(boundaries, test))]
+    faces = [_faces(reference, sidesOf(reference.surface.normalsOf(reference.cells)))]
+    faces.append(_faces(test, sidesBelow(boundaries, test)))
     # distances between nodes exceed those at the nodes by no more than this
     base, corners = reference.field.base, reference.surface.dimension
     between = float(base.sides.max(initial=0.0)) / 2 * NEAR_CORNER[corners]
-    found = {name: [one[name] for one in faces] for name in DIRECTIONS}
+    found = {name: [one[name] for one in faces if name in one] for name in DIRECTIONS}
     found = {name: parts for name, parts in found.items() if sum(part.size for part in parts) > 0}
     largest = extremes({name: max(part.over for part in parts) for name, parts in found.items()}, between, over)
     smallest = extremes({name: max(part.under for part in parts) for name, parts in found.items()}, between, under)
-    return {name: Side(meanOver(parts), largest[name], _opposite(smallest[name])) for name, parts in found.items()}
+    result = {}
+    for name, parts in found.items():
+        least, (lower, upper) = smallest[name], smallest[name].bounds
+        result[name] = Side(meanOver(parts), largest[name], Bounded(0.0 - least, 0.0 - upper, 0.0 - lower))
+    return result
 
 
 def meanOver(parts: Sequence[FacingPart]) -> float:
     """Return the mean signed distance in mm toward one side. parts: of either boundary facing it, not both empty."""
     size = sum(part.size for part in parts)
     means = [part.mean for part in parts]
-    return combined(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
+    return combine(lambda *values: sum(m * part.size for m, part in zip(values, parts)) / size, *means)
 
 
-def extremes(found: dict[str, float], between: float, known: float) -> dict[str, float]:
+def extremes(found: dict[str, float], between: float, known: Bounded) -> dict[str, Bounded]:
     """Return the largest distance in mm toward each side, with bounds.
 
     found: the largest ones found at places of the parts that face each side, by the side's letter. between: upper bound
@@ -418,51 +401,32 @@ def extremes(found: dict[str, float], between: float, known: float) -> dict[str,
     result = {}
     for name, value in found.items():
         isThere = value >= top - touching(abs(top))
-        limit = getattr(known, "upper", None)
-        upper = value + between if limit is None else min(value + between, limit)
+        upper = max(value, min(value + between, known.bounds[1]))
         # adding 0 turns -0.0 into 0.0
-        result[name] = known if known and isThere else Bounded(value + 0.0, value + 0.0, max(value, upper) + 0.0)
+        result[name] = known if known and isThere else Bounded(value + 0.0, value + 0.0, upper + 0.0)
     return result
 
 
-def _opposite(number: float) -> float:
-    """Return the negative of a number, with bounds if the number has any."""
-    value = 0.0 - number
-    if not isinstance(number, Bounded) or number.upper is None or number.lower is None:
-        return value
-    return Bounded(value, 0.0 - number.upper, 0.0 - number.lower)
-
-
 def _faces(direction: DirectedDistances, sides: np.ndarray) -> dict[str, FacingPart]:
-    """Return the part of a boundary that faces each side, by the side's letter.
+    """Return the parts of a boundary that face sides, by the side's letter.
 
     sides: (k,) sums of sideBit(), one per element of the field.
     """
-    base = direction.field.base
-    sizes = base.sizes[direction.rows]
+    base, surface, shared = direction.field.base, direction.surface, direction.sharedCells
+    sizes, sizesShared = base.sizes[direction.rows], surface.sizes.take(shared)
     reached = [base.signedRange(side * direction.sign)[1][direction.rows] for side in (1, -1)]
-    sidesShared, sizesShared = sidesOfShared(direction)
-    found = dict.fromkeys(DIRECTIONS, FacingPart())
+    sidesShared = sidesOf(surface.normalsOf(shared))
+    found = {}
     for name in DIRECTIONS:
-        part, shared = (np.flatnonzero((some & sideBit(name)) != 0) for some in (sides, sidesShared))
-        if len(part) or len(shared):
-            more = float(sizesShared.take(shared).sum())
+        part, common = (np.flatnonzero((some & sideBit(name)) != 0) for some in (sides, sidesShared))
+        if len(part) or len(common):
+            more = float(sizesShared.take(common).sum())
             size = float(sizes.take(part).sum()) + more
             mean = direction.meanOver(part, more) if size else 0.0
-            least = 0.0 if len(shared) else -math.inf
+            least = 0.0 if len(common) else -math.inf
             extremes = (float(values.take(part).max(initial=least)) for values in reached)
             found[name] = FacingPart(size, mean, *extremes)
     return found
-
-
-@quantity()
-def facedSides(structures: tuple[Structure, Structure]) -> frozenset[str]:
-    """Return the sides that parts of the structure that is not empty face."""
-    surface = next(structure for structure in structures if not structure.isEmpty).surface
-    together = np.uint8(0)
-    for normals in eachOutwardNormals(surface, surface.cells):
-        together |= np.bitwise_or.reduce(sidesOf(normals))
-    return frozenset(side for side in DIRECTIONS if together & sideBit(side))
 
 
 @quantity()
@@ -472,7 +436,9 @@ def emptinessToward(pair: Pair, letter: str) -> str:
     The reason is then the same as without an empty structure. Closed surfaces in space face all sides.
     """
     if pair.emptiness and pair.emptiness != BOTH_EMPTY and pair.dimension == 2:
-        requireFaced(pair["facedSides"], letter)
+        surface = next(structure for structure in pair.structures if not structure.isEmpty).surface
+        sides = sidesOf(outwardNormals(surface, np.arange(surface.count)))
+        requireFaced(bool((sides & sideBit(letter)).any()), letter)
     return pair.emptiness
 
 
@@ -486,7 +452,7 @@ def towardSides(pair: Pair, signedDistances: SurfaceDistances) -> dict[str, Side
     return bySide(signedDistances, pair.boundaries, over, under)
 
 
-SIDES_OF_BOTH = ("metrics.signed.bySide", "metrics.signed.sidesOfElements", "metrics.signed.sidesBelow")
+SIDES_OF_BOTH = ("metrics.signed.bySide", "metrics.signed.sidesOf", "metrics.signed.sidesBelow")
 
 
 @metric(
@@ -527,5 +493,5 @@ def numberToward(towardSides: dict[str, Side], letter: str, number: str) -> floa
 
     number: "mean", "largest" or "smallest". Raises Undefined if no part of the boundary faces the side.
     """
-    requireFaced(towardSides, letter)
+    requireFaced(letter in towardSides, letter)
     return getattr(towardSides[letter], number)

@@ -318,8 +318,8 @@ def _pairPoints(reference: Contour, test: Contour, step: float) -> tuple[np.ndar
     They are the distances of the pairs that localDistances() finds when the centers of both contours coincide.
     """
     shift = reference.center - test.center
-    others = reference.resampled(step, reference.startToward(-shift, test))
-    points = test.resampled(step, test.startToward(-shift, reference))
+    others = reference.resample(step, reference.startToward(-shift, test))
+    points = test.resample(step, test.startToward(-shift, reference))
     _, distances = localDistances(points, others, np.broadcast_to(shift, points.shape), SAME * step)
     return points, others, distances
 

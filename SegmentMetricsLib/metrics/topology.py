@@ -54,8 +54,8 @@ ofBetti = partial(
 )
 # Voxels of both together from which on they are thinned side by side.
 MANY_VOXELS = 50_000
-# Steps to half of the 26 neighbors of a voxel; the others are the same links, seen from their other ends.
-STEPS = np.array([step for step in itertools.product((-1, 0, 1), repeat=3) if step > (0, 0, 0)])
+# Distance up to which points are neighbors: the corners of a cube of two voxels are a little less apart.
+NEIGHBORING = 1.8
 # Links whose lengths differ by less than this fraction are equally long: directions in files are rounded.
 EQUALLY_LONG = 1e-5
 
@@ -174,27 +174,22 @@ def withoutSpikes(skeleton: Skeleton, mask: Mask) -> Skeleton:
     if not len(one):
         return skeleton
     one, other, _ = _tree(one, other, lengths, np.zeros(len(one), int), count)
-    ends = np.concatenate([one, other])
+    ends, beside = np.concatenate([one, other]), np.concatenate([other, one])
     degrees = np.bincount(ends, minlength=count)
-    # the neighbors of a point added up: without the one that a line comes from, its next point
-    sums = np.bincount(ends, np.concatenate([other, one]), count).astype(int)
-    tips = np.flatnonzero(degrees == 1)
-    before, at, lines = tips.copy(), sums[tips], np.full(count, -1)
-    lines[tips] = np.arange(len(tips))
-    while len(going := np.flatnonzero(degrees[at] == 2)):
-        lines[at[going]] = going
-        before[going], at[going] = at[going], sums[at[going]] - before[going]
-    found = np.flatnonzero(degrees[at] > 2)
-    branchings = at[found]
+    isBranching, isTip = degrees > 2, degrees == 1
+    isAlong = ~(isBranching[one] | isBranching[other])
+    lines, tips = components(one[isAlong], other[isAlong], count), np.full(count, -1)
+    tips[lines[isTip]] = np.flatnonzero(isTip)
+    # the lines with a tip, and where they branch off
+    links = np.flatnonzero(isBranching[beside] & ~isBranching[ends] & (tips[lines[ends]] >= 0))
+    found, branchings = lines[ends[links]], beside[links]
     reach = np.linalg.norm(points[tips[found]] - points[branchings], axis=1) / skeleton.perVoxel
     others = degrees[branchings] - np.bincount(branchings, minlength=count)[branchings]
-    order = np.lexsort((-reach, branchings))
+    order = np.lexsort([tips[found], -reach, branchings])
     isLongest = np.zeros(len(found), bool)
     isLongest[order] = np.diff(branchings[order], prepend=-1) != 0
-    isSpike = np.zeros(len(tips) + 1, bool)  # the last one for what is no line with a tip
-    isSpike[found] = reach <= thinning.depthsOf(points[branchings], mask) + 1
-    isSpike[found[isLongest & (others < 2)]] = False
-    isKept = ~isSpike[lines]
+    isSpike = (reach <= thinning.depthsOf(points[branchings], mask) + 1) & ~(isLongest & (others < 2))
+    isKept = ~np.isin(lines, found[isSpike])
     return replace(skeleton, points=points[isKept], isCovered=skeleton.isCovered[isKept])
 
 
@@ -234,46 +229,30 @@ def runsOutside(skeleton: Skeleton, least: int = 1) -> tuple[Run, ...]:
 
 def _middlesOfVanished(mask: Mask, points: np.ndarray, perVoxel: int) -> np.ndarray:
     """Return one voxel (n, 3), nearest to the middle, of every part of a mask without a point (p, 3) of a skeleton."""
-    one, other, _step = _neighbors(points)
-    if len(partSizes(mask)) == components(one, other, len(points)).max(initial=-1) + 1:
-        return np.zeros((0, 3), int)
     from scipy.ndimage import find_objects, label
 
     parts, count = label(mask.voxels, np.ones((3, 3, 3)))
     isThere = np.bincount(thinning.valuesAt(parts, mask.low, points, perVoxel), minlength=count + 1) > 0
-    found, boxes = [], find_objects(parts)
-    for number in np.flatnonzero(~isThere[1:]):
-        inside = np.argwhere(parts[boxes[number]] == number + 1)
-        middle = np.linalg.norm(inside - inside.mean(axis=0), axis=1).argmin()
-        found.append(inside[middle : middle + 1] + [side.start for side in boxes[number]])
+    found = [np.zeros((0, 3), int)]
+    for number, box in enumerate(find_objects(parts), 1):
+        if not isThere[number]:
+            inside = np.argwhere(parts[box] == number)
+            middle = inside[[np.linalg.norm(inside - inside.mean(axis=0), axis=1).argmin()]]
+            found.append(middle + [side.start for side in box])
     return np.concatenate(found)[:, ::-1] + mask.low
 
 
 def _links(skeleton: Skeleton) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the links between neighboring points as the numbers (l,) of both ends, and their lengths (l,) in mm."""
-    one, other, step = _neighbors(skeleton.points)
-    return one, other, np.linalg.norm(STEPS @ skeleton.grid.axes.T / skeleton.perVoxel, axis=1)[step]
+    from scipy.spatial import cKDTree
 
-
-def _neighbors(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the pairs of neighboring points (n, 3), as the numbers (l,) of both, and of the step between them."""
-    if not len(points):
-        return (np.zeros(0, int),) * 3
-    places = points - points.min(axis=0) + 1
-    size = places.max(axis=0) + 2
-    strides = np.array([1, size[0], size[0] * size[1]])
-    places = places @ strides
-    order = np.argsort(places)
-    ordered = places[order]
-    one, other, steps = [], [], []
-    for number, step in enumerate(STEPS):
-        wanted = places + step @ strides
-        rows = np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)
-        linked = np.flatnonzero(ordered[rows] == wanted)
-        one.append(linked)
-        other.append(order[rows[linked]])
-        steps.append(np.full(len(linked), number))
-    return np.concatenate(one), np.concatenate(other), np.concatenate(steps)
+    points = skeleton.points
+    ends = cKDTree(points).query_pairs(NEIGHBORING, output_type="ndarray")
+    # in an order that depends on the points alone
+    ways = (points[ends[:, 1]] - points[ends[:, 0]]) @ (9, 3, 1)
+    ends[ways < 0] = ends[ways < 0, ::-1]
+    one, other = ends[np.lexsort([ends[:, 0], np.abs(ways)])].T
+    return one, other, np.linalg.norm((points[other] - points[one]) @ skeleton.grid.axes.T / skeleton.perVoxel, axis=1)
 
 
 def _tree(

@@ -76,7 +76,7 @@ class GrayImage:
         first = np.clip(np.floor(index.min(axis=0)), 0, last).astype(int)
         end = np.clip(np.ceil(index.max(axis=0)), 0, last).astype(int)
         i, j, k = (slice(a, b + 1) for a, b in zip(first, end, strict=True))
-        grid = self.grid.resized(first, end)
+        grid = self.grid.resize(first, end)
         return replace(self, values=self.values[k, j, i].copy(), grid=grid, whole=self.whole or self.grid)
 
     def sampled(self, corner: np.ndarray, right: np.ndarray, down: np.ndarray, size: tuple[int, int]) -> np.ndarray:

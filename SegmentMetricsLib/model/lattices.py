@@ -43,7 +43,7 @@ def _partsOf(structure: Structure, home: Grid) -> np.ndarray | None:
         return np.ones(3, int) if structure.mask.alongAxesOf(home).grid.offsetOn(home) is not None else None
     own = structure.mask.grid
     parts = np.maximum(np.rint(home.spacing / own.spacing).astype(int), 1)
-    return None if own.offsetOn(home.divided(parts.tolist())) is None else parts
+    return None if own.offsetOn(home.divide(parts.tolist())) is None else parts
 
 
 def _inParts(structure: Structure, home: Grid, parts: np.ndarray) -> Structure:
@@ -56,8 +56,8 @@ def _inParts(structure: Structure, home: Grid, parts: np.ndarray) -> Structure:
         memberships, lesions = structure.memberships, structure.instances
         known[key] = replace(
             structure,
-            mask=mask.alongAxesOf(home).divided(numbers),
-            memberships=memberships and memberships.alongAxesOf(home).divided(numbers),
-            instances=lesions and tuple(one.alongAxesOf(home).divided(numbers) for one in lesions),
+            mask=mask.alongAxesOf(home).divide(numbers),
+            memberships=memberships and memberships.alongAxesOf(home).divide(numbers),
+            instances=lesions and tuple(one.alongAxesOf(home).divide(numbers) for one in lesions),
         )
     return known[key]

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from ..base.coordinates import LETTERS_OF_AXES
 from ..base.errors import InputError, requireKind
 from ..base.palettes import COMPARED, rgb
-from ..base.texts import counted, shortest
+from ..base.texts import pluralize, shortest
 from ..distances.surfacedistances import SurfaceDistances
 from ..metrics.signed import SIDES
 from ..metrics.slices import axisOfRows, columnOf
@@ -271,7 +271,7 @@ def showSession(pair, tableNode, *, chartNode=None, scene=None):
     chart.series("curve", "NSD", tableNode, "Time", "NSD", BAR_COLOR, hasMarkers=True)
     end = max([row[0] for row in rows], default=0.0)
     low = min([row[4] for row in rows if math.isfinite(row[4])], default=0.0)
-    title = f"{chart.name}: {counted(int(rows[-1][1]) if rows else 0, 'stroke')}"
+    title = f"{chart.name}: {pluralize(int(rows[-1][1]) if rows else 0, 'stroke')}"
     ranges = roundRange(0.0, max(end, 1.0)), (min(math.floor(10 * low) / 10, 0.9), 1.0)
     return chart.finish(("Time (s)", "NSD"), *ranges, title)
 

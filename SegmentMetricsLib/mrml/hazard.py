@@ -59,7 +59,7 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
     image.GetPointData().SetScalars(scalars)
     high = field.low + field.values.shape[::-1] - 1
     matrix = vtkMatrix4x4()
-    matrix.DeepCopy((RAS_FROM_LPS @ field.grid.resized(field.low, high).matrix).ravel())
+    matrix.DeepCopy((RAS_FROM_LPS @ field.grid.resize(field.low, high).matrix).ravel())
     kind, name = "vtkMRMLScalarVolumeNode", f"{outputs.pairName(comparison)}: hazard"
     with resultNode(kind, comparison, "hazard", name, scene=scene, given=volumeNode) as node:
         node.SetIJKToRASMatrix(matrix)

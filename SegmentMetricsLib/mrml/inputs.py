@@ -120,7 +120,7 @@ class SegmentReader:
                     return Structure(mask=mask, **common)
             elif surface == "unsmoothed" or mask.isEmpty:
                 # voxels deformed by a nonlinear transform form no grid, so only the surface is used
-                bent = meshing.transformed(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
+                bent = meshing.transform(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
                 return Structure(givenSurface=bent, **common)
         name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
         if segmentation.ContainsRepresentation(name):

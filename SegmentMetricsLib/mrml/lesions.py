@@ -120,9 +120,8 @@ def _colorPoints(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
     """Return the surface around the voxels of some lesions, by number, in RAS, with what happened to each."""
     from scipy.spatial import cKDTree
 
-    numbers = list(happened)
-    result = toRas(toPolyData(fromMask(lesions.mask(numbers))))
-    rows = np.flatnonzero(np.isin(lesions.numbers, numbers))
-    nearest = rows[cKDTree(lesions.grid.toWorld(lesions.voxels[rows])).query(pointsOf(result))[1]]
-    addArray(result, EVENT, np.array([happened[number] for number in lesions.numbers[nearest].tolist()]))
+    result = toRas(toPolyData(fromMask(lesions.mask(happened))))
+    voxels = [np.argwhere(mask.voxels)[:, ::-1] + mask.low for mask in map(lesions.masks.__getitem__, happened)]
+    nearest = cKDTree(lesions.grid.toWorld(np.concatenate(voxels))).query(pointsOf(result))[1]
+    addArray(result, EVENT, np.repeat(list(happened.values()), list(map(len, voxels)))[nearest])
     return result

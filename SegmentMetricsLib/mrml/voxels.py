@@ -95,7 +95,7 @@ def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
         grid = stored
     else:
         # the extent of the image is unknown: pad by one voxel, so that the structure does not touch an edge
-        grid = stored.resized(low - 1, high + 1)
+        grid = stored.resize(low - 1, high + 1)
         low, high = np.ones(3, int), high - low + 1
     if isEmpty:
         return None, grid, low

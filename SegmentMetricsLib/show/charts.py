@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..base.markup import Markup, filled, joined
-from ..base.texts import counted, shortest
+from ..base.markup import Markup, fill, join
+from ..base.texts import pluralize, shortest
 from ..case.comparison import Comparison
 from ..metrics.dose import DoseCurves
 from ..metrics.measurement import fixDecimals, roundText, withUnit
@@ -93,7 +93,7 @@ def distribution(comparison: Comparison) -> Markup:
             "</title></rect>"
         )
         bars.append(
-            filled(
+            fill(
                 bar,
                 x=x.at(low),
                 y=y.at(height),
@@ -107,12 +107,12 @@ def distribution(comparison: Comparison) -> Markup:
         )
     lines = [] if tolerance is None else [tolerance, -tolerance] if signed else [tolerance]
     limit = '<path class="limit" d="M$x ${top}V$bottom"/>'
-    marks = [filled(limit, x=x.at(line), top=TOP, bottom=bottom) for line in lines]
+    marks = [fill(limit, x=x.at(line), top=TOP, bottom=bottom) for line in lines]
     # outside the tolerance, where bars are low
     for line in lines[-1:]:
         note, side = f"τ = {shortest(abs(line))} mm", "end" if line < 0 else "start"
         place = {"x": x.at(line) + math.copysign(4, line), "y": TOP + 8}
-        marks.append(filled('<text class="$side" x="$x" y="$y">$note</text>', side=side, note=note, **place))
+        marks.append(fill('<text class="$side" x="$x" y="$y">$note</text>', side=side, note=note, **place))
     return _chart("Distribution of the distances", (_frame(x, [y], bottom), *bars, *marks))
 
 
@@ -180,14 +180,14 @@ def _curves(
         look = {"color": curve.color, "dash": " dashed" if curve.isDashed else ""}
         if path:
             line = '<g style="--line:$color"><path class="line$dash" d="$path"/><path class="dots" d="$dots"/></g>'
-            lines.append(filled(line, **look, path="".join(path), dots="".join(dots)))
+            lines.append(fill(line, **look, path="".join(path), dots="".join(dots)))
         name = '<g style="--line:$color"><path class="line$dash" d="M$x 12h16"/></g><text x="$end" y="16">$text</text>'
-        names.append(filled(name, **look, x=at, end=at + 20, text=curve.name))
+        names.append(fill(name, **look, x=at, end=at + 20, text=curve.name))
         at += 34 + CHARACTER * len(curve.name)
     places = [x.at(value) for value, _ in told]
     ends = [x.start, *((before + after) / 2 for before, after in itertools.pairwise(places)), x.end]
     spots = (
-        filled(
+        fill(
             '<rect class="told" x="$x" y="$y" width="$width" height="$height"><title>$text</title></rect>',
             x=f"{start:.4g}", y=TOP, width=f"{max(end - start, 0):.4g}", height=bottom - TOP, text=text,
         )
@@ -229,53 +229,52 @@ def boxes(groups: Mapping[str, Sequence[Boxed]], title: str, unit: str, isLowerB
     for number, (groupName, parts) in enumerate(groups.items()):
         rows = []
         for n, one in enumerate(parts):
-            names[n] = filled(name, n=n, color=one.color, name=one.name)
+            names[n] = fill(name, n=n, color=one.color, name=one.name)
             told = f"{groupName}, {one.name}" if one.name else groupName
-            told += f": {counted(len(one.values), 'value')}"
+            told += f": {pluralize(len(one.values), 'value')}"
             if one.sides is not None and math.isfinite(one.sides[2]):
                 told += f", median {withUnit(one.sides[2], unit)}"
             box = _box(one, x, unit, isLowerBetter)
-            rows.append(filled(row, n=n, width=WIDTH, color=one.color, title=told, box=box))
-        drawn.append(filled(group, n=number, name=groupName, rows=joined(rows)))
-    numbers = joined(
-        filled('<text class="middle" x="$x" y="13">$text</text>', x=x.at(tick), text=_number(tick))
-        for tick in x.ticks()
+            rows.append(fill(row, n=n, width=WIDTH, color=one.color, title=told, box=box))
+        drawn.append(fill(group, n=number, name=groupName, rows=join(rows)))
+    numbers = join(
+        fill('<text class="middle" x="$x" y="13">$text</text>', x=x.at(tick), text=_number(tick)) for tick in x.ticks()
     )
     axis = '<svg class="flat" viewBox="0 0 $width 32">$numbers<text x="$start" y="28">$title</text></svg>'
     isCut = any(not x.low <= value <= x.high for value in values)
-    return filled(
+    return fill(
         '<p class="legend">$names$told</p>$drawn$axis',
-        names=joined(names.values()) if len(names) > 1 else "",
+        names=join(names.values()) if len(names) > 1 else "",
         told=Markup("<span>▸ beyond the axis: how many, and the worst</span>") if isCut else "",
-        drawn=joined(drawn),
-        axis=filled(axis, width=WIDTH, numbers=numbers, start=x.start, title=x.title),
+        drawn=join(drawn),
+        axis=fill(axis, width=WIDTH, numbers=numbers, start=x.start, title=x.title),
     )
 
 
 def _box(boxed: Boxed, x: Axis, unit: str, isLowerBetter: bool) -> Markup:
     """Return one box with its whiskers, all values as points, and what lies beyond the axis."""
     grid = "".join(f"M{x.at(tick)} 0v24" for tick in x.ticks())
-    parts = [filled('<path class="grid" d="$grid"/>', grid=grid)]
+    parts = [fill('<path class="grid" d="$grid"/>', grid=grid)]
     if boxed.sides is not None:
         low, q1, median, q3, high = (x.at(min(max(side, x.low), x.high)) for side in boxed.sides)
         box = '<path class="line" d="M$low 12H$high"/><rect class="box" x="$q1" y="4" width="$wide" height="16"/>'
         box += '<path class="median" d="M$median 4v16"/>'
-        parts.append(filled(box, low=low, high=high, q1=q1, wide=f"{max(q3 - q1, 1):.4g}", median=median))
+        parts.append(fill(box, low=low, high=high, q1=q1, wide=f"{max(q3 - q1, 1):.4g}", median=median))
     inside = [(n, value) for n, value in enumerate(boxed.values) if x.low <= value <= x.high]
     dots = "".join(f"M{x.at(value)} {7 + n * 7 % 11}h0" for n, value in inside)
-    parts.append(filled('<path class="dots" d="$dots"/>', dots=dots))
+    parts.append(fill('<path class="dots" d="$dots"/>', dots=dots))
     if beyond := [value for value in boxed.values if not x.low <= value <= x.high]:
         worst = max(beyond) if isLowerBetter else min(beyond)
         text = ("∞" if worst > 0 else "-∞") if math.isinf(worst) else fixDecimals(worst, unit)
         count = f"{len(beyond)}: " if len(beyond) > 1 else ""
-        parts.append(filled('<text x="$x" y="16">▸ $count$text</text>', x=WIDTH - 68, count=count, text=text))
-    return joined(parts)
+        parts.append(fill('<text x="$x" y="16">▸ $count$text</text>', x=WIDTH - 68, count=count, text=text))
+    return join(parts)
 
 
 def _chart(title: str, parts: Iterable[Markup]) -> Markup:
     """Return a chart. title: for who cannot see it."""
     chart = '<svg class="flat" role="img" viewBox="0 0 $width $height"><title>$title</title>$parts</svg>'
-    return filled(chart, width=WIDTH, height=HEIGHT, title=title, parts=joined(parts))
+    return fill(chart, width=WIDTH, height=HEIGHT, title=title, parts=join(parts))
 
 
 def _frame(x: Axis, axes: Iterable[Axis], bottom: float) -> Markup:
@@ -283,19 +282,19 @@ def _frame(x: Axis, axes: Iterable[Axis], bottom: float) -> Markup:
     parts = []
     for value in x.ticks():
         words = {"x": x.at(value), "y": bottom + 14, "text": _number(value)}
-        parts.append(filled('<text class="middle" x="$x" y="$y">$text</text>', **words))
+        parts.append(fill('<text class="middle" x="$x" y="$y">$text</text>', **words))
     for axis in axes:
         for value in axis.ticks():
             y = axis.at(value)
             words = {"y": y, "left": LEFT, "right": x.end, "before": LEFT - 5, "base": y + 4, "text": _number(value)}
             line = '<path class="grid" d="M$left ${y}H$right"/><text class="end" x="$before" y="$base">$text</text>'
-            parts.append(filled(line, **words))
+            parts.append(fill(line, **words))
         turned = '<text class="middle" transform="translate(12 $y) rotate(-90)">$text</text>'
-        parts.append(filled(turned, y=(axis.start + axis.end) / 2, text=axis.title))
+        parts.append(fill(turned, y=(axis.start + axis.end) / 2, text=axis.title))
     for number, line in enumerate(x.title.split("<br>")):
         words = {"x": (x.start + x.end) / 2, "y": bottom + 32 + 15 * number, "text": line}
-        parts.append(filled('<text class="middle" x="$x" y="$y">$text</text>', **words))
-    return joined(parts)
+        parts.append(fill('<text class="middle" x="$x" y="$y">$text</text>', **words))
+    return join(parts)
 
 
 def _number(value: float) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from ..base.coordinates import positionText
 from ..base.errors import Cause
 from ..base.plain import toPlain
-from ..base.texts import commaSeparated, counted
+from ..base.texts import commaSeparated, pluralize
 from ..case.comparison import Comparison, identityOf
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.instances import Lesion
@@ -215,9 +215,9 @@ def lesionsSentence(lesions: Sequence[Lesion]) -> str:
     events = Counter(("found", "missed", *(lesion.event for lesion in lesions)))
     events.subtract(("found", "missed"))  # which are told in any case, first
     invented = events.pop("invented", 0)
-    more = f"; the test has {counted(invented, 'lesion')} more that {'are' if invented > 1 else 'is'} invented"
+    more = f"; the test has {pluralize(invented, 'lesion')} more that {'are' if invented > 1 else 'is'} invented"
     told = commaSeparated(f"{count} {event}" for event, count in events.items())
-    return f"{counted(events.total(), 'lesion')} in the reference: {told}{more if invented else ''}."
+    return f"{pluralize(events.total(), 'lesion')} in the reference: {told}{more if invented else ''}."
 
 
 def sidesTable(record: Comparison) -> Table | None:

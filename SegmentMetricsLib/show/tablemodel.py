@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ..base.markup import Markup, filled, joined
+from ..base.markup import Markup, fill, join
 from ..metrics.measurement import IN_CENTIMETERS, decimalsOf, infiniteText, roundText, statusOf, typeset, withUnit
 
 
@@ -133,13 +133,13 @@ def notebookTable(table: Table) -> Markup:
     for number, row in enumerate(table.texts()):
         tag = Markup("td" if number else "th")
         cells = (
-            filled('<$tag style="text-align: $side">$text</$tag>', tag=tag, side=side, text=typeset(text))
+            fill('<$tag style="text-align: $side">$text</$tag>', tag=tag, side=side, text=typeset(text))
             for side, text in zip(sides, row, strict=True)
         )
-        lines.append(filled("<tr>$cells</tr>", cells=joined(cells)))
-    return filled("<table>$lines</table>", lines=joined(lines))
+        lines.append(fill("<tr>$cells</tr>", cells=join(cells)))
+    return fill("<table>$lines</table>", lines=join(lines))
 
 
 def notebookSentences(sentences: Iterable[str]) -> Markup:
     """Return sentences as HTML for notebooks."""
-    return joined(filled("<p>$sentence</p>", sentence=typeset(sentence)) for sentence in sentences)
+    return join(fill("<p>$sentence</p>", sentence=typeset(sentence)) for sentence in sentences)

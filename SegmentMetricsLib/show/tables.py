@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from ..base.texts import commaSeparated, counted, oneLine
+from ..base.texts import commaSeparated, oneLine, pluralize
 from ..case.comparison import Comparison
 from ..case.gridspread import NOTE as SPREAD_NOTE
 from ..case.gridspread import SHIFTS
@@ -89,7 +89,9 @@ def evaluatedGrid(records: Sequence[Comparison]) -> str:
     if not grids:
         return ""
     places = " or ".join(dict.fromkeys(grid["choice"] for grid in grids))
-    sizes = dict.fromkeys(f"{' x '.join(map(str, grid['size']))}, {counted(grid['voxels'], 'voxel')}" for grid in grids)
+    sizes = dict.fromkeys(
+        f"{' x '.join(map(str, grid['size']))}, {pluralize(grid['voxels'], 'voxel')}" for grid in grids
+    )
     numbers = [grid["voxels"] for grid in grids]
     span = f"{len(sizes)} different sizes, {min(numbers)} to {max(numbers)} voxels"
     size = next(iter(sizes)) if len(sizes) == 1 else span

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..base.texts import counted, oneLine
+from ..base.texts import oneLine, pluralize
 from ..conventions.which import Candidate
 from .resulttables import heading
 from .tablemodel import Table
@@ -24,7 +24,7 @@ def answer(value: str, candidates: Sequence[Candidate], key: str | None = None) 
     if not number:
         nothing = f"No tool, direction or common mistake that is known gives {what} for this pair."
         return f"{nothing} The nearest is {describe(first)}."
-    more = f"; {counted(number - 1, 'other way gives', 'other ways give')} it, too" if number > 1 else ""
+    more = f"; {pluralize(number - 1, 'other way gives', 'other ways give')} it, too" if number > 1 else ""
     return f"{what} is {describe(first)}{more}."
 
 

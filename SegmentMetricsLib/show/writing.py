@@ -228,7 +228,7 @@ def writeMask(mask: Mask, path: Path, segment: str = "") -> None:
     segment: its name, to write it as a segmentation of Slicer. Raises OSError if the file cannot be written.
     """
     low, high = np.minimum(mask.low, 0), np.maximum(mask.high, np.array(mask.grid.size) - 1)
-    grid = mask.grid.resized(low, high)
+    grid = mask.grid.resize(low, high)
     image = SimpleITK.GetImageFromArray(mask.block(low, high))
     image.SetSpacing(grid.spacing.tolist())
     image.SetOrigin(grid.origin.tolist())

@@ -46,7 +46,7 @@ FAULTS = [
     Fault("distances", r"value - error\b", "value + error"),
     Fault("distances", r"/ 3\b", "/ 2"),
     # boundary and overlap
-    Fault("metrics/boundary.py", r"combined\(max, toTest, toReference\)", "combined(min, toTest, toReference)"),
+    Fault("metrics/boundary.py", r"combine\(max, toTest, toReference\)", "combine(min, toTest, toReference)"),
     Fault("metrics/boundary.py", r"\(a \+ b\) / 2", "max(a, b)"),
     Fault("metrics/boundary.py", r"limit = withTies\(tolerance\)", "limit = tolerance * 0.999"),
     Fault("metrics/overlap.py", r"2 \* counts\.truePositive, counts", "counts.truePositive, counts"),
@@ -71,7 +71,7 @@ FAULTS = [
     Fault("metrics/similarity.py", r"-0\.5 \* \(np\.asarray", "-1.0 * (np.asarray"),
     Fault("metrics/similarity.py", r"return \(means\[0\] \+ means\[1\]\) / 2", "return means[0]"),
     # lesions and vessels
-    Fault("metrics/instances.py", r"isKept = lesions\.sizes >= fewest", "isKept = lesions.sizes > fewest"),
+    Fault("metrics/instances.py", r"mask\.count >= lesionMinimum", "mask.count > lesionMinimum"),
     Fault("metrics/instances.py", r"\+ penalty \* invented\)", ")"),
     Fault("metrics/instances.py", r"self\.test\[ofTest\] - self\.shared", "self.test[ofTest]"),
     Fault("metrics/topology.py", r"2 \* shares\[0\] \* shares\[1\]", "shares[0] * shares[1]"),

@@ -259,11 +259,11 @@ def testEqualOrUnknownFramesOfReference(tmp_path):
 def testAnImageThatDoesNotHoldItsStructureIsNotItsPlace():
     """As where only some slices of the image are known."""
     whole = inputs.structureFromImage(BOX, "Box", None, None)
-    far = whole.mask.grid.resized((30, 0, 0), (35, 19, 19))
+    far = whole.mask.grid.resize((30, 0, 0), (35, 19, 19))
     elsewhere = replace(whole, mask=whole.mask.on(far))
     assert elsewhere.mask.grid.corners()[:, 0].min() > whole.box[1][0]
     assert not found(compare(whole, elsewhere), Kind.IMAGES_APART)
-    beside = whole.mask.grid.resized((-35, 0, 0), (-30, 19, 19))
+    beside = whole.mask.grid.resize((-35, 0, 0), (-30, 19, 19))
     assert not found(compare(replace(whole, mask=whole.mask.on(beside)), elsewhere), Kind.IMAGES_APART)
 
 

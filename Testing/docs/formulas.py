@@ -1,6 +1,6 @@
-"""Bring the generated parts of docs/formulas.md and docs/codes.md up to date: they follow the registry.
+"""Bring the generated parts of pages up to date, which follow the registry: by `python Testing/docs/formulas.py`.
 
-By `Testing/docs/formulas.py`.
+They stand between `<!-- NAME -->` and `<!-- /NAME -->`.
 """
 
 from __future__ import annotations
@@ -8,16 +8,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Sequence
+from os.path import commonprefix
 from pathlib import Path
 
 from SegmentMetricsLib.base.texts import shortest
 from SegmentMetricsLib.metrics.hazard import EPSILON
 from SegmentMetricsLib.metrics.metric import EXAMPLES, PARAMETERS, Metric
 from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, PURPOSES, REGISTRY
-from SegmentMetricsLib.settings.settings import Settings
+from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES, Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
-CODES = PAGE.with_name("codes.md")
+CODES, MEASUREMENTS = PAGE.with_name("codes.md"), PAGE.with_name("measurements.md")
 SYMBOLS = {name: parameter.symbol for name, parameter in PARAMETERS.items()}
 # The same letters in a formula.
 LETTERS = {name: parameter.latex for name, parameter in PARAMETERS.items()}
@@ -36,16 +37,10 @@ def keys(kind: Sequence[Metric]) -> list[str]:
     return [definition.keyFor(EXAMPLES) for definition in kind]
 
 
-def common(texts: Sequence[str]) -> str:
-    """Return what texts begin with, all of them."""
-    letters = itertools.takewhile(lambda same: len(set(same)) == 1, zip(*texts))
-    return "".join(same[0] for same in letters)
-
-
 def merged(texts: Sequence[str]) -> str:
     """Return several texts as one: what differs in the middle is listed, or begun, unless the first one lacks it."""
-    first = common(texts)
-    last = common([text[len(first) :][::-1] for text in texts])[::-1]
+    first = commonprefix(texts)  # noqa: RUF071 - of letters
+    last = commonprefix([text[len(first) :][::-1] for text in texts])[::-1]  # noqa: RUF071
     middles = [text[len(first) : len(text) - len(last)] for text in texts]
     listed = " / ".join(middles) if len(middles) <= 3 else f"{middles[0]} … {middles[-1]}"
     return first + (listed if middles[0] else "") + last
@@ -186,29 +181,37 @@ def codes() -> str:
     return "\n".join(rows)
 
 
-def replaced(text: str, made: dict[str, str]) -> str:
-    """Return a page's text with its generated parts, which stand between `<!-- NAME -->` and `<!-- /NAME -->`."""
-    for name, content in made.items():
-        pattern = re.compile(rf"(<!-- {name} -->\n)(?:.*?\n)??(<!-- /{name} -->)", re.DOTALL)
-        if not pattern.search(text):
+def registryTable() -> str:
+    """Return the measurements of the default families as a table; what has one formula shares a row."""
+    rows = ["| key | name | unit | range | better | empty | source |", "|---|---|---|---|---|---|---|"]
+    for kind in kinds(DEFAULT_FAMILIES):
+        name = f"[{title(kind, '*')}](formulas.md#{anchor(kind)})"
+        shown = " ".join(f"`{key}`" for key in keys(kind))
+        rows.append(f"| {' | '.join((shown, name, *facts(kind[0]), kind[0].source))} |")
+    return "\n".join(rows)
+
+
+GENERATED = {
+    PAGE: {"overview": overview, "aliases": aliases, "formulas": families},
+    CODES: {"codes": codes},
+    MEASUREMENTS: {"metrics": registryTable},
+}
+
+
+def updated(page: Path) -> str:
+    """Return the text of a page with its generated parts made anew."""
+    text = page.read_text(encoding="utf-8")
+    for name, make in GENERATED[page].items():
+        start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
+        before, _, rest = text.partition(start)
+        _, isThere, behind = rest.partition(end)
+        if not isThere:
             raise ValueError(f"There is no part {name!r}.")
-        text = pattern.sub(lambda found, content=content: f"{found[1]}{content}\n{found[2]}", text)
+        # a table is no table when a comment stands right above or below it
+        text = f"{before}{start}\n{make()}\n\n{end}{behind}"
     return text
 
 
-def updated(text: str) -> str:
-    """Return the page's text with its generated parts made anew."""
-    # a table is no table when a comment stands right above or below it
-    return replaced(
-        text, {"overview": f"\n{overview()}\n", "aliases": f"\n{aliases()}\n", "formulas": f"\n{families()}\n"}
-    )
-
-
-def updatedCodes(text: str) -> str:
-    """Return the text of the page of codes with its table made anew."""
-    return replaced(text, {"codes": f"\n{codes()}\n"})
-
-
 if __name__ == "__main__":
-    for page, update in ((PAGE, updated), (CODES, updatedCodes)):
-        page.write_text(update(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in GENERATED:
+        page.write_text(updated(page), encoding="utf-8")

@@ -1,4 +1,7 @@
-"""Make the pictures of what the blocks of the pages do, by `python Testing/docs/pagepictures.py`."""
+"""Make the pictures of what the blocks of the pages do, and of a report in a browser.
+
+PYTHONPATH=Testing/support python Testing/docs/pagepictures.py
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,9 @@ BATCH, PYTHON = pages.ROOT / "docs" / "guide" / "batch.md", pages.ROOT / "docs" 
 # By their names in the folder of pictures, where a batch writes them.
 OF_BATCH = {"BoxPlot.svg": "plots/HD95.svg", "Correlations.svg": "plots/correlations.svg"}
 CONSOLE = "Console.png"
+PROTOCOL = "head-and-neck-observers"
+# Of the top of a report, and of a structure, down to its slices.
+TOP, STRUCTURE = ({"width": 1000, "height": height} for height in (760, 1060))
 
 
 def ofBatch(folder: Path) -> list[Path]:
@@ -47,6 +53,32 @@ def console(folder: Path) -> Path:
     return path
 
 
+def ofReport(structure: Path, verdicts: Path) -> list[Path]:
+    """Compare the two observers of the sample, judge them, photograph a structure and the top of the report."""
+    import browsers
+    import samplefiles
+
+    from SegmentMetricsLib.io import samples
+
+    with tempfile.TemporaryDirectory() as folder, browsers.headless() as shown:
+        reference, test = samplefiles.writeHeadAndNeck(folder)
+        given = f"{reference} {test} --image {samples.FOLDER / samples.IMAGE} --output {folder}/out"
+        pages.segmentMetrics(f"segment-metrics compare {given} --report --protocol {PROTOCOL}")
+        page = shown.new_page(viewport=TOP)
+        page.goto((Path(folder) / "out" / "report.html").as_uri())
+        page.wait_for_function("document.querySelector('.map canvas')", timeout=120_000)
+        page.wait_for_timeout(2000)
+        page.screenshot(path=verdicts)
+        page.set_viewport_size(STRUCTURE)
+        summary = page.locator("section.structure summary").first
+        summary.evaluate("element => window.scrollTo(0, element.offsetTop - 20)")
+        page.wait_for_timeout(1000)
+        page.screenshot(path=structure)
+    return [structure, verdicts]
+
+
 if __name__ == "__main__":
-    for made in (*ofBatch(pages.ROOT / "docs" / "pictures"), console(pages.ROOT / "docs" / "pictures")):
+    kept = pages.ROOT / "docs" / "pictures"
+    report = ofReport(pages.ROOT / "Resources" / "Report.png", kept / "ReportVerdicts.png")
+    for made in (*ofBatch(kept), console(kept), *report):
         print(f"{made.relative_to(pages.ROOT)}: {made.stat().st_size / 1000:.0f} kB")

@@ -12,9 +12,7 @@ What a block is for is said by its language, and by a sentence above it:
 from __future__ import annotations
 
 import contextlib
-import difflib
 import io
-import itertools
 import os
 import re
 import shlex
@@ -83,7 +81,7 @@ def run(
     """
     command, same, namespace = command or segmentMetrics, same or requireSame, {} if namespace is None else namespace
     printed: list[str] = []
-    with inFolder(folder):
+    with contextlib.chdir(folder):
         for block in blocks(page):
             where = f"{block.page}, block {block.number}"
             if block.what:
@@ -145,31 +143,20 @@ def requireSame(printed: str, expected: str, where: str) -> None:
 
 
 def updated(page: Path, folder: Path) -> str:
-    """Return the text of a page with what its blocks print now; what `...` stands for is left out again."""
+    """Return the text of a page with what its blocks print now; blocks with `...` must be right already."""
     text = page.read_text(encoding="utf-8")
 
     def remember(printed: str, expected: str, where: str) -> None:
         nonlocal text
         shown = expected.strip("\n").splitlines()
-        if shown:
+        if REST in shown:
+            requireSame(printed, expected, where)
+        elif shown:
             now = [line.rstrip() for line in printed.strip("\n").splitlines()]
-            lines = [line for part in chunks(shown) for line in (part if part == [REST] else mostAlike(now, part))]
-            lines = lines if REST in shown else now
-            text = text.replace("\n".join(["", *shown, ""]), "\n".join(["", *lines, ""]), 1)
+            text = text.replace("\n".join(["", *shown, ""]), "\n".join(["", *now, ""]), 1)
 
     run(page, folder, same=remember)
     return text
-
-
-def chunks(lines: list[str]) -> list[list[str]]:
-    """Return lines in runs between those that stand for any lines, which are runs of their own."""
-    return [list(run) for _, run in itertools.groupby(lines, lambda line: line == REST)]
-
-
-def mostAlike(lines: list[str], part: list[str]) -> list[str]:
-    """Return as many lines as a part has, those that are most like it."""
-    runs = [lines[start : start + len(part)] for start in range(max(len(lines) - len(part), 0) + 1)]
-    return max(runs, key=lambda run: difflib.SequenceMatcher(None, "\n".join(run), "\n".join(part)).ratio())
 
 
 def segmentMetrics(line: str) -> str:
@@ -199,17 +186,6 @@ def processIn(folder: Path) -> Callable[[str], str]:
         return done.stdout
 
     return command
-
-
-@contextlib.contextmanager
-def inFolder(folder: Path):
-    """Work in a folder inside the block (contextlib.chdir came with Python 3.11)."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def write(root: Path) -> list[Path]:
     for name, image in made.items():
         paths.append(root / name)
         if name not in WITHOUT_BORDER:
-            image = bordered(image)
+            image = beside([image], BORDER)
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         if not image.save(str(paths[-1]), "PNG", 0):  # 0 is the smallest file; the quality is always the same
             raise OSError(f"{paths[-1]} cannot be written.")
@@ -177,21 +177,18 @@ def withPages(ui, panel, *names: str) -> QImage:
     for name in names:
         panel.pages.open(name)
         images.append(photographs.photograph(ui.inputsSection.parent(), width=COLUMN, height=HEIGHT))
-    both = QImage(len(names) * (COLUMN + GAP) - GAP, HEIGHT, QImage.Format.Format_RGB32)
-    both.fill(QPalette().window().color())
-    painter = QPainter(both)
-    for number, image in enumerate(images):
-        painter.drawImage(number * (COLUMN + GAP), 0, image)
-    painter.end()
-    return both
+    return beside(images)
 
 
-def bordered(image: QImage) -> QImage:
-    """Return a picture of widgets with some room around it, as there is in Slicer."""
-    result = QImage(image.width() + 2 * BORDER, image.height() + 2 * BORDER, QImage.Format.Format_RGB32)
+def beside(images: list[QImage], border: int = 0) -> QImage:
+    """Return pictures of widgets one beside the other, with some room around them, as there is in Slicer."""
+    width = sum(image.width() + GAP for image in images) - GAP
+    result = QImage(width + 2 * border, images[0].height() + 2 * border, QImage.Format.Format_RGB32)
     result.fill(QPalette().window().color())
     painter = QPainter(result)
-    painter.drawImage(BORDER, BORDER, image)
+    for image in images:
+        painter.drawImage(border, border, image)
+        painter.translate(image.width() + GAP, 0)
     painter.end()
     return result
 
@@ -221,17 +218,13 @@ def pairs(ui, panel, desktop) -> QImage:
 
 def edge(ui, whole: QImage, widget) -> int:
     """Return where a widget begins in a picture of the panel."""
-    content, part = (native(each) for each in (ui.inputsSection.parent(), widget))
+    # the PySide6 widgets behind those of the stand-in
+    content, part = (getattr(each, "_native", each) for each in (ui.inputsSection.parent(), widget))
     before = content.size()
     content.resize(whole.size())
     position = part.mapTo(content, QPoint(0, 0)).y()
     content.resize(before)
     return position - 1
-
-
-def native(widget):
-    """Return the PySide6 widget behind one of the stand-in."""
-    return getattr(widget, "_native", widget)
 
 
 def distanceMap(desktop) -> QImage:

@@ -24,7 +24,7 @@ def copy(tmp_path):
     for name in ("pyproject.toml", "README.md"):
         shutil.copy(pages.ROOT / name, folder)
     (folder / "docs").mkdir()
-    for name in ("formulas.md", "measurements.md"):
+    for name in ("formulas.md", "measurements.md", "codes.md"):
         shutil.copy(pages.ROOT / "docs" / name, folder / "docs")
     samplefiles.writeHeadAndNeck(folder / "segment-metrics-demo")
     # no pictures, which no page is about and every command would draw

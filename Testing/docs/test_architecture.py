@@ -10,20 +10,6 @@ from pathlib import Path
 import SegmentMetricsLib
 
 ROOT = Path(__file__).parents[2]
-# Rooms whose functions are called by verbs.
-VERBS = (
-    "SegmentMetricsPanel",
-    "batch",
-    "case",
-    "commands",
-    "conventions",
-    "io",
-    "metrics",
-    "model",
-    "mrml",
-    "settings",
-    "show",
-)
 PREPOSITIONS = ("Apart", "As", "At", "By", "For", "From", "If", "In", "Of", "Out", "To", "With")
 
 
@@ -65,10 +51,9 @@ def testNamesMeanOneThing():
                 for base in node.bases
             ):
                 homes.setdefault(node.name, set()).add(path)
-        if path.relative_to(ROOT).parts[1] in VERBS:
-            participles += [
-                (path, node.name) for node in tree.body if isinstance(node, ast.FunctionDef) and isParticiple(node.name)
-            ]
+        participles += [
+            (path, node.name) for node in tree.body if isinstance(node, ast.FunctionDef) and isParticiple(node.name)
+        ]
     assert not {name: paths for name, paths in homes.items() if len(paths) > 1}
     assert not participles
 

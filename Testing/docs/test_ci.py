@@ -76,9 +76,3 @@ def testWhichTestsRunWhen():
     for workflow in (test, nightly):
         for version in re.findall(r'"(3\.\d+)"', workflow):
             assert f"Programming Language :: Python :: {version}" in project["project"]["classifiers"]
-
-
-def testFoldersThatAreTypeCheckedExist():
-    folders = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["mypy"]["files"]
-    assert "SegmentMetricsLib" in folders
-    assert all((ROOT / folder).is_dir() for folder in folders)

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from test_documentation import NAMES
 from tiers import throughout
-
-import SegmentMetricsLib
-from SegmentMetricsLib import mrml
 
 validation = pytest.importorskip("numpydoc.validate", reason="numpydoc is not installed (extra test)")
 
 # All rules but: where quotes stand (GL01, GL02), which the formatter decides; and examples, references and
 # more than a summary for everything (EX01, SA01, ES01), which the guides have. The first word may be any (SS05).
 LEFT_OUT = {"GL01", "GL02", "EX01", "SA01", "ES01", "SS05", "SS06", "RT03", "PR04"}
-NAMES = [
-    *(f"SegmentMetricsLib.{name}" for name in SegmentMetricsLib.__all__ if name != "__version__"),
-    *(f"SegmentMetricsLib.mrml.{name}" for name in mrml.__all__),
-]
 
 
 @throughout("name", NAMES)

@@ -41,10 +41,7 @@ def testAScriptStatesWhatItShowsAndCleansUp(path):
     for word in ("# Guess: ", "# Seen:  ", "# Version: ", "# Output:\n"):
         assert word in head
     assert "folder=$(mktemp -d)" in text and "trap 'rm -rf \"$folder\"' EXIT" in text
-    assert all("==" in package for line in re.findall(r"pip install (.*)", text) for package in packagesIn(line))
+    words = " ".join(re.findall(r"pip install (.*)", text)).split()
+    assert all("==" in word for word in words if word[0] not in "-\\")
     assert re.search(r"^assert ", text, re.MULTILINE)
     assert "SegmentMetrics" not in text and "segment-metrics" not in text
-
-
-def packagesIn(line: str) -> list[str]:
-    return [word for word in line.split() if not word.startswith("-") and word != "\\"]

@@ -6,10 +6,7 @@ import importlib
 import inspect
 import re
 import sys
-from collections.abc import Iterable
-from contextlib import contextmanager
-from dataclasses import fields, replace
-from functools import cached_property
+from dataclasses import fields
 
 import formulas
 import numpy as np
@@ -19,11 +16,7 @@ import SimpleITK
 from sharedpairs import doseAround
 from tiers import throughout
 
-from SegmentMetricsLib import Settings
-from SegmentMetricsLib.case import multilabel
-from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.metrics.measurement import measure
-from SegmentMetricsLib.metrics.pair import Pair
+from SegmentMetricsLib import Settings, compare, compareLabels
 from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
 
 # What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
@@ -31,7 +24,6 @@ SETTINGS = Settings(
     families=("all", "dose"), tolerances=(0.8,), percentiles=(71.3,), betas=(0.7,), quantiles=(0.83,), il=0.4,
     dosePercents=(31.7,), doseLevels=(30.3,), panopticOverlap=0.1,
 )  # fmt: skip
-WEIGHTS = {"One": 3.0}
 TEXT = formulas.PAGE.read_text(encoding="utf-8")
 EVERY = (*REGISTRY, *MULTI_LABEL)
 
@@ -44,62 +36,34 @@ def images() -> list[SimpleITK.Image]:
     return [shapes.imageOf(ellipsoid, (1, 1.1, 2)) for ellipsoid in ellipsoids]
 
 
-def valueOf(found) -> float:
-    """Return the number of what functions of metrics return: alone, with those of both directions, or with a place."""
-    return float(found[0] if isinstance(found, tuple) else found)
-
-
-def measured(definition) -> float:
-    """Return a measurement of two structures that nobody has looked at before."""
-    settings, (reference, test, critical) = SETTINGS, images()
-    if definition in MULTI_LABEL:
-        sides = ({"One": image, "Other": other} for image, other in ((reference, critical), (test, reference)))
-        return multilabel.compareLabels(*sides, settings, weights=WEIGHTS)[definition.key].value
-    structures = [asStructure(image, name, None, settings) for image, name in ((reference, "A"), (test, "B"))]
-    walls = {"Wall": asStructure(critical, "Wall", None, settings)}
-    pair = Pair(*structures, settings, walls, dose=doseAround(reference))
-    measurement = measure(pair, definition.ask(settings)[0])
-    return measurement.value
-
-
 def bodyOf(code: str):
     """Return the compiled body of a function, method or property, told by its name in the library."""
     module, names = formulas.parts(code)
     found = importlib.import_module(f"SegmentMetricsLib.{module}")
     for name in names.split("."):
         found = inspect.getattr_static(found, name)
-    if isinstance(found, property):
-        found = found.fget
-    elif isinstance(found, cached_property):
-        found = found.func
-    return found.__code__
+    return getattr(found, "fget", getattr(found, "func", found)).__code__
 
 
-@contextmanager
-def returned(codes: Iterable[str]):
-    """Yield what some functions return meanwhile, whoever calls them: lists by their names."""
-    found = {code: [] for code in codes}
-    names = {bodyOf(code): code for code in found}
+@pytest.fixture(scope="module")
+def measured():
+    """All measurements of structures that nobody has looked at before, and what functions returned meanwhile."""
+    returned = {bodyOf(code): [] for definition in EVERY for code in (definition.code, *definition.steps)}
 
     def note(frame, event, value):
-        if event == "return" and frame.f_code in names:
-            found[names[frame.f_code]].append(value)
+        if event == "return" and frame.f_code in returned:
+            returned[frame.f_code].append(value)
 
+    reference, test, critical = images()
+    sides = ({"One": image, "Other": other} for image, other in ((reference, critical), (test, reference)))
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        yield found
+        pair = compare(reference, test, SETTINGS, criticals={"Wall": critical}, dose=doseAround(reference))
+        found = {**pair, **compareLabels(*sides, SETTINGS, weights={"One": 3.0})}
     finally:
         sys.setprofile(before)
-
-
-def requireItsCode(definition) -> None:
-    """Require that the code of a definition returns what is measured, and that its steps are taken on the way."""
-    with returned([definition.code, *definition.steps]) as found:
-        value = measured(definition)
-    assert np.isfinite(value)
-    assert value in list(map(valueOf, found[definition.code])), f"{definition.code} returns another number"
-    assert all(found[code] for code in definition.steps), "some steps are not taken"
+    return found, returned
 
 
 @throughout("definition", EVERY, lambda definition: definition.key)
@@ -121,20 +85,14 @@ class TestEveryDefinition:
                 re.match(r"\\mathrm\{\w+\}" + re.escape(letter) + " ", definition.formula)
             )
 
-    def testACountIsNoFraction(self, definition):
-        unit, *_ = formulas.facts(definition)
-        assert (unit == "count") == (definition.isCount and not definition.unit)
-
-    def testItsCodeIsOnThePage(self, definition):
-        kind = next(kind for kind in formulas.kinds() if definition in kind)
-        section = TEXT.split(f"### {formulas.heading(kind)}\n")[1].split("\n#")[0]
-        for code in (definition.code, *definition.steps):
-            module, names = formulas.parts(code)
-            assert f"[`{names}`](../SegmentMetricsLib/{module.replace('.', '/')}.py)" in section
-
-    def testItsCodeReturnsTheMeasurement(self, definition):
+    def testItsCodeReturnsTheMeasurement(self, definition, measured):
         """Whoever follows the link sees the arithmetic: nothing is added to what the function returns."""
-        requireItsCode(definition)
+        found, returned = measured
+        value = found[definition.ask(SETTINGS)[0].key].value
+        # functions of metrics return a number alone, with those of both directions, or with a place
+        numbers = [float(one[0] if isinstance(one, tuple) else one) for one in returned[bodyOf(definition.code)]]
+        assert np.isfinite(value) and value in numbers, f"{definition.code} returns another number"
+        assert all(returned[bodyOf(code)] for code in definition.steps), "some steps are not taken"
 
     def testItsSettingsAreNamed(self, definition):
         """Beside every symbol of the formula that a setting decides."""
@@ -147,29 +105,14 @@ class TestEveryDefinition:
         told = formulas.settings(definition)
         assert f"*Settings:* {told}\n" in TEXT if told else not symbols and not definition.trend
 
-    def testItIsOnThePage(self, definition):
-        kind = next(kind for kind in formulas.kinds() if definition in kind)
-        section = TEXT.split(f"### {formulas.heading(kind)}\n")[1].split("\n#")[0]
-        key = definition.keyFor(formulas.EXAMPLES)
-        assert formulas.heading(kind).startswith(f"{key}: ") if len(kind) == 1 else f"`{key}`" in section
-        assert all(line in section for line in definition.formula.split(r" \\ "))
-        assert definition.empty.value in section and definition.source in section and definition.deviation in section
+
+@pytest.mark.parametrize("page", formulas.GENERATED, ids=lambda page: page.stem)
+def testPagesAreUpToDate(page):
+    assert formulas.updated(page) == page.read_text(encoding="utf-8"), "run python Testing/docs/formulas.py"
 
 
-def testOtherCodeIsRefused():
-    """A step that is not taken."""
-    definition = next(one for one in REGISTRY if one.key == "MASD")
-    with pytest.raises(AssertionError, match="not taken"):
-        requireItsCode(replace(definition, steps=("metrics.overlap.dice",)))
-
-
-def testThePageIsUpToDate():
-    assert formulas.updated(TEXT) == TEXT, "run python Testing/docs/formulas.py"
-
-
-def testCodesAreUpToDateAndEachIsOfOneMeasurement():
+def testACodeIsOfOneMeasurement():
     text = formulas.CODES.read_text(encoding="utf-8")
-    assert formulas.updatedCodes(text) == text, "run python Testing/docs/formulas.py"
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| `")]
     keys, codes, schemes, meanings, units = zip(*rows)
     assert len(set(keys)) == len(EVERY) == len(set(zip(codes, schemes))) and all(meanings)

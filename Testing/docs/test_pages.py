@@ -9,10 +9,13 @@ import pages
 import pytest
 import samplefiles
 
+from SegmentMetricsLib.metrics.measurement import typeset
+
 README = pages.ROOT / "README.md"
+TEXT = README.read_text(encoding="utf-8")
 DOCS = pages.ROOT / "docs"
-# The README's output is made anew by test_readme.py; test_adding.py runs the pages that change the code.
-ELSEWHERE = {README, *(DOCS / "developer").glob("adding-*.md")}
+# test_adding.py runs the pages that change the code.
+ELSEWHERE = set((DOCS / "developer").glob("adding-*.md"))
 ALONE = [page for page in pages.pages() if page not in ELSEWHERE and pages.blocks(page)]
 NEEDS = {"qa.md": "plotly", "batch.md": "matplotlib", "python.md": "matplotlib"}
 
@@ -56,7 +59,7 @@ class TestEveryPage:
         if page.parent.name != "api":
             text = page.read_text(encoding="utf-8")
             assert set(re.findall(r"^(?:```|:::)\{(\w+)\}", text, re.MULTILINE)) <= {"toctree"}
-            headings = re.findall(r"^#+ (.+)", README.read_text(encoding="utf-8"), re.MULTILINE)
+            headings = re.findall(r"^#+ (.+)", TEXT, re.MULTILINE)
             sections = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
             assert set(re.findall(r"/SlicerSegmentMetrics#([\w-]+)", text)) <= sections
 
@@ -109,10 +112,6 @@ def testTheRunnerFindsWhatIsWrong(page, tmp_path):
 
 
 def testAPageIsBroughtUpToDate(page, tmp_path):
-    page.write_text(
-        "```python\nprint('HD 7.4\\nx\\nMASD 1.2\\ny')\n```\n```text\n...\nMASD 1.1\n...\n```\n", encoding="utf-8"
-    )
-    assert pages.updated(page, tmp_path).endswith("```text\n...\nMASD 1.2\n...\n```\n")
     page.write_text("```python\nprint('HD 7.4\\nx')\n```\n```text\nHD 7.3\n```\n", encoding="utf-8")
     assert pages.updated(page, tmp_path).endswith("```text\nHD 7.4\nx\n```\n")
 
@@ -125,3 +124,43 @@ def testWhatTheCommandsOfThePagesWriteIsNoPartOfTheProject():
         text = page.read_text(encoding="utf-8").replace("\\\n", " ")  # commands of several lines
         written |= set(re.findall(r"^\$? ?segment-metrics .*--output ([\w-]+)", text, re.MULTILINE)) - {"DIR"}
     assert {"eye", "qa"} <= written and [name for name in written if f"/{name}/" not in lines] == []
+
+
+def testTheReadmeIsReadToItsEnd():
+    """What takes more words is in docs/, and linked from here."""
+    assert len(TEXT.split()) <= 1000
+    for page in [
+        "index",
+        "measurements",
+        "guide/slicer",
+        "guide/python",
+        "guide/qa",
+        "guide/batch",
+        "guide/commandline",
+    ]:
+        assert f"(docs/{page}.md)" in TEXT
+
+
+def testTheFirstTwoBlocksAreTheTwoCommands():
+    first, second = re.findall(r"^```\w*\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)[:2]
+    assert [block.text for block in pages.blocks(README) if block.language == "bash"] == [first, second]
+    assert first.count("\n") == second.count("\n") == 1
+    assert first.rstrip().endswith("segment-metrics demo") and "pytest" in second
+
+
+def testPicturesOfTheReadme():
+    """Small enough to be looked at anywhere, and made in Slicer."""
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)\n\n(.*)", TEXT)
+    assert len(pictures) == 2
+    for picture, caption in pictures:
+        assert (README.parent / picture).stat().st_size < 256_000 and caption.startswith("*Made in Slicer 5.13")
+
+
+def testTheSummaryThatTheTutorialQuotes(desktop):
+    desktop.loadModule()
+    from SegmentMetrics import SegmentMetricsLogic
+
+    reference, test = SegmentMetricsLogic().loadSample()
+    comparison = SegmentMetricsLogic().compareSegments(reference, "Parotid_L", test, "Parotid_L")
+    quoted = re.search(r"above the table: \*(.*?)\*", TEXT, re.DOTALL)[1]
+    assert re.sub(r"\s+", " ", quoted) == typeset(comparison.summary)

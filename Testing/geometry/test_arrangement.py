@@ -67,7 +67,7 @@ def testPlainContoursStayAsTheyAre():
     cells = np.array([(0, 1), (1, 2), (2, 3), (3, 0)])
     same, uncut = arrangement.cutAtCrossings(points, cells)
     assert same is points and uncut is cells
-    assert (arrangement.unshared(cells) == cells).all()
+    assert (arrangement.dropShared(cells) == cells).all()
     surface = meshing.fromPolyData(shapes.loops(SQUARE, rectangle(5, 5, 15, 15)))
     assert len(surface.cells) == 8 and surface.volume == 300 and surface.repairs == ()
 

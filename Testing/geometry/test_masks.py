@@ -51,7 +51,7 @@ def testPlanarGrids():
 
 def testCropsOfOneImageShareALattice():
     grid = Grid((50, 40, 30), np.diag([0.9765625, 0.9765625, 2.5, 1]))
-    crop = grid.resized((7, 9, 11), (20, 21, 22))
+    crop = grid.resize((7, 9, 11), (20, 21, 22))
     assert crop.size == (14, 13, 12)
     assert crop.offsetOn(grid) == (7, 9, 11)
     assert grid.offsetOn(crop) == (-7, -9, -11)
@@ -117,7 +117,7 @@ def testCommonGridContainsBothAtTheFinerSpacing():
         grid, resampled = commonGrid(*pair)
         assert resampled
         assert grid.spacing == pytest.approx([1, 1, 1])
-        assert grid.grownTo(np.concatenate([first.corners(), second.corners()])) == grid
+        assert grid.growTo(np.concatenate([first.corners(), second.corners()])) == grid
     same, resampled = commonGrid(first, first)
     assert same is first.grid and not resampled
 

@@ -303,7 +303,7 @@ def testAStructureBesideTheOnlySliceOfItsImage(tmp_path):
     for number in range(19):
         (tmp_path / "ct" / f"slice{number}").unlink()
     (rod,) = readStructures(tmp_path / "set.dcm")
-    cropped = whole.mask.on(GRID.resized(whole.mask.low - 1, whole.mask.high + 1))
+    cropped = whole.mask.on(GRID.resize(whole.mask.low - 1, whole.mask.high + 1))
     result = compare(rod, replace(whole, mask=cropped), Settings(families=("overlap", "boundary")))
     assert result["DSC"].value == 1 and result["HD"].value == 0
     assert not any("not overlap in space" in finding or "image edge" in finding for finding in result.findings)

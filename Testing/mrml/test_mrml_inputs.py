@@ -389,7 +389,7 @@ def testAnEvaluatedGridOfAVolumeNode(scene, images):
         mrml.gridOf(volume)
     with pytest.raises(ValueError, match="must be that of a volume"):
         mrml.gridOf(nodes[0])
-    grid = SegmentReader(nodes[0]).structure("Organ").mask.grid.resized((-10, -9, -8), (40, 39, 38))
+    grid = SegmentReader(nodes[0]).structure("Organ").mask.grid.resize((-10, -9, -8), (40, 39, 38))
     volume = volumeNode(scene, np.zeros(grid.size[::-1], np.uint8), np.diag([-1, -1, 1, 1]) @ grid.matrix)
     assert mrml.gridOf(volume).offsetOn(grid) == (0, 0, 0) and mrml.gridOf(volume).size == grid.size
     settings = Settings(families="agreement", grid=mrml.gridOf(volume))

@@ -122,7 +122,7 @@ def testWhatIsForgottenIsMadeAnew():
                 direction.sizeWithin(1),
             ]
             found += [direction.distances, direction.centers, direction.atPoints, *samplesOf(direction)]
-            found += [direction.field.sampler.signedAt(direction.number, direction.surface.points)]
+            found += [direction.field.sampler.measureAt(direction.number, direction.surface.points)]
         return found
 
     first = numbers()

@@ -12,7 +12,7 @@ import shapes
 from test_report import structure
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.base.markup import Markup, escaped, filled, joined
+from SegmentMetricsLib.base.markup import Markup, escape, fill, join
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.show.report import blocks
@@ -24,17 +24,17 @@ SAFE = "&lt;/p&gt;&lt;/script&gt;&lt;i id=&#x27;x&#x27; title=&quot;y&quot;&gt;$
 
 
 def testTextsAreEscapedAndMarkupIsNot():
-    assert escaped(NAME) == SAFE and filled('<b title="$a">$b</b>', a=NAME, b=7) == f'<b title="{SAFE}">7</b>'
-    bold = filled("<b>$text</b>", text=NAME)
-    assert isinstance(bold, Markup) and escaped(bold) == bold == filled("$bold", bold=bold)
-    assert joined(["<", bold, ">"], " & ") == f"&lt; &amp; {bold} &amp; &gt;"
+    assert escape(NAME) == SAFE and fill('<b title="$a">$b</b>', a=NAME, b=7) == f'<b title="{SAFE}">7</b>'
+    bold = fill("<b>$text</b>", text=NAME)
+    assert isinstance(bold, Markup) and escape(bold) == bold == fill("$bold", bold=bold)
+    assert join(["<", bold, ">"], " & ") == f"&lt; &amp; {bold} &amp; &gt;"
     # whoever builds markup by hand sees it
     for text in (f"{bold}", bold + "<i>", bold.upper()):
-        assert not isinstance(text, Markup) and "<" not in escaped(text)
+        assert not isinstance(text, Markup) and "<" not in escape(text)
     # parts of a report come from other processes
     assert isinstance(pickle.loads(pickle.dumps(bold)), Markup)
     with pytest.raises(KeyError):
-        filled("$forgotten")
+        fill("$forgotten")
 
 
 class Elements(HTMLParser):

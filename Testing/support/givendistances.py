@@ -26,18 +26,18 @@ class Directions(Sampler):
         for number, surface in enumerate(self.surfaces):
             weights = np.array(NODES[surface.dimension]) / 4
             points = np.einsum("pc,mcx->pmx", weights, surface.corners(np.arange(surface.count))).reshape(-1, 3)
-            first = self._append(self.signedAt(number, points), lambda rows, points=points: points[rows])
+            first = self._append(self.measureAt(number, points), lambda rows, points=points: points[rows])
             nodes.append(first + np.arange(len(points), dtype=np.int32).reshape(len(weights), -1))
             sizes.append(surface.sizes)
         segment = np.repeat(np.arange(len(sizes)), [len(one) for one in sizes])
         self._start(np.concatenate(nodes, axis=1), np.concatenate(sizes), np.zeros(len(segment)), segment)
 
-    def signedAt(self, segment, points):
+    def measureAt(self, segment, points):
         target = self._targets[segment]
         return target(points) if callable(target) else target.signedDistances(points)
 
     def atPoints(self, segment):
-        return self.signedAt(segment, self.surfaces[segment].points)
+        return self.measureAt(segment, self.surfaces[segment].points)
 
 
 def given(*sides: tuple[Sequence[float], Sequence[float]]) -> SurfaceDistances:

@@ -30,7 +30,7 @@ def cropped(reference: Structure, test: Structure, whole: bool) -> list[Structur
     high = np.maximum(reference.mask.high, test.mask.high) + 2
     if whole:
         low, high = np.full(3, -2), np.array(reference.mask.grid.size) + 1
-    grid = reference.mask.grid.resized(low, high)
+    grid = reference.mask.grid.resize(low, high)
     return [
         Structure(s.name, Mask(s.mask.voxels, tuple(int(n) for n in s.mask.low - low), grid)) for s in (reference, test)
     ]

@@ -175,7 +175,7 @@ def testFullGridByItsDefinition(size, pieces, monkeypatch):
     expected = [np.count_nonzero(found) * grid.voxelSize / len(parts) for found in (one & other, one | other)]
     # a few blocks at a time, counted from the first voxel of the boundaries' grid and from another one
     monkeypatch.setattr(gridbands, "CHUNK", 700)
-    wider = grid.resized(np.where(np.array(grid.size) > 1, -3, 0), np.array(grid.size) - 1)
+    wider = grid.resize(np.where(np.array(grid.size) > 1, -3, 0), np.array(grid.size) - 1)
     for given in (masks, [mask.on(wider) for mask in masks]):
         found = gridbands.gridBands(boundaries, given, 1.3, pieces)
         assert [found.intersection, found.union] == pytest.approx(expected, rel=1e-9)

@@ -11,7 +11,7 @@ import shapes
 from givendistances import Directions
 
 from SegmentMetricsLib.distances import elements
-from SegmentMetricsLib.distances.bounded import Bounded, combined
+from SegmentMetricsLib.distances.bounded import Bounded, combine
 from SegmentMetricsLib.distances.field import Field
 from SegmentMetricsLib.distances.largest import balancedBounds, slowBounds
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, DirectedDistances, withTies
@@ -78,7 +78,7 @@ def numbersOf(direction, dense):
     """Yield numbers with bounds, the same by brute force with its error, and how far off they may be beyond that."""
 
     def share(size):
-        return combined(lambda part: part / direction.totalSize, size)
+        return combine(lambda part: part / direction.totalSize, size)
 
     yield "mean", direction.mean, dense.mean(), NEAR_MEAN
     yield "signed mean", direction.signedMean, dense.mean(isSigned=True), NEAR_MEAN
@@ -253,7 +253,7 @@ class TestExchanged:
         """Of the same field, and what is measured in that order."""
         surfaces = make()
         pair = BoundaryPair(*surfaces)
-        exchanged = pair.measure(TAUS, PERCENTS).exchanged()
+        exchanged = pair.measure(TAUS, PERCENTS).exchange()
         again = BoundaryPair(*surfaces[::-1]).measure(TAUS, PERCENTS)
         assert (exchanged.method, exchanged.hasSides) == (again.method, again.hasSides)
         for found, expected in zip(exchanged.directions, again.directions, strict=True):
@@ -263,7 +263,7 @@ class TestExchanged:
             for name in ("mean", "signedMean", "largest"):
                 assert getattr(found, name).bounds == pytest.approx(getattr(expected, name).bounds, abs=1e-9), name
             for side in (1, -1):
-                assert found.reached(side) == pytest.approx(expected.reached(side), abs=1e-9)
+                assert found.reach(side) == pytest.approx(expected.reach(side), abs=1e-9)
                 assert found.farthest(side)[0].bounds == pytest.approx(expected.farthest(side)[0].bounds, abs=1e-9)
                 assert found.sizeBeyond(0.5, side) == pytest.approx(expected.sizeBeyond(0.5, side), abs=1e-9)
                 assert found.sizesBeyond(LIMITS, side) == pytest.approx(expected.sizesBeyond(LIMITS, side), abs=1e-9)
@@ -273,7 +273,7 @@ class TestExchanged:
     def testWhatIsOpenHasNoSide(self):
         surfaces = PAIRS["open"][0]()
         measured = BoundaryPair(*surfaces).measure()
-        exchanged = measured.exchanged()
+        exchanged = measured.exchange()
         assert not measured.hasSides and not exchanged.hasSides
         # to the open one distances have no sign to be changed; to the closed one they have
         assert exchanged.directions[0].signedMean == measured.directions[1].signedMean > 0
@@ -364,7 +364,7 @@ class TestBounds:
     def testNumbersWithBounds(self):
         value = Bounded.within(0.99, 0.05, 0.0, 1.0)
         assert (value, value.lower, value.upper) == (0.99, pytest.approx(0.94), 1.0)
-        assert combined(max, value, Bounded(0.9, 0.9, 2.0)).upper == 2.0
+        assert combine(max, value, Bounded(0.9, 0.9, 2.0)).upper == 2.0
         for number in (Bounded(1, 0.5, None), Bounded(1, None, 2), Bounded(1), 1.0):
             for pair in ((number, Bounded(3, 2, 4)), (Bounded(3, 2, 4), number)):
-                assert (combined(max, *pair), combined(max, *pair).lower) == (3, None)
+                assert (combine(max, *pair), combine(max, *pair).lower) == (3, None)

@@ -17,6 +17,7 @@ from SegmentMetricsLib import Settings, compare, compareCase
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.plain import fromPlain
 from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.masks import fromLabels
 from SegmentMetricsLib.io import labelnames
 from SegmentMetricsLib.metrics import instances as formulas
 from SegmentMetricsLib.metrics.findings import Kind
@@ -35,11 +36,8 @@ def balls(*given: tuple[tuple[int, int, int], float]) -> np.ndarray:
 
 def lesionsOf(numbers: np.ndarray) -> formulas.Lesions:
     """Return the lesions of an array [k, j, i] of their numbers, from 1."""
-    k, j, i = np.nonzero(numbers)
-    found = numbers[k, j, i] - 1
-    return formulas.Lesions(
-        np.stack([i, j, k], axis=1), found, np.bincount(found), Grid(numbers.shape[::-1], np.eye(4))
-    )
+    grid = Grid(numbers.shape[::-1], np.eye(4))
+    return formulas.Lesions(tuple(fromLabels(numbers, grid).values()), grid)
 
 
 # Two of five lesions are found, and one is invented.
@@ -73,9 +71,9 @@ class TestEvents:
         assert (len(group.reference), len(group.test)) == (len(reference), len(test))
 
     def testSmallLesionsAreLeftOut(self):
-        found = formulas.withoutSmall(lesionsOf(lines((0, 2), (4, 8), (10, 11), (20, 23))), 3)
+        found, _ = formulas.lesions((lesionsOf(lines((0, 2), (4, 8), (10, 11), (20, 23))),) * 2, 3)
         assert found.omitted == 2 and found.sizes.tolist() == [4, 3]
-        assert found.voxelsOf([1])[:, 0].tolist() == [20, 21, 22]
+        assert (found.masks[1].low[0], found.masks[1].high[0]) == (20, 22)
 
 
 def bratsOf(reference: np.ndarray, test: np.ndarray, steps: int, limit: float, spacing) -> tuple[float, float]:

@@ -21,7 +21,7 @@ def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:
     """Return two masks on one lattice whose images begin at different voxels."""
     matrix = np.diag([*spacing, 1.0])
     grid = Grid(first.shape[::-1], matrix)
-    other = Grid((1, 1, 1), matrix).resized(offset, np.array(offset) + second.shape[::-1] - 1)
+    other = Grid((1, 1, 1), matrix).resize(offset, np.array(offset) + second.shape[::-1] - 1)
     return Mask.fromArray(first, grid), Mask.fromArray(second, other)
 
 
@@ -108,7 +108,7 @@ def testNothingReachesWhereSurfacesAreNested(seed):
     for source in (0, 1):
         rows = np.arange(len(sampler.base.sizes))[sampler.base.rowsOf(source)]
         corners = sampler.points(sampler.base.nodes[:3, rows].ravel()).reshape(3, -1, 3)
-        signed = sampler.signedAt(source, np.einsum("pc,cnx->npx", weights, corners).reshape(-1, 3))
+        signed = sampler.measureAt(source, np.einsum("pc,cnx->npx", weights, corners).reshape(-1, 3))
         signed = signed.reshape(len(rows), -1)
         for side in (1, -1):
             reaches = sampler.mayReach(rows, side)

@@ -9,7 +9,7 @@ import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry.meshing import MaskSurface, fromMask, paddedImage, transformed
+from SegmentMetricsLib.geometry.meshing import MaskSurface, fromMask, paddedImage, transform
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData, triangleIndices
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structure import Structure
@@ -128,6 +128,6 @@ def testMovedOnesAreOrdinarySurfaces(grid):
     """No longer that of the mask, whose lattice they have left; mirrored ones face outward again."""
     surface = fromMask(maskOf(SHAPES["blob"], **GRIDS[grid]))
     for factor in (2.0, -1.0):
-        found = transformed(surface, lambda points, factor=factor: points * factor)
+        found = transform(surface, lambda points, factor=factor: points * factor)
         assert (found.mask, found.isClosed) == (None, True)
         assert found.volume == pytest.approx(abs(factor) ** 3 * surface.volume)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...base.coordinates import positionText
-from ...base.texts import SettingPlace, commaSeparated, counted, shortest
+from ...base.texts import SettingPlace, commaSeparated, pluralize, shortest
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...geometry.parts import partSizes, partsOutside
@@ -199,7 +199,7 @@ def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     shares = np.where(sizes > 1, spans / sizes, np.inf)
     axis = int(shares.argmin())
     if shares[axis] < SMALL:
-        what = "" if mask is None else f"{counted(mask.count, 'voxel')}, "
+        what = "" if mask is None else f"{pluralize(mask.count, 'voxel')}, "
         yield Finding.of(Kind.SMALL, extent=f"{what}{spans[axis]:.0f}", size=int(sizes[axis]))
 
 

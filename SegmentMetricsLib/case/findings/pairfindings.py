@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from ...base.errors import Undefined
-from ...base.texts import commaSeparated, counted, percent, shortest
+from ...base.texts import commaSeparated, percent, pluralize, shortest
 from ...conventions import chosen
 from ...conventions.presets import PRESETS
 from ...geometry.grids import Grid
@@ -324,13 +324,13 @@ def _surfaces(pair: Pair) -> Iterator[str]:
             continue
         name = f"The surface of the {which}" if surface.dimension == 3 else f"The contour of the {which}"
         if not surface.isClosed:
-            edges = f" ({counted(surface.openEdges, 'open edge')})" if surface.openEdges else ""
+            edges = f" ({pluralize(surface.openEdges, 'open edge')})" if surface.openEdges else ""
             yield (
                 f"{name} {surface.whyNoInside}{edges}: distances are measured, "
                 "but it has no inside, so volumes, overlap and signs are undefined."
             )
         if surface.nonManifoldEdges:
-            yield f"{name} has {counted(surface.nonManifoldEdges, 'edge')} with more than two triangles."
+            yield f"{name} has {pluralize(surface.nonManifoldEdges, 'edge')} with more than two triangles."
         share = shareLeft(structure, surface.volume) if structure.surfaceKind == "displayed" else None
         if share is not None and structure.mask is not None:
             volumes = f"{max(surface.volume, 0.0):.1f} of {structure.mask.size:.1f} mm3"

@@ -16,7 +16,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError, requireKind
-from ...base.texts import commaSeparated, counted, inAnyCase, tellingApart
+from ...base.texts import commaSeparated, inAnyCase, pluralize, tellingApart
 from ...geometry.parts import components
 from ...io.reading import UnusableFile, readAll, stemOf
 from ...io.structurenames import commonName, isAlone, settleNames
@@ -204,7 +204,7 @@ def _names(given: Sequence[Observer], count: int, names: Sequence[str] | None) -
         for name in names:
             requireKind(name, str, "The name of an observer", "a text")
         if len(names) not in (count, len(given)):
-            number = f"There {'is' if len(names) == 1 else 'are'} {counted(len(names), 'name')}"
+            number = f"There {'is' if len(names) == 1 else 'are'} {pluralize(len(names), 'name')}"
             tests = f", or of those and the {len(given) - count} tests" if len(given) > count else ""
             raise InputError(f"{number}; give those of the {count} observers{tests}.")
         usual = [*names, *_names(given[len(names) :], 0, None)]

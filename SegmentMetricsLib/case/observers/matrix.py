@@ -199,7 +199,7 @@ def _exchange(pair: Pair, comparison: Comparison, criticals: Mapping[str, Struct
 
     A measurement that does not depend on their order is not measured again.
     """
-    exchanged = pair.exchanged(criticals)
+    exchanged = pair.exchange(criticals)
     # of empty structures and of parts of them, reasons and more name the reference and the test
     isPlain = pair.settings.convention in PRESETS and not pair.emptiness and pair.extent.description is None
     found = {}

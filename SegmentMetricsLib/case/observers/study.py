@@ -14,7 +14,7 @@ import numpy as np
 from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
 from ...base.progress import Cancelled
-from ...base.texts import commaSeparated, counted
+from ...base.texts import commaSeparated, pluralize
 from ...geometry.masks import Mask
 from ...io.labelnames import labelNamesFrom
 from ...metrics.pair import Pair
@@ -217,7 +217,7 @@ def studyOf(case: ObserverCase, found: Sequence[ObservedStructure | InputError])
         if len(having) < count:
             have = f"{'has' if len(having) == 1 else 'have'} it{f': {commaSeparated(having)}' if having else ''}."
             left = "" if len(having) > 1 else " There is nothing to compare."
-            remarks.append(f"{organ.name}: {len(having)} of {counted(count, 'observer')} {have}{left}")
+            remarks.append(f"{organ.name}: {len(having)} of {pluralize(count, 'observer')} {have}{left}")
         lacking = [name for name, one in zip(case.tests, organ.structures[count:], strict=True) if one is None]
         if lacking and len(having) > 1:
             remarks.append(f"{organ.name} is missing in {commaSeparated(lacking)}.")

@@ -109,7 +109,7 @@ def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> SlicePlace:
     grid = gridAround(points, axesAlong(normal) * (PIXEL, PIXEL, slabs.distance), normal * slabs.start)
     columns, rows, _ = grid.size
     first = round(float(grid.toIndex(normal[None] * slabs.start)[0, 2]))
-    grid = grid.resized((0, 0, first), (columns - 1, rows - 1, first + slabs.depth - 1))
+    grid = grid.resize((0, 0, first), (columns - 1, rows - 1, first + slabs.depth - 1))
     return SlicePlace(grid, remark.format(f"planes that are not equally spaced, {slabs.description}"), slabs)
 
 
@@ -207,4 +207,4 @@ def _grow(grid: Grid, loops: Sequence[np.ndarray]) -> Grid:
     columns, rows, depth = grid.size
     low, high = (int(np.rint(height)) for height in (heights.min(), heights.max()))
     first, last = (low - 1 if low < 0 else 0), (high + 1 if high >= depth else depth - 1)
-    return grid.resized((0, 0, first), (columns - 1, rows - 1, last))
+    return grid.resize((0, 0, first), (columns - 1, rows - 1, last))

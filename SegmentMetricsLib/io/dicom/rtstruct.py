@@ -12,7 +12,7 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.progress import checkpoint
-from ...base.texts import commaSeparated, counted
+from ...base.texts import commaSeparated, pluralize
 from ...geometry.filling import CUT, EXCLUSIVE, JOINED
 from ...geometry.grids import requireScale
 from ...geometry.masks import Mask
@@ -240,7 +240,7 @@ def _fill(contours: Contours, place: SlicePlace) -> tuple[Mask, Sequence[str]]:
     voxels, begin = filled.voxels, min(slices)
     if slabs is not None:
         voxels, begin = slabs.layersOf(voxels, begin)
-    own = grid if filled.parts == 1 else grid.divided((filled.parts, filled.parts, 1))
+    own = grid if filled.parts == 1 else grid.divide((filled.parts, filled.parts, 1))
     mask = Mask.fromArray(voxels, own, (*(filled.low * filled.parts), begin))
     return (Mask.empty(grid) if mask.isEmpty else mask), list(_remarks(heights, slices, filled, mask))
 
@@ -282,8 +282,8 @@ def _remarks(
         )
     for kind, sentence in ODD.items():
         if kind in filled.odd:
-            yield Note(sentence.format(counted(filled.odd[kind], "slice")))
+            yield Note(sentence.format(pluralize(filled.odd[kind], "slice")))
     missing = max(slices) - min(slices) + 1 - len(slices)
     if missing:
-        said = f"has no contour on {counted(missing, 'slice')} between its first and its last one"
+        said = f"has no contour on {pluralize(missing, 'slice')} between its first and its last one"
         yield Note(said, isPossessive=False)

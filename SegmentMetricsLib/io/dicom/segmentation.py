@@ -312,7 +312,7 @@ class Frames:
             mask = replace(mask, grid=_onSlicesOf(home, mask.grid))
             if mask.alongAxesOf(home).grid.offsetOn(home) is not None:
                 return mask.on(home)
-        return mask.on(mask.grid.resized((0, 0, -1), (columns - 1, rows - 1, depth)))
+        return mask.on(mask.grid.resize((0, 0, -1), (columns - 1, rows - 1, depth)))
 
 
 def _thicknessOf(measures: Sequence) -> float:

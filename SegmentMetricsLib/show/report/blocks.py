@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import cache
 from importlib import resources
 
-from ...base.markup import Markup, escaped, filled, joined
+from ...base.markup import Markup, escape, fill, join
 from ...case.protocol.judgment import FAIL, PASS, WARN
 from ...metrics.measurement import typeset
 from ..tablemodel import Table
@@ -40,8 +40,8 @@ def resource(name: str) -> Markup:
 
 
 def fromFile(file: str, /, **values: object) -> Markup:
-    """Return a template file of this folder with its placeholders filled, as by markup.filled()."""
-    return filled(resource(f"{file}.html").removesuffix("\n"), **values)
+    """Return a template file of this folder with its placeholders filled, as by markup.fill()."""
+    return fill(resource(f"{file}.html").removesuffix("\n"), **values)
 
 
 def page(title: str, body: Markup, scripts: Markup = NOTHING, running: str = "", date: str = "") -> str:
@@ -49,8 +49,8 @@ def page(title: str, body: Markup, scripts: Markup = NOTHING, running: str = "",
 
     running: what every printed page is headed with, the title if "". date: beside it.
     """
-    paper = filled(PAPER, running=_inStyle(running or title), date=_inStyle(date), what=_inStyle(NO_DEVICE))
-    style = joined((resource("report.css"), paper), "\n")
+    paper = fill(PAPER, running=_inStyle(running or title), date=_inStyle(date), what=_inStyle(NO_DEVICE))
+    style = join((resource("report.css"), paper), "\n")
     return fromFile("page", title=title, style=style, scripts=scripts, body=body) + "\n"
 
 
@@ -76,23 +76,23 @@ def badge(verdict: str, text: str = "") -> Markup:
     if not verdict:
         return NOTHING
     kind = CLASSES.get(verdict, "none")
-    return filled('<span class="verdict $kind">$text</span>', kind=kind, text=text or verdict)
+    return fill('<span class="verdict $kind">$text</span>', kind=kind, text=text or verdict)
 
 
 def soft(text: str) -> Markup:
     """Return a text in gray, with a space before it; nothing for none."""
-    return filled(' <span class="soft">$text</span>', text=text) if text else NOTHING
+    return fill(' <span class="soft">$text</span>', text=text) if text else NOTHING
 
 
 def nameCell(text: str) -> Markup:
     """Return a name for a table; a long one is wrapped, so that the other columns stay on the page."""
-    return filled('<span class="long">$text</span>', text=text) if len(text) > LONG_NAME else escaped(text)
+    return fill('<span class="long">$text</span>', text=text) if len(text) > LONG_NAME else escape(text)
 
 
 def linkTo(number: int | None, name: str) -> Markup:
     """Return the name of a structure for a table, linked to the section with its number unless that is None."""
     cell = nameCell(name)
-    return cell if number is None else filled('<a href="#structure$number">$cell</a>', number=number, cell=cell)
+    return cell if number is None else fill('<a href="#structure$number">$cell</a>', number=number, cell=cell)
 
 
 def table(
@@ -110,8 +110,8 @@ def table(
     kinds = [NOTHING if column.isText else Markup(" class=number") for column in columns]
     heads = _row("th", kinds, [column.heading for column in columns])
     if isProse:  # the first cell is the subject of the row, and sentences need no heading
-        labels = (filled(' data-head="$heading"', heading=column.heading) for column in columns[1:-1])
-        kinds[1:-1] = map(joined, zip(kinds[1:-1], labels, strict=True))
+        labels = (fill(' data-head="$heading"', heading=column.heading) for column in columns[1:-1])
+        kinds[1:-1] = map(join, zip(kinds[1:-1], labels, strict=True))
     rows, before, cells = [], "", []
     for column, values in content.byColumn():
         # Markup is shown as it is, and all others as people read them
@@ -120,24 +120,23 @@ def table(
     for group, row in zip(groups or [""] * len(content.rows), zip(*cells, strict=True)):
         if group != before:
             family = '<tr class="family"><th colspan="$count">$name</th></tr>'
-            rows.append(filled(family, count=len(columns), name=group))
+            rows.append(fill(family, count=len(columns), name=group))
         rows.append(_row("td", kinds, row))
         before = group
     classes = " ".join(name for name, isSo in (("wide", len(columns) > MANY_COLUMNS), ("prose", isProse)) if isSo)
-    return filled(
+    return fill(
         '<div class="$frame"><table$classes><thead>$heads</thead><tbody>$rows</tbody></table></div>$note',
         frame=f"scroll {kind}".strip(),
-        classes=filled(' class="$classes"', classes=classes) if classes else "",
+        classes=fill(' class="$classes"', classes=classes) if classes else "",
         heads=heads,
-        rows=joined(rows),
-        note=filled('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING,
+        rows=join(rows),
+        note=fill('<p class="soft">… and $more more</p>', more=more) if more > 0 else NOTHING,
     )
 
 
 def _row(tag: str, kinds: Sequence[Markup], texts: Sequence[str]) -> Markup:
     """Return a row of cells. kinds: their attributes."""
     cells = (
-        filled("<$tag$kind>$text</$tag>", tag=tag, kind=kind, text=text)
-        for kind, text in zip(kinds, texts, strict=True)
+        fill("<$tag$kind>$text</$tag>", tag=tag, kind=kind, text=text) for kind, text in zip(kinds, texts, strict=True)
     )
-    return filled("<tr>$cells</tr>", cells=joined(cells))
+    return fill("<tr>$cells</tr>", cells=join(cells))

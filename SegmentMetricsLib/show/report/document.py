@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from ...base.coordinates import positionText
 from ...base.errors import asPath, requireKind
-from ...base.markup import Markup, filled, joined
-from ...base.texts import counted, shortest
+from ...base.markup import Markup, fill, join
+from ...base.texts import pluralize, shortest
 from ...case.comparison import Comparison
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
@@ -213,35 +213,35 @@ class Report:
             judged=_protocolOf(ranking, judgment) if judgment is not None else "",
             filters=self.gray.filters() if self.gray else "",
             overview=_overview(missing, findings, ranking, bool(failures)),
-            common=joined((common(shared, records), small(areSmall if isOnce else (), records))),
+            common=join((common(shared, records), small(areSmall if isOnce else (), records))),
             review=resource("review.html"),
             structuresHead=structuresHead,
-            structures=joined(framed, "\n"),
+            structures=join(framed, "\n"),
             provenance=provenance(self.settings, records, [part.sources for part in self._parts], judgment, dose),
             noDevice=NO_DEVICE,
         )
-        scripts = [filled("<script>$script</script>", script=resource("report.js"))]
+        scripts = [fill("<script>$script</script>", script=resource("report.js"))]
         if not self.isFlat and self.script:
-            scripts.insert(0, filled('<script src="$file"></script>', file=self.script))
+            scripts.insert(0, fill('<script src="$file"></script>', file=self.script))
         elif not self.isFlat:
-            scripts.insert(0, filled("<script>$script</script>", script=plotlyScript()))
+            scripts.insert(0, fill("<script>$script</script>", script=plotlyScript()))
         # whose page it is, if it lies beside others on a desk
         running = " · ".join(filter(None, (self.patient and f"Patient: {self.patient}", self.title)))
-        return page(self.title, body, joined(scripts, "\n"), running, date)
+        return page(self.title, body, join(scripts, "\n"), running, date)
 
     def _head(self, ranking: Ranking, failures: int, dose: str, date: str) -> Markup:
         named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
         named += [("Image", self.gray.image.name)] if self.gray else []
         named.append(("Dose", Path(dose).name if Path(dose).is_file() else dose))
-        origins = [filled("<span>$what: <b>$name</b></span>", what=what, name=name) for what, name in named if name]
+        origins = [fill("<span>$what: <b>$name</b></span>", what=what, name=name) for what, name in named if name]
         of = f"{len(ranking.records)} of " if failures else ""
         return fromFile(
             "head",
             title=self.title,
             headline=ranking.headline(),
-            patient=filled("<p>Patient: $patient</p>", patient=self.patient) if self.patient else "",
-            origins=filled('<p class="origins">$origins</p>', origins=joined(origins, " ")) if origins else "",
-            count=f"{of}{counted(len(ranking.records) + failures, 'structure')} compared",
+            patient=fill("<p>Patient: $patient</p>", patient=self.patient) if self.patient else "",
+            origins=fill('<p class="origins">$origins</p>', origins=join(origins, " ")) if origins else "",
+            count=f"{of}{pluralize(len(ranking.records) + failures, 'structure')} compared",
             date=date,
             convention=self.settings.convention,
             noDevice=NO_DEVICE,
@@ -257,16 +257,16 @@ class Report:
             none = "<p>No slice has both contours, so there are no distances within slices.</p>"
             note = Markup(none if all(row.only for row in comparison.slices) else "")
             profile = charts.profile(comparison.slices)
-            beside.append(_div(filled("<h3>Profile</h3>$profile$note", profile=profile, note=note), "profile"))
+            beside.append(_div(fill("<h3>Profile</h3>$profile$note", profile=profile, note=note), "profile"))
         if comparison.doseCurves is not None:
             curves = charts.doseVolume(comparison.doseCurves)
-            beside.append(_div(filled(DOSE_VOLUME, chart=curves, caveat=Finding.of(Kind.PLAN_OF_ONE)), "profile"))
+            beside.append(_div(fill(DOSE_VOLUME, chart=curves, caveat=Finding.of(Kind.PLAN_OF_ONE)), "profile"))
         # in print, only the pictures are left of structures that are brief
         return fromFile(
             "contents",
             volumes=_volumes(record),
             pictures=self._pictures(comparison, n) if comparison.distances is not None else "",
-            where=joined((_div(steps), _div(joined(beside), "besides"))),
+            where=join((_div(steps), _div(join(beside), "besides"))),
             lesions=lesions(record),
             measurements=_measurements(record),
             conventions=otherTools(comparison) if self.withConventions else "",
@@ -288,11 +288,11 @@ class Report:
                 switches = _switches(n, figure["signed"], figure["first"])
             if comparison.dose is not None:
                 dose = figures.flatMap(comparison, surfaces, isOfDose=True)
-                found.append(filled("<h3>Dose on the surfaces</h3>$dose", dose=dose))
+                found.append(fill("<h3>Dose on the surfaces</h3>$dose", dose=dose))
         largest = largestOf(comparison)
-        said = filled("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
-        pictures = filled('<div class="pictures">$pictures</div>', pictures=joined(map(_div, found)))
-        return joined((said, switches, pictures, slicePictures(comparison, f"cut{n}", self.gray)))
+        said = fill("<p>$sentence</p>", sentence=largest.sentence()) if largest.isAny else NOTHING
+        pictures = fill('<div class="pictures">$pictures</div>', pictures=join(map(_div, found)))
+        return join((said, switches, pictures, slicePictures(comparison, f"cut{n}", self.gray)))
 
 
 def _overview(missing: Sequence[str], findings: Sequence[str], ranking: Ranking, isFailed: bool) -> Markup:
@@ -301,17 +301,17 @@ def _overview(missing: Sequence[str], findings: Sequence[str], ranking: Ranking,
     missing: sentences on the former. isFailed: whether there are structures that could not be compared, which are
     listed elsewhere.
     """
-    notes = [filled("<p>$sentence</p>", sentence=sentence) for sentence in missing]
+    notes = [fill("<p>$sentence</p>", sentence=sentence) for sentence in missing]
     notes.append(sentences(split(findings).advice))  # alarms are above
     records = ranking.records
     if not records:
-        return joined((NOTHING if isFailed else Markup('<p class="notice">No structure is in both.</p>'), *notes))
+        return join((NOTHING if isFailed else Markup('<p class="notice">No structure is in both.</p>'), *notes))
     every = [column for definition in OVERVIEW for column in _columns(records, definition)]
     # those without any value, such as of the hazard without critical structures, have the least to say
     shown = [column for column in every if column.hasValues or len(every) <= MOST_MEASUREMENTS][:MOST_MEASUREMENTS]
     if more := [column.head for column in every if column not in shown]:
         also = '<p class="soft">Also measured, in the sections below: $more</p>'
-        notes.insert(0, filled(also, more=", ".join(more)))
+        notes.insert(0, fill(also, more=", ".join(more)))
     links = [linkTo(n, record.name) for n, record in enumerate(records)]
     columns: list[tuple[Column, Sequence[str]]] = [(Column("Structure", isText=True), links)]
     if ranking.judgment is not None:
@@ -319,8 +319,8 @@ def _overview(missing: Sequence[str], findings: Sequence[str], ranking: Ranking,
     columns += [(Column(column.head), column.cells) for column in shown]
     overview = table(Table.ofColumns([(column, [cells[n] for n in ranking.order]) for column, cells in columns]))
     if any(column.head.startswith(("Volume", "Area")) for column in shown):
-        notes.insert(0, filled('<p class="soft">$note</p>', note=SURFACE_NOTE))
-    return filled("<h2>Overview</h2>$overview$missing", overview=overview, missing=joined(notes))
+        notes.insert(0, fill('<p class="soft">$note</p>', note=SURFACE_NOTE))
+    return fill("<h2>Overview</h2>$overview$missing", overview=overview, missing=join(notes))
 
 
 def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
@@ -353,7 +353,7 @@ def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
 def _switches(n: int, signed: bool, side: str) -> Markup:
     def choice(what: str, values: Sequence[str], first: str, legend: str) -> Markup:
         inputs = (
-            filled(
+            fill(
                 '<label><input type="radio" name="$what$number" data-what="$what" value="$value"$checked> $value'
                 "</label>",
                 what=what,
@@ -363,17 +363,17 @@ def _switches(n: int, signed: bool, side: str) -> Markup:
             )
             for value in values
         )
-        return filled("<fieldset><legend>$legend</legend>$inputs</fieldset>", legend=legend, inputs=joined(inputs))
+        return fill("<fieldset><legend>$legend</legend>$inputs</fieldset>", legend=legend, inputs=join(inputs))
 
     kinds = choice("kind", ("signed", "absolute"), "signed", "Distance") if signed else NOTHING
     sides = choice("side", ("reference", "test", "both"), side, "Surface")
-    return filled('<div class="switches" data-for="map$n">$choices</div>', n=n, choices=joined((sides, kinds)))
+    return fill('<div class="switches" data-for="map$n">$choices</div>', n=n, choices=join((sides, kinds)))
 
 
 def _div(part: Markup, kind: str = "") -> Markup:
     """Return a part in an element of a CSS class, "" for none; nothing for nothing."""
-    named = filled(' class="$kind"', kind=kind) if kind else NOTHING
-    return filled("<div$named>$part</div>", named=named, part=part) if part else NOTHING
+    named = fill(' class="$kind"', kind=kind) if kind else NOTHING
+    return fill("<div$named>$part</div>", named=named, part=part) if part else NOTHING
 
 
 def _volumes(record: Comparison) -> Markup:
@@ -389,7 +389,7 @@ def _volumes(record: Comparison) -> Markup:
     within = "contours" if record.dimension == 2 else "surfaces"
     by = "the voxels" if record.dimension == 3 else "the pixels"
     sentence = f"{what} of reference and test within their {within}: {texts[0]}; of {by}: {texts[1]}."
-    return filled("<p>$sentence</p>", sentence=sentence)
+    return fill("<p>$sentence</p>", sentence=sentence)
 
 
 def _places(record: Comparison, steps: int | None = None) -> Markup:
@@ -399,7 +399,7 @@ def _places(record: Comparison, steps: int | None = None) -> Markup:
     goTo, isFlat = '<a href="#step$steps" data-place="$rank">$rank</a>', record.dimension == 2
     rows = [
         [
-            place.rank if steps is None else filled(goTo, steps=steps, rank=place.rank),
+            place.rank if steps is None else fill(goTo, steps=steps, rank=place.rank),
             f"{place.value:+.2f} mm" if record.hasSides else f"{place.value:.2f} mm",
             SIDES[place.direction],
             # in a plane it is a length
@@ -413,7 +413,7 @@ def _places(record: Comparison, steps: int | None = None) -> Markup:
     places = Table([Column(head, isText=head in ("", "Place", "Side")) for head in heads], rows)
     if all(place.dose is None for place in record.worstPlaces):
         places = places.only({head: head for head in heads[:-1]})
-    return filled("<h3>Worst places</h3>$places", places=table(places, most=MOST_PLACES))
+    return fill("<h3>Worst places</h3>$places", places=table(places, most=MOST_PLACES))
 
 
 def _measurements(record: Comparison) -> Markup:
@@ -433,9 +433,9 @@ def _measurements(record: Comparison) -> Markup:
     )
     rows = []
     for one, (key, title, _, *directed) in zip(found, values.rows, strict=True):
-        explained = filled('<abbr title="$meaning">$title</abbr>', meaning=ofMeasurement(one), title=title)
-        value = joined((typeset(one.text()), soft(one.reason)))
-        rows.append([filled("<code>$key</code>", key=key), explained, value, *directed])
+        explained = fill('<abbr title="$meaning">$title</abbr>', meaning=ofMeasurement(one), title=title)
+        value = join((typeset(one.text()), soft(one.reason)))
+        rows.append([fill("<code>$key</code>", key=key), explained, value, *directed])
     families = [PURPOSES.get(one.family, one.family) for one in found]
     sides = sidesTable(record)
     if sides is not None:  # a side per row
@@ -449,9 +449,9 @@ def _measurements(record: Comparison) -> Markup:
         measurements=table(
             Table(values.columns, rows), groups=families, kind="measured spread" if spread else "measured"
         ),
-        note=filled('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
-        sides=filled(toward, sides=table(sides)) if sides else "",
-        dose=filled("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",
+        note=fill('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
+        sides=fill(toward, sides=table(sides)) if sides else "",
+        dose=fill("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",
     )
 
 
@@ -472,12 +472,12 @@ def _protocolOf(ranking: Ranking, judgment: Judgment) -> Markup:
             [
                 linkTo(ranking.numbers.get(verdict.structure), verdict.structure),
                 scores[verdict.structure],
-                joined((heading(verdict.rule.measurement), soft(tool and f"as by {tool}"))),
+                join((heading(verdict.rule.measurement), soft(tool and f"as by {tool}"))),
                 shortest(verdict.rule.weight),
                 typeset(verdict.valueText),
                 _solid(typeset(verdict.limitsText)),
                 badge(verdict.verdict),
-                joined((typeset(verdict.reason), soft(notes.get(verdict.rule.source, "")))),
+                join((typeset(verdict.reason), soft(notes.get(verdict.rule.source, "")))),
             ]
         )
     heads = ("Structure", "Score", "Measurement", "Weight", "Value", "Limit", "Verdict", "Reason")
@@ -491,6 +491,6 @@ def _protocolOf(ranking: Ranking, judgment: Judgment) -> Markup:
         name=judgment.protocol.name,
         source=soft(f"Source: {sources[0]}") if len(sources) == 1 and sources[0] else "",
         sources=soft(f"Sources: {'; '.join(f'{note} {source}' for source, note in notes.items())}") if notes else "",
-        note=filled('<p class="soft">$note</p>', note=SCORE_NOTE) if judgment.isWeighted else "",
+        note=fill('<p class="soft">$note</p>', note=SCORE_NOTE) if judgment.isWeighted else "",
         rules=table(rules, isProse=True),
     )

@@ -10,7 +10,7 @@ from typing import cast
 
 import numpy as np
 
-from ...base.markup import Markup, filled, joined
+from ...base.markup import Markup, fill, join
 from ...base.palettes import ABSOLUTE, SIGNED
 from ...base.texts import shortest
 from ...case.comparison import Comparison
@@ -107,12 +107,12 @@ def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOf
     used = np.flatnonzero((rows < 255).any(axis=(0, 2, 3)))
     rows = rows[:, max(used.min() - MARGIN, 0) : used.max() + 1 + MARGIN] if len(used) else rows
     told, (low, high) = f"from the {', '.join(VIEWS)}", coloring.ends
-    labels = joined(
-        filled('<span style="left:$place%">$text</span>', place=f"{100 * (value - low) / (high - low):.4g}", text=text)
+    labels = join(
+        fill('<span style="left:$place%">$text</span>', place=f"{100 * (value - low) / (high - low):.4g}", text=text)
         for value, text in zip(ticks["tickvals"], ticks["ticktext"], strict=True)
     )
-    shown = joined(
-        filled(
+    shown = join(
+        fill(
             '<figure><img alt="$side $told" src="data:image/jpeg;base64,$data"><figcaption><b>$side</b> $told'
             "</figcaption></figure>",
             side=side.capitalize(),
@@ -121,7 +121,7 @@ def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOf
         )
         for side, row in zip(surfaces, rows, strict=True)
     )
-    return filled(
+    return fill(
         '<div class="views">$shown</div>'
         '<div class="colors"><div style="background:linear-gradient(to right,$colors)"></div>$labels</div>'
         '<p class="soft">$what</p>',
@@ -182,7 +182,7 @@ def beyondEnds(comparison: Comparison, limit: float) -> dict[str, tuple[bool | N
     "Below" is None if the range starts at 0. limit: in mm.
     """
     directions = comparison.knownDistances.directions
-    isAbove, isBelow = (any(one.reached(side) > limit + TIE_TOLERANCE for one in directions) for side in (1, -1))
+    isAbove, isBelow = (any(one.reach(side) > limit + TIE_TOLERANCE for one in directions) for side in (1, -1))
     return {"signed": (isBelow, isAbove), "absolute": (None, isBelow or isAbove)}
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOImage import vtkJPEGWriter
 
-from ...base.markup import Markup, filled, joined
+from ...base.markup import Markup, fill, join
 from ...model.grayimages import GrayImage
 from ..rendering import imageOf
 from .blocks import NOTHING
@@ -132,15 +132,15 @@ class Gray:
             table = " ".join(f"{value:.3g}" for value in gray.tolist())
             channel = '<feFunc$c type="table" tableValues="$table"/>'
             filters.append(
-                filled(
+                fill(
                     '<filter id="$name" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">'
                     "<feComponentTransfer>$channels</feComponentTransfer></filter>",
                     name=idOf(window, name),
-                    channels=joined(filled(channel, c=c, table=table) for c in "RGB"),
+                    channels=join(fill(channel, c=c, table=table) for c in "RGB"),
                 )
             )
         drawing = '<svg class="filters" width="0" height="0" aria-hidden="true">$filters</svg>'
-        return filled(drawing, filters=joined(filters)) if filters else NOTHING
+        return fill(drawing, filters=join(filters)) if filters else NOTHING
 
 
 def idOf(window: str, name: str = "") -> str:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from ...base.markup import filled, joined
-from ...base.texts import counted
+from ...base.markup import fill, join
+from ...base.texts import pluralize
 from ...case.protocol.judgment import FAIL, VERDICTS
 from ...metrics.measurement import typeset
 from ..tablemodel import Table
@@ -53,36 +53,36 @@ def indexOf(lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None
     heads = ["Case", "Verdict" if isJudged else "State", "Structures compared", "Worst"]
     content = Table.headed(heads, list(map(_cells, worstFirst(lines))), left=len(heads))
     found = [(state, sum(line.state == state for line in lines)) for state in STATES]
-    states = joined((joined((f"{number} ", _state(state))) for state, number in found if number), ", ")
+    states = join((join((f"{number} ", _state(state))) for state, number in found if number), ", ")
     if alarmed := sum(bool(line.alarms) for line in lines):
         check = "$states · <b>$cases to check first</b>"
-        states = filled(check, states=states, cases=counted(alarmed, "case"))
+        states = fill(check, states=states, cases=pluralize(alarmed, "case"))
     overview, date = NOTHING, now()
     if cohort is not None:  # which a script draws from the numbers in it
         overview = fromFile("cohort", style=resource("cohort.css"), data=data(cohort))
     body = fromFile(
         "index",
         title=title,
-        count=counted(len(lines), "case"),
+        count=pluralize(len(lines), "case"),
         date=date,
         states=states,
         noDevice=NO_DEVICE,
-        remarks=filled('<p class="notice">$remarks</p>', remarks=" ".join(remarks)) if remarks else NOTHING,
+        remarks=fill('<p class="notice">$remarks</p>', remarks=" ".join(remarks)) if remarks else NOTHING,
         cohort=overview,
         cases=table(content, isProse=True),
     )
     if cohort is not None:
-        body = joined((body, filled("<script>$script</script>", script=resource("cohort.js"))), "\n")
+        body = join((body, fill("<script>$script</script>", script=resource("cohort.js"))), "\n")
     return page(title, body, date=date)
 
 
 def _cells(line: CaseLine) -> list[str]:
     name = nameCell(line.title)
-    linked = filled('<a href="$report">$name</a>', report=quote(line.report), name=name) if line.report else name
+    linked = fill('<a href="$report">$name</a>', report=quote(line.report), name=name) if line.report else name
     alarms = NOTHING
     if line.alarms:
-        alarms = filled("<b>$title: $alarms.</b> ", title=CHECK_FIRST, alarms=line.alarms)
-    return [linked, _state(line.state), line.compared, joined((alarms, typeset(line.why)))]
+        alarms = fill("<b>$title: $alarms.</b> ", title=CHECK_FIRST, alarms=line.alarms)
+    return [linked, _state(line.state), line.compared, join((alarms, typeset(line.why)))]
 
 
 def _state(state: str) -> str:

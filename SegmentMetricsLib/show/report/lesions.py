@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...base.coordinates import LETTERS_OF_AXES
-from ...base.markup import Markup, filled, joined
+from ...base.markup import Markup, fill, join
 from ...base.palettes import EVENTS
 from ...case.comparison import Comparison
 from ...metrics.instances import Lesion
@@ -50,8 +50,8 @@ def lesions(record: Comparison) -> Markup:
     return fromFile(
         "lesions",
         sentence=lesionsSentence(record.lesions),
-        legend=joined((filled(named, mark=_mark(event, 7, 7, 5), event=event) for event in events), " "),
-        views=joined(_picture(record.lesions, view) for view in LOOKS[:: 1 if record.dimension == 3 else -1]),
+        legend=join((fill(named, mark=_mark(event, 7, 7, 5), event=event) for event in events), " "),
+        views=join(_picture(record.lesions, view) for view in LOOKS[:: 1 if record.dimension == 3 else -1]),
         lesions=table(found, most=MOST),
     )
 
@@ -59,12 +59,12 @@ def lesions(record: Comparison) -> Markup:
 def gapsAndSpurs(record: Comparison) -> Markup:
     """Return the section about the gaps and spurs of center lines, nothing if there are none."""
     found = runsTable(record)
-    return filled("<h3>Gaps and spurs</h3>$runs", runs=table(found, most=MOST)) if found else NOTHING
+    return fill("<h3>Gaps and spurs</h3>$runs", runs=table(found, most=MOST)) if found else NOTHING
 
 
 def _mark(event: str, x: float, y: float, radius: float, title: str = "") -> Markup:
     """Return a lesion: what is missed is an open circle, what is invented a square, all else a disk."""
-    told = filled("<title>$title</title>", title=title) if title else NOTHING
+    told = fill("<title>$title</title>", title=title) if title else NOTHING
     places = {name: f"{value:.1f}" for name, value in (("x", x), ("y", y), ("r", radius))}
     if event == "invented":
         places = {"x": f"{x - radius:.1f}", "y": f"{y - radius:.1f}", "r": f"{2 * radius:.1f}"}
@@ -73,7 +73,7 @@ def _mark(event: str, x: float, y: float, radius: float, title: str = "") -> Mar
         shape = '<circle class="lesion missed" cx="$x" cy="$y" r="$r" stroke="$color">$told</circle>'
     else:
         shape = '<circle class="lesion" cx="$x" cy="$y" r="$r" fill="$color">$told</circle>'
-    return filled(shape, color=EVENTS[event], told=told, **places)
+    return fill(shape, color=EVENTS[event], told=told, **places)
 
 
 def _picture(found: Sequence[Lesion], view: Look) -> Markup:
@@ -101,6 +101,6 @@ def _picture(found: Sequence[Lesion], view: Look) -> Markup:
     left, right = (LETTERS_OF_AXES[view.across][int(sign * view.signs[0] > 0)] for sign in (-1, 1))
     top, bottom = (LETTERS_OF_AXES[view.down][int(sign * view.signs[1] > 0)] for sign in (-1, 1))
     return fromFile(
-        "lesionview", size=SIZE, middle=SIZE / 2, end=SIZE - 10, low=SIZE - 8, name=view.name, marks=joined(marks),
+        "lesionview", size=SIZE, middle=SIZE / 2, end=SIZE - 10, low=SIZE - 8, name=view.name, marks=join(marks),
         left=left, right=right, top=top, bottom=bottom,
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ...base.markup import Markup, filled, joined
+from ...base.markup import Markup, fill, join
 from ...case.comparison import Comparison
 from ...metrics.findings import Kind, asFinding, split
 from ...metrics.measurement import typeset
@@ -41,9 +41,9 @@ def common(shared: Sequence[repeated.Common], records: Sequence[Comparison]) -> 
     if not shared:
         return NOTHING
     if all(len(members) == len(records) for _, members in shared):
-        return filled("<h3>For all structures</h3>$items", items=_list([("", text) for text, _ in shared]))
+        return fill("<h3>For all structures</h3>$items", items=_list([("", text) for text, _ in shared]))
     items = _list([(_whom(members, records), text) for text, members in shared])
-    return filled("<h3>For several structures</h3>$items", items=items)
+    return fill("<h3>For several structures</h3>$items", items=items)
 
 
 def isSmall(finding: str) -> bool:
@@ -60,7 +60,7 @@ def small(found: Sequence[tuple[int, str]], records: Sequence[Comparison]) -> Ma
         return NOTHING
     values = [(n, asFinding(one).values) for n, one in found]
     sizes = _list([(linkTo(n, records[n].name), f"{one['extent']} of {one['size']}") for n, one in values])
-    return filled(
+    return fill(
         '<details class="small"><summary>$count of $all structures are small. $advice</summary><p>Their voxels, and '
         "how many of the image's they span along the axis where that is least:</p>$sizes</details>",
         count=len(found),
@@ -80,12 +80,12 @@ def _block(kind: str, title: str, items: Sequence[tuple[str, str]]) -> Markup:
     """Return a framed list. items: names, or "", and the findings about them."""
     if not items:
         return NOTHING
-    return filled('<section class="$kind"><h2>$title</h2>$items</section>', kind=kind, title=title, items=_list(items))
+    return fill('<section class="$kind"><h2>$title</h2>$items</section>', kind=kind, title=title, items=_list(items))
 
 
 def _list(items: Sequence[tuple[str, str]]) -> Markup:
     rows = (
-        filled("<li>$name$text</li>", name=filled("<b>$name</b>: ", name=name) if name else "", text=typeset(told))
+        fill("<li>$name$text</li>", name=fill("<b>$name</b>: ", name=name) if name else "", text=typeset(told))
         for name, told in ((name, asFinding(text).onPaper) for name, text in items)
     )
-    return filled("<ul>$rows</ul>", rows=joined(rows))
+    return fill("<ul>$rows</ul>", rows=join(rows))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ...base.markup import Markup, filled, joined
+from ...base.markup import Markup, fill, join
 from ...base.palettes import ABSOLUTE
-from ...base.texts import commaSeparated, counted, oneLine, tellingApart
+from ...base.texts import commaSeparated, oneLine, pluralize, tellingApart
 from ...case.observers.observed import ObservedStructure
 from ...case.observers.study import ObserverStudy
 from ...case.observers.withinrange import meansAsTest
@@ -49,10 +49,10 @@ def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "
     """Return the report as HTML. pictures: of every structure as the address of an image, "" without one."""
     title = f"{len(study.observers)} observers"
     if study.testNames:
-        title += f" and {counted(len(study.testNames), 'test')}"
+        title += f" and {pluralize(len(study.testNames), 'test')}"
     if output:
         title = f"{oneLine(tellingApart([output])[output])}: {title}"
-    tests = filled("<span><b>Tests</b> $names</span>", names=commaSeparated(study.testNames, 20))
+    tests = fill("<span><b>Tests</b> $names</span>", names=commaSeparated(study.testNames, 20))
     methods = dict.fromkeys(found.method for found in study if found.consensus is not None)
     names = [found.name for found in study]
     overview = observerfiles.table(study)
@@ -64,13 +64,13 @@ def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "
         title=title,
         observers=commaSeparated(study.observers, 20),
         tests=tests if study.testNames else NOTHING,
-        count=counted(len(study), "structure"),
+        count=pluralize(len(study), "structure"),
         date=now(),
         method=commaSeparated(methods),
         noDevice=NO_DEVICE,
         overview=table(Table(overview.columns, linked)),
         remarks=sentences([*shared, *study.remarks]),
-        structures=joined(_section(n, *each) for n, each in enumerate(zip(study, own, pictures, strict=True))),
+        structures=join(_section(n, *each) for n, each in enumerate(zip(study, own, pictures, strict=True))),
         software=table(Table.headed(["Name", "Version"], [list(pair) for pair in versions().items()], left=2)),
         settings=json.dumps(study.settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False),
     )
@@ -78,7 +78,7 @@ def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "
 
 
 def _section(number: int, found: ObservedStructure, remarks: Sequence[str], picture: str) -> Markup:
-    shown = filled(
+    shown = fill(
         '<img class="sdmap" src="$picture" alt="$what">',
         picture=Markup(picture),
         what=f"The consensus of {found.name} from two sides, colored by the local SD of the observers",
@@ -96,7 +96,7 @@ def _section(number: int, found: ObservedStructure, remarks: Sequence[str], pict
         sentence=found.sentence,
         remarks=sentences(remarks),
         picture=shown if picture else NOTHING,
-        matrices=joined(_matrix(found, key) for key in chosen),
+        matrices=join(_matrix(found, key) for key in chosen),
         leaveOneOut=_leaveOneOut(found, _sortKeys(keys)),
         tests=_tests(found, _sortKeys(keys)),
     )
@@ -128,10 +128,10 @@ def _matrix(found: ObservedStructure, key: str) -> Markup:
             ink = "#fff" if share >= DARK else "#222"
             style = f"background:#{red:02x}{green:02x}{blue:02x};color:{ink}"
             text = fixDecimals(value, one.unit) if math.isfinite(value) else Column(key).text(value)
-            cells.append(filled('<span class="cell" style="$style">$text</span>', style=style, text=typeset(text)))
+            cells.append(fill('<span class="cell" style="$style">$text</span>', style=style, text=typeset(text)))
         rows.append(cells)
     columns = [Column("", isText=True), *map(Column, found.everyone)]
-    return filled(
+    return fill(
         '<div$wide><h3>$title$unit <span class="soft">reference in the row, test in the column</span></h3>$table</div>',
         wide=Markup(' class="across"') if len(found.everyone) > MOST_BESIDE else NOTHING,
         title=key,
@@ -157,7 +157,7 @@ def _leaveOneOut(found: ObservedStructure, keys: Sequence[str]) -> Markup:
         Column("Farthest from the others", isText=True),
     ]
     title = Markup("<h3>Who differs where: each against the consensus of the others</h3>")
-    return joined((title, table(Table(columns, rows))))
+    return join((title, table(Table(columns, rows))))
 
 
 def _tests(found: ObservedStructure, keys: Sequence[str]) -> Markup:
@@ -179,7 +179,7 @@ def _tests(found: ObservedStructure, keys: Sequence[str]) -> Markup:
             mean = typeset(texts(test.mean[key]))
             rows.append([nameCell(test.name), heading(key), mean, typeset(reach), rank, verdict])
     heads = ["Test", "Measurement", "Mean against the observers", "Observers, best to worst", "Rank", "Verdict"]
-    return joined((Markup("<h3>Are the tests within the observers' range?</h3>"), table(Table.headed(heads, rows, 6))))
+    return join((Markup("<h3>Are the tests within the observers' range?</h3>"), table(Table.headed(heads, rows, 6))))
 
 
 def pictureOf(path: Path) -> str:

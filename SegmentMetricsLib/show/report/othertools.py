@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...base.markup import Markup, filled
+from ...base.markup import Markup, fill
 from ...case.comparison import Comparison
 from ...conventions.evaluation import Reported, conventions
 from ..conventions import REFERENCE_ROW, ConventionsRecord, referenceText
@@ -30,7 +30,7 @@ def _cellOf(number: Reported) -> Markup:
     leaning = number.leaning.removeprefix("over-") if number.leaning.startswith("over-") else ""
     difference = f" ({number.differenceText()})" if number.differenceText() else ""
     star = "" if number.isReproducible else "*"
-    return filled(
+    return fill(
         '<span class="$leaning" title="$reason">$text</span>',
         leaning=leaning,
         reason=f"{number.name}: {number.reason}",

@@ -112,7 +112,7 @@ def distanceFrom(segments: Cut) -> float:
     return float(np.linalg.norm(nearestOnSegments(segments))) if len(segments.start) else float("inf")
 
 
-def join(segments: Cut) -> list[Polyline]:
+def joinSegments(segments: Cut) -> list[Polyline]:
     """Return segments joined to lines, as long as possible."""
     order, byEnd = np.argsort(segments.starts, kind="stable"), np.argsort(segments.ends, kind="stable")
     starts, ends = segments.starts[order], segments.ends[byEnd]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ...base.markup import Markup, filled
-from ...base.texts import counted, shortest, tellingApart
+from ...base.markup import Markup, fill
+from ...base.texts import pluralize, shortest, tellingApart
 from ...case.comparison import Comparison
 from ...metrics.registry import findMetric
 from ...model.structure import Structure
@@ -42,9 +42,9 @@ def originOf(structure: Structure) -> Origin:
         return Origin(structure.file)
     mask = structure.mask
     if mask is None:
-        size = counted(len(structure.surface.cells), "triangle" if structure.dimension == 3 else "segment")
+        size = pluralize(len(structure.surface.cells), "triangle" if structure.dimension == 3 else "segment")
     else:
-        size = f"{counted(mask.count, 'voxel')} of {' x '.join(f'{step:.6g}' for step in mask.grid.spacing)} mm"
+        size = f"{pluralize(mask.count, 'voxel')} of {' x '.join(f'{step:.6g}' for step in mask.grid.spacing)} mm"
     return Origin("", size, contentHash(structure).hexdigest())
 
 
@@ -56,7 +56,7 @@ def provenance(
     if judgment is not None:
         name, version = judgment.protocol.name, judgment.protocol.version
         title = name if name.startswith("Protocol") else f"Protocol {name}"
-        protocol = filled("<p>$title, version <code>$version</code></p>", title=title, version=version)
+        protocol = fill("<p>$title, version <code>$version</code></p>", title=title, version=version)
     return fromFile(
         "provenance",
         protocol=protocol,
@@ -83,10 +83,10 @@ def _files(sources: Sequence[tuple[Origin, Origin]], dose: str) -> Markup:
         return NOTHING
     titles = tellingApart(sidesOf)
     rows = [
-        [nameCell(titles[file]), ", ".join(sides), filled("<code>$sum</code>", sum=checksum(Path(file)))]
+        [nameCell(titles[file]), ", ".join(sides), fill("<code>$sum</code>", sum=checksum(Path(file)))]
         for file, sides in sidesOf.items()
     ]
-    return filled("<h3>Input files</h3>$files", files=_texts(["File", "Of the", "SHA-256"], rows))
+    return fill("<h3>Input files</h3>$files", files=_texts(["File", "Of the", "SHA-256"], rows))
 
 
 def _contents(records: Sequence[Comparison], sources: Sequence[tuple[Origin, Origin]]) -> Markup:
@@ -96,11 +96,11 @@ def _contents(records: Sequence[Comparison], sources: Sequence[tuple[Origin, Ori
 
     def cell(source: Origin) -> str:
         if source.digest:
-            return filled("$size<br><code>$digest</code>", size=source.size, digest=source.digest)
+            return fill("$size<br><code>$digest</code>", size=source.size, digest=source.digest)
         return nameCell(Path(source.file).name) if source.file else "empty"
 
     rows = [[nameCell(record.name), *map(cell, pair)] for record, pair in zip(records, sources, strict=True)]
-    return filled(
+    return fill(
         '<h3>Compared structures</h3>$structures<p class="soft">The digests (BLAKE2b) are the same for the same voxels '
         "or triangles at the same place.</p>",
         structures=_texts(["Structure", "Reference", "Test"], rows),

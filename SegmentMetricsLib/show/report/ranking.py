@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...base.markup import Markup, filled
+from ...base.markup import Markup, fill
 from ...case.comparison import Comparison
 from ...case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, Judgment, Verdict, worst
 from ..resulttables import definitionOf, heading
@@ -62,7 +62,7 @@ class Ranking:
             verdicts = [self._verdict(name) for name in self._ofNames]
             unjudged = self.verdicts.count(UNJUDGED)
             counts = ", ".join(filter(None, [summary(verdicts), f"{unjudged} without limits" if unjudged else ""]))
-            return filled(
+            return fill(
                 '<p class="headline">$verdict: $counts</p>', verdict=badge(self.judgment.verdict), counts=counts
             )
         if self.worst is None:
@@ -71,14 +71,14 @@ class Ranking:
         key = _agreementKey(record)
         lowest = NOTHING
         if len(self.records) > 1 and key:
-            lowest = filled(
+            lowest = fill(
                 ' Lowest $measurement: <a href="#structure$number">$name</a>, $value',
                 measurement=heading(key),
                 number=self.worst,
                 name=record.name,
                 value=record.measurements[key].text(),
             )
-        return filled('<p class="headline">No protocol was applied.$lowest</p>', lowest=lowest)
+        return fill('<p class="headline">No protocol was applied.$lowest</p>', lowest=lowest)
 
 
 def severity(verdict: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...base.coordinates import LETTERS_OF_AXES
-from ...base.markup import Markup, filled, joined
+from ...base.markup import Markup, fill, join
 from ...base.texts import shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
@@ -18,7 +18,7 @@ from ..charts import INSIDE, OUTSIDE
 from ..distributions import roundBelow
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
-from .planecuts import BESIDE, Polyline, cutBeside, join, thin, thinToFew
+from .planecuts import BESIDE, Polyline, cutBeside, joinSegments, thin, thinToFew
 from .sliceviews import VIEWS, Largest, Picture, SliceView, largestOf, picturesOf, viewAcross
 
 # Position and size of the window of a picture in pixels; letters surround it, and the scale bar is below.
@@ -118,10 +118,10 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
                 "slice",
                 **window.frame(picture.view),
                 title=f"{caption}. {largest.sentence() if largest.isAny else 'The contours are equal.'}{told}",
-                contours=joined((image, contours)),
+                contours=join((image, contours)),
                 mark=_mark(picture, window) if largest.isAny else "",
                 caption=caption,
-                notes=filled(" <small>$notes</small>", notes="; ".join(notes)) if notes else "",
+                notes=fill(" <small>$notes</small>", notes="; ".join(notes)) if notes else "",
             )
         )
     title = "through the place of the largest distance" if largest.isAny else "through the middle"
@@ -132,7 +132,7 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
         heading=f"Slice{'s' if len(found) > 1 else ''} {title}",
         filters=automatic,
         legend=legend(largest, gray is not None),
-        slices=joined(figures),
+        slices=join(figures),
     )
 
 
@@ -149,7 +149,7 @@ def underlay(codes: np.ndarray, gray: str, name: str, size: tuple[int, int] = (A
     picture's window in pixels.
     """
     across, down = (round(side / STEP) for side in size)
-    return filled(
+    return fill(
         '<image class="gray" width="$across" height="$down" preserveAspectRatio="none" data-own="$own" '
         'filter="url(#$filter)" href="data:image/jpeg;base64,$data"/>',
         across=across,
@@ -163,7 +163,7 @@ def underlay(codes: np.ndarray, gray: str, name: str, size: tuple[int, int] = (A
 def colors(gray: Gray | None) -> Markup:
     """Return the colors of both contours as style: lighter ones on the dark of an image."""
     reference, test = (INSIDE, OUTSIDE) if gray is None else ON_IMAGE
-    return filled("--reference:$reference;--test:$test", reference=reference, test=test)
+    return fill("--reference:$reference;--test:$test", reference=reference, test=test)
 
 
 def windowsOf(pictures: Sequence[Picture], distance: float, extent: float) -> list[Window]:
@@ -250,16 +250,16 @@ def _contours(sides: Sequence[Sequence[Polyline]], name: str) -> Markup:
     for side, own in zip(REFERENCE_AND_TEST, sides, strict=True):
         if any(len(line.points) for line in own):
             words = {"id": f"{name}{side[0]}", "side": side}
-            used.append(filled('<path id="$id" d="$path"/>', **words, path=pathOf(own)))
-            lines.append(filled('<use href="#$id" class="$side"/>', **words))
+            used.append(fill('<path id="$id" d="$path"/>', **words, path=pathOf(own)))
+            lines.append(fill('<use href="#$id" class="$side"/>', **words))
             # open lines enclose nothing
             if all(line.isClosed for line in own):
-                areas.append(filled('<use href="#$id" class="only $side"/>', **words))
+                areas.append(fill('<use href="#$id" class="only $side"/>', **words))
     if len(areas) == len(REFERENCE_AND_TEST):
         clip = '<clipPath id="${name}c"><use href="#${name}r" clip-rule="evenodd"/></clipPath>'
-        used.append(filled(clip, name=name))
-        areas.append(filled('<use href="#${name}t" class="both" clip-path="url(#${name}c)"/>', name=name))
-    return filled("<defs>$used</defs>$drawn", used=joined(used), drawn=joined((*areas, *lines)))
+        used.append(fill(clip, name=name))
+        areas.append(fill('<use href="#${name}t" class="both" clip-path="url(#${name}c)"/>', name=name))
+    return fill("<defs>$used</defs>$drawn", used=join(used), drawn=join((*areas, *lines)))
 
 
 def _mark(picture: Picture, window: Window) -> Markup:
@@ -267,11 +267,11 @@ def _mark(picture: Picture, window: Window) -> Markup:
     places = [np.zeros(2)] if picture.end is None else [np.zeros(2), picture.end]
     pixels = np.round(window.pixels(np.array(places)) + np.array([LEFT, TOP]), 1).tolist()
     (x, y), *ends = ([f"{n:g}" for n in place] for place in pixels)
-    mark = filled('<circle cx="$x" cy="$y" r="5"/>', x=x, y=y)
+    mark = fill('<circle cx="$x" cy="$y" r="5"/>', x=x, y=y)
     for a, b in ends:
         line = '<path d="M$x ${y}L$a $b"/><circle class="end" cx="$a" cy="$b" r="1.5"/>$mark'
-        mark = filled(line, x=x, y=y, a=a, b=b, mark=mark)
-    return filled('<g class="halo">$mark</g><g class="mark">$mark</g>', mark=mark)
+        mark = fill(line, x=x, y=y, a=a, b=b, mark=mark)
+    return fill('<g class="halo">$mark</g><g class="mark">$mark</g>', mark=mark)
 
 
 def letters(view: SliceView, size: tuple[int, int]) -> Markup:
@@ -279,8 +279,8 @@ def letters(view: SliceView, size: tuple[int, int]) -> Markup:
     across, down = size
     middle, height = LEFT + across / 2, TOP + down / 2
     places = [(LEFT / 2, height), (across + 1.5 * LEFT, height), (middle, TOP / 2), (middle, TOP + down + 12)]
-    return joined(
-        filled('<text x="$x" y="$y">$letter</text>', x=f"{x:g}", y=f"{y + 4.5:g}", letter=letter)
+    return join(
+        fill('<text x="$x" y="$y">$letter</text>', x=f"{x:g}", y=f"{y + 4.5:g}", letter=letter)
         for letter, (x, y) in zip(view.letters, places)
     )
 
@@ -289,7 +289,7 @@ def barOf(scale: float, down: int = DOWN) -> Markup:
     """Return the scale bar below a window as SVG. down: height of the window in pixels."""
     length, y = roundBelow(LONGEST_BAR / scale), TOP + down + 12
     width = round(length * scale, 1)
-    return filled(
+    return fill(
         '<path class="bar" d="$path"/><text class="scale" x="$x" y="$y">$length mm</text>',
         path=f"M{LEFT + 1} {y - 4}v8m0-4h{width:g}m0-4v8",
         x=f"{LEFT + width + 7:g}",
@@ -301,13 +301,13 @@ def barOf(scale: float, down: int = DOWN) -> Markup:
 def legend(largest: Largest, isImaged: bool = False) -> Markup:
     """Return the legend of lines, colors and marks. isImaged: whether there is an image, and nothing hides it."""
     line, area = '<path class="$side" d="M1 6h30"/>', '<rect class="only $side" x="1" y="1" width="14" height="10"/>'
-    samples = [(filled(line, side=side), 32, side) for side in REFERENCE_AND_TEST]
+    samples = [(fill(line, side=side), 32, side) for side in REFERENCE_AND_TEST]
     if not isImaged:
-        samples += [(filled(area, side=side), 16, f"only {side}") for side in REFERENCE_AND_TEST]
+        samples += [(fill(area, side=side), 16, f"only {side}") for side in REFERENCE_AND_TEST]
     if largest.isAny:
         samples.append((LARGEST, 28, f"largest distance, {roundText(largest.distance, 2)} mm"))
-    return joined(
-        filled(
+    return join(
+        fill(
             '<span><svg aria-hidden="true" width="$width" height="12" viewBox="0 0 $width 12">$drawing</svg> '
             "$text</span> ",
             width=width,
@@ -347,7 +347,7 @@ def typical(comparison: Comparison) -> dict | None:
         place[view.axis] = shared[len(shared) // 2].place[view.axis]
     extent = float(np.ptp(boxes, axis=(0, 1)).max())
     before, _ = zip(*(cutBeside(surface, place, view.axes, BESIDE * extent) for surface in surfaces), strict=True)
-    contours = join(before[0]), join(before[1])
+    contours = joinSegments(before[0]), joinSegments(before[1])
     picture = Picture(view, place, float(place[view.axis]), contours, None, 0.0)
     return _thumbnailOf(picture, 0.0, extent) if all(contours) else None
 

@@ -15,7 +15,7 @@ from ...geometry.surfaces import Surface
 from ...metrics.measurement import roundText
 from ...model.structures import REFERENCE_AND_TEST
 from .figures import worseSide
-from .planecuts import BESIDE, Cut, Polyline, cutBeside, distanceFrom, join, nearestOnSegments, nearestPlace
+from .planecuts import BESIDE, Cut, Polyline, cutBeside, distanceFrom, joinSegments, nearestOnSegments, nearestPlace
 
 # The line to the nearest place is drawn in a plane if its projection is at least this fraction of its length (less than
 # 20 degrees out of plane), and if it ends within this fraction of its length from the contour.
@@ -169,7 +169,7 @@ def _picture(
     place: (3,) LPS in mm. way: (3,) from there to the nearest place on the other boundary, mm, None to show none. own:
     0 if the place is on the reference, 1 if it is on the test. moved: of the plane from the place, mm.
     """
-    contours = (join(cuts[0]), join(cuts[1]))
+    contours = (joinSegments(cuts[0]), joinSegments(cuts[1]))
     at = float(place[view.axis]) + moved
     if way is None:
         return Picture(view, place, at, contours, None, 0.0, moved)

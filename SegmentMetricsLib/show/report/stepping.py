@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...base.markup import Markup, filled, joined
+from ...base.markup import Markup, fill, join
 from ...case.comparison import Comparison
 from ...geometry.crosssections import cut
 from ...geometry.grids import Grid
@@ -12,7 +12,7 @@ from ...geometry.surfaces import Surface
 from ...metrics.measurement import roundText
 from .blocks import NOTHING, data, fromFile
 from .gray import Gray, jpeg
-from .planecuts import Cut, join, thinToFew
+from .planecuts import Cut, joinSegments, thinToFew
 from .slicepictures import LEFT, TOP, Window, captionOf, colors, legend, pathOf, underlay
 from .sliceviews import STRAIGHT, Largest, SliceView, largestOf, viewAcross
 
@@ -55,12 +55,12 @@ def stepPictures(comparison: Comparison, name: str, gray: Gray | None = None) ->
         codes = [gray.codes(window.planeOf(view, middle, height), finest) for height in heights.tolist()]
         images, automatic = list(map(jpeg, codes)), gray.filters(codes, name)
         first = gray.firstWindow(low, high)
-        options = joined(
-            filled("<option$selected>$name</option>", selected=Markup(' selected=""') if one == first else "", name=one)
+        options = join(
+            fill("<option$selected>$name</option>", selected=Markup(' selected=""') if one == first else "", name=one)
             for one in gray.windows
         )
         switch = '<label>Window <select data-windows="" autocomplete="off">$options</select></label>'
-        choices = filled(switch, options=options)
+        choices = fill(switch, options=options)
         underneath = underlay(np.zeros((0, 0), np.uint8), first, name, (ACROSS, DOWN))
     largest = largestOf(comparison)
     marks = _marks(comparison, largest, view, middle, heights, window)
@@ -116,7 +116,7 @@ def _contours(surface: Surface, view: SliceView, middle: np.ndarray, heights: np
     matrix[:3, 3] = middle
     matrix[view.axis, 3] = heights[0]
     found = cut(surface, Grid((1, 1, max(count, 2)), matrix), within=(0, count - 1))
-    lines = [[window.line(line) for line in join(part)] for part in Cut.bySlice(found, count)]
+    lines = [[window.line(line) for line in joinSegments(part)] for part in Cut.bySlice(found, count)]
     thin = iter(thinToFew([line for ofSlice in lines for line in ofSlice], THINNED, MOST_POINTS))
     return [pathOf([next(thin) for _ in ofSlice]) for ofSlice in lines]
 
