@@ -58,14 +58,3 @@ def _asOf(convention: Convention, metric: Metric) -> Metric:
         empty=Empty.COMPUTED,
         note=None,
     )
-
-
-def finding(key: str) -> str:
-    """Return a remark for readers of the numbers about their convention, "" without one."""
-    if key in PRESETS:
-        return ""
-    label = find(key).label
-    return (
-        f"Boundary and overlap measurements are what {label} would report for these voxels; all others are "
-        "SegmentMetrics' own."
-    )

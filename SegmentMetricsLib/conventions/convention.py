@@ -48,9 +48,9 @@ class Convention:
     key: name in files. tool: name for people. version: of the tool that the numbers were compared with, or whose source
     they were read from. source: web address of the tool. elements: the elements that the tool measures from. numbers:
     the reported numbers, by key of the registry.
-    oneEmpty, bothEmpty: the results for empty masks, by key, under "" for all other keys: a number, or in words what
-    the tool does instead. referenceEmpty: differences from oneEmpty if the reference is the empty one. atEdge: how the
-    tool treats a structure that reaches the edge of its image, "" if nothing special.
+    oneEmpty, bothEmpty: the results for empty masks, by key, under "" for all other keys: a number, NaN unless stated,
+    or in words what the tool does instead. referenceEmpty: differences from oneEmpty if the reference is the empty one.
+    atEdge: how the tool treats a structure that reaches the edge of its image, "" if nothing special.
     """
 
     key: str
@@ -75,8 +75,3 @@ class Convention:
         if reference and not test:
             given = {**given, **self.referenceEmpty}
         return given.get(key, given[""])
-
-
-def each(keys: tuple[str, ...], value: float | str) -> dict[str, float | str]:
-    """Return a mapping of several keys to one value."""
-    return dict.fromkeys(keys, value)

@@ -207,23 +207,16 @@ class Source:
         self.pair, self.atEdge = pair, atEdge
         self.empty = [structure.isEmpty for structure in pair.structures]
 
-    @property
+    @cached_property
     def sampling(self) -> Sampling:
         """The voxels of both. Raises Undefined when a mesh has no inside or encloses no voxel."""
-        if isinstance(self._sampled, Undefined):
-            raise Undefined(*self._sampled.args)
-        return self._sampled
-
-    @cached_property
-    def _sampled(self) -> Sampling | Undefined:
         if self.pair.extent.problem:
-            return Undefined(self.pair.extent.problem)
-        try:
-            sampling = Sampling(self.pair, self.atEdge)
-        except Undefined as problem:
-            return problem
+            raise Undefined(self.pair.extent.problem)
+        sampling = Sampling(self.pair, self.atEdge)
         empty = [side for side, mask in zip(REFERENCE_AND_TEST, sampling.masks, strict=True) if mask.isEmpty]
-        return Undefined(f"the {empty[0]} encloses no voxel") if empty else sampling
+        if empty:
+            raise Undefined(f"the {empty[0]} encloses no voxel")
+        return sampling
 
     def report(self, convention: Convention, reference: Mapping[str, Measurement]) -> dict[str, Reported]:
         """Return the numbers of one tool, by key. reference: the reference values."""

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..distances.surfacedistances import BoundaryPair
+from ..geometry.masks import boxAround
 from ..geometry.surfaces import barycentricWeights, elementCenters
+from ..geometry.voxelization import maskOf
+from ..metrics.bands.bandsearch import TIE_TOLERANCE
 from ..metrics.bands.methods import bands
 from .bandrules import overlaps
 from .convention import ASSD, BIOU, HD, HDP, MASD, NSD, Number
-from .gridbands import gridBands
 from .rules import Sample, largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
 from .toolmasks import Sampling
 
@@ -35,20 +37,29 @@ class Meshes:
         return samples(boundaries, subdivisions)
 
 
-@dataclass(frozen=True)
-class MeshBands:
-    """The overlap of the bands inside the boundaries of the reference values.
+def exactBands(sampling: Sampling, tolerance: float) -> float:
+    """Return the overlap, in [0, 1], of the bands inside the boundaries of the reference values."""
+    return bands(boundariesOf(sampling), sampling.masks, tolerance).overlap
 
-    pieces: sub-voxels along each axis of a voxel, whose centers are tested; None for the limit of many.
+
+def nearSurface(sampling: Sampling, number: int, tolerance: float) -> np.ndarray:
+    """Return the voxels whose centers lie inside a boundary and closer than the tolerance in mm to it, as a box.
+
+    Centers on the boundary itself are in no band.
     """
+    boundaries, grid, (low, high) = boundariesOf(sampling), sampling.masks[0].grid, boxAround(*sampling.masks)
+    # the boundary of voxels on another grid may enclose a few centers beside them
+    low, high = low - 2, high + 2
 
-    pieces: int | None
+    def measure() -> tuple[np.ndarray, np.ndarray]:
+        inside = maskOf(boundaries.surfaces[number], grid).block(low, high).astype(bool)
+        places = grid.toWorld(np.argwhere(inside)[:, ::-1] + low)
+        return inside, -boundaries.search(number).signedDistances(places)
 
-    def __call__(self, sampling: Sampling, tolerance: float) -> float:
-        boundaries = boundariesOf(sampling)
-        if self.pieces is None:
-            return bands(boundaries, sampling.masks, tolerance).overlap
-        return gridBands(boundaries, sampling.masks, tolerance, self.pieces).overlap
+    inside, depths = sampling.keep(("depths", number), measure)
+    band = inside.copy()
+    band[inside] = (depths > TIE_TOLERANCE) & (depths < tolerance - TIE_TOLERANCE)
+    return band
 
 
 def numbersOf(where: str, bands: Number) -> dict[str, Number]:

@@ -8,7 +8,7 @@ this module reproduces.
 
 Two properties make it fast. The result for a row is the only solution of "every voxel has the better one of its own
 offset and its neighbor's new one, one step longer", so all voxels of a row can be updated at once, repeatedly, until
-nothing changes. And rows that nothing can change are skipped.
+nothing changes. And rows and slices that receive nothing are left as they are.
 """
 
 from __future__ import annotations
@@ -51,12 +51,14 @@ def distanceMaps(borders: np.ndarray, spacing: np.ndarray, limit: float = np.inf
     state = _State(borders, spacing, limit)
     count = len(borders)
     for slices in (range(count), range(count - 2, -1, -1)):
-        step = 1 if slices.step > 0 else -1
         for k in slices:
             checkpoint()
-            if 0 <= k - step < count:
-                state.handOn(state.offsets[k - step], state.offsets[k], state.squared[k], state.strides[0])
-            state.settle(k)
+            before = k - slices.step
+            isNew = 0 <= before < count and state.handOn(
+                state.offsets[before], state.offsets[k], state.squared[k], state.strides[0]
+            )
+            if isNew or slices.step > 0:
+                state.settle(k)
     return np.sqrt(state.squared)
 
 
@@ -87,30 +89,16 @@ class _State:
         return True
 
     def settle(self, k: int) -> None:
-        """Let offsets travel within a slice, forward and back; rows that cannot change are skipped."""
+        """Let offsets travel within a slice, forward and back."""
         offsets, squared = self.offsets[k], self.squared[k]
         count = len(offsets)
-        ahead, behind = slice(1, None), slice(None, -1)
-        for rows, step, here, before in (
-            (range(count), 1, ahead, behind),
-            (range(count - 2, -1, -1), -1, behind, ahead),
-        ):
-            longer = self.lengths.take(offsets + np.int32(1))
-            isBetter = longer[..., :-1] < squared[..., 1:], longer[..., 1:] < squared[..., :-1]
-            # whether the offset of a neighbor in the row, or in the row before, would improve a voxel
-            along = np.any(isBetter[0], axis=(1, 2)) | np.any(isBetter[1], axis=(1, 2))
-            across = np.zeros(count, bool)
-            longer = self.lengths.take(offsets[before] + np.int32(self.strides[1]))
-            across[here] = (longer < squared[here]).any(axis=(1, 2))
-            changed = False
+        for rows in (range(count), range(count - 2, -1, -1)):
             for j in rows:
-                handed = False
-                if (changed or across[j]) and 0 <= j - step < count:
-                    handed = self.handOn(offsets[j - step], offsets[j], squared[j], self.strides[1])
-                changed = handed
-                if handed or along[j]:
-                    changed |= self._travel(offsets[j, :, :-1], offsets[j, :, 1:], squared[j, :, 1:])
-                    changed |= self._travel(offsets[j, :, 1:], offsets[j, :, :-1], squared[j, :, :-1])
+                before = j - rows.step
+                isNew = 0 <= before < count and self.handOn(offsets[before], offsets[j], squared[j], self.strides[1])
+                if isNew or rows.step > 0:
+                    self._travel(offsets[j, :, :-1], offsets[j, :, 1:], squared[j, :, 1:])
+                    self._travel(offsets[j, :, 1:], offsets[j, :, :-1], squared[j, :, :-1])
 
     def _travel(self, source: np.ndarray, target: np.ndarray, squared: np.ndarray) -> bool:
         """Let offsets travel along a row in one direction; return whether any did.

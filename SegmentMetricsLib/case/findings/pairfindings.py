@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.errors import Undefined
 from ...base.texts import commaSeparated, percent, pluralize, shortest
-from ...conventions import chosen
+from ...conventions import find as findConvention
 from ...conventions.presets import PRESETS
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
@@ -76,7 +76,10 @@ def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
 
 
 def _convention(pair: Pair) -> Iterator[str]:
-    yield chosen.finding(pair.settings.convention)
+    yield (
+        f"Boundary and overlap measurements are what {findConvention(pair.settings.convention).label} would report for "
+        "these voxels; all others are SegmentMetrics' own."
+    )
 
 
 def _dose(pair: Pair) -> Iterator[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ..convention import ASSD, HD, MASD, Convention, Number
 from ..elements import Voxels, faceBorder, faceBorderWithin, foreground
 from ..rules import largerMean, largest, pooledMean
@@ -29,7 +27,5 @@ CONVENTION = Convention(
             notReproducible="the program keeps the smallest distance found so far from one voxel to the next",
         ),
     },
-    oneEmpty={"": math.nan},
-    bothEmpty={"": math.nan},
     atEdge="on the stored image it would not count the voxels at the edge as border",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..bandrules import overlaps
-from ..convention import ASSD, DISTANCES, HD, HDP, MASD, NSD, Convention, Number, each
+from ..convention import ASSD, DISTANCES, HD, HDP, MASD, NSD, Convention, Number
 from ..elements import Corners
 from ..rules import largest, meanOfMeans, pooledMean, shareWithin, weightedPercentile
 
@@ -29,6 +29,6 @@ CONVENTION = Convention(
         NSD: Number(shareWithin, "compute_surface_dice_at_tolerance", f"share of both boundaries' area, {WHERE}"),
         **overlaps("compute_dice_coefficient"),
     },
-    oneEmpty={**each(DISTANCES, math.inf), MASD: math.nan, "": 0.0},
+    oneEmpty={**dict.fromkeys(DISTANCES, math.inf), MASD: math.nan, "": 0.0},
     bothEmpty={HD: math.inf, HDP: math.inf, "": math.nan},
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..bandrules import overlaps
-from ..convention import ASSD, DISTANCES, DSC, HD, HDP, IOU, MASD, Convention, Number, each
+from ..convention import ASSD, DISTANCES, DSC, HD, HDP, IOU, MASD, Convention, Number
 from ..elements import Voxels, faceBorder
 from ..rules import largest, pooledMean, pooledPercentile, testToReferenceMean
 
@@ -27,6 +27,6 @@ CONVENTION = Convention(
         ASSD: Number(pooledMean, "assd", "mean over the border voxels of both"),
         **overlaps("dc", "jc"),
     },
-    oneEmpty={**each(DISTANCES, STOPS), "": 0.0},
-    bothEmpty={**each(DISTANCES, STOPS), DSC: OF_NOTHING, IOU: 1.0, "": STOPS},
+    oneEmpty={**dict.fromkeys(DISTANCES, STOPS), "": 0.0},
+    bothEmpty={**dict.fromkeys(DISTANCES, STOPS), DSC: OF_NOTHING, IOU: 1.0, "": STOPS},
 )

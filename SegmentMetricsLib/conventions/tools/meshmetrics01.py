@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from ..convention import DISTANCES, Convention, Number, each
+from ..convention import DISTANCES, Convention, Number
 from ..elements import masks
-from ..meshes import MeshBands, Meshes, numbersOf
+from ..meshes import Meshes, exactBands, numbersOf
 
 WHERE = "from the centers of marching cubes' triangles, cut into four, to the other surface"
 
@@ -19,13 +19,12 @@ CONVENTION = Convention(
     numbers=numbersOf(
         WHERE,
         Number(
-            MeshBands(None),
+            exactBands,
             "biou({tolerance})",
             "exact overlap of the bands inside the two surfaces",
             masks,
             notReproducible="the program's grid of five points along each voxel errs by up to 2 %pt, in steps",
         ),
     ),
-    oneEmpty={**each(DISTANCES, math.inf), "": 0.0},
-    bothEmpty={"": math.nan},
+    oneEmpty={**dict.fromkeys(DISTANCES, math.inf), "": 0.0},
 )

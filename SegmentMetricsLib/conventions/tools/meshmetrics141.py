@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from ..convention import DISTANCES, Convention, Number, each
+from ..bandrules import VoxelBands
+from ..convention import DISTANCES, Convention, Number
 from ..elements import masks
-from ..meshes import MeshBands, Meshes, numbersOf
+from ..meshes import Meshes, nearSurface, numbersOf
 
 WHERE = "from the centers of marching cubes' triangles to the other surface"
 
@@ -19,12 +20,12 @@ CONVENTION = Convention(
     numbers=numbersOf(
         WHERE,
         Number(
-            MeshBands(1),
+            VoxelBands(nearSurface),
             "biou({tolerance})",
             "voxel centers inside and closer than the tolerance to the own surface",
             masks,
         ),
     ),
-    oneEmpty={**each(DISTANCES, math.inf), "": 0.0},
-    bothEmpty={**each(DISTANCES, 0.0), "": 1.0},
+    oneEmpty={**dict.fromkeys(DISTANCES, math.inf), "": 0.0},
+    bothEmpty={**dict.fromkeys(DISTANCES, 0.0), "": 1.0},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..bandrules import VoxelBands
-from ..convention import DISTANCES, Convention, Number, each
+from ..convention import DISTANCES, Convention, Number
 from ..elements import masks
 from ..facenets import faces, nearFaces
 from ..meshes import numbersOf
@@ -27,6 +27,6 @@ CONVENTION = Convention(
             masks,
         ),
     ),
-    oneEmpty={**each(DISTANCES, math.inf), "": 0.0},
-    bothEmpty={**each(DISTANCES, 0.0), "": 1.0},
+    oneEmpty={**dict.fromkeys(DISTANCES, math.inf), "": 0.0},
+    bothEmpty={**dict.fromkeys(DISTANCES, 0.0), "": 1.0},
 )

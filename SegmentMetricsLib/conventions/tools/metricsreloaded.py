@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..bandrules import VoxelBands, nearBorder, overlaps
-from ..convention import ASSD, BIOU, DISTANCES, HD, HDP, MASD, NSD, Convention, Number, each
+from ..convention import ASSD, BIOU, DISTANCES, HD, HDP, MASD, NSD, Convention, Number
 from ..elements import Voxels, faceBorder, masks
 from ..rules import largest, linearPercentile, meanOfMeans, pooledMean, shareWithin
 
@@ -35,6 +35,6 @@ CONVENTION = Convention(
         ),
         **overlaps("dsc", "intersection_over_union"),
     },
-    oneEmpty={**each(DISTANCES, math.nan), NSD: WRONG, "": 0.0},
-    bothEmpty={**each(DISTANCES, 0.0), "": 1.0},
+    oneEmpty={**dict.fromkeys(DISTANCES, math.nan), NSD: WRONG, "": 0.0},
+    bothEmpty={**dict.fromkeys(DISTANCES, 0.0), "": 1.0},
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..bandrules import overlaps
-from ..convention import DISTANCES, DSC, HD, Convention, Number, each
+from ..convention import DISTANCES, DSC, HD, Convention, Number
 from ..elements import Voxels, faceBorder
 from ..rules import largest
 
@@ -23,6 +23,6 @@ CONVENTION = Convention(
         ),
         **overlaps("DSC", "IoU"),
     },
-    oneEmpty={**each(DISTANCES, "the tool reports a number without meaning"), "": 0.0},
+    oneEmpty={**dict.fromkeys(DISTANCES, "the tool reports a number without meaning"), "": 0.0},
     bothEmpty={DSC: 1.0, "": 0.0},
 )

@@ -36,6 +36,5 @@ CONVENTION = Convention(
         **overlaps("DiceMetric", "MeanIoU"),
     },
     oneEmpty={HD: math.inf, HDP: LEFT_OUT, MASD: math.inf, ASSD: math.inf, "": 0.0},
-    bothEmpty={"": math.nan},
     referenceEmpty={DSC: math.nan, IOU: math.nan},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..bandrules import overlaps
-from ..convention import ASSD, DISTANCES, HD, HDP, MASD, NSD, Convention, Number, each
+from ..convention import ASSD, DISTANCES, HD, HDP, MASD, NSD, Convention, Number
 from ..elements import Cropped, Voxels, faceBorder, faceBorderWithin, foreground, fullBorderWithin
 from ..rules import betweenMaxima, largest, pooledMean, shareWithin
 
@@ -32,7 +32,7 @@ CONVENTION = Convention(
         NSD: Number(shareWithin, "compute_surface_dsc(tau={tolerance})", OF_CORNERS, CORNERS),
         **overlaps("DSC", "fractionOverlap"),
     },
-    oneEmpty={**each(DISTANCES, STOPS), MASD: math.nan, "": 0.0},
-    bothEmpty={**each(DISTANCES, STOPS), "": math.nan},
+    oneEmpty={**dict.fromkeys(DISTANCES, STOPS), MASD: math.nan, "": 0.0},
+    bothEmpty={**dict.fromkeys(DISTANCES, STOPS), "": math.nan},
     atEdge="on the stored image it would not count the voxels at the edge as border",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..bandrules import overlaps
-from ..convention import ASSD, DISTANCES, HD, HDP, Convention, Number, each
+from ..convention import ASSD, DISTANCES, HD, HDP, Convention, Number
 from ..elements import Voxels, fullBorderWithin
 from ..rules import largest, pooledMean, pooledPercentile
 
@@ -24,6 +24,6 @@ CONVENTION = Convention(
         **overlaps("dice", "jaccard"),
     },
     oneEmpty={"": 0.0},
-    bothEmpty={**each(DISTANCES, 0.0), "": 1.0},
+    bothEmpty={**dict.fromkeys(DISTANCES, 0.0), "": 1.0},
     atEdge="on the stored image it would not count the voxels at the edge as border",
 )

@@ -6,7 +6,7 @@ import math
 import sys
 
 from ..bandrules import overlaps
-from ..convention import DISTANCES, DSC, HD, IOU, MASD, Convention, Number, each
+from ..convention import DISTANCES, DSC, HD, IOU, MASD, Convention, Number
 from ..elements import Voxels, faceBorder, foreground
 from ..rules import largest, meanOfMeans
 
@@ -34,6 +34,6 @@ CONVENTION = Convention(
             "LabelOverlapMeasuresImageFilter.GetJaccardCoefficient",
         ),
     },
-    oneEmpty={**each(DISTANCES, STOPS), "": 0.0},
-    bothEmpty={**each(DISTANCES, STOPS), DSC: math.inf, IOU: sys.float_info.max, "": STOPS},
+    oneEmpty={**dict.fromkeys(DISTANCES, STOPS), "": 0.0},
+    bothEmpty={**dict.fromkeys(DISTANCES, STOPS), DSC: math.inf, IOU: sys.float_info.max, "": STOPS},
 )
