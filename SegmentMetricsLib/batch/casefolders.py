@@ -10,8 +10,7 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,39 +70,36 @@ def casesIn(
     unused: list[Entry] = []
     for method, folder in tests:
         entries = entriesOf(folder)
-        found = match(references, entries, method)
-        lines += [(entry, found[entry], method) for entry in references if entry in found]
-        remarks.append(f"{pluralize(len(found), 'test')} in {folder}{f' ({method})' if method else ''}.")
-        lacking = [entry for entry in references if entry not in found]
-        others = [entry for entry in entries if entry not in found.values()]
-        for own, theirs in _findRepeated(lacking, others, method):
-            lines.append((own[0], theirs[0], method))
-            told = " and ".join(
+        groups = match(references, entries, method)
+        for ours, theirs in groups:
+            lines.append((ours[0], theirs[0], method))
+            if told := " and ".join(
                 f"{where} has {commaSeparated(entry.called for entry in some)}"
-                for where, some in ((reference, own), (folder, theirs))
+                for where, some in ((reference, ours), (folder, theirs))
                 if len(some) > 1
-            )
-            mistakes[own[0], method] = InputError(
-                f"It is not clear which file of {titles[own[0]]} is meant: {told}. Leave only one of them there."
-            )
-            lacking = [entry for entry in lacking if entry not in own]
-            others = [entry for entry in others if entry not in theirs]
+            ):
+                mistakes[ours[0], method] = InputError(
+                    f"It is not clear which file of {titles[ours[0]]} is meant: {told}. Leave only one of them there."
+                )
+        clear = pluralize(sum(len(ours) == len(theirs) == 1 for ours, theirs in groups), "test")
+        remarks.append(f"{clear} in {folder}{f' ({method})' if method else ''}.")
+        used = {entry for ours, theirs in groups for entry in (*ours, *theirs)}
+        lacking = [entry for entry in references if entry not in used]
+        others = [entry for entry in entries if entry not in used]
         unused += others
-        for here, there, left, used in (
-            (reference, folder, lacking, found.keys()),
-            (folder, reference, others, found.values()),
-        ):
-            known = {_plain(entry, method) for entry in used}
-            beside = [entry for entry in left if _plain(entry, method) in known]
-            alone = [entry for entry in left if entry not in beside]
+        for here, there, all_, left in ((reference, folder, references, lacking), (folder, reference, entries, others)):
+            known = {_plain(entry, method) for entry in used.intersection(all_)}
+            beside = [entry.called for entry in left if _plain(entry, method) in known]
+            alone = [
+                entry.name if here == reference else entry.called
+                for entry in left
+                if _plain(entry, method) not in known
+            ]
             if beside:
-                names = commaSeparated([entry.called for entry in beside], MOST_NAMES)
+                names = commaSeparated(beside, MOST_NAMES)
                 remarks.append(f"Not compared, as {here} has another file of the same case: {names}.")
             if alone:
-                names = commaSeparated(
-                    [entry.name if here == reference else entry.called for entry in alone], MOST_NAMES
-                )
-                remarks.append(f"Only in {here}, not in {there}: {names}.")
+                remarks.append(f"Only in {here}, not in {there}: {commaSeparated(alone, MOST_NAMES)}.")
     if not lines:
         raise InputError(
             f"No file of {reference} has a counterpart of the same name in {commaSeparated(str(f) for _, f in tests)}: "
@@ -137,24 +133,6 @@ def casesIn(
     if labels is None and (labels := labelsBeside(reference, tests)):
         remarks.append(f"The names of the labels are those of {labels}.")
     return CaseList(Sheet(str(reference), (), tuple(rows)), cases, labels, structures, tuple(map(oneLine, remarks)))
-
-
-def _findRepeated(
-    references: Sequence[Entry], tests: Sequence[Entry], method: str
-) -> Iterator[tuple[list[Entry], list[Entry]]]:
-    """Yield the references and the tests of each case that one of both folders has more than once.
-
-    references, tests: those that match() leaves, so that what is called alike here is called so more than once.
-    """
-    left, right = list(references), list(tests)
-    for key in (_spell, partial(_plain, method=method)):
-        ours, theirs = _byKey(left, key), _byKey(right, key)
-        for name in ours.keys() & theirs.keys():
-            yield ours[name], theirs[name]
-            left = [entry for entry in left if entry not in ours[name]]
-            right = [entry for entry in right if entry not in theirs[name]]
-    for own, others in _goingOn(left, right, method).items():
-        yield [own], others
 
 
 def _requireCases(reference: Path, test: Path, files: Sequence[Entry]) -> None:
@@ -228,27 +206,32 @@ def _parts(name: str) -> list[str]:
     return re.findall(rf"[^{re.escape(SEPARATORS)}]+[{re.escape(SEPARATORS)}]*", name) or [name]
 
 
-def match(references: Sequence[Entry], tests: Sequence[Entry], method: str = "") -> dict[Entry, Entry]:
-    """Return the tests that belong to references, each to one at most.
+def match(
+    references: Sequence[Entry], tests: Sequence[Entry], method: str = ""
+) -> list[tuple[list[Entry], list[Entry]]]:
+    """Return the references and the tests of each case that both have: of several, it is not clear which is meant.
 
     Equal names come first, then names that are equal without affixes, then without what all names of a folder end
     with, then without what all names of one of the two folders begin with, and at last names that go on with words
     where the other one ends, such as case1_net and case1.
     """
     ours, theirs = _namings(references, method), _namings(tests, method)
-    found: dict[Entry, Entry] = {}
-    for first, second in ((0, 0), (1, 1), (2, 2), (3, 2), (2, 3)):
-        taken = set(found.values())
-        left = _byKey((entry for entry in references if entry not in found), ours[first].__getitem__)
-        right = _byKey((entry for entry in tests if entry not in taken), theirs[second].__getitem__)
-        # what several are called says nothing
-        found |= {
-            own[0]: right[key][0] for key, own in left.items() if len(own) == len(right.get(key, ())) == 1 and key
-        }
-    taken = set(found.values())
-    unmatched = [entry for entry in references if entry not in found]
-    likely = _goingOn(unmatched, [entry for entry in tests if entry not in taken], method)
-    return found | {own: others[0] for own, others in likely.items() if len(others) == 1}
+    left, right = list(references), list(tests)
+    groups: list[tuple[list[Entry], list[Entry]]] = []
+
+    def take(some: Iterable[tuple[list[Entry], list[Entry]]]) -> None:
+        for group in some:
+            groups.append(group)
+            left[:], right[:] = ([e for e in all_ if e not in own] for all_, own in zip((left, right), group))
+
+    # what several are called says nothing, until nothing else does
+    clear = ((0, 0, 1), (1, 1, 1), (2, 2, 1), (3, 2, 1), (2, 3, 1))
+    for first, second, most in (*clear, (0, 0, len(references) + len(tests)), (1, 1, len(references) + len(tests))):
+        own, others = _byKey(left, ours[first]), _byKey(right, theirs[second])
+        both = [(own[key], others[key]) for key in own if key and key in others]
+        take((some, more) for some, more in both if len(some) <= most and len(more) <= most)
+    take(([entry], some) for entry, some in _goingOn(left, right, method).items())
+    return groups
 
 
 def _namings(entries: Sequence[Entry], method: str) -> list[dict[Entry, str]]:
@@ -283,10 +266,10 @@ def _spell(entry: Entry) -> str:
     return unicodedata.normalize("NFC", entry.name).casefold()
 
 
-def _byKey(entries: Iterable[Entry], key: Callable[[Entry], str]) -> dict[str, list[Entry]]:
+def _byKey(entries: Iterable[Entry], names: Mapping[Entry, str]) -> dict[str, list[Entry]]:
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
-        groups.setdefault(key(entry), []).append(entry)
+        groups.setdefault(names[entry], []).append(entry)
     return groups
 
 

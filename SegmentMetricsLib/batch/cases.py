@@ -7,14 +7,15 @@ import itertools
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..base.errors import InputError, asPath, requireKind
+from ..base.errors import InputError
 from ..base.texts import oneLine
 from ..base.version import __version__
-from ..case.protocol.protocol import Protocol, asProtocol, readProtocol
+from ..case.protocol.protocol import Protocol, readProtocol
 from ..io.dicom.neighbors import MOST_FILES, filesNear, holdsWhatItNames
 from ..io.dicom.opening import isDicom
 from ..io.doses import weightedDoses
@@ -25,7 +26,7 @@ from ..io.sheets import Sheet, readSheet
 from ..io.structurenames import namesOfFiles
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST, Labels
-from ..settings.settings import Settings, asSettings
+from ..settings.settings import Settings
 
 OK, FAILED = "ok", "failed"
 REQUIRED = ("case", "reference", "test")
@@ -44,7 +45,7 @@ class Task:
     """One case as it is sent to a worker: small, plain, and independent of where it runs.
 
     case, method: its name; no two tasks have both in common. reference, test: paths. problem: why it cannot be run, ""
-    if it can. fingerprint: words that change whenever the outcome might. report: file for a report, "" for none.
+    if it can. report: file for a report, "" for none.
     choices: pairs of names of a reference and a test structure that are compared regardless of their names, if a case
     has both; for several ways to read a pair, see readableChoices(). labelNames: pairs of the number of a
     label, or those of a region, and its name, for files that do not name their labels. structure: name of the single
@@ -63,10 +64,9 @@ class Task:
     settings: Settings = field(default_factory=Settings)
     protocol: Protocol | None = None
     problem: str = ""
-    fingerprint: str = ""
     report: str = ""
     withConventions: bool = False
-    choices: tuple[tuple[str, str | None], ...] = ()
+    choices: tuple[tuple[str, str], ...] = ()
     labelNames: tuple[tuple[Labels, str], ...] = ()
     structure: str = ""
     displayed: Callable[[Structure], Structure] | None = None
@@ -87,6 +87,34 @@ class Task:
         """The title of the case on one line."""
         return oneLine(caseTitle(self.case, self.method))
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """Words that change whenever the outcome might.
+
+        The first changes with the settings, rules, choices, names of labels and the software, the second with the
+        files; the others say which reports are written.
+        """
+
+        def order(named: tuple[Labels, str]) -> tuple[int, ...]:
+            return named[0] if isinstance(named[0], tuple) else (named[0],)
+
+        content = {
+            "software": __version__,
+            "settings": self.settings.toDictionary(),
+            "protocol": self.protocol and self.protocol.version,
+            "choices": list(self.choices),
+            "labelNames": sorted(self.labelNames, key=order),
+            "structure": self.structure,
+            "names": sorted(self.names),
+            "doses": [weight for _, weight in self.doses if weight != 1],
+            "isSpread": self.isSpread,
+        }
+        paths = filter(None, (self.reference, self.test, self.image, *(path for path, _ in self.doses)))
+        texts = (json.dumps(part, sort_keys=True) for part in (content, [_state(Path(path)) for path in paths]))
+        words = [hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32] for text in texts]
+        words += ["report"] * bool(self.report) + ["conventions"] * self.withConventions
+        return " ".join(words + ["dicom"] * bool(self.structuredReport) + ["named"] * (not self.hasCopies))
+
 
 @dataclass(frozen=True)
 class CaseList:
@@ -106,31 +134,11 @@ class CaseList:
     remarks: Sequence[str] = ()
 
 
-def readCases(
-    path: str | Path,
-    settings: Settings,
-    *,
-    protocol: Protocol | str | Path | None = None,
-    choices: Mapping[str, str | None] | None = None,
-    labelNames: Mapping[Labels, str] | None = None,
-    dose: str | Path | Sequence[str] | None = None,
-) -> list[Task]:
-    """Return the tasks in a CSV file: case, reference, test, and optionally protocol, method, image and dose.
-
-    Paths are relative to the file's folder. In the table, a protocol is a file or the name of an example. A line that
-    cannot be run, such as a second one of the same case and method, is a task with a problem. protocol: for cases
-    without one of their own, as for compareCase(), and so is dose. choices, labelNames: as of a Task. Raises
-    InputError, naming the line, for a file that is not such a table.
-    """
-    path, settings, protocol = asPath(path), asSettings(settings), asProtocol(protocol)
-    if choices is not None:
-        requireKind(choices, Mapping, "The chosen pairs", "a Mapping")
-    pairs = tuple((choices or {}).items())
-    return tasksOf(readList(path, labelNames), settings, protocol, pairs, dose=dose)
-
-
 def readList(path: str | Path, labels: str | Path | Mapping[int, str] | Mapping[Labels, str] | None = None) -> CaseList:
-    """Return the cases in a CSV file, which may have other columns. labels: as of a CaseList. Raises as readCases()."""
+    """Return the cases in a CSV file: case, reference, test, optionally protocol, method, image and dose, and others.
+
+    labels: as of a CaseList. Raises InputError, naming the line, for a file that is not such a table.
+    """
     sheet = readSheet(path, REQUIRED, OPTIONAL, mayHaveOthers=True)
     if not sheet.lines:
         raise InputError(f"{path}: there are no cases.")
@@ -141,13 +149,16 @@ def tasksOf(
     given: CaseList,
     settings: Settings,
     protocol: Protocol | None = None,
-    choices: Sequence[tuple[str, str | None]] = (),
+    choices: Sequence[tuple[str, str]] = (),
     names: Sequence[str] = (),
     dose: str | Path | Sequence[str] | None = None,
 ) -> list[Task]:
-    """Return the tasks in a list of cases, as readCases(). choices: pairs of names, as of a Task; names: as of a Task.
+    """Return the tasks in a list of cases.
 
-    If any case has a dose, the settings of all of them ask for its family, so that one table can hold all.
+    Paths are relative to the list's folder. In the list, a protocol is a file or the name of an example. A line that
+    cannot be run, such as a second one of the same case and method, is a task with a problem. protocol, dose: for cases
+    without one of their own. choices, names: as of a Task. If any case has a dose, the settings of all of them ask for
+    its family, so that one table can hold all. Raises InputError for a dose of another form.
     """
     sheet = given.sheet
     folder = Path(sheet.source).resolve().parent
@@ -204,33 +215,8 @@ def tasksOf(
             image=str(folder / cells["image"]) if cells["image"] else "",
             doses=tuple(plan),
         )
-        tasks.append(replace(task, fingerprint=_fingerprint(task)))
+        tasks.append(task)
     return tasks
-
-
-def _fingerprint(task: Task) -> str:
-    """Return two words, of which the second changes with the files and the first with all else.
-
-    That is the settings, rules, choices, names of labels and the software.
-    """
-
-    def order(named: tuple[Labels, str]) -> tuple[int, ...]:
-        return named[0] if isinstance(named[0], tuple) else (named[0],)
-
-    content = {
-        "software": __version__,
-        "settings": task.settings.toDictionary(),
-        "protocol": task.protocol and task.protocol.version,
-        "choices": list(task.choices),
-        "labelNames": sorted(task.labelNames, key=order),
-        "structure": task.structure,
-        "names": sorted(task.names),
-        "doses": [weight for _, weight in task.doses if weight != 1],
-    }
-    paths = filter(None, (task.reference, task.test, task.image, *(path for path, _ in task.doses)))
-    texts = (json.dumps(part, sort_keys=True) for part in (content, [_state(Path(path)) for path in paths]))
-    hashes = (hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:32] for text in texts)
-    return " ".join(hashes)
 
 
 def _state(path: Path) -> Mapping:

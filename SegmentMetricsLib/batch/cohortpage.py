@@ -136,8 +136,7 @@ def _boxes(
         groups[structure] = []
         for number, method in enumerate(methods):
             values = [factor * value for value in ranked.get((structure, method, shown["key"]), {}).values()]
-            one = box(values) if len(values) > 1 else None
-            sides = None if one is None else (one.low, one.q1, one.median, one.q3, one.high)
+            sides = box(values)[:5] if len(values) > 1 else None
             name = (method or NO_METHOD) if len(methods) > 1 else ""
             groups[structure].append(Boxed(name, METHODS[number % len(METHODS)], values, sides))
     return boxes(groups, shown["title"], unit, shown["better"] == "lower")

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import math
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ..base.markup import escape
 from ..base.palettes import METHODS
-from ..base.texts import oneLine, shortest
+from ..base.texts import shortest
 from ..metrics.instances import Event
 from ..show.tablemodel import Column, Table
+from ..show.tables import shorten
 from ..show.writing import writeTable
 from .missing import Counted
 from .plots import INK
+from .ranks import wilson
 from .statistics import NO_METHOD
 from .tableschema import SIZE_COLUMNS, SIZES_FILE
 
 FILES = TABLE, PICTURE = SIZES_FILE, "lesions_by_size.svg"
-# Groups of sizes begin at these times a power of ten, in mm3.
-STEPS = (1, 3)
-# Standard normal quantile of a 95 % interval.
-QUANTILE = 1.959963984540054
+# Where groups of sizes begin, in mm3: twice in each power of ten.
+STARTS = [step * 10.0**power for power in range(-9, 16) for step in (1, 3)]
 # Most curves of a picture, those of the most lesions; and its size in pixels.
 MOST_CURVES, WIDTH, HEIGHT = len(METHODS), 520, 300
 LEFT, TOP, ROW = 60, 20, 18
@@ -46,7 +46,7 @@ class LesionSizes:
             for lesion in record.get("lesions", ()) if counts else ():
                 if lesion["side"] == "reference":
                     groups = self._counts.setdefault((structure, method), {})
-                    both = groups.setdefault(groupOf(lesion["volumeReference"]), [0, 0])
+                    both = groups.setdefault(bisect_right(STARTS, lesion["volumeReference"]) - 1, [0, 0])
                     both[0] += 1
                     both[1] += lesion["event"] != Event.MISSED.value
 
@@ -54,8 +54,8 @@ class LesionSizes:
         """Yield the rows of the table, with the columns SIZE_COLUMNS."""
         for (structure, method), groups in self._counts.items():
             for group, (lesions, found) in sorted(groups.items()):
-                ends = (startOf(group), startOf(group + 1))
-                yield (structure, method, *ends, lesions, found, found / lesions, *wilson(found, lesions))
+                share = found / lesions
+                yield (structure, method, *STARTS[group : group + 2], lesions, found, share, *wilson(share, lesions))
 
     def write(self, folder: Path) -> None:
         """Write the table and the picture into a folder, in place of those of an earlier run."""
@@ -64,28 +64,8 @@ class LesionSizes:
         rows = list(self.rows())
         if rows:
             writeTable(Table(list(map(Column, SIZE_COLUMNS)), rows), folder / TABLE)
-            (folder / PICTURE).write_text(picture(rows), encoding="utf-8")
-
-
-def groupOf(volume: float) -> int:
-    """Return the number of the group of sizes that a volume in mm3 belongs to; larger ones have larger numbers."""
-    power = math.floor(math.log10(volume))
-    candidates = (len(STEPS) * n + step for n in (power - 1, power, power + 1) for step in range(len(STEPS)))
-    return max(group for group in candidates if startOf(group) <= volume)
-
-
-def startOf(group: int) -> float:
-    """Return the smallest volume in mm3 of a group of sizes."""
-    power, step = divmod(group, len(STEPS))
-    return STEPS[step] * 10.0**power
-
-
-def wilson(found: int, lesions: int) -> tuple[float, float]:
-    """Return the 95 % interval of a share (Wilson 1927, doi:10.1080/01621459.1927.10502953)."""
-    share, z = found / lesions, QUANTILE
-    middle = (share + z**2 / (2 * lesions)) / (1 + z**2 / lesions)
-    half = z / (1 + z**2 / lesions) * math.sqrt(share * (1 - share) / lesions + z**2 / (4 * lesions**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
+            # what no file can hold becomes question marks
+            (folder / PICTURE).write_text(picture(rows), encoding="utf-8", errors="replace")
 
 
 def picture(rows: list[tuple]) -> str:
@@ -95,8 +75,8 @@ def picture(rows: list[tuple]) -> str:
         curves.setdefault(row[:2], []).append(row)
     names = sorted(curves, key=lambda name: -sum(row[4] for row in curves[name]))[:MOST_CURVES]
     shown = [row for name in names for row in curves[name]]
-    groups = sorted({groupOf(row[2]) for row in shown})
-    span = range(groups[0], groups[-1] + 2)
+    groups = {row: STARTS.index(row[2]) for row in shown}
+    span = range(min(groups.values()), max(groups.values()) + 2)
     hasMethods = any(method for _, method in curves)
     height = TOP + HEIGHT + 50 + ROW * len(names)
 
@@ -115,7 +95,7 @@ def picture(rows: list[tuple]) -> str:
         parts.append(f'<line x1="{x(span[0])}" x2="{x(span[-1])}" y1="{y(tick)}" y2="{y(tick)}" stroke="{PALE}"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{y(tick) + 4}" text-anchor="end">{100 * tick:g} %</text>')
     for group in span[:: 1 + len(span) // 12]:
-        label = shortest(float(f"{startOf(group):.3g}"))
+        label = shortest(float(f"{STARTS[group]:.3g}"))
         parts.append(f'<text x="{x(group)}" y="{y(0) + 18}" text-anchor="middle">{label}</text>')
     middle = x((span[0] + span[-1]) / 2)
     parts.append(f'<text x="{middle}" y="{y(0) + 36}" text-anchor="middle">volume of the lesion (mm³)</text>')
@@ -123,7 +103,7 @@ def picture(rows: list[tuple]) -> str:
         color, below = METHODS[number], y(0) + 56 + ROW * number
         # curves of the same groups are drawn beside each other
         shift = (number - (len(names) - 1) / 2) * 0.08
-        points = [(x(groupOf(row[2]) + 0.5 + shift), row) for row in curves[name]]
+        points = [(x(groups[row] + 0.5 + shift), row) for row in curves[name]]
         line = " ".join(f"{place},{y(row[6])}" for place, row in points)
         parts.append(f'<polyline points="{line}" fill="none" stroke="{color}" stroke-width="2"/>')
         for place, row in points:
@@ -131,11 +111,7 @@ def picture(rows: list[tuple]) -> str:
             parts.append(f'<line x1="{place}" x2="{place}" y1="{y(row[7])}" y2="{y(row[8])}" stroke="{color}"/>')
             parts.append(f'<circle cx="{place}" cy="{y(row[6])}" r="4" fill="{color}">{told}</circle>')
         words = f"{name[0]}, {name[1] or NO_METHOD}" if hasMethods else name[0]
-        lesions = sum(row[4] for row in curves[name])
-        told = f"{words} ({lesions} lesions)"
-        told = oneLine(told if len(told) <= LONGEST else f"{told[: LONGEST - 1]}…")
-        # what no file can hold becomes question marks
-        told = escape(told.encode("utf-8", "replace").decode("utf-8"))
+        told = escape(shorten(f"{words} ({sum(row[4] for row in curves[name])} lesions)", LONGEST))
         parts.append(f'<rect x="{LEFT}" y="{below - 10}" width="12" height="12" fill="{color}"/>')
         parts.append(f'<text x="{LEFT + 18}" y="{below}">{told}</text>')
     return "\n".join([*parts, "</svg>\n"])

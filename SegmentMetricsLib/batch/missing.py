@@ -58,26 +58,18 @@ def compareMissing(case: Case) -> tuple[list[dict], list[str]]:
     criticals = [name for name, _ in case.settings.critical]
     records: list[dict] = []
     problems: list[str] = []
-    for side, present in (
-        (TEST, case.pairing.unmatchedReference),
-        (REFERENCE, case.pairing.unmatchedTest),
-    ):
+    for side, present in ((TEST, case.pairing.unmatchedReference), (REFERENCE, case.pairing.unmatchedTest)):
         lacking = case.pairing.sets[side == TEST]
         for structure in present:
             nothing = emptyBeside(structure, lacking)
             match = Match(structure, nothing) if side == TEST else Match(nothing, structure)
-            record: dict[str, Any] = {
-                "reference": {"name": structure.name, "file": match.reference.file},
-                "test": {"name": structure.name, "file": match.test.file},
-                "structure": structure.name,
-                "diagonal": diagonal(match),
-                "measurements": {},
-            }
-            unusable = lacking.whyLost(structure.name)
-            if unusable:
+            sides = zip((REFERENCE, TEST), match, strict=True)
+            record: dict[str, Any] = {name: {"name": structure.name, "file": own.file} for name, own in sides}
+            record |= {"structure": structure.name, "diagonal": diagonal(match), "measurements": {}}
+            if unusable := lacking.whyLost(structure.name):
                 records.append({**record, "leftOut": side, "reason": oneLine(unusable)})
                 continue
-            record.update(whatIsMissing(side, structure.name))
+            record |= whatIsMissing(side, structure.name)
             if side == TEST and structure.name in criticals:
                 record["critical"] = True
             found = next(case.pairs([match.anew()]))

@@ -18,13 +18,14 @@ import numpy as np
 
 from ..base.errors import InputError, installing
 from ..base.palettes import METHODS
-from ..base.texts import oneLine, pluralize
+from ..base.texts import pluralize
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.registry import findMetric, readName
 from ..model.naming import findMeant, hintAt
 from ..settings.settings import Settings
 from ..show.resulttables import heading
 from ..show.tablemodel import Column, Table
+from ..show.tables import shorten
 from ..show.writing import fileNames, writeJson, writeTable
 from .ranks import quantile, ranksOf
 from .statistics import NO_METHOD, Cohort, PairedTest, asDrawn, betterOf, box, titleOfKey
@@ -56,7 +57,8 @@ MOST_POINTS = 30
 # A logarithmic axis is used if few values, up to this share, take up more of a linear one than all others.
 FEW, SQUEEZED = 0.05, 3.0
 STARS = ((0.001, "***"), (0.01, "**"), (0.05, "*"))
-# Most structures in a figure of box plots; more continue in further ones.
+# Most characters of a name, and most structures in a figure of box plots; more continue in further ones.
+LONGEST = 24
 MOST_STRUCTURES = 12
 RESAMPLES = 1000
 # Fewer contours have no rank correlation that means anything. What stands for infinite values in their order.
@@ -90,8 +92,7 @@ def keysToPlot(names: Sequence[str], keys: Collection[str]) -> list[str]:
             if (one := findMetric(key))
             and one.metric.family in settings.families
             # a name without its parameter stands for all values
-            and (not meant or one.metric in meant[0].metrics)
-            and (not meant or not meant[0].parameters or one.parameters == meant[0].parameters)
+            and all(one.metric in own.metrics and own.parameters in ({}, one.parameters) for own in meant)
         }
         if not stood:
             raise InputError(f"{name} is not measured, so it cannot be drawn: add it to --metrics.")
@@ -237,7 +238,7 @@ def boxPlot(
     marked = _drawStars(axes, tests, key, structures, methods, width)
     if gap is not None:
         _break(figure, axes, last, gap, finite)
-    last.set_xticks(range(len(structures)), [_short(name) for name in structures])
+    last.set_xticks(range(len(structures)), [shorten(name, LONGEST) for name in structures])
     if len(structures) > 4 or max(map(len, structures)) > 10:
         last.tick_params(axis="x", rotation=35)
         for label in last.get_xticklabels():
@@ -265,10 +266,6 @@ def boxPlot(
         test = f"Wilcoxon's signed-rank test, corrected ({options.correction})"
         caption += f" * p < 0.05, ** p < 0.01, *** p < 0.001: {test}."
     return figure, caption
-
-
-def _short(name: str) -> str:
-    return oneLine(name if len(name) <= 24 else f"{name[:23]}…")
 
 
 def _scaleFor(finite: np.ndarray) -> str:
@@ -321,9 +318,7 @@ def _setScale(axes, scale: str, finite: np.ndarray) -> None:
     # where values are 0, the axis is linear up to the smaller ones
     linear = float(np.quantile(finite[finite > 0], 0.25))
     axes.set_yscale(scale, **({"linthresh": linear} if scale == "symlog" else {}))
-    steps = [1.0, 2.0, 5.0]
-    many = float(finite.max()) > 1000 * linear
-    steps = steps[: 1 if many else 3]
+    steps = [1.0] if float(finite.max()) > 1000 * linear else [1.0, 2.0, 5.0]
     isLog = scale == "log"
     locator = LogLocator(subs=steps) if isLog else SymmetricalLogLocator(base=10, linthresh=linear, subs=steps)
     axes.yaxis.set_major_locator(locator)
@@ -334,8 +329,8 @@ def _setScale(axes, scale: str, finite: np.ndarray) -> None:
 def _drawBox(axes, values: np.ndarray, x: float, width: float, color: str, marker: str, isPoints: bool) -> None:
     """Draw a box with its whiskers, and all values as points or those beyond the whiskers."""
     one = box(values)
-    sides = (one.low, one.q1, one.median, one.q3, one.high)
-    if all(map(math.isfinite, sides)):
+    isFinite = all(map(math.isfinite, one[:5]))
+    if isFinite:
         stats = {"whislo": one.low, "q1": one.q1, "med": one.median, "q3": one.q3, "whishi": one.high, "fliers": []}
         line = {"color": color, "linewidth": 0.9}
         axes.bxp(
@@ -351,8 +346,7 @@ def _drawBox(axes, values: np.ndarray, x: float, width: float, color: str, marke
             manage_ticks=False,
         )
     # if a side is infinite, only the points tell
-    finite = values[np.isfinite(values)]
-    points = finite if isPoints or not all(map(math.isfinite, sides)) else np.array(one.outliers)
+    points = values if isPoints or not isFinite else np.array(one.outliers)
     points = points[np.isfinite(points)]
     spread = np.random.default_rng(len(points)).uniform(-0.3, 0.3, len(points)) * width
     axes.plot(x + spread, points, marker, color=color, markersize=2.4, markeredgewidth=0, alpha=0.8, linestyle="none")
@@ -391,11 +385,9 @@ def _legend(figure, looks: Mapping[str, tuple[str, str]], place: str = "lower") 
     from matplotlib.lines import Line2D
 
     if len(looks) > 1:
-        marks = [
-            Line2D([], [], color=color, marker=marker, markersize=4, linewidth=1.5, label=_short(method or NO_METHOD))
-            for method, (color, marker) in looks.items()
-        ]
-        figure.legend(handles=marks, loc=f"outside {place} center", ncols=min(len(marks), 4))
+        marks = [Line2D([], [], color=look[0], marker=look[1], markersize=4, linewidth=1.5) for look in looks.values()]
+        names = [shorten(method or NO_METHOD, LONGEST) for method in looks]
+        figure.legend(marks, names, loc=f"outside {place} center", ncols=min(len(marks), 4))
 
 
 def blandAltman(cohort: Cohort, structures: Sequence[str]) -> tuple[Any, str] | None:
@@ -441,7 +433,7 @@ def blandAltman(cohort: Cohort, structures: Sequence[str]) -> tuple[Any, str] | 
             for limit in (bias - spread, bias + spread):
                 place.axhline(limit, color=color, linewidth=0.8, linestyle="--")
         place.axhline(0, color="#999999", linewidth=0.5)
-        place.set_title(_short(structure), fontsize=8)
+        place.set_title(shorten(structure, LONGEST), fontsize=8)
     for place in list(axes.flat)[len(points) :]:
         place.set_visible(False)
     figure.supxlabel(f"Mean of test and reference ({unit})", fontsize=8)

@@ -15,6 +15,8 @@ from ..metrics.measurement import ROUNDING, ROUNDING_OF_ZERO
 
 # Relative difference up to which absolute differences are ties: they only differ by the rounding of a subtraction.
 NEAR = 1e-9
+# Standard normal quantile of a 95 % interval.
+NORMAL = 1.959963984540054
 # Most differences for which p is computed exactly here; SciPy approximates for more than this if there are ties.
 MOST_EXACT = 13
 # Most differences for which the one-sided p is exact.
@@ -40,8 +42,7 @@ def quantile(values: np.ndarray, share: float) -> float:
 def medianOf(values: np.ndarray) -> float:
     """Return the median of at least one number (n,); two opposite infinite ones in the middle cancel."""
     with np.errstate(invalid="ignore"):
-        median = float(np.median(values))
-    return 0.0 if math.isnan(median) else median
+        return float(np.nan_to_num(np.median(values), nan=0.0, posinf=math.inf, neginf=-math.inf))
 
 
 def tie(given: Sequence[float] | np.ndarray, relative: float, absolute: float = 0.0) -> np.ndarray:
@@ -143,17 +144,20 @@ def _chancesOfSums(ranks: Iterable[int]) -> np.ndarray:
 def effectInterval(effect: float, count: int) -> tuple[float, float]:
     """Return the 95 % interval of a rank-biserial correlation of `count` differences other than 0.
 
-    It is Wilson's score interval (1927, doi:10.1080/01621459.1927.10502953) of the share of larger means of two
-    differences. The variance is at most that of a share of count / 2 (Hoeffding 1948, doi:10.1214/aoms/1177730196),
-    whatever the distribution. So the interval is rather too wide, and it has a width even if all differences agree.
+    It is Wilson's interval of the share of larger means of two differences. The variance is at most that of a share of
+    count / 2 (Hoeffding 1948, doi:10.1214/aoms/1177730196), whatever the distribution. So the interval is rather too
+    wide, and it has a width even if all differences agree.
     """
-    from scipy.stats import norm
+    low, high = wilson((1 + effect) / 2, count / 2)
+    return 2 * low - 1, 2 * high - 1
 
-    half, square = count / 2, float(norm.ppf(0.975)) ** 2
-    share = (1 + effect) / 2
-    center = (share + square / 2 / half) / (1 + square / half)
-    reach = math.sqrt(square * (share * (1 - share) / half + square / 4 / half**2)) / (1 + square / half)
-    return max(-1.0, 2 * (center - reach) - 1), min(1.0, 2 * (center + reach) - 1)
+
+def wilson(share: float, count: float) -> tuple[float, float]:
+    """Return the 95 % score interval of a share of a number (Wilson 1927, doi:10.1080/01621459.1927.10502953)."""
+    square = NORMAL**2
+    center = (share + square / 2 / count) / (1 + square / count)
+    reach = math.sqrt(square * (share * (1 - share) / count + square / 4 / count**2)) / (1 + square / count)
+    return max(0.0, center - reach), min(1.0, center + reach)
 
 
 def shiftOf(differences: np.ndarray) -> tuple[float, float, float]:
@@ -173,10 +177,8 @@ def shiftOf(differences: np.ndarray) -> tuple[float, float, float]:
         below = np.cumsum(_chancesOfSums(range(1, count + 1)))
         rejected = int(np.searchsorted(below, 0.025, side="right"))
     else:
-        from scipy.stats import norm
-
         deviation = math.sqrt(count * (count + 1) * (2 * count + 1) / 24)
-        rejected = math.floor(count * (count + 1) / 4 - norm.ppf(0.975) * deviation) + 1
+        rejected = math.floor(count * (count + 1) / 4 - NORMAL * deviation) + 1
     if not rejected:
         return medianOf(means), -math.inf, math.inf
     # of hundreds of cases there are too many means to sort them all

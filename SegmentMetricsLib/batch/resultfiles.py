@@ -85,8 +85,8 @@ class CohortFiles:
         self.folder = folder
         self.tasks = {task.key: task for task in tasks if not task.problem}
         self.columns = columnsOf(tasks)
-        plain = all(task.settings.convention == OWN_CONVENTION for task in tasks)
-        self.identity = IDENTITY if plain else IDENTITY | CONVENTION
+        self.convention = tasks[0].settings.convention
+        self.identity = IDENTITY if self.convention == OWN_CONVENTION else IDENTITY | CONVENTION
         self.isJudged = any(task.protocol is not None for task in tasks)
         self.offsets: dict[tuple[str, str], int] = {}
         self.roster = Roster()
@@ -157,7 +157,7 @@ class CohortFiles:
         columns += self.columns.values()
         writeSchema(columns, self.folder / SCHEMA)
         lists = [name for name in LISTED if name in headings]
-        tableschema.write(columns, len(self.identity) > len(IDENTITY), self.folder, lists)
+        tableschema.write(columns, self.convention, self.folder, lists)
         for outcome in self.outcomes():
             self.roster.learn(outcome)
             self.addRows(outcome)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field
 from itertools import combinations, product
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -512,17 +512,16 @@ def _correct(given: Mapping[tuple, float | None], correction: str) -> dict[tuple
     return result
 
 
-@dataclass(frozen=True)
-class Box:
-    """A box of a box plot: quartiles, whiskers to the farthest values within 1.5 IQR, and the values beyond.
+class Box(NamedTuple):
+    """A box of a box plot: its sides, which may be infinite, and the values beyond the whiskers.
 
-    All may be infinite.
+    low, high: ends of the whiskers, the farthest values within 1.5 IQR.
     """
 
+    low: float
     q1: float
     median: float
     q3: float
-    low: float
     high: float
     outliers: tuple[float, ...]
 
@@ -532,8 +531,8 @@ def box(given: Sequence[float] | np.ndarray) -> Box:
     values = np.sort(np.asarray(given, float))
     q1, median, q3 = (quantile(values, share) for share in QUARTILES)
     reach = 1.5 * (q3 - q1) if q1 != q3 else 0.0
-    inside = values[(values >= q1 - reach) & (values <= q3 + reach)]
-    outliers = values[(values < q1 - reach) | (values > q3 + reach)]
+    isInside = (values >= q1 - reach) & (values <= q3 + reach)
+    inside = values[isInside].tolist()
     # with few values, all values inside may lie on one side of a quartile, which then has no whisker
-    low, high = min(float(inside[0]), q1), max(float(inside[-1]), q3)
-    return Box(q1, median, q3, low, high, tuple(float(v) for v in outliers))
+    low, high = min(inside[0], q1), max(inside[-1], q3)
+    return Box(low, q1, median, q3, high, tuple(values[~isInside].tolist()))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, astuple, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,10 +33,11 @@ from ..show.resulttables import columnFor
 from ..show.stress import CASES_SCHEMA, FILES_OF_CASES
 from ..show.tablemodel import Column, Table
 from ..show.tables import LONGEST_NAME, align, shorten
+from .cases import FAILED, OK
 from .ranks import signedRankGreater
 from .statistics import column, meanInterval
 from .summaryoptions import CONFIDENCE, Options
-from .tableschema import describedFields
+from .tableschema import columnsOf
 
 REQUIRED = ("case", "reference")
 # The name under which the statistics of several structures together are listed.
@@ -65,8 +66,7 @@ TEST = (
 SHOWN = ("DSC", "HD95", "wDice", "SIS", "STAR")
 
 
-@dataclass(frozen=True)
-class StressCase:
+class StressCase(NamedTuple):
     """One line of a list of cases. problem: why it cannot be run, "" if it can."""
 
     case: str
@@ -79,24 +79,23 @@ class StressOutcome:
     """The stress test of one structure of one case.
 
     risky, neutral: the measurements of both variants by key, empty if there are none. count, inner, outer, varies: as
-    of a StressTest. reason: why there are no measurements, "" if there are.
+    of a StressTest, None if there is none. reason: why, "" if there is one.
     """
 
     case: str
     reference: str
     structure: str
-    risky: Mapping[str, Measurement]
-    neutral: Mapping[str, Measurement]
-    count: int = 0
-    inner: int = 0
-    outer: int = 0
-    varies: bool = False
+    risky: Mapping[str, Measurement] = field(default_factory=dict)
+    neutral: Mapping[str, Measurement] = field(default_factory=dict)
+    count: int | None = None
+    inner: int | None = None
+    outer: int | None = None
+    varies: bool | None = None
     reason: str = ""
 
     @property
-    def variants(self) -> dict[str, Mapping[str, Measurement]]:
-        """The measurements of both variants by name."""
-        return {"risky": self.risky, "neutral": self.neutral}
+    def status(self) -> str:
+        return FAILED if self.reason else OK
 
 
 @dataclass(frozen=True)
@@ -111,14 +110,14 @@ class Difference:
     unit: str = column("Unit of the measurement")
     cases: int = column("Number of cases with finite values of both variants")
     leftOut: int = column("Number of cases with infinite or undefined values")
-    meanRisky: float | None = column("Mean of the risky variants")
-    meanNeutral: float | None = column("Mean of the neutral variants")
-    meanDifference: float | None = column("Mean of the differences, risky minus neutral")
-    low: float | None = column("Lower end of the 95 % bootstrap interval of the mean difference")
-    high: float | None = column("Upper end of the 95 % bootstrap interval of the mean difference")
-    alternative: str = column("Alternative hypothesis: whether the risky variant's value is greater or less")
-    p: float | None = column("One-sided p of Wilcoxon's signed-rank test against that alternative")
-    reason: str = column("Why there is no p")
+    meanRisky: float | None = column("Mean of the risky variants", None)
+    meanNeutral: float | None = column("Mean of the neutral variants", None)
+    meanDifference: float | None = column("Mean of the differences, risky minus neutral", None)
+    low: float | None = column("Lower end of the 95 % bootstrap interval of the mean difference", None)
+    high: float | None = column("Upper end of the 95 % bootstrap interval of the mean difference", None)
+    alternative: str = column("Alternative hypothesis: whether the risky variant's value is greater or less", "")
+    p: float | None = column("One-sided p of Wilcoxon's signed-rank test against that alternative", None)
+    reason: str = column("Why there is no p", "")
 
 
 def readStressCases(path: str | Path) -> list[StressCase]:
@@ -192,7 +191,7 @@ def stressCase(
             result = stressTest(structure, criticalsOf(found, settings), settings, count=count, share=share)
         except (InputError, MemoryError) as error:
             reason = str(error) or "this takes more memory than the computer has."
-            yield StressOutcome(case.case, case.reference, name, {}, {}, reason=reason)
+            yield StressOutcome(case.case, case.reference, name, reason=reason)
         else:
             counts = (result.count, result.inner, result.outer, result.varies)
             risky, neutral = dict(result.risky.items()), dict(result.neutral.items())
@@ -216,34 +215,28 @@ def differences(outcomes: Sequence[StressOutcome], options: Options | None = Non
     for structure in (*names, *([ALL] if len(names) > 1 else ())):
         for key, alternative in worse.items():
             own = [one for one in tested if structure in (ALL, one.structure) and key in one.risky]
-            if own:
-                pairs = np.array([[one.risky[key].value, one.neutral[key].value] for one in own])
-                isUsed = np.isfinite(pairs).all(axis=1)
-                # the mean of each case, as structures of one patient are not independent
-                cases = np.array([one.case for one in own])
-                used = dict.fromkeys(cases[isUsed])
-                values = np.array([pairs[isUsed & (cases == case)].mean(axis=0) for case in used]).reshape(-1, 2)
-                leftOut = len({*cases}) - len(values)
-                name = (structure, key, own[0].risky[key].unit)
-                result.append(_difference(name, values, leftOut, alternative, options))
+            if not own:
+                continue
+            pairs = np.array([[one.risky[key].value, one.neutral[key].value] for one in own])
+            isUsed = np.isfinite(pairs).all(axis=1)
+            # the mean of each case, as structures of one patient are not independent
+            cases = np.array([one.case for one in own])
+            used = dict.fromkeys(cases[isUsed])
+            values = np.array([pairs[isUsed & (cases == case)].mean(axis=0) for case in used]).reshape(-1, 2)
+            about = (structure, key, own[0].risky[key].unit, len(values), len({*cases}) - len(values))
+            if not len(values):
+                reason = "no case has a finite value of both variants"
+                result.append(Difference(*about, alternative=alternative, reason=reason))
+                continue
+            change = values[:, 0] - values[:, 1]
+            # ranks count however small the differences are, so those due to rounding must be 0
+            change[np.isclose(values[:, 0], values[:, 1], rtol=ROUNDING, atol=0)] = 0
+            means = (float(values[:, 0].mean()), float(values[:, 1].mean()), math.fsum(change) / len(change))
+            interval = meanInterval(change, resamples=options.resamples, seed=options.seed)
+            p = signedRankGreater(change if alternative == GREATER else -change)
+            reason = "" if p is not None else "the variants do not differ in any case"
+            result.append(Difference(*about, *means, *interval, alternative, p, reason))
     return result
-
-
-def _difference(
-    name: tuple[str, str, str], values: np.ndarray, leftOut: int, alternative: str, options: Options
-) -> Difference:
-    """Return the statistics of pairs (n, 2) of the risky and the neutral variant. name: structure, key and unit."""
-    if not len(values):
-        reason = "no case has a finite value of both variants"
-        return Difference(*name, 0, leftOut, None, None, None, None, None, alternative, None, reason)
-    change = values[:, 0] - values[:, 1]
-    # ranks count however small the differences are, so those due to rounding must be 0
-    change[np.isclose(values[:, 0], values[:, 1], rtol=ROUNDING, atol=0)] = 0
-    low, high = meanInterval(change, resamples=options.resamples, seed=options.seed)
-    p = signedRankGreater(change if alternative == GREATER else -change)
-    means = (float(values[:, 0].mean()), float(values[:, 1].mean()), math.fsum(change) / len(change))
-    reason = "" if p is not None else "the variants do not differ in any case"
-    return Difference(*name, len(values), leftOut, *means, low, high, alternative, p, reason)
 
 
 def summaryTable(found: Sequence[Difference], width: int | None = None) -> str:
@@ -268,24 +261,20 @@ def writeStressCases(
     outcomes: Sequence[StressOutcome], found: Sequence[Difference], settings: Settings, options: Options, folder: Path
 ) -> None:
     """Write all results of stress tests into a folder. options: of the bootstrap."""
-    documents = []
     keys = list(dict.fromkeys(key for one in outcomes for key in one.risky))
-    rows = []
+    documents, rows = [], []
     for one in outcomes:
-        status = "failed" if one.reason else "ok"
-        document: dict[str, Any] = {"case": one.case, "reference": one.reference, "structure": one.structure}
-        document["status"] = status
-        if one.reason:
-            document["reason"] = one.reason
-        else:
-            document["count"] = one.count
-            document["boundary"] = {"inner": one.inner, "outer": one.outer, "hazardVaries": one.varies}
-            document["variants"] = toPlain(one.variants)
-        documents.append(document)
-        sizes = [None] * 4 if one.reason else [one.count, one.inner, one.outer, one.varies]
-        for variant, own in one.variants.items():
-            told = [one.case, one.structure, variant, one.reference, *sizes, status, one.reason]
-            rows.append([*told, *map(own.get, keys)])
+        document = {"case": one.case, "reference": one.reference, "structure": one.structure, "status": one.status}
+        variants = {"risky": one.risky, "neutral": one.neutral}
+        measured = {
+            "count": one.count,
+            "boundary": {"inner": one.inner, "outer": one.outer, "hazardVaries": one.varies},
+            "variants": toPlain(variants),
+        }
+        documents.append(document | ({"reason": one.reason} if one.reason else measured))
+        for variant, own in variants.items():
+            told = (one.case, one.structure, variant, one.reference, one.count, one.inner, one.outer, one.varies)
+            rows.append([*told, one.status, one.reason, *map(own.get, keys)])
     content = {
         "schema": CASES_SCHEMA,
         "software": writing.versions(),
@@ -299,10 +288,10 @@ def writeStressCases(
     }
     writing.writeJson(content, folder / JSON)
     identity = [Column(key, description=text) for key, text in IDENTITY.items()]
-    statistics = [Column(key, description=text) for key, text in describedFields(Difference).items()]
-    measured = next((one.risky for one in outcomes if one.risky), {})
+    statistics = columnsOf(Difference)
+    known = next((one.risky for one in outcomes if one.risky), {})
     writing.writeTable(Table([*identity, *map(Column, keys)], rows), folder / TABLE)
     writing.writeTable(Table(statistics, list(map(astuple, found))), folder / SUMMARY)
-    described = [columnFor(measured[key]) for key in keys if key in measured]
+    described = [columnFor(known[key]) for key in keys if key in known]
     writing.writeSchema([*identity, *described], folder / TABLE_SCHEMA)
     writing.writeSchema(statistics, folder / SUMMARY_SCHEMA)

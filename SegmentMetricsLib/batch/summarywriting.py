@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import astuple
 from pathlib import Path
 
 from ..base.texts import commaSeparated, oneLine, pluralize
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.measurement import fixDecimals
-from ..show.tablemodel import Column, Table
+from ..show.tablemodel import Table
 from ..show.tables import LONGEST_NAME, align, shorten, shortenName
 from ..show.writing import versions, writeJson, writeTable
 from .alarms import Alarms
 from .missing import REFERENCE, TEST
 from .statistics import NO_METHOD, OVERALL, Cohort, PairedTest, Summary, summarize, summarizeOverall
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
-from .tableschema import SUMMARY_FILE, TESTS_FILE, columnName
+from .tableschema import SUMMARY_FILE, TESTS_FILE, columnsOf
 
 SCHEMA = "segment-metrics-summary/2"
 SUMMARY_FILES = TABLE, JSON, TESTS, MEANS = SUMMARY_FILE, "summary.json", TESTS_FILE, "means.csv"
@@ -80,13 +80,10 @@ def removeSummary(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def _writeRows(kind, rows: Sequence, path: Path, convention: str) -> None:
+def _writeRows(kind: type, rows: Sequence, path: Path, convention: str) -> None:
     """Write a table, with the convention as last column if it is not that of this library."""
     stated = [] if convention == OWN_CONVENTION else [convention]
-    names = [field.name for field in fields(kind)]
-    columns = [*map(columnName, names), *["Convention"] * len(stated)]
-    values = [[*(getattr(row, name) for name in names), *stated] for row in rows]
-    writeTable(Table(list(map(Column, columns)), values), path)
+    writeTable(Table(columnsOf(kind, convention), [[*astuple(row), *stated] for row in rows]), path)
 
 
 def summaryTable(

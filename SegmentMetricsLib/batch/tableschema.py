@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from ..conventions.convention import OWN_CONVENTION
 from ..show.resulttables import GAPS_FILE, LESIONS_FILE, LISTED
 from ..show.tablemodel import Column
 from ..show.writing import VERDICTS_FILE, writeJson
@@ -61,20 +62,23 @@ TEXTS = (
 )
 
 
-def columnName(field: str) -> str:
-    """Return the heading of the column for a field of a Summary or a PairedTest."""
-    return field.upper() if field in ABBREVIATIONS else f"{field[0].upper()}{field[1:]}"
+def columnsOf(kind: type, convention: str = OWN_CONVENTION) -> list[Column]:
+    """Return the columns of a table whose rows are instances of a dataclass, with a convention that is not our own."""
+    words = {}
+    for one in fields(kind):
+        name = one.name.upper() if one.name in ABBREVIATIONS else f"{one.name[0].upper()}{one.name[1:]}"
+        words[name] = one.metadata["about"]
+    return _columns(words | ({} if convention == OWN_CONVENTION else {"Convention": CONVENTION_WORDS}))
 
 
-def write(results: Sequence[Column], convention: bool, folder: Path, lists: Iterable[str] = ()) -> None:
+def write(results: Sequence[Column], convention: str, folder: Path, lists: Iterable[str] = ()) -> None:
     """Write schema.json into a folder.
 
-    results: the columns of results.csv. convention: whether the tables of statistics state a convention. lists: the
-    files of lesions, and of gaps and spurs, that there are.
+    results: the columns of results.csv. convention: that of the tables of statistics. lists: the files of lesions, and
+    of gaps and spurs, that there are.
     """
-    stated = {"Convention": CONVENTION_WORDS} if convention else {}
     tables = {
-        RESULTS_FILE: _table("case, method and structure", (CASE, METHOD, STRUCTURE), map(_column, results)),
+        RESULTS_FILE: _table("case, method and structure", (CASE, METHOD, STRUCTURE), results),
         VERDICTS_FILE: _table(
             "case, method, structure and rule of a protocol, if there is one",
             (*JOIN, "Convention", "Relation"),
@@ -83,18 +87,18 @@ def write(results: Sequence[Column], convention: bool, folder: Path, lists: Iter
         SUMMARY_FILE: _table(
             "structure, method and measurement",
             (STRUCTURE, METHOD, MEASUREMENT),
-            _columns(describedFields(Summary) | stated),
+            columnsOf(Summary, convention),
         ),
         TESTS_FILE: _table(
             "structure, measurement and pair of methods, if there are several",
             (STRUCTURE, MEASUREMENT, "First", "Second"),
-            _columns(describedFields(PairedTest) | stated),
+            columnsOf(PairedTest, convention),
         ),
     }
     identity = _columns({CASE: "Name of the case", METHOD: METHOD_WORDS, STRUCTURE: STRUCTURE_WORDS})
     for file in lists:
         rows, key = LISTS[file]
-        tables[file] = _table(rows, (CASE, METHOD, STRUCTURE, *key), [*identity, *map(_column, LISTED[file])])
+        tables[file] = _table(rows, (CASE, METHOD, STRUCTURE, *key), [*identity, *LISTED[file]])
     if LESIONS_FILE in lists:
         rows = "structure, method and size of lesions"
         tables[SIZES_FILE] = _table(rows, (STRUCTURE, METHOD, "VolumeLow"), _columns(SIZE_COLUMNS))
@@ -105,24 +109,19 @@ def write(results: Sequence[Column], convention: bool, folder: Path, lists: Iter
     writeJson({"schema": SCHEMA, "join": list(JOIN), "about": about, "tables": tables}, folder / SCHEMA_FILE)
 
 
-def _table(rows: str, key: Sequence[str], columns: Iterable[Mapping]) -> dict:
-    return {"rows": f"one per {rows}", "key": list(key), "columns": list(columns)}
+def _table(rows: str, key: Sequence[str], columns: Iterable[Column]) -> dict:
+    told = [
+        {
+            "name": column.key,
+            "title": column.heading,
+            "type": "text" if column.isText else "number",
+            "unit": column.unit,
+            "description": column.description,
+        }
+        for column in columns
+    ]
+    return {"rows": f"one per {rows}", "key": list(key), "columns": told}
 
 
-def describedFields(kind: type) -> dict[str, str]:
-    """Return the headings of the fields of a dataclass whose instances are rows of a table, with their descriptions."""
-    return {columnName(one.name): one.metadata["about"] for one in fields(kind)}
-
-
-def _columns(words: Mapping[str, str]) -> list[dict]:
-    return [_column(Column(name, description=text, isText=name in TEXTS)) for name, text in words.items()]
-
-
-def _column(column: Column) -> dict:
-    return {
-        "name": column.key,
-        "title": column.heading,
-        "type": "text" if column.isText else "number",
-        "unit": column.unit,
-        "description": column.description,
-    }
+def _columns(words: Mapping[str, str]) -> list[Column]:
+    return [Column(name, description=text, isText=name in TEXTS) for name, text in words.items()]

@@ -89,23 +89,19 @@ def outcomeOf(task: Task) -> dict:
         )
         case = replace(case, settings=report.settings)
     found: dict[int, Comparison | PairError] = {}
-    parts: dict[int, Part] = {}
-    thumbnails: dict[int, dict] = {}
+    reported: dict[int, tuple[Part, dict]] = {}
     for pack in case.packs():
         # copies, so that the surfaces made on the way are freed with them
         compared = case.pairs(case.pairing.pairs[number].anew() for number in pack)
         for number in pack:
             one = next(compared)
             if report is not None and not isinstance(one, PairError):
-                parts[number] = report.part(one, number)
                 both = {"thumbnail": thumbnail(one), "typical": typical(one)}
-                thumbnails[number] = {name: picture for name, picture in both.items() if picture}
+                pictures = {name: picture for name, picture in both.items() if picture}
+                reported[number] = report.part(one, number), pictures
             found[number] = one if isinstance(one, PairError) else one.record(hasPlaces=report is not None)
             del one  # before the next pair is measured
     result = case.result(found)
-    if report is not None:
-        for number in sorted(parts):
-            report.include(parts[number])
     missing, more = compareMissing(case)
     problems = [*dict.fromkeys(map(oneLine, [*case.unusable.values(), *map(str, result.errors.values())])), *more]
     pairs = [
@@ -128,11 +124,13 @@ def outcomeOf(task: Task) -> dict:
         },
         **({"failures": result.failures} if result.failures else {}),
     }
-    for record, number in zip(pairs, sorted(thumbnails)):
-        record.update(thumbnails[number])
     if result.judgment is not None:
         outcome["protocol"] = result.judgment.toDictionary()
     if report is not None:
+        for record, number in zip(pairs, sorted(reported), strict=True):
+            part, pictures = reported[number]
+            report.include(part)
+            record.update(pictures)
         report.write(
             Path(task.report),
             judgment=result.judgment,

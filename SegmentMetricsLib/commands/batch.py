@@ -136,8 +136,6 @@ def planFrom(options: argparse.Namespace) -> Plan:
 
     Columns of the list and options that have no effect are named on standard error. Raises InputError.
     """
-    if options.seed < 0:
-        raise InputError(f"The seed must not be negative, not {options.seed}.")
     settings = settingsFrom(options)
     if options.output is not None:
         requireWritable(options.output)
@@ -169,13 +167,11 @@ def planFrom(options: argparse.Namespace) -> Plan:
     protocol = None if options.protocol is None else readProtocol(options.protocol)
     names, dose = options.structure or (), options.dose or None
     plan = planOf(given, settings, options.output, protocol, pairs, names, dose, statistics)
-    if options.grid_uncertainty:
-        tasks = [replace(task, isSpread=True, fingerprint=f"grid+{task.fingerprint}") for task in plan.tasks]
-        plan = replace(plan, tasks=tasks)
+    plan = replace(plan, tasks=[replace(task, isSpread=options.grid_uncertainty) for task in plan.tasks])
     if given.sheet.ignored:
         ignored = oneLine(commaSeparated(given.sheet.ignored))
         print(f"segment-metrics: {given.sheet.source}: ignored columns: {ignored}", file=sys.stderr)
-    tellWithoutEffect(options, plan.settings, {task.protocol for task in plan.tasks}, ["labelWeights"])
+    tellWithoutEffect(options, plan.tasks[0].settings, {task.protocol for task in plan.tasks}, ["labelWeights"])
     # an error in a protocol is reported as the problem of a task
     if options.fail_on and not any(task.protocol or task.problem for task in plan.tasks):
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
@@ -219,16 +215,17 @@ def tell(plan: Plan, done: Done) -> None:
     from ..metrics.findings import Finding, Kind
     from ..show.verdicts import noLimits, summary
 
-    found, counts, convention = done.found, done.counts, plan.settings.convention
+    found, counts, first = done.found, done.counts, plan.tasks[0]
+    convention = first.settings.convention
     if table := summaryTable(done.summaries, found.cohort, plan.statistics, terminalWidth()):
         stated = "" if convention == OWN_CONVENTION else f", boundary and overlap in the convention {convention}"
         print(f"Median (interquartile range){stated}\n\n{table}\n")
     # a summary must not hide that some of its numbers are meaningless
     sentences = [*found.alarms.lines(), *remarks(found.cohort, plan.statistics)]
-    sentences += [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in plan.settings.families else []
-    sentences += [*unusedChoices(plan.pairs, found.paired)]
+    sentences += [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in first.settings.families else []
+    sentences += [*unusedChoices(first.choices, found.paired)]
     known = {name for pair in found.paired for name in pair} | set(found.cohort.structures)
-    for name in plan.names:
+    for name in first.names:
         if labelNumber(name) is None and not findMeant(name, known):
             sentences.append(f"--structure {oneLine(name)}: no case has such a structure.{hintAt(name, known)}")
     if sentences := [*sentences, *done.undrawn]:

@@ -43,20 +43,15 @@ if TYPE_CHECKING:
 class Plan:
     """What a batch is to do, read from its options before anything runs.
 
-    output: the folder of the results. given: the list of cases. names: of the structures that were chosen, () for all.
-    pairs: names of the pairs that were chosen. statistics: the options of the summary. isReported: whether there are
-    reports. plotted: names of measurements, None for no plots; plottedStructures: of the structures in them, () for
-    all.
+    tasks: of all cases, with the same settings, chosen structures and pairs, and with or without reports. output: the
+    folder of the results. given: the list of cases. statistics: the options of the summary. plotted: names of
+    measurements, None for no plots; plottedStructures: of the structures in them, () for all.
     """
 
     tasks: Sequence[Task]
-    settings: Settings
     output: Path
     given: CaseList
-    names: Sequence[str]
-    pairs: Sequence[tuple[str, str]]
     statistics: Options
-    isReported: bool = False
     plotted: Sequence[str] | None = None
     plottedStructures: Sequence[str] = ()
 
@@ -84,7 +79,7 @@ def compareBatch(
     Parameters
     ----------
     cases : str | os.PathLike
-        A table with the columns case, reference and test, as for readCases(); with tests the folder of the references.
+        A table with the columns case, reference and test; with tests the folder of the references.
     settings : Settings | None, optional
         What to measure and how; None means the defaults.
     output : str | os.PathLike
@@ -153,11 +148,9 @@ def planOf(
 ) -> Plan:
     """Return the plan of a batch of the given cases; arguments are as of a Plan and tasksOf(). Raises InputError."""
     tasks = tasksOf(given, settings, protocol, pairs, names, dose)
-    # they ask for the family dose as well if any case has one
-    settings = next((task.settings for task in tasks), settings)
     if settings.surface == "displayed":
         tasks = [replace(task, displayed=makeDisplayed) for task in tasks]
-    return Plan(tasks, settings, output, given, names, pairs, statistics or Options())
+    return Plan(tasks, output, given, statistics or Options())
 
 
 def withReports(plan: Plan, withConventions: bool = False) -> Plan:
@@ -169,17 +162,10 @@ def withReports(plan: Plan, withConventions: bool = False) -> Plan:
     # a case may have the name of the page about all cases
     _, *names = fileNames([Path(INDEX).stem, *("_".join(filter(None, task.key)) for task in plan.tasks)])
     tasks = [
-        # the fingerprint includes the report, so that an outcome without one is not reused
-        replace(
-            task,
-            report=str(folder / f"{name}.html"),
-            withConventions=withConventions,
-            script=PLOTLY_FILE,
-            fingerprint=f"{task.fingerprint} report" + (" with conventions" if withConventions else ""),
-        )
+        replace(task, report=str(folder / f"{name}.html"), withConventions=withConventions, script=PLOTLY_FILE)
         for task, name in zip(plan.tasks, names, strict=True)
     ]
-    return replace(plan, tasks=tasks, isReported=True)
+    return replace(plan, tasks=tasks)
 
 
 def withStructuredReports(plan: Plan, hasCopies: bool) -> Plan:
@@ -190,22 +176,13 @@ def withStructuredReports(plan: Plan, hasCopies: bool) -> Plan:
     requireInstalled("highdicom", WRITING)
     folder = (plan.output / DICOM).resolve()
     methods = list(dict.fromkeys(task.method for task in plan.tasks))
-    places: dict[tuple[str, str], Path] = {}
+    places: dict[tuple[str, str], str] = {}
     for method, name in zip(methods, fileNames(methods), strict=True):
         own = [task for task in plan.tasks if task.method == method]
         ofMethod = folder / name if any(methods) else folder
-        places |= {
-            task.key: ofMethod / case for task, case in zip(own, fileNames(one.case for one in own), strict=True)
-        }
-    tasks = [
-        replace(
-            task,
-            structuredReport=str(places[task.key] / REPORT),
-            hasCopies=hasCopies,
-            fingerprint=f"{task.fingerprint} dicom" + ("" if hasCopies else " by name"),
-        )
-        for task in plan.tasks
-    ]
+        for task, case in zip(own, fileNames(one.case for one in own), strict=True):
+            places[task.key] = str(ofMethod / case / REPORT)
+    tasks = [replace(task, structuredReport=places[task.key], hasCopies=hasCopies) for task in plan.tasks]
     return replace(plan, tasks=tasks)
 
 
@@ -256,20 +233,17 @@ def carryOut(
     failures = [*broken, *(failed[task.key] for task in waiting if task.key in failed)]
     given = len(plan.tasks)
     counts = {"given": given, "ok": given - len(failures), "failed": len(failures), "repeated": repeated}
+    return conclude(plan, files, broken, failures, counts)
+
+
+def conclude(
+    plan: Plan, files: CohortFiles, broken: Sequence[dict], failures: Sequence[dict], counts: Mapping[str, int]
+) -> Done:
+    """Write what there is to say about all cases together, and return it; arguments are as of Done."""
     found = Collected(files.outcomes(), broken, files.roster, plan.given.cases)
-    return Done(found, broken, failures, counts, *writeStatistics(plan, found, files, counts))
-
-
-def writeStatistics(
-    plan: Plan, found: Collected, files: CohortFiles, counts: Mapping[str, int]
-) -> tuple[list[Summary], list[str]]:
-    """Write what there is to say about all cases; return the summaries, and in a sentence why nothing was drawn.
-
-    counts: as of Done.
-    """
-    cohort, statistics, convention = found.cohort, plan.statistics, plan.settings.convention
+    cohort, statistics, convention = found.cohort, plan.statistics, plan.tasks[0].settings.convention
     tests = compareMethods(cohort, statistics)
-    content = found.page.content(cohort, statistics, tests) if plan.isReported else None
+    content = found.page.content(cohort, statistics, tests) if plan.tasks[0].report else None
     files.writeIndex(found.lines, Path(plan.given.sheet.source).stem, content, lackingCases(cohort))
     summaries = writeSummary(cohort, statistics, tests, counts, plan.output, convention, found.alarms)
     found.lesionSizes.write(plan.output)
@@ -284,4 +258,4 @@ def writeStatistics(
         except InputError as error:  # the numbers are there, whatever was asked to be drawn of them
             undrawn = [oneLine(str(error))]
     writeParquet(plan.output)
-    return summaries, undrawn
+    return Done(found, broken, failures, counts, summaries, undrawn)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..base.errors import InputError
 from ..base.parallel import requireWorkers
-from ..base.texts import tellingApart
 from .options import (
     addOutput,
     addProtocol,
@@ -26,9 +24,6 @@ from .options import (
 )
 from .parsing import Parser
 from .structuredreports import addStructuredReport, dicomWriters
-
-if TYPE_CHECKING:
-    from ..case.casework import Case
 
 
 def fill(parser: Parser) -> None:
@@ -79,33 +74,4 @@ def run(options: argparse.Namespace) -> int:
     tellWithoutEffect(options, settings, [protocol])
     case = openFrom(options, settings, dose=dose, image=options.image, protocol=protocol)
     case = replace(case, displayed=makeDisplayed, isSpread=options.grid_uncertainty)
-    report = newReport(options, case) if reportAsked(options) else None
-    if report is not None:
-        case = replace(case, settings=report.settings)
-    return compareAndWrite(
-        case,
-        options.output,
-        report=report,
-        failOn=options.fail_on,
-        workers=options.workers,
-        isNumbersOnly=options.numbers_only,
-        isJson=options.json,
-        dicomWriters=writers,
-    )
-
-
-def newReport(options: argparse.Namespace, case: Case):
-    """Return an empty report about a case as requested by the options; its settings also select slices."""
-    from ..show.report import Report
-
-    titles = tellingApart([options.reference, options.test])
-    origins = (titles[options.reference], titles[options.test])
-    title = f"{origins[1]} compared with {origins[0]}"
-    return Report(
-        title,
-        case.settings,
-        withConventions=options.report_conventions,
-        patient=options.report_patient,
-        origins=origins,
-        image=case.image,
-    )
+    return compareAndWrite(case, options, dicomWriters=writers)

@@ -5,6 +5,7 @@ The pairs are compared in this process, or in several if that pays.
 
 from __future__ import annotations
 
+import argparse
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -14,18 +15,18 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ..base.errors import InputError, PairError
 from ..base.parallel import Died, spread
-from ..base.texts import oneLine
+from ..base.texts import oneLine, tellingApart
 from ..case.casework import Case, costOf
 from ..case.comparison import Comparison
 from ..model.naming import onlyIn
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing
 from ..show import tables, verdicts, writing
+from .options import reportAsked
 from .results import finalStatus, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
     from ..case.caseresult import CaseResult
-    from ..settings.settings import Settings
     from ..show.report import Report
     from ..show.report.document import Part
 
@@ -136,78 +137,85 @@ class WrittenPairs:
 
 def compareAndWrite(
     case: Case,
-    output: Path | None,
-    *,
+    options: argparse.Namespace,
     extraFiles: Sequence[Path] = (),
-    report: Report | None = None,
-    failOn: str | None = None,
-    workers: int | None = None,
-    isNumbersOnly: bool = False,
-    isJson: bool = False,
     dicomWriters: Sequence[Callable[[CaseResult], list[Path]]] = (),
 ) -> int:
     """Compare all pairs, write the results and print the tables; either all files are written or none.
 
-    output: folder for the files, None to write nothing. extraFiles: copied to that folder. report: to be filled and
-    written, or None. failOn: the verdict from which on the exit status is 3, in the spelling of the option. workers:
-    number of processes, None for as many as are worthwhile. isNumbersOnly: whether surfaces, pictures and worst places
-    are omitted. isJson: whether to print the content of metrics.json instead of tables. dicomWriters: write the
-    result as DICOM. Returns the exit status: 1 if some pairs could not be compared, 3 if the verdict is at least as bad
-    as failOn. Raises InputError when none could be compared.
+    options: as of the command compare; without an output folder nothing is written. extraFiles: copied to that folder.
+    dicomWriters: write the result as DICOM. Returns the exit status: 1 if some pairs could not be compared, 3 if the
+    verdict is at least as bad as --fail-on. Raises InputError when none could be compared.
     """
+    output = options.output
+    report = _newReport(options, case) if reportAsked(options) else None
+    if report is not None:  # it also selects slices
+        case = replace(case, settings=report.settings)
     pairs, found = case.pairing.pairs, dict[int, WrittenPair]()
     names = list(writing.fileNames(reference.name for reference, _ in pairs))
-    hasPlaces = report is not None or not (isNumbersOnly or (output is None and not isJson))
+    hasPlaces = report is not None or not (options.numbers_only or (output is None and not options.json))
     with unfinishedResults(output) as unfinished:
-        isShowing = unfinished is not None and not isNumbersOnly
+        isShowing = unfinished is not None and not options.numbers_only
         with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
             work = WrittenPairs(case, names, unfinished, report, isShowing, hasPlaces)
-            for number, one in work.each(workers):
+            for number, one in work.each(options.workers):
                 progress(pairs[number].reference.name)
                 found[number] = one
         result = case.result({number: one.record for number, one in found.items()})
         result.requireAny()
         order = [number for number in sorted(found) if isinstance(found[number].record, Comparison)]
-        document = _document(result, case.settings, [work.filesOf(number) for number in order])
+        document = writing.document(
+            result, result.pairing, case.settings, [work.filesOf(number) for number in order], result.multiLabel
+        )
+        if result.failures:
+            document["failures"] = result.failures
+        if result.judgment:
+            # the protocol adds different settings for each structure
+            for pair, one in zip(document["pairs"], result, strict=True):
+                pair["settings"] = one.settings.toDictionary()
+            document["protocol"] = result.judgment.toDictionary()
         if unfinished is not None:
-            if report is not None:
-                for number in order:
-                    report.include(cast("Part", found[number].part))
-            _write(result, document, report, unfinished)
+            parts = [cast("Part", found[number].part) for number in order] if report is not None else []
+            _write(result, document, report, parts, unfinished)
             for path in extraFiles:
                 shutil.copy(path, unfinished / path.name)
         dicom = [path for write in dicomWriters for path in write(result)]
     where = UNWRITTEN_FILE if output is None else METRICS_FILE
-    if isJson:
+    if options.json:
         print(json.dumps(document, indent=1, allow_nan=False))
     else:
         _show(result, where)
-    if output or dicom or not isJson:
-        tellWhere(output, isApart=True, isAside=isJson, dicom=dicom)
+    if output or dicom or not options.json:
+        tellWhere(output, isApart=True, isAside=options.json, dicom=dicom)
     unusable = [why for title, why in case.unusable.items() if title not in result.errors]
     problems = list(dict.fromkeys([*map(str, result.errors.values()), *unusable]))
     tellFailures(problems, where)
-    return finalStatus(bool(problems), [result.judgment.verdict] if result.judgment else [], failOn)
+    return finalStatus(bool(problems), [result.judgment.verdict] if result.judgment else [], options.fail_on)
 
 
-def _document(result: CaseResult, settings: Settings, files: Sequence[dict]) -> dict:
-    """Return the content of metrics.json. files: for each pair, the names of its files by kind."""
-    document = writing.document(result, result.pairing, settings, files, result.multiLabel)
-    if result.failures:
-        document["failures"] = result.failures
-    if result.judgment:
-        # the protocol adds different settings for each structure
-        for pair, one in zip(document["pairs"], result, strict=True):
-            pair["settings"] = one.settings.toDictionary()
-        document["protocol"] = result.judgment.toDictionary()
-    return document
+def _newReport(options: argparse.Namespace, case: Case) -> Report:
+    """Return an empty report about a case as requested by the options."""
+    from ..show.report import Report
+
+    titles = tellingApart([options.reference, options.test])
+    origins = (titles[options.reference], titles[options.test])
+    return Report(
+        f"{origins[1]} compared with {origins[0]}",
+        case.settings,
+        withConventions=options.report_conventions,
+        patient=options.report_patient,
+        origins=origins,
+        image=case.image,
+    )
 
 
-def _write(result: CaseResult, document: dict, report: Report | None, folder: Path) -> None:
-    """Write the files about all pairs, beside those of each pair. report: of them, or None."""
+def _write(result: CaseResult, document: dict, report: Report | None, parts: Sequence[Part], folder: Path) -> None:
+    """Write the files about all pairs, beside those of each pair. report, parts: of them, or None."""
     if result.judgment:
         verdicts.writeVerdicts(document["protocol"], folder / writing.VERDICTS_FILE)
     if report is not None:
+        for part in parts:
+            report.include(part)
         report.write(
             folder / writing.REPORT_FILE,
             judgment=result.judgment,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..base.errors import PairError
 from ..base.texts import oneLine
 from ..settings.settings import Settings
-from .options import addOutput, addShared, openFrom, requireOutput, requireWritable
+from .options import addOutput, addShared, addSome, givenSettings, openFrom, requireOutput, requireWritable
 from .parsing import Parser
 from .results import SOME_FAILED, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
@@ -37,16 +37,7 @@ def fill(parser: Parser) -> None:
     addShared(parser.add_argument, "reference", "test")
     addOutput(parser)
     addShared(parser.add_argument, "--structure", "--pair", "--label-names")
-    parser.add_argument(
-        "--tolerance", metavar="MM", action="append", type=float, help="tolerance of NSD and BIoU (2; may be repeated)"
-    )
-    parser.add_argument(
-        "--percentile",
-        metavar="P",
-        action="append",
-        type=float,
-        help="percentile of the Hausdorff distance (95; may be repeated)",
-    )
+    addSome(parser, "tolerances", "percentiles")
     parser.add_argument(
         "--threshold",
         metavar="T",
@@ -55,7 +46,11 @@ def fill(parser: Parser) -> None:
         help="count voxels of a membership image at or above T as inside (%(default)s)",
     )
     parser.add_argument(
-        "--membership-maximum", metavar="N", type=int, help="value of full membership if values go beyond 1"
+        "--membership-maximum",
+        metavar="N",
+        type=int,
+        dest="membershipMaximum",
+        help="value of full membership if values go beyond 1",
     )
     parser.add_argument(
         "--tool", metavar="TOOL", action="append", help="only this tool, such as MONAI (may be repeated)"
@@ -70,9 +65,8 @@ def fill(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Write and print the numbers that the tools would have reported, and return the exit status."""
-    given = {"tolerances": options.tolerance, "percentiles": options.percentile, "threshold": options.threshold}
-    given["membershipMaximum"] = options.membership_maximum
-    settings = Settings(families=("boundary", "overlap"), **{k: v for k, v in given.items() if v is not None})
+    given = givenSettings(options, ("tolerances", "percentiles", "threshold", "membershipMaximum"))
+    settings = Settings(families=("boundary", "overlap"), **given)
     if options.output is not None:
         requireWritable(options.output)
     from ..conventions import find, known

@@ -6,8 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from .compare import newReport
-from .options import addOutput, addReport, addSettings, reportAsked, requireWritable, settingsFrom
+from .options import addOutput, addReport, addSettings, requireWritable, settingsFrom
 from .parsing import Parser
 
 # The samples, with what of them is measured unless the options say so, "" for the usual.
@@ -31,6 +30,8 @@ def fill(parser: Parser) -> None:
     addOutput(parser, "folder (%(default)s)", Path("segment-metrics-demo"))
     addReport(parser, parser)
     addSettings(parser)
+    # what only compare can do
+    parser.set_defaults(workers=None, numbers_only=False, json=False, fail_on=None)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,7 +54,4 @@ def run(options: argparse.Namespace) -> int:
         for own, copy in zip(readAll(paths), (options.reference, options.test), strict=True)
     )
     case = openCase(reference, test, settings, image=image)
-    report = newReport(options, case) if reportAsked(options) else None
-    if report is not None:
-        case = replace(case, settings=report.settings)
-    return compareAndWrite(case, options.output, extraFiles=[*paths, *([image] if image else [])], report=report)
+    return compareAndWrite(case, options, extraFiles=[*paths, *([image] if image else [])])

@@ -136,6 +136,13 @@ def _addSetting(add: Callable, name: str) -> None:
     add(option.flag, dest=name, help=declaration.help(getattr(Settings, name)), **details)
 
 
+def addSome(parser: Parser, *names: str) -> None:
+    """Add the options of some settings to a command that takes no others."""
+    for name in names:
+        _addSetting(parser.add_argument, name)
+    parser.set_defaults(set=None)
+
+
 def addSet(parser: Parser, group: argparse._ActionsContainer, settings: Mapping[str, Sequence[str]]) -> None:
     """Add --set, and --help-settings, which explains it and the options that --help does not list.
 

@@ -63,14 +63,13 @@ def fill(parser: Parser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Make both variants of one or of many structures, write and print the results, and return the exit status."""
-    if options.seed < 0:
-        raise InputError(f"The seed must not be negative, not {options.seed}.")
+    bootstrap = Options(resamples=options.resamples, seed=options.seed)
     hazard = givenSettings(options, OPTIONS[HAZARD])
     if options.output is not None:
         requireWritable(options.output)
     share = {} if options.share is None else {"share": numberFrom(options.share, "share")}
     if options.reference.suffix.lower() in LISTS and not options.reference.is_dir():
-        return _runCases(options, Settings(metrics=OF_CASES, **hazard), share)
+        return _runCases(options, Settings(metrics=OF_CASES, **hazard), share, bootstrap)
     return _runOne(options, Settings(families=FAMILIES, **hazard), share)
 
 
@@ -108,7 +107,7 @@ def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, An
     return 0
 
 
-def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, Any]) -> int:
+def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, Any], bootstrap: Options) -> int:
     """Test every structure of every case.
 
     The exit status is 1 if any could not be tested, and 2, without results, if none could.
@@ -117,7 +116,6 @@ def _runCases(options: argparse.Namespace, settings: Settings, share: dict[str, 
     from ..io.labelnames import labelNamesFrom
     from ..show import stress as stressfiles
 
-    bootstrap = Options(resamples=options.resamples, seed=options.seed)
     labelNames = labelNamesFrom(options.label_names)
     cases = stresscases.readStressCases(options.reference)
     requireOutput(options)

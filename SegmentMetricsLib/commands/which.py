@@ -7,7 +7,7 @@ import json
 
 from ..base.texts import oneLine, pluralize
 from ..settings.settings import Settings
-from .options import addOutput, addShared, openFrom, requireWritable
+from .options import addOutput, addShared, addSome, givenSettings, openFrom, requireWritable
 from .parsing import Parser
 from .results import SOME_FAILED, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
@@ -31,20 +31,14 @@ def fill(parser: Parser) -> None:
     parser.add_argument(
         "--measurement", metavar="KEY", help="what the number is said to be, such as HD95 or DSC (any measurement)"
     )
-    parser.add_argument(
-        "--tolerance", metavar="MM", action="append", type=float, help="usual tolerance of NSD (2; may be repeated)"
-    )
-    parser.add_argument(
-        "--percentile", metavar="P", action="append", type=float, help="usual percentile (95; may be repeated)"
-    )
+    addSome(parser, "tolerances", "percentiles")
     parser.add_argument("--most", metavar="N", type=int, default=MOST, help="candidates to print (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print all candidates as JSON instead of a table")
 
 
 def run(options: argparse.Namespace) -> int:
     """Print what gives the number, and return the exit status: 1 if a pair could not be compared."""
-    given = {"tolerances": options.tolerance, "percentiles": options.percentile}
-    settings = Settings(metrics=("DSC",), **{name: value for name, value in given.items() if value is not None})
+    settings = Settings(metrics=("DSC",), **givenSettings(options, ("tolerances", "percentiles")))
     if options.output:
         requireWritable(options.output)
     from ..conventions.which import Wanted, numbersOf, which

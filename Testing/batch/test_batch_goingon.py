@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +15,7 @@ from batchruns import study as study
 from inline import Inline
 
 from SegmentMetricsLib import Settings
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.batch.cases import readCases
+from SegmentMetricsLib.batch.cases import readList, tasksOf
 from SegmentMetricsLib.batch.resultfiles import CohortFiles
 
 
@@ -188,14 +186,14 @@ def testTwoRunsAtOnce(study, inline, capsys):
 # What counts as the same case when a batch goes on: the files, all that is read with them, and the settings
 
 
+def fingerprints(**settings) -> list[str]:
+    return [task.fingerprint for task in tasksOf(readList("data/cases.csv"), Settings(**settings))]
+
+
 def testFingerprints(study):
     write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t1.nrrd", "c,nowhere,t1.nrrd")
-    first, second, gone = readCases("data/cases.csv", Settings())
-    assert first.fingerprint == second.fingerprint != gone.fingerprint
-    other = readCases("data/cases.csv", Settings(tolerances=(3,)))[0]
-    assert other.fingerprint != first.fingerprint and replace(other, case="x").key == ("x", "")
-    with pytest.raises(InputError, match="there is no such file"):
-        readCases("data/none.csv", Settings())
+    first, second, gone = fingerprints()
+    assert first == second != gone and first != fingerprints(tolerances=(3,))[0]
 
 
 @pytest.mark.parametrize("header, name", [("t.mhd", "t.mhd"), ("t.nhdr", "t.nhdr"), ("t.mhd", "u.mha")])
@@ -205,11 +203,11 @@ def testFingerprintsOfDataFiles(study, header, name):
     (data,) = (path for path in Path("data").glob("t.*") if path.name != header)
     header = Path(f"data/{header}").rename(f"data/{name}").name
     write(f"a,ref.nrrd,{header}")
-    first = readCases("data/cases.csv", Settings())[0].fingerprint
-    assert readCases("data/cases.csv", Settings())[0].fingerprint == first
+    first = fingerprints()
+    assert fingerprints() == first
     data.write_bytes(data.read_bytes()[::-1])
     os.utime(data, (1, 1))
-    assert readCases("data/cases.csv", Settings())[0].fingerprint != first
+    assert fingerprints() != first
 
 
 @pytest.mark.parametrize("name", ["contours.dcm", "RS.1.2.3"])
@@ -220,34 +218,30 @@ def testFingerprintsOfContours(study, name, slices):
     folder.mkdir(parents=True)
     (folder / name).write_bytes(bytes(128) + b"DICM contours")
     write(f"a,ref.nrrd,patient/set/{name}")
-    first = readCases("data/cases.csv", Settings())[0].fingerprint
+    first = fingerprints()
     (folder / "notes.csv").write_text("a,b")
-    assert readCases("data/cases.csv", Settings())[0].fingerprint == first
+    assert fingerprints() == first
     Path("data", slices).parent.mkdir(exist_ok=True)
     Path("data", slices).write_bytes(b"slice")
-    assert readCases("data/cases.csv", Settings())[0].fingerprint != first
+    assert fingerprints() != first
 
 
 def testFingerprintsOfNestedFolders(study):
     """A folder of DICOM has folders for studies and series."""
     deep = Path("data/patient/study/series")
-    deep.mkdir(parents=True)
+    other = deep.parent / "other"
+    other.mkdir(parents=True)
+    deep.mkdir()
     (deep / "1.dcm").write_bytes(b"one")
     write("a,patient,t1.nrrd")
-
-    def now() -> str:
-        return readCases("data/cases.csv", Settings())[0].fingerprint
-
-    first = now()
-    assert now() == first
+    first = fingerprints()
+    assert fingerprints() == first
     (deep / "2.dcm").write_bytes(b"two")
-    second = now()
+    second = fingerprints()
     (deep / "2.dcm").write_bytes(b"three")
-    third = now()
-    (deep.parent / "other").mkdir()
-    (deep / "2.dcm").rename(deep.parent / "other" / "2.dcm")
-    assert len({first, second, third, now()}) == 4
-    (deep.parent / "other" / "2.dcm").unlink()
-    assert now() == first
-    (deep.parent / "other" / "results.jsonl").write_text("{}\n")
-    assert now() == first, "the results of a batch in it are no input"
+    third = fingerprints()
+    (deep / "2.dcm").rename(other / "2.dcm")
+    assert len({*first, *second, *third, *fingerprints()}) == 4
+    (other / "2.dcm").unlink()
+    (other / "results.jsonl").write_text("{}\n")
+    assert fingerprints() == first, "the results of a batch in it are no input"

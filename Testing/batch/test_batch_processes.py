@@ -188,10 +188,3 @@ def testNoScheduler(study, capsys):
         assert batch("--scheduler", address) == 2
         said = f"There is no Dask scheduler at {address}; an address is like tcp://HOST:8786.\n"
         assert capsys.readouterr().err == f"segment-metrics: {said}" and not Path("out").exists()
-
-
-def testWithoutDask(study, monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    write("a,ref.nrrd,t1.nrrd")
-    assert batch("--scheduler", "tcp://127.0.0.1:1") == 2
-    assert 'pip install "segment-metrics[cluster]"' in capsys.readouterr().err

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 import statistics
+from functools import partial
 from pathlib import Path
 
+import batchruns
 import pytest
 import shapes
 import SimpleITK
 from batchruns import table
 
-from SegmentMetricsLib import __main__
 from SegmentMetricsLib.batch.collected import lineOf
 
 # Where the organs are in the reference; tests are moved.
@@ -47,13 +48,13 @@ def study(tmp_path, monkeypatch):
     return tmp_path
 
 
-def batch(*options: str) -> int:
-    return __main__.main(["batch", "cases.csv", "--output", "out", "--workers", "1", *options])
+batch = partial(batchruns.batch, cases="cases.csv")
+METRICS = ("--metrics", "DSC,HD95,SignedMean,VolumeTest", "--protocol", "limits.csv")
 
 
 def testTablesJoin(study, capsys):
     """Every number of the summary is found again in the results, and every verdict, by the same names."""
-    assert batch("--metrics", "DSC,HD95,SignedMean,VolumeTest", "--protocol", "limits.csv") == 0
+    assert batch(*METRICS) == 0
     results = {(row["Case"], row["Method"], row["Structure"]): row for row in table("results")}
     assert len(results) == len(table("results")) == 4 * 3 * 3
     assert {name[2] for name in results} == {"Parotid_L", "Cord", "Lens"}
@@ -78,28 +79,43 @@ def testTablesJoin(study, capsys):
         for side in ("First", "Second"):
             assert (test[side], test["Structure"], test["Measurement"]) in summarized
 
+    requireSchema("SegmentMetrics")
 
-def testTheSchemaDescribesEveryColumn(study):
-    for convention in ("SegmentMetrics", "MedPy"):
-        assert batch("--overwrite", "--metrics", "overlap", "--protocol", "limits.csv", "--convention", convention) == 0
-        schema = json.loads(Path("out/schema.json").read_text("utf-8"))
-        assert schema["schema"] == "segment-metrics-tables/1"
-        assert schema["join"] == ["Case", "Method", "Structure", "Measurement"]
-        assert "second minus the first" in schema["about"]
-        assert set(schema["tables"]) == {"results.csv", "verdicts.csv", "summary.csv", "tests.csv"}
-        for name, described in schema["tables"].items():
-            rows = table(Path(name).stem)
-            columns = {column["name"]: column for column in described["columns"]}
-            assert list(columns) == list(rows[0]), name
-            keys = [tuple(row[key] for key in described["key"]) for row in rows]
-            assert len(set(keys)) == len(keys), name
-            for row in rows:
-                for column, value in row.items():
-                    assert columns[column]["description"].strip()
-                    if columns[column]["type"] == "number" and value:
-                        float(value)
-        units = {column["name"]: column["unit"] for column in schema["tables"]["results.csv"]["columns"]}
-        assert units["DSC"] == "" and units["VolumeTest"] == "mm3"
+
+def requireSchema(convention: str) -> None:
+    """Require that the schema describes every column of every table, and that these state another convention."""
+    schema = json.loads(Path("out/schema.json").read_text("utf-8"))
+    assert schema["schema"] == "segment-metrics-tables/1"
+    assert schema["join"] == ["Case", "Method", "Structure", "Measurement"]
+    assert "second minus the first" in schema["about"]
+    assert set(schema["tables"]) == {"results.csv", "verdicts.csv", "summary.csv", "tests.csv"}
+    for name, described in schema["tables"].items():
+        rows = table(Path(name).stem)
+        columns = {column["name"]: column for column in described["columns"]}
+        assert list(columns) == list(rows[0]), name
+        keys = [tuple(row[key] for key in described["key"]) for row in rows]
+        assert len(set(keys)) == len(keys), name
+        for row in rows:
+            assert row.get("Convention", "SegmentMetrics") in ("", convention) and None not in row
+            for column, value in row.items():
+                assert columns[column]["description"].strip()
+                if columns[column]["type"] == "number" and value:
+                    float(value)
+    assert [set(row) >= {"Convention"} for row in table("summary")[:1]] == [convention != "SegmentMetrics"]
+    units = {column["name"]: column["unit"] for column in schema["tables"]["results.csv"]["columns"]}
+    assert units["DSC"] == "" and units["VolumeTest"] == "mm3"
+
+
+def testTablesOfAnotherTool(study, capsys):
+    """They state its convention. The worst structure of the index is the empty one, for which it has no distance."""
+    lines = Path("cases.csv").read_text().splitlines()
+    Path("cases.csv").write_text("\n".join(lines[:4]) + "\n")
+    assert batch(*METRICS, "--convention", "MedPy") == 0
+    requireSchema("MedPy")
+    assert "in the convention MedPy" in capsys.readouterr().out
+    assert json.loads(Path("out/summary.json").read_text("utf-8"))["convention"] == "MedPy"
+    (outcome,) = (one for one in batchruns.records() if one["method"] == "b")
+    assert "Cord: " in lineOf(outcome).why
 
 
 def testFailedStructuresHaveTheNamesOfTheOthers(study):
@@ -113,16 +129,6 @@ def testFailedStructuresHaveTheNamesOfTheOthers(study):
     (failed,) = [row for row in rows if row["Status"] == "failed"]
     assert failed["Structure"] in {row["Structure"] for row in table("summary")}
     assert len({row["Structure"] for row in table("results")}) == 3
-
-
-@pytest.mark.parametrize("convention", ["SegmentMetrics", "MedPy"])
-def testTheWorstStructureOfTheIndexIsTheEmptyOne(study, convention):
-    """Also where a tool has no distance for it."""
-    lines = Path("cases.csv").read_text().splitlines()
-    Path("cases.csv").write_text("\n".join([lines[0], lines[2]]) + "\n")
-    assert batch("--overwrite", "--metrics", "boundary,overlap", "--convention", convention) == 0
-    (outcome,) = map(json.loads, Path("out/results.jsonl").read_text("utf-8").splitlines())
-    assert "Cord: " in lineOf(outcome).why
 
 
 def testAWorstDistanceOfMinusInfinityIsNotTheBest():

@@ -16,9 +16,8 @@ import SimpleITK
 from htmlcells import Cells
 
 import SegmentMetricsLib
-from SegmentMetricsLib import Settings, Structure, compare, compareLabels, readStructures, stressTest
+from SegmentMetricsLib import Settings, Structure, compare, compareBatch, compareLabels, readStructures, stressTest
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.batch.cases import readCases
 from SegmentMetricsLib.batch.statistics import Cohort, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.case.pairing import pairStructures
@@ -199,7 +198,6 @@ PLACES = {
     "request": "mrml.measure",
     None: "mrml.Request mrml.Comparisons",
     "reference test": "case.pairing.pairStructures",
-    "path settings": "batch.cases.readCases",
     "cohort options": "batch.statistics.summarize batch.statistics.compareMethods",
     "values": "batch.statistics.meanInterval",
     "outcomes": "batch.statistics.Cohort",
@@ -287,8 +285,7 @@ COHORT = Cohort()
         (lambda: compareLabels(LABELS, LABELS, spacing=1, weights=[2]), "are given by name, or as name and weight"),
         (lambda: Structure("Liver", MASK), "The mask of 'Liver' must be a Mask, not ndarray"),
         (lambda: pairStructures([], [], choices=["A"]), "The chosen pairs must be a mapping"),
-        (lambda: readCases(["a.csv"], Settings()), "The path must be a text or a Path, not list"),
-        (lambda: readCases("a.csv", Settings(), protocol=5), "The protocol must be a Protocol, the path of a file"),
+        (lambda: compareBatch(["a.csv"], output="out"), "The path must be a text or a Path, not list"),
         (lambda: summarize([]), "The cohort must be a Cohort"),
         (lambda: summarize(COHORT, {"seed": 1}), "The options must be Options, not dict"),
         (lambda: Options(resamples="many"), "The number of bootstrap samples must be a whole number"),

@@ -40,15 +40,6 @@ def testWhatIsMissingIsNamedWithItsExtra(monkeypatch, package, work, needs, extr
     assert f"\n{extra} = [" in project.partition("[project.optional-dependencies]")[2]
 
 
-def testACaseThatTakesTooMuchMemoryFailsAlone(monkeypatch):
-    def tooLarge(task):
-        raise MemoryError
-
-    monkeypatch.setattr("SegmentMetricsLib.batch.tasks.outcomeOf", tooLarge)
-    outcome = tasks.runCase(Task("one", "", "r", "t"))
-    assert (outcome["status"], outcome["reason"]) == ("failed", "This takes more memory than the computer has.")
-
-
 def testWhatAClusterSaysAboutAWorkerThatWasKilled(monkeypatch):
     monkeypatch.setattr(tasks, "spread", spread)
 
@@ -56,21 +47,15 @@ def testWhatAClusterSaysAboutAWorkerThatWasKilled(monkeypatch):
         pass
 
     class Lost(Executor):
-        def __init__(self, error):
-            self.error = error
-
         def submit(self, function, task):
             future = Future()
-            future.set_exception(self.error)
+            future.set_exception(KilledWorker("10.0.0.1") if task.case == "one" else RuntimeError("gone"))
             return future
 
-    def reasonOf(error) -> str:
-        ((_, outcome),) = tasks.runAll([Task("one", "", "r", "t")], 1, Lost(error))
-        assert outcome["status"] == "failed"
-        return outcome["reason"]
-
-    assert reasonOf(KilledWorker("tcp://10.0.0.1")) == DIED
-    assert reasonOf(RuntimeError("gone")) == "The worker could not run it: RuntimeError: gone"
+    given = [Task(case, "", "r", "t") for case in ("one", "two")]
+    reasons = {task.case: (one["status"], one["reason"]) for task, one in tasks.runAll(given, 1, Lost())}
+    assert reasons["one"] == ("failed", DIED)
+    assert reasons["two"] == ("failed", "The worker could not run it: RuntimeError: gone")
 
 
 def command(folder: Path) -> list[str]:
@@ -185,30 +170,20 @@ def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch, tmp
     assert {node.GetID() for node in scene.GetNodes()} == before
 
 
-META = {"NDims": "3", "Offset": "0 0 0", "DimSize": "4 5 6", "ElementSpacing": "1 1 2"}
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"DimSize": "4 5"}, "more or fewer sizes than axes"),
-        ({"DimSize": "4 5 0"}, "at least one voxel along each axis"),
-        ({"ElementSpacing": "1 1"}, "a place or a voxel size that is not a number"),
-        ({"Offset": "0 0"}, "a place or a voxel size that is not a number"),
-        ({"TransformMatrix": "1 0 0 0 1 0 0 0"}, "a place or a voxel size that is not a number"),
+        ("DimSize = 4 5", "more or fewer sizes than axes"),
+        ("DimSize = 4 5 0", "at least one voxel along each axis"),
+        ("ElementSpacing = 1 1", "a place or a voxel size that is not a number"),
+        ("TransformMatrix = 1 0 0 0 1 0 0 0", "a place or a voxel size that is not a number"),
     ],
 )
 def testMetaImagesWhoseHeadersAreTooShort(tmp_path, change, says):
-    path = tmp_path / "a.mha"
-
-    def write(fields):
-        path.write_text("".join(f"{name} = {value}\n" for name, value in fields.items()) + "ElementDataFile = LOCAL\n")
-
-    write(META)
-    assert mha.inspect(path, False) == ((), 0, 0)
-    write(META | change)
+    header = "NDims = 3\nOffset = 0 0 0\nDimSize = 4 5 6\nElementSpacing = 1 1 2\n"
+    (tmp_path / "a.mha").write_text(f"{header}{change}\nElementDataFile = LOCAL\n")
     with pytest.raises(ValueError, match=says):
-        mha.inspect(path, False)
+        mha.inspect(tmp_path / "a.mha", False)
 
 
 def testVoxelsAsTextInAFileOfTheirOwn(tmp_path):

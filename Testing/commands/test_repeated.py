@@ -22,29 +22,21 @@ ADVICE = Finding.of(Kind.IMAGE_MOSTLY_ONE_KIND, most=1, grid="g", place="p", key
 GRIDS = Finding.remark("The masks lie on different grids.", "Distances were measured on the original surfaces.")
 
 
-def ends(distance: float) -> Finding:
-    """Return a finding that says how far, and then what to do."""
-    return Finding.of(Kind.ENDS_DECIDE, distance=distance, end="lower", within=1, where=COMMON)
+# They say how far, and then what to do.
+ENDS = [Finding.of(Kind.ENDS_DECIDE, distance=n, end="lower", within=1, where=COMMON) for n in (1.5, 2, 3)]
 
 
 @pytest.mark.parametrize(
     ("findings", "common", "left"),
     [
-        ([], [], []),
-        ([["A."]], [], [("A.",)]),
         # two are not many, and a line each
         ([["A."], ["A."]], [], [("A.",), ("A.",)]),
         ([["A.", "B."], ["A."], ["A."], ["C."]], [Common("A.", (0, 1, 2))], [("B.",), (), (), ("C.",)]),
         # half are not most
         ([["A."], ["A."], ["A."], [], [], []], [], [("A.",)] * 3 + [()] * 3),
         ([[ADVICE]] * 3 + [[]] * 9, [Common(ADVICE, (0, 1, 2))], [()] * 12),
-        ([[ADVICE]] * 2 + [[]] * 2, [], [(ADVICE,)] * 2 + [()] * 2),
         # what to do is said where the cause is
-        (
-            [[ends(n)] for n in (1.5, 2, 3)],
-            [],
-            [(ends(n),) for n in (1.5, 2, 3)],
-        ),
+        ([[one] for one in ENDS], [], [(one,) for one in ENDS]),
         # whole findings are not taken apart
         ([[GRIDS, GRIDS]] * 3 + [[]], [Common(GRIDS, (0, 1, 2))], [()] * 4),
         # alarms stay where they are

@@ -95,7 +95,7 @@ def testSeveralStructuresOfACaseCountOnce():
     assert [one.structure for one in found] == ["Cube", "Ball", ALL]
     assert found[2].cases == 3 and found[2].p == 1 / 8
     assert found[2].meanDifference == pytest.approx(((0.5 + 0.1) / 2 + (0.2 + 0.1) / 2 + (0.7 + 0.1) / 2) / 3)
-    failed = StressOutcome("case 9", "", "Cube", {}, {}, reason="none")
+    failed = StressOutcome("case 9", "", "Cube", reason="none")
     assert differences([*first, failed]) == differences(first)
 
 

@@ -15,15 +15,13 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
-from commandruns import LABELS, contents
+from commandruns import BOX, ROOT, contents
 from commandruns import files as files  # the fixture
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.case import casework
 from SegmentMetricsLib.commands import comparing
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.nightly
@@ -40,39 +38,34 @@ def testProcessesWriteTheSameFiles(files, capfd):
     assert [name for name in one if one[name] != two[name] and not name.endswith(".png")] == []
 
 
-@pytest.mark.parametrize("workers", [0, -1, 2000])
-def testNumbersOfWorkersThatCannotBe(files, capfd, workers):
-    assert __main__.main(["compare", *files, "--output", "out", "--workers", str(workers)]) == 2
-    assert "The number of workers must be from 1 to 1024" in capfd.readouterr().err
+def testNumbersOfWorkersThatCannotBe(files, capfd):
+    for workers in ("0", "2000"):
+        assert __main__.main(["compare", *files, "--output", "out", "--workers", workers]) == 2
+        assert "The number of workers must be from 1 to 1024" in capfd.readouterr().err
     assert not Path("out").exists()
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def testPairsThatFailStopNoOthers(files, capfd, workers):
-    for which, image in (("a", shapes.labelImage(LABELS)), ("b", shapes.labelImage(LABELS))):
-        Path(which).mkdir()
-        for name in ("one", "two", "three"):
-            SimpleITK.WriteImage(image == 1, f"{which}/{name}.nrrd")
     # contours in one slice cannot be compared with a structure in space
-    for name in ("two", "three"):
-        planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
-        SimpleITK.WriteImage(planar, f"b/{name}.nrrd")
+    planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+    for which, second in (("a", BOX), ("b", planar)):
+        Path(which).mkdir()
+        for name, image in {"one": BOX, "two": second, "three": second}.items():
+            SimpleITK.WriteImage(image, f"{which}/{name}.nrrd")
     given = ["compare", "a", "b", "--workers", str(workers), "--output"]
     assert __main__.main([*given, "out"]) == 1
-    said = capfd.readouterr().err.splitlines()
+    said = capfd.readouterr().err
     # in the order of the files
-    assert [line.split(" of ")[0] for line in said] == ["segment-metrics: three", "segment-metrics: two"]
-    assert str(Path("a", "three.nrrd")) in said[0]
+    assert [line.split(" of ")[0] for line in said.splitlines()] == ["segment-metrics: three", "segment-metrics: two"]
+    assert str(Path("a", "three.nrrd")) in said
     names = {path.name for path in Path("out").iterdir()} - {"overlay_one.png"}
     assert names == {"metrics.json", "metrics.csv", "metrics.schema.csv", "distances_one.vtp"}
     # nothing is written when none is left
     Path("a/one.nrrd").unlink()
     before = sorted(Path().rglob("*"))
     assert __main__.main([*given, "none"]) == 2
-    first, second = capfd.readouterr().err.splitlines()
-    assert first.startswith(f"segment-metrics: three of {Path('a', 'three.nrrd')}") and second.startswith(
-        "segment-metrics: two of "
-    )
+    assert capfd.readouterr().err == said
     assert sorted(Path().rglob("*")) == before
 
 

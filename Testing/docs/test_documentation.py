@@ -44,7 +44,7 @@ def testPagesAreBuiltAndTellOfAllThatIsPublic(tmp_path):
         ("conventions", "known find"),
         ("case.protocol.protocol", "Protocol Rule readProtocol parseProtocol"),
         ("case.protocol.judgment", "Judgment Verdict judgeCase"),
-        ("batch.cases", "Task readCases"),
+        ("batch.cases", "Task CaseList"),
         ("batch.statistics", "Cohort Summary summarize"),
         ("show.report", "Report"),
     ):

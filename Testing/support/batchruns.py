@@ -45,9 +45,9 @@ def write(*rows: str, heading: str = "case,reference,test,protocol,method") -> s
     return "data/cases.csv"
 
 
-def batch(*options) -> int:
+def batch(*options, cases: str = "data/cases.csv") -> int:
     """Run the list of cases of a study."""
-    return __main__.main(["batch", "data/cases.csv", "--output", "out", *map(str, options)])
+    return __main__.main(["batch", cases, "--output", "out", *map(str, options)])
 
 
 def records() -> list[dict]:
