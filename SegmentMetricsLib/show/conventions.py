@@ -23,6 +23,8 @@ from .writing import versions, writeTable
 SCHEMA = "segment-metrics-conventions/1"
 COLUMNS = ("Convention", "Version", "Key", "Name", "Value", "Unit", "Status", "ReferenceValue", "Difference", "Leaning",
            "Reproducible", "Reason")  # fmt: skip
+# Attributes of a Reported that are columns, from the third on.
+ATTRIBUTES = ("key", "name", "value", "unit", "status", "reference", "difference", "leaningText")
 # Terminal colors that color-blind people can distinguish: yellow and blue.
 TERMINAL_COLORS = {OPTIMISTIC: "\033[33m", PESSIMISTIC: "\033[94m"}
 TERMINAL_RESET = "\033[0m"
@@ -90,14 +92,7 @@ def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
             *identityOf((record.reference, record.test)),
             tool,
             known()[tool].version,
-            number.key,
-            number.name,
-            number.value,
-            number.unit,
-            number.status,
-            number.reference,
-            number.difference,
-            number.leaningText,
+            *(getattr(number, name) for name in ATTRIBUTES),
             "yes" if number.isReproducible else "no",
             number.reason,
         ]

@@ -75,15 +75,18 @@ def overview(study: ObserverStudy) -> Table:
     ofStructure = ("ConformityIndex", "GeneralizedConformityIndex", "RootMeanSquareSD", "Percentile95SD")
     rows = []
     for found in study:
-        variation = found.variation
-        sds = [None, None] if variation is None else [variation.rootMeanSquareSD, variation.percentile95SD]
         for number, name in enumerate(found.everyone):
             if found.structures[number] is None:
                 continue
             role = "observer" if number < len(found.observers) else "test"
             means = [meansAsTest(found.pairs.values(key), number, found.members)[0] for key in keys]
-            rows.append([found.name, name, role, *found.agreement.values(), *sds, *means])
+            rows.append([found.name, name, role, *found.agreement.values(), *_sds(found), *means])
     return Table([*texts, *map(Column, (*ofStructure, *keys))], rows)
+
+
+def _sds(found: ObservedStructure) -> tuple[float | None, float | None]:
+    variation = found.variation
+    return (None, None) if variation is None else (variation.rootMeanSquareSD, variation.percentile95SD)
 
 
 def table(study: ObserverStudy) -> Table:
@@ -104,8 +107,6 @@ def table(study: ObserverStudy) -> Table:
     ]
     rows = []
     for found in study:
-        variation = found.variation
-        sds = (None, None) if variation is None else (variation.rootMeanSquareSD, variation.percentile95SD)
         means: dict[str, Amount | float | None] = dict.fromkeys(printed)
         for key in (key for key in printed if key in found.pairs.keys):
             mean, unit = found.pairs.spread(key, found.members).mean, found.pairs.any(key).unit
@@ -119,7 +120,7 @@ def table(study: ObserverStudy) -> Table:
             [
                 found.name,
                 f"{len(found.having)} of {len(found.observers)}",
-                *(None if sd is None else Amount(sd, "mm") for sd in sds),
+                *(None if sd is None else Amount(sd, "mm") for sd in _sds(found)),
                 *found.agreement.values(),
                 *(means[key] for key in printed),
                 "" if found.outlier is None else found.outlier.name,

@@ -67,7 +67,7 @@ def testFilesOfEmptyMasks(tmp_path, capsys):
 
 def testWhatIsSlightHasNoColor(tmp_path):
     """On a terminal and in a report; the words say it."""
-    from SegmentMetricsLib.show.report.othertools import _cellOf
+    from SegmentMetricsLib.show.report.document import _cellOf
 
     numbers = {
         word: Reported("HD95", "", "", value, "mm", "ok", "", 4.59, "lower")

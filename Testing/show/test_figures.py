@@ -26,6 +26,11 @@ def areas(chart: str) -> dict[str, float]:
     return {color: area / sum(found.values()) for color, area in found.items()}
 
 
+def mapOf(*pair) -> dict:
+    comparison = compare(*pair, FEW)
+    return figures.distanceMap(comparison, figures.mapSurfaces(comparison))
+
+
 def farAndNear(low: int):
     """Return a box, and the same box with a second one at its far end that begins at a row."""
     size = (30, 30, 160)
@@ -61,7 +66,7 @@ def testADistanceMapLiesAtTheOrigin():
     """plotly.js shades what is far from the origin as if it were flat; patients may be meters away."""
     array = shapes.blob(3)
     near, far = (
-        figures.distanceMap(compare(*(shapes.imageOf(array, origin=(x + n, y, z)) for n in (0, 2)), FEW))
+        mapOf(*(shapes.imageOf(array, origin=(x + n, y, z)) for n in (0, 2)))
         for x, y, z in ((0, 0, 0), (120, 900, -1600))
     )
     for mine, other in zip(near["data"][:2], far["data"][:2], strict=True):
@@ -75,26 +80,11 @@ def testADistanceBeyondTheColorsIsSaid():
     """A thin rod sticks out of the test alone, farther than the colors go."""
     size = (40, 40, 60)
     plain = shapes.box((5, 5, 5), (34, 34, 34), size)
-    figure = figures.distanceMap(compare(plain, plain | shapes.box((18, 18, 35), (19, 19, 49), size), FEW))
+    figure = mapOf(plain, plain | shapes.box((18, 18, 35), (19, 19, 49), size))
     assert figure["limit"] < 15
     signed, absolute = figure["ticks"]["signed"]["ticktext"], figure["ticks"]["absolute"]["ticktext"]
     assert signed[-1].startswith("≥ ") and signed[0].startswith(figures.MINUS)
     assert absolute[-1].startswith("≥ ") and absolute[0] == "0"
     assert figure["data"][0]["colorbar"]["ticktext"] == signed
-    same = figures.distanceMap(compare(plain, plain, FEW))
+    same = mapOf(plain, plain)
     assert not any(text[0] in "≤≥" for ticks in same["ticks"].values() for text in ticks["ticktext"])
-
-
-@pytest.mark.parametrize(
-    ("eye", "seen"),
-    [
-        ((0, -1.4, 0.3), "RL  IS"),
-        *(
-            pytest.param(*given, marks=pytest.mark.nightly)
-            for given in (((0, 2, 0), "RL  IS"), ((-2, 0.5, 0), "  APIS"), ((0, 0, 1), "RLAP  "))
-        ),
-    ],
-)
-def testNoLetterLiesOnTheStructure(eye, seen):
-    assert figures.lettersFrom(eye) == [letter.strip() for letter in seen]
-    assert figures.distanceMap(compare(*farAndNear(100), FEW))["data"][-1]["text"] == figures.lettersFrom(figures.EYE)

@@ -123,6 +123,9 @@ def testItSaysWhereTheNumbersComeFrom(written):
 def testTheMapDrawsAndItsSwitchesWork(page):
     figure = page.locator("#map0")
     assert figure.locator("canvas").count() >= 1
+    # those of the sides before and behind would lie on the structure
+    sides = "document.getElementById('map0').data.at(-1).text.join()"
+    assert page.evaluate(sides) == "R,L,,,I,S"
     pictures = [figure.screenshot()]
     for switch in ('[data-what="side"][value="test"]', '[data-what="kind"][value="absolute"]'):
         page.locator(".switches").first.locator(switch).check()

@@ -15,14 +15,17 @@ from ...base.texts import pluralize, shortest
 from ...case.comparison import Comparison
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
+from ...conventions.evaluation import Reported, conventions
 from ...metrics.findings import Finding, Kind, split
 from ...metrics.measurement import typeset
 from ...metrics.registry import PURPOSES
 from ...metrics.signed import SIDES
 from ...model.grayimages import GrayImage
 from ...model.naming import notAmong, onlyIn
+from ...model.structures import REFERENCE_AND_TEST
 from ...settings.settings import Settings, asSettings
 from .. import charts, repeated
+from ..conventions import REFERENCE_ROW, ConventionsRecord, referenceText
 from ..explanations import ofMeasurement
 from ..resulttables import (
     OVERVIEW,
@@ -249,8 +252,6 @@ class Report:
 
     def _section(self, comparison: Comparison, record: Comparison, n: int) -> Markup:
         """Return the contents of a pair's section below its summary and findings."""
-        from .othertools import otherTools
-
         steps = stepPictures(comparison, f"step{n}", self.gray) if comparison.distances is not None else NOTHING
         beside = [_div(_places(record, n if steps else None), "places"), _div(gapsAndSpurs(record))]
         if comparison.slices:
@@ -269,7 +270,7 @@ class Report:
             where=join((_div(steps), _div(join(beside), "besides"))),
             lesions=lesions(record),
             measurements=_measurements(record),
-            conventions=otherTools(comparison) if self.withConventions else "",
+            conventions=_otherTools(comparison) if self.withConventions else "",
         )
 
     def _pictures(self, comparison: Comparison, n: int) -> Markup:
@@ -285,7 +286,9 @@ class Report:
                 figure = figures.distanceMap(comparison, surfaces)
                 # beside the map that is drawn, what stands there until then and on paper
                 found.insert(0, fromFile("map", name=f"map{n}", still=still, data=data(figure)))
-                switches = _switches(n, figure["signed"], figure["first"])
+                sides = {side: " checked data-first" if side == figure["first"] else "" for side in REFERENCE_AND_TEST}
+                kinds = fromFile("kinds", n=n) if figure["signed"] else NOTHING
+                switches = fromFile("switches", n=n, kinds=kinds, **sides)
             if comparison.dose is not None:
                 dose = figures.flatMap(comparison, surfaces, isOfDose=True)
                 found.append(fill("<h3>Dose on the surfaces</h3>$dose", dose=dose))
@@ -348,26 +351,6 @@ def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
         ]
         columns.append(Shown(f"{definition.partition('_')[0]} (at mm)", cells))
     return columns
-
-
-def _switches(n: int, signed: bool, side: str) -> Markup:
-    def choice(what: str, values: Sequence[str], first: str, legend: str) -> Markup:
-        inputs = (
-            fill(
-                '<label><input type="radio" name="$what$number" data-what="$what" value="$value"$checked> $value'
-                "</label>",
-                what=what,
-                number=n,
-                value=value,
-                checked=" checked data-first" if value == first else "",
-            )
-            for value in values
-        )
-        return fill("<fieldset><legend>$legend</legend>$inputs</fieldset>", legend=legend, inputs=join(inputs))
-
-    kinds = choice("kind", ("signed", "absolute"), "signed", "Distance") if signed else NOTHING
-    sides = choice("side", ("reference", "test", "both"), side, "Surface")
-    return fill('<div class="switches" data-for="map$n">$choices</div>', n=n, choices=join((sides, kinds)))
 
 
 def _div(part: Markup, kind: str = "") -> Markup:
@@ -452,6 +435,33 @@ def _measurements(record: Comparison) -> Markup:
         note=fill('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
         sides=fill(toward, sides=table(sides)) if sides else "",
         dose=fill("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",
+    )
+
+
+def _otherTools(comparison: Comparison) -> Markup:
+    """Return the values of the tools, with their differences."""
+    pair = (comparison.reference, comparison.test)
+    found = conventions(pair, comparison.settings, measured=comparison.measurements, distances=comparison.distances)
+    first = ConventionsRecord({}, {}, found).referenceValues()
+    rows = [[REFERENCE_ROW, *map(referenceText, first.values())]]
+    rows += [
+        [tool, *(_cellOf(numbers[key]) if key in numbers else NOTHING for key in first)]
+        for tool, numbers in found.items()
+    ]
+    values = table(Table.headed(["Tool", *map(heading, first)], rows))
+    return fromFile("othertools", reference=REFERENCE_ROW, values=values)
+
+
+def _cellOf(number: Reported) -> Markup:
+    # slight leanings have no color
+    leaning = number.leaning.removeprefix("over-") if number.leaning.startswith("over-") else ""
+    difference = f" ({number.differenceText()})" if number.differenceText() else ""
+    star = "" if number.isReproducible else "*"
+    return fill(
+        '<span class="$leaning" title="$reason">$text</span>',
+        leaning=leaning,
+        reason=f"{number.name}: {number.reason}",
+        text=number.text() + star + difference,
     )
 
 

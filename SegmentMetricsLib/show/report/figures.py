@@ -39,8 +39,6 @@ VIEWS = {"front": (0, -1, 0), "left": (1, 0, 0), "back": (0, 1, 0), "right": (-1
 SIZE, AREA = (200, 182), (0.04, 0.04, 0.96, 0.96)
 # Pixels that are left above and below what is drawn.
 MARGIN = 4
-# Letters of the sides of the patient. A letter is hidden if the cosine between its axis and the camera exceeds this.
-SIDES, MOST_FACING = "RLAPIS", 0.8
 FONT = {"family": "Helvetica Neue, Arial, sans-serif", "size": 12, "color": "#333"}
 
 
@@ -74,12 +72,15 @@ def mapSurfaces(comparison: Comparison) -> dict[str, ReducedSurface]:
     return dict(zip(REFERENCE_AND_TEST, moved, strict=True))
 
 
-def colorRange(comparison: Comparison) -> tuple[Coloring, dict]:
-    """Return how distances are colored, and the labels of the color bar."""
-    tolerance = next(iter(comparison.settings.tolerances), 0.0)
-    limit, hasSides = mapRange(comparison.knownDistances, tolerance), comparison.knownDistances.hasSides
-    ends = beyondEnds(comparison, limit)["signed" if hasSides else "absolute"]
-    return Coloring("signed", limit, tolerance, hasSides), colorTicks(limit, *ends)
+def colorRange(comparison: Comparison) -> tuple[Coloring, dict[str, dict]]:
+    """Return how distances are colored, and the labels of the color bar by kind of distance."""
+    tolerance, distances = next(iter(comparison.settings.tolerances), 0.0), comparison.knownDistances
+    limit = mapRange(distances, tolerance)
+    isBelow, isAbove = (
+        any(one.reach(side) > limit + TIE_TOLERANCE for one in distances.directions) for side in (-1, 1)
+    )
+    ticks = {"signed": colorTicks(limit, isBelow, isAbove), "absolute": colorTicks(limit, None, isBelow or isAbove)}
+    return Coloring("signed", limit, tolerance, distances.hasSides), ticks
 
 
 def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOfDose: bool = False) -> Markup:
@@ -88,8 +89,9 @@ def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOf
     It is for paper and wherever a map cannot be turned. surfaces: as of mapSurfaces(). isOfDose: whether it shows the
     dose, which the comparison has, instead of distances.
     """
-    coloring, ticks = colorRange(comparison)
+    coloring, ofKinds = colorRange(comparison)
     isSigned = coloring.hasSides and not isOfDose
+    ticks = ofKinds["signed" if isSigned else "absolute"]
     what = "Signed distance, + outside (mm)" if isSigned else "Distance (mm)"
     if isOfDose:
         limit = doseRange(cast(Dose, comparison.dose), comparison.knownDistances)
@@ -132,18 +134,15 @@ def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOf
     )
 
 
-def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] | None = None) -> dict:
+def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface]) -> dict:
     """Return the 3D distance map of a comparison in space, with both surfaces, those of mapSurfaces().
 
     Initially the surface with the largest distance is visible. The page has switches for the surface and for signed or
     absolute distances, for which `scales` and `ticks` have the colors and labels by kind; `limit` is the end of the
     color range in mm.
     """
-    coloring, shown = colorRange(comparison)
-    limit, signed = coloring.limit, coloring.hasSides
-    surfaces = surfaces or mapSurfaces(comparison)
-    first = worseSide(comparison)
-    ticks = {kind: colorTicks(limit, *ends) for kind, ends in beyondEnds(comparison, limit).items()}
+    (coloring, ticks), first = colorRange(comparison), worseSide(comparison)
+    shown = ticks["signed" if coloring.hasSides else "absolute"]
     meshes = [_mesh(surface, name, name == first, coloring, shown) for name, surface in surfaces.items()]
     points = np.concatenate([surface.points for surface in surfaces.values()])
     # the letters of the sides of the patient around both
@@ -154,7 +153,7 @@ def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] |
         "type": "scatter3d",
         "mode": "text",
         "name": "sides",
-        "text": lettersFrom(EYE),
+        "text": list("RLAPIS"),  # of which the page hides some, see letter() in report.js
         **{axis: [round(float(place[number]), 2) for place in places] for number, axis in enumerate("xyz")},
         "textfont": {"size": 14, "color": "#666"},
         "hoverinfo": "skip",
@@ -169,21 +168,11 @@ def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface] |
             "scene": _frame(np.concatenate([points, places])),
         },
         "first": first,
-        "signed": signed,
-        "limit": limit,
+        "signed": coloring.hasSides,
+        "limit": coloring.limit,
         "scales": {"signed": scale(SIGNED), "absolute": scale(ABSOLUTE)},
         "ticks": ticks,
     }
-
-
-def beyondEnds(comparison: Comparison, limit: float) -> dict[str, tuple[bool | None, bool]]:
-    """Return, by kind of distance, whether any distances are below and above the color range, which ends at a limit.
-
-    "Below" is None if the range starts at 0. limit: in mm.
-    """
-    directions = comparison.knownDistances.directions
-    isAbove, isBelow = (any(one.reach(side) > limit + TIE_TOLERANCE for one in directions) for side in (1, -1))
-    return {"signed": (isBelow, isAbove), "absolute": (None, isBelow or isAbove)}
 
 
 def colorTicks(limit: float, isBelow: bool | None, isAbove: bool) -> dict:
@@ -224,16 +213,6 @@ def _frame(points: np.ndarray) -> dict:
             for axis, a, b in zip("xyz", low, high)
         },
     }
-
-
-def lettersFrom(eye: Sequence[float]) -> list[str]:
-    """Return the letters of the sides of the patient for a camera position (3,), LPS relative to the center.
-
-    Letters in front of and behind the structure are "", because they would overlap it. report.js does the same when the
-    camera has moved.
-    """
-    distance = math.hypot(*eye)
-    return [letter if abs(eye[n // 2]) <= MOST_FACING * distance else "" for n, letter in enumerate(SIDES)]
 
 
 def _mesh(surface: ReducedSurface, name: str, visible: bool, coloring: Coloring, ticks: dict) -> dict:

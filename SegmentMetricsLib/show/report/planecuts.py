@@ -65,24 +65,12 @@ def cutBeside(surface: Surface, place: np.ndarray, axes: np.ndarray, beside: flo
     return before, behind
 
 
-def nearestPlace(surface: Surface, place: np.ndarray, guess: float) -> np.ndarray:
-    """Return the place (3,) of a surface that is next to a place (3,), LPS in mm.
-
-    guess: estimated distance in mm; a good one saves time.
-    """
-    reach = guess * 1.001
-    while True:
-        near = _cellsWithin(surface, place - reach, place + reach)
-        if len(near):
-            found = closestPoints(np.zeros((1, 3)), surface.corners(near) - place)
-            away = np.linalg.norm(found, axis=1)
-            # everything outside the box is farther away than half its side
-            if away.min() <= reach or len(near) == len(surface.cells):
-                return place + found[away.argmin()]
-            reach = 1.001 * float(away.min())
-        else:
-            low, high = surface.box
-            reach = max(2 * reach, 0.01 * float((high - low).max()))
+def nearestPlace(surface: Surface, place: np.ndarray, distance: float) -> np.ndarray:
+    """Return the place (3,) of a surface that is next to a place (3,), LPS in mm. distance: of the two, about, mm."""
+    near = _cellsWithin(surface, place - 1.01 * distance, place + 1.01 * distance)
+    corners = surface.corners(near if len(near) else np.arange(len(surface.cells)))
+    found = closestPoints(np.zeros((1, 3)), corners - place)
+    return place + found[np.linalg.norm(found, axis=1).argmin()]
 
 
 def _cellsWithin(surface: Surface, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -114,25 +102,20 @@ def distanceFrom(segments: Cut) -> float:
 
 def joinSegments(segments: Cut) -> list[Polyline]:
     """Return segments joined to lines, as long as possible."""
-    order, byEnd = np.argsort(segments.starts, kind="stable"), np.argsort(segments.ends, kind="stable")
-    starts, ends = segments.starts[order], segments.ends[byEnd]
+    starts: dict[int, list[int]] = {}
+    for row, place in enumerate(segments.starts.tolist()):
+        starts.setdefault(place, []).append(row)
     # of several that start at one place, each continues another
-    places = np.searchsorted(starts, ends) + np.arange(len(ends)) - np.searchsorted(ends, ends)
-    isThere = places < len(starts)
-    isThere[isThere] = starts[places[isThere]] == ends[isThere]
-    following = np.full(len(ends), -1)
-    following[byEnd[isThere]] = order[places[isThere]]
-    isFollowing = np.zeros(len(following), bool)
-    isFollowing[following[following >= 0]] = True
+    following = [of.pop(0) if (of := starts.get(place)) else -1 for place in segments.ends.tolist()]
     # lines that have a beginning come first
-    heads = np.argsort(isFollowing, kind="stable").tolist()
-    rest, isDone, lines = following.tolist(), bytearray(len(following)), []
+    heads = sorted(range(len(following)), key=set(following).__contains__)
+    isDone, lines = bytearray(len(following)), []
     for head in heads:
         row, rows = head, []
         while row >= 0 and not isDone[row]:
             isDone[row] = True
             rows.append(row)
-            row = rest[row]
+            row = following[row]
         if rows:
             isClosed = row == head
             last = segments.end[rows[-1:]][: 0 if isClosed else 1]

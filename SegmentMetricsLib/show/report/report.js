@@ -18,16 +18,20 @@ function draw(section) {
     const figure = contentOf(place.dataset.figure);
     place.figure = figure;
     place.distances = figure.data.filter((trace) => trace.type === "mesh3d").map(distancesOf);
+    figure.data.find((trace) => trace.name === "sides").text = lettersFrom(figure.layout.scene.camera.eye);
     Plotly.newPlot(place, figure.data, figure.layout, CONFIG);
     place.on("plotly_relayout", () => letter(place));
   }
 }
 
-// Names the sides of the patient but those before and behind the structure: see lettersFrom() in figures.py.
-function letter(place) {
-  const { x, y, z } = place.layout.scene.camera.eye;
+// The letters of the sides of the patient but those before and behind the structure, which would overlap it.
+function lettersFrom({ x, y, z }) {
   const distance = Math.hypot(x, y, z);
-  const seen = [..."RLAPIS"].map((side, n) => (Math.abs([x, y, z][Math.floor(n / 2)]) <= 0.8 * distance ? side : ""));
+  return [..."RLAPIS"].map((side, n) => (Math.abs([x, y, z][Math.floor(n / 2)]) <= 0.8 * distance ? side : ""));
+}
+
+function letter(place) {
+  const seen = lettersFrom(place.layout.scene.camera.eye);
   const number = place.data.findIndex((trace) => trace.name === "sides");
   if (seen.join() !== [...place.data[number].text].join()) Plotly.restyle(place, { text: [seen] }, [number]);
 }
