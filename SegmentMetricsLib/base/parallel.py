@@ -20,11 +20,11 @@ from concurrent.futures import (
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache, partial, wraps
 from threading import Event, Lock
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from .allocation import giveBackLargeArrays
 from .errors import InputError
-from .progress import Cancelled, alsoStoppable, checkpoint, stoppable
+from .progress import Cancelled, checkpoint, stoppable
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -75,76 +75,46 @@ def onOneThread() -> Iterator[None]:
 
 
 def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]:
-    """Return the results of tasks in order; each runs in its own thread if several cores are available.
+    """Return the results of tasks in order; they run in several threads if several cores are available.
 
     isLong: whether the tasks take so long that the cost of starting threads is negligible. NumPy releases Python's lock
     while it works on arrays, so tasks do run in parallel if their arrays are long. With fewer than about 10,000
     numbers, waiting for the lock between steps takes longer than the steps. Stopping the surrounding work stops all
-    tasks.
+    tasks, and so does an error in one of them.
     """
-    tasks = list(tasks)
+    tasks, isStopped = list(tasks), Event()
     if not isLong or len(tasks) < 2 or threads() == 1:
-        return [task() for task in tasks]
-    first, *others = tasks
-    isStopped = Event()
+        return [_begin(task) for task in tasks]
 
     def run(task: Callable[[], T]) -> T:
         try:
             with stoppable(isStopped.is_set):
-                return task()
+                return _begin(task)
         except BaseException:
             isStopped.set()  # the results of the other tasks are no longer needed
             raise
 
-    with ThreadPoolExecutor(len(others)) as pool:
-        futures = [pool.submit(run, task) for task in others]
+    with ThreadPoolExecutor(min(threads(), len(tasks))) as pool:
+        futures = [pool.submit(run, task) for task in tasks]
         try:
-            with alsoStoppable(isStopped.is_set):
-                result = first()
-                while wait(futures, PATIENCE).not_done:
-                    checkpoint()
-        except BaseException as stopped:
+            while wait(futures, PATIENCE).not_done:
+                checkpoint()
+        finally:
             isStopped.set()
-            # report the error that stopped the others, not their cancellation
-            for error in (future.exception() for future in futures) if isinstance(stopped, Cancelled) else ():
-                if error is not None and not isinstance(error, Cancelled):
-                    raise error from error.__cause__
-            raise
-        return [result, *(future.result() for future in futures)]
+    errors = [error for future in futures if (error := future.exception()) is not None]
+    if errors:  # the one that stopped the others, not their cancellation
+        raise min(errors, key=lambda error: isinstance(error, Cancelled))
+    return [future.result() for future in futures]
+
+
+def _begin(task: Callable[[], T]) -> T:
+    checkpoint()
+    return task()
 
 
 def eachSideBySide(function: Callable[[S], T], values: Iterable[S], isLong: bool = True) -> list[T]:
-    """Return the results of a function for each value, in order, computed in parallel if several cores are available.
-
-    isLong: as for sideBySide().
-    """
-    values = list(values)
-    if not isLong or len(values) < 2:
-        return _each(function, values)
-    count = min(threads(), len(values))
-    shares = sideBySide([partial(_each, function, values[n::count]) for n in range(count)])
-    return [shares[n % count][n // count] for n in range(len(values))]
-
-
-def evenParts(length: int, most: int) -> list[slice]:
-    """Return slices that divide a length into parts no longer than `most`, for eachSideBySide().
-
-    They are equally long. If there are several, each thread gets the same number, so that all finish at about the same
-    time.
-    """
-    count = -(-length // most)
-    if count > 1:
-        count = -(-count // threads()) * threads()
-    size = -(-length // max(1, count))
-    return [slice(first, min(first + size, length)) for first in range(0, length, max(1, size))]
-
-
-def _each(function: Callable[[S], T], values: list[S]) -> list[T]:
-    results = []
-    for value in values:
-        checkpoint()
-        results.append(function(value))
-    return results
+    """Return the results of a function for each value, in order, as sideBySide() computes them."""
+    return sideBySide([partial(function, value) for value in values], isLong)
 
 
 def lockedCache(count: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
@@ -322,7 +292,8 @@ def spread(
             done = wait(running, 0 if isMine else None, ALL_COMPLETED if isBroken else FIRST_COMPLETED).done
             suspects = []
             for future in [future for future in running if future in done]:
-                number, outcome = running.pop(future), _outcomeOf(future)
+                number = running.pop(future)
+                outcome: Any = future.exception() or future.result()
                 if isinstance(outcome, BrokenExecutor):
                     suspects.append(number)
                 else:
@@ -391,11 +362,12 @@ def _alone(work: Callable[[S], T], item: S, executor: Executor | None, takesPart
 
     takesPart: whether this process does the work if no other starts; else InputError is raised.
     """
-    pool, outcome = _Pool(work, 1, executor), None
+    pool, outcome = _Pool(work, 1, executor), cast(Any, None)
     try:
         if takesPart and pool.submit(None, os.getpid).exception():
             return _attempt(work, item), False
-        outcome = _outcomeOf(pool.submit(item))
+        future = pool.submit(item)
+        outcome = future.exception() or future.result()
     except BrokenExecutor as error:
         outcome = error
     except InputError:
@@ -413,12 +385,4 @@ def _attempt(work: Callable[[S], T], item: S, isAlone: bool = False) -> T | Inpu
         with nullcontext() if isAlone else onOneThread():
             return work(item)
     except InputError as error:
-        return error
-
-
-def _outcomeOf(future: Future):
-    """Return the result of a future, or its error."""
-    try:
-        return future.result()
-    except Exception as error:
         return error

@@ -29,14 +29,6 @@ def stoppable(isStopped: Callable[[], bool]) -> Iterator[None]:
         _isStopped.reset(token)
 
 
-@contextmanager
-def alsoStoppable(isStopped: Callable[[], bool]) -> Iterator[None]:
-    """Stop the work inside the block as soon as isStopped() returns True, or when the surrounding work is stopped."""
-    around = _isStopped.get()
-    with stoppable(lambda: isStopped() or (around is not None and around())):
-        yield
-
-
 def checkpoint() -> None:
     """Raise Cancelled if the surrounding work has been stopped; called in every loop that may take long."""
     isStopped = _isStopped.get()

@@ -1,11 +1,11 @@
-"""Texts: numbers, lists of names, names that somebody typed, paths; and sentences that other code depends on."""
+"""Texts: numbers, positions, names, those that somebody typed, paths; and sentences that other code depends on."""
 
 from __future__ import annotations
 
 import enum
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from string import Formatter
 from typing import Any, NamedTuple, TypeVar
@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 K = TypeVar("K", bound=enum.Enum)
 S = TypeVar("S", bound="Statement")
 
+# Sides of the patient toward which the LPS axes point, the negative direction first.
+LETTERS_OF_AXES = (("R", "L"), ("A", "P"), ("I", "S"))
 # Control characters, line breaks, and characters that change the writing direction, which names may contain.
 UNSHOWABLE = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F), *range(0x2066, 0x206A)), " ")
 
@@ -28,6 +30,17 @@ def pluralize(number: int, one: str, many: str = "") -> str:
     The words may include more of the sentence, as far as it depends on the number.
     """
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def positionText(position: Iterable[float]) -> str:
+    """Return a position (3,), LPS in mm, as Slicer's views show it: R or L, A or P, S or I, and millimeters."""
+    return " ".join(coordinateText(value, axis) for value, axis in zip(position, range(3), strict=True))
+
+
+def coordinateText(value: float, axis: int, decimals: int = 0) -> str:
+    """Return a coordinate of an LPS axis in mm as Slicer's views show it: R or L, A or P, S or I, and millimeters."""
+    # half millimeters are common on lattices: noise in the last digit, as of a saved scene, must not affect rounding
+    return f"{LETTERS_OF_AXES[axis][int(value > 0)]} {abs(value) + 1e-6:.{decimals}f}"
 
 
 def percent(share: float) -> str:
@@ -66,13 +79,8 @@ def inAnyCase(given: str, names: Iterable[str]) -> str:
     The given one is returned if there is none.
     """
     names = list(names)
-    exact = next((name for name in names if name.casefold() == given.casefold()), "")
-    return exact or next((name for name in names if fold(name) == fold(given)), given)
-
-
-def fold(name: str) -> str:
-    """Return a name in lower case without spaces, hyphens and underscores."""
-    return re.sub(r"[\s_-]", "", name.casefold())
+    folds: tuple[Callable[[str], str], ...] = (str.casefold, lambda name: re.sub(r"[\s_-]", "", name.casefold()))
+    return next((name for fold in folds for name in names if fold(name) == fold(given)), given)
 
 
 def tellingApart(paths: Iterable[str | os.PathLike]) -> dict[str | os.PathLike, str]:

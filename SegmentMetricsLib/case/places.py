@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..base.coordinates import LETTERS_OF_AXES
 from ..base.plain import storeAs
+from ..base.texts import LETTERS_OF_AXES
 from ..distances.surfacedistances import TIE_TOLERANCE, DirectedDistances, SurfaceDistances, withTies
 from ..geometry.nearpoints import NearPoints
 from ..geometry.parts import components

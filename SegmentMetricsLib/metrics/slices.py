@@ -12,9 +12,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.coordinates import coordinateText
 from ..base.plain import toPlain
-from ..base.texts import shortest
+from ..base.texts import coordinateText, shortest
 from ..geometry.grids import Grid
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import elementCenters

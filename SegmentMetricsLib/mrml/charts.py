@@ -8,10 +8,9 @@ from collections.abc import Iterable, Sequence
 from numbers import Real
 from weakref import WeakKeyDictionary
 
-from ..base.coordinates import LETTERS_OF_AXES
 from ..base.errors import InputError, requireKind
 from ..base.palettes import COMPARED, rgb
-from ..base.texts import pluralize, shortest
+from ..base.texts import LETTERS_OF_AXES, pluralize, shortest
 from ..distances.surfacedistances import SurfaceDistances
 from ..metrics.signed import SIDES
 from ..metrics.slices import axisOfRows, columnOf

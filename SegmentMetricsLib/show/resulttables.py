@@ -7,10 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from ..base.coordinates import positionText
 from ..base.errors import Cause
 from ..base.plain import toPlain
-from ..base.texts import commaSeparated, pluralize
+from ..base.texts import commaSeparated, pluralize, positionText
 from ..case.comparison import Comparison, identityOf
 from ..conventions.convention import OWN_CONVENTION
 from ..metrics.instances import Lesion

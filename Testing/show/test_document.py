@@ -45,7 +45,7 @@ def testSegmentsOfNoFileAreToldByTheirContents():
 
 
 def testTheLargestDistanceIsSaidInALine():
-    from SegmentMetricsLib.base.coordinates import positionText
+    from SegmentMetricsLib.base.texts import positionText
 
     plain = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 40))
     longer = shapes.box((5, 5, 5), (14, 14, 24), (20, 20, 40))

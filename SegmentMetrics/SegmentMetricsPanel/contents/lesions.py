@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from SegmentMetricsLib.base.coordinates import positionText
+from SegmentMetricsLib.base.texts import positionText
 from SegmentMetricsLib.metrics.measurement import typeset, withUnit
 from SegmentMetricsLib.metrics.metric import AREA, VOLUME
 from SegmentMetricsLib.show.resulttables import lesionsSentence

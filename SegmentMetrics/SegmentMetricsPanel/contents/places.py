@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from SegmentMetricsLib.base.coordinates import positionText
+from SegmentMetricsLib.base.texts import positionText
 from SegmentMetricsLib.metrics.signed import SIDES
 from SegmentMetricsLib.show.explanations import ofPlace
 

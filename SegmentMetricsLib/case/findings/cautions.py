@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...base.coordinates import positionText
-from ...base.texts import SettingPlace, commaSeparated, pluralize, shortest
+from ...base.texts import SettingPlace, commaSeparated, pluralize, positionText, shortest
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...geometry.parts import partSizes, partsOutside

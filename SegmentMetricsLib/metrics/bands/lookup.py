@@ -14,8 +14,8 @@ from typing import cast
 
 import numpy as np
 
-from ...base.parallel import eachSideBySide, evenParts
-from ...base.progress import checkpoint
+from ...base.parallel import eachSideBySide
+from ...base.progress import chunks
 from ...distances.lattice import CellTables, Lattice, cellsWithin, cellTables
 from ...geometry.cellcases import Positions, caseTriangles, ofCases
 from ...geometry.slabs import Slab, alignedAxis
@@ -198,7 +198,6 @@ def _cellEstimate(pair: Lattice, tables: BandTables, cells: np.ndarray, near: np
     strides = tables.steps @ pair.strides
 
     def countPart(chosen: slice) -> Estimate:
-        checkpoint()
         cell = cells[chosen]
         # relative to the structures, not to the image: cropping an image must not change the result
         draw = scramble(cellIndices(pair, cell) - pair.reach)
@@ -214,7 +213,7 @@ def _cellEstimate(pair: Lattice, tables: BandTables, cells: np.ndarray, near: np
         return Estimate.of(inBand)
 
     tables.inBlocks(perCell)  # fills the cache, or every thread would
-    counts = eachSideBySide(countPart, evenParts(len(cells), max(1, CHUNK * SHORT_WORD // perCell)))
+    counts = eachSideBySide(countPart, chunks(len(cells), max(1, CHUNK * SHORT_WORD // perCell)))
     return Estimate(*(np.concatenate([getattr(c, name) for c in counts]) for name in ("both", "either")))
 
 
@@ -228,7 +227,7 @@ def bandCells(pair: Lattice, limit: float) -> tuple[np.ndarray, np.ndarray]:
     reach = np.ceil(limit / np.array(pair.spacing)).astype(int)
     # one bit per flag, so that all are spread at once
     around = np.empty(len(pair.codes[0]), np.uint8)
-    parts = evenParts(len(around), CELLS)
+    parts = list(chunks(len(around), CELLS))
 
     def mark(part: slice) -> None:
         # several times faster than shifting bits

@@ -8,10 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ...base.coordinates import positionText
 from ...base.errors import asPath, requireKind
 from ...base.markup import Markup, fill, join
-from ...base.texts import pluralize, shortest
+from ...base.texts import pluralize, positionText, shortest
 from ...case.comparison import Comparison
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText

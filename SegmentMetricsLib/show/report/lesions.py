@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...base.coordinates import LETTERS_OF_AXES
 from ...base.markup import Markup, fill, join
 from ...base.palettes import EVENTS
+from ...base.texts import LETTERS_OF_AXES
 from ...case.comparison import Comparison
 from ...metrics.instances import Lesion
 from ..resulttables import lesionsSentence, lesionsTable, runsTable

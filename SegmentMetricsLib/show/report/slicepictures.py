@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...base.coordinates import LETTERS_OF_AXES
 from ...base.markup import Markup, fill, join
-from ...base.texts import shortest
+from ...base.texts import LETTERS_OF_AXES, shortest
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...metrics.measurement import roundText

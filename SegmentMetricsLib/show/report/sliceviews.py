@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from ...base.coordinates import positionText
+from ...base.texts import positionText
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...geometry.grids import Grid
