@@ -14,7 +14,6 @@ from pathlib import Path
 from statistics import mean, median
 from string import Template
 
-import charts
 import measure
 import numpy as np
 import pairs
@@ -47,13 +46,29 @@ def write(result: dict, folder: Path) -> None:
     """Write performance.md and its charts into a folder."""
     first = result["cases"][0]
     rows = [(name, tool["warm"], name.startswith(tools.OURS)) for name, tool in first["tools"].items()]
-    drawn = [charts.bars(f"{first['name']}: processor time", "s", sorted(rows, key=lambda row: row[1]))]
+    drawn = [(f"{first['name']}: processor time", "s", sorted(rows, key=lambda row: row[1]))]
     count = sum(len(case["pairs"]) for case in result["cases"])
     for key, unit in SHOWN_ERRORS.items():
-        drawn.append(charts.bars(f"{key}: mean error of {count} pairs", unit, errorRows(result["cases"], key)))
-    for name, picture in zip(PICTURES, drawn, strict=True):
-        (folder / name).write_text(picture, "utf-8")
+        drawn.append((f"{key}: mean error of {count} pairs", unit, errorRows(result["cases"], key)))
+    for name, chart in zip(PICTURES, drawn, strict=True):
+        drawBars(folder / name, *chart)
     (folder / "performance.md").write_text(pageOf(result), "utf-8")
+
+
+def drawBars(path: Path, title: str, unit: str, rows: Sequence[tuple[str, float, bool]]) -> None:
+    """Draw a chart with a bar on a logarithmic scale for each row: label, value > 0, and whether it is ours."""
+    from matplotlib import pyplot
+
+    names, values, areOurs = zip(*rows[::-1])
+    with pyplot.rc_context({"svg.fonttype": "none", "svg.hashsalt": path.name}):
+        figure, axes = pyplot.subplots(figsize=(8, 1 + 0.28 * len(rows)), layout="constrained")
+        bars = axes.barh(names, values, color=["#0072B2" if isOurs else "#8c959f" for isOurs in areOurs])
+        axes.bar_label(bars, fmt=lambda value: f"{value:,.0f}" if value >= 100 else f"{value:.3g}", padding=4)
+        axes.set_xscale("log")
+        axes.set_xlabel(unit)
+        figure.suptitle(title)
+        figure.savefig(path, metadata={"Date": None})
+        pyplot.close(figure)
 
 
 def pageOf(result: dict) -> str:
@@ -180,10 +195,10 @@ def growthOf(rows: Sequence[dict]) -> str:
             fixed, slope = np.linalg.lstsq(np.column_stack([1 / cost, triangles / cost]), np.ones(len(cost)))[0]
             parts.append(f"{max(fixed, 0) / scale:.2g} {unit} and {float(f'{slope:.2g}'):g} {each} per triangle")
         lines.append(f"- {road}: {', '.join(parts)}")
-    lines += ["", "| road | triangles | µs per triangle | bytes per triangle |", "|---|---:|---:|---:|"]
-    for row in rows:
-        lines.append(f"| {row['road']} | {row['triangles']:,} | {row['microseconds']:.2f} | {row['bytes']:.0f} |")
-    return "\n".join(lines)
+    cells = [
+        [row["road"], f"{row['triangles']:,}", f"{row['microseconds']:.2f}", f"{row['bytes']:.0f}"] for row in rows
+    ]
+    return "\n".join([*lines, "", table(("road", "triangles", "µs per triangle", "bytes per triangle"), cells)])
 
 
 def errorRows(cases: Sequence[dict], key: str) -> list[tuple[str, float, bool]]:
