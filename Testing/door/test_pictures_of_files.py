@@ -43,39 +43,22 @@ def near(image, color, tolerance=60) -> np.ndarray:
     return (np.abs(shade - wanted / wanted.max()).max(axis=2) < tolerance / 255) & (np.ptp(image, axis=2) > 60)
 
 
-@pytest.fixture(scope="module")
-def picture(comparison, tmp_path_factory):
-    return read(comparison.picture(tmp_path_factory.mktemp("overlay") / "Liver.png"))
-
-
-def testSizeAndBackground(picture):
+def testThePicture(comparison, tmp_path):
+    picture = read(comparison.picture(tmp_path / "Liver.png"))
     assert picture.shape == (700, 1200, 3)
     for y, x in ((0, 0), (0, -1), (-1, 0), (-1, 524), (350, 524), (-1, -1)):
         np.testing.assert_array_equal(picture[y, x], BACKGROUND)
-
-
-def testBothSidesShowBothSigns(picture):
     for side in (picture[88:, :525], picture[88:, 525:1050]):
         assert near(side, SIGNED[-2]).sum() > 500  # too far
         assert near(side, SIGNED[1]).sum() > 100  # not far enough
-
-
-def testTheDifferenceIsWhereItBelongs(picture):
     # seen from the left front: the patient's left, where the test reaches too far, is at the right
-    red = np.argwhere(near(picture[88:, :525], SIGNED[-2]))[:, 1].mean()
-    blue = np.argwhere(near(picture[88:, :525], SIGNED[1]))[:, 1].mean()
+    red, blue = (np.argwhere(near(picture[88:, :525], SIGNED[n]))[:, 1].mean() for n in (-2, 1))
     assert red > blue + 100
-
-
-def testNothingIsCutOff(picture):
-    background = picture[0, 0]
-    edges = [picture[:4], picture[-4:], picture[:, :8], picture[:, -4:], picture[88:, 521:530]]
-    for edge in edges:
-        assert (edge == background).all(axis=-1).mean() > 0.98
-    assert (picture[100:640, 40:500] != background).any(axis=2).mean() > 0.25  # the structure fills its half
-
-
-def testLegendIsReadable(picture):
+    # nothing is cut off, and the structure fills its half
+    for edge in (picture[:4], picture[-4:], picture[:, :8], picture[:, -4:], picture[88:, 521:530]):
+        assert (edge == BACKGROUND).all(axis=-1).mean() > 0.98
+    assert (picture[100:640, 40:500] != BACKGROUND).any(axis=2).mean() > 0.25
+    # the legend: a bar, five numbers and a title
     strip = picture[88:560, 1050:]
     bar = np.flatnonzero(near(strip, SIGNED[0]).any(axis=0))
     assert 15 <= np.ptp(bar) <= 30
@@ -83,8 +66,7 @@ def testLegendIsReadable(picture):
     letters[:, bar.min() - 2 :] = False
     rows = np.flatnonzero(letters.any(axis=1))
     lines = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1)
-    assert len(lines) >= 5 + 1  # five numbers and a title
-    assert 7 <= max(len(line) for line in lines) <= 16
+    assert len(lines) >= 5 + 1 and 7 <= max(len(line) for line in lines) <= 16
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -106,7 +88,7 @@ def testNamesOfEveryScriptAndLength(comparison, tmp_path):
         read(compare(*pair, FEW).picture(tmp_path / "picture.png"))
 
 
-@pytest.mark.parametrize("size", [(1, 1, 1), (2, 2, 2), (4, 4, 1)])
+@pytest.mark.parametrize("size", [(1, 1, 1), (4, 4, 1)])
 def testWhatIsAVoxelThickIsSeen(tmp_path, size):
     high = np.array(size) + 5
     images = [shapes.box((6 + shift, 6, 6), (high[0] + shift, high[1], high[2])) for shift in (0, 1)]
@@ -132,12 +114,7 @@ def testContoursInAPlane(tmp_path):
 def testSeenFromWhereTheDifferencesAre(tmp_path, bump):
     """A bump is in the middle of its picture rather than behind the ball, whose other parts are equal."""
     ball = shapes.ball(20)
-    values = SimpleITK.GetArrayFromImage(ball)
-    places = np.stack(np.meshgrid(*(np.arange(n) for n in values.shape[::-1]), indexing="ij"), axis=-1)
-    origin, spacing = np.array(ball.GetOrigin()), np.array(ball.GetSpacing())
-    where = np.linalg.norm(places * spacing + origin - np.array(bump) * 0.75, axis=-1).transpose(2, 1, 0) < 8
-    other = SimpleITK.GetImageFromArray((values.astype(bool) | where).astype(np.uint8))
-    other.CopyInformation(ball)
+    other = ball | shapes.ball(8, tuple(0.75 * np.array(bump)))
     image = read(compare(ball, other, FEW.changed(tolerances=(1,))).picture(tmp_path / "bump.png"))
     half = image[100:650, 525:1050]
     isFar, drawn = near(half, SIGNED[-1]) | near(half, SIGNED[-2]), (half != BACKGROUND).any(axis=2)
