@@ -36,32 +36,24 @@ BATCH = ("batch", "--reference-dir", "labels", "--test-dir", "pred", "--metrics"
 
 
 @pytest.mark.parametrize(
-    ("labels", "pred", "twice"),
+    ("folder", "names", "twice"),
     [
-        ("case_1.nrrd case_2.nrrd", "case_1.nrrd case_1.nii.gz case_2.nrrd", "pred has case_1.nii.gz, case_1.nrrd"),
-        ("case_1.nrrd case_1.mha case_2.nrrd", "case_1.nrrd case_2.nrrd", "labels has case_1.mha, case_1.nrrd"),
-        (
-            "case_1.nrrd case_2.nrrd",
-            "case_1_seg.nrrd case_1_pred.mha case_2.nrrd",
-            "pred has case_1_pred.mha, case_1_seg.nrrd",
-        ),
-        ("case_1.nrrd case_2.nrrd", "case_1/a.nrrd case_1.nrrd case_2.nrrd", "pred has case_1.nrrd, case_1"),
-        (
-            "case_1.nrrd case_2.nrrd",
-            "case_1_net.nrrd case_1_old.nrrd case_2.nrrd",
-            "pred has case_1_net.nrrd, case_1_old.nrrd",
-        ),
+        ("pred", "case_1.nrrd case_1.nii.gz", "case_1.nii.gz, case_1.nrrd"),
+        ("labels", "case_1.nrrd case_1.mha", "case_1.mha, case_1.nrrd"),
+        ("pred", "case_1_seg.nrrd case_1_pred.mha", "case_1_pred.mha, case_1_seg.nrrd"),
+        ("pred", "case_1/a.nrrd case_1.nrrd", "case_1.nrrd, case_1"),
+        ("pred", "case_1_net.nrrd case_1_old.nrrd", "case_1_net.nrrd, case_1_old.nrrd"),
     ],
 )
-def testACaseThatAFolderHasTwiceFails(run, labels, pred, twice):
+def testACaseThatAFolderHasTwiceFails(run, folder, names, twice):
     """It has a row and a reason, is not said to be missing, and the status is 1; the other case is compared."""
-    for folder, names in (("labels", labels), ("pred", pred)):
-        for name in names.split():
-            save(f"{folder}/{name}", folder == "pred")
+    for one in ("labels", "pred"):
+        for name in (*(names.split() if one == folder else ["case_1.nrrd"]), "case_2.nrrd"):
+            save(f"{one}/{name}", one == "pred")
     status, _, err = run(*BATCH, "-o", "out")
     assert status == 1
     assert statusOf("out") == {("case_1", ""): "failed", ("case_2", ""): "ok"}
-    assert twice in err and "case_2" not in err
+    assert f"{folder} has {twice}" in err and "case_2" not in err
     results = compareBatch("labels", Settings(metrics="DSC"), tests="pred", output="again")
     assert list(results.failures()) == ["case_1"] and statusOf("again") == statusOf("out")
     assert any("case_1" in remark for remark in results.remarks)

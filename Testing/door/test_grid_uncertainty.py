@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkImageData
-from vtkmodules.vtkFiltersGeneral import vtkDiscreteMarchingCubes
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkImagingStencil import vtkImageStencilToImage, vtkPolyDataToImageStencil
 
 from SegmentMetricsLib import Settings, compare
@@ -29,19 +27,6 @@ def nerve(shift: float) -> np.ndarray:
     t = (y - 8) / 26
     near = np.hypot(x - 9 - shift - 10 * t, z - 16 - 8 * t**2)
     return ((near <= 2.2) & (t >= 0) & (t <= 1)).astype(np.uint8)
-
-
-def surfaceOf(voxels: np.ndarray):
-    """Return the surface around voxels by marching cubes."""
-    image = vtkImageData()
-    image.SetDimensions(voxels.shape[::-1])
-    image.SetSpacing(SPACING)
-    image.GetPointData().SetScalars(numpy_to_vtk(voxels.ravel(), deep=True))
-    cubes = vtkDiscreteMarchingCubes()
-    cubes.SetInputData(image)
-    cubes.SetValue(0, 1)
-    cubes.Update()
-    return cubes.GetOutput()
 
 
 def voxelized(surface, shift: np.ndarray, shape: tuple) -> np.ndarray:
@@ -77,7 +62,7 @@ def spread(masks):
 
 
 def testItIsThatOfAnotherVoxelization(masks, spread):
-    surfaces = [surfaceOf(one) for one in masks]
+    surfaces = [shapes.surfaceOf(shapes.imageOf(one, SPACING)) for one in masks]
     shifts = np.random.default_rng(7).uniform(-0.5, 0.5, (200, 3))
     found = np.array([numbersOf(*(voxelized(s, shift, masks[0].shape) for s in surfaces)) for shift in shifts])
     for key, values in zip(KEYS, found.T):

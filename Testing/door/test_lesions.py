@@ -214,13 +214,6 @@ def testMeshesHaveLesionsInTheirCavities():
     assert [found[key].value for key in ("LesionsReference", "LesionsFound", "LesionsMissed")] == [2, 1, 1]
 
 
-def testPresetsOfTasksAreTakenWhole():
-    with pytest.raises(ValueError, match=r"Settings\.preset\('BraTS 2023'\)"):
-        Settings(convention="BraTS 2023")
-    with pytest.raises(ValueError, match="lesionPenalty"):
-        Settings.preset("BraTS 2023", lesionPenalty=10.0)
-
-
 def testClassesNeedInstances(run, tmp_path):
     labels = np.zeros((8, 30, 30), np.uint8)
     labels[2:6, 2:28, 2:28] = 1

@@ -135,11 +135,3 @@ def testACroppedPredictionWhoseOriginStayedIsTold(low, high, isMoved, isTold):
             if finding.kind.name == "CROPPED"
         ]
         assert told == [which] * isTold
-
-
-def testAllPresetsAreNamed(capsys):
-    with pytest.raises(SystemExit):
-        main(["compare", "a.nrrd", "b.nrrd", "--preset", "?"])
-    told = capsys.readouterr().err
-    for name in ("MeshMetrics-0.1", "MeshMetrics-1.4.1", "BraTS 2023 MEN", "BraTS 2023 MET", "panoptica"):
-        assert name in told

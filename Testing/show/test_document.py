@@ -71,15 +71,6 @@ def testTheOverviewHasRoomForTheMainMeasurements():
     assert more.startswith("SIS, STAR, wDice") and not set(more.split(", ")) & set(heads)
 
 
-def testItSaysWhereBothSidesAreFrom():
-    """What is not known is left out."""
-    head = Report("Case", Settings(), origins=("Observer <1>", "Observer 2"), scene="Case 7.mrb").page(None, {}, {}, ())
-    assert "Reference: <b>Observer &lt;1&gt;</b>" in head and "Test: <b>Observer 2</b>" in head
-    assert "Scene: <b>Case 7.mrb</b>" in head
-    assert "Scene: " not in Report("Case", Settings(), origins=("a", "b")).page(None, {}, {}, ())
-    assert '<p class="origins">' not in Report("Case", Settings()).page(None, {}, {}, ())
-
-
 def testRulesNameTheToolWhoseNumberTheyJudge(tmp_path):
     record = compare(structure(shapes.ball(8), "Ball"), structure(shapes.ball(9), "Ball")).record()
     report = Report("Case", Settings())
