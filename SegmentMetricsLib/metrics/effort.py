@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
@@ -104,36 +104,29 @@ def sliceStacks(slicedSides: tuple[Mask | CrossSections, Mask | CrossSections]) 
     return reference, test
 
 
-class Outline(NamedTuple):
-    """Contours of the reference, in one slice or in a stack of slices, and a search for those of the test.
-
-    reference: empty for an empty reference. test: None without contours of the test.
-    """
-
-    reference: Surface
-    test: NearContour | None
-
-
 @quantity()
-def outline(pair: Pair) -> Outline:
-    """Return the contours of both in every slice of the reference. Raises Undefined if both are empty."""
+def outlines(pair: Pair) -> tuple[Surface, NearContour | None]:
+    """Return the contours of the reference, in one slice or in a stack of slices, and a search for those of the test.
+
+    The search is None without contours of the test, or of the reference. Raises Undefined if both are empty.
+    """
     if pair.emptiness == BOTH_EMPTY:
         raise Undefined(BOTH_EMPTY)
     if pair.reference.isEmpty:
-        return Outline(pair.reference.surface, None)
+        return pair.reference.surface, None
     contours = (s.surface for s in pair.structures)
     reference, test = contours if pair.dimension == 2 else (stack.contours for stack in pair["sliceStacks"])
-    return Outline(reference, None if test.isEmpty else NearContour(test))
+    return reference, None if test.isEmpty else NearContour(test)
 
 
 @quantity()
-def lengthsBeyond(outline: Outline, tolerance: float) -> np.ndarray:
+def lengthsBeyond(outlines: tuple[Surface, NearContour | None], tolerance: float) -> np.ndarray:
     """Return the length in mm of each segment (m,) of the reference's contours farther than tau (mm) from the test's.
 
     A distance equal to the tolerance is within. In slices without the test, segments count in full. The result is (0,)
     for an empty reference.
     """
-    contours, near = outline
+    contours, near = outlines
     if near is None:
         return np.zeros(0) if contours.isEmpty else contours.sizes
     limit, shortest = withTies(tolerance), SHORTEST_PIECE * min(1.0, tolerance)
@@ -144,18 +137,11 @@ def lengthsBeyond(outline: Outline, tolerance: float) -> np.ndarray:
         checkpoint()
         middle, half = (start + end) / 2, np.linalg.norm(end - start, axis=1) / 2
         # along a piece, the distance differs from that of its middle by at most half the piece's length
-        least, greatest = near.bounds(middle)
-        isBeyond = least >= limit + half
-        decided = isBeyond | (greatest <= limit - half)
-        unknown = np.flatnonzero(~decided)
-        distances, nearest = near.nearest(middle[unknown], limit + half.max())
-        isBeyond[unknown] = distances > limit
+        distances, nearest = near.nearest(middle, limit + half.max())
         # a piece is near a segment if both its ends are
-        within = [near.areWithin(ends[unknown], nearest, limit) for ends in (start, end)]
-        decided[unknown] = (
-            (np.abs(distances - limit) >= half[unknown]) | (within[0] & within[1]) | (2 * half[unknown] <= shortest)
-        )
-        counted = decided & isBeyond
+        within = [near.areWithin(ends, nearest, limit) for ends in (start, end)]
+        decided = (np.abs(distances - limit) >= half) | (within[0] & within[1]) | (2 * half <= shortest)
+        counted = decided & (distances > limit)
         beyond += np.bincount(owner[counted], 2 * half[counted], len(beyond))
         rest = ~decided
         start, middle, end, owner = start[rest], middle[rest], end[rest], owner[rest]
@@ -192,14 +178,15 @@ def addedPathLength(lengthsBeyond: np.ndarray) -> float:
     hint="Choose it to compare the effort between structures of different size.",
     formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
 )
-def relativeAddedPathLength(outline: Outline, lengthsBeyond: np.ndarray) -> float:
+def relativeAddedPathLength(outlines: tuple[Surface, NearContour | None], lengthsBeyond: np.ndarray) -> float:
     """Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.
 
     Raises Undefined without a reference.
     """
-    if outline.reference.isEmpty:
+    reference, _ = outlines
+    if reference.isEmpty:
         raise Undefined("the reference has no contour")
-    return min(addedPathLength(lengthsBeyond) / float(outline.reference.sizes.sum()), 1.0)
+    return min(addedPathLength(lengthsBeyond) / float(reference.sizes.sum()), 1.0)
 
 
 @metric(

@@ -48,7 +48,9 @@ class NearContour:
             undecided = []
             for part in chunks(len(rest), max(1, CHUNK // count)):
                 chosen = rest[part]
-                radii, numbers = (a.reshape(len(chosen), count) for a in self._closestMiddles(points[chosen], count))
+                workers = threads() if len(chosen) > FEW else 1
+                found = self._middles.query(points[chosen], k=count, workers=workers)
+                radii, numbers = (values.reshape(len(chosen), count) for values in found)
                 squared = self._squaredDistances(points[chosen, None], numbers)
                 best = np.arange(len(chosen)), squared.argmin(axis=1)
                 owners[chosen], result[chosen] = numbers[best], np.sqrt(squared[best])
@@ -63,14 +65,6 @@ class NearContour:
     def areWithin(self, points: np.ndarray, numbers: np.ndarray, limit: float) -> np.ndarray:
         """Return whether LPS points (n, 3) are at most `limit` mm from one segment each, given by index (n,)."""
         return self._squaredDistances(points, numbers) <= limit**2
-
-    def bounds(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return lower and upper bounds (n,) of the distances in mm of LPS points (n, 3), which are quick to find."""
-        nearest = self._closestMiddles(points, 1)[0]
-        return nearest - self._halfLength, nearest
-
-    def _closestMiddles(self, points: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-        return self._middles.query(points, k=count, workers=threads() if len(points) > FEW else 1)
 
     def _squaredDistances(self, points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """Return squared distances in mm2 of points (..., 3) to segments, given by index (...)."""

@@ -38,7 +38,6 @@ FAZEKAS = "Fazekas et al., arXiv:2508.09722"
 WEIGHTS = ("metrics.similarity.Levels.scores", "metrics.similarity.weight")
 STEPS = (
     "metrics.similarity.measure",
-    "metrics.similarity.sliceScore",
     "metrics.similarity.scoreContour",
     *WEIGHTS,
     "metrics.similarity.localDistances",
@@ -143,15 +142,13 @@ def weight(distances: np.ndarray, level: float | np.ndarray) -> np.ndarray:
     return np.exp(-0.5 * (np.asarray(distances) * level / WIDTH) ** 2)
 
 
-def localDistances(
-    points: np.ndarray, others: np.ndarray, shift: np.ndarray, tolerance: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return bidirectional local distances (n,) of points (n, d) after a shift (n, d), and of their pairs before it.
+def localDistances(points: np.ndarray, others: np.ndarray, shift: np.ndarray, tolerance: float) -> np.ndarray:
+    """Return the distances (n,) of points (n, d) from those that bidirectional local distances pair them with.
 
     The bidirectional local distance of a point is the larger of two: the distance to the closest of the others (m, d),
-    and the largest distance of those others whose closest point it is. It pairs the point with one of the others; the
-    second result is the distance of this pair without the shift. Of several partners equally far up to the tolerance,
-    the one farthest away without the shift counts.
+    and the largest distance of those others whose closest point it is. It pairs the point with one of the others, after
+    a shift (d,) of all points; the result is the distance of this pair without the shift. Of several partners equally
+    far up to the tolerance, the one farthest away without the shift counts.
     """
     from scipy.spatial import cKDTree
 
@@ -161,13 +158,13 @@ def localDistances(
     ofPoints = _allClosest(moved, trees[0], tolerance)
     second, first, distances = _allClosest(others, trees[1], tolerance)
     first, second, distances = map(np.concatenate, zip(ofPoints, (first, second, distances)))
-    local, unmoved = np.zeros(len(points)), np.zeros(len(points))
+    local, result = np.zeros(len(points)), np.zeros(len(points))
     np.maximum.at(local, first, distances)
     realized = distances >= local[first] - tolerance
     first, second = first[realized], second[realized]
     apart = points[first] - others[second]
-    np.maximum.at(unmoved, first, np.sqrt(np.einsum("nx,nx->n", apart, apart)))
-    return local, unmoved
+    np.maximum.at(result, first, np.sqrt(np.einsum("nx,nx->n", apart, apart)))
+    return result
 
 
 def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -247,9 +244,8 @@ def measure(
        points as if the two centers of mass coincided, but measures them where they are; sidesOf() finds those inside
        the reference; Levels.scores() turns every distance into a score by weight(). A contour has the mean score of its
        points, and their mean distance is its meanBLD. averageDistance() measures both contours where they are.
-    3. sliceScore() takes the median over the contours of a slice.
-    4. similarityIndex() takes the median over the slices; pairedSimilarityIndex(), pairedDistance() and
-       meanLocalDistance() take it over the paired ones.
+    3. A slice has the median of its contours, and 0 if they cannot be paired. similarityIndex() takes the median over
+       the slices; pairedSimilarityIndex(), pairedDistance() and meanLocalDistance() take it over the paired ones.
 
     inside: None for chains of boundary pixels, whose contours scoreAsPublished() scores. splits: whether to cut
     contours in two where this makes their numbers equal.
@@ -266,7 +262,9 @@ def measure(
             scores = [scoreAsPublished(*pair, levels) for pair in pairs]
         else:
             scores = [scoreContour(*pair, index, planes.step, levels, inside) for pair in pairs]
-        slices.append(sliceScore(index, center, tuple(scores), flag))
+        medians = map(median, zip(*((one.score, one.distance, one.meanBLD) for one in scores)))
+        score, distance, local = (0.0, None, None) if flag else medians
+        slices.append(SliceScore(index, center, score, distance, flag, tuple(scores), local))
     return Similarity(tuple(slices), planes.axis, planes.unit)
 
 
@@ -282,16 +280,6 @@ def _evenOut(
     )
     isComplete = len(reference) - holes[0] == len(test) - holes[1] == max(counts)
     return (reference, test) if isComplete else (followed, following)
-
-
-def sliceScore(
-    index: int, center: tuple[float, float, float], contours: tuple[ContourScore, ...], flag: str
-) -> SliceScore:
-    """Return the score of a slice from those of its contours, which are ignored if it is flagged."""
-    if flag:
-        return SliceScore(index, center, 0.0, None, flag, (), None)
-    score, distance, local = (median(values) for values in zip(*((c.score, c.distance, c.meanBLD) for c in contours)))
-    return SliceScore(index, center, score, distance, "", contours, local)
 
 
 def scoreContour(
@@ -320,8 +308,7 @@ def _pairPoints(reference: Contour, test: Contour, step: float) -> tuple[np.ndar
     shift = reference.center - test.center
     others = reference.resample(step, reference.startToward(-shift, test))
     points = test.resample(step, test.startToward(-shift, reference))
-    _, distances = localDistances(points, others, np.broadcast_to(shift, points.shape), SAME * step)
-    return points, others, distances
+    return points, others, localDistances(points, others, shift, SAME * step)
 
 
 def averageDistance(reference: Contour, test: Contour, ofReference: np.ndarray, ofTest: np.ndarray) -> float:
@@ -372,16 +359,14 @@ def localDistancesAt(surface: Surface, other: Surface, longest: float) -> np.nda
         centers.append(sizes @ (parts - origin) / sizes.sum())
         isCut = len(parts) > len(one.cells)
         points.append(np.concatenate([one.points - origin, *([parts - origin] if isCut else [])]))
-    shift = centers[1] - centers[0]
     tolerance = SAME * math.sqrt(float(other.sizes.mean()))
-    _, distances = localDistances(points[0], points[1], np.broadcast_to(shift, points[0].shape), tolerance)
-    return distances[: len(surface.points)]
+    return localDistances(points[0], points[1], centers[1] - centers[0], tolerance)[: len(surface.points)]
 
 
 def scoreAsPublished(reference: Contour, test: Contour, levels: Levels) -> ContourScore:
     """Return the score of two chains, in [0, 1], from distances in pixels."""
-    shift = np.broadcast_to(test.center - reference.center, reference.points.shape)
-    _, distances = localDistances(reference.points, test.points, shift, SAME)
+    shift = test.center - reference.center
+    distances = localDistances(reference.points, test.points, shift, SAME)
     moved = reference.points + shift
     start, end = test.points, test.points + test.steps
     # what the test encloses was drawn too far outside
@@ -525,7 +510,7 @@ def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
     hint="Leaves out slices that only one of the two has: look at MSI, too.",
     formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
     r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
-    steps=(*STEPS[:3], "metrics.similarity.averageDistance"),
+    steps=(*STEPS[:2], "metrics.similarity.averageDistance"),
 )
 def pairedDistance(sliceSimilarity: Similarity) -> float:
     """Mean distance between a contour and its counterpart in the slice, over both directions; median of the paired
@@ -553,22 +538,20 @@ def meanLocalDistance(sliceSimilarity: Similarity) -> float:
 
 
 class PairedElements(NamedTuple):
-    """The elements of both boundaries for the index on surfaces.
+    """The elements of the test's boundary for the index on surfaces.
 
-    points, sizes: centers (n, 3) in mm and sizes (n,) of the test's elements. others, otherSizes: those of the
-    reference's. sides: (n,) -1 inside the reference, 1 outside, 0 on its boundary.
+    distances: (n,) from those of the reference that they are paired with, mm. sizes: (n,). sides: (n,) -1 inside the
+    reference, 1 outside, 0 on its boundary.
     """
 
-    points: np.ndarray
+    distances: np.ndarray
     sizes: np.ndarray
-    others: np.ndarray
-    otherSizes: np.ndarray
     sides: np.ndarray
 
 
 @quantity()
 def pairedElements(pair: Pair, meshSpacing: float, il: float, ol: float) -> PairedElements:
-    """Return the elements of the measured surfaces (segments of contours in 2D).
+    """Return the elements of the test's measured surface (segments of contours in 2D), paired by their centers.
 
     Raises Undefined for contours in different planes, and if inside and outside are judged differently but the
     reference has no inside.
@@ -584,8 +567,10 @@ def pairedElements(pair: Pair, meshSpacing: float, il: float, ol: float) -> Pair
         signed = pair.boundaries.search(0).signedDistances(points)
         # where the two touch, rounding must not decide which level counts
         sides = np.where(np.abs(signed) > touching(math.sqrt(otherSizes.mean())), np.sign(signed), 0)
-    origin = surfaces[0].center
-    return PairedElements(points - origin, sizes, others - origin, otherSizes, sides)
+    points, others = points - surfaces[0].center, others - surfaces[0].center
+    shift = otherSizes @ others / otherSizes.sum() - sizes / sizes.sum() @ points
+    tolerance = SAME * math.sqrt(float(otherSizes.mean()))
+    return PairedElements(localDistances(points, others, shift, tolerance), sizes, sides)
 
 
 @ofFollowing(
@@ -600,15 +585,11 @@ def surfaceScore(pairedElements: PairedElements, il: float, ol: float) -> float:
     """The same index on the whole boundary instead of slices, every element weighted by its area. The elements of
     meshes are cut until their sides are no longer than a step of the grid for meshes.
 
-    Elements are paired by their centers. il, ol: the levels inside and outside.
+    il, ol: the levels inside and outside.
     """
-    points, sizes, others, otherSizes, sides = pairedElements
-    weights = sizes / sizes.sum()
-    shift = otherSizes @ others / otherSizes.sum() - weights @ points
-    tolerance = SAME * math.sqrt(float(otherSizes.mean()))
-    _, distances = localDistances(points, others, np.broadcast_to(shift, points.shape), tolerance)
+    distances, sizes, sides = pairedElements
     # by what is lost, so that equal boundaries lose exactly nothing
-    return 1 - float(weights @ (1 - Levels(il, ol).scores(distances, sides)))
+    return 1 - float(sizes / sizes.sum() @ (1 - Levels(il, ol).scores(distances, sides)))
 
 
 def longestSide(structures: Iterable[Structure], meshSpacing: float) -> float:

@@ -39,11 +39,6 @@ def skeletonizer():
     return skeletonize
 
 
-def thin(mask: Mask) -> np.ndarray:
-    """Return the voxels (n, 3), i, j, k on the mask's grid, of its skeleton."""
-    return _placesOf(mask.voxels, mask.grid.flatAxis)[:, ::-1] + mask.low
-
-
 def thinFiner(mask: Mask) -> np.ndarray:
     """Return the points (n, 3) of the skeleton of a mask's cells, faces, edges and corners, in half voxels i, j, k.
 
@@ -106,12 +101,12 @@ def depthsOf(points: np.ndarray, mask: Mask) -> np.ndarray:
     return cKDTree(outside).query(points / 2)[0]
 
 
-def _placesOf(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
-    """Return the places (n, 3) of the skeleton of voxels [k, j, i], in the order of the array's axes."""
+def thin(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
+    """Return the places (n, 3), i, j, k, of the skeleton of voxels [k, j, i] that may lie in a plane."""
     if flatAxis is None:
-        return np.argwhere(skeletonizer()(voxels))
+        return np.argwhere(skeletonizer()(voxels))[:, ::-1]
     across = 2 - flatAxis
-    return np.insert(np.argwhere(skeletonizer()(voxels.take(0, across))), across, 0, axis=1)
+    return np.insert(np.argwhere(skeletonizer()(voxels.take(0, across))), across, 0, axis=1)[:, ::-1]
 
 
 def _finer(mask: Mask) -> np.ndarray:
@@ -125,4 +120,4 @@ def _finer(mask: Mask) -> np.ndarray:
         # every voxel twice in a row: what is between two is part of the mask if either is
         twice = np.repeat(np.pad(np.moveaxis(voxels, axis, 0), ((1, 1), (0, 0), (0, 0))), 2, axis=0)
         voxels = np.moveaxis(twice[1:-2] | twice[2:-1], 0, axis)
-    return _placesOf(voxels, mask.grid.flatAxis)[:, ::-1] - ~isFlat + 2 * mask.low
+    return thin(voxels, mask.grid.flatAxis) - ~isFlat + 2 * mask.low

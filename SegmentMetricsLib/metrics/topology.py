@@ -141,7 +141,7 @@ def skeletonOf(mask: Mask, other: Mask, perVoxel: int = 1) -> Skeleton:
     if mask.isEmpty:
         thinning.skeletonizer()
         return Skeleton(np.zeros((0, 3), int), np.zeros(0, bool), mask.grid, perVoxel=perVoxel)
-    points = thinning.thin(mask) if perVoxel == 1 else thinning.thinFiner(mask)
+    points = thinning.thinFiner(mask) if perVoxel == 2 else thinning.thin(mask.voxels, mask.grid.flatAxis) + mask.low
     middles = perVoxel * _middlesOfVanished(mask, points, perVoxel)
     points = np.concatenate([points, middles])
     isCovered = thinning.valuesAt(other.voxels, other.low, points, perVoxel) > 0
