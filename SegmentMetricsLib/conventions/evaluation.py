@@ -13,7 +13,7 @@ from ..base.plain import finite
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, shortest
 from ..distances.surfacedistances import SurfaceDistances
-from ..metrics.measurement import Measurement, formatNumber, infiniteText, measure, statusOf, withUnit
+from ..metrics.measurement import Measurement, formatNumber, measure, statusOf, withUnit
 from ..metrics.metric import Metric, quantity
 from ..metrics.pair import Pair
 from ..metrics.registry import metricOf
@@ -121,9 +121,7 @@ class Reported:
         """Return value and unit in readable form."""
         if self.status == "undefined":
             return self.status
-        if self.status == "infinite":
-            return infiniteText(self.value)
-        if abs(self.value) >= LIKE_INFINITY:
+        if LIKE_INFINITY <= abs(self.value) < math.inf:
             return f"{self.value:.2g} {self.unit}".rstrip()
         return withUnit(self.value, self.unit)
 
@@ -268,7 +266,7 @@ class Source:
             who = "both masks are" if all(self.empty) else f"the {'reference' if self.empty[0] else 'test'} is"
             if isinstance(given, str):
                 return math.nan, f"{who} empty: {given}"
-            said = "no number" if math.isnan(given) else infiniteText(given) if math.isinf(given) else f"{given:.6g}"
+            said = "no number" if math.isnan(given) else f"{given:.6g}"
             return given, f"{who} empty: the tool reports {said}"
         try:
             value = float(number.rule(*self.measure(convention, number), *parameters.values()))

@@ -141,11 +141,7 @@ class Measurement:
         told = {
             "sign": -1 if self.value == -math.inf else None,
             "reason": str(reason) or None,
-            "referenceToTest": self.referenceToTest,
-            "testToReference": self.testToReference,
-            "lower": self.lower,
-            "upper": self.upper,
-            "position": self.position,
+            **{name: getattr(self, name) for name in (*DIRECTED, "position")},
             "empty": self.empty or None,
             "gridUncertainty": self.grid and self.grid._asdict(),
             "cause": cause,
@@ -186,8 +182,6 @@ class Measurement:
         """Return value and unit as text for people."""
         if self.status == "undefined":
             return "undefined"
-        if self.status == "infinite":
-            return infiniteText(self.value)
         return roundText(self.value, 0) if self.isCount else withUnit(self.value, self.unit)
 
 
@@ -209,7 +203,12 @@ def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurem
 
 
 def withUnit(value: float, unit: str) -> str:
-    """Return a number with its unit as text, formatted as by fixDecimals(); volumes in cm3 unless they are small."""
+    """Return a number with its unit as text, formatted as by fixDecimals(); volumes in cm3 unless they are small.
+
+    An infinite one has no unit.
+    """
+    if math.isinf(value):
+        return roundText(value, 0)
     if unit in IN_CENTIMETERS:
         larger, scale = IN_CENTIMETERS[unit]
         if abs(value) <= LEAST or abs(value) / scale >= LEAST_IN_CENTIMETERS:
@@ -249,11 +248,6 @@ def typeset(text: str) -> str:
 def statusOf(value: float) -> str:
     """Return "undefined" for NaN, "infinite" for infinity of either sign, and else "ok"."""
     return "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
-
-
-def infiniteText(value: float) -> str:
-    """Return an infinite value as text."""
-    return "-inf" if value < 0 else "inf"
 
 
 def measure(pair: Pair, asked: Asked) -> Measurement:

@@ -12,7 +12,7 @@ from ..base.texts import oneLine
 from ..case.comparison import identityOf
 from ..conventions import known
 from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
-from ..metrics.measurement import infiniteText, statusOf
+from ..metrics.measurement import statusOf
 from ..model.naming import pairTitle
 from ..model.structures import Pairing
 from .resulttables import IDENTITY, heading
@@ -127,7 +127,7 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
 def referenceText(number: Reported) -> str:
     """Return the reference value in readable form."""
     if not math.isfinite(number.reference):
-        return "undefined" if math.isnan(number.reference) else infiniteText(number.reference)
+        return "undefined" if math.isnan(number.reference) else f"{number.reference:.0f}"
     return f"{number.reference:.2f} mm" if number.better == "lower" else f"{number.reference:.3f}"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..base.markup import Markup, fill, join
-from ..metrics.measurement import IN_CENTIMETERS, decimalsOf, infiniteText, roundText, statusOf, typeset, withUnit
+from ..metrics.measurement import IN_CENTIMETERS, decimalsOf, roundText, typeset, withUnit
 
 
 class Column(NamedTuple):
@@ -46,8 +46,8 @@ class Column(NamedTuple):
             return value.text()
         if isinstance(value, int):
             return str(value)
-        if (status := statusOf(value)) != "ok":
-            return infiniteText(value) if status == "infinite" else status
+        if math.isnan(value):
+            return "undefined"
         return withUnit(value, self.unit) if self.digits is None else roundText(value, self.digits)
 
     def texts(self, values: Sequence[Any]) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from ...base.plain import toPlain
 from ...base.texts import commaSeparated, shortest
 from ...geometry.masks import Mask
-from ...metrics.measurement import Measurement, fixDecimals, infiniteText, withUnit
+from ...metrics.measurement import Measurement, fixDecimals, withUnit
 from ...metrics.registry import findMetric
 from ...model.structure import Structure
 from ...settings.settings import Settings
@@ -221,7 +221,7 @@ def _agreement(found: ObservedStructure) -> str:
         if key in found.pairs.keys:
             one, mean = found.pairs.any(key), found.pairs.spread(key, found.members).mean
             if not math.isnan(mean):
-                told.append(f"{key} {withUnit(mean, one.unit) if math.isfinite(mean) else infiniteText(mean)}")
+                told.append(f"{key} {withUnit(mean, one.unit)}")
     if not told:
         index = found.agreement["ConformityIndex"]
         return (
