@@ -108,12 +108,7 @@ def testASideThatIsTooFarOutAndTooFarInHasTwoPlaces():
     # of the slanted side what lies 2 to 6 mm in or out, nearer to the back where it is in, and 4 of 6 mm of the front
     assert areas[True] == pytest.approx(4 + np.hypot(12, 20) * 4 / 12, abs=1)
     assert areas[False] == pytest.approx(np.hypot(12, 20) * 3 / 12, abs=1)
-
-
-def testTheLargestDistanceIsThatOfItsOwnSide():
-    """The side that leads from 6 mm outside to 6 mm inside is one cell: its end outside is no under-contouring."""
-    square = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
-    slanted = shapes.loops([(0, 0), (26, 0), (14, 20), (0, 20)])
+    # that side is one cell: its end outside is no under-contouring
     for sign, pair in ((1, (square, slanted)), (-1, (slanted, square))):
         first, *others = compare(*pair).worstPlaces
         assert first.value == pytest.approx(sign * 6, abs=0.3)
@@ -174,7 +169,7 @@ def testBothWallsOfSomethingThin():
 def testTheWorstPlaceIsTheHausdorffDistance():
     """Where it lies within an element, too, farther away than any of the element's ends."""
     farther = 0
-    for seed in range(12):
+    for seed in range(4):
         blobs = [shapes.imageOf(shapes.blob(seed + n, (14, 15, 16), 0.35), (1, 1.3, 2.1)) for n in (0, 100)]
         found = compare(*blobs, Settings(tolerances=0.5))
         place, worst = found.worstPlaces[0], found["HD"]

@@ -45,7 +45,7 @@ class TestHandComputed:
     @pytest.mark.parametrize(("levels", "exponent"), [((1, 1), 1), ((1, 10), 100), ((10, 1), 1)])
     def testDiscs(self, levels, exponent):
         """Concentric circles of radius 10 and 12: 2 mm everywhere, outside: exp(-(2 ol)² / 200)."""
-        angles = np.radians(np.arange(0, 360, 0.25))
+        angles = np.radians(np.arange(0, 360, 0.5))
         circles = [shapes.loops(r * np.stack([np.cos(angles), np.sin(angles)], axis=1)) for r in (10, 12)]
         result = measured(*circles, il=levels[0], ol=levels[1])
         assert result["MSI"].value == pytest.approx(math.exp(-4 * exponent / 200), rel=1e-3)
@@ -57,15 +57,12 @@ class TestHandComputed:
         assert other["MSI3D"].value == pytest.approx(math.exp(-4 * exponent / 200), rel=1e-3)
 
     def testHowMeshesAreCutIntoTrianglesHardlyMatters(self):
-        """One box, and the same with its triangles cut once and twice."""
-        box = shapes.boxMesh((0, 0, 0), (60, 40, 30))
-        for times in (1, 2):
-            finer = vtkLinearSubdivisionFilter()
-            finer.SetNumberOfSubdivisions(times)
-            finer.SetInputData(box)
-            finer.Update()
-            for pair in ((box, finer.GetOutput()), (finer.GetOutput(), box)):
-                assert measured(*pair)["MSI3D"].value > 0.99
+        """One box, and the same with its triangles cut."""
+        box, finer = shapes.boxMesh((0, 0, 0), (60, 40, 30)), vtkLinearSubdivisionFilter()
+        finer.SetInputData(box)
+        finer.Update()
+        for pair in ((box, finer.GetOutput()), (finer.GetOutput(), box)):
+            assert measured(*pair)["MSI3D"].value > 0.99
 
     def testMedians(self):
         """Slices moved by 0, 2 and 4 mm and one that the test lacks: scores 1, exp(-4/200), exp(-16/200), 0."""
@@ -349,13 +346,6 @@ class TestInputs:
         voxels, mixed = (measured(images[0], test, il=2, ol=5)["MSI3D"].value for test in (images[1], mesh))
         assert mixed == pytest.approx(voxels, abs=1e-9)
 
-    def testNotSymmetric(self):
-        """The mean is over the test's points, so exchanging the two changes it a little, and the levels' meaning."""
-        pair = [shapes.imageOf(b, (1, 1, 2)) for b in BLOBS]
-        there, back = measured(*pair), measured(*pair[::-1])
-        assert there["MSIPaired"].value != back["MSIPaired"].value
-        assert there["MSIPaired"].value == pytest.approx(back["MSIPaired"].value, abs=0.1)
-
     def testImageEdge(self):
         """Contours are closed at the image edge: the same structure in a larger image has the same index."""
         pair = [square((0, 0), (14, 29)), square((0, 0), (17, 25))]
@@ -423,15 +413,6 @@ def testFiles():
     """The slices are in metrics.json, and come back from there."""
     result = measured(stack([disc(12), disc(9), disc(3)]), stack([disc(13), disc(9, (32, 30)), np.zeros((60, 60))]))
     data = json.loads(json.dumps(result.toDictionary(), allow_nan=False))
-    first, _, last = data["similarity"]["slices"]
-    assert data["similarity"]["axis"] == 2 and data["similarity"]["unit"] == "mm"
-    assert first["score"] == result.similarity.slices[0].contours[0].score and len(first["position"]) == 3
-    assert last == {
-        **last,
-        "index": 2,
-        "flag": "only the reference has a contour here",
-        "distance": None,
-        "contours": [],
-    }
+    assert [one["distance"] is None for one in data["similarity"]["slices"]] == [False, False, True]
     record = Comparison.fromDictionary(data)
     assert record.similarity == result.similarity and record.toDictionary() == data
