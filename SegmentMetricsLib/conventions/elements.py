@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..geometry.cellcases import caseTriangles, cellCodes
+from ..geometry.cellcases import cases, cellCodes
 from .rules import Sample
 from .toolmasks import Sampling
 
@@ -159,13 +159,10 @@ def cornerSizes(spacing: np.ndarray, flatAxis: int | None) -> np.ndarray:
 
 @lru_cache(maxsize=8)
 def _areas(spacing: tuple[float, float, float]) -> np.ndarray:
-    triangles, cases = caseTriangles()
+    triangles, numbers, counts, _ = cases()
     placed = triangles * spacing[::-1]
     areas = np.linalg.norm(np.cross(placed[:, 1] - placed[:, 0], placed[:, 2] - placed[:, 0]), axis=1) / 2
-    # the last triangle of a case is repeated to fill the row
-    first = np.ones(cases.shape, bool)
-    first[:, 1:] = np.diff(cases, axis=1) != 0
-    sizes = np.where(first & (cases >= 0), areas[cases], 0).sum(axis=1)
+    sizes = np.where(np.arange(5) < counts[:, None], areas[numbers], 0).sum(axis=1)
     inside = np.array([code.bit_count() for code in range(256)])
     return np.where(inside <= 4, sizes, sizes[::-1])
 

@@ -6,59 +6,31 @@ from typing import cast
 
 import numpy as np
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
+from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError
 from ..base.progress import chunks
 from . import arrangement
+from .crosssections import ofVoxels
 from .masks import Mask
 from .ranges import levelsOf
-from .surfaces import Surface
+from .surfaces import Surface, mergePoints
 
 # Points of a contour may leave its plane by this fraction of the contour's extent (files store single precision).
 PLANARITY_TOLERANCE = 1e-4
 
 
-def fromMask(mask: Mask, image: vtkImageData) -> Surface:
-    """Return the unsmoothed contours of a planar mask: discrete flying edges between pixel centers, in LPS mm.
-
-    image: the mask as a VTK image, padded by one pixel.
-    """
-    from vtkmodules.vtkFiltersGeneral import vtkDiscreteFlyingEdges2D
-
-    axis = cast(int, mask.grid.flatAxis)
-    kept = [a for a in range(3) if a != axis]
-    # the filter requires an image in the plane of the first two axes
-    image.SetDimensions([image.GetDimensions()[a] for a in kept] + [1])
-    image.SetOrigin(-1.0, -1.0, 0.0)
-    flyingEdges = vtkDiscreteFlyingEdges2D()
-    flyingEdges.SetInputData(image)
-    flyingEdges.SetValue(0, 1)
-    flyingEdges.ComputeScalarsOff()
-    flyingEdges.Update()
-    output = flyingEdges.GetOutput()
-    index = np.zeros((output.GetNumberOfPoints(), 3))
-    index[:, kept] = vtk_to_numpy(output.GetPoints().GetData())[:, :2]
-    points = mask.grid.toWorld(index + mask.offset)
-    u, v = mask.grid.axes[:, kept].T
+def fromMask(mask: Mask) -> Surface:
+    """Return the unsmoothed contours of a planar mask, half-way between pixel centers, in LPS mm."""
+    sections = ofVoxels(mask, cast(int, mask.grid.flatAxis))
+    u, v = sections.grid.axes[:, :2].T
     normal = np.cross(u, v)
-    cells = segments(output)
-    inward = insideOnTheLeft(mask.voxels.squeeze(2 - axis), index[:, kept], cells)
-    return Surface(points, np.where(inward[:, None], cells, cells[:, ::-1]), normal / np.linalg.norm(normal), mask=mask)
-
-
-def insideOnTheLeft(pixels: np.ndarray, index: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Return whether the mask is on the left of segments (m, 2) between points (n, 2) of its contours.
-
-    pixels: the mask [v, u]. index: u and v of the points, each half-way between a pixel inside and one outside; the
-    inside pixel next to the start of a segment decides.
-    """
-    start, end = index[cells[:, 0]], index[cells[:, 1]]
-    before, behind = np.floor(start).astype(int), np.ceil(start).astype(int)
-    padded = np.pad(pixels, 1)
-    inside = np.where((padded[before[:, 1] + 1, before[:, 0] + 1] != 0)[:, None], before, behind)
-    step, way = end - start, inside - start
-    return step[:, 0] * way[:, 1] > step[:, 1] * way[:, 0]
+    order = np.lexsort(sections.start.T)  # row by row, wherever a contour begins
+    index, cells = sections.start[order], np.argsort(order)[np.stack([sections.starts, sections.ends], axis=1)]
+    x, y = index[cells].sum(axis=1).T / 2
+    cells = cells[np.lexsort([x, np.floor(y)])]
+    points = sections.grid.toWorld(np.insert(index, 2, 0, axis=1))
+    return Surface(points, cells, normal / np.linalg.norm(normal), mask=mask)
 
 
 def fromPolyData(polyData: vtkPolyData) -> Surface:
@@ -68,18 +40,10 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     contours that repeat another count once. Such repairs are listed in `repairs`. Raises InputError if the lines are
     open, do not lie in one plane or enclose nothing.
     """
-    from vtkmodules.vtkFiltersCore import vtkCleanPolyData
-
     bare = vtkPolyData()
     bare.SetPoints(polyData.GetPoints())
     bare.SetLines(polyData.GetLines())
-    clean = vtkCleanPolyData()
-    clean.SetInputData(bare)
-    clean.SetTolerance(0.0)
-    clean.ConvertLinesToPointsOff()
-    clean.SetOutputPointsPrecision(1)
-    clean.Update()
-    output = clean.GetOutput()
+    output = mergePoints(bare)
     points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
     ends = np.cumsum(np.diff(vtk_to_numpy(output.GetLines().GetOffsetsArray())) - 1)
     loops = [loop[loop[:, 0] != loop[:, 1]] for loop in np.split(segments(output), ends[:-1])]

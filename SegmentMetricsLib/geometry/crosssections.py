@@ -9,7 +9,6 @@ slices, along the two axes of the grid that lie in the slices.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -45,32 +44,6 @@ class CrossSections:
     @property
     def isEmpty(self) -> bool:
         return len(self.slices) == 0
-
-    @cached_property
-    def following(self) -> np.ndarray:
-        """(m,) number of the segment that continues each; of several that start at one place, each is used once."""
-        order = np.argsort(self.starts, kind="stable")
-        return order[np.argsort(np.argsort(self.ends, kind="stable"), kind="stable")]
-
-    def contains(self, positions: np.ndarray, slices: np.ndarray) -> np.ndarray:
-        """Return whether i and j (n, 2) in slices (n,) lie inside, by the even-odd rule."""
-        low, high = (end(self.start[:, 1], self.end[:, 1]) for end in (np.minimum, np.maximum))
-        # segments are found by rows of pixels, each of which contains few
-        floor = np.floor(min(low.min(initial=0), positions[:, 1].min(initial=0)))
-        stride = int(max(high.max(initial=0), positions[:, 1].max(initial=0)) - floor) + 2
-        number, row = levelsOf((low - floor).astype(np.int64), (high - floor).astype(np.int64) + 1)
-        rows = self.slices[number] * stride + row
-        order = np.argsort(rows, kind="stable")
-        number, rows = number[order], rows[order]
-        asked = np.asarray(slices, np.int64) * stride + (positions[:, 1] - floor).astype(np.int64)
-        point, entry = levelsOf(*(np.searchsorted(rows, asked, side=side) for side in ("left", "right")))
-        segment = number[entry]
-        x, y = positions[point].T
-        (x0, y0), (x1, y1) = self.start[segment].T, self.end[segment].T
-        isBeside = (y0 <= y) != (y1 <= y)
-        along = (y - y0) / np.where(isBeside, y1 - y0, 1.0)
-        crossed = point[isBeside & (x < x0 + along * (x1 - x0))]
-        return np.bincount(crossed, minlength=len(positions)) % 2 == 1
 
 
 def cut(surface: Surface, grid: Grid, within: tuple[int, int] | None = None) -> CrossSections:
@@ -179,6 +152,15 @@ def trace(mask: Mask, axis: int, joined: bool) -> tuple[np.ndarray, np.ndarray, 
     pixels = np.stack([column, row], axis=1) - 1 + mask.low[kept]
     outward = np.array([(1, 0), (0, 1), (-1, 0), (0, -1)])[direction]
     return pixels, outward, slices + mask.low[axis], starts
+
+
+def follow(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return the number (m,) of the segment that continues each, from the numbers (m,) of the places at their ends.
+
+    Of several segments that start at one place, each continues one.
+    """
+    order = np.argsort(starts, kind="stable")
+    return order[np.argsort(np.argsort(ends, kind="stable"), kind="stable")]
 
 
 def cycles(after: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

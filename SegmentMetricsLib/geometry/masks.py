@@ -349,9 +349,7 @@ def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
         labels[isLabeled] = numbers + 1
     count = int(labels.max()) + 1
     low, high = np.full((3, count), max(labels.shape)), np.full((3, count), -1)
-    for chosen in _blocksOf(labels):
-        number, *ends = _runs(labels[chosen])
-        ends[0] += chosen.start
+    for number, *ends in runsOf(labels):
         # of a run, only the ends along the rows differ
         for axis, (start, end) in enumerate(zip(ends[:3], [*ends[:2], ends[3]], strict=True)):
             np.minimum.at(low[axis], number, start)
@@ -361,23 +359,24 @@ def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
     return boxes if values is None else {int(values[number - 1]): box for number, box in boxes.items()}
 
 
-def _runs(labels: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the runs (n,) of equal labels but 0 along the rows of an array [k, j, i] of non-negative integers.
+def runsOf(labels: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+    """Yield the runs (n,) of equal labels but 0 along the rows of an array [k, j, i] of non-negative integers.
 
-    They are given by their label, slice k, row j, first voxel i and last voxel i.
+    They are given in order by their label, slice k, row j, first voxel i and last voxel i, some slices at a time.
     """
     _, height, width = labels.shape
-    rows = labels.reshape(-1, width)
-    filled = np.flatnonzero(rows.max(axis=1))
-    rows = rows[filled]
-    isStart = np.ones(rows.shape, bool)
-    np.not_equal(rows[:, 1:], rows[:, :-1], out=isStart[:, 1:])
-    starts = np.flatnonzero(isStart)
-    found, ends = rows.ravel().take(starts), np.append(starts[1:], rows.size) - 1
-    isLabeled = np.flatnonzero(found)
-    row, first = np.divmod(starts.take(isLabeled), width)
-    k, j = np.divmod(filled.take(row), height)
-    return found.take(isLabeled).astype(np.intp), k, j, first, ends.take(isLabeled) - row * width
+    for chosen in _blocksOf(labels):
+        rows = labels[chosen].reshape(-1, width)
+        filled = np.flatnonzero(rows.max(axis=1))
+        rows = rows[filled]
+        isStart = np.ones(rows.shape, bool)
+        np.not_equal(rows[:, 1:], rows[:, :-1], out=isStart[:, 1:])
+        starts = np.flatnonzero(isStart)
+        found, ends = rows.ravel().take(starts), np.append(starts[1:], rows.size) - 1
+        isLabeled = np.flatnonzero(found)
+        row, first = np.divmod(starts.take(isLabeled), width)
+        k, j = np.divmod(filled.take(row), height)
+        yield found.take(isLabeled).astype(np.intp), k + chosen.start, j, first, ends.take(isLabeled) - row * width
 
 
 def _inBox(labels: np.ndarray, label: int, box: Box, grid: Grid, start=(0, 0, 0)) -> Mask:

@@ -17,7 +17,7 @@ from . import cellcases, contours, orientation
 from .caps import haveArea, withoutCaps
 from .grids import requireScale
 from .masks import Mask
-from .surfaces import PIECES, Surface, doublePoints, empty, longestSides, triangleIndices
+from .surfaces import PIECES, Surface, doublePoints, empty, longestSides, mergePoints, triangleIndices
 from .triangles import uniqueSides
 
 # As a fraction of a mesh's extent: points closer to each other than this are merged if edges are open otherwise.
@@ -38,7 +38,7 @@ def fromMask(mask: Mask) -> Surface:
     """
     if mask.isEmpty:
         return empty(2 if mask.grid.planar else 3)
-    return contours.fromMask(mask, paddedImage(mask)) if mask.grid.planar else MaskSurface(mask)
+    return contours.fromMask(mask) if mask.grid.planar else MaskSurface(mask)
 
 
 class MaskSurface(Surface):
@@ -144,29 +144,22 @@ def cleanTriangles(polyData: vtkPolyData, reach: float = 0.0) -> vtkPolyData:
 
     reach: mm within which points count as equal.
     """
-    from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
+    from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 
     triangles = vtkTriangleFilter()
     triangles.SetInputData(polyData)
     triangles.PassVertsOff()
     triangles.PassLinesOff()
-    clean = vtkCleanPolyData()
-    clean.SetInputConnection(triangles.GetOutputPort())
-    clean.ToleranceIsAbsoluteOn()
-    clean.SetAbsoluteTolerance(reach)
-    clean.ConvertPolysToLinesOff()
-    clean.ConvertLinesToPointsOff()
-    clean.SetOutputPointsPrecision(1)
-    clean.Update()
-    return clean.GetOutput()
+    triangles.Update()
+    return mergePoints(triangles.GetOutput(), reach)
 
 
 def paddedImage(mask: Mask) -> vtkImageData:
     """Return a mask padded by one voxel as a VTK image whose points are voxel indices from the mask's offset."""
-    padded = np.pad(mask.voxels, [(0, 0) if mask.grid.flatAxis == 2 - axis else (1, 1) for axis in range(3)])
+    padded = np.pad(mask.voxels, 1)
     image = vtkImageData()
     image.SetDimensions(padded.shape[::-1])
-    image.SetOrigin([0.0 if mask.grid.flatAxis == axis else -1.0 for axis in range(3)])
+    image.SetOrigin(-1.0, -1.0, -1.0)
     scalars = numpy_to_vtk(padded.ravel(), deep=True)
     scalars.SetName("Mask")
     image.GetPointData().SetScalars(scalars)

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..base.progress import chunks
-from .masks import Mask
+from .masks import Mask, runsOf
 from .ranges import levelsOf
 
-# Slices processed at a time, so that temporary arrays are small compared to the mask.
-SLICES = 16
 # Of the neighbors of a voxel that belong to one part with it: how many coordinates of the step to them may differ.
 COORDINATES = {6: 1, 18: 2, 26: 3}
 # Steps to later rows, as rows and slices, and in how many of these two coordinates they differ.
@@ -75,18 +72,10 @@ def _strides(mask: Mask) -> tuple[int, int]:
 
 def _runs(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     """Return the first and the last place (r,) of every run of voxels along i, counted with gaps."""
-    slices, rows, _columns = mask.voxels.shape
     width, depth = _strides(mask)
-    found = []
-    for chosen in chunks(slices, SLICES):
-        some = mask.voxels[chosen]
-        gapped = np.zeros((len(some), depth, width), np.uint8)
-        gapped[:, :rows, 1:-1] = some
-        flat = gapped.ravel()
-        # where a run of voxels starts, and where the gap after it starts
-        found.append(np.flatnonzero(flat[1:] != flat[:-1]) + (1 + chosen.start * depth * width))
-    changes = np.concatenate(found)
-    return changes[::2], changes[1::2] - 1
+    _, k, j, first, last = np.concatenate([np.stack(runs) for runs in runsOf(mask.voxels)], axis=1)
+    starts = (k * depth + j) * width + 1
+    return starts + first, starts + last
 
 
 def _labeledRuns(mask: Mask, connectivity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from ..base.progress import checkpoint
-from .crosssections import CrossSections, cycles, trace
+from .crosssections import CrossSections, cycles, follow, trace
 from .grids import Grid, roundIndex
 from .masks import Mask
 from .surfaces import Surface
@@ -147,16 +147,13 @@ def chains(mask: Mask, planes: Planes) -> dict[int, list[Chain]]:
     Pixels that share a corner are connected. Holes are left out.
     """
     pixels, outward, slices, starts = trace(mask, planes.axis, joined=True)
-    # the same contours twice: those between the pixels show which are holes
-    between, through = (_bySlice(p, slices, starts, planes) for p in (pixels + outward / 2, pixels.astype(float)))
-    return {
-        index: [
-            Chain(_withoutRepeats(chain.points))
-            for chain, edge in zip(through[index], between[index], strict=True)
-            if not edge.isHole
-        ]
-        for index in through
-    }
+    found: dict[int, list[Chain]] = {}
+    loops = (np.split(places @ planes.scale.T, starts[1:]) for places in (pixels.astype(float), pixels + outward / 2))
+    for through, between, index in zip(*loops, slices[starts].tolist(), strict=True):
+        ofSlice = found.setdefault(index, [])
+        if not Contour(between).isHole:  # which the contour between the pixels shows
+            ofSlice.append(Chain(_withoutRepeats(through)))
+    return found
 
 
 def _withoutRepeats(points: np.ndarray) -> np.ndarray:
@@ -165,22 +162,11 @@ def _withoutRepeats(points: np.ndarray) -> np.ndarray:
     return points[kept] if kept.any() else points[:1]
 
 
-def _bySlice(positions: np.ndarray, slices: np.ndarray, starts: np.ndarray, planes: Planes) -> dict[int, list[Contour]]:
-    found: dict[int, list[Contour]] = {}
-    loops = np.split(positions @ planes.scale.T, starts[1:])
-    for points, index in zip(loops, slices[starts].tolist(), strict=True):
-        found.setdefault(index, []).append(Contour(points))
-    return found
-
-
 def ofSurface(surface: Surface, planes: Planes) -> dict[int, list[Contour]]:
     """Return the contours of a surface in the one slice of a planar grid, which lies in their plane."""
     points = planes.grid.toIndex(surface.points)[:, planes.kept] @ planes.scale.T
     start, end = surface.cells.T
-    # if several lines start at a point, each is followed once
-    order = np.argsort(start, kind="stable")
-    used = np.argsort(np.argsort(end, kind="stable"), kind="stable")
-    numbers, starts = cycles(order[used])
+    numbers, starts = cycles(follow(start, end))
     loops = np.split(points[start[numbers]], starts[1:])
     contours = [Contour(loop) for loop in loops]
     if np.linalg.det(np.column_stack([planes.grid.axes[:, planes.kept], cast(np.ndarray, surface.normal)])) < 0:
@@ -192,7 +178,7 @@ def ofSections(sections: CrossSections, planes: Planes) -> dict[int, list[Contou
     """Return the contours of cross-sections with the slices of the planes' grid, by slice index."""
     if sections.isEmpty:
         return {}
-    numbers, starts = cycles(sections.following)
+    numbers, starts = cycles(follow(sections.starts, sections.ends))
     loops = np.split(roundIndex(sections.start)[numbers], starts[1:])
     found: dict[int, list[Contour]] = {}
     for points, index in zip(loops, sections.slices[numbers[starts]].tolist(), strict=True):

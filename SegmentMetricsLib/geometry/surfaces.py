@@ -211,6 +211,21 @@ def doublePoints(points: np.ndarray) -> vtkPoints:
     return result
 
 
+def mergePoints(polyData: vtkPolyData, reach: float = 0.0) -> vtkPolyData:
+    """Return a polydata in double precision with equal points merged. reach: mm within which points count as equal."""
+    from vtkmodules.vtkFiltersCore import vtkCleanPolyData
+
+    clean = vtkCleanPolyData()
+    clean.SetInputData(polyData)
+    clean.ToleranceIsAbsoluteOn()
+    clean.SetAbsoluteTolerance(reach)
+    clean.ConvertPolysToLinesOff()
+    clean.ConvertLinesToPointsOff()
+    clean.SetOutputPointsPrecision(1)
+    clean.Update()
+    return clean.GetOutput()
+
+
 def triangleIndices(polyData: vtkPolyData) -> np.ndarray:
     """Return the (m, 3) point indices of a polydata of triangles."""
     if polyData.GetNumberOfPolys() == 0:

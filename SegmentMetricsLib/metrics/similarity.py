@@ -423,11 +423,7 @@ def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]
     contours = slicecontours.ofSections(sections, planes)
     if not contours:
         raise Undefined(f"no slice of the image goes through the {('reference', 'test')[which]}")
-
-    def inside(positions: np.ndarray, index: int) -> np.ndarray:
-        return sections.contains(np.linalg.solve(planes.scale, positions.T).T, np.full(len(positions), index))
-
-    return contours, inside
+    return contours, insidePolygons(contours)
 
 
 def noteOnSlices(fate: str, sliceSimilarity: Similarity) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from ...base.parallel import eachSideBySide
 from ...base.progress import chunks
 from ...distances.lattice import CellTables, Lattice, cellsWithin, cellTables
-from ...geometry.cellcases import Positions, caseTriangles, ofCases
+from ...geometry.cellcases import Positions, cases, ofCases
 from ...geometry.slabs import Slab, alignedAxis
 from ...geometry.triangles import TriangleSet
 from .sizes import Bands
@@ -98,7 +98,7 @@ class BandTables:
         steps = tables.steps[tables.bounds < tolerance]
         # (n, 256, count / 8) bytes: the positions closer than the tolerance to a case one step away
         within = np.empty((len(steps), 256, self.count // 8), np.uint8)
-        pieces = TriangleSet(caseTriangles()[0] * tables.spacing)
+        pieces = TriangleSet(cases().triangles * tables.spacing)
         for step, table in zip(steps, within, strict=True):
             # the triangles stay where they are: the points move the other way
             away = tables.distancesTo(pieces, tables.points - step * tables.spacing)
