@@ -87,32 +87,17 @@ def distribution(comparison: Comparison) -> Markup:
     y = Axis([0.0, *heights], f"share of both contours ({'% per mm' if shown.isSplit else '%'})", bottom, TOP)
     bars = []
     for center, low, high, height, share in zip(shown.centers, edges, edges[1:], heights, shown.shares, strict=False):
-        isWithin = isJudged and abs(center) <= tolerance
-        bar = (
-            '<rect x="$x" y="$y" width="$width" height="$height" fill="$color"><title>$low to $high mm: $share %'
-            "</title></rect>"
-        )
-        bars.append(
-            fill(
-                bar,
-                x=x.at(low),
-                y=y.at(height),
-                width=round(x.at(high) - x.at(low), 1),
-                height=round(y.at(0) - y.at(height), 1),
-                color=WITHIN if isWithin else OUTSIDE if center > 0 else INSIDE,
-                low=roundText(low, 2),
-                high=roundText(high, 2),
-                share=roundText(float(share), 2),
-            )
-        )
+        color = WITHIN if isJudged and abs(center) <= tolerance else OUTSIDE if center > 0 else INSIDE
+        told = f"{roundText(low, 2)} to {roundText(high, 2)} mm: {roundText(float(share), 2)} %"
+        left, top = x.at(low), y.at(height)
+        size = f'width="{round(x.at(high) - left, 1)}" height="{round(y.at(0) - top, 1)}"'
+        bars.append(Markup(f'<rect x="{left}" y="{top}" {size} fill="{color}"><title>{told}</title></rect>'))
     lines = [] if tolerance is None else [tolerance, -tolerance] if signed else [tolerance]
-    limit = '<path class="limit" d="M$x ${top}V$bottom"/>'
-    marks = [fill(limit, x=x.at(line), top=TOP, bottom=bottom) for line in lines]
+    marks = [Markup(f'<path class="limit" d="M{x.at(line)} {TOP}V{bottom}"/>') for line in lines]
     # outside the tolerance, where bars are low
     for line in lines[-1:]:
         note, side = f"τ = {shortest(abs(line))} mm", "end" if line < 0 else "start"
-        place = {"x": x.at(line) + math.copysign(4, line), "y": TOP + 8}
-        marks.append(fill('<text class="$side" x="$x" y="$y">$note</text>', side=side, note=note, **place))
+        marks.append(_write(side, x.at(line) + math.copysign(4, line), TOP + 8, note))
     return _chart("Distribution of the distances", (_frame(x, [y], bottom), *bars, *marks))
 
 
@@ -237,9 +222,7 @@ def boxes(groups: Mapping[str, Sequence[Boxed]], title: str, unit: str, isLowerB
             box = _box(one, x, unit, isLowerBetter)
             rows.append(fill(row, n=n, width=WIDTH, color=one.color, title=told, box=box))
         drawn.append(fill(group, n=number, name=groupName, rows=join(rows)))
-    numbers = join(
-        fill('<text class="middle" x="$x" y="13">$text</text>', x=x.at(tick), text=_number(tick)) for tick in x.ticks()
-    )
+    numbers = join(_write("middle", x.at(tick), 13, _number(tick)) for tick in x.ticks())
     axis = '<svg class="flat" viewBox="0 0 $width 32">$numbers<text x="$start" y="28">$title</text></svg>'
     isCut = any(not x.low <= value <= x.high for value in values)
     return fill(
@@ -254,15 +237,14 @@ def boxes(groups: Mapping[str, Sequence[Boxed]], title: str, unit: str, isLowerB
 def _box(boxed: Boxed, x: Axis, unit: str, isLowerBetter: bool) -> Markup:
     """Return one box with its whiskers, all values as points, and what lies beyond the axis."""
     grid = "".join(f"M{x.at(tick)} 0v24" for tick in x.ticks())
-    parts = [fill('<path class="grid" d="$grid"/>', grid=grid)]
+    parts = [Markup(f'<path class="grid" d="{grid}"/>')]
     if boxed.sides is not None:
         low, q1, median, q3, high = (x.at(min(max(side, x.low), x.high)) for side in boxed.sides)
-        box = '<path class="line" d="M$low 12H$high"/><rect class="box" x="$q1" y="4" width="$wide" height="16"/>'
-        box += '<path class="median" d="M$median 4v16"/>'
-        parts.append(fill(box, low=low, high=high, q1=q1, wide=f"{max(q3 - q1, 1):.4g}", median=median))
+        box = f'<rect class="box" x="{q1}" y="4" width="{max(q3 - q1, 1):.4g}" height="16"/>'
+        parts.append(Markup(f'<path class="line" d="M{low} 12H{high}"/>{box}<path class="median" d="M{median} 4v16"/>'))
     inside = [(n, value) for n, value in enumerate(boxed.values) if x.low <= value <= x.high]
     dots = "".join(f"M{x.at(value)} {7 + n * 7 % 11}h0" for n, value in inside)
-    parts.append(fill('<path class="dots" d="$dots"/>', dots=dots))
+    parts.append(Markup(f'<path class="dots" d="{dots}"/>'))
     if beyond := [value for value in boxed.values if not x.low <= value <= x.high]:
         worst = max(beyond) if isLowerBetter else min(beyond)
         text = ("∞" if worst > 0 else "-∞") if math.isinf(worst) else fixDecimals(worst, unit)
@@ -281,20 +263,22 @@ def _frame(x: Axis, axes: Iterable[Axis], bottom: float) -> Markup:
     """Return grid lines, the numbers at them, and the titles of axes."""
     parts = []
     for value in x.ticks():
-        words = {"x": x.at(value), "y": bottom + 14, "text": _number(value)}
-        parts.append(fill('<text class="middle" x="$x" y="$y">$text</text>', **words))
+        parts.append(_write("middle", x.at(value), bottom + 14, _number(value)))
     for axis in axes:
         for value in axis.ticks():
             y = axis.at(value)
-            words = {"y": y, "left": LEFT, "right": x.end, "before": LEFT - 5, "base": y + 4, "text": _number(value)}
-            line = '<path class="grid" d="M$left ${y}H$right"/><text class="end" x="$before" y="$base">$text</text>'
-            parts.append(fill(line, **words))
+            parts.append(Markup(f'<path class="grid" d="M{LEFT} {y}H{x.end}"/>'))
+            parts.append(_write("end", LEFT - 5, y + 4, _number(value)))
         turned = '<text class="middle" transform="translate(12 $y) rotate(-90)">$text</text>'
         parts.append(fill(turned, y=(axis.start + axis.end) / 2, text=axis.title))
     for number, line in enumerate(x.title.split("<br>")):
-        words = {"x": (x.start + x.end) / 2, "y": bottom + 32 + 15 * number, "text": line}
-        parts.append(fill('<text class="middle" x="$x" y="$y">$text</text>', **words))
+        parts.append(_write("middle", (x.start + x.end) / 2, bottom + 32 + 15 * number, line))
     return join(parts)
+
+
+def _write(kind: str, x: float, y: float, text: str) -> Markup:
+    """Return a text that starts, ends or has its middle at x, and whose baseline is at y."""
+    return fill('<text class="$kind" x="$x" y="$y">$text</text>', kind=kind, x=x, y=y, text=text)
 
 
 def _number(value: float) -> str:

@@ -64,16 +64,12 @@ def gapsAndSpurs(record: Comparison) -> Markup:
 
 def _mark(event: str, x: float, y: float, radius: float, title: str = "") -> Markup:
     """Return a lesion: what is missed is an open circle, what is invented a square, all else a disk."""
-    told = fill("<title>$title</title>", title=title) if title else NOTHING
-    places = {name: f"{value:.1f}" for name, value in (("x", x), ("y", y), ("r", radius))}
+    told, color = f"<title>{title}</title>" if title else "", EVENTS[event]
     if event == "invented":
-        places = {"x": f"{x - radius:.1f}", "y": f"{y - radius:.1f}", "r": f"{2 * radius:.1f}"}
-        shape = '<rect class="lesion" x="$x" y="$y" width="$r" height="$r" fill="$color">$told</rect>'
-    elif event == "missed":
-        shape = '<circle class="lesion missed" cx="$x" cy="$y" r="$r" stroke="$color">$told</circle>'
-    else:
-        shape = '<circle class="lesion" cx="$x" cy="$y" r="$r" fill="$color">$told</circle>'
-    return fill(shape, color=EVENTS[event], told=told, **places)
+        place = f'x="{x - radius:.1f}" y="{y - radius:.1f}" width="{2 * radius:.1f}" height="{2 * radius:.1f}"'
+        return Markup(f'<rect class="lesion" {place} fill="{color}">{told}</rect>')
+    look = f'class="lesion missed" stroke="{color}"' if event == "missed" else f'class="lesion" fill="{color}"'
+    return Markup(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {look}>{told}</circle>')
 
 
 def _picture(found: Sequence[Lesion], view: Look) -> Markup:

@@ -266,11 +266,10 @@ def _mark(picture: Picture, window: Window) -> Markup:
     places = [np.zeros(2)] if picture.end is None else [np.zeros(2), picture.end]
     pixels = np.round(window.pixels(np.array(places)) + np.array([LEFT, TOP]), 1).tolist()
     (x, y), *ends = ([f"{n:g}" for n in place] for place in pixels)
-    mark = fill('<circle cx="$x" cy="$y" r="5"/>', x=x, y=y)
+    mark = f'<circle cx="{x}" cy="{y}" r="5"/>'
     for a, b in ends:
-        line = '<path d="M$x ${y}L$a $b"/><circle class="end" cx="$a" cy="$b" r="1.5"/>$mark'
-        mark = fill(line, x=x, y=y, a=a, b=b, mark=mark)
-    return fill('<g class="halo">$mark</g><g class="mark">$mark</g>', mark=mark)
+        mark = f'<path d="M{x} {y}L{a} {b}"/><circle class="end" cx="{a}" cy="{b}" r="1.5"/>{mark}'
+    return Markup(f'<g class="halo">{mark}</g><g class="mark">{mark}</g>')
 
 
 def letters(view: SliceView, size: tuple[int, int]) -> Markup:
@@ -278,23 +277,16 @@ def letters(view: SliceView, size: tuple[int, int]) -> Markup:
     across, down = size
     middle, height = LEFT + across / 2, TOP + down / 2
     places = [(LEFT / 2, height), (across + 1.5 * LEFT, height), (middle, TOP / 2), (middle, TOP + down + 12)]
-    return join(
-        fill('<text x="$x" y="$y">$letter</text>', x=f"{x:g}", y=f"{y + 4.5:g}", letter=letter)
-        for letter, (x, y) in zip(view.letters, places)
-    )
+    parts = (f'<text x="{x:g}" y="{y + 4.5:g}">{one}</text>' for one, (x, y) in zip(view.letters, places))
+    return Markup("".join(parts))
 
 
 def barOf(scale: float, down: int = DOWN) -> Markup:
     """Return the scale bar below a window as SVG. down: height of the window in pixels."""
     length, y = roundBelow(LONGEST_BAR / scale), TOP + down + 12
     width = round(length * scale, 1)
-    return fill(
-        '<path class="bar" d="$path"/><text class="scale" x="$x" y="$y">$length mm</text>',
-        path=f"M{LEFT + 1} {y - 4}v8m0-4h{width:g}m0-4v8",
-        x=f"{LEFT + width + 7:g}",
-        y=f"{y + 4.5:g}",
-        length=shortest(length),
-    )
+    text = f'<text class="scale" x="{LEFT + width + 7:g}" y="{y + 4.5:g}">{shortest(length)} mm</text>'
+    return Markup(f'<path class="bar" d="M{LEFT + 1} {y - 4}v8m0-4h{width:g}m0-4v8"/>{text}')
 
 
 def legend(largest: Largest, isImaged: bool = False) -> Markup:
@@ -305,16 +297,9 @@ def legend(largest: Largest, isImaged: bool = False) -> Markup:
         samples += [(fill(area, side=side), 16, f"only {side}") for side in REFERENCE_AND_TEST]
     if largest.isAny:
         samples.append((LARGEST, 28, f"largest distance, {roundText(largest.distance, 2)} mm"))
-    return join(
-        fill(
-            '<span><svg aria-hidden="true" width="$width" height="12" viewBox="0 0 $width 12">$drawing</svg> '
-            "$text</span> ",
-            width=width,
-            drawing=drawing,
-            text=text,
-        )
-        for drawing, width, text in samples
-    )
+    frame = '<svg aria-hidden="true" width="$width" height="12" viewBox="0 0 $width 12">$drawing</svg>'
+    told = (fill(f"<span>{frame} $text</span> ", width=wide, drawing=one, text=text) for one, wide, text in samples)
+    return join(told)
 
 
 def thumbnail(comparison: Comparison) -> dict | None:
