@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -90,7 +91,6 @@ class CohortFiles:
         self.isJudged = any(task.protocol is not None for task in tasks)
         self.offsets: dict[tuple[str, str], int] = {}
         self.roster = Roster()
-        self._tables: dict[str, TextIO] = {}
         folder.mkdir(parents=True, exist_ok=True)
         self._lock = _openLocked(folder / ".segment-metrics.lock")
         try:
@@ -99,15 +99,14 @@ class CohortFiles:
             self._unlock()
             raise
         self._records = (folder / RECORDS).open("ab")
-        self.rewriteTables()
+        # so that what is in the folder belongs together, however this run ends
+        self.writeTables()
 
     def __enter__(self) -> CohortFiles:
         return self
 
     def __exit__(self, *_) -> None:
         self._records.close()
-        for file in self._tables.values():
-            file.close()
         self._unlock()
 
     def _unlock(self) -> None:
@@ -127,7 +126,6 @@ class CohortFiles:
         self._records.write(json.dumps(outcome, allow_nan=False).encode() + b"\n")
         self._records.flush()
         self.roster.learn(outcome)
-        self.addRows(outcome)
 
     def outcomes(self) -> Iterator[dict]:
         """Yield all outcomes in the order of the cases, one at a time."""
@@ -137,10 +135,8 @@ class CohortFiles:
                     file.seek(self.offsets[key])
                     yield json.loads(file.readline())
 
-    def rewriteTables(self, others: Sequence[Mapping] = ()) -> None:
+    def writeTables(self, others: Sequence[Mapping] = ()) -> None:
         """Write the tables, in the order of the cases, and the schema. others: outcomes that are only in the tables."""
-        for file in self._tables.values():
-            file.close()
         headings: dict[str, list[str]] = {TABLE: [*self.identity, *self.columns]}
         if self.isJudged:
             headings[VERDICTS_FILE] = ["Case", "Method", *verdictwriting.HEADINGS]
@@ -149,20 +145,20 @@ class CohortFiles:
                 headings[name] = ["Case", "Method", STRUCTURE, *(one.key for one in listed)]
         for name in (VERDICTS_FILE, *LISTED):
             (self.folder / name).unlink(missing_ok=True)
-        self._names = CountedNames()
-        self._tables = {name: openTable(self.folder / name) for name in headings}
-        for name, heading in headings.items():
-            csv.writer(self._tables[name]).writerow(heading)
         columns = [Column(key, description=text, isText=True) for key, text in self.identity.items()]
         columns += self.columns.values()
         writeSchema(columns, self.folder / SCHEMA)
         lists = [name for name in LISTED if name in headings]
         tableschema.write(columns, self.convention, self.folder, lists)
-        for outcome in self.outcomes():
-            self.roster.learn(outcome)
-            self.addRows(outcome)
-        for other in others:
-            self.addRows(other)
+        names = CountedNames()
+        with ExitStack() as opened:
+            tables = {name: csv.writer(opened.enter_context(openTable(self.folder / name))) for name in headings}
+            for name, heading in headings.items():
+                tables[name].writerow(heading)
+            for outcome in itertools.chain(self.outcomes(), others):
+                for name, values in self._rows(outcome, names):
+                    if name in tables:
+                        tables[name].writerow(cells([outcome["case"], outcome["method"], *values]))
 
     def writeIndex(
         self, lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None, remarks: Sequence[str] = ()
@@ -207,6 +203,7 @@ class CohortFiles:
                     reports[isKept].add(_reportOf(outcome))
                     if isKept:
                         self.offsets[key] = new.tell()
+                        self.roster.learn(outcome)
                         new.write(line)
                 new.flush()
                 os.fsync(new.fileno())
@@ -251,23 +248,20 @@ class CohortFiles:
         isThere = name == Path(task.report).name and (self.folder / REPORTS / name).exists()
         return outcome["fingerprint"] == task.fingerprint and isThere
 
-    def addRows(self, outcome: Mapping) -> None:
-        """Write an outcome into the tables only, because its line is not a task or it is already recorded."""
-        start = {"Case": outcome["case"], "Method": outcome["method"]}
-        structures = {id(record): structure for record, structure, _ in self._names.of(outcome, self.roster)}
+    def _rows(self, outcome: Mapping, names: CountedNames) -> Iterator[tuple[str, list]]:
+        """Yield the rows of an outcome, each with its file and without case and method, which come first in all."""
+        structures = {id(record): structure for record, structure, _ in names.of(outcome, self.roster)}
         judged = outcome.get("protocol") or {"structures": []}
         verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
         missing = [record for record in outcome.get("missing", ()) if id(record) in structures]
         failures = outcome.get("failures", {})
         failed = notAmong(failures, (record["structure"] for record in missing))
-        rows = {name: csv.writer(file) for name, file in self._tables.items()}
 
-        def add(measured: Mapping[str, Any], **identity: str) -> None:
-            told = start | identity
-            rows[TABLE].writerow(cells([*map(told.get, self.identity), *map(measured.get, self.columns)]))
+        def row(measured: Mapping[str, Any], **identity: str) -> tuple[str, list]:
+            return TABLE, [*map(identity.get, list(self.identity)[2:]), *map(measured.get, self.columns)]
 
         if not (outcome["pairs"] or missing or failed):
-            add({}, Status=outcome["status"], Reason=outcome["reason"])
+            yield row({}, Status=outcome["status"], Reason=outcome["reason"])
         titles = {}
         for record in (*outcome["pairs"], *missing):
             structure = structures.get(id(record), record["structure"])
@@ -279,7 +273,7 @@ class CohortFiles:
             elif side:
                 status = "missing in both" if side == BOTH else f"missing in the {side}"
             reference, test = (record[name] for name in REFERENCE_AND_TEST)
-            add(
+            yield row(
                 {key: restore(key, given) for key, given in record["measurements"].items()},
                 Structure=structure,
                 Status=status,
@@ -293,19 +287,14 @@ class CohortFiles:
                 Alarms=inShort(record),
                 Convention=record.get("convention", ""),
             )
-            for name in rows.keys() & LISTED.keys():
-                rows[name].writerows(
-                    cells([*start.values(), structure, *row]) for row in listedRows(name, record) or ()
-                )
+            for name in LISTED:
+                yield from ((name, [structure, *listed]) for listed in listedRows(name, record) or ())
         for title in failed:
             name, joint, test = title.partition(PAIR_JOINT)
-            known, why = self._names.knownAs(name), failures[title]
-            add({}, Structure=known, Status=FAILED, Reason=why, Reference=name, Test=test if joint else title)
-        if self.isJudged:
-            for row in verdictwriting.rows(judged, lambda title: titles.get(title) or self._names.knownAs(title)):
-                rows[VERDICTS_FILE].writerow(cells([*start.values(), *row]))
-        for file in self._tables.values():
-            file.flush()
+            known, why = names.knownAs(name), failures[title]
+            yield row({}, Structure=known, Status=FAILED, Reason=why, Reference=name, Test=test if joint else title)
+        for verdict in verdictwriting.rows(judged, lambda title: titles.get(title) or names.knownAs(title)):
+            yield VERDICTS_FILE, verdict
 
 
 def columnsOf(tasks: Sequence[Task]) -> dict[str, Column]:

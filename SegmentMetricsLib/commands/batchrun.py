@@ -212,8 +212,6 @@ def carryOut(
     repeated = len(files.done)
     # lines that are not tasks, such as a second one of the same case, are only rows of the tables
     broken = [tasks.runCase(task) for task in plan.tasks if task.problem]
-    for outcome in broken:
-        files.addRows(outcome)
     waiting = [task for task in plan.tasks if not task.problem and task.key not in files.done]
     failed: dict[tuple[str, str], dict] = {}
     try:
@@ -228,7 +226,8 @@ def carryOut(
         done = f"done so far: {len(files.done)} of {pluralize(len(plan.tasks), 'case')}, kept in {plan.output}{os.sep}"
         print(oneLine(f"segment-metrics: {done}; run the same command again to go on from there"), file=sys.stderr)
         raise
-    files.rewriteTables(broken)
+    finally:
+        files.writeTables(broken)
     # in the order of the tasks, whichever was completed first
     failures = [*broken, *(failed[task.key] for task in waiting if task.key in failed)]
     given = len(plan.tasks)

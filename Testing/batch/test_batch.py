@@ -171,12 +171,6 @@ def testFailedCasesAreRows(study, inline, capsys):
     assert "3 of 10 cases compared." in out and err.count("segment-metrics: ") == 7
 
 
-def testNothingCouldBeRun(study, inline):
-    write("a,ref.nrrd,nowhere.nrrd", "b,ref.nrrd,nowhere.nrrd")
-    assert batch() == 2
-    assert [row["Status"] for row in table()] == ["failed", "failed"]
-
-
 @pytest.mark.parametrize(
     ("error", "reason"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,11 @@ import pytest
 import shapes
 import SimpleITK
 from batchruns import rowsOf
+from commandruns import run as run  # the fixture
 from reference import HEAD_AND_NECK, needsReference
 from tiers import rarely
 
-from SegmentMetricsLib import Settings, __main__, readStructures, stressTest
+from SegmentMetricsLib import Settings, readStructures, stressTest
 from SegmentMetricsLib.case import stress
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
@@ -130,8 +132,8 @@ def testContoursInASlice():
 @pytest.mark.parametrize("case", ["0522c0017", *rarely(("0522c0057", "TCGA-CV-5977"))])
 def testRealOrgans(case):
     """Reproduces what the source reports on organs at risk of patients, each beside a critical structure."""
-    names = dict.fromkeys((*ORGANS, *ORGANS.values()))
-    found = {name: readStructures(HEAD_AND_NECK / case / "oncologist" / f"{name}.nrrd")[0] for name in names}
+    folder = HEAD_AND_NECK / case / "oncologist"
+    found = {name: readStructures(folder / f"{name}.nrrd")[0] for name in {*ORGANS, *ORGANS.values()}}
     varying = 0
     for name, critical in ORGANS.items():
         result = stressTest(found[name], {critical: found[critical]}, QUICK)
@@ -167,30 +169,20 @@ def testUnusableInput():
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capfd):
+def command(run):
     """A function that runs the command stress on a label map and returns status, standard output and error."""
-    monkeypatch.chdir(tmp_path)
     image = shapes.labelImage({1: ((8, 5, 5), (12, 9, 9)), 2: ((2, 0, 0), (4, 23, 23))})
     image.SetOrigin((-7.5, 12.0, 3.0))
     image.SetDirection(shapes.rotation((0, 1, 1), 30).ravel().tolist())
     SimpleITK.WriteImage(image, "reference.nrrd")
-
-    def runMain(*arguments, output="out"):
-        capfd.readouterr()
-        try:
-            status = __main__.main(["stress", "reference.nrrd", *arguments, "--output", output])
-        except SystemExit as end:
-            status = end.code
-        return status, *capfd.readouterr()
-
-    return runMain
+    return partial(run, "stress", "reference.nrrd", "--output", "out")
 
 
 CHOSEN = ("--structure", "Label 1", "--critical", "Label 2")
 
 
-def testCommand(run, tmp_path):
-    status, out, err = run(*CHOSEN)
+def testCommand(command):
+    status, out, err = command(*CHOSEN)
     assert (status, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].split() == ["Label", "1", "Dice", "HD95", "wDice", "SIS", "STAR"]
@@ -220,13 +212,13 @@ def testCommand(run, tmp_path):
     assert list(rows) == ["risky", "neutral"]
 
 
-def testCommandOptions(run):
-    assert run(*CHOSEN, "--count", "3", "--kernel", "exponential")[0] == 0
+def testCommandOptions(command):
+    assert command(*CHOSEN, "--count", "3", "--kernel", "exponential")[0] == 0
     content = json.loads(Path("out/stress.json").read_text(encoding="utf-8"))
     assert content["count"] == 3 and content["settings"]["hazardKernel"] == "exponential"
     star = content["variants"]["risky"]["measurements"]["STAR"]["value"]
     assert star == pytest.approx(0.7 * np.exp(-4 / 8) + 0.3 * np.exp(-3 / 8))
-    assert run("--structure", "Label 1", "--critical", "Label 2=0.5")[0] == 0
+    assert command("--structure", "Label 1", "--critical", "Label 2=0.5")[0] == 0
     content = json.loads(Path("out/stress.json").read_text(encoding="utf-8"))
     assert content["variants"]["risky"]["measurements"]["STAR"]["value"] == pytest.approx(0.5 * 0.861)
 
@@ -237,14 +229,12 @@ def testCommandOptions(run):
         (("--structure", "Heart", "--critical", "Label 2"), "has no structure named 'Heart'; it has Label 1, Label 2."),
         (("--structure", "Label 1", "--critical", "Cord"), "The reference has no critical structure named 'Cord'"),
         ((*CHOSEN, "--count", "50"), "choose a count of at most 49."),
-        ((*CHOSEN, "--count", "-1"), "must be a whole number from 1, not -1."),
         ((*CHOSEN, "--count", "few"), "'few' is not a whole number"),
         (("--structure", "Label 1"), "the following arguments are required: --critical"),
-        ((*CHOSEN, "--kernel", "linear"), "invalid choice"),
     ],
 )
-def testCommandRefuses(run, arguments, message):
-    status, out, err = run(*arguments)
+def testCommandRefuses(command, arguments, message):
+    status, out, err = command(*arguments)
     assert status == 2 and out == "" and message in err
     assert err.startswith("segment-metrics: ") and err.count("\n") == 1
     assert not Path("out").exists()
