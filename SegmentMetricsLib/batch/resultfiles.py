@@ -169,10 +169,7 @@ class CohortFiles:
         remarks: sentences on the cases that a method lacks.
         """
         folder = self.folder / REPORTS
-        # the record may have been edited: link to nothing outside the folder
-        names = [
-            line.report if PAGE.fullmatch(line.report) and (folder / line.report).exists() else "" for line in lines
-        ]
+        names = [line.report if line.report and (folder / line.report).exists() else "" for line in lines]
         if any(names) or any(task.report for task in self.tasks.values()):
             named = [line._replace(report=name) for line, name in zip(lines, names, strict=True)]
             text = indexOf(named, title, cohort, remarks)
@@ -200,7 +197,7 @@ class CohortFiles:
                     if not overwrites:
                         self._requireSame(outcome, task)
                     isKept = task is not None and key not in self.offsets and self._holds(outcome, task)
-                    reports[isKept].add(_reportOf(outcome))
+                    reports[isKept].add(outcome.get("report", ""))
                     if isKept:
                         self.offsets[key] = new.tell()
                         self.roster.learn(outcome)
@@ -244,7 +241,7 @@ class CohortFiles:
         if not task.report:
             known, asked = outcome["fingerprint"].split(" "), task.fingerprint.split(" ")
             return known[:2] == asked[:2] and set(asked) <= set(known)
-        name = _reportOf(outcome)
+        name = outcome.get("report")
         isThere = name == Path(task.report).name and (self.folder / REPORTS / name).exists()
         return outcome["fingerprint"] == task.fingerprint and isThere
 
@@ -319,19 +316,12 @@ def parseOutcome(line: bytes) -> dict | None:
     """Return the outcome in a line of results.jsonl, None if it is incomplete or something else."""
     try:
         outcome = json.loads(line)
-        complete = line.endswith(b"\n") and all(
-            isinstance(outcome[key], str) for key in ("case", "method", "status", "fingerprint")
-        )
-        return outcome if complete and isinstance(outcome["pairs"], list) else None
+        complete = line.endswith(b"\n") and isinstance(outcome["pairs"], list)
+        complete &= all(isinstance(outcome[key], str) for key in ("case", "method", "status", "fingerprint"))
+        # the line may have been edited: a report is nothing outside its folder
+        return outcome if complete and PAGE.fullmatch(outcome.get("report", "none.html")) else None
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
-
-
-def _reportOf(outcome: Mapping) -> str:
-    """Return the file name of the report that was written with an outcome, "" if there is none."""
-    name = outcome.get("report")
-    # the record may have been edited: accept nothing outside the folder
-    return name if isinstance(name, str) and PAGE.fullmatch(name) else ""
 
 
 def _openLocked(path: Path) -> TextIO:
@@ -349,24 +339,18 @@ def _openLocked(path: Path) -> TextIO:
     return file
 
 
-def writeParquet(folder: Path) -> bool:
-    """Write the table as results.parquet if pyarrow is installed, and return whether it is."""
+def writeParquet(folder: Path) -> None:
+    """Write the table as results.parquet if pyarrow is installed."""
+    (folder / PARQUET).unlink(missing_ok=True)  # one of an earlier run
     try:
         import pyarrow
         from pyarrow import csv as arrow
         from pyarrow import parquet
     except ImportError:
-        (folder / PARQUET).unlink(missing_ok=True)  # one of an earlier run
-        return False
-    unfinished = folder / f".{PARQUET}.new"
-    try:
-        with (folder / TABLE).open(newline="", encoding="utf-8", errors=UNENCODABLE) as table:
-            columns = next(csv.reader(table))
-        # a case called 001 is not the number 1
-        types = {name: pyarrow.string() if name in (*IDENTITY, *CONVENTION) else pyarrow.float64() for name in columns}
-        options = arrow.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
-        parquet.write_table(arrow.read_csv(folder / TABLE, convert_options=options), unfinished)
-        os.replace(unfinished, folder / PARQUET)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return True
+        return
+    with (folder / TABLE).open(newline="", encoding="utf-8", errors=UNENCODABLE) as table:
+        columns = next(csv.reader(table))
+    # a case called 001 is not the number 1
+    types = {name: pyarrow.string() if name in (*IDENTITY, *CONVENTION) else pyarrow.float64() for name in columns}
+    options = arrow.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
+    parquet.write_table(arrow.read_csv(folder / TABLE, convert_options=options), folder / PARQUET)

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from ..base.errors import InputError, PairError
 from ..base.parallel import Died, spread
@@ -43,11 +43,8 @@ def makeDisplayed(structure: Structure) -> Structure:
     return inputs.asDisplayed(structure)
 
 
-class WrittenPair(NamedTuple):
-    """What is kept of a pair: its record or why there is none, and its part of the report."""
-
-    record: Comparison | PairError
-    part: Part | None = None
+# What is kept of a pair: its record, or why there is none, and its part of the report.
+WrittenPair = tuple["Comparison | PairError", "Part | None"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,8 @@ class WrittenPairs:
                     died += [[one] for one in pack]  # any of them may be the reason
                 elif isinstance(outcome, Died):
                     [(number, (reference, test))] = pack
-                    yield number, WrittenPair(PairError(f"{reference.name} and {test.name}: {outcome}", str(outcome)))
+                    why = PairError(f"{reference.name} and {test.name}: {outcome}", str(outcome))
+                    yield number, (why, None)
                 elif isinstance(outcome, Exception):
                     raise outcome
                 else:
@@ -101,22 +99,16 @@ class WrittenPairs:
     def __call__(self, pack: Sequence[tuple[int, Match]]) -> list[WrittenPair]:
         """Compare the pairs of a pack, write their files and return what is kept of each."""
         # copies, so that the surfaces made for measuring and drawing are freed with them
-        compared, kept = self.case.pairs(match.anew() for _, match in pack), []
-        for number, _ in pack:
-            kept.append(self._write(number, next(compared)))
-        return kept
-
-    def filesOf(self, number: int) -> dict[str, str]:
-        """Return the names of the existing files of a pair by kind."""
-        return {} if self.folder is None else writing.filesOf(self.names[number], self.folder)
+        compared = self.case.pairs(match.anew() for _, match in pack)
+        return [self._write(number, next(compared)) for number, _ in pack]
 
     def _write(self, number: int, comparison: Comparison | PairError) -> WrittenPair:
         """Write the files of a pair; after an error there are none."""
         if isinstance(comparison, PairError):
-            return WrittenPair(comparison)
+            return comparison, None
         record = comparison.record(hasPlaces=self.hasPlaces)
         if self.folder is None:
-            return WrittenPair(record)
+            return record, None
         name = self.names[number]
         try:
             part = None if self.report is None else self.report.part(comparison, number)
@@ -129,10 +121,10 @@ class WrittenPairs:
 
                 drawOverlay(comparison, self.folder / writing.fileName("overlay", name), image=self.case.image)
         except InputError as error:
-            for file in self.filesOf(number).values():
+            for file in writing.filesOf(name, self.folder).values():
                 (self.folder / file).unlink()
-            return WrittenPair(PairError(f"{record.name}: {error}", str(error)))
-        return WrittenPair(record, part)
+            return PairError(f"{record.name}: {error}", str(error)), None
+        return record, part
 
 
 def compareAndWrite(
@@ -161,12 +153,11 @@ def compareAndWrite(
             for number, one in work.each(options.workers):
                 progress(pairs[number].reference.name)
                 found[number] = one
-        result = case.result({number: one.record for number, one in found.items()})
+        result = case.result({number: record for number, (record, _) in found.items()})
         result.requireAny()
-        order = [number for number in sorted(found) if isinstance(found[number].record, Comparison)]
-        document = writing.document(
-            result, result.pairing, case.settings, [work.filesOf(number) for number in order], result.multiLabel
-        )
+        order = [number for number in sorted(found) if isinstance(found[number][0], Comparison)]
+        files = [{} if unfinished is None else writing.filesOf(names[number], unfinished) for number in order]
+        document = writing.document(result, result.pairing, case.settings, files, result.multiLabel)
         if result.failures:
             document["failures"] = result.failures
         if result.judgment:
@@ -175,7 +166,7 @@ def compareAndWrite(
                 pair["settings"] = one.settings.toDictionary()
             document["protocol"] = result.judgment.toDictionary()
         if unfinished is not None:
-            parts = [cast("Part", found[number].part) for number in order] if report is not None else []
+            parts = [cast("Part", found[number][1]) for number in order] if report is not None else []
             _write(result, document, report, parts, unfinished)
             for path in extraFiles:
                 shutil.copy(path, unfinished / path.name)

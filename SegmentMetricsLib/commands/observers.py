@@ -114,8 +114,8 @@ def run(options: argparse.Namespace) -> int:
     if output is not None:
         earlier = [*writing.earlierResults(output), *observerfiles.earlierResults(output)]
     with unfinishedResults(output, earlier) as unfinished:
-        written = WrittenStudy(replace(case, organs=()), files, unfinished, not options.numbers_only)
-        study = studyOf(case, _each(written, organs, options.workers))
+        written = WrittenStudy(replace(case, organs=()), unfinished, not options.numbers_only)
+        study = studyOf(case, _each(written, list(zip(organs, files, strict=True)), options.workers))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
         extra = {}
         if options.report and unfinished is not None:
@@ -139,27 +139,25 @@ def run(options: argparse.Namespace) -> int:
 class WrittenStudy:
     """The work on any structure of a study with the files about it; each process has its own.
 
-    names: of the files of each structure. folder: for the files, None to write none. isDrawn: whether to draw
-    pictures.
+    folder: for the files, None to write none. isDrawn: whether to draw pictures.
     """
 
     case: ObserverCase
-    names: Sequence[str]
     folder: Path | None
     isDrawn: bool
 
-    def __call__(self, task: tuple[int, Organ]) -> ObservedStructure:
-        """Return what was found of a structure, given with its number, after writing its files."""
+    def __call__(self, task: tuple[Organ, str]) -> ObservedStructure:
+        """Return what was found of a structure, given with the name of its files, after writing these."""
         from ..case.observers.study import observe
 
-        found = observe(self.case, task[1])
+        organ, name = task
+        found = observe(self.case, organ)
         if isinstance(found, InputError):
             raise found
         if self.folder is not None:
             from ..show import observers as observerfiles
             from ..show import writing
 
-            name = self.names[task[0]]
             observerfiles.writeStructure(found, name, self.folder)
             if self.isDrawn and found.variation is not None:
                 from ..show.pictures.overlay import drawVariation
@@ -169,22 +167,24 @@ class WrittenStudy:
         return replace(found, structures=[None if s is None else s.anew() for s in found.structures])
 
 
-def _each(written: WrittenStudy, organs: Sequence[Organ], workers: int | None) -> list[ObservedStructure | InputError]:
+def _each(
+    written: WrittenStudy, tasks: Sequence[tuple[Organ, str]], workers: int | None
+) -> list[ObservedStructure | InputError]:
     """Return the result for every structure. workers: number of processes, None for as many as are worthwhile."""
     from ..case.casework import costOf
 
-    def cost(task: tuple[int, Organ]) -> float:
-        members = [one for one in task[1].structures if one is not None]
+    def cost(task: tuple[Organ, str]) -> float:
+        members = [one for one in task[0].structures if one is not None]
         return len(members) * (0.1 + 1e-5 * costOf(members))
 
     found: dict[int, ObservedStructure | InputError] = {}
-    with progressBar(len(organs), "structure", len(organs) > 1) as progress:
-        for number, outcome in spread(written, list(enumerate(organs)), cost, workers):
-            progress(organs[number].name)
+    with progressBar(len(tasks), "structure", len(tasks) > 1) as progress:
+        for number, outcome in spread(written, tasks, cost, workers):
+            progress(tasks[number][0].name)
             if isinstance(outcome, Exception) and not isinstance(outcome, InputError):
                 raise outcome
             found[number] = outcome
-    return [found[number] for number in range(len(organs))]
+    return [found[number] for number in range(len(tasks))]
 
 
 def _protocolProblem(study: ObserverStudy, path: Path) -> str:

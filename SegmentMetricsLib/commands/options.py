@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -170,31 +169,33 @@ class _SettingsHelp(argparse.Action):
         self.settings = settings
 
     def __call__(self, parser, namespace, values, option_string=None):
-        shown = argparse.ArgumentParser(
-            prog=parser.prog,
-            usage=argparse.SUPPRESS,
-            add_help=False,
-            description="Settings are given as --set NAME=VALUE, in any spelling of the name. Those that may be "
-            "repeated take several numbers with commas, too.",
+        formatter = parser._get_formatter()
+        formatter.add_text(
+            "Settings are given as --set NAME=VALUE, in any spelling of the name. Those that may be repeated take "
+            "several numbers with commas, too."
         )
-        ofSettings = {name for names in self.settings.values() for name in names}
-        group = shown.add_argument_group("further options")
-        for action, text in parser.further:
-            if action.dest not in ofSettings:
-                further = copy(action)
-                further.help = text
-                group._add_action(further)
+
+        def add(heading: str, actions: Iterable[argparse.Action]) -> None:
+            formatter.start_section(heading)
+            formatter.add_arguments(actions)
+            formatter.end_section()
+
+        further = [one for one in parser.further if one.dest not in namespace.settable]
+        add("further options", further)
         for heading, names in self.settings.items():
-            group = shown.add_argument_group(heading)
-            for name in names:
-                one, option = DECLARED[name], cast(Option, DECLARED[name].option)
-                choices = one.check.option.get("choices")
-                kind = "yes|no" if "action" in one.check.option and not option.metavar and not choices else "VALUE"
-                value = option.metavar or ("|".join(map(str, choices)) if choices else kind)
-                same = f"; also {option.flag}" if option.flag else ""
-                group.add_argument(name, metavar=f"{name}={value}", help=one.help(getattr(Settings, name)) + same)
-        print(shown.format_help(), end="")
+            add(heading, map(self._explain, names))
+        print(formatter.format_help(), end="")
         parser.exit()
+
+    def _explain(self, name: str) -> argparse.Action:
+        """Return what lists a setting."""
+        one, option = DECLARED[name], cast(Option, DECLARED[name].option)
+        choices = one.check.option.get("choices")
+        kind = "yes|no" if "action" in one.check.option and not option.metavar and not choices else "VALUE"
+        value = option.metavar or ("|".join(map(str, choices)) if choices else kind)
+        same = f"; also {option.flag}" if option.flag else ""
+        text = one.help(getattr(Settings, name)) + same
+        return argparse.Action([], name, metavar=f"{name}={value}", help=text)
 
 
 def givenSettings(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
@@ -352,10 +353,7 @@ def tellWithoutEffect(
 
     protocols: which choose numbers, too; None for none. others: further settings that have no effect if given.
     """
-    from ..metrics.registry import (
-        findMetric,  # slow imports
-        select,
-    )
+    from ..metrics.registry import findMetric, select  # slow imports
     from ..show.explanations import isUsed
 
     rules = (rule for one in protocols if one is not None for rule in one.rules)
@@ -381,13 +379,11 @@ def savedSettings(path: Path) -> dict:
     """Return the settings in a metrics.json. Raises InputError when the file contains none."""
     if path.is_dir():
         raise InputError(f"{path}: this is a folder; settings are in the metrics.json of a comparison.")
+    from ..io.sheets import textOf
+
+    text = textOf(path, "to hold settings")
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"))
-        settings = Settings(**content["settings"])
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file.") from None
-    except OSError as error:
-        raise InputError(f"{path}: the settings cannot be read ({error.strerror}).") from error
+        settings = Settings(**json.loads(text)["settings"])
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
     except (ValueError, LookupError, TypeError, RecursionError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from ..base import units
 from ..base.texts import commaSeparated, didYouMean, inAnyCase, oneLine
@@ -21,14 +22,16 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, fill: Callable[[Parser], None] | None = None, **options):
         self.fill = fill
-        self.further: list[tuple[argparse.Action, str]] = []
+        self.further: list[argparse.Action] = []
         super().__init__(**options)
         self.register("type", float, number)
         self.register("type", int, wholeNumber)
 
     def addFurther(self, *flags: str, help: str, **details) -> None:
         """Add an option that --help-settings lists, and not --help."""
-        self.further.append((self.add_argument(*flags, help=argparse.SUPPRESS, **details), help))
+        action = self.add_argument(*flags, help=argparse.SUPPRESS, **details)
+        self.further.append(copy(action))
+        self.further[-1].help = help
 
     def error(self, message: str):
         """Print an error with a pointer to the help, and exit."""
