@@ -7,6 +7,7 @@ deficiencies can distinguish. Methods differ by their markers, too.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -33,7 +34,8 @@ from .summaryoptions import CONFIDENCE, Options
 from .summarywriting import SUMMARIZED
 
 PLOTS, JSON, SCHEMA = "plots", "plots.json", "segment-metrics-plots/1"
-KINDS = ("svg", "pdf", "png")
+# Kinds of files, without the date, so that the same numbers make the same file.
+KINDS = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
 # The names of the figures that are not of one measurement, and the table beside the ranking.
 BLAND_ALTMAN, RANKING, CORRELATIONS = "bland-altman", "ranking", "correlations"
 TABLE = "ranking.csv"
@@ -141,20 +143,16 @@ def writePlots(
     ranks = ranksOfMethods(cohort, options, keys, shown)
     entries = []
     with rc_context(STYLE):
-        for key in keys:
-            parts = [shown[start : start + MOST_STRUCTURES] for start in range(0, len(shown), MOST_STRUCTURES)]
-            for number, part in enumerate(parts, start=1):
-                name = key if len(parts) == 1 else f"{key} {number}"
-                figures[name] = boxPlot(cohort, options, tests, key, part)
+        for key, start in itertools.product(keys, range(0, len(shown), MOST_STRUCTURES)):
+            name = key if len(shown) <= MOST_STRUCTURES else f"{key} {start // MOST_STRUCTURES + 1}"
+            figures[name] = boxPlot(cohort, options, tests, key, shown[start : start + MOST_STRUCTURES])
         figures[BLAND_ALTMAN] = blandAltman(cohort, shown)
         figures[RANKING] = rankingPlot(ranks, cohort) if ranks else None
         correlated = [key for key in cohort.keys if betterOf(key) and (key in keys or not names)]
         figures[CORRELATIONS] = heatMap(cohort, options, correlated) if len(correlated) > 1 else None
         made = {key: one for key, one in figures.items() if one is not None}
         for name, (key, (figure, caption)) in zip(fileNames(made), made.items(), strict=True):
-            for kind in KINDS:
-                # without the date, the same numbers make the same file
-                date = {"Date": None} if kind == "svg" else {"CreationDate": None} if kind == "pdf" else {}
+            for kind, date in KINDS.items():
                 figure.savefig(own / f"{name}.{kind}", metadata=date, bbox_inches="tight", pad_inches=0.03)
             files = [f"{name}.{kind}" for kind in KINDS]
             entries.append({"figure": key, "files": files, "caption": f"{caption}{stated}"})
@@ -331,20 +329,11 @@ def _drawBox(axes, values: np.ndarray, x: float, width: float, color: str, marke
     one = box(values)
     isFinite = all(map(math.isfinite, one[:5]))
     if isFinite:
-        stats = {"whislo": one.low, "q1": one.q1, "med": one.median, "q3": one.q3, "whishi": one.high, "fliers": []}
         line = {"color": color, "linewidth": 0.9}
-        axes.bxp(
-            [stats],
-            positions=[x],
-            widths=width,
-            showfliers=False,
-            patch_artist=True,
-            boxprops={"facecolor": color, "alpha": 0.25, "edgecolor": color, "linewidth": 0.9},
-            medianprops={"color": color, "linewidth": 1.8},
-            whiskerprops=line,
-            capprops=line,
-            manage_ticks=False,
-        )
+        axes.fill_between([x - width / 2, x + width / 2], one.q1, one.q3, alpha=0.25, **line)
+        axes.vlines([x, x], [one.low, one.q3], [one.q1, one.high], **line)
+        axes.hlines([one.low, one.high], x - width / 4, x + width / 4, **line)
+        axes.hlines(one.median, x - width / 2, x + width / 2, color=color, linewidth=1.8)
     # if a side is infinite, only the points tell
     points = values if isPoints or not isFinite else np.array(one.outliers)
     points = points[np.isfinite(points)]

@@ -137,24 +137,20 @@ class CohortFiles:
 
     def writeTables(self, others: Sequence[Mapping] = ()) -> None:
         """Write the tables, in the order of the cases, and the schema. others: outcomes that are only in the tables."""
-        headings: dict[str, list[str]] = {TABLE: [*self.identity, *self.columns]}
-        if self.isJudged:
-            headings[VERDICTS_FILE] = ["Case", "Method", *verdictwriting.HEADINGS]
-        for name, listed in LISTED.items():
-            if any(FAMILY_OF_LIST[name] in task.settings.families for task in self.tasks.values()):
-                headings[name] = ["Case", "Method", STRUCTURE, *(one.key for one in listed)]
+        families = {family for task in self.tasks.values() for family in task.settings.families}
+        lists = [name for name, family in FAMILY_OF_LIST.items() if family in families]
         for name in (VERDICTS_FILE, *LISTED):
             (self.folder / name).unlink(missing_ok=True)
         columns = [Column(key, description=text, isText=True) for key, text in self.identity.items()]
         columns += self.columns.values()
         writeSchema(columns, self.folder / SCHEMA)
-        lists = [name for name in LISTED if name in headings]
-        tableschema.write(columns, self.convention, self.folder, lists)
+        described = tableschema.write(columns, self.convention, self.folder, lists)
         names = CountedNames()
         with ExitStack() as opened:
-            tables = {name: csv.writer(opened.enter_context(openTable(self.folder / name))) for name in headings}
-            for name, heading in headings.items():
-                tables[name].writerow(heading)
+            tables = {}
+            for name in (TABLE, *[VERDICTS_FILE] * self.isJudged, *lists):
+                tables[name] = csv.writer(opened.enter_context(openTable(self.folder / name)))
+                tables[name].writerow([column.key for column in described[name]])
             for outcome in itertools.chain(self.outcomes(), others):
                 for name, values in self._rows(outcome, names):
                     if name in tables:

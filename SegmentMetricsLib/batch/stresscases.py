@@ -37,7 +37,7 @@ from .cases import FAILED, OK
 from .ranks import signedRankGreater
 from .statistics import column, meanInterval
 from .summaryoptions import CONFIDENCE, Options
-from .tableschema import columnsOf
+from .tableschema import columnsOfRows
 
 REQUIRED = ("case", "reference")
 # The name under which the statistics of several structures together are listed.
@@ -288,7 +288,7 @@ def writeStressCases(
     }
     writing.writeJson(content, folder / JSON)
     identity = [Column(key, description=text) for key, text in IDENTITY.items()]
-    statistics = columnsOf(Difference)
+    statistics = columnsOfRows(Difference)
     known = next((one.risky for one in outcomes if one.risky), {})
     writing.writeTable(Table([*identity, *map(Column, keys)], rows), folder / TABLE)
     writing.writeTable(Table(statistics, list(map(astuple, found))), folder / SUMMARY)

@@ -16,7 +16,7 @@ from .alarms import Alarms
 from .missing import REFERENCE, TEST
 from .statistics import NO_METHOD, OVERALL, Cohort, PairedTest, Summary, summarize, summarizeOverall
 from .summaryoptions import CONFIDENCE, LEAVE_OUT, Options
-from .tableschema import SUMMARY_FILE, TESTS_FILE, columnsOf
+from .tableschema import SUMMARY_FILE, TESTS_FILE, columnsOfRows
 
 SCHEMA = "segment-metrics-summary/2"
 SUMMARY_FILES = TABLE, JSON, TESTS, MEANS = SUMMARY_FILE, "summary.json", TESTS_FILE, "means.csv"
@@ -83,7 +83,7 @@ def removeSummary(folder: Path) -> None:
 def _writeRows(kind: type, rows: Sequence, path: Path, convention: str) -> None:
     """Write a table, with the convention as last column if it is not that of this library."""
     stated = [] if convention == OWN_CONVENTION else [convention]
-    writeTable(Table(columnsOf(kind, convention), [[*astuple(row), *stated] for row in rows]), path)
+    writeTable(Table(columnsOfRows(kind, convention), [[*astuple(row), *stated] for row in rows]), path)
 
 
 def summaryTable(

@@ -62,7 +62,7 @@ TEXTS = (
 )
 
 
-def columnsOf(kind: type, convention: str = OWN_CONVENTION) -> list[Column]:
+def columnsOfRows(kind: type, convention: str = OWN_CONVENTION) -> list[Column]:
     """Return the columns of a table whose rows are instances of a dataclass, with a convention that is not our own."""
     words = {}
     for one in fields(kind):
@@ -71,56 +71,60 @@ def columnsOf(kind: type, convention: str = OWN_CONVENTION) -> list[Column]:
     return _columns(words | ({} if convention == OWN_CONVENTION else {"Convention": CONVENTION_WORDS}))
 
 
-def write(results: Sequence[Column], convention: str, folder: Path, lists: Iterable[str] = ()) -> None:
-    """Write schema.json into a folder.
+def write(
+    results: Sequence[Column], convention: str, folder: Path, lists: Iterable[str] = ()
+) -> dict[str, Sequence[Column]]:
+    """Write schema.json into a folder, and return the columns of each table.
 
     results: the columns of results.csv. convention: that of the tables of statistics. lists: the files of lesions, and
     of gaps and spurs, that there are.
     """
-    tables = {
-        RESULTS_FILE: _table("case, method and structure", (CASE, METHOD, STRUCTURE), results),
-        VERDICTS_FILE: _table(
+    identity = _columns({CASE: "Name of the case", METHOD: METHOD_WORDS, STRUCTURE: STRUCTURE_WORDS})
+    # by file: what a row is, the columns that tell rows apart, and all columns
+    tables: dict[str, tuple[str, Sequence[str], Sequence[Column]]] = {
+        RESULTS_FILE: ("case, method and structure", (CASE, METHOD, STRUCTURE), results),
+        VERDICTS_FILE: (
             "case, method, structure and rule of a protocol, if there is one",
             (*JOIN, "Convention", "Relation"),
             _columns(VERDICT_COLUMNS),
         ),
-        SUMMARY_FILE: _table(
+        SUMMARY_FILE: (
             "structure, method and measurement",
             (STRUCTURE, METHOD, MEASUREMENT),
-            columnsOf(Summary, convention),
+            columnsOfRows(Summary, convention),
         ),
-        TESTS_FILE: _table(
+        TESTS_FILE: (
             "structure, measurement and pair of methods, if there are several",
             (STRUCTURE, MEASUREMENT, "First", "Second"),
-            columnsOf(PairedTest, convention),
+            columnsOfRows(PairedTest, convention),
         ),
     }
-    identity = _columns({CASE: "Name of the case", METHOD: METHOD_WORDS, STRUCTURE: STRUCTURE_WORDS})
     for file in lists:
         rows, key = LISTS[file]
-        tables[file] = _table(rows, (CASE, METHOD, STRUCTURE, *key), [*identity, *LISTED[file]])
+        tables[file] = (rows, (CASE, METHOD, STRUCTURE, *key), [*identity, *LISTED[file]])
     if LESIONS_FILE in lists:
         rows = "structure, method and size of lesions"
-        tables[SIZES_FILE] = _table(rows, (STRUCTURE, METHOD, "VolumeLow"), _columns(SIZE_COLUMNS))
+        tables[SIZES_FILE] = (rows, (STRUCTURE, METHOD, "VolumeLow"), _columns(SIZE_COLUMNS))
     about = (
         "Tables join on these columns. In results.csv, each measurement has a column of its own; a difference of two "
         "methods is the second minus the first; a difference of two structures is the test minus the reference."
     )
-    writeJson({"schema": SCHEMA, "join": list(JOIN), "about": about, "tables": tables}, folder / SCHEMA_FILE)
+    told = {
+        file: {"rows": f"one per {rows}", "key": list(key), "columns": list(map(_describe, columns))}
+        for file, (rows, key, columns) in tables.items()
+    }
+    writeJson({"schema": SCHEMA, "join": list(JOIN), "about": about, "tables": told}, folder / SCHEMA_FILE)
+    return {file: columns for file, (_, _, columns) in tables.items()}
 
 
-def _table(rows: str, key: Sequence[str], columns: Iterable[Column]) -> dict:
-    told = [
-        {
-            "name": column.key,
-            "title": column.heading,
-            "type": "text" if column.isText else "number",
-            "unit": column.unit,
-            "description": column.description,
-        }
-        for column in columns
-    ]
-    return {"rows": f"one per {rows}", "key": list(key), "columns": told}
+def _describe(column: Column) -> dict:
+    return {
+        "name": column.key,
+        "title": column.heading,
+        "type": "text" if column.isText else "number",
+        "unit": column.unit,
+        "description": column.description,
+    }
 
 
 def _columns(words: Mapping[str, str]) -> list[Column]:
