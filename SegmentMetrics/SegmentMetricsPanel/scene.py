@@ -7,9 +7,8 @@ from pathlib import Path
 import slicer
 
 from SegmentMetricsLib.mrml import folders, outcomes, pairSegments, protocolFromTable
-from SegmentMetricsLib.mrml.doses import isDose
 from SegmentMetricsLib.mrml.folders import ROLE_ATTRIBUTE
-from SegmentMetricsLib.mrml.inputs import nameOf
+from SegmentMetricsLib.mrml.inputs import isDose, nameOf
 from SegmentMetricsLib.mrml.practice import practiceState
 from SegmentMetricsLib.mrml.protocols import allProtocols
 

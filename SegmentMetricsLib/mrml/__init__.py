@@ -13,20 +13,18 @@ from __future__ import annotations
 
 from ..case.request import Request
 from .charts import showCumulative, showDoseVolume, showHistogram, showSlices
-from .comparing import Comparisons, compareSegmentations, compareSegments, openCase
+from .comparing import Comparisons, compareSegmentations, compareSegments, openCase, pairSegments, proposePairs
 from .conventions import recallConventions, showConventionsTable
-from .doses import doseOf
 from .folders import removeResults
 from .hazard import showHazard
 from .headless import ensureScene
-from .inputs import gridOf
+from .inputs import doseOf, gridOf
 from .lesions import showLesions, showLesionsTable
 from .markers import showMarkers
 from .navigation import jumpTo, jumpToSlice
 from .observers import compareObservers, showConsensus, showMatrix, showVariation
 from .outcomes import measure
 from .outputs import showComparisonsTable, showDistanceMap, showTable
-from .pairs import pairSegments, proposePairs
 from .protocols import protocolFromTable, tableFromProtocol
 
 __all__ = [

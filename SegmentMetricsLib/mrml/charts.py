@@ -28,10 +28,10 @@ from ..show.resulttables import heading
 from ..show.tablemodel import Column, Table
 from ..show.tables import shorten
 from . import folders, practice
+from .folders import nameResult
 from .navigation import PLACE_COLUMNS
 from .nodes import asNode, asScene, inRas, oneChange, requireComparison
 from .outputs import fillTable, pairName
-from .resultnodes import nameResult
 
 BAR_COLOR = (0.36, 0.50, 0.62)
 TOLERANCE_COLOR = (0.25, 0.25, 0.25)
@@ -52,10 +52,8 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
     ----------
     comparison
         The comparison to show.
-    chartNode : optional
-        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
-    scene : optional
-        None is Slicer's.
+    chartNode, scene : optional
+        As for showTable.
     tolerance : float | None, optional
         In mm; None is the first one of the comparison's settings, or 2 mm without any.
 
@@ -127,15 +125,13 @@ def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float 
         If no comparison has distances.
     """
     isOne = hasattr(comparisons, "measurements")
-    if not isOne:
-        requireKind(comparisons, Iterable, "The input", "one comparison or several")
-        comparisons = list(comparisons)
-        for comparison in comparisons:
-            requireComparison(comparison)
-    given: Sequence = [comparisons] if isOne else comparisons
-    pairs = [comparison for comparison in given if comparison.distances is not None]
     if isOne:
         requireDistances(comparisons, "curve")
+    requireKind([comparisons] if isOne else comparisons, Iterable, "The input", "one comparison or several")
+    given = [comparisons] if isOne else list(comparisons)
+    for comparison in given:
+        requireComparison(comparison)
+    pairs = [comparison for comparison in given if comparison.distances is not None]
     if not pairs:
         raise InputError("There are no curves because no pair has distances.")
     tolerance = _toleranceOf(pairs[0], tolerance)
@@ -170,10 +166,8 @@ def showDoseVolume(comparison, *, chartNode=None, scene=None):
 
     Parameters
     ----------
-    comparison
-        The comparison to show.
-    chartNode, scene : optional
-        As for showHistogram.
+    comparison, chartNode, scene
+        As for showTable.
 
     Returns
     -------
@@ -263,10 +257,10 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     return chart.finish(axes, xRange, yRange)
 
 
-def showSession(pair, tableNode, *, chartNode=None, scene=None):
+def showSession(pair, tableNode):
     """Show the NSD over the time of a practice session, of practice.keepSession(), and return the chart node."""
     rows = practice.rowsOf(tableNode)
-    chart = _Chart(pair, "session", chartNode, scene)
+    chart = _Chart(pair, "session")
     chart.series("curve", "NSD", tableNode, "Time", "NSD", BAR_COLOR, hasMarkers=True)
     end = max([row[0] for row in rows], default=0.0)
     low = min([row[4] for row in rows if math.isfinite(row[4])], default=0.0)
@@ -292,7 +286,7 @@ def isDrawn(chartNode) -> bool:
 class _Chart:
     """The nodes of one chart. Nodes of an earlier run are reused, and those no longer needed are removed."""
 
-    def __init__(self, owner, role: str, chartNode, scene, name: str = "") -> None:
+    def __init__(self, owner, role: str, chartNode=None, scene=None, name: str = "") -> None:
         self.owner, self.role, self.scene, self.name = owner, role, asScene(scene), name or pairName(owner)
         found = folders.findResults(owner, self.scene)
         # "histogram", "histogram bars", ...

@@ -1,10 +1,12 @@
-"""From segmentation nodes to a case, and its comparison."""
+"""From segmentation nodes to pairs, to a case, and to its comparison."""
 
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -12,19 +14,17 @@ from ..base.errors import InputError, reasonOf, requireFunction
 from ..base.progress import Cancelled
 from ..case.casework import Case, atOnce
 from ..case.comparison import adapt
-from ..case.pairing import pairStructures, withProposals
+from ..case.pairing import pairStructures, propose, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
 from ..face import CaseResult, Comparison
 from ..model.dose import Dose
 from ..model.ignored import leaveOut, separateIgnored
 from ..model.naming import pairTitle
-from ..model.structure import Structure
+from ..model.structure import Identity, Structure
 from ..model.structures import Match, Pairing, nameMeant
 from ..model.structureset import StructureSet
-from ..settings.settings import Settings
-from .doses import doseOf
-from .inputs import SegmentReader, asDisplayed, findSegment, nameOf, segmentationOf
-from .pairs import pairSegments
+from ..settings.settings import DECLARED, Settings
+from .inputs import SegmentReader, asDisplayed, doseOf, findSegment, nameOf, readAll, segmentationOf, tagOf
 
 # What comparisons import only when they need it.
 LATER = ("scipy.ndimage", "scipy.sparse.csgraph", "scipy.spatial", "vtkmodules.vtkFiltersGeneral")
@@ -36,6 +36,95 @@ def prepare() -> None:
     """Import what comparisons need, while the user still chooses: the first one then takes no longer than the next."""
     for module in LATER:
         importlib.import_module(module)
+
+
+def pairSegments(
+    referenceNode,
+    testNode,
+    *,
+    choices: Mapping[str, str | None] | None = None,
+    proposed: Mapping[str, float] | None = None,
+) -> Pairing:
+    """Return the pairing of two nodes' segments, by names and terminology, that compareSegmentations would use.
+
+    No voxels are read, so there are no proposals, and the pairing contains names and sources instead of structures.
+
+    Parameters
+    ----------
+    referenceNode, testNode
+        The vtkMRMLSegmentationNodes of the reference and of the test.
+    choices, proposed : Mapping | None, optional
+        As for pairing.pairStructures.
+
+    Returns
+    -------
+    Pairing
+
+    Raises
+    ------
+    ValueError
+        For nodes that are not segmentations, for a chosen name that does not exist, and if no pair remains because of
+        names that occur more than once.
+    """
+    both: list[list] = []
+    for node in (referenceNode, testNode):
+        segmentation = segmentationOf(node)
+        both.append([])
+        for identifier in segmentation.GetSegmentIDs():
+            segment = segmentation.GetSegment(identifier)
+            code = tagOf(segment, segment.GetTerminologyEntryTagName())
+            name = nameOf(segmentation, identifier)
+            both[-1].append(Identity(name, terminology=code, nodeID=node.GetID(), segmentID=identifier))
+    return pairStructures(*both, choices=choices, proposed=proposed, isProposing=False)
+
+
+def proposePairs(
+    referenceNode,
+    testNode,
+    *,
+    choices: Mapping[str, str | None] | None = None,
+    surface: str = "unsmoothed",
+    run: Callable[[Callable[[], list[Match]]], list[Match]] = lambda work: work(),
+) -> list[Match]:
+    """Return pairs of overlapping segments among those that pairSegments leaves unmatched, most confident first.
+
+    The confidence is the Dice similarity coefficient. Segments that `choices` leaves without a counterpart, and those
+    that cannot be measured, are not proposed.
+
+    Parameters
+    ----------
+    referenceNode, testNode
+        The vtkMRMLSegmentationNodes of the reference and of the test.
+    choices : Mapping[str, str | None] | None, optional
+        As for pairSegments.
+    surface : str, optional
+        As in Settings.
+    run : Callable[[Callable[[], list[Match]]], list[Match]], optional
+        As for compareSegments.
+
+    Returns
+    -------
+    list[Match]
+
+    Raises
+    ------
+    ValueError
+        As pairSegments does.
+    """
+    DECLARED["surface"].check(surface)
+    requireFunction(run, "The function that runs the calculation")
+    pairing = pairSegments(referenceNode, testNode, choices=choices)
+    left = pairing.unmatchedReference
+    alone = [nameMeant(name, left) for name, counterpart in (choices or {}).items() if counterpart is None]
+    structures: list[list] = []
+    ours = [segment for segment in left if segment.name not in alone]
+    for node, segments in ((referenceNode, ours), (testNode, pairing.unmatchedTest)):
+        reader = SegmentReader(node)
+        structures.append([])
+        for segment in segments:
+            with suppress(InputError):  # what cannot be measured a comparison will report
+                structures[-1].append(reader.structure(segment.segmentID, surface, by="ID"))
+    return run(lambda: propose(*structures))
 
 
 def openCase(
@@ -59,12 +148,8 @@ def openCase(
         pair, whatever they are called.
     settings : Settings | None, optional
         What to measure and how; None means the defaults. Critical structures are segments of the reference.
-    by : str, optional
-        As for compareSegments.
-    choices, proposed : Mapping | None, optional
-        As for pairSegments.
-    protocol, dose : optional
-        As for compareSegmentations.
+    by, choices, proposed, protocol, dose : optional
+        As for compareSegments and compareSegmentations.
     progress : Callable[[int, int, str], bool | None] | None, optional
         Called before each segment is read with its index, the total count and its name. Returning False stops it.
 
@@ -103,7 +188,13 @@ def openCase(
         return Case(Pairing((Match(pair[0], pair[1]),), (), ()), settings, protocol, criticals, plan, isWhole=False)
     # segments are paired by name and code, whether or not they can be measured
     pairing = pairSegments(reference, test, choices=choices, proposed=proposed)
-    read, problems = _readAll((reference, test), settings.surface, progress)
+    count, numbers = sum(node.GetSegmentation().GetNumberOfSegments() for node in (reference, test)), itertools.count()
+
+    def tell(name: str) -> None:
+        if progress is not None and progress(next(numbers), count, name) is False:
+            raise Cancelled
+
+    read, problems = zip(*(readAll(node, settings.surface, tell) for node in (reference, test)), strict=True)
     everything = [structures.values() for structures in read]
     if settings.instanceMaps:  # every segment is a lesion
         sides = separateIgnored(everything, settings.ignore, classes=dict(settings.instanceClasses))
@@ -111,7 +202,7 @@ def openCase(
         return Case(pairStructures(*sides, choices=choices), settings, protocol, criticals, plan, unusable=lost)
     if settings.ignore is not None:
         known = separateIgnored(everything, settings.ignore)
-        read = [{one.segmentID: one for one in _showAgain(side, settings)} for side in known]
+        read = tuple({one.segmentID: one for one in _showAgain(side, settings)} for side in known)
     failures = {name: reasonOf(error) for name, error in pairing.failures.items()}
     alone: list[tuple[Structure | None, ...]] = [(structure, None) for structure in pairing.unmatchedReference]
     alone += [(None, structure) for structure in pairing.unmatchedTest]
@@ -120,7 +211,21 @@ def openCase(
         if why := " ".join(dict.fromkeys(filter(None, whys))):
             failures[pairTitle(one.name for one in both if one is not None)] = why
     left = [nameMeant(r, pairing.unmatchedReference) for r, t in (choices or {}).items() if t is None]
-    pairing = replace(withProposals(_measurable(pairing, *read), left), failures={})
+    ours, theirs = read
+    pairs = [
+        replace(match, reference=ours[match.reference.segmentID], test=theirs[match.test.segmentID])
+        for match in pairing.pairs
+        if match.reference.segmentID in ours and match.test.segmentID in theirs
+    ]
+    pairing = replace(
+        pairing,
+        pairs=tuple(pairs),
+        unmatchedReference=tuple(filter(None, (ours.get(one.segmentID) for one in pairing.unmatchedReference))),
+        unmatchedTest=tuple(filter(None, (theirs.get(one.segmentID) for one in pairing.unmatchedTest))),
+        sets=(StructureSet.of(ours.values()), StructureSet.of(theirs.values())),
+        failures={},
+    )
+    pairing = withProposals(pairing, left)
     return Case(pairing, settings, protocol, criticals, plan, unusable=failures)
 
 
@@ -142,14 +247,10 @@ def compareSegments(
 
     Parameters
     ----------
-    referenceNode
-        The vtkMRMLSegmentationNode of the reference.
-    referenceSegment : str
-        Name or ID of the reference's segment.
-    testNode
-        The vtkMRMLSegmentationNode of the test.
-    testSegment : str
-        Name or ID of the test's segment.
+    referenceNode, referenceSegment
+        The vtkMRMLSegmentationNode of the reference, and the name or ID of its segment.
+    testNode, testSegment
+        The same of the test.
     settings : Settings | None, optional
         What to measure and how; None means the defaults.
     run : Callable[[Callable[[], Any]], Any], optional
@@ -188,40 +289,31 @@ def compareSegmentations(
     testNode,
     settings: Settings | None = None,
     *,
-    progress: Callable[[int, int, str], bool | None] | None = None,
     run: Callable[[Callable[[], Any]], Any] = atOnce,
+    dose=None,
+    progress: Callable[[int, int, str], bool | None] | None = None,
     choices: Mapping[str, str | None] | None = None,
     proposed: Mapping[str, float] | None = None,
     protocol: Protocol | str | os.PathLike | None = None,
-    dose=None,
 ) -> Comparisons:
     """Compare all segments of two segmentation nodes that match by their names or terminology.
 
     Parameters
     ----------
-    referenceNode
-        The vtkMRMLSegmentationNode of the reference.
-    testNode
-        The vtkMRMLSegmentationNode of the test.
-    settings : Settings | None, optional
-        What to measure and how; None means the defaults.
+    referenceNode, testNode
+        The vtkMRMLSegmentationNodes of the reference and of the test.
+    settings, run, dose : optional
+        As for compareSegments; small segments are measured together.
     progress : Callable[[int, int, str], bool | None] | None, optional
         Called before every segment is read and before every pair is compared, with its index, the total count and the
         structure's name; returning False stops the comparison, and the pairs compared so far are returned. If it or run
         raises progress.Cancelled, the same happens unless no pair was compared yet.
-    run : Callable[[Callable[[], Any]], Any], optional
-        As in compareSegments; small segments are measured together.
-    choices : Mapping[str, str | None] | None, optional
-        As for pairing.pairStructures.
-    proposed : Mapping[str, float] | None, optional
-        As for pairing.pairStructures.
+    choices, proposed : Mapping | None, optional
+        As for pairSegments.
     protocol : Protocol | str | os.PathLike | None, optional
         Defines which measurements every structure needs, and determines the result's `judgment`: a Protocol, a file, or
-        the name of an example. A structure that
-        cannot be measured, or whose name occurs more than once in a node, is reported as a failure with its reason; the
-        others are compared. The result's `remarks` list everything that was not compared.
-    dose : optional
-        Of a plan, as in compareSegments.
+        the name of an example. A structure that cannot be measured, or whose name occurs more than once in a node, is a
+        failure with its reason; the others are compared. The result's `remarks` list everything that was not compared.
 
     Returns
     -------
@@ -244,38 +336,3 @@ def compareSegmentations(
     nodes = (referenceNode, testNode)
     result.emptyNodes = tuple(node.GetName() for node in nodes if not node.GetSegmentation().GetNumberOfSegments())
     return CaseResult.of(result)
-
-
-def _readAll(
-    nodes: Sequence, surface: str, progress: Callable[[int, int, str], bool | None] | None
-) -> tuple[list[dict[str, Structure]], list[dict[str, str]]]:
-    """Return for every node its structures and the reasons why others could not be read, both by segment ID."""
-    read: list[dict[str, Structure]] = [{} for _ in nodes]
-    problems: list[dict[str, str]] = [{} for _ in nodes]
-    segments = [(number, one) for number, node in enumerate(nodes) for one in segmentationOf(node).GetSegmentIDs()]
-    readers = [SegmentReader(node) for node in nodes]
-    for count, (number, identifier) in enumerate(segments):
-        name = nameOf(segmentationOf(nodes[number]), identifier)
-        if progress is not None and progress(count, len(segments), name) is False:
-            raise Cancelled
-        try:
-            read[number][identifier] = readers[number].structure(identifier, surface, by="ID")
-        except InputError as error:
-            problems[number][identifier] = str(error)
-    return read, problems
-
-
-def _measurable(pairing: Pairing, reference: Mapping[str, Structure], test: Mapping[str, Structure]) -> Pairing:
-    """Return a pairing with structures, by segment ID, in place of segments, without unreadable ones and partners."""
-    pairs = []
-    for match in pairing.pairs:
-        ours, theirs = reference.get(match.reference.segmentID), test.get(match.test.segmentID)
-        if ours is not None and theirs is not None:
-            pairs.append(replace(match, reference=ours, test=theirs))
-    return replace(
-        pairing,
-        pairs=tuple(pairs),
-        unmatchedReference=tuple(filter(None, (reference.get(one.segmentID) for one in pairing.unmatchedReference))),
-        unmatchedTest=tuple(filter(None, (test.get(one.segmentID) for one in pairing.unmatchedTest))),
-        sets=(StructureSet.of(reference.values()), StructureSet.of(test.values())),
-    )

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from ..model.structure import Structure
 from ..show.fingerprints import contentHash, contentHashOfDose
-from .conversion import DISPLAY_PARAMETERS
-from .doses import UNIT, doseOf
-from .inputs import SegmentReader, gridOf, linearMatrix, worldTransform
+from .conversion import CLOSED_SURFACE, DISPLAY_PARAMETERS
+from .inputs import UNIT, SegmentReader, doseOf, gridOf, linearMatrix, worldTransform
 
 
 def contentHashOfSegment(structure: Structure, segmentationNode, surface: str = "unsmoothed") -> str:
@@ -66,16 +65,13 @@ class DoseHash:
 
 def modificationKeys(segmentationNode) -> dict[str, tuple]:
     """Return a key for every segment, by ID, that is equal only if it and its linear transform are unchanged."""
-    import slicer
-
     segmentation = segmentationNode.GetSegmentation()
     linear = linearMatrix(worldTransform(segmentationNode))
-    surfaceName = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
     common = (
         segmentation.__this__,
         segmentation.GetMTime(),
         segmentation.GetSourceRepresentationName(),
-        segmentation.ContainsRepresentation(surfaceName),
+        segmentation.ContainsRepresentation(CLOSED_SURFACE),
         segmentation.SerializeAllConversionParameters(),
         None if linear is None else linear.tobytes(),
     )

@@ -12,9 +12,9 @@ from ..conventions import known
 from ..conventions.evaluation import Reported, Reports
 from ..face import Comparison
 from ..show.tablemodel import Column, Table
+from .folders import resultNode
 from .nodes import asScene, requireComparison
 from .outputs import OTHER_VERSION, fillTable, pairName
-from .resultnodes import resultNode
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
 CONVENTIONS_ATTRIBUTE = "SegmentMetrics.Conventions"
@@ -59,10 +59,8 @@ def showConventionsTable(
         The comparison to show.
     conventions : Mapping[str, Mapping[str, Reported]] | None, optional
         The result of comparison.conventions(), None to compute it.
-    tableNode : optional
-        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
-    scene : optional
-        None is Slicer's.
+    tableNode, scene : optional
+        As for showTable.
 
     Returns
     -------

@@ -29,6 +29,9 @@ DISPLAY_PARAMETERS = {
     "Compute surface normals": "1",
 }
 
+# What Slicer calls the representations of a segment.
+BINARY, CLOSED_SURFACE = "Binary labelmap", "Closed surface"
+
 # The field of a map that says why it is not drawn on the surface that Slicer shows.
 NOTE = "DrawnOn"
 
@@ -36,45 +39,44 @@ NOTE = "DrawnOn"
 _surfaceOfMask: weakref.WeakKeyDictionary[Mask, vtkPolyData] = weakref.WeakKeyDictionary()
 
 
-def closedSurface(source, segmentID: str | None = None, parameters: Mapping[str, str] | None = None) -> vtkPolyData:
-    """Return the closed surface, RAS mm, of a vtkOrientedImageData of 0 and 1, or of a segment of a vtkSegmentation.
+def closedSurface(segmentation, segmentID: str, parameters: Mapping[str, str] | None = None) -> vtkPolyData:
+    """Return the closed surface of a segment of a vtkSegmentation, in its coordinates (RAS mm).
 
-    It is made in a private segmentation. parameters: of the conversion, in place of those of the source. Raises
+    It is made in a private segmentation. parameters: of the conversion, in place of those of the segmentation. Raises
     ValueError if it is not possible.
     """
     import slicer
 
     ensureScene()  # registers the conversions
-    names = slicer.vtkSegmentationConverter
-    private = slicer.vtkSegmentation()
-    if segmentID is None:
-        private.SetSourceRepresentationName(names.GetSegmentationBinaryLabelmapRepresentationName())
-        parameters = {**DISPLAY_PARAMETERS, **(parameters or {})}
-        segment = slicer.vtkSegment()
-        segment.AddRepresentation(private.GetSourceRepresentationName(), source)
-        segmentID = "segment"
-        private.AddSegment(segment, segmentID)
-    else:
-        private.SetSourceRepresentationName(source.GetSourceRepresentationName())
-        private.CopyConversionParameters(source)
-        private.CopySegmentFromSegmentation(source, segmentID)
+    private, kind = slicer.vtkSegmentation(), segmentation.GetSourceRepresentationName()
+    private.SetSourceRepresentationName(kind)
+    private.CopyConversionParameters(segmentation)
+    private.CopySegmentFromSegmentation(segmentation, segmentID)
     for name, value in (parameters or {}).items():
-        private.SetConversionParameter(name, str(value))
-    surfaceName = names.GetSegmentationClosedSurfaceRepresentationName()
-    if surfaceName == private.GetSourceRepresentationName():
-        surface = private.GetSegment(segmentID).GetRepresentation(surfaceName)
-    else:
+        private.SetConversionParameter(name, value)
+    if kind != CLOSED_SURFACE:
         # True: overwrite a surface copied with the segment, which was created with other parameters
         with allCores():
-            converted = private.CreateRepresentation(surfaceName, True)
-        surface = private.GetSegment(segmentID).GetRepresentation(surfaceName) if converted else None
-    if surface is None:
-        name, kind = private.GetSegment(segmentID).GetName(), private.GetSourceRepresentationName()
-        raise InputError(
-            f"{name or 'The segment'} has no closed surface, and Slicer cannot make one of its {kind.lower()}: "
-            "convert it in the module Segmentations first."
-        )
-    return surface
+            isMade = private.CreateRepresentation(CLOSED_SURFACE, True)
+        if not isMade:
+            name = private.GetSegment(segmentID).GetName()
+            raise InputError(
+                f"{name or 'The segment'} has no closed surface, and Slicer cannot make one of its {kind.lower()}: "
+                "convert it in the module Segmentations first."
+            )
+    return private.GetSegment(segmentID).GetRepresentation(CLOSED_SURFACE)
+
+
+def addVoxels(segmentation, name: str, mask: Mask):
+    """Add voxels to a vtkSegmentation as a segment of a name; return the vtkSegment. Raises ValueError if empty."""
+    import slicer
+
+    segment = slicer.vtkSegment()
+    segment.SetName(name)
+    segment.AddRepresentation(BINARY, orientedImage(mask))
+    segmentation.SetSourceRepresentationName(BINARY)
+    segmentation.AddSegment(segment)
+    return segment
 
 
 def orientedImage(mask: Mask):
@@ -106,22 +108,24 @@ def displayedSurface(structure) -> vtkPolyData:
     if mask is None or structure.dimension == 2 or structure.surfaceKind == "displayed":
         return withNormals(toRas(toPolyData(structure.surface)))
     if mask not in _surfaceOfMask:
-        _surfaceOfMask[mask] = outward(closedSurface(orientedImage(mask)))
+        import slicer
+
+        voxels = slicer.vtkSegmentation()
+        addVoxels(voxels, structure.name, mask)
+        _surfaceOfMask[mask] = outward(closedSurface(voxels, voxels.GetNthSegmentID(0), DISPLAY_PARAMETERS))
     return _surfaceOfMask[mask]
 
 
-def drawnSurface(
-    structure, what: str, measured: Surface, surface: str = "displayed", shown: vtkPolyData | None = None
-) -> tuple[vtkPolyData, bool]:
+def drawnSurface(structure, what: str, measured: Surface, surface: str = "displayed") -> tuple[vtkPolyData, bool]:
     """Return the surface that every map of a structure is drawn on, in RAS mm, and whether it is the measured one.
 
     If the surface that Slicer shows encloses too little of the voxels' volume, as shareLeft() tells, it is the surface
-    around the voxels, and noteOf() says so. what: the structure is, in words. shown: the surface that Slicer shows.
+    around the voxels, and noteOf() says so. what: the structure is, in words.
     """
     result, note = vtkPolyData(), ""
     isMeasured = surface == "measured"
     if not isMeasured:
-        shown = shown or displayedSurface(structure)
+        shown = displayedSurface(structure)
         share = shareLeft(structure, volumeOf(shown))
         if share is None:
             result.ShallowCopy(shown)

@@ -11,7 +11,7 @@ from vtkmodules.vtkCommonDataModel import vtkImageData, vtkPolyData
 
 from ..base.palettes import COMPARED, rgb
 from ..model.structures import REFERENCE_AND_TEST
-from .folders import ROLE_ATTRIBUTE, isResult
+from .folders import ROLE_ATTRIBUTE, isResult, removeNodes
 from .images import shownVolumes
 from .markers import placingKept
 from .nodes import inRas, nodesOf, oneChange
@@ -20,8 +20,6 @@ from .nodes import inRas, nodesOf, oneChange
 # segment of it is shown, as an outline. It is saved with a scene, so that they come back when that is loaded.
 HIDDEN_ATTRIBUTE = "SegmentMetrics.HiddenByFocus"
 HIDDEN_ALONE = "1"
-# On display nodes of segmentations that a map of observers covers in the 3D views.
-COVERED_ATTRIBUTE = "SegmentMetrics.CoveredByObservers"
 # What an outline changes of a segmentation's display node.
 LOOK = ("Visibility", "Visibility3D", "Visibility2DFill", "Visibility2DOutline", "SliceIntersectionThickness")
 # On the hidden nodes that are drawn here: the side that a line shows, or one of the next two.
@@ -73,8 +71,6 @@ def restoreOthers(scene) -> None:
             look, node = json.loads(before), display.GetDisplayableNode()
             for name in LOOK:
                 getattr(display, f"Set{name}")(look[name])
-            if display.GetAttribute(COVERED_ATTRIBUTE):  # a map is shown in its place
-                display.SetVisibility3D(False)
             for each, (isVisible, color) in look["segments"].items():
                 if node is None or node.GetSegmentation() is None or node.GetSegmentation().GetSegment(each) is None:
                     continue
@@ -97,7 +93,6 @@ def showOutlines(outlines: Mapping, scene) -> None:
             if before in (None, HIDDEN_ALONE):
                 looks = {name: getattr(display, f"Get{name}")() for name in LOOK}
                 looks["Visibility"] = looks["Visibility"] or before == HIDDEN_ALONE
-                looks["Visibility3D"] = looks["Visibility3D"] or bool(display.GetAttribute(COVERED_ATTRIBUTE))
                 looks["segments"] = {
                     each: [display.GetSegmentVisibility(each), list(display.GetSegmentOverrideColor(each))]
                     for each in segments
@@ -120,7 +115,7 @@ def showLines(surfaces: Mapping[str, vtkPolyData], scene, in2D=REFERENCE_AND_TES
     for side in REFERENCE_AND_TEST:
         model = found.get(side)
         if side not in surfaces:
-            _remove(model, scene)
+            removeNodes([model] if model is not None else [], scene)
             continue
         if model is None:
             model = _hiddenNode("vtkMRMLModelNode", side, scene)
@@ -141,7 +136,7 @@ def showPoint(position, scene) -> None:
     """Mark a place, LPS mm, in all views; None removes the mark."""
     node = _ours(scene).get(POINT)
     if position is None:
-        _remove(node, scene)
+        removeNodes([node] if node is not None else [], scene)
         return
     if node is None:
         with placingKept(scene):
@@ -188,8 +183,7 @@ def removeLines(scene) -> None:
     for composite in nodesOf(scene, "vtkMRMLSliceCompositeNode") if EXTENT in found else ():
         if composite.GetLabelVolumeID() == found[EXTENT].GetID():
             composite.SetLabelVolumeID(None)
-    for node in found.values():
-        _remove(node, scene)
+    removeNodes(found.values(), scene)
 
 
 def _ours(scene) -> dict:
@@ -210,14 +204,6 @@ def _hiddenNode(className: str, what: str, scene):
     node.CreateDefaultDisplayNodes()
     node.GetDisplayNode().SetSaveWithScene(False)
     return node
-
-
-def _remove(node, scene) -> None:
-    if node is not None:
-        display = node.GetDisplayNode()
-        scene.RemoveNode(node)
-        if display is not None:
-            scene.RemoveNode(display)
 
 
 def _displayNodes(scene) -> list:

@@ -5,14 +5,16 @@ What is called a comparison here may be what stands in for it: a ComparedPair, C
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ..model.structure import Identity
 from .colors import COLORS_ATTRIBUTE
-from .nodes import asScene, nodesOf, requireComparison
+from .nodes import asNode, asScene, nodesOf, oneChange, requireComparison
 
 ROLE_ATTRIBUTE = "SegmentMetrics.Role"
 PAIR_ATTRIBUTE = "SegmentMetrics.Pair"
@@ -20,16 +22,21 @@ PAIR_ATTRIBUTE = "SegmentMetrics.Pair"
 NODE_ATTRIBUTE = "SegmentMetrics.Node"
 # node references to the compared segmentations: Slicer updates them when scenes are merged
 REFERENCE_ROLES = {"reference": "SegmentMetrics.Reference", "test": "SegmentMetrics.Test"}
+# on result nodes: their name before a number was added or the user renamed them
+NAME_ATTRIBUTE = "SegmentMetrics.Name"
+# characters that Slicer removes from file names, including all letters outside ASCII
+LEFT_OUT = re.compile(r"[^A-Za-z0-9 \-_.()$!~#'%^{}]")
+# Maximum length of a name in characters. It contains the names of two structures or segmentations; file systems allow
+# 255 characters in a file name, Windows 260 in a whole path.
+LONGEST = 120
 
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """Two segments or two whole segmentations, with what charts of a pair show."""
+    """Two whole segmentations."""
 
     reference: Identity
     test: Identity
-    slices: Any = field(default=None, compare=False)
-    doseCurves: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -50,6 +57,37 @@ def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
         node = scene.GetNodeByID(nodeID)
         sides.append(Identity(node.GetName() if node else "a deleted segmentation", nodeID=nodeID))
     return ComparedPair(*sides)
+
+
+@contextmanager
+def resultNode(className: str, owner, role: str, name: str, *, scene, given=None) -> Iterator:
+    """Yield the node of a result, the given one, that of an earlier run or a new one, and put it into its folder."""
+    node = asNode(given, className) or findResult(owner, role, scene) or scene.AddNewNodeByClass(className)
+    with oneChange(node):
+        nameResult(node, name)
+        yield node
+    addToFolder({role: node}, owner)
+
+
+def nameResult(node, name: str) -> None:
+    """Name a result node, with a number if another one's file would have the same name and replace it.
+
+    The user may have renamed a node that was given this name before. A long name is shortened in the middle.
+    """
+    if node.GetAttribute(NAME_ATTRIBUTE) == name:
+        return
+    others = nodesOf(node.GetScene(), "vtkMRMLStorableNode")
+    taken = {fileName(other.GetName()) for other in others if other is not node}
+    half = LONGEST // 2
+    short = name if len(name) <= LONGEST else f"{name[:half]}...{name[-half:]}"
+    candidates = itertools.chain([short], (f"{short}_{number}" for number in itertools.count(1)))
+    node.SetName(next(candidate for candidate in candidates if fileName(candidate) not in taken))
+    node.SetAttribute(NAME_ATTRIBUTE, name)
+
+
+def fileName(name: str | None) -> str:
+    """Return Slicer's file name for a node in lower case, because some file systems ignore case."""
+    return LEFT_OUT.sub("", name or "").strip().lower()
 
 
 def addToFolder(nodes: Mapping, comparison) -> None:
@@ -130,24 +168,21 @@ def removeResults(comparison, *, scene=None) -> None:
     if comparison is not None:  # which stands for all pairs
         requireComparison(comparison)
     scene = asScene(scene)
-    nodes = _results(comparison, scene)
-    folders = {resultFolder(node) for node in nodes} - {0}
-    removeNodes(nodes, scene)
-    for folder in folders:
-        removeIfEmpty(folder, scene)
-    removeUnusedColors(scene)
+    removeNodes(_results(comparison, scene), scene)
 
 
 def removeNodes(nodes: Iterable, scene) -> None:
-    """Remove nodes from the scene together with their subject hierarchy items, display nodes and storage nodes."""
-    hierarchy = _hierarchy(scene)
+    """Remove nodes from the scene together with all that belongs to them, such as display nodes and empty folders."""
+    hierarchy, leftovers = _hierarchy(scene), Leftovers()
     for node in nodes:
-        # outside the application, items and display nodes are not removed together with their node
+        leftovers.note(node)
+        # outside the application, items are not removed together with their node
         if item := hierarchy.GetItemByDataNode(node):
             hierarchy.RemoveItem(item, False, False)
-        for helper in helpersOf(node):
+        for helper in helpersOf(node):  # first: a map that loses its display node was not removed by the user
             scene.RemoveNode(helper)
         scene.RemoveNode(node)
+    leftovers.remove(scene)
 
 
 def helpersOf(node) -> list:

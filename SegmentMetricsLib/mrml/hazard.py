@@ -11,8 +11,8 @@ from ..base.errors import InputError
 from ..geometry.grids import RAS_FROM_LPS
 from ..show.maps import Coloring, requireHazard
 from . import colors, folders, outputs
+from .folders import nameResult, resultNode
 from .nodes import asScene, nodesOf, oneChange, requireComparison
-from .resultnodes import nameResult, resultNode
 
 # lower values are transparent, so that the underlying image remains unchanged
 LEAST_SHOWN = 0.01
@@ -30,12 +30,8 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
 
     Parameters
     ----------
-    comparison
-        The comparison to show.
-    volumeNode : optional
-        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
-    scene : optional
-        None is Slicer's.
+    comparison, volumeNode, scene
+        As for showTable.
 
     Returns
     -------

@@ -13,7 +13,6 @@ class HeadlessSlicer:
 
     def __init__(self, scene=None) -> None:
         import slicer
-        from vtkmodules.vtkCommonCore import vtkObject
 
         self.scene = scene if scene is not None else slicer.vtkMRMLScene()
         self.applicationLogic = slicer.vtkSlicerApplicationLogic()
@@ -22,15 +21,7 @@ class HeadlessSlicer:
         self.segmentationsLogic = slicer.vtkSlicerSegmentationsModuleLogic()
         self.segmentationsLogic.SetMRMLApplicationLogic(self.applicationLogic)
         self.segmentationsLogic.SetMRMLScene(self.scene)
-        # registers the color legend; warnings are off because color files exist only in the application
-        self.colorLogic = slicer.vtkSlicerColorLogic()
-        self.colorLogic.SetMRMLApplicationLogic(self.applicationLogic)
-        warnings = vtkObject.GetGlobalWarningDisplay()
-        vtkObject.SetGlobalWarningDisplay(0)
-        try:
-            self.colorLogic.SetMRMLScene(self.scene)
-        finally:
-            vtkObject.SetGlobalWarningDisplay(warnings)
+        self.scene.RegisterNodeClass(slicer.vtkMRMLColorLegendDisplayNode())  # as the application's color logic does
 
 
 _headlessSlicer: HeadlessSlicer | None = None

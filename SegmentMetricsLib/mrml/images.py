@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from contextlib import suppress
 
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
@@ -23,10 +24,8 @@ def shownImage(scene=None) -> GrayImage | None:
     for volume in shownVolumes(asScene(scene)):
         isScalar = volume.IsA("vtkMRMLScalarVolumeNode") and not volume.IsA("vtkMRMLLabelMapVolumeNode")
         if isScalar and volume.GetImageData() and volume.GetImageData().GetNumberOfScalarComponents() == 1:
-            try:
-                return imageOf(volume)
-            except InputError:  # bent by a transform, so that it has no grid, or without any number
-                continue
+            with suppress(InputError):  # bent by a transform, so that it has no grid, or without any number
+                return _imageOf(volume)
     return None
 
 
@@ -37,7 +36,7 @@ def shownVolumes(scene) -> list:
     return [volume for volume in found if volume is not None]
 
 
-def imageOf(volume) -> GrayImage:
+def _imageOf(volume) -> GrayImage:
     """Return the image of a volume node, with its parent transforms applied. Raises InputError without a grid."""
     grid = gridOf(volume)
     scalars = volume.GetImageData().GetPointData().GetScalars()

@@ -1,7 +1,8 @@
-"""Reading structures from segmentation nodes. Nodes are only read, never changed."""
+"""Reading structures, grids and doses from nodes. Nodes are only read, never changed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,13 +17,22 @@ from ..base.errors import InputError, requireKind
 from ..base.texts import commaSeparated
 from ..geometry import meshing
 from ..geometry.grids import RAS_FROM_LPS, Grid
-from ..geometry.masks import Mask
+from ..geometry.masks import Labels, Mask
 from ..geometry.surfaces import doublePoints
+from ..io.segmentationfiles import FRACTIONAL, scaleMemberships
 from ..model import naming
+from ..model.dose import Dose
+from ..model.inputs import HALF
 from ..model.structure import Structure
-from .conversion import closedSurface, displayedSurface, outward, pointsOf, toRas
+from .conversion import BINARY, CLOSED_SURFACE, closedSurface, displayedSurface, outward, pointsOf, toRas
 from .headless import whyUnavailable
-from .voxels import VoxelReader, matrixArray
+from .nodes import matrixArray
+
+# What SlicerRT writes on volumes of doses.
+IS_DOSE, UNIT = "DicomRtImport.DoseVolume", "DicomRtImport.DoseUnitName"
+# Units by their size in Gy.
+UNITS = {"GY": 1.0, "CGY": 0.01}
+IN_GY = "The volume {name} does not say its unit: its values are taken to be in Gy."
 
 
 def segmentationOf(node):
@@ -84,11 +94,12 @@ def tagOf(segment, name: str) -> str:
 
 
 class SegmentReader:
-    """Reads segments of a node as they are now; those that share a labelmap in one pass, so it is not to be kept."""
+    """Reads copies of the segments of a node as they are now; labels are kept until their labelmap is modified."""
 
     def __init__(self, segmentationNode):
         self.node = segmentationNode
-        self._voxels = VoxelReader(segmentationNode)
+        # by vtkOrientedImageData: its modification time and the labels found then
+        self._labelmaps: dict[object, tuple[int, Labels]] = {}
 
     def structure(self, segment: str, surface: str = "unsmoothed", by: str = "any") -> Structure:
         """Return a segment as a structure in LPS mm, with its node's parent transforms applied.
@@ -96,8 +107,6 @@ class SegmentReader:
         segment, by: as for findSegment. surface: "unsmoothed" measures the boundary of the voxels, "displayed" the
         closed surface that Slicer shows, as of segments without voxels in any case. Raises ValueError without any.
         """
-        import slicer
-
         identifier = findSegment(self.node, segment, by)
         segmentation = self.node.GetSegmentation()
         node = segmentation.GetSegment(identifier)
@@ -111,7 +120,7 @@ class SegmentReader:
         }
         toWorld = worldTransform(self.node)
         linear = linearMatrix(toWorld)
-        mask, memberships = self._voxels.stored(identifier)
+        mask, memberships = self._stored(identifier)
         if mask is not None:
             if linear is not None:
                 mask = moveMask(mask, linear)
@@ -122,8 +131,7 @@ class SegmentReader:
                 # voxels deformed by a nonlinear transform form no grid, so only the surface is used
                 bent = meshing.transform(meshing.fromMask(mask), lambda points: moveLps(points, toWorld))
                 return Structure(givenSurface=bent, **common)
-        name = slicer.vtkSegmentationConverter.GetSegmentationClosedSurfaceRepresentationName()
-        if segmentation.ContainsRepresentation(name):
+        if segmentation.ContainsRepresentation(CLOSED_SURFACE):
             shown = vtkPolyData()
             self.node.GetClosedSurfaceRepresentation(identifier, shown)
         else:
@@ -143,6 +151,97 @@ class SegmentReader:
         boundary = meshing.fromPolyData(world if mask is None else outward(world))
         kind = "imported" if mask is None else "displayed"
         return Structure(mask=mask if linear is not None else None, givenSurface=boundary, surfaceKind=kind, **common)
+
+    def _stored(self, identifier: str) -> tuple[Mask | None, Mask | None]:
+        """Return the voxels of a segment, None without a labelmap, and its memberships, None if that is binary."""
+        source = self.node.GetSegmentation().GetSourceRepresentationName()
+        if source == FRACTIONAL:
+            memberships = self._memberships(identifier)
+            return memberships.cut(HALF), memberships
+        return (self.mask(identifier) if source == BINARY else None), None
+
+    def mask(self, identifier: str) -> Mask:
+        """Return the voxels of a segment stored as a binary labelmap, on the grid of the image that it was drawn on."""
+        import slicer
+
+        segmentation = self.node.GetSegmentation()
+        segment = segmentation.GetSegment(identifier)
+        image = segment.GetRepresentation(BINARY) or slicer.vtkOrientedImageData()
+        array, grid, low = voxelsOf(image, segmentation)
+        if array is None:
+            return Mask.empty(grid)
+        label = segment.GetLabelValue()
+        if array.dtype.kind in "iu":  # like Slicer, clip the label to the range of the labelmap's type
+            label = max(np.iinfo(array.dtype).min, min(label, np.iinfo(array.dtype).max))
+        time, labels = self._labelmaps.get(image, (None, None))
+        if labels is None or time != image.GetMTime():
+            labels = Labels(array)
+            self._labelmaps[image] = image.GetMTime(), labels
+        return labels.mask(label, grid, low)
+
+    def _memberships(self, identifier: str) -> Mask:
+        """Return the fraction of each voxel that a fractional segment occupies, in the node's coordinates (LPS mm)."""
+        import slicer
+
+        segmentation = self.node.GetSegmentation()
+        segment = segmentation.GetSegment(identifier)
+        image = segment.GetRepresentation(FRACTIONAL)
+        field = image.GetFieldData().GetArray(slicer.vtkSegmentationConverter.GetScalarRangeFieldName())
+        # Slicer's default range
+        limits = (0.0, 1.0) if field is None else (field.GetTuple1(0), field.GetTuple1(1))
+        voxels, grid, low = voxelsOf(image, segmentation)
+        if voxels is None:
+            return Mask.empty(grid)
+        try:
+            return Mask.ofMemberships(scaleMemberships(voxels, limits), grid, low)
+        except InputError as error:
+            raise InputError(f"{segment.GetName() or identifier}: {error}") from error
+
+
+def readAll(node, surface: str, tell: Callable[[str], object] = str) -> tuple[dict[str, Structure], dict[str, str]]:
+    """Return the structures of all segments of a node and the reasons why others cannot be read, both by segment ID.
+
+    tell: called with the name of each segment before it is read.
+    """
+    segmentation, reader = segmentationOf(node), SegmentReader(node)
+    read: dict[str, Structure] = {}
+    problems: dict[str, str] = {}
+    for identifier in segmentation.GetSegmentIDs():
+        tell(nameOf(segmentation, identifier))
+        try:
+            read[identifier] = reader.structure(identifier, surface, by="ID")
+        except InputError as error:
+            problems[identifier] = str(error)
+    return read, problems
+
+
+def voxelsOf(image, segmentation) -> tuple[np.ndarray | None, Grid, np.ndarray]:
+    """Return the values [k, j, i] of an image, None if it is empty, its grid, and its first voxel there."""
+    import slicer
+
+    extent = image.GetExtent()
+    low, high = np.array(extent[::2]), np.array(extent[1::2])
+    matrix = vtkMatrix4x4()
+    image.GetImageToWorldMatrix(matrix)
+    stored = Grid((1, 1, 1), RAS_FROM_LPS @ matrixArray(matrix))
+    geometry = Grid.fromSlicerGeometry(
+        segmentation.GetConversionParameter(slicer.vtkSegmentationConverter.GetReferenceImageGeometryParameterName())
+        or ""
+    )
+    isEmpty = (low > high).any() or image.GetPointData().GetScalars() is None
+    shift = None if geometry is None else stored.offsetOn(geometry)
+    if geometry is not None and shift is not None:
+        grid = Grid(geometry.size, geometry.matrix, planar=geometry.size.count(1) == 1)
+        low, high = low + shift, high + shift
+    elif isEmpty:
+        grid = stored
+    else:
+        # the extent of the image is unknown: pad by one voxel, so that the structure does not touch an edge
+        grid = stored.resize(low - 1, high + 1)
+        low, high = np.ones(3, int), high - low + 1
+    if isEmpty:
+        return None, grid, low
+    return vtk_to_numpy(image.GetPointData().GetScalars()).reshape((high - low + 1)[::-1]), grid, low
 
 
 def moveMask(mask: Mask, linear: np.ndarray) -> Mask:
@@ -180,6 +279,46 @@ def gridOf(volumeNode) -> Grid:
     volumeNode.GetIJKToRASMatrix(matrix)
     size = image.GetDimensions()
     return Grid(size, RAS_FROM_LPS @ linear @ matrixArray(matrix), planar=size.count(1) == 1)
+
+
+def doseOf(volumeNode) -> Dose:
+    """Return the dose in a volume node, with its parent transforms applied.
+
+    Parameters
+    ----------
+    volumeNode
+        A vtkMRMLScalarVolumeNode: a dose that SlicerRT loaded, or another volume, whose values are taken to be in Gy.
+
+    Returns
+    -------
+    Dose
+
+    Raises
+    ------
+    ValueError
+        For a node that is no scalar volume, has no voxels, is bent by a transform, or has another unit, and for values
+        that are no dose.
+    """
+    if not hasattr(volumeNode, "IsA") or not volumeNode.IsA("vtkMRMLScalarVolumeNode"):
+        raise InputError("The dose must be a scalar volume.")
+    name, grid = volumeNode.GetName(), gridOf(volumeNode)
+    scalars = volumeNode.GetImageData().GetPointData().GetScalars()
+    if scalars is None or scalars.GetNumberOfComponents() != 1:
+        raise InputError(f"{name} does not have one number per voxel, so it is no dose.")
+    said = volumeNode.GetAttribute(UNIT) or ""
+    unit = UNITS.get(said.strip().upper()) if said else 1.0
+    if unit is None:
+        raise InputError(f"{name} is in the unit {said}, and Gy are needed.")
+    values = vtk_to_numpy(scalars).reshape(grid.size[::-1]) * unit
+    try:
+        return Dose(values, grid, name, remarks=() if said else (IN_GY.format(name=name),))
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+def isDose(volumeNode) -> bool:
+    """Return whether SlicerRT loaded a volume as a dose."""
+    return volumeNode is not None and volumeNode.GetAttribute(IS_DOSE) == "1"
 
 
 def worldTransform(node) -> vtkGeneralTransform:

@@ -19,9 +19,9 @@ from ..show.resulttables import LESION_COLUMNS
 from ..show.tablemodel import Column, Table
 from . import folders, outputs
 from .conversion import pointsOf, toRas
+from .folders import resultNode
 from .navigation import PLACE_COLUMNS
 from .nodes import addArray, asScene, inRas, requireComparison
-from .resultnodes import resultNode
 
 EVENT = "Event"
 
@@ -37,10 +37,8 @@ def showLesions(comparison, *, modelNode=None, scene=None):
     ----------
     comparison
         The comparison to show; it must have the family instances.
-    modelNode : optional
-        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
-    scene : optional
-        None is Slicer's.
+    modelNode, scene : optional
+        As for showTable.
 
     Returns
     -------
@@ -83,10 +81,8 @@ def showLesionsTable(comparison, *, tableNode=None, scene=None):
     ----------
     comparison
         The comparison to show; it must have the family instances.
-    tableNode : optional
-        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
-    scene : optional
-        None is Slicer's.
+    tableNode, scene : optional
+        As for showTable.
 
     Returns
     -------

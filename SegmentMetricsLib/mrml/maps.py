@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from ..base.errors import InputError
 from ..model.structures import REFERENCE_AND_TEST
 from ..show.maps import LEGENDS, Coloring
 from . import colors, folders
-from .nodes import oneChange
+from .nodes import nodesOf, oneChange
 from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
 
-# on a map's model: the sides whose segments it covers and that were visible before it was shown
-COVERED_ATTRIBUTE = "SegmentMetrics.CoveredSegments"
+# On display nodes of segmentations: the IDs of visible segments that maps of pairs, or of observers, cover in 3D.
+COVERED_ATTRIBUTE, BY_OBSERVERS_ATTRIBUTE = (
+    "SegmentMetrics.CoveredSegments",
+    "SegmentMetrics.CoveredByObservers",
+)
 
 
 def allMaps(scene) -> list:
@@ -88,37 +91,47 @@ def showLegend(models: Collection, scene) -> None:
 
 
 def cover(models: Collection, scene) -> None:
-    """Hide the segments covered by these maps in the 3D views, and restore those covered only by other maps."""
-    hidden: dict[tuple[str, str], None] = {}
-    wanted: dict[tuple[str, str], None] = {}
-    for model in allMaps(scene):
-        for side in json.loads(model.GetAttribute(COVERED_ATTRIBUTE) or "[]"):
-            if side in _segments(model):
-                hidden[_segments(model)[side]] = None
-    for model in models:
-        wanted.update(dict.fromkeys(_segments(model).values()))
-    for nodeID, segment in hidden.keys() - wanted.keys():
-        scene.GetNodeByID(nodeID).GetDisplayNode().SetSegmentVisibility3D(segment, True)
-    for nodeID, segment in wanted.keys() - hidden.keys():
-        display = scene.GetNodeByID(nodeID).GetDisplayNode()
-        if display.GetSegmentVisibility3D(segment):  # segments hidden by the user stay hidden
-            display.SetSegmentVisibility3D(segment, False)
-            hidden[nodeID, segment] = None
-    for model in allMaps(scene):
-        covered = [side for side, key in _segments(model).items() if model in models and key in hidden]
-        if covered:
-            model.SetAttribute(COVERED_ATTRIBUTE, json.dumps(covered))
-        else:
-            model.RemoveAttribute(COVERED_ATTRIBUTE)
+    """Hide the segments covered by these maps in the 3D views, and show those again that only other maps covered."""
+    hideIn3D([segment for model in models for segment in _segments(model)], scene, COVERED_ATTRIBUTE)
 
 
-def _segments(model) -> dict[str, tuple[str, str]]:
-    """Return the compared segments that still exist and can be shown: node ID and segment ID by side."""
+def coverNodes(nodes: Iterable, scene) -> None:
+    """Hide all segments of some nodes in the 3D views, where they would cover a map, and show those hidden before."""
+    given = [(node.GetDisplayNode(), node.GetSegmentation()) for node in nodes if node is not None]
+    segments = [(display, each) for display, segmentation in given for each in segmentation.GetSegmentIDs()]
+    hideIn3D(segments, scene, BY_OBSERVERS_ATTRIBUTE)
+
+
+def hideIn3D(segments: Iterable[tuple], scene, attribute: str) -> None:
+    """Hide segments, each a display node and an ID, in the 3D views; show those again that were hidden so before.
+
+    attribute: on display nodes, says which.
+    """
+    wanted: dict = {}
+    for display, segment in segments:
+        wanted.setdefault(display, []).append(segment)
+    for display in nodesOf(scene, "vtkMRMLSegmentationDisplayNode"):
+        hidden = set(json.loads(display.GetAttribute(attribute) or "[]"))
+        now, node = wanted.get(display, ()), display.GetDisplayableNode()
+        with oneChange(display):
+            for segment in hidden.difference(now):
+                if node.GetSegmentation().GetSegment(segment) is not None:
+                    display.SetSegmentVisibility3D(segment, True)
+            hidden.intersection_update(now)
+            for segment in now:
+                if display.GetSegmentVisibility3D(segment):  # segments hidden by the user stay hidden
+                    display.SetSegmentVisibility3D(segment, False)
+                    hidden.add(segment)
+            display.SetAttribute(attribute, json.dumps(sorted(hidden)) if hidden else None)
+
+
+def _segments(model) -> list[tuple]:
+    """Return the compared segments that still exist and can be shown, each as a display node and its ID."""
     pair = json.loads(model.GetAttribute(folders.PAIR_ATTRIBUTE) or "[]")
-    found = {}
-    for (side, role), key in zip(folders.REFERENCE_ROLES.items(), pair):
+    found = []
+    for role, key in zip(folders.REFERENCE_ROLES.values(), pair):
         node = model.GetNodeReference(role)
         isSegment = key[0] == "segment" and node is not None and node.GetSegmentation() is not None
         if isSegment and node.GetDisplayNode() is not None and key[1] in node.GetSegmentation().GetSegmentIDs():
-            found[side] = node.GetID(), key[1]
+            found.append((node.GetDisplayNode(), key[1]))
     return found

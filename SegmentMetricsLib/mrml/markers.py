@@ -9,9 +9,9 @@ from ..base.errors import requireKind
 from ..base.palettes import SIGNED, rgb
 from ..case.places import Place
 from ..show.explanations import ofPlace
+from .folders import resultNode
 from .nodes import asScene, inRas, oneChange, requireComparison
 from .outputs import pairName
-from .resultnodes import resultNode
 
 # the end colors of the distance map, readable as text on a light background
 UNDER_COLOR, OVER_COLOR = SIGNED[0], SIGNED[-1]
@@ -32,10 +32,8 @@ def showMarkers(
         The comparison to show.
     places : Sequence[Place] | None, optional
         None uses comparison.worstPlaces.
-    markersNode : optional
-        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
-    scene : optional
-        None is Slicer's.
+    markersNode, scene : optional
+        As for showTable.
     signed : bool | None, optional
         Whether inside and outside can be told apart; None determines it from the comparison's distances.
 
@@ -92,10 +90,8 @@ def placingKept(scene) -> Iterator[None]:
     """Restore the user's markup placement after adding a markups node; otherwise clicks would add points to it."""
     selection = scene.GetNodeByID("vtkMRMLSelectionNodeSingleton")
     interaction = scene.GetNodeByID("vtkMRMLInteractionNodeSingleton")
-    if selection is not None:
-        before = selection.GetActivePlaceNodeClassName(), selection.GetActivePlaceNodeID()
-    if interaction is not None:
-        mode = interaction.GetCurrentInteractionMode()
+    before = selection and (selection.GetActivePlaceNodeClassName(), selection.GetActivePlaceNodeID())
+    mode = interaction and interaction.GetCurrentInteractionMode()
     yield
     if selection and before != (selection.GetActivePlaceNodeClassName(), selection.GetActivePlaceNodeID()):
         selection.SetReferenceActivePlaceNodeClassName(before[0])

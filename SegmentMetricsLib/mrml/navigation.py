@@ -9,8 +9,7 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..show.rendering import axesToward
-from .nodes import asScene, inRas, nodesOf, oneChange
-from .voxels import matrixArray
+from .nodes import asScene, inRas, matrixArray, nodesOf, oneChange
 
 # Limits of a camera's distance from the place in mm; the user's zoom is kept within them.
 NEAREST = 40.0
@@ -116,33 +115,31 @@ def sliceNodesOf(scene) -> list:
 
 
 def viewState(scene, cameras: Iterable | None = None) -> dict:
-    """Return where all slice views and cameras look, by node ID, for isSameView() and setViewState()."""
-    state = {}
+    """Return where all slice views and cameras look, by node ID, for isSameView() and setViewState().
+
+    The zoom of slice views, which follows their size, is told apart.
+    """
+    state: dict[str, tuple[tuple, tuple]] = {}
     for node in sliceNodesOf(scene):
-        toRas = tuple(matrixArray(node.GetSliceToRAS()).ravel().tolist())
-        looks = toRas, tuple(node.GetXYZOrigin())
-        state[node.GetID()] = *looks, tuple(node.GetFieldOfView()), tuple(node.GetDimensions()[:2])
+        looks: tuple = node.GetSliceToRAS().GetData(), node.GetXYZOrigin()
+        state[node.GetID()] = looks, (node.GetFieldOfView(), node.GetDimensions()[:2])
     for camera in camerasOf(scene) if cameras is None else cameras:
-        numbers = camera.GetPosition(), camera.GetFocalPoint(), camera.GetViewUp()
-        state[camera.GetID()] = *map(tuple, numbers), camera.GetParallelScale()
+        looks = camera.GetPosition(), camera.GetFocalPoint(), camera.GetViewUp(), camera.GetParallelScale()
+        state[camera.GetID()] = looks, ()
     return state
 
 
-def isSameView(first: dict, second: dict, scene) -> bool:
-    """Return whether two states look at the same place; zoom in slice views, which follows their size, is left out."""
-    if first.keys() != second.keys():
-        return False
-    slices = {node.GetID() for node in sliceNodesOf(scene)}
-    shares = {identifier: 2 if identifier in slices else None for identifier in first}
-    return all(first[identifier][:share] == second[identifier][:share] for identifier, share in shares.items())
+def isSameView(first: dict, second: dict) -> bool:
+    """Return whether two states look at the same place, whatever the zoom of slice views."""
+    return {key: looks for key, (looks, _) in first.items()} == {key: looks for key, (looks, _) in second.items()}
 
 
 def setViewState(state: dict, scene) -> None:
     """Let slice views and cameras look where they did for viewState(); one of another size shows at least as much."""
-    for identifier, values in state.items():
+    for identifier, (looks, zoom) in state.items():
         node = scene.GetNodeByID(identifier)
         if node is not None and node.IsA("vtkMRMLSliceNode"):
-            toRas, origin, (width, height, depth), size = values
+            (toRas, origin), ((width, height, depth), size) = looks, zoom
             with oneChange(node):
                 node.GetSliceToRAS().DeepCopy(toRas)
                 columns, rows = node.GetDimensions()[:2]
@@ -153,7 +150,7 @@ def setViewState(state: dict, scene) -> None:
                 node.SetXYZOrigin(*origin)
                 node.UpdateMatrices()
         elif node is not None:
-            _aim(node, *values)
+            _aim(node, *looks)
 
 
 def _aim(camera, position, focalPoint, up, scale: float) -> None:

@@ -62,3 +62,8 @@ def addArray(polyData, name: str, values: np.ndarray) -> None:
     array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
     array.SetName(name)
     polyData.GetPointData().AddArray(array)
+
+
+def matrixArray(matrix) -> np.ndarray:
+    """Return a vtkMatrix4x4 as an array (4, 4)."""
+    return np.reshape(matrix.GetData(), (4, 4))

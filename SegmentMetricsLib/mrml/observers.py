@@ -22,10 +22,10 @@ from ..settings.settings import Settings, asSettings
 from ..show.maps import Coloring, nearestValues, variationLimit
 from ..show.tablemodel import Column, Table
 from . import folders, outputs
-from .conversion import drawnSurface, orientedImage, pointsOf
-from .inputs import SegmentReader, asDisplayed, findSegment, nameOf, segmentationOf
+from .conversion import addVoxels, drawnSurface, pointsOf
+from .folders import resultNode
+from .inputs import SegmentReader, asDisplayed, findSegment, nameOf, readAll, segmentationOf
 from .nodes import addArray, asScene
-from .resultnodes import resultNode
 
 STUDY_ATTRIBUTE = "SegmentMetrics.Observers"
 
@@ -49,17 +49,8 @@ def compareObservers(
     observers : Sequence | Mapping
         At least two, perhaps by their names, each a vtkMRMLSegmentationNode with all its segments, or a segment as
         (node, name or ID), so that segments of one node can be observers, too.
-    settings : Settings | None, optional
-        What to measure and how; None means the defaults.
-    tests : Sequence | Mapping, optional
-        What is compared with the observers, but is none itself, given as they are.
-    names : Sequence[str] | None, optional
-        Of the observers, or of them and the tests; those of their nodes or segments if None.
-    consensus : str, optional
-        As for SegmentMetricsLib.compareObservers.
-    progress : Progress | None, optional
-        Called before every structure with its index, the number of structures and its name; returning False stops the
-        work.
+    settings, tests, names, consensus, progress : optional
+        As for SegmentMetricsLib.compareObservers; the names are those of nodes or segments if None.
     run : Callable, optional
         As for compareSegments, called once for each structure.
 
@@ -96,14 +87,9 @@ def _read(given, surface: str) -> Structure | StructureSet:
     """Return a segment as a structure, or all segments of a node as a set with the reasons why some cannot be used."""
     if _isSegment(given):
         return SegmentReader(given[0]).structure(given[1], surface)
-    segmentation, reader = segmentationOf(given), SegmentReader(given)
-    structures, leftOut = [], []
-    for identifier in segmentation.GetSegmentIDs():
-        try:
-            structures.append(reader.structure(identifier, surface, by="ID"))
-        except InputError as error:
-            leftOut.append(LeftOut(nameOf(segmentation, identifier), str(error)))
-    return StructureSet(tuple(structures), leftOut=tuple(leftOut))
+    structures, problems = readAll(given, surface)
+    leftOut = (LeftOut(nameOf(given.GetSegmentation(), identifier), why) for identifier, why in problems.items())
+    return StructureSet(tuple(structures.values()), leftOut=tuple(leftOut))
 
 
 def _names(given: Sequence, count: int) -> list[str]:
@@ -131,10 +117,8 @@ def showConsensus(study: ObserverStudy, *, segmentationNode=None, scene=None):
     ----------
     study : ObserverStudy
         The result of compareObservers().
-    segmentationNode : optional
-        The node to fill, whose segments are replaced; None reuses that of an earlier run or creates one.
-    scene : optional
-        None is Slicer's.
+    segmentationNode, scene : optional
+        As for showTable; all segments of the node are replaced.
 
     Returns
     -------
@@ -145,8 +129,6 @@ def showConsensus(study: ObserverStudy, *, segmentationNode=None, scene=None):
     ValueError
         If no structure has a consensus.
     """
-    import slicer
-
     requireKind(study, ObserverStudy, "What is shown", "the result of compareObservers()")
     scene = asScene(scene)
     made = [found for found in study if found.consensus is not None and not found.consensus.isEmpty]
@@ -154,19 +136,12 @@ def showConsensus(study: ObserverStudy, *, segmentationNode=None, scene=None):
         raise InputError(f"There is no consensus to show. {' '.join(r for found in study for r in found.remarks)}")
     kind, name = "vtkMRMLSegmentationNode", f"Consensus of {len(study.observers)} observers ({made[0].method})"
     with resultNode(kind, owner(study), "consensus", name, scene=scene, given=segmentationNode) as node:
-        segmentation = node.GetSegmentation()
-        segmentation.RemoveAllSegments()
-        labelmap = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
-        segmentation.SetSourceRepresentationName(labelmap)
+        node.GetSegmentation().RemoveAllSegments()
         for found in made:
-            segment = slicer.vtkSegment()
-            segment.SetName(found.name)
+            segment = addVoxels(node.GetSegmentation(), found.name, cast(Mask, cast(Structure, found.consensus).mask))
             colors = [s.color for s in found.structures if s is not None and s.color is not None]
             if colors:
                 segment.SetColor(*colors[0])
-            consensus = cast(Structure, found.consensus)
-            segment.AddRepresentation(labelmap, orientedImage(cast(Mask, consensus.mask)))
-            segmentation.AddSegment(segment)
         node.CreateDefaultDisplayNodes()
     return node
 
@@ -182,10 +157,8 @@ def showVariation(found: ObservedStructure, *, surface: str = "displayed", model
         A structure of the result of compareObservers().
     surface : str, optional
         "displayed" or "measured", as for showDistanceMap.
-    modelNode : optional
-        The node to fill; None reuses that of an earlier run or creates one.
-    scene : optional
-        None is Slicer's.
+    modelNode, scene : optional
+        As for showTable.
 
     Returns
     -------
@@ -226,10 +199,8 @@ def showMatrix(found: ObservedStructure, key: str, *, tableNode=None, scene=None
         A structure of the result of compareObservers().
     key : str
         Of the measurement, such as "HD95".
-    tableNode : optional
-        The node to fill; None reuses that of an earlier run or creates one.
-    scene : optional
-        None is Slicer's.
+    tableNode, scene : optional
+        As for showTable.
 
     Returns
     -------

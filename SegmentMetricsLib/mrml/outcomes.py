@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..base.errors import InputError
@@ -28,11 +28,10 @@ from .charts import histogramOf
 from .comparing import openCase
 from .contents import ContentHashes, DoseHash, contentHashOfSegment
 from .conversion import displayedSurface
-from .focus import COVERED_ATTRIBUTE
+from .folders import resultNode
 from .inputs import nameOf
 from .nodes import asScene, nodesOf
 from .observers import compareObservers, owner
-from .resultnodes import resultNode
 
 OUTCOME_ATTRIBUTE = "SegmentMetrics.Outcome"
 # on nodes that show details of an outcome: its run
@@ -165,17 +164,16 @@ class Outcome(Kept):
         """The volume node of the dose, or None if there was none or it was removed."""
         return self.table.GetNodeReference(DOSE)
 
-    def pair(self, number: int | None) -> folders.ComparedPair:
+    def pair(self, number: int | None) -> Comparison | folders.ComparedPair:
         """Return what owns the result nodes of the pair with this index, or of all pairs together for None."""
-        names, segments = ["a deleted segmentation"] * 2, ("", "")
-        shown: tuple = ()
-        if number is not None:
-            record, segments = self.records[number], self.segments[number]
-            names, shown = [record.reference.name, record.test.name], (record.slices, record.doseCurves)
         nodeIDs = [self.table.GetNodeReferenceID(COMPARED.format(number=side)) or "" for side in range(2)]
-        parts = zip(names, nodeIDs, segments, strict=True)
-        sides = [Identity(name, nodeID=node, segmentID=one) for name, node, one in parts]
-        return folders.ComparedPair(*sides, *shown)
+        if number is None:
+            return folders.ComparedPair(*(Identity("a deleted segmentation", nodeID=one) for one in nodeIDs))
+        record, parts = self.records[number], zip(REFERENCE_AND_TEST, nodeIDs, self.segments[number], strict=True)
+        sides: dict[str, Any] = {
+            side: Identity(getattr(record, side).name, nodeID=node, segmentID=one) for side, node, one in parts
+        }
+        return replace(record, **sides)
 
     def change(self, suspects: Collection[str] | None = None) -> str:
         if found := super().change(suspects):
@@ -235,10 +233,8 @@ def measure(
     ----------
     request : Request
         What to measure.
-    progress : Callable[[int, int, str], bool | None] | None, optional
+    progress, run : optional
         As for compareSegmentations.
-    run : Callable, optional
-        As for compareSegments.
     isPartWanted : Callable[[], bool], optional
         Whether to keep what is finished if the work is stopped.
     scene : optional
@@ -391,20 +387,7 @@ def drawAhead(comparison, sides: Sequence[str], surface: str, kind: str) -> dict
     if comparison.distances is None or any(structure.isEmpty for structure in structures):
         return {}
     histogramOf(comparison.distances, findLimits(comparison, "signed", None, None)[1])
-    return {side: outputs.distanceMap(comparison, side, surface, None, kind == "bld") for side in sides}
-
-
-def coverIn3D(nodes: Sequence, scene) -> None:
-    """Hide segmentations in the 3D views, where they would cover a map, and show those again that it hid before."""
-    wanted = [node.GetDisplayNode() for node in nodes if node is not None]
-    for display in nodesOf(scene, "vtkMRMLSegmentationDisplayNode"):
-        isHidden = bool(display.GetAttribute(COVERED_ATTRIBUTE))
-        if display in wanted and not isHidden and display.GetVisibility3D():
-            display.SetAttribute(COVERED_ATTRIBUTE, "1")
-            display.SetVisibility3D(False)
-        elif display not in wanted and isHidden:
-            display.RemoveAttribute(COVERED_ATTRIBUTE)
-            display.SetVisibility3D(True)
+    return {side: outputs.distanceMap(comparison, side, surface, kind == "bld") for side in sides}
 
 
 def variationMaps(scene) -> list:

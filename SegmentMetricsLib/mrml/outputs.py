@@ -21,8 +21,8 @@ from ..show.tablemodel import Column, Table, plain
 from . import colors, folders
 from .conversion import drawnSurface as drawn
 from .conversion import noteOf, pointsOf
+from .folders import nameResult, resultNode
 from .nodes import addArray, asScene, oneChange, requireComparison
-from .resultnodes import nameResult, resultNode
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
 COMPARISON_ATTRIBUTE = "SegmentMetrics.Comparison"
@@ -47,9 +47,9 @@ def showTable(comparison, *, tableNode=None, scene=None):
     comparison
         The comparison to show.
     tableNode : optional
-        The node to fill; None reuses the node of an earlier run of the same pair or creates one.
+        The node to fill; None reuses the node of an earlier run of the same pair, or observers, or creates one.
     scene : optional
-        None is Slicer's.
+        The scene of the nodes; None is Slicer's.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def showTable(comparison, *, tableNode=None, scene=None):
     """
     requireComparison(comparison, "showComparisonsTable shows many")
     scene = asScene(scene)
-    convention = comparison.convention if hasattr(comparison, "convention") else comparison.settings.convention
+    convention = comparison.convention
     name = f"{pairName(comparison)}: measurements{'' if convention == OWN_CONVENTION else f' ({convention})'}"
     with resultNode("vtkMRMLTableNode", comparison, "table", name, scene=scene, given=tableNode) as node:
         fillTable(node, allNumbers([comparison], isOfAll=False))
@@ -74,11 +74,8 @@ def showComparisonsTable(comparisons: Sequence, *, tableNode=None, scene=None):
         Comparisons or Records. Columns: Reference, Test, ReferenceFile, TestFile, one column of numbers per measurement
         with its title, unit and description (NaN where a pair does not have it), and Remarks with the reasons of values
         that are not finite. The node's attribute SegmentMetrics.Comparisons holds all pairs as JSON with all digits.
-    tableNode : optional
-        The node to fill; None reuses the node of an earlier run or creates one. The node is placed in the folder of all
-        pairs.
-    scene : optional
-        None is Slicer's.
+    tableNode, scene : optional
+        As for showTable. The node is placed in the folder of all pairs.
 
     Returns
     -------
@@ -129,7 +126,6 @@ def showDistanceMap(
     kind: str = "signed",
     surface: str = "displayed",
     range: float | None = None,
-    displayedSurface: vtkPolyData | None = None,
     modelNode=None,
     tolerance: float | None = None,
     drawnSurface: vtkPolyData | None = None,
@@ -159,8 +155,6 @@ def showDistanceMap(
         the node says so.
     range : float | None, optional
         End of the color range in mm, of a dose in Gy.
-    displayedSurface : vtkPolyData | None, optional
-        The smooth surface as vtkPolyData in RAS; None creates it.
     modelNode : optional
         The node to fill; None reuses the node of an earlier run of the same pair and side or creates one.
     tolerance : float | None, optional
@@ -185,7 +179,7 @@ def showDistanceMap(
     requireChoice("surface", surface, ("displayed", "measured"))
     limit, tolerance = findLimits(comparison, kind, range, tolerance)
     scene = asScene(scene)
-    polyData = drawnSurface or distanceMap(comparison, side, surface, displayedSurface, kind == "bld")
+    polyData = drawnSurface or distanceMap(comparison, side, surface, kind == "bld")
     name = f"{pairName(comparison)}: {mapRole(side)}"
     with resultNode("vtkMRMLModelNode", comparison, mapRole(side), name, scene=scene, given=modelNode) as model:
         model.SetAndObservePolyData(polyData)
@@ -209,14 +203,12 @@ def mapRole(side: str) -> str:
     return f"distance map on {side}"
 
 
-def distanceMap(
-    comparison, side: str, surface: str = "displayed", displayedSurface=None, withLocal: bool = False
-) -> vtkPolyData:
+def distanceMap(comparison, side: str, surface: str = "displayed", withLocal: bool = False) -> vtkPolyData:
     """Return the surface of one side in RAS with the point arrays of showDistanceMap, and with BLD if it is wanted."""
     requireDistances(comparison)
     directed = comparison.distances.directions[REFERENCE_AND_TEST.index(side)]
     structure = getattr(comparison, side)
-    result, isMeasured = drawn(structure, side, directed.surface, surface, displayedSurface)
+    result, isMeasured = drawn(structure, side, directed.surface, surface)
     for name, values in valuesOn(comparison, side, None if isMeasured else pointsOf(result), withLocal).items():
         addArray(result, name, values)
     return result

@@ -52,12 +52,12 @@ def testABoxFillsASliceView(scene, orientation, size):
     assert inView(node, place[None] * (-1, -1, 1))[0, 2] == pytest.approx(0, abs=1e-6)
     columns, rows, _depth = node.GetFieldOfView()
     assert columns / rows == pytest.approx(size[0] / size[1]), "pixels are square"
-    assert not navigation.isSameView(navigation.viewState(scene), before, scene)
+    assert not navigation.isSameView(navigation.viewState(scene), before)
     navigation.setViewState(before, scene)
     assert navigation.viewState(scene) == before
     node.SetDimensions(size[0] // 2, size[1], 1)  # the window has another shape
     node.SetFieldOfView(77, 77 * size[1] / (size[0] // 2), 2.5)
-    assert navigation.isSameView(navigation.viewState(scene), before, scene)
+    assert navigation.isSameView(navigation.viewState(scene), before)
     navigation.setViewState(before, scene)
     columns, rows, _depth = node.GetFieldOfView()
     assert columns / rows == pytest.approx(size[0] // 2 / size[1]) and columns >= 300 and rows >= 100
@@ -77,7 +77,7 @@ def testABoxFillsA3DView(scene, isParallel):
     radius = np.linalg.norm(np.ptp(CORNERS, axis=0)) / 2
     assert camera.GetParallelScale() == pytest.approx(radius)
     assert np.linalg.norm(away) * np.sin(np.radians(camera.GetViewAngle() / 2)) == pytest.approx(radius)
-    navigation.setViewState({**before, "gone": ()}, scene)
+    navigation.setViewState({**before, "gone": ((), ())}, scene)
     assert navigation.viewState(scene) == before
 
 
@@ -111,3 +111,46 @@ def testAPlaceOutOfSightIsCentered(scene):
         column, row, _depth = inView(node, np.array([place]) * (-1, -1, 1))[0]
         assert 0 <= column <= 600 and 0 <= row <= 200
         assert node.GetFieldOfView() == (300, 100, 2.5)
+
+
+def addThreeDView(scene, name="1"):
+    view = scene.CreateNodeByClass("vtkMRMLViewNode")
+    view.UnRegister(None)
+    view.SetLayoutName(name)
+    view.SetSingletonTag(name)
+    scene.AddNode(view)
+    camera = scene.AddNewNodeByClass("vtkMRMLCameraNode")
+    camera.SetLayoutName(name)
+    camera.SetFocalPoint(0, 0, 0)
+    camera.SetPosition(0, 200, 0)
+    camera.SetViewUp(0, 0, 1)
+    return camera
+
+
+def testCamerasLookFromOutside(scene):
+    """As far as before, but neither too near nor too far; from above the front is up."""
+    camera, unbound = addThreeDView(scene), scene.AddNewNodeByClass("vtkMRMLCameraNode")
+    untouched = unbound.GetPosition()
+    for before, normal, away, up in (
+        ((0, 200, 0), (2.0, 0.0, 0.0), (-200, 0, 0), (0, 0, 1)),  # from the patient's left
+        ((0, 200, 0), (0.0, 0.0, 1.0), (0, 0, 200), (0, 1, 0)),
+        *(((0, 200, 0), normal, (0, 200, 0), (0, 0, 1)) for normal in (None, (0.0, 0.0, 0.0))),
+        *(((0, far, 0), (0.0, -1.0, 0.0), (0, to, 0), (0, 0, 1)) for far, to in ((5, 40), (150, 150), (2000, 350))),
+    ):
+        camera.SetFocalPoint(0, 0, 0)
+        camera.SetPosition(*before)
+        camera.SetViewUp(0, 0, 1)
+        navigation.jumpTo((10.0, -20.0, 30.0), normal=normal, scene=scene)
+        assert camera.GetFocalPoint() == pytest.approx((-10, 20, 30)) and camera.GetViewUp() == pytest.approx(up)
+        assert np.subtract(camera.GetPosition(), camera.GetFocalPoint()) == pytest.approx(away)
+    assert unbound.GetPosition() == untouched
+
+
+def testParallelProjectionZoomsAndOnlyTheGivenCamerasMove(scene):
+    one, other = addThreeDView(scene, "1"), addThreeDView(scene, "2")
+    other.SetParallelProjection(True)
+    other.SetParallelScale(900)
+    navigation.jumpTo((1.0, 2.0, 3.0), scene=scene, cameras=[other])
+    assert one.GetFocalPoint() == (0, 0, 0) and other.GetFocalPoint() == pytest.approx((-1, -2, 3))
+    assert other.GetParallelScale() == pytest.approx(350 * np.tan(np.radians(15)))
+    assert navigation.camerasOf(scene) == [one, other]

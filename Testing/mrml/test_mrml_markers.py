@@ -8,7 +8,7 @@ import shapes
 import slicer
 
 from SegmentMetricsLib import compare
-from SegmentMetricsLib.mrml import markers, navigation
+from SegmentMetricsLib.mrml import markers
 
 SIZE = (32, 32, 32)
 RAS = np.array([-1, -1, 1])
@@ -61,46 +61,3 @@ class TestMarkers:
 
     def testWithoutSidesTheyDoNotNameAny(self, comparison):
         assert markers.ofPlace(comparison.worstPlaces[0], signed=False).endswith("mm apart, left")
-
-
-def addThreeDView(scene, name="1"):
-    view = scene.CreateNodeByClass("vtkMRMLViewNode")
-    view.UnRegister(None)
-    view.SetLayoutName(name)
-    view.SetSingletonTag(name)
-    scene.AddNode(view)
-    camera = scene.AddNewNodeByClass("vtkMRMLCameraNode")
-    camera.SetLayoutName(name)
-    camera.SetFocalPoint(0, 0, 0)
-    camera.SetPosition(0, 200, 0)
-    camera.SetViewUp(0, 0, 1)
-    return camera
-
-
-class TestJump:
-    def testCamerasLookFromOutside(self, scene):
-        """As far as before, but neither too near nor too far; from above the front is up."""
-        camera, unbound = addThreeDView(scene), scene.AddNewNodeByClass("vtkMRMLCameraNode")
-        untouched = unbound.GetPosition()
-        for before, normal, away, up in (
-            ((0, 200, 0), (2.0, 0.0, 0.0), (-200, 0, 0), (0, 0, 1)),  # from the patient's left
-            ((0, 200, 0), (0.0, 0.0, 1.0), (0, 0, 200), (0, 1, 0)),
-            *(((0, 200, 0), normal, (0, 200, 0), (0, 0, 1)) for normal in (None, (0.0, 0.0, 0.0))),
-            *(((0, far, 0), (0.0, -1.0, 0.0), (0, to, 0), (0, 0, 1)) for far, to in ((5, 40), (150, 150), (2000, 350))),
-        ):
-            camera.SetFocalPoint(0, 0, 0)
-            camera.SetPosition(*before)
-            camera.SetViewUp(0, 0, 1)
-            navigation.jumpTo((10.0, -20.0, 30.0), normal=normal, scene=scene)
-            assert camera.GetFocalPoint() == pytest.approx((-10, 20, 30)) and camera.GetViewUp() == pytest.approx(up)
-            assert np.subtract(camera.GetPosition(), camera.GetFocalPoint()) == pytest.approx(away)
-        assert unbound.GetPosition() == untouched
-
-    def testParallelProjectionZoomsAndOnlyTheGivenCamerasMove(self, scene):
-        one, other = addThreeDView(scene, "1"), addThreeDView(scene, "2")
-        other.SetParallelProjection(True)
-        other.SetParallelScale(900)
-        navigation.jumpTo((1.0, 2.0, 3.0), scene=scene, cameras=[other])
-        assert one.GetFocalPoint() == (0, 0, 0) and other.GetFocalPoint() == pytest.approx((-1, -2, 3))
-        assert other.GetParallelScale() == pytest.approx(350 * np.tan(np.radians(15)))
-        assert navigation.camerasOf(scene) == [one, other]

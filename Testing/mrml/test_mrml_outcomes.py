@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+import shapes
+from segmentnodes import segmentationOf
 
 from SegmentMetricsLib import Settings, mrml
 from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY
@@ -139,3 +141,40 @@ def testExplanationsComeFromTheRegistry(outcome):
     measurement = outcome.records[0].measurements["NSD_3mm"]
     text = explanations.ofMeasurement(measurement)
     assert measurement.title in text and measurement.source in text and "Higher is better." in text
+
+
+@pytest.fixture
+def observers(scene):
+    made = [segmentationOf(scene, Box=shapes.box((x, 8, 8), (x + 5, 12, 12), (30, 20, 20))) for x in (5, 7, 11)]
+    for node, name in zip(made, ("Ärztin", "Ben", "Chris"), strict=True):
+        node.SetName(name)
+    yield made
+    for node in made:
+        scene.RemoveNode(node)
+
+
+def measureObservers(nodes):
+    settings = Settings(metrics=("HD95", "DSC"))
+    request = mrml.Request([(node, "") for node in nodes], settings, observers=len(nodes), consensus="majority")
+    return outcomes.measure(request)
+
+
+def testObserversAreRecalledAsTheyWereKept(observers):
+    outcome = measureObservers(observers)
+    again = outcomes.recall(outcome.table)
+    for name in ("content", "settings", "method", "given", "segments", "hashes", "members", "run", "names", "nodes"):
+        assert getattr(again, name) == getattr(outcome, name), name
+    assert again.study is None and again.change() == "" == outcome.change()
+    assert outcome.segments == [[node.GetSegmentation().GetNthSegmentID(0) for node in observers]]
+    assert measureObservers(observers).table is outcome.table, "the next run of the same observers replaces it"
+    node = observers[1]
+    segmentation, image = node.GetSegmentation(), node.GetBinaryLabelmapInternalRepresentation(outcome.segments[0][1])
+    for change, said in (
+        (lambda: segmentation.GetNthSegment(0).SetName("Renamed"), ""),
+        (lambda: segmentation.AddEmptySegment("More"), "Segments were added to or removed from Ben."),
+        (lambda: image.SetOrigin(9, 9, 9), "Renamed of Ben has changed."),
+        (segmentation.RemoveAllSegments, "A segment of Ben was removed."),
+        (lambda: node.GetScene().RemoveNode(node), "The segmentation of Ben was removed."),
+    ):
+        change()
+        assert outcome.change() == said

@@ -11,18 +11,12 @@ from SegmentMetricsLib.model.inputs import labelMasks
 
 def segmentationOf(scene, **segments):
     """Return a segmentation node with a segment for every image."""
-    import slicer
-
-    from SegmentMetricsLib.mrml.conversion import orientedImage
+    from SegmentMetricsLib.mrml.conversion import addVoxels
 
     node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Segmentation")
     node.CreateDefaultDisplayNodes()
     for name, image in segments.items():
-        segment = slicer.vtkSegment()
-        segment.SetName(name)
-        representation = slicer.vtkSegmentationConverter.GetSegmentationBinaryLabelmapRepresentationName()
-        segment.AddRepresentation(representation, orientedImage(labelMasks(image, 0.5)[1]))
-        node.GetSegmentation().AddSegment(segment)
+        addVoxels(node.GetSegmentation(), name, labelMasks(image, 0.5)[1])
     return node
 
 
@@ -31,7 +25,34 @@ def boxesNode(scene, *names: str):
     node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
     node.SetSourceRepresentationToClosedSurface()
     for n, name in enumerate(names):
-        node.AddSegmentFromClosedSurfaceRepresentation(shapes.boxMesh((0, 0, 9 * n), (5, 5, 9 * n + 5)), name)
+        mesh = shapes.boxMesh((0, 0, 9 * n), (5, 5, 9 * n + 5))
+        node.AddSegmentFromClosedSurfaceRepresentation(mesh, name, [1, 0, 0], name)
+    return node
+
+
+def fractionalSegment(
+    scene, memberships: np.ndarray, low=0.0, high=1.0, dtype=np.float32, isRangeSaid=True, name="Organ"
+):
+    """Return a node with a fractional segment, numbers [k, j, i] from low to high, one voxel outside the origin."""
+    import slicer
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+
+    node, image = scene.AddNewNodeByClass("vtkMRMLSegmentationNode"), slicer.vtkOrientedImageData()
+    size = memberships.shape[::-1]
+    image.SetExtent(1, size[0], 1, size[1], 1, size[2])
+    image.SetSpacing(1, 2, 3)
+    numbers = low + memberships * (high - low)
+    numbers = numbers if dtype == np.float32 else np.rint(numbers)
+    image.GetPointData().SetScalars(numpy_to_vtk(numbers.astype(dtype).ravel(), deep=True))
+    if isRangeSaid:
+        limits = numpy_to_vtk(np.array([low, high], float), deep=True)
+        limits.SetName("ScalarRange")
+        image.GetFieldData().AddArray(limits)
+    segment = slicer.vtkSegment()
+    segment.SetName(name)
+    segment.AddRepresentation("Fractional labelmap", image)
+    node.GetSegmentation().SetSourceRepresentationName("Fractional labelmap")
+    node.GetSegmentation().AddSegment(segment, name)
     return node
 
 

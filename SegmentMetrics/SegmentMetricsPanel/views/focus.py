@@ -203,13 +203,13 @@ class FocusView(View):
             first, last = self.views
             now = navigation.viewState(slicer.mrmlScene, cameras())
             known = now.keys() & last.keys()
-            if navigation.isSameView({k: now[k] for k in known}, {k: last[k] for k in known}, slicer.mrmlScene):
+            if navigation.isSameView({k: now[k] for k in known}, {k: last[k] for k in known}):
                 self._frame(*self.pair)
                 self.views = {**self.views[0], **first}, self.views[1]
 
     def _isUnmoved(self, now: dict) -> bool:
         """Return whether nobody has looked elsewhere since all views went to a pair. now: where they look."""
-        return self.views is not None and navigation.isSameView(self.views[1], now, slicer.mrmlScene)
+        return self.views is not None and navigation.isSameView(self.views[1], now)
 
 
 def _coloredSides() -> tuple[str, ...]:

@@ -4,7 +4,8 @@ import slicer
 
 from SegmentMetricsLib.mrml import colors, folders, navigation, showConsensus, showVariation
 from SegmentMetricsLib.mrml.conversion import pointsOf
-from SegmentMetricsLib.mrml.outcomes import CONSENSUS_ROLE, VARIATION_ROLE, coverIn3D, variationMaps
+from SegmentMetricsLib.mrml.maps import coverNodes
+from SegmentMetricsLib.mrml.outcomes import CONSENSUS_ROLE, VARIATION_ROLE, variationMaps
 
 from ..contents.observers import outlierPlaces
 from ..translation import _
@@ -56,7 +57,7 @@ class VariationView(View):
                 if legend is not None:
                     legend.SetVisibility(other is model)
             consensus = outcome.result(outcome.owner, CONSENSUS_ROLE) if outcome is not None else None
-            coverIn3D([*outcome.nodes, consensus] if model is not None else [], slicer.mrmlScene)
+            coverNodes([*outcome.nodes, consensus] if model is not None else [], slicer.mrmlScene)
             isOther = self.isNew or self.framed not in (None, wanted)
             if model is not None and isOther and outcome.study is not None:
                 self._frame(outcome.study[found["name"]], model, outlierPlaces(found))
@@ -83,7 +84,7 @@ class VariationView(View):
     def uncover(self) -> None:
         self.removeObservers()
         self.map = None
-        coverIn3D([], slicer.mrmlScene)
+        coverNodes([], slicer.mrmlScene)
 
     def _makeConsensus(self, outcome) -> None:
         if any(one.consensus is not None and not one.consensus.isEmpty for one in outcome.study):

@@ -77,7 +77,7 @@ def checkObservedStructures(session: Session) -> None:
     there = navigation.viewState(slicer.mrmlScene)
     session.set(ui.observedStructureComboBox, currentIndex=ui.observedStructureComboBox.findText("Near"))
     assert "<b>Near</b>" in ui.summaryLabel.text
-    assert not navigation.isSameView(navigation.viewState(slicer.mrmlScene), there, slicer.mrmlScene)
+    assert not navigation.isSameView(navigation.viewState(slicer.mrmlScene), there)
     only = ui.observedOnlyComboBox
     assert [only.itemText(n) for n in range(only.count)] == ["All structures", "Near", "Far"]
     session.set(only, currentIndex=1)
@@ -97,15 +97,16 @@ def assertVariation(session: Session) -> None:
     consensus = slicer.mrmlScene.GetFirstNodeByName("Consensus of 3 observers (majority)")
     assert model.GetName().endswith("local SD of 3 observers") and model.GetDisplayNode().GetVisibility()
     assert consensus.GetSegmentation().GetNumberOfSegments() == 1
-    assert not consensus.GetDisplayNode().GetVisibility2DFill() and not consensus.GetDisplayNode().GetVisibility3D()
+    display, segment = consensus.GetDisplayNode(), consensus.GetSegmentation().GetNthSegmentID(0)
+    assert not display.GetVisibility2DFill() and not display.GetSegmentVisibility3D(segment)
     assert "Consensus" not in str(session.texts(ui.observersTable)), "it is no observer"
     for hide in (ui.showVariationCheckBox.click, lambda: model.GetDisplayNode().SetVisibility(False)):
         hide()
         session.settle(0.1)
         assert not model.GetDisplayNode().GetVisibility() and not ui.showVariationCheckBox.checked
-        assert consensus.GetDisplayNode().GetVisibility3D()
+        assert display.GetSegmentVisibility3D(segment)
         session.click(ui.showVariationCheckBox)
-        assert model.GetDisplayNode().GetVisibility() and not consensus.GetDisplayNode().GetVisibility3D()
+        assert model.GetDisplayNode().GetVisibility() and not display.GetSegmentVisibility3D(segment)
 
 
 def assertOutlines(session: Session, readers, others) -> None:

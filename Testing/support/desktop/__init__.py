@@ -38,6 +38,7 @@ from .pythonqt import nativeClass, wrap, wrapperClass
 
 MODULE = Path(__file__).parents[3] / "SegmentMetrics" / "SegmentMetrics.py"
 _CORE_LOGICS = {
+    "colors": "vtkSlicerColorLogic",
     "cameras": "vtkSlicerCamerasModuleLogic",
     "markups": "vtkSlicerMarkupsLogic",
     "models": "vtkSlicerModelsLogic",
@@ -95,7 +96,7 @@ class Desktop:
         headless = HeadlessSlicer(self.scene)
         self._headless, self.applicationLogic = headless, headless.applicationLogic
         self.segmentationsLogic = headless.segmentationsLogic
-        self.logics = {"segmentations": headless.segmentationsLogic, "colors": headless.colorLogic}
+        self.logics = {"segmentations": headless.segmentationsLogic}
         for name, className in _CORE_LOGICS.items():
             self.logics[name] = getattr(slicer, className)()
             self.logics[name].SetMRMLApplicationLogic(self.applicationLogic)
