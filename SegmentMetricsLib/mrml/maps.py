@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from ..base.errors import InputError
 from ..model.structures import REFERENCE_AND_TEST
@@ -97,8 +97,7 @@ def cover(models: Collection, scene) -> None:
 
 def coverNodes(nodes: Iterable, scene) -> None:
     """Hide all segments of some nodes in the 3D views, where they would cover a map, and show those hidden before."""
-    given = [(node.GetDisplayNode(), node.GetSegmentation()) for node in nodes if node is not None]
-    segments = [(display, each) for display, segmentation in given for each in segmentation.GetSegmentIDs()]
+    segments = [(node.GetDisplayNode(), each) for node in nodes for each in _segmentIDs(node)]
     hideIn3D(segments, scene, BY_OBSERVERS_ATTRIBUTE)
 
 
@@ -112,11 +111,10 @@ def hideIn3D(segments: Iterable[tuple], scene, attribute: str) -> None:
         wanted.setdefault(display, []).append(segment)
     for display in nodesOf(scene, "vtkMRMLSegmentationDisplayNode"):
         hidden = set(json.loads(display.GetAttribute(attribute) or "[]"))
-        now, node = wanted.get(display, ()), display.GetDisplayableNode()
+        now = wanted.get(display, ())
         with oneChange(display):
-            for segment in hidden.difference(now):
-                if node.GetSegmentation().GetSegment(segment) is not None:
-                    display.SetSegmentVisibility3D(segment, True)
+            for segment in hidden.difference(now).intersection(_segmentIDs(display.GetDisplayableNode())):
+                display.SetSegmentVisibility3D(segment, True)
             hidden.intersection_update(now)
             for segment in now:
                 if display.GetSegmentVisibility3D(segment):  # segments hidden by the user stay hidden
@@ -126,12 +124,12 @@ def hideIn3D(segments: Iterable[tuple], scene, attribute: str) -> None:
 
 
 def _segments(model) -> list[tuple]:
-    """Return the compared segments that still exist and can be shown, each as a display node and its ID."""
+    """Return the compared segments that still exist, each as a display node and its ID."""
     pair = json.loads(model.GetAttribute(folders.PAIR_ATTRIBUTE) or "[]")
-    found = []
-    for role, key in zip(folders.REFERENCE_ROLES.values(), pair):
-        node = model.GetNodeReference(role)
-        isSegment = key[0] == "segment" and node is not None and node.GetSegmentation() is not None
-        if isSegment and node.GetDisplayNode() is not None and key[1] in node.GetSegmentation().GetSegmentIDs():
-            found.append((node.GetDisplayNode(), key[1]))
-    return found
+    nodes = [model.GetNodeReference(role) for role in folders.REFERENCE_ROLES.values()]
+    known = [(node, key[1]) for node, key in zip(nodes, pair) if key[0] == "segment" and key[1] in _segmentIDs(node)]
+    return [(node.GetDisplayNode(), segment) for node, segment in known]
+
+
+def _segmentIDs(node) -> Sequence[str]:
+    return () if node is None or node.GetSegmentation() is None else node.GetSegmentation().GetSegmentIDs()

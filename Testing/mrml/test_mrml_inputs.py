@@ -8,14 +8,12 @@ import samplefiles
 import shapes
 import slicer
 from segmentnodes import boxesNode, breakSegment, fractionalSegment, move, segmentationOf, spline, volumeNode
-from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
-from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from SegmentMetricsLib import Settings, compare, mrml
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.io.reading import readStructures
 from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.mrml.conversion import closedSurface
@@ -227,21 +225,12 @@ def testNonLinearParentTransform(scene):
     assert again["HD"].value == pytest.approx(0, abs=1e-6)
 
 
-def testSegmentsWithoutVoxels(scene, images):
-    voxels = segmentationOf(scene, Organ=images[0])
-    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
-    segment = slicer.vtkSegment()
-    segment.SetName("Organ")
-    surface = toPolyData(fromMask(labelMasks(images[0], 0.5)[1]))
-    ras = vtkPolyData()
-    ras.DeepCopy(surface)
-    ras.GetPoints().SetData(numpy_to_vtk(vtk_to_numpy(surface.GetPoints().GetData()) * (-1, -1, 1), deep=True))
-    segment.AddRepresentation("Closed surface", ras)
-    node.GetSegmentation().SetSourceRepresentationName("Closed surface")
-    node.GetSegmentation().AddSegment(segment)
-    comparison = mrml.compareSegments(voxels, "Organ", node, "Organ", Settings(metrics=("HD", "DSC")))
-    assert comparison["HD"].value == pytest.approx(0, abs=1e-4) and comparison["DSC"].value == 1
-    assert comparison.record().surface == "unsmoothed and imported"
+def testSegmentsWithoutVoxels(scene):
+    """They are where their surfaces are, whose x and y have the other sign."""
+    node = boxesNode(scene, "Organ")
+    found = mrml.compareSegments(node, "Organ", segmentationOf(scene, Organ=shapes.box((1, 1, 1), (5, 5, 5))), "Organ")
+    np.testing.assert_array_equal(found.reference.box, [(-5, -5, 0), (0, 0, 5)])
+    assert found.record().surface == "imported and unsmoothed"
 
 
 def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
