@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import qt
 import slicer
@@ -17,7 +16,6 @@ from SegmentMetricsLib.mrml.comparing import openCase
 from SegmentMetricsLib.mrml.contents import contentHashOfSegment
 from SegmentMetricsLib.mrml.outcomes import drawAhead
 
-from .contents import following
 from .work import TaskThread
 
 # Milliseconds to wait after the last event of an edit, and between two looks at the thread.
@@ -52,7 +50,7 @@ class Follower:
         self.timer = qt.QTimer()
         self.timer.setInterval(INTERVAL)
         self.timer.connect("timeout()", self.onTimeout)
-        self.session = Session()
+        self.strokes = 0  # how many edits there were since practicing began
 
     @property
     def isBusy(self) -> bool:
@@ -68,7 +66,7 @@ class Follower:
             return
         if run is None:
             return
-        self.session.strokes += isEdit
+        self.strokes += isEdit
         self.next = run
         if self.run is not None:
             self.run.isStopped = True
@@ -122,12 +120,10 @@ class Follower:
         if model.isPracticing() or model.outcome is None:
             if model.inputs.whyNot() or not model.isOnePair():
                 return None
-            sides = [model.inputs.chosen(side) for side in REFERENCE_AND_TEST]
-            return tuple(side[0] for side in sides), tuple(side[1] for side in sides)
-        nodes = tuple(model.outcome.node(side) for side in REFERENCE_AND_TEST)
-        if not model.isFollowable() or None in nodes:
+            return tuple(zip(*map(model.inputs.chosen, REFERENCE_AND_TEST)))
+        if not model.isFollowable():
             return None
-        return nodes, tuple(model.outcome.segments[model.number()])
+        return tuple(model.outcome.nodes), tuple(model.outcome.segments[model.number()])
 
     @staticmethod
     def _isThere(pair) -> bool:
@@ -142,39 +138,36 @@ class Follower:
         pair = self._pair()
         if pair is None or not self._isThere(pair):
             return None
+        if self.model.outcome is not None and self.run is None:
+            self.known, self.last = self._ofOutcome()
         request = self.model.request(shown=self.model.outcome)
-        settings = request.settings
-        earlier, earlierContents = self._ofOutcome() if self.model.outcome is not None else ({}, {})
+        settings, structures = request.settings, []
         case = openCase(*zip(*pair), settings, by="ID", protocol=request.protocol, dose=request.dose)
-        structures, keys = [], {}
         (match,) = case.pairing.pairs
         for side, node, structure in zip(REFERENCE_AND_TEST, pair[0], match):
             key = _keyOf(structure, settings, contentHashOfSegment(structure, node, settings.surface))
-            before = [known for known in (self.known.get(side), earlier.get(side)) if known and known[0] == key]
-            keys[side] = key
-            self.known[side] = before[0] if before else (key, structure)
+            if side not in self.known or self.known[side][0] != key:
+                self.known[side] = key, structure
             structures.append(self.known[side][1])
         contents = {n: contentHashOfSegment(s, pair[0][0], settings.surface) for n, s in case.criticals.items()}
-        now = keys, contents, settings
-        if earlier and not self.isBusy:
-            self.last = {side: known[0] for side, known in earlier.items()}, earlierContents, settings
+        now = {side: key for side, (key, _structure) in self.known.items()}, contents, settings
         isSame, self.last = now == self.last, now
         if isSame:
             return None
         case = replace(case, pairing=replace(case.pairing, pairs=(Match(*structures),)))
         return FollowedRun(pair, request, self._work(case))
 
-    def _ofOutcome(self) -> tuple[dict, dict]:
-        """Return key and Structure by side, and hashes of critical structures, of what is shown and was measured."""
-        outcome, number = self.model.outcome, self.model.number()
+    def _ofOutcome(self) -> tuple[dict, tuple | None]:
+        """Return what was known for the pair that is shown, and what for; nothing without geometry."""
+        outcome, number, known = self.model.outcome, self.model.number(), {}
         if outcome.comparisons is None or not outcome.records:
-            return {}, {}
-        comparison, found = outcome.comparisons[number], {}
-        for side, segment in zip(REFERENCE_AND_TEST, outcome.segments[number]):
+            return {}, None
+        comparison = outcome.comparisons[number]
+        for side, segment, hashes in zip(REFERENCE_AND_TEST, outcome.segments[number], outcome.hashes):
             structure = getattr(comparison, side)
-            content = outcome.hashes[REFERENCE_AND_TEST.index(side)][segment]
-            found[side] = _keyOf(structure, outcome.settings, content), structure
-        return found, {s.name: outcome.hashes[0][s.segmentID] for s in comparison.criticals}
+            known[side] = _keyOf(structure, outcome.settings, hashes[segment]), structure
+        contents = {s.name: outcome.hashes[0][s.segmentID] for s in comparison.criticals}
+        return known, ({side: key for side, (key, _structure) in known.items()}, contents, outcome.settings)
 
     def _work(self, case):
         """Return the function that a thread runs for a case of one pair."""
@@ -210,25 +203,3 @@ def allPlaces(comparison) -> tuple:
 def _keyOf(structure, settings, content: str) -> tuple:
     """Return what tells a structure from others. content: the hash of what it holds."""
     return structure.nodeID, structure.segmentID, structure.name, settings.surface, content
-
-
-@dataclass
-class Session:
-    """What happened since practicing began. strokes: how many edits there were. begin: in seconds of a clock."""
-
-    strokes: int = 0
-    begin: float = field(default_factory=time.monotonic)
-
-    def row(self, measurements) -> list[float]:
-        """Return the row of a session's table for what was measured now."""
-        keys = following.mainKeys(measurements)
-        firsts = {name: next((key for key in keys if key.startswith(name)), None) for name in ("DSC", "HD", "NSD")}
-        values = [measurements[key].value if key else float("nan") for key in firsts.values()]
-        return [time.monotonic() - self.begin, float(self.strokes), *values]
-
-    @staticmethod
-    def continued(rows) -> Session:
-        """Return the session that goes on after these rows, without the time since then."""
-        if not rows:
-            return Session()
-        return Session(int(rows[-1][1]), time.monotonic() - rows[-1][0])

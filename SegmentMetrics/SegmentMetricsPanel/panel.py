@@ -1,7 +1,6 @@
 """The panel: from choosing two segments to seeing where they differ."""
 
 from contextlib import nullcontext
-from functools import partial
 
 import qt
 import slicer
@@ -11,17 +10,15 @@ from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
-from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml import folders, outcomes, showConventionsTable
+from SegmentMetricsLib.mrml import folders, outcomes
 
+from .attempts import Attempts
 from .contents.following import advance, begun
 from .following import DELAY, Follower, allPlaces
 from .markup import explainAll
-from .model.attempts import Attempts
-from .model.panelmodel import PanelModel
+from .model.panelmodel import OF_PAIRS, PanelModel
 from .parameters import GuiConnection, parametersOf
 from .scene import SlicerScene
-from .views.buttons import ExplainedButton
 from .views.conventions import ConventionsView
 from .views.corners import CornersView
 from .views.files import FilesView
@@ -40,7 +37,7 @@ from .views.protocols import ProtocolsView
 from .views.results import ResultsView
 from .views.settings import SettingsView
 from .views.variation import VariationView
-from .views.view import say
+from .views.view import ExplainedButton, say
 from .watching import DELAY as USUAL_DELAY
 from .watching import SegmentWatcher
 from .work import LongWork, offer, waiting
@@ -73,7 +70,7 @@ VIEWS = {
 
 
 class Panel(VTKObservationMixin):
-    """Connects the model with its views, the parameter node and the scene, and runs attempts as their host.
+    """Connects the model with its views, the parameter node and the scene, and runs attempts.
 
     It is active, and follows the scene, between resume() and pause(). onLost: called when a new parameter node is
     needed.
@@ -87,21 +84,19 @@ class Panel(VTKObservationMixin):
         self.ahead = None  # the drawing that was computed last
         self.leftovers = folders.Leftovers()
         self.model = model = PanelModel(SlicerScene())
-        self.attempts = attempts = Attempts(model, logic, self)
+        self.attempts = attempts = Attempts(self)
         # for scripts
         self.apply, self.compareTools, self.report = attempts.apply, attempts.compareTools, attempts.report
         self.staleness = model.staleness
-        self.longWork = partial(LongWork, _("Segment Metrics"))
         self.follower = Follower(model, self.onFollowed, self.say)
         for name, kind in VIEWS.items():
             setattr(self, name, kind(self))
         self.views = [getattr(self, name) for name in VIEWS]
         self.heights = HeightsView(self)
-        self.measureButton = ExplainedButton(ui.applyButton, _("Measure how the two differ."))
+        self.measureButton = ExplainedButton(ui.applyButton)
         ui.applyButton.connect("clicked(bool)", self.onApply)
         ui.notesButton.connect("clicked(bool)", lambda _checked=False: self.heights.show())
         self.watcher = SegmentWatcher(self.onSuspect, self.onEvent)
-        self.settleChoices, self.settleEdits = self.inputs.settle, self.watcher.settle
         # writing to the parameter node may trigger many events: refresh once, right after them
         self.refreshTimer = qt.QTimer()
         self.refreshTimer.setSingleShot(True)
@@ -127,11 +122,8 @@ class Panel(VTKObservationMixin):
         return self.connection is not None
 
     def useNode(self, node) -> None:
-        """Use a parameter node of the scene; resume() starts following it."""
-        self.setParameters(parametersOf(node))
-
-    def setParameters(self, parameters) -> None:
-        """Use a parameter node, or None while no scene is available; resume() starts following it."""
+        """Use a parameter node of the scene, or None while no scene is available; resume() starts following it."""
+        parameters = parametersOf(node) if node is not None else None
         self.pause()
         self.removeObservers()
         self.model.setParameters(parameters)
@@ -142,10 +134,10 @@ class Panel(VTKObservationMixin):
             for view in self.views:
                 view.release()
                 view.enable()
-            self._enableApply()
+            self.enableApply()
             return
         self.practice.resume()
-        self._watch()
+        self.watch()
         # observe the node, not its wrapper: the observer would keep the wrapper alive
         self.addObserver(parameters.parameterNode, vtk.vtkCommand.ModifiedEvent, self.onNews)
         scene = slicer.mrmlScene
@@ -156,7 +148,7 @@ class Panel(VTKObservationMixin):
         """Follow the parameter node and the scene."""
         if not self.isActive:
             self.connection = GuiConnection(self.parameters, self.ui)
-            self._watch()
+            self.watch()
             self.inputs.setActive(True)
             self.focus.setActive(True)
             self.refresh()
@@ -168,24 +160,24 @@ class Panel(VTKObservationMixin):
             self.connection = None
         self.inputs.setActive(False)
         self.focus.setActive(False)
-        self._watch()
+        self.watch()
         self.refreshTimer.stop()
 
     def releaseScene(self) -> None:
         """Release the scene before it is closed or nodes are imported; results are kept during an import."""
-        isClosing = bool(slicer.mrmlScene.IsClosing())
-        kept = None if isClosing else self.outcome or self.model.kept
-        self.model.scene.noteChange(isClosed=isClosing)
-        self.setParameters(None)
+        model, isClosing = self.model, bool(slicer.mrmlScene.IsClosing())
+        kept = {name: one or model.kept.get(name) for name, one in model.outcomes.items()}
+        model.scene.closedURL = slicer.mrmlScene.GetURL() if isClosing else None
+        self.useNode(None)
         self.leftovers.forget()
-        self.model.kept = kept
+        model.kept = {} if isClosing else kept
         if isClosing:
-            self.model.framed = None
+            model.framed = None
             releaseAllCharts()
 
     def close(self) -> None:
         """Release everything before the panel is deleted."""
-        self.setParameters(None)
+        self.useNode(None)
         self.places.close()
 
     # Reacting to changes
@@ -206,22 +198,19 @@ class Panel(VTKObservationMixin):
         """Schedule a refresh."""
         self.model.isNews = True
         if self.isActive:
-            self._enableApply()  # immediately, for scripts that do not wait for events
+            self.enableApply()  # immediately, for scripts that do not wait for events
             self.refreshTimer.start()
         elif self.parameters is not None:
-            self._watch()  # a script may have switched following on or off
+            self.watch()  # a script may have switched following on or off
             if self.focus.isOutlined and not self.model.isFollowing():
                 self.focus.showElsewhere()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAdded(self, _caller, _event, node) -> None:
-        if not self.isActive:
-            return
-        if node.IsA("vtkMRMLSegmentationNode"):  # its segments are added after this event
+        kinds = ("vtkMRMLSegmentationNode", "vtkMRMLTableNode", "vtkMRMLScalarVolumeNode")
+        if self.isActive and any(map(node.IsA, kinds)):
+            # segments are added after this event, as are columns that make a table a protocol; a volume may be a dose
             qt.QTimer.singleShot(0, self.model.inputs.chooseLikely)
-            self.refreshTimer.start()
-        elif node.IsA("vtkMRMLTableNode") or node.IsA("vtkMRMLScalarVolumeNode"):
-            # so are the columns of a table, which may make it a protocol; a volume may be a dose
             self.refreshTimer.start()
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
@@ -230,7 +219,7 @@ class Panel(VTKObservationMixin):
             return
         if node is self.parameters.parameterNode:
             wasActive = self.isActive
-            self.setParameters(None)
+            self.useNode(None)
             if wasActive:
                 qt.QTimer.singleShot(0, self.onLost)
             return
@@ -241,19 +230,14 @@ class Panel(VTKObservationMixin):
             self.parameters.showVariation = False
         if self.map.onRemoved(node) and self.isActive:
             self.parameters.showMap = False
-        elif self.outcome is not None and node is self.outcome.table:
-            self.model.setOutcome(None)  # the other result nodes stay: they belong to the user
-        elif self.model.observers.outcome is not None and node is self.model.observers.outcome.table:
-            self.model.observers.setOutcome(None)
+        for name, outcome in self.model.outcomes.items():
+            if outcome is not None and node is outcome.table:
+                self.model.setOutcome(None, name)  # the other result nodes stay: they belong to the user
         self.onNews()
-
-    def onMapRange(self, range: float) -> None:
-        if self.isActive:
-            self.parameters.range = range
 
     def onEvent(self) -> None:
         """Let nothing leave the panel until it is known whether the compared segments really changed."""
-        if self._hasResults() and not self.model.isBusy:
+        if any(self.model.outcomes.values()) and not self.model.isBusy:
             self.model.isUnchecked = True
             for view in self.views:
                 view.enable()
@@ -264,7 +248,7 @@ class Panel(VTKObservationMixin):
 
     def onSuspect(self, suspects) -> None:
         isFollowing = self.model.isFollowing()
-        if self._hasResults():
+        if any(self.model.outcomes.values()):
             with nullcontext() if isFollowing else waiting():  # the cursor must not flicker while somebody draws
                 self.model.suspect(suspects)
             self.onNews()
@@ -297,11 +281,7 @@ class Panel(VTKObservationMixin):
         finally:
             self.map.prepared = {}
 
-    def forgetResults(self) -> None:
-        self.model.forgetResults()
-        self._show()
-
-    def _watch(self) -> None:
+    def watch(self) -> None:
         """Let the watcher report changes while the panel is open or follows edits, then sooner."""
         isFollowing = self.model.isFollowing()
         self.watcher.timer.setInterval(DELAY if isFollowing else USUAL_DELAY)
@@ -338,33 +318,34 @@ class Panel(VTKObservationMixin):
         if self.model.isNews:
             self.model.notice = ""
         with self.model.steady():
-            self._show()
+            self.show()
             self.refreshTimer.stop()  # what the panel itself has chosen meanwhile is shown
             isFirst = self.outcome is None and not self.follower.known
-            if self.model.isFollowing() and (isFirst or self.model.change):
+            if self.model.isFollowing() and (isFirst or self.model.changes[OF_PAIRS]):
                 self.follower.request(isEdit=False)
         if self.model.isUpdateDue():
             with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
-                self.attempts.apply(isRepeated=True)
+                self.apply(isRepeated=True)
 
-    def _show(self) -> None:
+    def show(self) -> None:
         model = self.model
         self.leftovers.remove(slicer.mrmlScene)
         if model.isPracticing() and (self.outcome is not None or self.parameters.result is not None):
             model.forgetResults()
-        if model.isRecallDue():
+        if model.due():
             with waiting():
                 model.recall()
-        model.kept = None
+        model.kept = {}
         parameters = self.parameters
         self._drawAhead()
         if self.parameters is not parameters:  # the scene was closed meanwhile
             return
-        self._enableApply()
+        self.enableApply()
         say(self.ui.staleLabel, model.staleText())
-        compared = [*map(self.outcome.node, REFERENCE_AND_TEST), self.outcome.dose] if self.outcome else []
-        self.watcher.watch([parameters.reference, parameters.test, *model.observers.watched(), *compared])
-        self._watch()
+        watched = [node for one in model.outcomes.values() if one is not None for node in one.nodes]
+        watched += [one.node for one in model.observers.candidates()] if model.observers.isChosen else []
+        self.watcher.watch([parameters.reference, parameters.test, self.outcome and self.outcome.dose, *watched])
+        self.watch()
         self._beginEdit()
         for view in self.views:
             view.show()
@@ -391,7 +372,7 @@ class Panel(VTKObservationMixin):
         self.model.isBusy = True
         self.refreshTimer.stop()
         try:
-            with self.longWork(lambda: self.parameters is parameters, keepsPart=False) as work:
+            with LongWork(_("Segment Metrics"), lambda: self.parameters is parameters, keepsPart=False) as work:
                 self.map.prepared = work.run(lambda: outcomes.drawAhead(comparison, sides, surface, kind))
         except (Cancelled, InputError):
             pass  # the views do without, and say why
@@ -404,39 +385,12 @@ class Panel(VTKObservationMixin):
         say(self.ui.messageLabel, self.model.message(*[view.problem for view in self.views]))
         self.heights.show()
 
-    def _enableApply(self) -> None:
+    def enableApply(self) -> None:
         self.measureButton.enable(self.model.whyNot())
-
-    def _hasResults(self) -> bool:
-        return self.outcome is not None or self.model.observers.outcome is not None
-
-    # As the Host of attempts
-
-    def freeze(self, isFrozen: bool) -> None:
-        if isFrozen:  # changes made meanwhile are checked against the new outcome, not the old one
-            self.watcher.isActive = False
-            self.ui.applyButton.enabled = False
-            return
-        self._watch()
-        self._enableApply()
-
-    def take(self, outcome, isRepeated: bool) -> None:
-        self.follower.stop()  # what it measures now may be of other settings
-        self.conventions.forget(outcome)
-        self.model.take(outcome, isRepeated)
-
-    def takeObserved(self, outcome) -> None:
-        self.model.observers.take(outcome)
-        self.model.setOutcome(None)
-        self.variation.take()
-        self.pages.current = "observers"
-
-    def takeTools(self, outcome, number: int, found) -> None:
-        outcome.mark(showConventionsTable(outcome.comparisons[number], conventions=found))
 
     def showOutcome(self) -> None:
         self.model.isNews = False
         if self.isActive:
             self.refresh()
         elif self.parameters is not None:
-            self._show()
+            self.show()

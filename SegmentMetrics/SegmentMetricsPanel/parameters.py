@@ -1,5 +1,6 @@
 """The user's choices in the panel, stored in a parameter node and saved with the scene."""
 
+from functools import partial
 from typing import Annotated
 
 import slicer
@@ -9,18 +10,8 @@ from slicer.parameterNodeWrapper import Default, WithinRange, parameterNodeWrapp
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.settings.settings import DECLARED, DEFAULT_FAMILIES, Settings
 
+from .model import enumerations
 from .model.chosensettings import IN_PANEL
-from .model.enumerations import (
-    ConsensusMethod,
-    Labeled,
-    MapKind,
-    MapSide,
-    MapSurface,
-    Mode,
-    Plot,
-    SliceQuantity,
-    choicesOf,
-)
 
 
 def withSettings(kind: type) -> type:
@@ -30,7 +21,7 @@ def withSettings(kind: type) -> type:
         if panel.name in kind.__annotations__:
             continue
         if panel.words:
-            choices = choicesOf(name)
+            choices = enumerations.choicesOf(name)
             kind.__annotations__[panel.name] = choices
             usual = choices[str(usual)]
         else:
@@ -51,7 +42,7 @@ class SegmentMetricsParameterNode:
     their names in the reference.
     """
 
-    mode: Mode = Mode.onePair
+    mode: enumerations.Mode = enumerations.Mode.onePair
     reference: slicer.vtkMRMLSegmentationNode
     referenceSegment: str
     test: slicer.vtkMRMLSegmentationNode
@@ -66,7 +57,7 @@ class SegmentMetricsParameterNode:
     observerSegments: list[str]
     testSegments: list[str]
     areObserversChosen: bool = False
-    consensus: ConsensusMethod = ConsensusMethod.majority
+    consensus: enumerations.ConsensusMethod = enumerations.ConsensusMethod.majority
     observersResult: slicer.vtkMRMLTableNode
     observedOnly: str
     observedStructure: str
@@ -84,12 +75,12 @@ class SegmentMetricsParameterNode:
 
     result: slicer.vtkMRMLTableNode
     shownPair: int = 0
-    plot: Plot = Plot.histogram
+    plot: enumerations.Plot = enumerations.Plot.histogram
     showMap: bool = True
     focus: bool = True
-    mapSide: MapSide = MapSide.reference
-    mapKind: MapKind = MapKind.signed
-    mapSurface: MapSurface = MapSurface.displayed
+    mapSide: enumerations.MapSide = enumerations.MapSide.reference
+    mapKind: enumerations.MapKind = enumerations.MapKind.signed
+    mapSurface: enumerations.MapSurface = enumerations.MapSurface.displayed
     automaticRange: bool = True
     range: Annotated[float, WithinRange(0.1, 1e6)] = 5.0
     opacity: Annotated[float, WithinRange(0.0, 1.0)] = 1.0
@@ -98,14 +89,14 @@ class SegmentMetricsParameterNode:
     showMarkers: bool = False
     showHazard: bool = False
     showLesions: bool = False
-    sliceQuantity: SliceQuantity = SliceQuantity.HD
+    sliceQuantity: enumerations.SliceQuantity = enumerations.SliceQuantity.HD
     reportConventions: bool = False
 
 
 def parametersOf(node) -> SegmentMetricsParameterNode:
     """Return a parameter node without choices that another version saved: Slicer would refuse to read any of it."""
     for name, kind in SegmentMetricsParameterNode.__annotations__.items():
-        if isinstance(kind, type) and issubclass(kind, Labeled):
+        if isinstance(kind, type) and issubclass(kind, enumerations.Labeled):
             text = node.GetParameter(name)
             if text and text not in kind.__members__:
                 node.UnsetParameter(name)
@@ -121,16 +112,10 @@ class GuiConnection:
 
     def __init__(self, parameters, ui):
         self._parameters = parameters
-        node = parameters.parameterNode
-        # observer tags are ascending, so those between these two were added by the connection
-        first, self._tag, last = self._nextTag(node), parameters.connectGui(ui), self._nextTag(node)
-        self._added = range(first + 1, last)
-
-    @staticmethod
-    def _nextTag(node) -> int:
-        tag = node.AddObserver(vtk.vtkCommand.DeleteEvent, lambda *_: None)
-        node.RemoveObserver(tag)
-        return tag
+        observe = partial(parameters.parameterNode.AddObserver, vtk.vtkCommand.DeleteEvent, lambda *_: None)
+        # observer tags are ascending, so those between these two are added by the connection
+        first, self._tag, last = observe(), parameters.connectGui(ui), observe()
+        self._added = range(first, last + 1)
 
     def end(self) -> None:
         """Disconnect the widgets."""

@@ -8,11 +8,13 @@ from tempfile import TemporaryDirectory
 
 from SegmentMetricsLib.case.findings.imagefit import imageFindings
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
+from SegmentMetricsLib.mrml import outcomes
+from SegmentMetricsLib.mrml.images import dicomSources, shownImage
 from SegmentMetricsLib.show.report import Report
 
 from .translation import _
 
-# What is of Slicer or takes long to import is imported in the functions: attempts are made without Slicer, too.
+# What takes long to import is imported in the functions.
 
 
 def write(path: Path, model, work) -> list[str]:
@@ -20,12 +22,10 @@ def write(path: Path, model, work) -> list[str]:
 
     model: a PanelModel, whose results are up to date. work: a LongWork. Raises ValueError and OSError.
     """
-    from SegmentMetricsLib.mrml.images import shownImage
-
     outcome = model.outcome
     report = Report(
         path.stem,
-        model.settings(),
+        model.chosen().settings,
         withConventions=model.parameters.reportConventions,
         origins=model.inputs.origins(),
         scene=model.scene.fileName(),
@@ -45,7 +45,6 @@ def write(path: Path, model, work) -> list[str]:
 
 def writeDicom(path: Path, model, work) -> list[str]:
     """Write a DICOM structured report on what is chosen, with the segments beside it, as write() does."""
-    from SegmentMetricsLib.mrml.images import dicomSources
     from SegmentMetricsLib.show.structuredreport import writeReport
 
     outcome = model.outcome
@@ -56,8 +55,6 @@ def writeDicom(path: Path, model, work) -> list[str]:
 
 
 def _compare(model, work, **changed):
-    from SegmentMetricsLib.mrml import outcomes
-
     request = replace(model.request(isOfPair=True), **changed)
     return outcomes.compare(request, progress=work.report, run=work.run, isPartWanted=work.isPartWanted)
 

@@ -19,20 +19,19 @@ def firstFolder() -> Path:
     return next((each for each in known if each.is_absolute() and each.is_dir()), Path())
 
 
-def remember(path: Path) -> None:
-    """Make the next file dialog for this scene start in the folder of a file."""
-    _folders[slicer.mrmlScene.GetRootDirectory()] = path.parent
+def _ask(dialog, widget, title: str, start: Path | str, kinds: str) -> Path | None:
+    """Ask for a file and return its path, or None if canceled; the next dialog for this scene starts in its folder."""
+    chosen = dialog(widget, title, str(start), kinds)
+    if not chosen:
+        return None
+    _folders[slicer.mrmlScene.GetRootDirectory()] = Path(chosen).parent
+    return Path(chosen)
 
 
 def askForFile(widget, title: str, kinds: str) -> Path | None:
     """Ask for a file to read and return its path, or None if canceled. kinds: filters in the format of Qt's dialogs."""
     folder = firstFolder()
-    start = str(folder) if folder.is_absolute() else ""
-    chosen = qt.QFileDialog.getOpenFileName(widget, title, start, kinds)
-    if not chosen:
-        return None
-    remember(Path(chosen))
-    return Path(chosen)
+    return _ask(qt.QFileDialog.getOpenFileName, widget, title, folder if folder.is_absolute() else "", kinds)
 
 
 def askForPath(button, title: str, suggestion: str, kind: str) -> Path | None:
@@ -41,12 +40,9 @@ def askForPath(button, title: str, suggestion: str, kind: str) -> Path | None:
     suggestion: a file name, whose suffix is added to names that do not end with it, even if they contain a dot. kind: a
     filter in the format of Qt's file dialogs.
     """
-    chosen = qt.QFileDialog.getSaveFileName(button, title, str(firstFolder() / suggestion), kind)
-    if not chosen:
-        return None
-    path, suffix = Path(chosen), Path(suggestion).suffix
-    remember(path)
-    if path.name.lower().endswith(suffix):
+    path = _ask(qt.QFileDialog.getSaveFileName, button, title, firstFolder() / suggestion, kind)
+    suffix = Path(suggestion).suffix
+    if path is None or path.name.lower().endswith(suffix):
         return path
     path = path.with_name(path.name + suffix)
     # the dialog has only checked the name as it was typed

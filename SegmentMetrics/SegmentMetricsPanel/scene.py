@@ -19,10 +19,6 @@ class SlicerScene:
     def __init__(self):
         self.closedURL = None  # of the scene that was closed, which the empty one keeps
 
-    def noteChange(self, isClosed: bool) -> None:
-        """Note that the scene is being closed, or that nodes are imported into it."""
-        self.closedURL = slicer.mrmlScene.GetURL() if isClosed else None
-
     recall = staticmethod(outcomes.recall)
     pairing = staticmethod(pairSegments)
     protocol = staticmethod(protocolFromTable)

@@ -1,9 +1,9 @@
 """Long calculations with a progress dialog that can stop them."""
 
-import importlib
 import threading
 import time
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
+from importlib.util import find_spec
 
 import qt
 import slicer
@@ -31,31 +31,23 @@ def waiting():
         slicer.app.restoreOverrideCursor()
 
 
-_declined = set()
+_offered = set()
 
 
 def offer(package: str, module: str) -> None:
     """Offer to install a Python package whose module is missing, once; without it, some results are missing."""
-    try:
-        importlib.import_module(module)
+    if package in _offered or find_spec(module) is not None:
         return
-    except ImportError:
-        if package in _declined:
-            return
+    _offered.add(package)
     try:
         from slicer import packaging
     except ImportError:  # before Slicer 5.11
         question = _("The Python package {package} is needed. Install it?").format(package=package)
         if slicer.util.confirmOkCancelDisplay(question, _("Segment Metrics")):
             slicer.util.pip_install(package)
-            return
-    else:
-        try:
-            packaging.pip_ensure(package, requester="Segment Metrics")
-            return
-        except RuntimeError:  # the user does not want it, or it cannot be installed
-            pass
-    _declined.add(package)
+        return
+    with suppress(RuntimeError):  # the user does not want it, or it cannot be installed
+        packaging.pip_ensure(package, requester="Segment Metrics")
 
 
 class TaskThread(threading.Thread):

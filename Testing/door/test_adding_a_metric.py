@@ -38,7 +38,7 @@ from SegmentMetricsPanel.contents import results
 parameters = panelfakes.parameters(families=["overlap", "size"])
 settings = chosensettings.settingsOf(parameters, None)
 outcome = SimpleNamespace(records=[compare("reference.nrrd", "test.nrrd", settings).record()])
-print("PANEL", *("|".join(row) for row in results.numbers(outcome, 0).texts()), sep="\\n")
+print("PANEL", *("|".join(row) for row in results.numbers(outcome.records[0]).texts()), sep="\\n")
 
 sys.modules.update({name: MagicMock() for name in ("qt", "ctk", "slicer", "slicer.i18n")})
 from SegmentMetricsPanel.views.settings import FAMILIES

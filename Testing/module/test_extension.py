@@ -164,11 +164,6 @@ def pngSize(path: Path) -> tuple[int, int]:
     return struct.unpack(">II", content[16:24])
 
 
-def testModuleIconIsThatOfTheExtension():
-    module = ROOT / "SegmentMetrics" / "Resources" / "Icons" / "SegmentMetrics.png"
-    assert module.read_bytes() == (ROOT / "Resources" / "SegmentMetrics.png").read_bytes()
-
-
 def testCatalogEntry():
     """What Slicer's schema for entries of the index, version 1.0.2, asks for."""
     entry = json.loads((ROOT / "SegmentMetrics.json").read_text(encoding="utf-8"))
@@ -221,9 +216,3 @@ def testNothingRunsWhenTheModuleIsImported():
             found = {name.partition(".")[0] for name in atFileScope(path.read_text(encoding="utf-8"))}
             assert found <= ofFiles.get(path.name, set()), path
     assert len(atFileScope("import tqdm\nfor x in y:\n    pass\nf()\nx = 1\nif TYPE_CHECKING:\n    import qt")) == 3
-
-
-@pytest.mark.parametrize("name", ["HeadAndNeckObservers", "ContouringPractice", "BrainLesions", "BranchingVessel"])
-def testSamplesHavePicturesOfTheirOwn(name):
-    """Slicer's template asks for about 260 x 280 pixels."""
-    assert pngSize(ROOT / "SegmentMetrics" / "Resources" / "Icons" / f"{name}.png") == (260, 280)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from panelfakes import Segmentation, Table, modelOf
+from panelfakes import Segmentation, modelOf
 from SegmentMetricsPanel.model import editedpairs
 from SegmentMetricsPanel.model.chosensettings import criticalNames, possibleCriticals
 from SegmentMetricsPanel.model.enumerations import Mode
@@ -21,7 +21,7 @@ import sys
 sys.path[:0] = [sys.argv[1], sys.argv[2]]
 for name in ("qt", "ctk", "slicer", "vtk", "SegmentMetricsLib.mrml"):
     sys.modules[name] = None
-import SegmentMetricsPanel.model.attempts, SegmentMetricsPanel.model.panelmodel
+import SegmentMetricsPanel.model.panelmodel
 from pathlib import Path
 for path in (Path(sys.argv[1]) / "SegmentMetricsPanel" / "contents").glob("*.py"):
     __import__(f"SegmentMetricsPanel.contents.{path.stem}")
@@ -39,12 +39,6 @@ def test_the_model_knows_neither_qt_nor_nodes():
         [sys.executable, "-c", BLOCKED, str(MODULE), str(MODULE.parent)], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-
-
-def test_scripts_that_measure_need_no_qt():
-    for name in ("scene", "parameters"):
-        text = (MODULE / "SegmentMetricsPanel" / f"{name}.py").read_text(encoding="utf-8")
-        assert not {"import qt", "import ctk"} & set(text.split("\n")), name
 
 
 # Inputs
@@ -86,16 +80,6 @@ def test_a_guess_that_was_used_stays(what):
     model.scene.nodes.append(Segmentation("Two", "B"))
     model.inputs.chooseLikely()
     assert chosen(model) == before
-
-
-def test_nothing_is_chosen_while_another_module_is_open():
-    model = modelOf()
-    model.inputs.setActive(False)
-    model.scene.nodes.append(Segmentation("One", "A"))
-    model.inputs.chooseLikely()
-    assert chosen(model) == [None, "", None, ""]
-    model.inputs.setActive(True)
-    assert chosen(model) == ["One", "A", "One", ""]
 
 
 def test_another_segmentation_is_chosen_with_the_same_structure():
@@ -175,30 +159,17 @@ WHOLE = {"mode": Mode.allStructures}
         (("One", "A"), ("Two", "A"), {"referenceSegment": "a", "testSegment": "A"}, "Choose a segment of the test."),
         (("One", "A"), ("Two", "A"), {"referenceSegment": "a", "testSegment": "a"}, ""),
         (("One", "A"), ("Two", "B"), WHOLE, ""),
+        (("One", "A"), ("One", "A"), WHOLE, "Choose two different segmentations to compare all their structures."),
     ],
 )
 def test_why_inputs_cannot_be_compared(first, second, chosen, expected):
     nodes = [Segmentation(*each) if each else None for each in (first, second)]
+    nodes[1] = nodes[0] if first == second else nodes[1]
     model = modelOf(reference=nodes[0], test=nodes[1], **chosen)
     assert model.whyNot() == expected
     assert model.inputs.mistake() == (expected if None not in nodes else "")
     model.scene.isBusy = True
     assert model.whyNot() == "The scene is being opened or closed."
-
-
-@pytest.mark.parametrize(("chosen", "expected"), [({}, "same segment"), (WHOLE, "two different segmentations")])
-def test_a_segmentation_is_compared_with_itself(chosen, expected):
-    one = Segmentation("One", "A")
-    model = modelOf(reference=one, test=one, referenceSegment="a", testSegment="a", **chosen)
-    assert expected in model.whyNot()
-
-
-def test_titles_and_origins():
-    model = modelOf(Segmentation("<i>1</i>", "A"), Segmentation("2", "A"))
-    assert model.inputs.title("reference") == "<i>1</i>: A"
-    assert model.inputs.origins() == ["A of <i>1</i>", "A of 2"]
-    model.parameters.mode, model.parameters.testSegment = Mode.allStructures, ""
-    assert model.inputs.title("test") == "2" and model.inputs.origins() == ["<i>1</i>", "2"]
 
 
 # Pairs
@@ -255,19 +226,6 @@ def named(name: str) -> SimpleNamespace:
     return Identity(name)
 
 
-def test_how_pairs_were_found_is_kept_in_any_language(monkeypatch):
-    """What is shown is translated, what is saved is not."""
-    monkeypatch.setattr(editedpairs, "_", lambda text: f"«{text}»")
-    model = pairModel("C", "X", "overlap 0.80")
-    assert [row[2] for row in pairsOf(model).rows] == ["«spelling»", "«name»", "«overlap 0.80»"]
-    assert pairsOf(pairModel("C", "X", "Überlappung 0.80")).rows[2][2] == "Überlappung 0.80", "of another version"
-    editedpairs.choose(model.parameters, [("C", "", editedpairs.CHOSEN)])
-    assert model.parameters.pairs[2] == "chosen" and pairsOf(model).rows[2][2:] == (
-        "«chosen»",
-        "«You have chosen this.»",
-    )
-
-
 # Settings
 
 
@@ -277,10 +235,10 @@ def settingsModel(**chosen):
 
 def test_settings_that_no_family_uses_keep_their_defaults():
     model = settingsModel(percentile=90.0, tolerance=3.0, beta=2.0, families=["agreement"])
-    settings = model.settings()
+    settings = model.chosen().settings
     assert settings.tolerances == (3,) and settings.percentiles == (95,) and settings.betas == (2,)
     model.parameters.families = ["boundary"]
-    settings = model.settings()
+    settings = model.chosen().settings
     assert settings.percentiles == (90,) and settings.betas == (1,) and settings.families == ("boundary",)
     assert settings.prescription is None, "automatic numbers"
 
@@ -297,7 +255,7 @@ def test_critical_structures_are_those_of_the_reference():
     assert possibleCriticals(*inputs) == ["Cord", "Nerve"] and "critical" in model.whyNot()
     model.setCriticals(["Cord"], ["Cord", "Nerve"])
     assert criticalNames(*inputs) == ["Cord"] and not model.whyNot()
-    assert model.settings().critical == (("Cord", 1.0),)
+    assert model.chosen().settings.critical == (("Cord", 1.0),)
     model.inputs.swap()  # the other one has no such segment
     assert possibleCriticals(*inputs) == [] and "critical" in model.whyNot()
     model.setCriticals([], [])
@@ -310,17 +268,3 @@ def test_critical_structures_are_those_of_the_reference():
 
 
 # Protocols
-
-
-def test_protocols_are_offered():
-    model = settingsModel()
-    mine = Table("Mine")
-    broken = Table("Broken", "Structure\n")
-    model.scene.tables.append(mine)
-    choices = model.protocolChoices()
-    first, second, *examples, last = choices.values()
-    assert (first, second, last) == ("None", "Mine", "From a file...")
-    assert examples and all(text.startswith("Example: ") for text in examples) and list(choices)[-1] == ""
-    model.parameters.protocol = broken
-    assert list(model.protocolChoices().values())[:3] == ["None", "Mine", "Broken"], "it stays what is chosen"
-    assert "Broken" in model.whyNot()

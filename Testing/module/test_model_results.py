@@ -6,13 +6,12 @@ from dataclasses import replace
 
 import pytest
 import shapes
-from panelfakes import Host, Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf, twoBoxes
-from SegmentMetricsPanel.contents import conventions, maps, pages, places, results, slices, verdicts
-from SegmentMetricsPanel.model.enumerations import MapKind, Mode, SliceQuantity
+from panelfakes import Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf, twoBoxes
+from SegmentMetricsPanel.contents import curves, maps, pages, places, results
+from SegmentMetricsPanel.model.enumerations import Mode, SliceQuantity
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.base.progress import Cancelled
 
 BOX = shapes.box((6, 5, 5), (15, 11, 12))
 RULES = "Structure,Measurement,Relation,Pass,Warn,Source\n"
@@ -65,7 +64,7 @@ CHANGES = {
         lambda m: m.inputs.swap(),
     ],
     "These are the results of Box.": [lambda m: setattr(m.parameters, "mode", Mode.allStructures)],
-    "A compared segmentation was removed.": [lambda m: m.outcome.nodes.update(test=None)],
+    "A compared segmentation was removed.": [lambda m: m.outcome.nodes.__setitem__(1, None)],
     "Box of the test has changed.": [
         lambda m: (setattr(m.outcome, "changed", "Box of the test has changed."), m.suspect({"box"}))
     ],
@@ -109,15 +108,15 @@ def test_results_come_back_with_a_scene(box):
     saved = outcomeOf(model, [box], comparisons=None, changed="Box of the test has changed.")
     model.parameters.result = saved.table
     saved.table.results = lambda: saved
-    assert model.isRecallDue()
+    assert model.due()
     model.recall()
-    assert model.outcome is saved and not model.isRecallDue() and model.staleness() == saved.changed
+    assert model.outcome is saved and not model.due() and model.staleness() == saved.changed
     saved.changed = ""
     model.suspect(None)
     assert "Press Apply again first" in model.whyNotTools() and not model.whyNotReport()
     model.parameters.result = None
     model.recall()
-    assert model.outcome is None and not model.isRecallDue()
+    assert model.outcome is None and not model.due()
 
 
 def test_results_that_cannot_be_read_are_said_to_be():
@@ -126,7 +125,7 @@ def test_results_that_cannot_be_read_are_said_to_be():
 
     model = modelOf(Segmentation("One", "Box"), result=Table("Old", results=fail))
     model.recall()
-    assert model.outcome is None and model.parameters.result is None and not model.isRecallDue()
+    assert model.outcome is None and model.parameters.result is None and not model.due()
     assert model.message() == "The results in Old cannot be read."
 
 
@@ -195,74 +194,6 @@ def test_one_message_at_a_time(box):
     assert model.message("No map.") == "Stopped."
 
 
-# Attempts
-
-
-def hostOf(model, measured=(), **options) -> Host:
-    """Return a host whose logic measures these comparisons. options: of the outcome."""
-
-    def measure(_request, work):
-        return work.run(lambda: outcomeOf(model, measured, **options))
-
-    return Host(model, measure)
-
-
-def test_applying(box):
-    model = modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box"))
-    model.notice, model.isNews = "Old.", True
-    host = hostOf(model, [box])
-    seen = []
-    host.during = lambda: seen.append(
-        (model.isBusy, model.whyNot(), host.attempts.apply(), host.attempts.compareTools())
-    )
-    assert host.attempts.apply()
-    assert seen == [(True, "Measuring ...", False, False)], "nothing else begins meanwhile"
-    assert [each for each in host.asked if each != "settleChoices"] == ["freeze", "resume", "take", "showOutcome"]
-    assert model.outcome.records and model.parameters.result is model.outcome.table
-    assert not (model.notice or model.isBusy or model.isNews or model.inputs.isGuess)
-
-
-def test_nothing_is_applied_that_makes_no_sense(box):
-    model = modelOf(Segmentation("One", "Box"))
-    host = hostOf(model, [box])
-    assert not host.attempts.apply() and host.asked == ["settleChoices"]
-    assert not host.attempts.report("page.html") and host.asked[1:] == ["settleEdits"]
-    assert not host.attempts.compareTools() and host.asked[2:] == ["settleEdits"]
-
-
-@pytest.mark.parametrize("error", [Cancelled("x"), InputError("It is broken."), RuntimeError("No.")])
-@pytest.mark.parametrize("isRepeated", [False, True])
-def test_attempts_that_fail(box, error, isRepeated):
-    """They leave the results as they were, and only the user's stop ends automatic updates."""
-    model = shown([box])
-    host, before = hostOf(model, [box]), model.outcome
-    model.parameters.follow = True
-
-    def fail():
-        raise error
-
-    host.during = fail
-    if isinstance(error, RuntimeError):
-        with pytest.raises(RuntimeError, match="No"):
-            host.attempts.apply(isRepeated)
-    else:
-        assert not host.attempts.apply(isRepeated)
-        stopped = isinstance(error, Cancelled)
-        assert model.notice == ("The comparison was stopped." if stopped else "It is broken.")
-        assert model.parameters.follow == (not stopped)
-    assert model.outcome is before and not model.isBusy and host.asked[-2:] != ["take", "showOutcome"]
-    host.during = lambda: None
-    assert host.attempts.apply() and not model.notice
-
-
-def test_proposals():
-    model = modelOf(Segmentation("One", "A"))
-    host = hostOf(model)
-    assert host.attempts.propose(lambda work: work.run(lambda: ["pair"])) == ["pair"] and not model.notice
-    assert host.attempts.propose(lambda work: []) == []
-    assert model.notice == "None of the unpaired structures overlap."
-
-
 # Numbers
 
 
@@ -272,14 +203,6 @@ def texts(table) -> list[list[str]]:
 
 def headings(table) -> list[str]:
     return [column.heading for column in table.columns]
-
-
-def test_numbers_are_sorted_within_their_unit(box):
-    """A length is neither more nor less than a volume."""
-    keys = [row[1][1] for row in results.numbers(outcomeWith([box]), 0).rows]
-    units = [unit for unit, _value in sorted(keys)]
-    assert len(set(units)) > 2 and units == sorted(units)
-    assert [value for unit, value in sorted(keys) if unit == "mm"] == sorted(v for unit, v in keys if unit == "mm")
 
 
 def test_sides_have_one_decimal_where_there_is_room():
@@ -307,14 +230,10 @@ def apart():
     return comparisonOf("Apart", shapes.box((2, 2, 2), (5, 5, 5)), shapes.box((15, 15, 15), (20, 20, 20)))
 
 
-def test_there_is_no_alarm_without_a_reason(box):
-    assert results.alarms(outcomeWith([box]), 0) == results.alarms(None, 0) == results.remarks(None, 0) == ""
-
-
 def test_alarms_of_other_structures_are_named(box, apart):
     outcome = outcomeWith([box, apart])
-    assert "There are alarms about other structures: Apart." in results.alarms(outcome, 0)
-    assert "other structures" not in results.alarms(outcome, 1)
+    assert "There are alarms about other structures: Apart." in results.findings(outcome, 0)[0]
+    assert "other structures" not in results.findings(outcome, 1)[0]
     rows = results.mainNumbers(outcome).rows
     assert [row[0][0] for row in rows] == ["Box", "⚠ Apart"]
     assert ["⚠ The two contours" in row[0][2] for row in rows] == [False, True]
@@ -323,19 +242,12 @@ def test_alarms_of_other_structures_are_named(box, apart):
 def test_what_was_not_compared_is_said(box, three):
     reasons = {"A": "It is broken.", "B": "It is broken."}
     outcome = outcomeWith([box, three[0]], unmatched={"test": ["C", "D"]}, failures=reasons, findings=("Doubtful.",))
-    lines = results.remarks(outcome, 0).split("<br>")
+    lines = results.findings(outcome, 0)[1].split("<br>")
     assert lines[:3] == ["• Only in the test: C, D.", "• Doubtful.", "• A, B: It is broken."]
     nothing = replace(outcome, records=[])
-    assert results.remarks(nothing, 0).startswith("• Only in the test: C, D.")
-    assert "No structure is in both" in results.summary(nothing, 0) and results.numbers(nothing, 0).rows == ()
+    assert results.findings(nothing, 0)[1].startswith("• Only in the test: C, D.")
+    assert "No structure is in both" in results.summary(nothing, 0)
     assert not results.mainNumbers(nothing).rows
-
-
-def test_findings_name_the_place_in_the_panel():
-    size = (24, 24, 60)
-    tubes = shapes.box((5, 5, 5), (14, 14, 50), size), shapes.box((6, 5, 5), (15, 14, 38), size)
-    text = results.remarks(outcomeWith([comparisonOf("Tube", *tubes)]), 0)
-    assert "choose the common extent (Advanced &gt; Extent)" in text and "Python" not in text and "--" not in text
 
 
 def test_files_of_several_observers_have_names_of_their_own(box, three):
@@ -356,12 +268,6 @@ def test_files_of_several_observers_have_names_of_their_own(box, three):
 # Verdicts
 
 
-def test_a_rule_for_the_number_of_another_tool_names_it(box):
-    text = "Structure,Measurement,Relation,Pass,Warn,Convention\nBox,HD95,<=,0.5,30,MedPy\n"
-    outcome = outcomeWith([box], judgment=judged([box], text, isWhole=False))
-    assert texts(verdicts.rules(outcome, 0))[0][0] == "HD95\nMedPy"
-
-
 def test_a_structure_that_was_not_compared_cannot_be_shown(three):
     """It has a row, but there is nothing to see of it."""
     rules = f"{RULES}Nowhere,HD,<=,1,,\n"
@@ -377,13 +283,11 @@ def test_a_structure_that_was_not_compared_cannot_be_shown(three):
 
 def test_pages_appear_when_there_is_something_in_them(box, three, monkeypatch):
     model = modelOf(Segmentation("One", "Box"), Segmentation("Two", "Box"))
-    assert [page.name for page in pages.allPages() if page.hasContent(model)] == []
+    assert pages.pagesFor(model) == []
     model = shown([box])
-    assert [page.title for page in pages.allPages() if page.hasContent(model)] == [
-        *("Numbers", "Plot", "Map", "Places", "Slices", "Tools"),
-    ]
+    assert pages.pagesFor(model) == ["numbers", "plot", "map", "places", "slices", "tools"]
     model.setOutcome(replace(shown(three).outcome, records=[]))
-    assert [page.name for page in pages.allPages() if page.hasContent(model)] == ["numbers"]
+    assert pages.pagesFor(model) == ["numbers"]
 
 
 @pytest.mark.parametrize(
@@ -395,13 +299,13 @@ def test_buttons_of_pages_take_as_many_rows_as_they_need(count, rows):
 
 
 def test_a_line_says_how_much_there_is_to_read(box, apart):
-    assert results.notes(None, 0) == "" and results.notes(outcomeWith([box]), 0) == "1 note"
+    assert results.findings(outcomeWith([box]), 0)[2] == "1 note"
     outcome = outcomeWith([apart, box], unmatched={"test": ["C"]}, failures={"A": "It is broken."})
-    counted = [results.alarms(outcome, n).count("•") for n in (0, 1)]
-    assert counted == [1, 1] and results.notes(outcome, 0).startswith("⚠ Check this first: 1 alarm, ")
-    assert results.notes(outcome, 1) == "⚠ Check this first: 1 alarm, 3 notes"
+    counted = [results.findings(outcome, n)[0].count("•") for n in (0, 1)]
+    assert counted == [1, 1] and results.findings(outcome, 0)[2].startswith("⚠ Check this first: 1 alarm, ")
+    assert results.findings(outcome, 1)[2] == "⚠ Check this first: 1 alarm, 3 notes"
     both = replace(outcome, records=[outcome.records[0], outcome.records[0]])
-    assert results.notes(both, 0).startswith("⚠ Check this first: 2 alarms, ")
+    assert results.findings(both, 0)[2].startswith("⚠ Check this first: 2 alarms, ")
 
 
 # Maps, places, slices and other tools
@@ -416,64 +320,21 @@ def test_the_map_says_where_the_largest_distance_is(box):
     assert maps.farthest(other, ("test",)) == "", "rounded, they are equal"
 
 
-def test_controls_of_the_map(box):
-    model = shown([box])
-    p, record = model.parameters, model.record()
-    can = maps.controls(p, record)
-    assert (can.problem, can.hasOptions, can.hasRange, can.isRangeFree) == ("", True, True, False)
-    p.automaticRange, p.showMap = False, False
-    can = maps.controls(p, record)
-    assert can.isRangeFree and not can.hasOptions
-    p.mapKind = MapKind.hazard
-    assert maps.kindOf(p, model.outcome) == ("signed", "Hazard was not measured: the map shows signed distances.")
-    assert not maps.controls(p, record).hasRange and not maps.controls(p, record).remark
-    without = maps.controls(p, knowing(record, method=""))
-    assert without.problem == "No distances were measured." and without.hasOptions, "for the next structure"
-
-
 def test_the_list_of_places(box):
     outcome = replace(outcomeWith([box]), settings=Settings(tolerances=1))
     record = comparisonOf("Box", BOX, shapes.box((9, 5, 5), (15, 11, 12)), Settings(tolerances=1)).record()
-    outcome.records = [record]
-    table = places.places(outcome, 0)
-    first = record.worstPlaces[0]
+    table, first = places.places(record), record.worstPlaces[0]
     assert texts(table)[0][:2] == ["1", f"{first.value:+.1f}"] and len(table.rows) == len(record.worstPlaces)
-    assert places.about(outcome, 0) == "Where the contours lie more than 1 mm apart. Click to go there."
-    outcome.records = [knowing(record, worstPlaces=())]
-    assert places.about(outcome, 0).startswith("The contours are nowhere more") and places.places(outcome, 0).rows == []
-    outcome.records = [knowing(record, worstPlaces=(), method="")]
-    assert places.about(outcome, 0) == "No distances were measured."
-    assert "tolerance" in places.about(None, 0)
+    assert places.about(record, outcome) == "Where the contours lie more than 1 mm apart. Click to go there."
+    nowhere = knowing(record, worstPlaces=())
+    assert places.about(nowhere, outcome).startswith("The contours are nowhere more")
+    assert places.places(nowhere).rows == [] and "tolerance" in places.about(None, None)
+    assert places.about(knowing(nowhere, method=""), outcome) == "No distances were measured."
 
 
 def test_the_table_of_slices():
     record = comparisonOf("Box", BOX, shapes.box((8, 5, 5), (15, 11, 13)), Settings(families=("slices",))).record()
-    table = slices.slices(record.slices)
+    table = curves.slices(record.slices)
     assert len(table.rows) == len(record.slices) and headings(table)[1:3] == ["HD", "MASD"]
     assert "Only the test has it." in table.rows[-1][0][2] and "-" in texts(table)[-1]
-    assert slices.keyOf(SliceQuantity.APL, record.slices).startswith("APL_") and slices.slices(()).rows == ()
-
-
-def test_headings_follow_the_language(monkeypatch):
-    monkeypatch.setattr(slices, "_", lambda text: f"<{text}>")
-    assert list(slices.headings().values())[:2] == ["<HD>", "<MASD>"]
-
-
-def test_tools_have_numbers_of_their_own_for_empty_masks():
-    from SegmentMetricsLib.show.conventions import ConventionsRecord
-
-    comparison = comparisonOf("Box", BOX, 0 * BOX)
-    source = comparison.record()
-    record = ConventionsRecord(*source.sides, comparison.conventions(["MONAI"]))
-    first, second = texts(conventions.values(record, "HD95"))
-    assert first == ["SegmentMetrics", "inf", ""] and second[0] == "MONAI" and second[2] == ""
-
-
-def test_the_tip_says_how_empty_masks_lean():
-    """A best score for two empty masks has no difference to show, and is called over-optimistic all the same."""
-    numbers = compare(0 * shapes.ball(4), 0 * shapes.ball(4)).conventions(["pymia"])["pymia"]
-    tip = conventions.explain(numbers["NSD_2mm"], "pymia 0.3.4").split("\n")
-    assert tip[1:] == ["Both masks are empty: the tool reports -inf.", "Over-pessimistic."]
-    assert conventions.explain(numbers["DSC"], "pymia 0.3.4").endswith("\nOver-optimistic.")
-    assert conventions.inColumn(numbers["NSD_2mm"], numbers["NSD_2mm"]) == "-inf"
-    assert conventions.ownNumber(numbers["HD"]).text() == "undefined"
+    assert curves.keyOf(SliceQuantity.APL, record.slices).startswith("APL_") and curves.slices(()).rows == ()

@@ -269,7 +269,7 @@ def testTheTaskOfTheSample(session):
     """The sample's task hides its reference at once; an empty contour can be practiced with."""
     from SegmentMetrics import SegmentMetricsLogic
 
-    reference, trainee = SegmentMetricsLogic.loadPractice()
+    reference, trainee = SegmentMetricsLogic.loadSample("practice")
     await_(session)
     assert session.nodes == [reference, trainee] and session.ui.revealButton.visible
     assert not reference.GetDisplayNode().GetVisibility() and session.parameters.session is not None

@@ -35,37 +35,18 @@ def shownMaps() -> list[str]:
     return [m.GetName() for m in variationMaps(slicer.mrmlScene) if m.GetDisplayNode().GetVisibility()]
 
 
-def testSavedAndLoaded(session, tmp_path):
-    ui = session.ui
+def testSavedAndLoaded(session, tmp_path, monkeypatch):
+    """A scene keeps what is seen; report and protocol are what the command writes, and need what was measured."""
+    ui, path = session.ui, str(tmp_path / "scene.mrb")
     load(session)
     check(session, 3, 1, True)
+    assert not ui.observersReportButton.enabled and not ui.observersProtocolButton.enabled
     session.apply()
-    path = str(tmp_path / "scene.mrb")
 
     def seen() -> list:
         tables = (ui.observersTable, ui.matrixTable, ui.outlierTable)
         return [ui.summaryLabel.text, *map(session.texts, tables), shownMaps(), session.panel.staleness()]
 
-    before = seen()
-    assert slicer.util.saveScene(path)
-    slicer.mrmlScene.Clear(0)
-    session.settle(0.1)
-    assert session.panel.model.observers.outcome is None and not session.isShown(ui.observersPage)
-    slicer.util.loadScene(path)
-    session.settle(0.3)
-    assert seen() == before and before[-2] and not before[-1]
-    ui.matrixTable._native.cellClicked.emit(0, 1)
-    session.settle(0.2)
-    assert session.panel.outcome.records[0].measurements["HD95"].value == 2.0
-
-
-def testReportAndProtocol(session, tmp_path, monkeypatch):
-    """They are what the command writes; a scene that was loaded has to be measured again first."""
-    ui = session.ui
-    assert not ui.observersReportButton.enabled and not ui.observersProtocolButton.enabled
-    load(session)
-    check(session, 3, 1, True)
-    session.apply()
     for button, name in ((ui.observersReportButton, "page.html"), (ui.observersProtocolButton, "limits.csv")):
         assert button.enabled
         monkeypatch.setattr("SegmentMetricsPanel.views.files.askForPath", lambda *_, name=name: tmp_path / name)
@@ -75,8 +56,15 @@ def testReportAndProtocol(session, tmp_path, monkeypatch):
     assert ui.messageLabel.text == f"The report was written to {tmp_path / 'page.html'}."
     rules = readProtocol(tmp_path / "limits.csv").rules
     assert {rule.structure for rule in rules} == {"Box"} and "HD95" in {rule.measurement for rule in rules}
-    slicer.util.saveScene(str(tmp_path / "scene.mrb"))
+    before = seen()
+    assert slicer.util.saveScene(path)
     slicer.mrmlScene.Clear(0)
-    slicer.util.loadScene(str(tmp_path / "scene.mrb"))
-    session.settle(0.2)
+    session.settle(0.1)
+    assert session.panel.model.observers.outcome is None and not session.isShown(ui.observersPage)
+    slicer.util.loadScene(path)
+    session.settle(0.3)
+    assert seen() == before and before[-2] and not before[-1]
     assert not ui.observersReportButton.enabled and "Apply again" in ui.observersReportButton.accessibleDescription
+    ui.matrixTable._native.cellClicked.emit(0, 1)
+    session.settle(0.2)
+    assert session.panel.outcome.records[0].measurements["HD95"].value == 2.0

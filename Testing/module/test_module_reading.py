@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 import shapes
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAccessible, QColor, QPalette
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLabel, QTableWidget, QWidget
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QLabel, QTableWidget, QWidget
 from scenework import choose, segmentation
 
 from SegmentMetricsLib.metrics.registry import FAMILIES
@@ -103,27 +102,6 @@ def testEveryControlHasAName(session):
     assert all(buddy.startswith(label.removesuffix("Label")) for label, buddy in buddies.items())
 
 
-@pytest.mark.parametrize("name", [None, ""])
-def testSegmentsWithoutNamesAreCalledByTheirID(session, name):
-    """Scripts make them: Slicer asks for a name or an ID."""
-    nodes = twoMarked("Box")
-    for node in nodes:
-        segmentation = node.GetSegmentation()
-        segment = segmentation.GetNthSegment(0)
-        segmentation.RemoveSegment(segment)
-        segment.SetName(name)
-        assert segmentation.AddSegment(segment, "plan")
-    session.parameters.reference, session.parameters.test = nodes
-    session.parameters.referenceSegment = session.parameters.testSegment = "plan"
-    session.settle(0.05)
-    session.apply()
-    assert "<b>plan</b>: DSC " in session.ui.summaryLabel.text
-    session.set(session.ui.modeComboBox, currentIndex=1)
-    session.apply()
-    names = [session.ui.mainTable.item(row, 0).text() for row in range(2)]
-    assert names == ["Other", "plan"] and not session.panel.staleness()
-
-
 def testTheModuleInAWindowOfItsOwn(session):
     """Without a parent Slicer's base class calls setup() before it returns: nothing may be reset after that."""
     widget = type(session.widget)()
@@ -133,38 +111,3 @@ def testTheModuleInAWindowOfItsOwn(session):
     widget.exit()
     widget.cleanup()
     widget.parent.deleteLater()
-
-
-def testAlarmsStandDirectlyBelowTheVerdict(session):
-    """With a sign and words, and in colors that are read in a dark theme, too; what is no alarm comes after them."""
-    ui = session.ui
-    boxes = shapes.box((2, 2, 2), (5, 5, 5)), shapes.box((15, 15, 15), (20, 20, 20))
-    choose(session, *[segmentation(which, A=box) for which, box in zip(("First", "Second"), boxes)], "A")
-    session.apply()
-    assert session.isShown(ui.alarmsLabel)
-    assert ui.alarmsLabel.text.startswith("<b>⚠ Check this first</b><br>• The two ")
-    assert "<br>• The two contours do not overlap at all: " in ui.alarmsLabel.text
-    assert "do not overlap" not in ui.findingsLabel.text
-    layout = ui.summaryLabel._native.parent().layout()
-    names = ("summaryLabel", "notesButton", "alarmsLabel", "findingsLabel", "mainFrame")
-    first, *others = [layout.indexOf(getattr(ui, name)._native) for name in names]
-    assert others == [first + 1, first + 2, first + 3, first + 4]
-    assert ui.notesButton.text.startswith("⚠ Check this first: ") and ui.notesButton.checked
-    ui.notesButton.click()
-    assert not session.isShown(ui.alarmsLabel) and session.isShown(ui.notesButton)
-    ui.notesButton.click()
-    before = QApplication.palette()
-    dark = QPalette(before)
-    dark.setColor(QPalette.ColorRole.Window, QColor("#303030"))
-    dark.setColor(QPalette.ColorRole.WindowText, QColor("white"))
-    try:
-        for palette in (before, dark):
-            QApplication.setPalette(palette)
-            QApplication.processEvents()
-            image = ui.alarmsLabel._native.grab().toImage()
-            lightness = sorted(
-                image.pixelColor(x, y).lightnessF() for x in range(4, image.width() - 4) for y in range(4, 20)
-            )
-            assert lightness[-1] > 0.85 and lightness[0] < 0.35  # dark letters on a light ground
-    finally:
-        QApplication.setPalette(before)

@@ -33,61 +33,19 @@ def measureAndShowAll(session) -> None:
         session.set(session.ui.plotComboBox, currentIndex=index)
 
 
-@pytest.mark.nightly
 def testEveryNodeHasAFileOfItsOwn(session, tmp_path):
-    """Whatever structures are called, none of the files that the Save dialog suggests overwrites another one."""
-    first, second = scenework.observers()
-    session.chooseFamilies("boundary", "hazard", "slices")
-    session.ui.mapSideComboBox.currentIndex = 2
-    session.parameters.showMarkers = session.parameters.showHazard = True
-    inside = first.GetSegmentation()
-    segments = [inside.GetSegmentIdBySegmentName(name) for name in ("Box", "Bar")]
-    scenework.choose(session, first, second)
-    session.checkCriticals("Critical")
-    measureAndShowAll(session)
-    before = {node.GetID(): node.GetName() for node in session.results()}
-    assert not [name for name in before.values() if name.endswith("_1")]
-    assert {"Box: measurements", "Box: distance map on test", "Box: histogram (bars)"} <= set(before.values())
-    assert {"Box: histogram (tolerance)", "Box: cumulative (tolerance)"} <= set(before.values())
-    # the same name, and letters that Slicer leaves out of the names of files
-    third = scenework.segmentation("Third", Box=scenework.shapes.box((7, 5, 5), (15, 11, 12)))
-    scenework.choose(session, first, third)
-    measureAndShowAll(session)
-    for name, node in (("肝臓", second), ("腎臓", third)):
-        other = node.GetSegmentation().GetSegmentIdBySegmentName("Box")
-        node.GetSegmentation().GetSegment(other).SetName(name)
-        inside.GetSegment(segments[1]).SetName(name)
-        session.parameters.test, session.parameters.testSegment = node, other
-        session.set(session.parameters, referenceSegment=segments[1])
-        measureAndShowAll(session)
+    """None of the files that the Save dialog suggests overwrites another one, and file systems end at 255 letters."""
+    boxes = [scenework.shapes.box((6 + n, 5, 5), (15, 11, 12)) for n in range(3)]
+    nodes = [scenework.segmentation(letter * 110, Box=box) for letter, box in zip("ABC", boxes)]
+    session.chooseFamilies("boundary", "slices")
+    for name in ("Box", "肝臓", "腎臓", "a" * 110):  # of some letters Slicer makes nothing in the names of files
+        for node in nodes:
+            node.GetSegmentation().GetNthSegment(0).SetName(name)
+        for test in nodes[1:]:
+            scenework.choose(session, nodes[0], test, name)
+            measureAndShowAll(session)
     names = [name.lower() for name in scenework.saveToFolder(tmp_path)]
-    assert len(names) > 50 and sorted(names) == sorted(set(names))
-    # another run of the first pair leaves the names as they are, also those that the user chose
-    table = next(key for key, name in before.items() if name == "Box: measurements")
-    before[table] = "Mine"
-    slicer.mrmlScene.GetNodeByID(table).SetName("Mine")
-    second.GetSegmentation().GetNthSegment(0).SetName("Box")
-    scenework.choose(session, first, second)
-    measureAndShowAll(session)
-    assert set(before.values()) <= {node.GetName() for node in session.results()}
-
-
-def testLongNamesCanBeSaved(session, tmp_path):
-    """A file's name has the names of two structures, or of two segmentations, and file systems end at 255 letters."""
-    boxes = [scenework.shapes.box((6 + n, 5, 5), (15, 11, 12)) for n in range(2)]
-    nodes = [
-        scenework.segmentation(letter * 110, **{letter.lower() * 110: boxes[0], "Box": boxes[1]}) for letter in "AB"
-    ]
-    p = session.parameters
-    p.reference, p.test = nodes
-    p.referenceSegment, p.testSegment = (node.GetSegmentation().GetNthSegmentID(0) for node in nodes)
-    session.set(session.ui.mapSideComboBox, currentIndex=2)
-    measureAndShowAll(session)
-    session.set(session.ui.modeComboBox, currentIndex=1)
-    session.apply()
-    names = scenework.saveToFolder(tmp_path)
-    assert max(map(len, names)) < 140 and len(names) == len(set(names))
-    assert any(name.startswith("aaa") and name.endswith("b distance map on reference.vtk") for name in names)
+    assert len(names) > 20 and sorted(names) == sorted(set(names)) and max(map(len, names)) < 140
 
 
 def testFilesThatAreMissing(session, desktop, tmp_path):
@@ -112,10 +70,6 @@ def testFilesThatAreMissing(session, desktop, tmp_path):
     assert not session.ui.messageLabel.text and session.visibleInThreeD() == [False, False]
     (model,) = session.maps().values()
     assert model.GetPolyData().GetNumberOfPoints()
-
-
-def chooseNothing(session):
-    pass
 
 
 def chooseOnly(session):
@@ -143,26 +97,13 @@ def outOfDate(session):
     session.set(session.ui.toleranceSpinBox, value=3)
 
 
-def hiddenMap(session):
-    onePair(session)
-    session.click(session.ui.showMapCheckBox)
-
-
-def withoutTable(session):
-    onePair(session)
-    slicer.mrmlScene.RemoveNode(session.parameters.result)
-    session.settle(0.05)
-
-
 def withoutTest(session):
     onePair(session)
     slicer.mrmlScene.RemoveNode(session.parameters.test)
     session.settle(0.4)
 
 
-STATES = [everything, editedPairs, outOfDate, withoutTest]
-RARE_STATES = [chooseNothing, chooseOnly, onePair, hiddenMap, withoutTable]
-STATES += [pytest.param(state, marks=pytest.mark.nightly) for state in RARE_STATES]
+STATES = [everything, editedPairs, outOfDate, withoutTest, pytest.param(chooseOnly, marks=pytest.mark.nightly)]
 
 
 def look(session) -> dict:
@@ -212,7 +153,7 @@ def testAddedScenesTakeNothingAway(session, tmp_path):
     slicer.util.loadScene(str(tmp_path / "other.mrb"), {"clear": False})
     session.settle(0.4)
     assert len(slicer.util.getNodesByClass("vtkMRMLSegmentationNode")) == 4
-    assert session.panel.outcome is outcome and look(session) == before and session.panel.model.kept is None
+    assert session.panel.outcome is outcome and look(session) == before and not session.panel.model.kept
     session.set(session.parameters, mapSurface=type(session.parameters.mapSurface).measured)
     assert not session.ui.messageLabel.text and len(session.maps()) == 1
     session.askTools()
@@ -220,7 +161,7 @@ def testAddedScenesTakeNothingAway(session, tmp_path):
     session.set(session.parameters, mapSurface=type(session.parameters.mapSurface).displayed)
     slicer.mrmlScene.Clear(0)
     session.settle(0.1)
-    assert session.panel.outcome is None and session.panel.model.kept is None
+    assert session.panel.outcome is None and not session.panel.model.kept
 
 
 def testAddedScenesWithResultsBringTheirOwn(session, tmp_path):
@@ -281,29 +222,6 @@ def testWithoutTheParameterNode(session):
     worksAfterwards(session)
 
 
-def testTwoComparisonsAtOnce(session):
-    """Two pairs of segmentations, measured in turn; the table of one goes without any other result."""
-    pairs = [scenework.observers(), scenework.observers("Third", "Fourth")]
-    untouched = scenework.Untouched(*pairs[0], *pairs[1])
-    tables = []
-    for _ in range(2):
-        for nodes in pairs:
-            scenework.choose(session, *nodes)
-            session.apply()
-            tables.append(session.parameters.result)
-    assert tables[0] is tables[2] and tables[1] is tables[3] and tables[0] is not tables[1]
-    others = session.results()
-    others.remove(tables[1])
-    slicer.mrmlScene.RemoveNode(tables[1])
-    session.settle(0.1)
-    assert session.results() == others
-    scenework.choose(session, *pairs[0])
-    session.set(session.parameters, result=tables[0])
-    assert session.panel.outcome is not None and not session.panel.staleness()
-    session.click(session.ui.showMapCheckBox)
-    assert untouched.changes() == []
-
-
 def testTheTableGoesAlone(session):
     """Who deletes the numbers keeps the map and the plot; the next run of the pair replaces those, and adds none."""
     scenework.choose(session, *scenework.observers())
@@ -324,82 +242,10 @@ def testTheTableGoesAlone(session):
     assert session.panel.outcome.shows(mine) and mine.GetName() == "Mine"
 
 
-def testColorsThatNobodyUsesYetStay(session):
-    """What goes with a deleted map are its own helpers, not those that somebody else is about to use."""
-    scene = slicer.mrmlScene
-    scenework.choose(session, *scenework.observers())
-    session.apply()
-    (model,) = session.maps().values()
-    kept = scene.CopyNode(model.GetDisplayNode().GetColorNode())
-    own = [node.GetID() for node in (model, model.GetDisplayNode(), model.GetDisplayNode().GetColorNode())]
-    scene.RemoveNode(model)
-    session.settle(0.1)
-    assert [identifier for identifier in own if scene.GetNodeByID(identifier)] == []
-    assert scene.IsNodePresent(kept)
-    scene.RemoveNode(kept)
-
-
-def testRenaming(session):
-    """Names of nodes, segments and folders are the user's; results stay what they are about."""
-    nodes = scenework.observers()
-    scenework.choose(session, *nodes)
-    session.apply()
-    for node in session.results():
-        node.SetName("=My <b>own</b> name/..")
-    nodes[0].SetName("")
-    nodes[1].GetSegmentation().GetSegment(session.parameters.testSegment).SetName("x" * 300)
-    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(slicer.mrmlScene)
-    hierarchy.SetItemName(hierarchy.GetItemParent(hierarchy.GetItemByDataNode(session.parameters.result)), "Mine")
-    session.settle(0.5)
-    assert not session.panel.staleness()
-    untouched, observed = scenework.Untouched(*nodes), scenework.observedNow(session)
-    count = len(session.results())
-    session.apply()
-    assert len(session.results()) == count
-    assert untouched.changes() == [] and scenework.observedNow(session) == observed
-
-
-def testUndo(session):
-    """What is undone and redone in the scene never breaks the panel, whatever the scene undoes."""
-    scene, observed = slicer.mrmlScene, scenework.observedNow(session)
-    nodes = scenework.observers()
-    scenework.choose(session, *nodes)
-    scene.SetUndoOn()
-    try:
-        for node in nodes:
-            node.SetUndoEnabled(True)
-        scene.SaveStateForUndo()
-        session.apply()
-        for result in session.results():
-            result.SetUndoEnabled(True)
-        for change in (
-            lambda: nodes[1].SetName("Renamed"),
-            lambda: scene.RemoveNode(session.parameters.result),
-            lambda: scene.RemoveNode(nodes[1]),
-        ):
-            scene.SaveStateForUndo()
-            change()
-            session.settle(0.4)
-        for step in (scene.Undo, scene.Undo, scene.Undo, scene.Redo, scene.Undo, scene.Undo):
-            step()
-            session.settle(0.4)
-    finally:
-        scene.SetUndoOff()
-        scene.ClearUndoStack()
-        scene.ClearRedoStack()
-    worksAfterwards(session)
-    scene.Clear(0)
-    session.settle(0.2)
-    assert scenework.observedNow(session) == observed
-
-
-@pytest.mark.parametrize(
-    "state", [pytest.param(onePair, marks=pytest.mark.nightly), everything], ids=lambda state: state.__name__
-)
-def testClosedInABatch(session, state):
+def testClosedInABatch(session):
     """As applications close a scene that do many things at once, also twice, and with nodes that come meanwhile."""
     scene = slicer.mrmlScene
-    state(session)
+    everything(session)
     scene.StartState(scene.BatchProcessState)
     scene.Clear(0)
     session.settle(0.1)
@@ -409,17 +255,4 @@ def testClosedInABatch(session, state):
     session.settle(0.2)
     assert session.panel.outcome is None and session.results() == [] and not session.ui.applyButton.enabled
     assert scenework.observedNow(session) <= 4
-    worksAfterwards(session)
-
-
-def testNodesGoInABatch(session):
-    scene = slicer.mrmlScene
-    everything(session)
-    scene.StartState(scene.BatchProcessState)
-    for node in [*session.results(), *session.nodes]:
-        scene.RemoveNode(node)
-    session.settle(0.1)
-    scene.EndState(scene.BatchProcessState)
-    session.settle(0.4)
-    assert session.panel.outcome is None and session.results() == []
     worksAfterwards(session)

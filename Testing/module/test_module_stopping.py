@@ -53,9 +53,8 @@ def applyAll(session):
     return session.panel.apply
 
 
-def applyHazard(session):
-    session.chooseFamilies("boundary", "hazard", "slices", "effort", "agreement", "voxel", "similarity")
-    session.checkCriticals("Critical")
+def applyObservers(session):
+    session.set(session.ui.modeComboBox, currentIndex=2)
     return session.panel.apply
 
 
@@ -66,7 +65,7 @@ def tools(session):
 
 def propose(session):
     session.set(session.ui.modeComboBox, currentIndex=1)
-    return lambda: (session.panel.pairs.onPropose(), bool(list(session.parameters.pairs)))[1]
+    return session.panel.attempts.propose
 
 
 def writeReport(session):
@@ -79,7 +78,7 @@ ENDS = (0, "First"), (2, "Second")
 ACTIONS = {
     applyOnly: "The comparison",
     applyAll: "The comparison",
-    applyHazard: "The comparison",
+    applyObservers: "The comparison",
     tools: "The calculation of other tools' results",
     propose: "The search for pairs",
     writeReport: "Writing the report",
@@ -88,9 +87,7 @@ ACTIONS = {
 
 def given(actions):
     """Return parameters of tests, whose first one is an action; some actions stop much as others do."""
-    return [
-        pytest.param(*one, marks=pytest.mark.nightly if one[0] in (applyHazard, propose) else ()) for one in actions
-    ]
+    return [pytest.param(*one, marks=pytest.mark.nightly if one[0] is propose else ()) for one in actions]
 
 
 @pytest.mark.parametrize("prepare, what", given(ACTIONS.items()), ids=[action.__name__ for action in ACTIONS])
@@ -117,7 +114,7 @@ def testStoppedAtEveryStep(session, monkeypatch, prepare, what):
         at += 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1 + at // 3
     assert at > 2, "there are steps to stop at"
     session.settle(0.1)
-    isPart = prepare is applyAll and session.panel.outcome.comparisons.wasStopped
+    isPart = any(one is not None and one.wasStopped for one in session.panel.model.outcomes.values())
     assert not session.panel.model.isBusy and ("stopped" in session.ui.messageLabel.text) == isPart
     assert scene.GetNumberOfNodes() >= len(saved["nodes"])
 
@@ -188,18 +185,6 @@ def testTheSceneIsClosedMeanwhile(session, monkeypatch, prepare):
     scenework.choose(session, *scenework.observers())
     session.apply()
     assert "ACC" in panel.outcome.records[0].measurements
-
-
-def testTheSceneIsClosedBeforeAnError(session, monkeypatch):
-    def fail(_request, _work):
-        slicer.mrmlScene.Clear(0)
-        raise RuntimeError("No.")
-
-    scenework.choose(session, *scenework.observers())
-    monkeypatch.setattr(session.panel.logic, "measure", fail)
-    with pytest.raises(RuntimeError, match="No"):
-        session.panel.apply()
-    assertUsable(session.panel)
 
 
 def saveState(session) -> dict:

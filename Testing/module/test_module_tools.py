@@ -46,22 +46,6 @@ def testToolsOfEveryStructure(session):
     assert not any(map(isOne, session.results()))
 
 
-def testExportToDicom(desktop, session, tmp_path, monkeypatch):
-    """The package for it is offered; without it, the panel says what is needed, and nothing is written."""
-    choose(session, *twoStructures(), "A")
-    session.apply()
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "highdicom", None)
-        desktop.answers.extend([str(tmp_path / "A.dcm"), False])
-        session.click(session.ui.dicomButton)
-    assert [what for what, _ in desktop.shown].count("pip_ensure") == 1 and "highdicom" in session.ui.messageLabel.text
-    assert not list(tmp_path.iterdir())
-    desktop.answers.append(str(tmp_path / "A"))
-    session.click(session.ui.dicomButton)
-    # each of the two segmentations has a grid of its own
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["A.dcm", "A_segmentation.dcm", "A_segmentation2.dcm"]
-
-
 @pytest.mark.parametrize("mode", [0, 1])
 def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mode):
     """The profile of slices is all that a report needs beside what is shown; with it, nothing is measured again."""
@@ -130,23 +114,6 @@ def testReportsDoNotNameASceneThatWasClosed(session, tmp_path):
     slicer.mrmlScene.SetURL(path)
     assert name() == "scene.mrb"
     slicer.mrmlScene.SetURL("")
-
-
-def testReportWithoutPlotlyHasPicturesOfTheMap(desktop, session, tmp_path, monkeypatch):
-    """Nobody is asked but for a place, by a suggestion; both surfaces are drawn from four sides."""
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    desktop.answers.append(str(tmp_path / "Box"))
-    session.click(session.ui.reportButton)
-    assert [(dialog, Path(path).name) for dialog, path in desktop.shown] == [
-        ("getSaveFileName", "Box_First_Second.html")
-    ]
-    text = (tmp_path / "Box.html").read_text(encoding="utf-8")
-    assert "Plotly.newPlot" in text and 'data-figure="' not in text and len(text) < 1_000_000
-    titles = re.findall('<img alt="([^"]*)" src="data:image/jpeg;base64,', text)
-    assert titles == [f"{which} from the front, left, back, right" for which in ("Reference", "Test")]
-    assert text.count('<svg class="flat"') == 2
 
 
 def testThePanelSaysThatSmoothingWouldShrinkTheMap(session):
@@ -241,24 +208,20 @@ def testGoingToPlacesWithTheKeyboard(session, monkeypatch):
 
     visited = []
     monkeypatch.setattr(navigation, "jumpTo", lambda position, *_, **__: visited.append(tuple(position)))
-    session.chooseFamilies("boundary", "slices")
     session.ui.toleranceSpinBox.value = 1
     choose(session, *twoBoxes())
     session.apply()
-    places, slices = session.panel.places, session.panel.slices
-    assert places.places and len(slices.rows) > 3 and visited == []
+    places = session.panel.places
+    assert places.places and visited == []
     # the arrows begin at the top, also after a list has become another one
     assert press(session, session.ui.placesTable, Qt.Key_Down) == [0]
     assert visited == [tuple(places.places[0].position)]
-    assert press(session, session.ui.slicesTable, Qt.Key_Down, Qt.Key_Down, Qt.Key_Left) == [1]
-    assert visited[1:] == [tuple(slices.rows[number].place) for number in (0, 1)]
-    slices.table.onHeading(1)
-    slices.table.onHeading(1)
-    slices.table.select(3)
+    places.table.onHeading(1)
+    places.table.select(0)
     session.settle(0.1)
-    assert len(visited) == 3
-    slices.table.onCell(slices.table.order.index(3), 0)
-    assert visited[3:] == [tuple(slices.rows[3].place)], "a click on the highlighted row goes there again"
+    assert len(visited) == 1
+    places.table.onCell(places.table.order.index(0), 0)
+    assert visited[1:] == visited[:1], "a click on the highlighted row goes there again"
 
 
 def exportedTo(desktop, session, path) -> None:
@@ -282,40 +245,26 @@ def testNamesOfExportedTables(desktop, session, tmp_path):
     assert [shown[0] for shown in desktop.shown] == ["getSaveFileName"] * 4
 
 
-def testDialogsBeginWhereFilesWereSaved(desktop, session, tmp_path):
-    """Where the scene is, then where the user went; files of another scene are not put beside those of this one."""
+def testDialogsBeginWhereFilesWere(desktop, session, tmp_path):
+    """Where the scene is, then where the user went, to write or to read; of another scene somewhere else."""
     choose(session, *twoBoxes())
     session.apply()
-    folders = [tmp_path / name for name in ("scene", "export", "other")]
+    folders = [tmp_path / name for name in ("scene", "export", "other", "protocols")]
     for folder in folders:
         folder.mkdir()
-    before = slicer.mrmlScene.GetRootDirectory()
+    before, box = slicer.mrmlScene.GetRootDirectory(), session.ui.protocolComboBox
     for root in (folders[0], folders[0], folders[2], folders[0], tmp_path / "gone"):
         slicer.mrmlScene.SetRootDirectory(str(root))
         exportedTo(desktop, session, folders[1] / "metrics.csv" if root == folders[0] else "")
-    slicer.mrmlScene.SetRootDirectory(before)
-    begun = [Path(start) for _dialog, start in desktop.shown]
-    expected = [folders[0], folders[1], folders[2], folders[1], Path()]
-    assert begun == [folder / "metrics_Box_First_Second.csv" for folder in expected]
-
-
-def testProtocolsAreLookedForWhereFilesWere(desktop, session, tmp_path):
-    """A dialog to read begins where one to write does, and the other way round; not in Slicer's program folder."""
-    before = slicer.mrmlScene.GetRootDirectory()
-    folders = [tmp_path / name for name in ("scene", "protocols")]
-    for folder in folders:
-        folder.mkdir()
     slicer.mrmlScene.SetRootDirectory(str(folders[0]))
-    choose(session, *twoBoxes())
-    session.apply()
-    box = session.ui.protocolComboBox
-    for answer in ("", str(folders[1] / "none.csv"), ""):  # the second one is not there, and the panel says so
+    for answer in (str(folders[3] / "none.csv"), ""):  # the first one is not there, and the panel says so
         desktop.answers.insert(0, answer)
         session.set(box, currentIndex=box.count - 1)
-    exportedTo(desktop, session, "")
     slicer.mrmlScene.SetRootDirectory(before)
-    begun = [Path(start) for dialog, start in (shown[:2] for shown in desktop.shown) if dialog.startswith("get")]
-    assert begun == [folders[0], folders[0], folders[1], folders[1] / "metrics_Box_First_Second.csv"]
+    begun = [Path(start) for dialog, start, *_ in desktop.shown if dialog.startswith("get")]
+    expected = [folders[0], folders[1], folders[2], folders[1], Path()]
+    assert begun[:5] == [folder / "metrics_Box_First_Second.csv" for folder in expected]
+    assert begun[5:] == [folders[1], folders[3]]
     desktop.messages.clear()
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 import shapes
 import slicer
 from panel_checks.views import drawn, shownIn
 from scenework import choose, observers, saveToFolder, segmentation, twoBoxes
-from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib.mrml import navigation
 
@@ -36,7 +33,7 @@ def testChartsOfOthersStayOutOfThePanel(desktop, session):
     session.chooseFamilies("boundary", "overlap", "slices")
     choose(session, *twoBoxes())
     session.apply()
-    plots = [session.panel.plot.plot, session.panel.slices.plot]
+    plots = [session.panel.plot, session.panel.slices]
     own = [plot.chart for plot in plots]
     foreign = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLPlotChartNode", "Foreign")
     slicer.mrmlScene.GetNodeByID("vtkMRMLSelectionNodeSingleton").SetActivePlotChartID(foreign.GetID())
@@ -71,7 +68,7 @@ def testChartsThatCameWithoutTheirTables(session, tmp_path, how):
     choose(session, *twoBoxes())
     session.apply()
     session.panel.compareTools()
-    rows = valuesDrawn(session.panel.slices.plot.chart)
+    rows = valuesDrawn(session.panel.slices.chart)
     if how == "deleted before":  # while the module does not look
         session.widget.exit()
         removeChartTables()
@@ -90,7 +87,7 @@ def testChartsThatCameWithoutTheirTables(session, tmp_path, how):
     assert session.ui.mainTable.rowCount
     assert session.panel.plot.chart is None
     assert session.ui.messageLabel.text == "This plot is not in the scene. Press Apply again to draw it."
-    assert valuesDrawn(session.panel.slices.plot.chart) == rows
+    assert valuesDrawn(session.panel.slices.chart) == rows
     session.apply()
     assert not session.ui.messageLabel.text and min(valuesDrawn(session.panel.plot.chart)) > 0
 
@@ -131,59 +128,6 @@ def testCopiesAreTheUsers(session):
     assert session.parameters.showMap and session.visibleInThreeD() == [False, False]
 
 
-def testAMapWhoseSegmentationsAreGone(session):
-    """It is still the panel's, and makes way for another one."""
-    nodes = twoBoxes()
-    choose(session, *nodes)
-    session.apply()
-    (model,) = session.maps().values()
-    for node in nodes:
-        slicer.mrmlScene.RemoveNode(node)
-    session.settle(0.1)
-    choose(session, *twoBoxes())
-    session.apply()
-    assert not model.GetDisplayNode().GetVisibility() and len(session.maps()) == 1
-
-
-def cursorSeen(seen: list, name: str, function):
-    """Return a function as one that notes, by a name, whether the cursor says meanwhile that it takes long."""
-    from PySide6.QtCore import Qt
-    from PySide6.QtGui import QGuiApplication
-
-    def call(*arguments, **options):
-        cursor = QGuiApplication.overrideCursor()
-        seen.append((name, cursor is not None and cursor.shape() == Qt.CursorShape.WaitCursor))
-        return function(*arguments, **options)
-
-    return call
-
-
-def testTheCursorSaysThatItTakesLong(session, monkeypatch):
-    """While plots and the hazard are made, and no longer; maps are made beside the dialog, as is all that can be."""
-    import threading
-
-    from PySide6.QtGui import QGuiApplication
-    from SegmentMetricsPanel.views import maps
-
-    from SegmentMetricsLib.case.comparison import Comparison
-    from SegmentMetricsLib.mrml import charts
-
-    seen, threads = [], []
-    for owner, name in ((maps, "showDistanceMap"), (maps, "showHazard"), (charts, "showHistogram")):
-        monkeypatch.setattr(owner, name, cursorSeen(seen, name, getattr(owner, name)))
-    record = Comparison.record
-    monkeypatch.setattr(
-        Comparison, "record", lambda self: threads.append(threading.current_thread().name) or record(self)
-    )
-    session.chooseFamilies("boundary", "hazard")
-    session.parameters.showHazard = True
-    choose(session, *observers())
-    session.checkCriticals("Critical")
-    session.apply()
-    assert sorted(seen) == [("showDistanceMap", False), ("showHazard", True), ("showHistogram", True)]
-    assert threads[0] == "SegmentMetrics" and QGuiApplication.overrideCursor() is None
-
-
 @pytest.mark.parametrize("which", ["identical", "empty test", "one segmentation"])
 def testPairsWithoutAWorstPlace(session, which):
     """The views go to the structure all the same, and what there is of the pair is drawn."""
@@ -219,73 +163,7 @@ def testNamesAreCopiedAsOneCell(desktop, session):
     assert row.split("\t")[0] == "'=Organ =1+1 @SUM(1)" and row.count("\t") == heading.count("\t")
 
 
-@pytest.mark.parametrize("source", ["surface", "planar contour"])
-def testSegmentsWithoutVoxels(session, source):
-    nodes = twoBoxes()
-    names = slicer.vtkSegmentationConverter
-    surface = names.GetSegmentationClosedSurfaceRepresentationName()
-    for node in nodes:
-        segmentationObject = node.GetSegmentation()
-        assert segmentationObject.CreateRepresentation(surface)
-        segmentationObject.SetSourceRepresentationName(surface)
-        segmentationObject.RemoveRepresentation(names.GetSegmentationBinaryLabelmapRepresentationName())
-        if source == "planar contour":
-            planar = names.GetSegmentationPlanarContourRepresentationName()
-            for identifier in segmentationObject.GetSegmentIDs():
-                segmentationObject.GetSegment(identifier).AddRepresentation(planar, vtkPolyData())
-            segmentationObject.SetSourceRepresentationName(planar)
-            segmentationObject.RemoveRepresentation(surface)
-    choose(session, *nodes, "Box")
-    session.apply()
-    if source == "surface":
-        assert session.panel.outcome.records[0].surface == "imported"
-        assert session.maps() and not session.ui.messageLabel.text
-    else:
-        assert session.panel.outcome is None and session.results() == []
-        assert "surface" in session.ui.messageLabel.text
-
-
-@pytest.mark.nightly
-def testManySegments(session):
-    nodes = []
-    for which in range(2):
-        masks = {f"Part {n}": shapes.box((5 + which, 5, 5), (8 + which, 8, 8 + n % 3)) for n in range(60)}
-        nodes.append(segmentation(f"Many {which}", **masks))
-    session.parameters.reference, session.parameters.test = nodes
-    session.set(session.ui.modeComboBox, currentIndex=1)
-    before = time.process_time()
-    session.apply()
-    assert session.ui.mainTable.rowCount == 60
-    assert time.process_time() - before < 8
-
-
 def testDecimalsAreTypedInPeace(session):
     assert not any(
         getattr(session.ui, name).keyboardTracking for name in ("toleranceSpinBox", "percentileSpinBox", "rangeSpinBox")
     )
-
-
-def testFarApart(session):
-    nodes = twoBoxes()
-    transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
-    matrix = transform.GetMatrixTransformToParent()
-    matrix.SetElement(0, 3, 900.0)
-    matrix.SetElement(1, 3, 900.0)
-    transform.SetMatrixTransformToParent(matrix)
-    nodes[1].SetAndObserveTransformNodeID(transform.GetID())
-    choose(session, *nodes, "Box")
-    session.apply()
-    assert session.maps() and session.ui.rangeSpinBox.value > 1000
-
-
-def testHazardIsNotShownForCriticalStructuresWithoutVoxels(session):
-    boxes = shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9))
-    nodes = [segmentation(which, Organ=box) for which, box in zip(("First", "Second"), boxes)]
-    nodes[0].GetSegmentation().AddEmptySegment("", "Cord")
-    choose(session, *nodes, "Organ")
-    session.chooseFamilies("boundary", "hazard")
-    session.checkCriticals("Cord")
-    session.parameters.showHazard = True
-    session.apply()
-    assert session.panel.outcome.records[0].measurements["SIS"].status == "undefined"
-    assert "no hazard to show" in session.ui.messageLabel.text and session.maps()

@@ -32,18 +32,6 @@ def shrink(node, segment: str) -> None:
     edit(node, segment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
 
 
-def testLeavingTheModule(desktop, session):
-    choose(session, *twoBoxes(), "Box")
-    session.apply()
-    outcome = session.panel.outcome
-    session.widget.exit()
-    session.ui.toleranceSpinBox.value = 4
-    assert session.parameters.tolerance == 2
-    session.widget.enter()
-    session.settle(0.1)
-    assert session.panel.outcome is outcome and session.ui.toleranceSpinBox.value == 2
-
-
 def testVisitsDoNotSlowChangesDown(session, monkeypatch):
     """They leave nothing behind: what an ended connection leaves on the parameter node goes with it."""
     updates, parameters = [], session.parameters
@@ -243,21 +231,11 @@ def testTheModelsFakesAreLikeTheRealThing(session):
 def testAChoiceOfAnotherVersion(session):
     """A saved scene may hold a choice that this version does not offer: the default is taken."""
     node = session.parameters.parameterNode
-    session.panel.setParameters(None)
+    session.panel.useNode(None)
     node.SetParameter("plot", "heatMap")
     node.SetParameter("tolerance", "3.0")
     session.widget.useParameterNode()
     assert session.parameters.plot.name == "histogram" and session.parameters.tolerance == 3
-
-
-def testAnotherSelectorIsWarnedAboutOnce(session, monkeypatch, caplog):
-    """Another version of Slicer may call the part of the selector with the segments otherwise."""
-    from SegmentMetricsPanel.views import inputs
-
-    monkeypatch.setattr(inputs, "SEGMENTS_FRAME", "frame_Other")
-    chooser = inputs.SegmentChooser(slicer.qMRMLSegmentSelectorWidget(), "reference", session.panel.model.inputs)
-    chooser.show()
-    assert [record.levelname for record in caplog.records if "frame_Other" in record.message] == ["WARNING"]
 
 
 def testScriptsNeedNotWait(session):
@@ -313,31 +291,3 @@ def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
     monkeypatch.undo()
     session.apply()
     assert not isStale(session)
-
-
-def testSegmentsWithEachOthersIDsAsNames(session):
-    """The panel measures the chosen segments, and the critical structures by the names that are shown."""
-    boxes = {"Organ": (6, 5, 5), "Cord": (10, 5, 5), "Nerve": (3, 18, 4)}
-    first = segmentation("First", **{n: shapes.box(low, [c + 3 for c in low]) for n, low in boxes.items()})
-    second = segmentation("Second", Organ=shapes.box((7, 5, 5), (10, 8, 8)))
-    inside = first.GetSegmentation()
-    _, cord, nerve = inside.GetSegmentIDs()
-    inside.GetSegment(cord).SetName(nerve)
-    inside.GetSegment(nerve).SetName(cord)
-    choose(session, first, second, "Organ")
-    session.chooseFamilies("overlap", "hazard")
-    session.checkCriticals(cord)
-    session.apply()
-    assert [(s.name, s.segmentID) for s in session.panel.outcome.comparisons[0].criticals] == [(cord, nerve)]
-    assert not session.panel.staleness()
-    for names in ((cord, nerve), (nerve, cord)):
-        for segment, name in zip((cord, nerve), names):
-            inside.GetSegment(segment).SetName(name)
-        session.settle(0.5)
-        assert bool(session.panel.staleness()) == (names == (cord, nerve)), "what is critical is another one meanwhile"
-    session.chooseFamilies("boundary", "signed", "overlap")
-    session.parameters.referenceSegment = cord
-    session.apply()
-    assert session.panel.outcome.comparisons[0].reference.segmentID == cord
-    assert session.panel.outcome.records[0].reference.name == nerve
-    assert not session.panel.staleness() and not session.panel.outcome.change()

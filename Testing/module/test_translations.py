@@ -12,7 +12,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
 from tiers import throughout
 
 MODULE = Path(__file__).parents[2] / "SegmentMetrics"
@@ -51,28 +50,3 @@ def problems(code: str) -> list[str]:
 @throughout("path", FILES)
 def testAllTextsAreFound(path):
     assert problems(path.read_text(encoding="utf-8")) == []
-
-
-def testThereAreTexts():
-    assert sum(len(texts(path.read_text(encoding="utf-8"), "_")) for path in FILES) > 100
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        """a = f"<b>{_('title')}</b>"\n""",
-        """a = f"<b>{_('title')}</b>" + _("other")\n""",
-        """a = _("one " 'two')\nb = _("three")\n""",
-        """a = _(name)\n""",
-        """a = _("one" + name)\n""",
-        """a = _("%d" % 1)\n""",
-    ],
-)
-def testTextsThatAreNotFound(code):
-    assert problems(code)
-
-
-def testTextsThatAreFound():
-    code = """a = _("one").format(b=_('two'))\nc = [_(\n    "three "\n    "four (five)"\n), self.__init__("six")]\n"""
-    assert problems(code) == []
-    assert texts(extracted(code), "translate", "'Context'") == ["'one'", "'three four (five)'", "'two'"]

@@ -89,7 +89,6 @@ def test_names_that_slicer_does_not_have(desktop):
         (ctk, "ctkPathLineEdit"),  # Slicer has it; the stand-in has only what is used
         (slicer.util, "notThere"),
         (slicer.app, "exec_once"),
-        (qt.QCheckBox(), "checkStateChanged"),  # Qt 6
         (ctk.ctkSliderWidget(), "setMinimum"),  # only slots and properties of ctk's classes are visible
     ):
         assert not hasattr(owner, name), name

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import shapes
 from SegmentMetricsPanel.model import enumerations
-from SegmentMetricsPanel.model.attempts import Attempts
 from SegmentMetricsPanel.model.chosensettings import IN_PANEL
 from SegmentMetricsPanel.model.panelmodel import PanelModel
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.case.casework import Case
 from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol
 from SegmentMetricsLib.model.inputs import structureFromImage
 from SegmentMetricsLib.model.structure import Identity
-from SegmentMetricsLib.model.structures import Match, Pairing
+from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Match, Pairing
 
 DEFAULTS = {
     "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
@@ -113,9 +111,6 @@ class Scene:
     def fileName(self) -> str:
         return ""
 
-    def noteChange(self, isClosed: bool) -> None:
-        pass
-
     def oneChange(self, _parameters):
         return nullcontext()
 
@@ -124,7 +119,8 @@ class Scene:
 class Outcome:
     """What mrml.outcomes.Outcome is for the model. changed: what change() says."""
 
-    nodes: dict
+    nodes: list
+    given: list
     records: list
     segments: list
     settings: Settings
@@ -145,10 +141,10 @@ class Outcome:
         return self.comparisons is not None and self.comparisons.wasStopped
 
     def node(self, side: str):
-        return self.nodes[side]
+        return self.nodes[REFERENCE_AND_TEST.index(side)]
 
     def pair(self, number: int) -> SimpleNamespace:
-        parts = zip(self.nodes.values(), self.segments[number], strict=True)
+        parts = zip(self.nodes, self.segments[number], strict=True)
         reference, test = (Identity("", nodeID=str(id(node)), segmentID=segment) for node, segment in parts)
         return SimpleNamespace(reference=reference, test=test)
 
@@ -176,12 +172,14 @@ def judged(comparisons, text: str, **options) -> dict:
 def outcomeOf(model: PanelModel, measured, **options) -> Outcome:
     """Return an outcome of what is chosen in a model, made of these comparisons."""
     p = model.parameters
+    isOfAll, segments = p.mode.name == "allStructures", (p.referenceSegment, p.testSegment)
     return Outcome(
-        nodes={"reference": p.reference, "test": p.test},
+        nodes=[p.reference, p.test],
+        given=["", ""] if isOfAll else segments,
         records=[comparison.record() for comparison in measured],
-        segments=[(p.referenceSegment, p.testSegment)] * len(measured),
-        settings=model.settings(),
-        isOfAll=p.mode.name == "allStructures",
+        segments=[segments] * len(measured),
+        settings=model.chosen().settings,
+        isOfAll=isOfAll,
         **{"comparisons": Comparisons(measured), **options},
     )
 
@@ -203,51 +201,3 @@ def modelOf(*segmentations: Segmentation, **chosen) -> PanelModel:
 def twoBoxes():
     """Return the comparison of two boxes, of which the second is the smaller one."""
     return comparisonOf("Box", shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9)))
-
-
-class Host:
-    """The Host of attempts: it notes what it is asked, and runs work in place.
-
-    during: called while an attempt runs; may raise Cancelled.
-    """
-
-    def __init__(self, model: PanelModel, measure=None):
-        self.model, self.asked, self.during = model, [], lambda: None
-        self.attempts = Attempts(model, SimpleNamespace(measure=measure), self)
-
-    @contextmanager
-    def longWork(self, isWanted, keepsPart: bool):
-        def run(function):
-            self.during()
-            if not isWanted():
-                raise Cancelled
-            return function()
-
-        report = lambda number, count, text: self.during()  # noqa: E731
-        yield SimpleNamespace(run=run, report=report, isPartWanted=lambda: keepsPart and isWanted())
-
-    def freeze(self, isFrozen: bool) -> None:
-        self.asked.append("freeze" if isFrozen else "resume")
-
-    def take(self, outcome, isRepeated: bool) -> None:
-        self.asked.append("take")
-        self.model.take(outcome, isRepeated)
-
-    def takeObserved(self, outcome) -> None:
-        self.asked.append("takeObserved")
-        self.model.observers.take(outcome)
-
-    def takeTools(self, _outcome, number: int, _found) -> None:
-        self.asked.append(("takeTools", number))
-
-    def settleChoices(self) -> None:
-        self.asked.append("settleChoices")
-
-    def settleEdits(self) -> None:
-        self.asked.append("settleEdits")
-
-    def showOutcome(self) -> None:
-        self.asked.append("showOutcome")
-
-    def refresh(self) -> None:
-        self.asked.append("refresh")

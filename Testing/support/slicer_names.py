@@ -27,6 +27,7 @@ RESULTS = {
     "qt.QTableWidgetItem.font()": "qt.QFont",
     "qt.QFrame.layout()": "qt.QGridLayout",
     "qt.QApplication.clipboard()": "qt.QClipboard",
+    "itemOf()": "qt.QTableWidgetItem",  # of the panel
     "slicer.util.createProgressDialog()": "qt.QProgressDialog",
     "slicer.util.childWidgetVariables()": None,  # the widgets of the .ui file, which are known by their names
     "slicer.util.loadUI()": "slicer.qMRMLWidget",
@@ -64,7 +65,7 @@ class _Collector(ast.NodeVisitor):
 
     def __init__(self, widgets: dict[str, str]) -> None:
         self.used: set[str] = set()
-        self.known = dict(widgets)
+        self.known = {**widgets, "itemOf": "itemOf"}
 
     def path(self, node) -> str | None:
         """Return "qt.QTimer.singleShot" or "slicer.app.layoutManager().layout" for an expression, None for others."""

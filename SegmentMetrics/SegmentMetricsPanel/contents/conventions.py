@@ -27,10 +27,36 @@ def choices(keys: Sequence[str]) -> dict[str, str]:
 
 
 def values(record, key: str | None) -> TableContents:
-    """Return the table of one metric, or of all for "". record: a ConventionsRecord, or None for an empty table."""
+    """Return the table of one metric, or of all for "": our own row first, then one per tool; empty for None.
+
+    record: a ConventionsRecord.
+    """
     if record is None:
         return TableContents()
-    return ofMetric(record, key) if key else ofAllMetrics(record)
+    first = record.referenceValues()
+    first = {key: first[key]} if key else first
+    headings = [(_("Tool"), _("Hover over a tool for its version."))]
+    for name, number in first.items():
+        heading = f"{tables.heading(name)} ({unitOf(number)})" if unitOf(number) else tables.heading(name)
+        headings.append((heading, _("What the tool would report.") if key else number.title))
+    own = {name: _("{title} as it is defined.").format(title=n.title) if key else n.title for name, n in first.items()}
+    row = [(OWN_CONVENTION, "", own[key] if key else _("Reference definition."))]
+    for name, number in first.items():
+        value = ownNumber(number)
+        row.append((inColumn(value, number), sortable(value.value), own[name]))
+    rows = [row]
+    if key:
+        unit = _("± mm") if first[key].better == "lower" else _("± %pt")
+        headings.append((unit, _("The tool's value minus that of the definition, in mm or percentage points.")))
+        row.append(("", None, own[key]))
+    for tool, numbers in record.conventions.items():
+        cells = [_cell(tool, numbers.get(name), number) for name, number in first.items()]
+        rows.append([(tool, tool.lower(), cells[0][2] if key else known()[tool].label), *cells])
+        if key:
+            number = numbers.get(key)
+            text, value = ("", None) if number is None else (number.differenceText(), sortable(number.difference))
+            rows[-1].append((text.partition(" ")[0], value, *cells[0][2:]))
+    return TableContents.of(headings, rows, stretched=[0] if key else ())
 
 
 def legend() -> str:
@@ -41,63 +67,10 @@ def legend() -> str:
     return "<br>".join(["&nbsp; ".join(colors), f"{NOT_REPRODUCIBLE} {unreliable}"])
 
 
-def aboutLegend() -> str:
-    """Return what the colors of the table mean."""
-    lines = (
-        _("Over-optimistic: the contours seem more alike than they are."),
-        _("Over-pessimistic: they seem less alike."),
-        _("No color: less than 0.1 mm or 1 %pt off."),
-    )
-    return "\n".join(lines)
-
-
 def answer(number: str, candidates) -> str:
     """Return what gives a number, and the nearest others. candidates: as Comparison.which() returns them."""
     others = [which.describe(one) for one in candidates[1 : 1 + OTHERS]]
     return "\n".join([which.answer(number, candidates), *(f"- {text}" for text in others)])
-
-
-def ofMetric(record, key: str) -> TableContents:
-    """Return the table of one metric: our own row first, then one per tool."""
-    first = record.referenceValues()[key]
-    headings = [
-        (_("Tool"), _("Hover over a tool for its version.")),
-        (_heading(key, first), _("What the tool would report.")),
-        (
-            _("± mm") if first.better == "lower" else _("± %pt"),
-            _("The tool's value minus that of the definition, in mm or percentage points."),
-        ),
-    ]
-    own = _("{title} as it is defined.").format(title=first.title)
-    rows = [[(OWN_CONVENTION, "", own), _ownCell(first, own), ("", None, own)]]
-    for tool, numbers in record.conventions.items():
-        number = numbers.get(key)
-        cell = _cell(tool, number, first)
-        text, value = ("", None) if number is None else (number.differenceText(), sortable(number.difference))
-        rows.append([(tool, tool.lower(), cell[2]), cell, (text.partition(" ")[0], value, *cell[2:])])
-    return TableContents.of(headings, rows, stretched=[0])
-
-
-def ofAllMetrics(record) -> TableContents:
-    """Return the table of all metrics: our own row first, then one per tool."""
-    first = record.referenceValues()
-    headings = [(_("Tool"), _("Hover over a tool for its version."))]
-    headings += [(_heading(key, number), number.title) for key, number in first.items()]
-    own = (_ownCell(number, number.title) for number in first.values())
-    rows = [[(OWN_CONVENTION, "", _("Reference definition.")), *own]]
-    for tool, numbers in record.conventions.items():
-        cells = (_cell(tool, numbers.get(key), number) for key, number in first.items())
-        rows.append([(tool, tool.lower(), known()[tool].label), *cells])
-    return TableContents.of(headings, rows)
-
-
-def _heading(key: str, number) -> str:
-    return f"{tables.heading(key)} ({unitOf(number)})" if unitOf(number) else tables.heading(key)
-
-
-def _ownCell(number, tip: str) -> tuple:
-    value = ownNumber(number)
-    return inColumn(value, number), sortable(value.value), tip
 
 
 def _cell(tool: str, number, first) -> tuple:

@@ -29,30 +29,23 @@ class Edit:
     index of the place that was visited last, -1 for none.
     """
 
-    pair: tuple
+    pair: tuple[tuple[str, ...], ...]
     numbers: Mapping[str, float]
-    places: Sequence[Place] = ()
-    isDone: Sequence[bool] = ()
+    places: tuple[Place, ...] = ()
+    isDone: tuple[bool, ...] = ()
     current: int = -1
 
     def toText(self) -> str:
         """Return the edit as it is saved with the scene."""
-        return json.dumps(toPlain([self.pair, self.numbers, self.places, self.isDone, self.current]))
+        return json.dumps(toPlain(self))
 
     @staticmethod
     def fromText(text: str) -> Edit | None:
         """Return the edit that toText() described; None if there is none, or one that another version wrote."""
         try:
-            pair, numbers, places, isDone, current = json.loads(text)
-            key = tuple(tuple(side) for side in pair)
-            return Edit(key, numbers, fromPlain(tuple[Place, ...], places), tuple(isDone), current)
+            return fromPlain(Edit, json.loads(text))
         except (KeyError, TypeError, ValueError):
             return None
-
-    @property
-    def progress(self) -> tuple[int, int]:
-        """The number of places that are corrected, and that of all."""
-        return sum(self.isDone), len(self.places)
 
 
 def mainKeys(measurements: Mapping) -> list[str]:
@@ -60,12 +53,6 @@ def mainKeys(measurements: Mapping) -> list[str]:
     percentile = next((key for key in measurements if key.startswith("HD") and key[2:3].isdigit()), "HD")
     surface = next((key for key in measurements if key.startswith("NSD")), "")
     return [key for key in ("DSC", percentile, surface) if key in measurements]
-
-
-def mainNumbers(measurements: Mapping) -> dict[str, float]:
-    """Return the finite values among the numbers that are followed, by key."""
-    values = {key: measurements[key].value for key in mainKeys(measurements)}
-    return {key: value for key, value in values.items() if math.isfinite(value)}
 
 
 def cornerText(record, edit: Edit | None) -> str:
@@ -96,7 +83,9 @@ def changeText(change: float, unit: str) -> str:
 
 def begun(pair: tuple, measurements: Mapping, places: Sequence[Place]) -> Edit:
     """Return the Edit of a pair that begins now. places: all of them, worst first."""
-    return Edit(pair, mainNumbers(measurements), tuple(places), (False,) * len(places))
+    values = {key: measurements[key].value for key in mainKeys(measurements)}
+    numbers = {key: value for key, value in values.items() if math.isfinite(value)}
+    return Edit(pair, numbers, tuple(places), (False,) * len(places))
 
 
 def advance(edit: Edit, places: Sequence[Place]) -> Edit:
@@ -142,7 +131,7 @@ def brushSize(place: Place) -> float:
 
 def progressText(edit: Edit, tolerance: float) -> str:
     """Return how many places are corrected, and the brush for the one that was visited last."""
-    done, count = edit.progress
+    done, count = sum(edit.isDone), len(edit.places)
     if not count:
         return ""
     text = _("{done} of {count} places within {tolerance} mm.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from SegmentMetricsLib.base.plain import fromPlain
 from SegmentMetricsLib.case.places import Place
@@ -12,22 +11,13 @@ from SegmentMetricsLib.metrics.registry import findMetric
 
 from ..markup import escape
 from ..translation import _
-from . import places
 from .results import inWords
-from .table import TableContents
+from .table import Cell
 
 # Characters of a name in the headings of the matrix: a longer one would leave no room for the numbers.
 LONGEST = 14
 # Of the outlines of observers, bright on images and apart with every color vision deficiency as far as eight can be.
 COLORS = ("#ffb000", "#00e0c6", "#ff5cf4", "#f0e442", "#56b4e9", "#d55e00", "#b0ff70", "#ffffff")
-
-
-class MatrixCell(NamedTuple):
-    """A cell of the matrix. share: 0 for the best value of the matrix to 1 for the worst, None if it has no color."""
-
-    text: str
-    tip: str
-    share: float | None = None
 
 
 def summary(found: Mapping | None) -> str:
@@ -50,8 +40,11 @@ def short(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[: half - 1]}…{name[-half:]}"
 
 
-def matrix(found: Mapping, names, key: str, count: int) -> list[list[MatrixCell]]:
-    """Return the cells of the matrix of a measurement: `count` observers as references in rows, all in columns."""
+def matrix(found: Mapping, names, key: str, count: int) -> list[list[Cell]]:
+    """Return the cells of the matrix of a measurement: `count` observers as references in rows, all in columns.
+
+    Their values are 0 for the best of the matrix to 1 for the worst, which is orange; None for those without a color.
+    """
     values, one = found["matrix"][key], findMetric(key)
     unit, better = (one.metric.unit, one.metric.better) if one is not None else ("", "")
     reasons = {(n["reference"], n["test"]): n for n in found.get("notFinite", ()) if n["measurement"] == key}
@@ -62,31 +55,24 @@ def matrix(found: Mapping, names, key: str, count: int) -> list[list[MatrixCell]
         cells.append([])
         for test, value in zip(names, row):
             who = _("{reference} (reference) and {test} (test)").format(reference=reference, test=test)
-            if reference == test:
-                cells[-1].append(MatrixCell("", ""))
-            elif value is None:
-                reason = reasons.get((reference, test))
-                text = {"infinite": "∞"}.get(reason["status"], "-") if reason else "-"
-                why = reason["reason"] if reason else _("They were not compared.")
-                cells[-1].append(MatrixCell(text, f"{who}\n{why}", 1.0 if text == "∞" else None))
-            else:
+            text, tip, share = "", "", None
+            if reference != test and value is None:
+                reason = reasons.get((reference, test), {"status": "", "reason": _("They were not compared.")})
+                text, tip = {"infinite": "∞"}.get(reason["status"], "-"), f"{who}\n{reason['reason']}"
+                share = 1.0 if text == "∞" else None
+            elif reference != test:
+                text = fixDecimals(value, unit) if unit != "mm3" else withUnit(value, unit)
+                tip = f"{who}: {key} {withUnit(value, unit)}\n" + _("Click to see this pair on the pages.")
                 worse = value - low if better == "lower" else high - value
                 share = None if not better else worse / (high - low) if high > low else 0.0
-                tip = f"{who}: {key} {withUnit(value, unit)}\n" + _("Click to see this pair on the pages.")
-                cells[-1].append(
-                    MatrixCell(fixDecimals(value, unit) if unit != "mm3" else withUnit(value, unit), tip, share)
-                )
+            color = "" if share is None else f"#ff{round(255 - 85 * share):02x}{round(255 - 165 * share):02x}"
+            cells[-1].append(Cell(text, share, tip, color))
     return cells
 
 
 def colorOfObserver(number: int) -> str:
     """Return the color of an observer or test, by its place among all, in the views, the list and the matrix."""
     return COLORS[number % len(COLORS)]
-
-
-def colorOf(share: float) -> tuple[int, int, int]:
-    """Return the light background color, RGB, of a cell of the matrix: white for 0, the best, to orange for 1."""
-    return 255, round(255 - 85 * share), round(255 - 165 * share)
 
 
 def choices(keys: Iterable[str]) -> dict[str, str]:
@@ -118,11 +104,6 @@ def about(found: Mapping) -> str:
     return "\n".join(lines)
 
 
-def remarks(content: Mapping, found: Mapping | None) -> str:
-    """Return what a reader should know of the shown structure and of the study, line by line."""
-    return "\n".join([*(found["remarks"] if found is not None else ()), *content["remarks"]])
-
-
 def outlierPlaces(found: Mapping | None) -> list[Place]:
     """Return the places where the outlier is farthest from the consensus of the others, the worst first."""
     name = ((found or {}).get("outlier") or {}).get("name")
@@ -140,8 +121,3 @@ def aboutPlaces(found: Mapping | None) -> str:
     if not outlierPlaces(found):
         text = _("{name} differs most from the others, but nowhere by more than the tolerance.")
     return text.format(name=found["outlier"]["name"])
-
-
-def placesTable(found: Mapping | None) -> TableContents:
-    """Return the list of the outlier's places, empty if there are none."""
-    return places.table(outlierPlaces(found), True)

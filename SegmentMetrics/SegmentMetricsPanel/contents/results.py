@@ -30,77 +30,50 @@ def summary(outcome, number: int) -> str:
     return f"<b>{breakable(record.name)}</b>{escape(asWhom)}: {escape(inWords(record.summary))}"
 
 
-def alarms(outcome, number: int) -> str:
-    """Return the alarms about a pair, and the names of other structures that have some, as HTML; "" without any."""
-    found = alarmsOf(outcome, number)
-    # a symbol and words, because not everybody can see the color
-    title = _("Check this first")
-    return "<br>".join([f"<b>{ALARM} {title}</b>", *map(asBullet, found)]) if found else ""
-
-
-def alarmsOf(outcome, number: int) -> list[str]:
-    """Return the alarms about a case and a pair, and a sentence about those of other structures."""
-    if outcome is None or not outcome.records:
-        return []
-    ofCase = split(outcome.findings).alarms if outcome.isOfAll else []
-    found = [*ofCase, *split(outcome.records[number].findings).alarms]
-    others = [r.name for n, r in enumerate(outcome.records) if n != number and split(r.findings).alarms]
-    if others:
-        found.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
-    return found
-
-
-def remarks(outcome, number: int) -> str:
-    """Return the other findings about a pair, after what was not compared, as HTML; "" without any."""
-    return "<br>".join(map(asBullet, remarksOf(outcome, number)))
-
-
-def remarksOf(outcome, number: int) -> list[str]:
-    """Return the other findings about a pair, after what was not compared."""
+def findings(outcome, number: int) -> tuple[str, str, str]:
+    """Return alarms and other findings about a pair, after those of the case, as HTML, and a line that counts them."""
     if outcome is None:
-        return []
-    advice = split(outcome.records[number].findings).advice if outcome.records else []
-    # the sentence about the pair says already that one of the two is empty
-    advice = [finding for finding in advice if finding.kind != Kind.ONE_EMPTY]
-    return [*(leftOut(outcome) if outcome.isOfAll else []), *advice]
-
-
-def notes(outcome, number: int) -> str:
-    """Return a line that says how many alarms and other findings there are about a pair, "" for none."""
-    urgent, others = len(alarmsOf(outcome, number)), len(remarksOf(outcome, number))
-    texts = []
-    if urgent:
-        text = _("Check this first: 1 alarm") if urgent == 1 else _("Check this first: {count} alarms")
-        texts.append(f"{ALARM} {text.format(count=urgent)}")
-    if others:
-        text = _("1 note") if others == 1 else _("{count} notes")
-        texts.append(text.format(count=others))
-    return ", ".join(texts)
+        return "", "", ""
+    alarms, remarks, counts = [], leftOut(outcome) if outcome.isOfAll else [], []
+    if outcome.records:
+        mine = split(outcome.records[number].findings)
+        alarms = [*(split(outcome.findings).alarms if outcome.isOfAll else ()), *mine.alarms]
+        others = [r.name for n, r in enumerate(outcome.records) if n != number and split(r.findings).alarms]
+        if others:
+            alarms.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
+        # the sentence about the pair says already that one of the two is empty
+        remarks += [finding for finding in mine.advice if finding.kind != Kind.ONE_EMPTY]
+    lists = ([f"• {escape(inWords(sentence))}" for sentence in sentences] for sentences in (alarms, remarks))
+    ofAlarms, ofRemarks = map("<br>".join, lists)
+    if alarms:
+        title = _("Check this first")  # a symbol and words, because not everybody can see the color
+        ofAlarms = f"<b>{ALARM} {title}</b><br>{ofAlarms}"
+        text = _("Check this first: 1 alarm") if len(alarms) == 1 else _("Check this first: {count} alarms")
+        counts.append(f"{ALARM} {text.format(count=len(alarms))}")
+    if remarks:
+        text = _("1 note") if len(remarks) == 1 else _("{count} notes")
+        counts.append(text.format(count=len(remarks)))
+    return ofAlarms, ofRemarks, ", ".join(counts)
 
 
 def mainNumbers(outcome) -> TableContents:
     """Return the table of the main measurements: of all pairs, one per row, or of the only one, one row for each."""
-    if outcome is None:
+    if outcome is None or not (outcome.isOfAll or outcome.records):
         return TableContents()
     if outcome.isOfAll:
         return overview(outcome)
-    if not outcome.records:
-        return TableContents()
     measurements = outcome.records[0].measurements
     keys = tables.overviewKeys(measurements) or list(measurements)
     return details([measurements[key] for key in keys], stretched=[0]) if keys else TableContents()
 
 
-def numbers(outcome, number: int) -> TableContents:
-    """Return the table of all measurements of a pair but those toward each side of the patient."""
-    if outcome is None or not outcome.records:
-        return TableContents()
-    return details(tables.byFamily(measurementsOf(outcome.records[number])))
+def numbers(record) -> TableContents:
+    """Return the table of all measurements of a record but those toward each side of the patient."""
+    return details(tables.byFamily(measurementsOf(record)))
 
 
-def sidesOf(outcome, number: int) -> TableContents:
+def sidesOf(record) -> TableContents:
     """Return the table of the distances toward each side of the patient, empty if there are none."""
-    record = outcome.records[number] if outcome is not None and outcome.records else None
     kinds = resulttables.bySides(record) if record is not None else {}
     if not kinds:
         return TableContents()
@@ -174,11 +147,6 @@ def short(measurement) -> str:
     if not value:
         return "0.0"
     return f"{value:+.1f}" if abs(value) < 10 else f"{value:+.0f}"
-
-
-def asBullet(sentence: str) -> str:
-    """Return a sentence as a list item for a label."""
-    return f"• {escape(inWords(sentence))}"
 
 
 def inWords(sentence: str) -> str:

@@ -27,7 +27,11 @@ def verdict(outcome, number: int) -> str:
     if outcome is None or not outcome.judgment:
         return ""
     judgment, structure = outcome.judgment, _judgedPart(outcome, number)
-    lines = [f"{badge(judgment['verdict'])} {sentence(judgment, outcome.isOfAll)}"]
+    what = [s["verdict"] for s in judgment["structures"]]
+    if not outcome.isOfAll:
+        what = [rule["verdict"] for s in judgment["structures"] for rule in s["rules"]]
+    counts = f"{judgment['name']}: {summary(what)}" if what else judgment["name"]
+    lines = [f"{badge(judgment['verdict'])} {escape(counts)}"]
     if outcome.isOfAll and structure:
         lines.append(f"{badge(structure['verdict'])} {escape(structure['structure'])}")
     elif structure is None:
@@ -91,14 +95,6 @@ def _urgency(outcome, number: int) -> tuple:
     worth = -math.inf if main is None else main
     where = not split(record.findings).alarms, not isEmpty(record), -missed, worth if isLowerWorse else -worth
     return verdict, *where, -(farthest or 0.0)
-
-
-def sentence(judgment: Mapping, isOfAll: bool) -> str:
-    """Return a one-line summary of a judgment with the number of verdicts of each kind."""
-    what = [s["verdict"] for s in judgment["structures"]]
-    if not isOfAll:
-        what = [rule["verdict"] for s in judgment["structures"] for rule in s["rules"]]
-    return escape(f"{judgment['name']}: {summary(what)}" if what else judgment["name"])
 
 
 def notCompared(outcome) -> list[Mapping]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.conventions.presets import BRATS, PANOPTICA, PRESETS
@@ -16,8 +14,6 @@ from .enumerations import Mode
 
 # The settings that the panel offers, by name.
 IN_PANEL = {name: one.panel for name, one in DECLARED.items() if one.panel}
-# Settings.preset(): the same ones are asked for many times until something is chosen.
-preset = lru_cache(maxsize=4)(Settings.preset)
 
 
 def settingsOf(parameters, scene) -> Settings:
@@ -35,7 +31,7 @@ def settingsOf(parameters, scene) -> Settings:
         families.append("dose")
     elif "dose" in families:
         raise InputError(_("Choose a dose, or turn off the dose metrics."))
-    return preset(convention, families=tuple(families), **chosen)
+    return Settings.preset(convention, families=tuple(families), **chosen)
 
 
 def offeredSettings(parameters) -> dict[str, object]:

@@ -41,31 +41,22 @@ def proposalsOf(parameters, scene) -> dict[str, float]:
     return {ours: float(how.removeprefix(start)) for ours, _theirs, how in entries if how.startswith(start)}
 
 
-def swapPairs(pairs: Sequence[str]) -> list[str]:
-    """Return the edited pairs with reference and test exchanged, without the structures that have no counterpart."""
-    return [text for reference, test, how in entriesIn(pairs) if test for text in (test, reference, how)]
-
-
 def choose(parameters, entries: Sequence[tuple[str, str, str]]) -> None:
     """Add entries to the edited pairs; a test structure that was paired before is taken from its former partner."""
     ours, theirs = {entry[0] for entry in entries}, {entry[1] for entry in entries} - {""}
     kept = [entry for entry in entriesIn(parameters.pairs) if entry[0] not in ours and entry[1] not in theirs]
-    _save(parameters, [*kept, *entries])
+    parameters.pairs = [text for entry in (*kept, *entries) for text in entry]
 
 
 def reset(parameters, scene) -> None:
     """Discard the edited pairs of the chosen segmentations."""
     mine = entriesOf(parameters, scene)
-    _save(parameters, [entry for entry in entriesIn(parameters.pairs) if entry not in mine])
+    parameters.pairs = [text for entry in entriesIn(parameters.pairs) if entry not in mine for text in entry]
 
 
 def accept(parameters, proposed) -> None:
     """Add proposed pairs, given as Matches, to the edited ones."""
     choose(parameters, [(m.reference.name, m.test.name, f"{OVERLAP} {m.confidence:.2f}") for m in proposed])
-
-
-def _save(parameters, entries: Sequence[tuple[str, str, str]]) -> None:
-    parameters.pairs = [text for entry in entries for text in entry]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 
 from ..translation import _
-from .editedpairs import swapPairs
+from .editedpairs import entriesIn
 from .enumerations import Mode
 
 
@@ -114,13 +114,12 @@ class Inputs:
 
     def swap(self) -> None:
         p = self.parameters
-        if not p:
-            return
         self.isGuess = False
         reference, test = map(self.chosen, REFERENCE_AND_TEST)
         with self.scene.oneChange(p):
             (p.reference, p.referenceSegment), (p.test, p.testSegment) = test, reference
-            p.pairs = swapPairs(p.pairs)
+            # without the structures that have no counterpart
+            p.pairs = [text for ours, theirs, how in entriesIn(p.pairs) if theirs for text in (theirs, ours, how)]
 
     # What is wrong
 

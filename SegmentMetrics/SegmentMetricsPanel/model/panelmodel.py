@@ -10,7 +10,6 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.protocol import exampleNames
 from SegmentMetricsLib.case.protocol.protocol import Protocol
 from SegmentMetricsLib.case.request import Request
-from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
 from SegmentMetricsLib.settings.settings import Settings
 
 from ..contents import observers, results
@@ -21,7 +20,10 @@ from . import chosensettings
 from .editedpairs import choicesOf, proposalsOf
 from .enumerations import Mode
 from .inputs import Inputs
-from .observing import Observers
+from .observing import OF_OBSERVERS, Observers
+
+# The parameter with the table of what is shown of pairs.
+OF_PAIRS = "result"
 
 
 class Chosen(NamedTuple):
@@ -36,19 +38,19 @@ class PanelModel:
     """All that the panel knows and decides.
 
     scene: a SlicerScene, or what stands for one; its nodes are only handed through. parameters: a
-    SegmentMetricsParameterNode; None while there is no scene. outcome: the results that are shown. change: a sentence
-    about a change to the segments since then; isUnchecked: whether there may be one. notice: about the last attempt.
-    isNews: whether anything has changed since.
+    SegmentMetricsParameterNode; None while there is no scene. outcomes: the results that are shown, of pairs and of
+    several observers, by the parameter with their table. changes: sentences about a change to the segments since then;
+    isUnchecked: whether there may be one. notice: about the last attempt. isNews: whether anything has changed since.
     """
 
     def __init__(self, scene):
         self.scene = scene
+        self.outcomes = {OF_PAIRS: None, OF_OBSERVERS: None}
+        self.changes = dict.fromkeys(self.outcomes, "")
+        self.kept = {}  # the outcomes that were shown before nodes were imported
         self.inputs = Inputs(scene)
-        self.observers = Observers(scene)
+        self.observers = Observers(scene, self.outcomes)
         self.parameters = None
-        self.outcome = None
-        self.kept = None  # the outcome that was shown before nodes were imported
-        self.change = ""
         self.isUnchecked = False
         self.notice = ""
         self.isBusy = False
@@ -79,16 +81,12 @@ class PanelModel:
     def setParameters(self, parameters) -> None:
         self.parameters = parameters
         self.forget()
+        self.observers.parameters = parameters
         self.inputs.setParameters(parameters)
-        self.observers.setParameters(parameters)
-        if parameters is None:
-            self.setOutcome(None)
+        for name in self.outcomes if parameters is None else ():
+            self.setOutcome(None, name)
 
     # Settings
-
-    def settings(self):
-        """Return the chosen Settings. Raises InputError if they cannot be used."""
-        return chosensettings.settingsOf(self.parameters, self.scene)
 
     def chosen(self) -> Chosen:
         """Return the chosen settings and protocol, or what is wrong with them, such as in a row of the protocol."""
@@ -163,30 +161,32 @@ class PanelModel:
 
     # Results
 
-    def setOutcome(self, outcome) -> None:
-        self.outcome = outcome
-        self.change, self.isUnchecked, self._stale = "", False, None
+    @property
+    def outcome(self):
+        """The results of one or many pairs, None if there are none."""
+        return self.outcomes[OF_PAIRS]
 
-    def isRecallDue(self) -> bool:
-        """Return whether the scene holds other results than those that are shown."""
-        isPairDue = self.parameters.result is not (self.outcome.table if self.outcome else None)
-        return isPairDue or self.observers.isRecallDue()
+    def setOutcome(self, outcome, name: str = OF_PAIRS) -> None:
+        self.outcomes[name], self.changes[name] = outcome, ""
+        self.isUnchecked, self._stale = False, None
+
+    def due(self) -> list[str]:
+        """Return the parameters whose tables hold other results than those that are shown."""
+        shown = {name: one.table if one is not None else None for name, one in self.outcomes.items()}
+        return [name for name, table in shown.items() if getattr(self.parameters, name) is not table]
 
     def recall(self) -> None:
         """Load the results stored in the scene, or drop those whose table was deleted."""
-        if self.observers.isRecallDue():
-            self.notice = self.observers.recall() or self.notice
-        kept = self.kept
-        try:
-            outcome = self.scene.recall(self.parameters.result)
-            isKept = None not in (kept, outcome) and (kept.table, kept.run) == (outcome.table, outcome.run)
-            self.setOutcome(kept if isKept else outcome)
-        except InputError as error:
-            self.setOutcome(None)
-            self.parameters.result = None
-            self.notice = str(error)
-            self.isNews = False
-        self.change = self.outcome.change() if self.outcome else ""
+        for name in self.due():
+            kept, found = self.kept.get(name), None
+            try:
+                found = self.scene.recall(getattr(self.parameters, name))
+            except InputError as error:
+                setattr(self.parameters, name, None)
+                self.notice, self.isNews = str(error), False
+            isKept = None not in (kept, found) and (kept.table, kept.run) == (found.table, found.run)
+            self.setOutcome(kept if isKept else found, name)
+        self.suspect(None)
         self.framed = self.pairKey() or self.framed  # a scene brings its views along
 
     def take(self, outcome, isRepeated: bool) -> None:
@@ -197,6 +197,17 @@ class PanelModel:
             order = orderOf(outcome) if outcome.isOfAll and not isRepeated else []
             self.parameters.shownPair = order[0] if order else self.number()
         self.isFramingDue = not isRepeated and self.pairKey() != self.framed
+
+    def takeObserved(self, outcome) -> None:
+        """Show a new outcome of several observers, and no pair of it."""
+        p, before = self.parameters, self.observers.outcome
+        names = [[one["name"] for one in each.content["structures"]] for each in (before, outcome) if each is not None]
+        if names[0] != names[-1] or before is None:
+            p.observedStructure = ""  # of other structures, that with the largest disagreement
+        with self.scene.oneChange(p):
+            p.observersResult, p.result = outcome.table, None
+        self.setOutcome(outcome, OF_OBSERVERS)
+        self.setOutcome(None)
 
     def number(self) -> int:
         """Return the index of the pair that is shown in detail."""
@@ -244,10 +255,9 @@ class PanelModel:
 
     def suspect(self, segments: set[str] | None) -> None:
         """Check whether compared segments really changed. segments: IDs of those that may have, None for all."""
-        # check segments known to have changed again: the change may have been undone
-        if self.outcome is not None:
-            self.change = self.outcome.change(None if self.change else segments)
-        self.observers.suspect(segments)
+        for name, outcome in self.outcomes.items():
+            # check segments known to have changed again: the change may have been undone
+            self.changes[name] = outcome.change(None if self.changes[name] else segments) if outcome is not None else ""
         self.isUnchecked, self._stale = False, None
 
     def stale(self) -> str:
@@ -259,36 +269,43 @@ class PanelModel:
         """Find out why the shown results are out of date; "" if they are not."""
         if self.parameters is None:
             return ""
-        reason = ""
-        if self.observers.isChosen and self.observers.outcome is None:
-            reason = "" if self.outcome is None else _("The selection has changed.")
-        elif self.observers.isChosen:
-            reason = self.observers.staleness(self.chosen().settings)
-        return reason or ("" if self.outcome is None else self.change or self._difference())
+        isObserved = self.observers.isChosen
+        if isObserved and self.observers.outcome is None:
+            return "" if self.outcome is None else _("The selection has changed.")
+        return (isObserved and self._difference(OF_OBSERVERS)) or self._difference(OF_PAIRS)
 
-    def _difference(self) -> str:
-        """Return the reason why the results do not match the current choices, or "" if they do."""
-        p, outcome = self.parameters, self.outcome
-        if None in map(outcome.node, REFERENCE_AND_TEST):
+    def _difference(self, name: str) -> str:
+        """Return the reason why an outcome does not match the segments and the current choices, or "" if it does."""
+        p, outcome = self.parameters, self.outcomes[name]
+        if outcome is None or self.changes[name]:
+            return self.changes[name]
+        if None in outcome.nodes:
             return _("A compared segmentation was removed.")
-        if outcome.isOfAll != (p.mode == Mode.allStructures):
-            name = _("all structures") if outcome.isOfAll else outcome.records[0].name
-            return _("These are the results of {name}.").format(name=name)
-        if not self._isSamePair():
+        isOfPairs, chosen = name == OF_PAIRS, self.chosen()
+        if isOfPairs and outcome.isOfAll != (p.mode == Mode.allStructures):
+            pair = _("all structures") if outcome.isOfAll else outcome.records[0].name
+            return _("These are the results of {name}.").format(name=pair)
+        if not self._isSameChoice(outcome):
             return _("The selection has changed.")
-        if outcome.isOfAll and choicesOf(p, self.scene) != outcome.choices:
+        if isOfPairs and outcome.isOfAll and choicesOf(p, self.scene) != outcome.choices:
             return _("The pairs have changed.")
-        if p.dose is not outcome.dose:
+        if isOfPairs and p.dose is not outcome.dose:
             return _("Another dose is chosen.")
-        chosen = self.chosen()
-        isSame = (chosen.protocol and chosen.protocol.version) == (outcome.judgment or {}).get("version")
+        if isOfPairs:
+            isSame = (chosen.protocol and chosen.protocol.version) == (outcome.judgment or {}).get("version")
+        else:
+            isSame = p.consensus.method == outcome.method
         return "" if isSame and chosen.settings == outcome.settings else _("The settings have changed.")
 
-    def _isSamePair(self) -> bool:
-        """Return whether the results belong to the chosen segments, or segmentations."""
-        p, outcome = self.parameters, self.outcome
-        isSame = all(getattr(p, side) is outcome.node(side) for side in REFERENCE_AND_TEST)
-        return isSame and (outcome.isOfAll or (p.referenceSegment, p.testSegment) == tuple(outcome.segments[0]))
+    def _isSameChoice(self, outcome) -> bool:
+        """Return whether results belong to the chosen segments, or segmentations."""
+        p, compared = self.parameters, list(zip(outcome.nodes, outcome.given))
+        if outcome is self.observers.outcome:
+            count = len(outcome.content["observers"])
+            roles = {"observer": compared[:count], "test": compared[count:]}
+            return all(set(self.observers.given(role)) == set(some) for role, some in roles.items())
+        segments = ("", "") if outcome.isOfAll else (p.referenceSegment, p.testSegment)
+        return compared == list(zip((p.reference, p.test), segments))
 
     def staleText(self) -> str:
         """Return a sentence that the results are out of date, and what to do, or "" if they are not."""
@@ -297,17 +314,19 @@ class PanelModel:
 
     def observedPair(self) -> tuple[int, int] | None:
         """Return the row and column of the shown pair in the observers' matrix, None if none of its pairs is shown."""
-        return self.observers.cellOf(self.outcome) if self.observers.isShown and self.record() is not None else None
+        if not self.observers.isShown or self.record() is None:
+            return None
+        everyone, pair = self.observers.shownSegments(), list(zip(self.outcome.nodes, self.outcome.segments[0]))
+        return tuple(map(everyone.index, pair)) if set(map(everyone.count, pair)) == {1} else None
 
     def isUpdateDue(self) -> bool:
         """Return whether to measure again without being asked: only what is shown, and once after each change."""
-        isFollowed = self.isFollowing() and self.isFollowable() and bool(self.change)
+        isFollowed = self.isFollowing() and self.isFollowable() and bool(self.changes[OF_PAIRS])
         isWanted = self.isNews and self.parameters.follow and bool(self.stale()) and not isFollowed
         if not isWanted or self.whyNot():
             return False
-        if self.observers.isChosen:
-            return self.observers.isShown and self.observers.isSameChoice()
-        return self._isSamePair()
+        outcome = self.observers.outcome if self.observers.isChosen else self.outcome
+        return outcome is not None and self._isSameChoice(outcome)
 
     # Following edits
 
@@ -315,13 +334,15 @@ class PanelModel:
         """Return whether edits are measured in the background, also while another module is open."""
         return self.parameters is not None and (self.parameters.follow or self.isPracticing())
 
+    def hasPair(self) -> bool:
+        """Return whether results are shown of segmentations that are in the scene."""
+        return self.record() is not None and None not in self.outcome.nodes
+
     def isFollowable(self) -> bool:
         """Return whether the shown results belong to what is chosen, so that edits of it can be measured."""
         outcome = self.outcome
-        if outcome is None or not outcome.records or None in map(outcome.node, REFERENCE_AND_TEST):
-            return False
-        isRightMode = outcome.isOfAll != self.isOnePair()
-        return isRightMode and self._isSamePair() and (not outcome.isOfAll or outcome.comparisons is not None)
+        isRightMode = self.hasPair() and outcome.isOfAll != self.isOnePair()
+        return isRightMode and self._isSameChoice(outcome) and (not outcome.isOfAll or outcome.comparisons is not None)
 
     def edited(self) -> tuple | None:
         """Return the segmentation and the segment ID of the test, which is edited; None if there is none."""
@@ -362,7 +383,7 @@ class PanelModel:
             return _("Measuring ...")
         if p is not None and p.mode == Mode.severalObservers:
             return self.observers.whyNot() or self.chosen().problem
-        if p is not None and self.scene.practiceState(p.reference) == "hidden":
+        if self.isPracticing():
             return _("The reference is hidden for practice. Press Reveal to see how your contour compares.")
         return self.inputs.whyNot() or self.chosen().problem
 
@@ -371,18 +392,17 @@ class PanelModel:
         return _("Press Apply first.") if self.record() is None else self.outOfDate() or self.whyNot()
 
     def whyNotTools(self) -> str:
-        if self.record() is None:
-            return _("Press Apply first.")
-        return self.outOfDate() or self._whyNoSurfaces(self.outcome.comparisons)
+        return self._whyNotSurfaces(None if self.record() is None else [self.outcome.comparisons])
 
     def whyNotObserverFiles(self) -> str:
-        outcome = self.observers.outcome
-        return _("Press Apply first.") if outcome is None else self._whyNoSurfaces(outcome.study) or self.outOfDate()
+        return self._whyNotSurfaces(self.observers.outcome and [self.observers.outcome.study])
 
-    @staticmethod
-    def _whyNoSurfaces(measured) -> str:
+    def _whyNotSurfaces(self, measured: list | None) -> str:
+        """Return why nothing is made of surfaces, "" if it can be. measured: what has them, None without results."""
         lost = _("Press Apply again first: a scene keeps the numbers, but not the surfaces that they were measured on.")
-        return lost if measured is None else ""
+        if measured is None:
+            return _("Press Apply first.")
+        return self.outOfDate() or (lost if None in measured else "")
 
     def outOfDate(self) -> str:
         """Return the reason why actions on results that are out of date are disabled, or "" if they are not."""
@@ -395,12 +415,11 @@ class PanelModel:
     def summary(self) -> str:
         """Return the outcome in one sentence of HTML, or the next step before there is one."""
         if self.observers.isChosen:
-            text = observers.summary(self.observers.structure())
-            if (pair := self.observedPair()) is None and self.record() is not None:  # of another mode
-                return f"{text}<br>{results.summary(self.outcome, self.number())}"
-            if pair is None:
-                return text
-            return f"{text}<br>{observers.pairSummary(self.observers.outcome.names, pair, self.record().summary)}"
+            text, pair = observers.summary(self.observers.structure()), self.observedPair()
+            if pair is not None:
+                return f"{text}<br>{observers.pairSummary(self.observers.outcome.names, pair, self.record().summary)}"
+            # a pair may be of another mode
+            return text if self.record() is None else f"{text}<br>{results.summary(self.outcome, self.number())}"
         if self.outcome is not None:
             return results.summary(self.outcome, self.number())
         if self.isPracticing():

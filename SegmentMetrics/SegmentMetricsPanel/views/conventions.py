@@ -8,9 +8,8 @@ from SegmentMetricsLib.mrml import folders, recallConventions
 from SegmentMetricsLib.show import conventions as output
 
 from ..contents import conventions
-from ..markup import explain
 from .tables import SortableTable
-from .view import ChoiceList, View, say
+from .view import ChoiceList, ExplainedButton, View, say
 
 ROLE = "conventions"
 
@@ -28,36 +27,49 @@ class ConventionsView(View):
         self.table = SortableTable(ui.conventionsTable)
         self.record = None  # a ConventionsRecord
         self.unread = ""  # why stored values cannot be shown
-        self.taken = None  # the outcome, the number of its pair, and the state of the node that it was read from
         self.key = None  # the selected metric: "" for all of them, None before the first choice
         ui.conventionsLegendLabel.text = conventions.legend()
-        explain(ui.conventionsLegendLabel, conventions.aboutLegend())
+        self.button = ExplainedButton(ui.conventionsButton)
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
         self.choice = ChoiceList(ui.conventionsKeyComboBox, self.onKey)
 
+    def wanted(self) -> tuple:
+        """Return the node that stores values for the shown pair, its state, the outcome, and the number of the pair."""
+        outcome, number = self.pair
+        node = None if self.model.record() is None else outcome.result(outcome.pair(number), ROLE)
+        return node, node and node.GetMTime(), outcome, number
+
     def draw(self) -> None:
         """Show the stored values for the shown pair, or nothing if there are none."""
-        (outcome, number), pair = self.pair, self.model.record()
-        node = None if pair is None else outcome.result(outcome.pair(number), ROLE)
-        shown = (outcome, number, node and node.GetMTime())
-        if shown != self.taken:
-            self.taken = shown
-            self._take(pair, node)
+        (node, *_state), ui, pair = self.wanted(), self.ui, self.model.record()
+        self.record, self.unread = None, ""
+        if node is not None:
+            try:
+                self.record = output.ConventionsRecord(*pair.sides, recallConventions(node))
+            except InputError as error:  # from another version; the values can be computed again
+                self.unread = str(error)
+        for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "ExportButton"):
+            getattr(ui, f"conventions{name}").visible = self.record is not None
+        ui.conventionsButton.visible = self.record is None
+        keys = list(self.record.referenceValues()) if self.record else []
+        if keys and self.key not in ("", *keys):  # else it stays
+            self.key = next((key for key in keys if key.startswith("HD") and key[2:3].isdigit()), keys[0])
+        self.choice.show(conventions.choices(keys), self.key)
+        self.table.show(conventions.values(self.record, self.key))
+        # not the answer about another pair
+        say(ui.answerLabel, ui.answerLabel.text if self.searched == self.pair else "")
+
+    def enable(self) -> None:
         stale, problem = self.model.stale(), self.model.whyNotTools()
         isStale, text = bool(stale) and self.record is not None, _("Out of date: {reason}").format(reason=stale)
         say(self.ui.conventionsStaleLabel, text if isStale else "")
-        self.ui.conventionsButton.visible = self.record is None
-        self.ui.conventionsButton.enabled = not problem
-        explain(self.ui.conventionsButton, problem or _("Calculate what every other tool would report."))
+        self.button.enable(problem)
         self.ui.numberEdit.enabled = not problem
-        # not the answer about another pair
-        say(self.ui.answerLabel, self.ui.answerLabel.text if self.searched == (outcome, number) else "")
+        text = problem or self.unread or _("What would other tools report for these contours?")
         if self.record is not None:
             about = _("What other tools would report for {name}. Hover over a row to read why.")
-            self.ui.conventionsLabel.text = about.format(name=self.record.name)
-        else:
-            question = _("What would other tools report for these contours?")
-            self.ui.conventionsLabel.text = problem or self.unread or question
+            text = about.format(name=self.record.name)
+        self.ui.conventionsLabel.text = text
 
     @staticmethod
     def forget(outcome) -> None:
@@ -74,28 +86,9 @@ class ConventionsView(View):
         with slicer.util.tryWithErrorDisplay(_("The number could not be searched.")):
             text = str(self.ui.numberEdit.text).strip()
             found = self.panel.attempts.which(text) if text else None
-            self.searched = (self.model.outcome, self.model.number())
+            self.searched = self.pair
             say(self.ui.answerLabel, conventions.answer(text, found) if found else "")
 
     def onKey(self, key: str) -> None:
         self.key = key
-        self._fill()
-
-    def _take(self, pair, node) -> None:
-        """Load the values that a node stores for a pair; nothing if it is None."""
-        self.record, self.unread = None, ""
-        if node is not None:
-            try:
-                self.record = output.ConventionsRecord(*pair.sides, recallConventions(node))
-            except InputError as error:  # from another version; the values can be computed again
-                self.unread = str(error)
-        for name in ("KeyLabel", "KeyComboBox", "Table", "LegendLabel", "ExportButton"):
-            getattr(self.ui, f"conventions{name}").visible = self.record is not None
-        keys = list(self.record.referenceValues()) if self.record else []
-        if keys and self.key not in ("", *keys):  # else it stays
-            self.key = next((key for key in keys if key.startswith("HD") and key[2:3].isdigit()), keys[0])
-        self.choice.show(conventions.choices(keys), self.key)
-        self._fill()
-
-    def _fill(self) -> None:
-        self.table.show(conventions.values(self.record, self.key))
+        self.table.show(conventions.values(self.record, key))

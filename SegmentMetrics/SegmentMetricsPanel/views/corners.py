@@ -15,24 +15,22 @@ BOX_OPACITY = 0.6
 class CornersView(View):
     """Shows the numbers of the pair that is followed in all slice and 3D views."""
 
-    text, isDrawnEmpty = "", True
+    isDrawnEmpty = True
 
     def draw(self) -> None:
         """Show them, also in the views that a new layout has added meanwhile, or nothing."""
         isShown = self.model.isFollowing() and self.model.isFollowable()
         text = cornerText(self.model.record(), self.model.edit()) if isShown else ""
-        if text or self.text:
-            self.text = text
-            for view, position in views():
-                annotation = view.cornerAnnotation()
-                if (annotation.GetText(position) or "") == text:
-                    continue
-                if position == UPPER_LEFT:
-                    annotation.SetMaximumFontSize(FONT_SIZE)
-                annotation.GetTextProperty().SetBackgroundColor(0, 0, 0)  # a dark box, to be read over bone
-                annotation.GetTextProperty().SetBackgroundOpacity(BOX_OPACITY if text else 0.0)
-                annotation.SetText(position, text)
-                view.scheduleRender()
+        for view, position in views():
+            annotation = view.cornerAnnotation()
+            if (annotation.GetText(position) or "") == text:
+                continue
+            if position == UPPER_LEFT:
+                annotation.SetMaximumFontSize(FONT_SIZE)
+            annotation.GetTextProperty().SetBackgroundColor(0, 0, 0)  # a dark box, to be read over bone
+            annotation.GetTextProperty().SetBackgroundOpacity(BOX_OPACITY if text else 0.0)
+            annotation.SetText(position, text)
+            view.scheduleRender()
 
 
 def views() -> list[tuple]:

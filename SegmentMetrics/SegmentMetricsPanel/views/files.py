@@ -1,5 +1,6 @@
 """The buttons that write files: tables, verdicts, reports, and what a practice session or several observers give."""
 
+from functools import partial
 from pathlib import Path
 
 import slicer
@@ -13,8 +14,7 @@ from SegmentMetricsLib.show.verdicts import writeVerdicts
 from ..contents.results import suggestedFile
 from ..saving import askForPath
 from ..work import offer
-from .buttons import ExplainedButton
-from .view import View
+from .view import ExplainedButton, View
 
 
 class FilesView(View):
@@ -22,8 +22,9 @@ class FilesView(View):
 
     def __init__(self, panel):
         super().__init__(panel)
-        ui, model, self.buttons = self.ui, self.model, []
-        table, page, report = _("Table (*.csv)"), _("Page (*.html)"), _("The report could not be written.")
+        ui, model, write, self.buttons = self.ui, self.model, panel.report, []
+        self.table = table = _("Table (*.csv)")
+        page, report = _("Page (*.html)"), _("The report could not be written.")
         suggest = lambda kind, suffix=".csv": lambda: suggestedFile(kind, model.outcome, suffix=suffix)  # noqa: E731
         ofTools = lambda: suggestedFile("conventions", model.outcome, model.number())  # noqa: E731
         add, whyNot, whyNotObservers = self._add, model.whyNotReport, model.whyNotObserverFiles
@@ -36,32 +37,32 @@ class FilesView(View):
         problem = _("The session could not be written.")
         name = "practice-session.csv"
         add(ui.sessionButton, _("Save session"), table, lambda: name, self.saveSession, problem, lambda: "")
-        tip = _(
-            "Write a page with all of this for the browser and for paper: numbers, distance map, worst places, slices."
-        )
-        title = _("Write report")
-        add(ui.reportButton, title, page, suggest("", ".html"), self.writePage, report, whyNot, tip)
-        tip = _(
-            "Export to DICOM: a structured report for the archive, with the numbers, findings and verdicts, and the "
-            "segments beside it. Patient and study are those of the loaded DICOM images."
-        )
-        dicom, exported = _("DICOM (*.dcm)"), _("Export to DICOM")
-        add(ui.dicomButton, exported, dicom, suggest("", ".dcm"), self.writeDicom, report, whyNot, tip)
-        write, button = panel.attempts.reportObservers, ui.observersReportButton
+        title, plotly = _("Write report"), ("plotly>=6", "plotly")
+        add(ui.reportButton, title, page, suggest("", ".html"), write, report, whyNot, plotly)
+        dicom, exported, highdicom = _("DICOM (*.dcm)"), _("Export to DICOM"), ("highdicom>=0.28,<0.30", "highdicom")
+        add(ui.dicomButton, exported, dicom, suggest("", ".dcm"), write, report, whyNot, highdicom)
+        write, button = partial(write, isOfObservers=True), ui.observersReportButton
         add(button, title, page, lambda: "observers.html", write, report, whyNotObservers)
         problem, title = _("The protocol could not be written."), _("Save protocol")
         kind, button = _("Protocol (*.csv)"), ui.observersProtocolButton
         add(button, title, kind, lambda: "observers.csv", self.writeProtocol, problem, whyNotObservers)
 
-    def _add(self, button, title: str, kind: str, suggest, write, problem: str, whyNot, tip: str = "") -> None:
-        """Connect a button. title, kind: of the dialog. suggest: returns a file name. problem: said of an error."""
-        self.buttons.append((ExplainedButton(button, tip), whyNot))
+    def _add(self, button, title: str, kind: str, suggest, write, problem: str, whyNot, package=()) -> None:
+        """Connect a button. title, kind: of the dialog. suggest: returns a file name. problem: said of an error.
+
+        package: what is offered to be installed, as offer() takes it.
+        """
+        self.buttons.append((ExplainedButton(button), whyNot))
 
         def onClicked(_checked=False) -> None:
             with slicer.util.tryWithErrorDisplay(problem):
                 path = askForPath(button, title, suggest(), kind)
+                if path and package:
+                    offer(*package)
                 if path:
                     write(path)
+                if path and kind == self.table:
+                    self.panel.say(_("The table was written to {path}.").format(path=path))
 
         button.connect("clicked(bool)", onClicked)
 
@@ -72,32 +73,17 @@ class FilesView(View):
     def exportNumbers(self, path: Path) -> None:
         """Write all measurements with all digits as CSV, and a schema that describes the columns beside it."""
         writing.writeCsv(self.model.outcome.records, path)
-        self._say(path)
 
     def exportVerdicts(self, path: Path) -> None:
         """Write all verdicts in the format of the command line: one row per rule."""
         writeVerdicts(self.model.outcome.judgment, path)
-        self._say(path)
 
     def exportTools(self, path: Path) -> None:
         """Write the values of all tools and metrics, with all digits and explanations, as CSV."""
         conventions.writeCsv([self.panel.conventions.record], path)
-        self._say(path)
 
     def saveSession(self, path: Path) -> None:
         practice.writeSession(self.model.parameters.session, path)
-        self._say(path)
-
-    def _say(self, path: Path) -> None:
-        self.panel.say(_("The table was written to {path}.").format(path=path))
-
-    def writePage(self, path: Path) -> None:
-        offer("plotly>=6", "plotly")
-        self.panel.attempts.report(path)
-
-    def writeDicom(self, path: Path) -> None:
-        offer("highdicom>=0.28,<0.30", "highdicom")
-        self.panel.attempts.report(path)
 
     def writeProtocol(self, path: Path) -> None:
         writing.writeProtocol(protocolFrom(self.model.observers.outcome.study), path)

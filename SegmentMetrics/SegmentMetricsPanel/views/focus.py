@@ -49,12 +49,10 @@ class FocusView(View):
 
     def showElsewhere(self) -> None:
         """Put back what was hidden while another module is open, or show only what is edited if edits are followed."""
-        if self.isActive:
-            return
         scene, lines = slicer.mrmlScene, {}
         isWanted = self.model.isFollowing() and self.model.parameters.focus
         edited = self.model.edited() if isWanted and not (scene.IsClosing() or scene.IsImporting()) else None
-        if edited is not None and not self.model.isPracticing() and self.isPossible():
+        if edited is not None and not self.model.isPracticing() and self.model.hasPair():
             structures = {} if "reference" in _coloredSides() else self._structures(*self.pair)
             lines = {side: self._surfaceOf(one) for side, one in structures.items() if side == "reference"}
         self.isOutlined = edited is not None
@@ -66,16 +64,12 @@ class FocusView(View):
             focus.showLines(lines, slicer.mrmlScene, in2D=lines)
             focus.chooseInEditor(node, segment, slicer.mrmlScene)
 
-    def isPossible(self) -> bool:
-        outcome = self.model.outcome
-        return outcome is not None and bool(outcome.records) and None not in map(outcome.node, REFERENCE_AND_TEST)
-
     def wanted(self) -> tuple:
         """Return what is to be drawn; an empty tuple where nothing is to be hidden."""
         p, observers = self.model.parameters, self.model.observers
         if p.focus and observers.isShown and self.model.outcome is None and observers.structure():
             return observers.outcome.run, observers.structure()["name"]
-        if not (p.focus and self.isPossible()):
+        if not (p.focus and self.model.hasPair()):
             return ()
         return *self.pair, _coloredSides(), self.model.areLesionsShown(), p.sliceContour, p.mapSurface
 
@@ -83,14 +77,23 @@ class FocusView(View):
         """Show the pair as chosen; to be called after its maps are shown."""
         if not self.isActive:
             return
-        if self.isPossible() and (self.model.takeFraming() or (self.model.parameters.focus and self.isBack)):
+        if self.model.hasPair() and (self.model.takeFraming() or (self.model.parameters.focus and self.isBack)):
             self._frame(*self.pair)
         super().show()
 
     def draw(self) -> None:
         wanted = self.wanted()
         if len(wanted) == 2:
-            self._showObservers()
+            # only the chosen structure, as an outline of each observer in a color of its own
+            outlines: dict = {}
+            for number, (node, segment) in enumerate(self.model.observers.shownSegments()):
+                if node is not None and segment:
+                    color = rgb(observers.colorOfObserver(number))
+                    outlines.setdefault(node.GetDisplayNode(), {})[segment] = color
+            self.end()
+            self._hideOthers()
+            focus.showOutlines(outlines, slicer.mrmlScene)
+            self.hiddenFor = OBSERVERS
             return
         if wanted:
             if self.hiddenFor == OBSERVERS:
@@ -106,18 +109,6 @@ class FocusView(View):
                 navigation.setViewState(self.views[0], slicer.mrmlScene)
                 self.isBack = True
             self.views = None
-
-    def _showObservers(self) -> None:
-        """Show only the chosen structure, as an outline of each observer in a color of its own."""
-        outlines: dict = {}
-        for number, (node, segment) in enumerate(self.model.observers.shownSegments()):
-            if node is not None and segment:
-                color = rgb(observers.colorOfObserver(number))
-                outlines.setdefault(node.GetDisplayNode(), {})[segment] = color
-        self.end()
-        self._hideOthers()
-        focus.showOutlines(outlines, slicer.mrmlScene)
-        self.hiddenFor = OBSERVERS
 
     def end(self) -> None:
         """Put back what was hidden."""

@@ -59,9 +59,8 @@ class LayoutView(View):
             layout, self.before, self.layout = self.before, None, None
         else:
             if not self.isShown:
-                self.before = (
-                    manager.layout if manager.layout not in (TABLE, TABLE_AND_PLOT) else NODE.SlicerLayoutFourUpView
-                )
+                isOther = manager.layout not in (TABLE, TABLE_AND_PLOT)
+                self.before = manager.layout if isOther else NODE.SlicerLayoutFourUpView
             self.layout = layout
         manager.setLayout(layout)
         self.show()

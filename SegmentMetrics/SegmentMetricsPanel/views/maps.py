@@ -10,11 +10,8 @@ from SegmentMetricsLib.mrml import maps, showDistanceMap, showHazard
 from SegmentMetricsLib.mrml.hazard import showOver
 from SegmentMetricsLib.mrml.outputs import mapRole
 
-from ..contents.maps import controls, isEmpty, kindOf
-from ..markup import explain
-from ..model.enumerations import MapKind
-from .buttons import ExplainedButton
-from .view import View, say, silent
+from ..contents.maps import farthest, isEmpty, kindOf
+from .view import ExplainedButton, View, say, silent
 
 # The controls of a map, except those of its range.
 OF_MAP = ("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", "mapSurfaceLabel", "mapSurfaceComboBox",
@@ -27,22 +24,13 @@ class MapView(View):
     def __init__(self, panel):
         super().__init__(panel)
         ui = self.ui
-        meanings = {
-            MapKind.signed: _("where the test lies outside or inside the reference."),
-            MapKind.absolute: _("how far the two lie apart."),
-            MapKind.tolerance: _("what lies farther apart than the tolerance τ."),
-            MapKind.hazard: _("how near the boundary is to critical structures."),
-            MapKind.bld: _("how far apart corresponding points lie, which also shows spikes of the other surface."),
-            MapKind.dose: _("what dose the surface receives."),
-        }
-        explain(ui.mapKindComboBox, "\n".join(f"{kind.label()}: {meaning}" for kind, meaning in meanings.items()))
         self.showButton = ExplainedButton(ui.showMapCheckBox)
         self.isDrawing = False
         self.held = None  # the pair and kind that are drawn on, and the range of their colors
         self.current = []  # the pair's maps on the chosen sides, shown or not
         self.visible = []  # all visible maps
         self.prepared = {}  # what drawAhead() returned for the shown outcome
-        ui.rangeSpinBox.connect("valueChanged(double)", panel.onMapRange)
+        ui.rangeSpinBox.connect("valueChanged(double)", self.onRange)
         ui.automaticRangeCheckBox.connect("clicked(bool)", self.onAutomatic)
 
     def wanted(self) -> tuple:
@@ -52,23 +40,22 @@ class MapView(View):
 
     def draw(self) -> None:
         """Show the map, or none; what has not changed is left as somebody made it outside the panel."""
-        p, outcome, number = self.model.parameters, self.model.outcome, self.model.number()
         self.isDrawing = True
         try:
-            self._show(p, outcome, number)
+            self._show()
         finally:
             self.isDrawing = False
-        self._watch(p, outcome, number)
-        self._enable(p, self.model.record())
+        self._watch()
+        self._enable(self.model.parameters, self.model.record())
 
     def release(self) -> None:
         super().release()
         self.current, self.visible = [], []
 
-    def _show(self, p, outcome, number: int) -> None:
-        scene = slicer.mrmlScene
+    def _show(self) -> None:
+        p, (outcome, number) = self.model.parameters, self.pair
         found, kind = {}, p.mapKind.name
-        if outcome is not None and outcome.records and p.showMap:
+        if self.model.record() is not None and p.showMap:
             kind, self.problem = kindOf(p, outcome)
             found = self._draw(outcome, number, kind)
         if not p.automaticRange:
@@ -82,7 +69,7 @@ class MapView(View):
             except InputError as error:
                 self.problem = str(error)
                 del found[side]
-        maps.showMaps(list(found.values()), scene, p.sliceContour, p.legend, p.opacity)
+        maps.showMaps(list(found.values()), slicer.mrmlScene, p.sliceContour, p.legend, p.opacity)
 
     def _heldRange(self, found, kind: str) -> float | None:
         """Return the range in mm that colors had when the user began to draw, None for that of what is shown now."""
@@ -101,13 +88,17 @@ class MapView(View):
     def onAutomatic(self, isAutomatic: bool) -> None:
         """Start from the shown range when the user turns off the automatic one."""
         if not isAutomatic:
-            self.panel.onMapRange(self.ui.rangeSpinBox.value)
+            self.onRange(self.ui.rangeSpinBox.value)
 
-    def _watch(self, p, outcome, number: int) -> None:
+    def onRange(self, range: float) -> None:
+        if self.panel.isActive:
+            self.model.parameters.range = range
+
+    def _watch(self) -> None:
         """Observe the maps in order to notice when one is shown or hidden outside the panel."""
-        models = maps.allMaps(slicer.mrmlScene)
+        models, (outcome, number) = maps.allMaps(slicer.mrmlScene), self.pair
         self.visible = [model for model in models if maps.isShown(model)]
-        sides = p.mapSide.sides if self.model.record() is not None else ()
+        sides = self.model.parameters.mapSide.sides if self.model.record() is not None else ()
         self.current = [one for side in sides if (one := outcome.result(outcome.pair(number), mapRole(side)))]
         self.removeObservers()
         for model in models:
@@ -177,16 +168,20 @@ class MapView(View):
         found = {side: outcome.result(outcome.pair(number), mapRole(side)) for side in p.mapSide.sides}
         return [side for side, model in found.items() if model is None or not self._isRight(kind, model)]
 
-    def _enable(self, parameters, record) -> None:
-        ui, can = self.ui, controls(parameters, record)
-        self.showButton.enable(can.problem)
-        ui.mapControlsFrame.enabled = can.hasOptions
+    def _enable(self, p, record) -> None:
+        ui, kind, isPossible = self.ui, p.mapKind.name, record is None or bool(record.method)
+        self.showButton.enable("" if isPossible else _("No distances were measured."))
+        # the check mark stays, because the next structure may have a map
+        ui.mapControlsFrame.enabled = p.showMap or not isPossible
         for name in OF_MAP:  # not the control of the hazard overlay, which needs no distances
-            getattr(ui, name).enabled = not can.problem
-        ui.rangeLabel.enabled = ui.automaticRangeCheckBox.enabled = can.hasRange
-        ui.rangeSpinBox.enabled = can.isRangeFree
-        notes = [model.GetDescription() for model in self.current] if parameters.showMap else []
-        say(ui.mapFarthestLabel, " ".join(filter(None, (can.remark, *notes))))
+            getattr(ui, name).enabled = isPossible
+        hasRange = isPossible and kind in ("signed", "absolute", "bld")
+        ui.rangeLabel.enabled = ui.automaticRangeCheckBox.enabled = hasRange
+        ui.rangeSpinBox.enabled = hasRange and not p.automaticRange
+        isOfDistances = record is not None and kind not in ("hazard", "dose")
+        remark = farthest(record, p.mapSide.sides) if isOfDistances else ""
+        notes = [model.GetDescription() for model in self.current] if p.showMap else []
+        say(ui.mapFarthestLabel, " ".join(filter(None, (remark, *notes))))
 
 
 class HazardView(View):

@@ -2,11 +2,11 @@
 
 import qt
 
-from ..contents import observers
-from ..markup import asTip, explain
+from ..contents import observers, places
+from ..markup import explain
 from ..translation import _
 from .places import goTo
-from .tables import SortableTable, heightOf
+from .tables import SortableTable, heightOf, itemOf
 from .view import ChoiceList, View, say, silent
 
 # Rows of the list of candidates that are seen at least, and at most.
@@ -58,13 +58,12 @@ class ObserverChoiceView(View):
         places = [n for role in ("observer", "test") for n, one in enumerate(candidates) if one.role == role]
         for row, one in enumerate(candidates):
             for column, isChecked in enumerate((bool(one.role), one.role == "test")):
-                item = qt.QTableWidgetItem("" if column else one.title)
+                tip = _("A test is compared with the observers, but is none itself, such as an automatic contour.")
+                item = itemOf("" if column else one.title, tip if column else one.title)
                 if not column and one.role:
                     item.setIcon(iconOf(places.index(row)))
                 item.setFlags(qt.Qt.ItemIsEnabled | qt.Qt.ItemIsUserCheckable)
                 item.setCheckState(qt.Qt.Checked if isChecked else qt.Qt.Unchecked)
-                tip = _("A test is compared with the observers, but is none itself, such as an automatic contour.")
-                item.setToolTip(asTip(tip if column else one.title))
                 table.setItem(row, column, item)
         table.resizeRowsToContents()
         header = table.horizontalHeader()
@@ -73,8 +72,6 @@ class ObserverChoiceView(View):
         table.setFixedHeight(heightOf(table, max(LEAST_ROWS, min(MOST_ROWS, len(candidates)))))
 
     def onItem(self, item) -> None:
-        if self.model.parameters is None:
-            return
         row, isChecked = item.row(), item.checkState() == qt.Qt.Checked
         unchecked, checked = [("", "observer"), ("observer", "test")][item.column()]
         self.listed = None  # the other box of the row may have to change, too
@@ -127,8 +124,8 @@ class ObserversView(View):
         self._fill(found)
         say(ui.observersLabel, observers.about(found) if found else "")
         say(ui.outlierLabel, observers.aboutPlaces(found))
-        say(ui.observersRemarksLabel, observers.remarks(content, found))
-        self.places.show(observers.placesTable(found))
+        say(ui.observersRemarksLabel, "\n".join([*(found["remarks"] if found else ()), *content["remarks"]]))
+        self.places.show(places.table(observers.outlierPlaces(found), True))
         ui.outlierTable.visible = bool(self.places.rows)
         ui.showVariationCheckBox.visible = bool(found and found["variation"]) and not isPair
 
@@ -146,13 +143,12 @@ class ObserversView(View):
             (table.setVerticalHeaderItem, _("Reference"), names[: len(cells)]),
         ):
             for number, name in enumerate(shown):
-                item = qt.QTableWidgetItem(iconOf(number), observers.short(name))
-                item.setToolTip(asTip(f"{kind}: {name}"))
+                item = itemOf(observers.short(name), f"{kind}: {name}")
+                item.setIcon(iconOf(number))
                 headerItem(number, item)
         for row, line in enumerate(cells):
             for column, cell in enumerate(line):
-                item = qt.QTableWidgetItem(cell.text)
-                item.setToolTip(asTip(cell.tip))
+                item = itemOf(cell.words, cell.tip, cell.color)
                 item.setTextAlignment(qt.Qt.AlignCenter)
                 item.setFlags(qt.Qt.ItemIsEnabled)  # the color of a selected cell would cover its own
                 if (row, column) == pair:
@@ -160,9 +156,6 @@ class ObserversView(View):
                     font.setBold(True)
                     font.setUnderline(True)
                     item.setFont(font)
-                if cell.share is not None:
-                    item.setBackground(qt.QBrush(qt.QColor(*observers.colorOf(cell.share))))
-                    item.setForeground(qt.QBrush(qt.QColor("black")))  # a dark theme would use white
                 table.setItem(row, column, item)
         table.resizeColumnsToContents()
         table.resizeRowsToContents()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import qt
 
-from ..contents.pages import allPages, rowsOf
+from ..contents import pages
 from ..markup import explain
 from .results import scrollAreaOf
 from .view import View
@@ -21,12 +21,10 @@ class PagesView(View):
 
     def __init__(self, panel):
         super().__init__(panel)
-        self.pages = {page.name: page for page in allPages()}
-        self.current = next(iter(self.pages))
-        self.offered = []
+        self.current, self.offered = "observers", []
         self.group = qt.QButtonGroup(self.ui.pagesFrame)
         self.buttons = {}
-        for number, page in enumerate(self.pages.values()):
+        for number, page in enumerate(pages.allPages()):
             self.buttons[page.name] = button = qt.QToolButton(self.ui.pagesFrame)
             button.text, button.checkable, button.autoRaise = page.title, True, True
             button.icon = qt.QIcon(str(ICONS / f"{page.name}.png"))
@@ -44,7 +42,7 @@ class PagesView(View):
 
     def onClicked(self, number: int) -> None:
         """Open a page and bring it into sight, with the buttons above it."""
-        self.open(list(self.pages)[number])
+        self.open(list(self.buttons)[number])
         qt.QTimer.singleShot(0, self.bringIntoSight)  # once its place is known
 
     def bringIntoSight(self) -> None:
@@ -63,20 +61,18 @@ class PagesView(View):
 
     def draw(self) -> None:
         """Offer the pages that have something in them, and show the current one if it is among them, or the first."""
-        offered = [name for name, page in self.pages.items() if page.hasContent(self.model)]
+        offered = pages.pagesFor(self.model)
         shown = self.current if self.current in offered else next(iter(offered), None)
-        if offered != self.offered:
-            self._arrange(offered)
+        layout = self.ui.pagesFrame.layout()
         for name, button in self.buttons.items():
             button.checked = name == shown
             self.frame(name).visible = name == shown
-
-    def _arrange(self, offered) -> None:
-        layout = self.ui.pagesFrame.layout()
-        for name, button in self.buttons.items():
-            layout.removeWidget(button)
-            button.visible = name in offered
-        for row, numbers in enumerate(rowsOf(len(offered))):
+            if offered != self.offered:
+                layout.removeWidget(button)
+                button.visible = name in offered
+        if offered == self.offered:
+            return
+        for row, numbers in enumerate(pages.rowsOf(len(offered))):
             for column, number in enumerate(numbers):
                 button = self.buttons[offered[number]]
                 layout.addWidget(button, row, column)

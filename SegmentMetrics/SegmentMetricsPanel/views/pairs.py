@@ -1,13 +1,13 @@
 """The list of which structures are compared with each other."""
 
+from functools import partial
+
 import qt
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.mrml import proposePairs
-
-from ..markup import asTip, breakableInColumn
+from ..markup import breakableInColumn
 from ..model import editedpairs
-from .tables import WIDEST
+from .tables import WIDEST, itemOf
 from .view import ChoiceList, View, say
 
 
@@ -20,8 +20,9 @@ class PairsView(View):
         super().__init__(panel)
         ui = self.ui
         self.lists = {}  # by the name of the row
-        ui.proposePairsButton.connect("clicked(bool)", self.onPropose)
-        ui.resetPairsButton.connect("clicked(bool)", self.onReset)
+        ui.proposePairsButton.connect("clicked(bool)", lambda _checked=False: panel.attempts.propose())
+        reset = lambda _checked=False: editedpairs.reset(self.model.parameters, self.model.scene)  # noqa: E731
+        ui.resetPairsButton.connect("clicked(bool)", reset)
         header = ui.pairsTable.horizontalHeader()
         ui.pairsTable.setColumnCount(3)
         for column, heading in enumerate((_("Reference"), _("Test"), _("Found by"))):
@@ -43,9 +44,7 @@ class PairsView(View):
         choices = {name: name or _("None") for name in shown.possible}
         for number, (name, index, how, tip) in enumerate(shown.rows):
             self.lists[name].show(choices, shown.possible[index])
-            item = self.ui.pairsTable.item(number, 2)
-            item.setText(how)
-            item.setToolTip(asTip(tip))
+            self.ui.pairsTable.setItem(number, 2, itemOf(how, tip))
         self.ui.pairsGroupBox.title = shown.title
         say(self.ui.unpairedLabel, shown.unpaired)
         self.ui.proposePairsButton.enabled = shown.canPropose
@@ -60,32 +59,13 @@ class PairsView(View):
         table.setRowCount(0)
         table.setRowCount(len(names))
         for row, name in enumerate(names):
-            item = qt.QTableWidgetItem(breakableInColumn(name))
-            item.setToolTip(asTip(name))
-            table.setItem(row, 0, item)
-            table.setItem(row, 2, qt.QTableWidgetItem(""))
+            table.setItem(row, 0, itemOf(breakableInColumn(name), name))
             box = qt.QComboBox()
             box.setAccessibleName(name)
             box.setSizeAdjustPolicy(qt.QComboBox.AdjustToContents)
             table.setCellWidget(row, 1, box)
-            self.lists[name] = ChoiceList(box, lambda test, name=name: self.take(name, test))
+            self.lists[name] = ChoiceList(box, partial(self.take, name))
         table.setColumnWidth(0, min(table.sizeHintForColumn(0), WIDEST * table.fontMetrics().averageCharWidth()))
 
     def take(self, name: str, test: str) -> None:
-        if self.model.parameters is not None:
-            editedpairs.choose(self.model.parameters, [(name, test, editedpairs.CHOSEN)])
-
-    def onReset(self, _checked=False) -> None:
-        if self.model.parameters is not None:
-            editedpairs.reset(self.model.parameters, self.model.scene)
-
-    def onPropose(self, _checked=False) -> None:
-        p = self.model.parameters
-        if p is None:
-            return
-        choices = editedpairs.choicesOf(p, self.model.scene)
-        found = self.panel.attempts.propose(
-            lambda work: proposePairs(p.reference, p.test, choices=choices, surface=p.surface.name, run=work.run)
-        )
-        if found and self.model.parameters is p:
-            editedpairs.accept(p, found)
+        editedpairs.choose(self.model.parameters, [(name, test, editedpairs.CHOSEN)])

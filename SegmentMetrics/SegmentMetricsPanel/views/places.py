@@ -8,11 +8,10 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.mrml import folders, markers, navigation, showLesions
 
-from ..contents import following, lesions, places
+from ..contents import following, places
 from ..work import waiting
-from .buttons import ExplainedButton
 from .tables import SortableTable
-from .view import View, say
+from .view import ExplainedButton, View, say
 
 
 class PlacesView(View):
@@ -23,7 +22,6 @@ class PlacesView(View):
         ui = self.ui
         self.table = SortableTable(ui.placesTable, self.jump)
         self.places, self.about = (), ""
-        self.isMarked = False
         self.visited = -1  # the place that was visited last while nothing is followed
         ui.nextPlaceButton.connect("clicked(bool)", lambda _checked: self.step(1))
         ui.previousPlaceButton.connect("clicked(bool)", lambda _checked: self.step(-1))
@@ -41,28 +39,19 @@ class PlacesView(View):
         self.shortcuts = []
 
     def wanted(self) -> tuple:
-        return *self.pair, self.model.isFollowing()
-
-    def show(self) -> None:
-        """List the places if they are others, and show their markers if requested: the chosen place stays chosen."""
-        before = self.shown
-        super().show()
-        p = self.model.parameters
-        isMarked = bool(p and p.showMarkers)
-        if before is self.shown and isMarked != self.isMarked:
-            self.showInViews()
-        self.isMarked = isMarked
+        return *self.pair, self.model.isFollowing(), self.model.parameters.showMarkers
 
     def draw(self) -> None:
         """List the places of the pair, or of its edit while it is followed, and show their markers if requested."""
-        outcome, number, edit = self.model.outcome, self.model.number(), self.model.edit()
+        record, ui = self.model.record(), self.ui
         self.showInViews()
-        self.visited = -1
-        self.table.show(places.places(outcome, number, edit))
-        ui = self.ui
+        listed, about = places.places(record, self.model.edit()), places.about(record, self.model.outcome)
+        if (listed, about) != (self.table.shown, self.about):  # else the chosen place stays chosen
+            self.visited = -1
+            self.table.show(listed)
+            ui.placesLabel.text = self.about = about
         for widget in (ui.placesTable, ui.showMarkersCheckBox, ui.nextPlaceButton, ui.previousPlaceButton):
             widget.visible = bool(self.places)
-        ui.placesLabel.text = self.about = places.about(outcome, number)
         self.showProgress()
 
     def showInViews(self) -> None:
@@ -82,7 +71,7 @@ class PlacesView(View):
     def showProgress(self) -> None:
         """Say how many places are corrected, and which brush suits the one that was visited last."""
         edit, outcome = self.model.edit(), self.model.outcome
-        text = following.progressText(edit, outcome.settings.tolerances[0]) if edit is not None and edit.places else ""
+        text = following.progressText(edit, outcome.settings.tolerances[0]) if edit is not None else ""
         say(self.ui.progressLabel, text)
 
     def jump(self, number: int) -> None:
@@ -124,10 +113,10 @@ class LesionsView(View):
         """List the lesions, or nothing without an outcome; show those of the pair if asked, and hide all others."""
         outcome, number, isShown = self.wanted()
         record, ui = self.model.record(), self.ui
-        self.places = lesions.places(record) if record else []
-        self.table.show(lesions.lesions(record))
+        self.places = places.lesionPositions(record) if record else []
+        self.table.show(places.lesions(record))
         ui.lesionsTable.visible = bool(self.places)
-        ui.lesionsLabel.text = lesions.about(record)
+        ui.lesionsLabel.text = places.aboutLesions(record)
         ui.lesionsButton.visible = bool(record and record.lesions)
         ui.lesionsButton.text = _("Back to the map") if isShown else _("Color lesions")
         hides = _("Show the lesions in all views, colored by what happened, in place of the distance map.")

@@ -8,30 +8,33 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.mrml import charts, navigation
 
-from ..contents import doses, slices
+from ..contents import curves
 from ..model.enumerations import Plot
 from .tables import SortableTable
 from .view import View
 
 
-class PlotView:
-    """A plot view inside the panel, independent of the layout and of charts that other modules show in all plot views.
+class ChartView(View):
+    """A plot of the shown pair, which make() returns as a vtkMRMLPlotChartNode; None if there is none.
 
-    onSelected: called with a vtkStringArray of series and a vtkCollection of points when the user clicks a point; None
-    for a plot whose points cannot be clicked. height: the least one, in pixels.
+    It is independent of the layout and of charts that other modules show in all plot views. onSelected: called with a
+    vtkStringArray of series and a vtkCollection of points when the user clicks a point; None for a plot whose points
+    cannot be clicked. height: the least one, in pixels.
     """
 
-    def __init__(self, layout, onSelected=None, height: int = 160):
-        self.layout, self.onSelected, self.height = layout, onSelected, height
+    isDrawnEmpty = True
+
+    def __init__(self, panel, frame, onSelected=None, height: int = 160):
+        super().__init__(panel)
+        self.frame, self.onSelected, self.height = frame, onSelected, height
         self.view, self.drawn = None, None
         # not in the scene: after a batch, the layout manager creates a view for every view node in the scene
         self.viewNode = slicer.vtkMRMLPlotViewNode()
         if onSelected is not None:
             self.viewNode.SetInteractionMode(self.viewNode.InteractionModeSelectPoints)
 
-    def draw(self, chart) -> None:
-        """Show a vtkMRMLPlotChartNode, or hide the plot if it is None."""
-        self.drawn = chart
+    def draw(self) -> None:
+        self.drawn = chart = self.make()
         if chart is not None and chart is self.chart:
             return
         if chart is not None and self.view is None:
@@ -40,8 +43,8 @@ class PlotView:
             self.view.setMRMLPlotViewNode(self.viewNode)
             # it takes what is left of the page, whatever height it would like to have
             self.view.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Ignored)
-            self.layout.addWidget(self.view)
-            self.layout.parentWidget().setMinimumHeight(self.height)
+            self.frame.layout().addWidget(self.view)
+            self.frame.setMinimumHeight(self.height)
             if self.onSelected is not None:
                 self.view.connect("dataSelected(vtkStringArray*,vtkCollection*)", self.onSelected)
         self.viewNode.SetPlotChartNodeID(chart.GetID() if chart is not None else None)
@@ -61,35 +64,16 @@ class PlotView:
         return self.drawn is None or (self.chart is self.drawn and charts.isDrawn(self.drawn))
 
 
-class ChartView(View):
-    """A plot of the shown pair, which make() returns as a vtkMRMLPlotChartNode; None if there is none."""
-
-    def __init__(self, panel, frame, **options):
-        super().__init__(panel)
-        self.frame, self.plot = frame, PlotView(frame.layout(), **options)
-
-    def draw(self) -> None:
-        self.plot.draw(self.make())
-
-    def release(self) -> None:
-        super().release()
-        self.plot.draw(None)
-
-
 class DistancePlotView(ChartView):
     """The plot of the distances of the shown pair or of all pairs."""
 
     def __init__(self, panel):
         super().__init__(panel, panel.ui.plotFrame)
 
-    @property
-    def chart(self):
-        return self.plot.chart
-
     def make(self):
-        (outcome, number), kind, session = self.pair, self.model.parameters.plot, self.model.parameters.session
         if self.model.record() is None:
             return None
+        (outcome, number), kind, session = self.pair, self.model.parameters.plot, self.model.parameters.session
         if kind == Plot.session and session is None:
             self.problem = _("There is no practice session: check Practice, draw, and press Reveal.")
             return None
@@ -114,23 +98,19 @@ class DoseView(ChartView):
     def __init__(self, panel):
         super().__init__(panel, panel.ui.dosePlotFrame)
         self.table = SortableTable(self.ui.doseTable)
-        self.ui.doseCaveatLabel.text = f"{doses.CAVEAT}<br>{doses.legend()}"
+        self.ui.doseCaveatLabel.text = f"{curves.CAVEAT}<br>{curves.doseLegend()}"
 
     def wanted(self) -> tuple | None:
-        return self.pair if self.plot.isIntact else None
+        return self.pair if self.isIntact else None
 
     def make(self):
         (outcome, number), record, chart = self.pair, self.model.record(), None
-        self.table.show(doses.table(record))
+        self.table.show(curves.doses(record))
         if record is not None and record.doseCurves is not None:
             chart = outcome.mark(charts.showDoseVolume(outcome.pair(number)))
             chart.SetLegendVisibility(False)  # it would lie on the curves: the label above says it
         self.frame.visible = chart is not None
         return chart
-
-    def release(self) -> None:
-        super().release()
-        self.table.show(doses.table(None))
 
 
 class SlicesView(ChartView):
@@ -142,29 +122,21 @@ class SlicesView(ChartView):
         self.table = SortableTable(self.ui.slicesTable, self.jump)
 
     def wanted(self) -> tuple | None:
-        return (*self.pair, self.model.parameters.sliceQuantity) if self.plot.isIntact else None
+        return (*self.pair, self.model.parameters.sliceQuantity) if self.isIntact else None
 
     def make(self):
-        (outcome, number), record = self.pair, self.model.record()
-        self._list(record.slices if record else ())
-        if not self.rows:
-            return None
-        key = slices.keyOf(self.model.parameters.sliceQuantity, self.rows)
-        return outcome.mark(charts.showSlices(outcome.pair(number), quantity=key))
-
-    def release(self) -> None:
-        super().release()
-        self._list(())
-
-    def _list(self, rows) -> None:
-        """List the slices; without any, show that there are none."""
+        (outcome, number), record, ui = self.pair, self.model.record(), self.ui
+        rows = record.slices if record else ()
         if rows is not self.rows:  # the table keeps its selection
             self.rows = rows
-            self.table.show(slices.slices(rows))
-        ui = self.ui
+            self.table.show(curves.slices(rows))
         for widget in (ui.sliceQuantityLabel, ui.sliceQuantityComboBox, self.frame, ui.slicesTable):
-            widget.visible = bool(self.rows)
-        ui.slicesLabel.visible = not self.rows
+            widget.visible = bool(rows)
+        ui.slicesLabel.visible = not rows
+        if not rows:
+            return None
+        key = curves.keyOf(self.model.parameters.sliceQuantity, rows)
+        return outcome.mark(charts.showSlices(outcome.pair(number), quantity=key))
 
     def jump(self, number: int) -> None:
         """Move all slice views to the place in a slice where the contours differ most."""

@@ -1,5 +1,7 @@
 """Practicing: the reference stays hidden until the user reveals it, and the work until then is recorded."""
 
+import time
+
 import slicer
 from slicer.i18n import tr as _
 
@@ -7,10 +9,9 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import practice
 from SegmentMetricsLib.mrml.focus import chooseInEditor
 
-from ..following import Session
+from ..contents.following import mainKeys
 from ..model.enumerations import Plot
-from .buttons import ExplainedButton
-from .view import View
+from .view import ExplainedButton, View
 
 
 class PracticeView(View):
@@ -20,7 +21,7 @@ class PracticeView(View):
 
     def __init__(self, panel):
         super().__init__(panel)
-        ui, self.follower = self.ui, panel.follower
+        ui, self.follower, self.start = self.ui, panel.follower, 0.0
         self.switch = ExplainedButton(ui.practiceCheckBox)
         ui.practiceCheckBox.connect("clicked(bool)", self.onSwitch)
         ui.revealButton.connect("clicked(bool)", self.onClicked)
@@ -29,8 +30,7 @@ class PracticeView(View):
     def draw(self) -> None:
         p = self.model.parameters
         state = practice.practiceState(p.reference) if p is not None else ""
-        hasResults = self.model.outcome is not None or self.model.observers.outcome is not None
-        self.ui.followCheckBox.visible = hasResults or bool(p and p.follow)
+        self.ui.followCheckBox.visible = any(self.model.outcomes.values()) or bool(p and p.follow)
         self.ui.editButton.visible = self.model.isFollowing() and self.model.edited() is not None
         self.ui.practiceCheckBox.checked = bool(state)
         self.ui.revealButton.visible = state == practice.HIDDEN
@@ -50,10 +50,11 @@ class PracticeView(View):
         """Hide the reference and begin a session, or end it; the selectors may have changed a moment ago."""
         p = self.model.parameters
         if isOn and not self._whyNot(p):
-            self.panel.forgetResults()  # first, because what was hidden beside the pair comes back
+            self.model.forgetResults()
+            self.panel.show()  # first, because what was hidden beside the pair comes back
             p.session = None
             self.follower.stop()
-            self.follower.session = Session()
+            self._begin(())
             practice.setPractice(p.reference, practice.HIDDEN)
         elif not isOn and practice.practiceState(p.reference):
             self.follower.stop()
@@ -67,14 +68,11 @@ class PracticeView(View):
     def onClicked(self, _checked=False) -> None:
         """Show the reference, measure the pair, and plot the session."""
         p = self.model.parameters
-        if not self.model.isPracticing():
-            return
-        with slicer.util.tryWithErrorDisplay(_("The comparison failed.")):
-            self.follower.stop()
-            practice.setPractice(p.reference, practice.REVEALED)
-            if p.session is not None:
-                p.plot = Plot.session
-            self.panel.apply()
+        self.follower.stop()
+        practice.setPractice(p.reference, practice.REVEALED)
+        if p.session is not None:
+            p.plot = Plot.session
+        self.panel.onApply()
 
     def resume(self) -> None:
         """Go on with the session of a scene that was loaded."""
@@ -84,9 +82,18 @@ class PracticeView(View):
                 rows = practice.rowsOf(p.session)
             except InputError:  # somebody has changed the table: a new one is begun
                 p.session = None
-        self.follower.session = Session.continued(rows)
+        self._begin(rows)
+
+    def _begin(self, rows) -> None:
+        """Begin a session, or go on after these rows of one, without the time since then."""
+        seconds, strokes = rows[-1][:2] if rows else (0, 0)
+        self.start, self.follower.strokes = time.monotonic() - seconds, int(strokes)
 
     def note(self, measurements) -> None:
-        p = self.model.parameters
+        """Add what was measured now to the session's table."""
+        p, keys = self.model.parameters, mainKeys(measurements)
+        firsts = [next((key for key in keys if key.startswith(name)), None) for name in ("DSC", "HD", "NSD")]
+        values = [measurements[key].value if key else float("nan") for key in firsts]
+        row = [time.monotonic() - self.start, float(self.follower.strokes), *values]
         rows = practice.rowsOf(p.session) if p.session is not None else []
-        p.session = practice.keepSession([*rows, self.follower.session.row(measurements)], p.session)
+        p.session = practice.keepSession([*rows, row], p.session)

@@ -21,7 +21,7 @@ class ProtocolsView(View):
 
     def __init__(self, panel):
         super().__init__(panel)
-        ui, self.observed = self.ui, None
+        ui = self.ui
         self.choice = ChoiceList(ui.protocolComboBox, self.take)
         self.dose = ChoiceList(ui.doseComboBox, self.model.chooseDose)
         for widget in (ui.protocolLabel, ui.protocolComboBox):
@@ -33,30 +33,19 @@ class ProtocolsView(View):
         chosen = self.model.parameters.protocol
         self.choice.show(self.model.protocolChoices(), chosen)
         self.dose.show(self.model.doseChoices(), self.model.parameters.dose)
-        if chosen is not self.observed:
-            self.release()
-            self.observed = chosen
-            if chosen is not None:
-                self.addObserver(chosen, vtk.vtkCommand.ModifiedEvent, self.panel.onNews)
-
-    def release(self) -> None:
-        super().release()
-        self.observed = None
+        self.removeObservers()
+        if chosen is not None:
+            self.addObserver(chosen, vtk.vtkCommand.ModifiedEvent, self.panel.onNews)
 
     def take(self, chosen) -> None:
-        if self.model.parameters is None:
-            return
+        """Choose a table node or None, or make one of an example or a file, for which "" asks."""
+        p = self.model.parameters
         if isinstance(chosen, str):
             kinds = _("Table (*.csv)") + ";;" + _("All files (*)")
-            path = chosen or askForFile(self.ui.protocolComboBox, _("Protocol"), kinds)
-            chosen = self._read(path) if path else self.model.parameters.protocol
-        self.model.parameters.protocol = chosen
+            path, chosen = chosen or askForFile(self.ui.protocolComboBox, _("Protocol"), kinds), p.protocol
+            try:
+                chosen = tableFromProtocol(readProtocol(Path(path))) if path else chosen
+            except (InputError, OSError) as error:
+                slicer.util.errorDisplay(str(error), _("The protocol cannot be used."))
+        p.protocol = chosen
         self.show()
-
-    def _read(self, path):
-        """Return a new table node with the protocol of a file or example; the current one on failure."""
-        try:
-            return tableFromProtocol(readProtocol(Path(path)))
-        except (InputError, OSError) as error:
-            slicer.util.errorDisplay(str(error), _("The protocol cannot be used."))
-            return self.model.parameters.protocol

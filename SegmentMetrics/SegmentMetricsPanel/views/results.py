@@ -5,9 +5,8 @@ import qt
 from SegmentMetricsLib.show import writing
 
 from ..contents import results, verdicts
-from .buttons import ExplainedButton
 from .tables import SortableTable, heightOf
-from .view import View, say
+from .view import ExplainedButton, View, say
 
 # Pixels of the panel's height from which on there is room for all main numbers of a pair, and for alarms in full.
 ROOMY = 600
@@ -47,7 +46,7 @@ class ResultsView(View):
             widget.visible = any(record.method for record in records)  # of distances
         self._fillMain()
         for table, shown in (
-            (self.sides, results.sidesOf(outcome, number)),
+            (self.sides, results.sidesOf(self.model.record())),
             (self.rules, verdicts.rules(outcome, number)),
         ):
             table.show(shown)
@@ -55,9 +54,7 @@ class ResultsView(View):
         ui.protocolTable.setMaximumHeight(heightOf(ui.protocolTable, len(self.rules.rows)))
         say(ui.judgmentLabel, verdicts.verdict(outcome, number))
         ui.verdictsButton.visible = bool(ui.judgmentLabel.text)
-        ui.alarmsLabel.text = results.alarms(outcome, number)
-        ui.findingsLabel.text = results.remarks(outcome, number)
-        ui.notesButton.text = results.notes(outcome, number)
+        ui.alarmsLabel.text, ui.findingsLabel.text, ui.notesButton.text = results.findings(outcome, number)
         # what should be looked at first is seen at once where there is room for it
         self._openNotes(self.areNotesWanted or (self._isRoomy() and bool(self.ui.alarmsLabel.text)))
 
@@ -86,9 +83,9 @@ class ResultsView(View):
         table, frame, outcome = self.ui.mainTable, self.ui.mainFrame, self.model.outcome
         self.main.show(results.mainNumbers(outcome))
         frame.visible = bool(self.main.rows)
-        if outcome is not None and outcome.isOfAll:
-            self.main.select(self.model.number())
         isOfAll = outcome is not None and outcome.isOfAll
+        if isOfAll:
+            self.main.select(self.model.number())
         bar = table.horizontalScrollBar().sizeHint.height() if isOfAll else 0
         isWhole = not isOfAll and self._isRoomy()
         frame.setMinimumHeight(heightOf(table, MOST_ROWS if isWhole else LEAST_ROWS) + bar)
@@ -96,13 +93,13 @@ class ResultsView(View):
 
     def copy(self, _checked=False) -> None:
         """Copy all numbers, below what was compared, for pasting into a spreadsheet."""
-        outcome, number = self.model.outcome, self.model.number()
+        outcome, record = self.model.outcome, self.model.record()
         rows = [[line] for line in results.titlesOf(outcome)]
         if outcome.isOfAll:
-            rows += [*self.main.texts(), [self.model.record().name]]
-        rows += results.numbers(outcome, number).texts()
+            rows += [*self.main.shown.texts(self.main.order), [record.name]]
+        rows += results.numbers(record).texts()
         if self.sides.rows:
-            rows += self.sides.texts()
+            rows += self.sides.shown.texts(self.sides.order)
         qt.QApplication.clipboard().setText(writing.pasteable(rows))
 
 

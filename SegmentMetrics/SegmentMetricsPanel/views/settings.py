@@ -38,7 +38,8 @@ class SettingsView(View):
         self.listed = []
         ui.criticalComboBox.connect("checkedIndexesChanged()", self.takeCriticals)
         self.conventions = {OWN_CONVENTION: OWN_CONVENTION, **{key: one.label for key, one in known().items()}}
-        self.convention = ChoiceList(ui.conventionComboBox, self.takeConvention)
+        choose = lambda convention: setattr(self.model.parameters, "convention", convention)  # noqa: E731
+        self.convention = ChoiceList(ui.conventionComboBox, choose)
         addRows(ui)
         ui.settingsButton.connect("toggled(bool)", self.onOpen)
         for name, panel in IN_PANEL.items():
@@ -66,19 +67,13 @@ class SettingsView(View):
         self.ui.settingsButton.arrowType = qt.Qt.DownArrow if isOpen else qt.Qt.RightArrow
 
     def takeFamilies(self, _checked=False) -> None:
-        if self.model.parameters:
-            self.model.parameters.families = [family for family, box in self.boxes.items() if box.checked]
+        self.model.parameters.families = [family for family, box in self.boxes.items() if box.checked]
 
     def takeCriticals(self) -> None:
-        if self.model.parameters:
-            box = self.ui.criticalComboBox
-            states = [box.itemData(row, qt.Qt.CheckStateRole) for row in range(box.count)]
-            chosen = [name for name, state in zip(self.listed, states) if state == qt.Qt.Checked]
-            self.model.setCriticals(chosen, self.listed)
-
-    def takeConvention(self, convention: str) -> None:
-        if self.model.parameters:
-            self.model.parameters.convention = convention
+        box = self.ui.criticalComboBox
+        states = [box.itemData(row, qt.Qt.CheckStateRole) for row in range(box.count)]
+        chosen = [name for name, state in zip(self.listed, states) if state == qt.Qt.Checked]
+        self.model.setCriticals(chosen, self.listed)
 
     def _showCriticals(self) -> None:
         box, inputs = self.ui.criticalComboBox, (self.model.parameters, self.model.scene)
@@ -102,7 +97,20 @@ def addRows(ui) -> None:
     layout, previous = ui.advancedGroupBox.layout(), ui.advancedGroupBox
     rows = {panel.row: name for name, panel in IN_PANEL.items() if panel.row is not None}
     for row, name in sorted(rows.items()):
-        panel, control = IN_PANEL[name], _controlOf(name)
+        panel, declaration = IN_PANEL[name], DECLARED[name]
+        if panel.words:
+            control, usual = qt.QComboBox(), qt.QComboBox.AdjustToMinimumContentsLengthWithIcon
+            control.sizeAdjustPolicy, control.minimumContentsLength = usual, 8
+        else:
+            control = qt.QSpinBox() if declaration.check.option["type"] is int else qt.QDoubleSpinBox()
+            control.keyboardTracking, control.singleStep = False, panel.step
+            if panel.decimals:
+                control.decimals = panel.decimals
+            if declaration.unit:
+                control.suffix = typeset(f" {declaration.unit}")
+            if panel.isAutomatic:
+                control.specialValueText = _("Automatic")
+        control.setProperty("SlicerParameterName", panel.name)
         label = qt.QLabel(translateDeclared(panel.label) + ":")
         label.setBuddy(control)
         label.objectName, control.objectName = f"{panel.name}Label", f"{panel.name}{panel.control}"
@@ -111,22 +119,3 @@ def addRows(ui) -> None:
             setattr(ui, widget.objectName, widget)
         qt.QWidget.setTabOrder(previous, control)
         previous = control
-
-
-def _controlOf(name: str):
-    """Return a new combo box or spin box for a setting, to be bound to its parameter."""
-    panel, declaration = IN_PANEL[name], DECLARED[name]
-    if panel.words:
-        control = qt.QComboBox()
-        control.sizeAdjustPolicy, control.minimumContentsLength = qt.QComboBox.AdjustToMinimumContentsLengthWithIcon, 8
-    else:
-        control = qt.QSpinBox() if declaration.check.option["type"] is int else qt.QDoubleSpinBox()
-        control.keyboardTracking, control.singleStep = False, panel.step
-        if panel.decimals:
-            control.decimals = panel.decimals
-        if declaration.unit:
-            control.suffix = typeset(f" {declaration.unit}")
-        if panel.isAutomatic:
-            control.specialValueText = _("Automatic")
-    control.setProperty("SlicerParameterName", panel.name)
-    return control

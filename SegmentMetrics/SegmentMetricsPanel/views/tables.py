@@ -22,7 +22,6 @@ class SortableTable:
         self.table, self.onRow = table, onRow
         self.shown = TableContents()
         self.order: list[int] = []  # the row number shown in each line
-        self.unsorted: list[int] = []
         self.selected: int | None = None
         self.sortedBy: tuple[int, bool] | None = None
         header = table.horizontalHeader()
@@ -35,35 +34,28 @@ class SortableTable:
 
     def show(self, table: TableContents) -> None:
         self.shown, self.selected = table, None
-        self.unsorted = list(table.order) or list(range(len(table.rows)))
-        widest = WIDEST * self.table.fontMetrics().averageCharWidth()
-        self.table.horizontalHeader().setMaximumSectionSize(widest)
+        header = self.table.horizontalHeader()
+        header.setMaximumSectionSize(WIDEST * self.table.fontMetrics().averageCharWidth())
         self.table.setColumnCount(len(table.columns))
         for number, column in enumerate(table.columns):
-            item = qt.QTableWidgetItem(column.heading)
-            item.setToolTip(asTip(column.description))
-            self.table.setHorizontalHeaderItem(number, item)
-            self.table.horizontalHeader().setSectionResizeMode(number, qt.QHeaderView.ResizeToContents)
+            self.table.setHorizontalHeaderItem(number, itemOf(column.heading, column.description))
+            header.setSectionResizeMode(number, qt.QHeaderView.ResizeToContents)
         if self.sortedBy and self.sortedBy[0] >= len(table.columns):
             self.sortedBy = None
         self._fill()
-        self._stretch(table.stretched)
-
-    @property
-    def rows(self) -> Sequence[Sequence[Cell]]:
-        return self.shown.rows
-
-    def _stretch(self, columns) -> None:
-        """Share the remaining width among columns; a number is never cut off, because part of one is misleading."""
-        header = self.table.horizontalHeader()
         # of a table without columns, none: Qt 5 crashes on a column that does not exist
-        columns = [column for column in columns if column < self.table.columnCount]
+        columns = [column for column in table.stretched if column < self.table.columnCount]
+        # they share the remaining width; a number is never cut off, because part of one is misleading
         header.setMinimumSectionSize(-1)  # the default of the style
         self.table.resizeColumnsToContents()
         numbers = [column for column in columns if not any(isinstance(row[column].value, str) for row in self.rows)]
         header.setMinimumSectionSize(max([header.minimumSectionSize, *map(self.table.columnWidth, numbers)]))
         for column in columns:
             header.setSectionResizeMode(column, qt.QHeaderView.Stretch)
+
+    @property
+    def rows(self) -> Sequence[Sequence[Cell]]:
+        return self.shown.rows
 
     def select(self, number: int | None) -> None:
         """Select the row with this number, or none for None."""
@@ -74,9 +66,6 @@ class SortableTable:
             else:
                 self.table.setCurrentCell(-1, -1)  # so that the arrow keys start at the top of the new rows
                 self.table.clearSelection()
-
-    def texts(self) -> list[list[str]]:
-        return self.shown.texts(self.order)
 
     def onHeading(self, column: int) -> None:
         if self.sortedBy is None or self.sortedBy[0] != column:
@@ -98,37 +87,39 @@ class SortableTable:
             self.onCell(lines[0], 0)
 
     def _fill(self) -> None:
-        with silent(self.table):  # removing rows changes the selection
-            self._fillRows()
-        self.select(self.selected)
-
-    def _fillRows(self) -> None:
-        self.order = self._sorted() if self.sortedBy else list(self.unsorted)
+        self.order = list(self.shown.order) or list(range(len(self.rows)))
         header = self.table.horizontalHeader()
         header.setSortIndicatorShown(self.sortedBy is not None)
         if self.sortedBy:
             column, descending = self.sortedBy
             header.setSortIndicator(column, qt.Qt.DescendingOrder if descending else qt.Qt.AscendingOrder)
+            known = [n for n in self.order if self.rows[n][column].value is not None]
+            known.sort(key=lambda n: self.rows[n][column].value, reverse=descending)
+            self.order = known + [n for n in self.order if self.rows[n][column].value is None]
+        with silent(self.table):  # removing rows changes the selection
+            self._fillRows()
+        self.select(self.selected)
+
+    def _fillRows(self) -> None:
         self.table.setRowCount(len(self.order))
         for line, number in enumerate(self.order):
             for column, (text, value, tip, color) in enumerate(self.rows[number]):
-                item = qt.QTableWidgetItem(breakableInColumn(text) if isinstance(value, str) else text)
-                item.setToolTip(asTip(tip))
-                if color:
-                    item.setBackground(qt.QBrush(qt.QColor(color)))
-                    item.setForeground(qt.QBrush(qt.QColor("black")))  # a dark theme would use white
-                    item.setFlags(qt.Qt.ItemIsEnabled)  # the color of a selected row would cover it
+                item = itemOf(breakableInColumn(text) if isinstance(value, str) else text, tip, color)
                 if not isinstance(value, str):
                     item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
                 self.table.setItem(line, column, item)
         self.table.resizeRowsToContents()  # at once, for tables that are as high as their rows
 
-    def _sorted(self) -> list[int]:
-        column, descending = self.sortedBy
-        numbers = self.unsorted
-        known = [n for n in numbers if self.rows[n][column].value is not None]
-        known.sort(key=lambda n: self.rows[n][column].value, reverse=descending)
-        return known + [n for n in numbers if self.rows[n][column].value is None]
+
+def itemOf(text: str, tip: str, color: str = ""):
+    """Return a cell with a tool tip. color: of its background, "" for none."""
+    item = qt.QTableWidgetItem(text)
+    item.setToolTip(asTip(tip))
+    if color:
+        item.setBackground(qt.QBrush(qt.QColor(color)))
+        item.setForeground(qt.QBrush(qt.QColor("black")))  # a dark theme would use white
+        item.setFlags(qt.Qt.ItemIsEnabled)  # the color of a selected row would cover it
+    return item
 
 
 def heightOf(table, rows: int, hasBar: bool = False) -> int:

@@ -39,18 +39,25 @@ class VariationView(View):
         return (outcome.run, found["name"]) if isWanted and found and found["variation"] else ()
 
     def draw(self) -> None:
-        outcome, found, wanted = self.observers.outcome, self.observers.structure(), self.wanted()
         self.isDrawing = True
         try:
-            self._show(outcome, found, wanted)
+            self._show(self.observers.outcome, self.observers.structure(), self.wanted())
         finally:
             self.isDrawing = self.isNew = False
 
     def _show(self, outcome, found, wanted) -> None:
         with waiting():
-            if self.isNew:
-                self._makeConsensus(outcome)
-            model = self._map(outcome, found["name"]) if wanted else None
+            if self.isNew and any(one.consensus is not None and not one.consensus.isEmpty for one in outcome.study):
+                isFirst = folders.findResult(outcome.owner, CONSENSUS_ROLE, slicer.mrmlScene) is None
+                node = outcome.mark(showConsensus(outcome.study))
+                if isFirst:  # later it is shown as the user likes it
+                    node.GetDisplayNode().SetVisibility2DFill(False)
+            model = None
+            if wanted:
+                lost = _("The map of the local SD is not in the scene. Press Apply again to draw it.")
+                hasSurface, name = lambda model: model.GetPolyData() is not None, found["name"]
+                make, role = lambda study: showVariation(study[name]), VARIATION_ROLE.format(name=name)
+                model = self.resultOf(outcome, outcome.owner, role, hasSurface, outcome.study, make, lost)
             for other in variationMaps(slicer.mrmlScene):
                 other.GetDisplayNode().SetVisibility(other is model)
                 legend = colors.legendOf(other)
@@ -85,19 +92,6 @@ class VariationView(View):
         self.removeObservers()
         self.map = None
         coverNodes([], slicer.mrmlScene)
-
-    def _makeConsensus(self, outcome) -> None:
-        if any(one.consensus is not None and not one.consensus.isEmpty for one in outcome.study):
-            isFirst = folders.findResult(outcome.owner, CONSENSUS_ROLE, slicer.mrmlScene) is None
-            node = outcome.mark(showConsensus(outcome.study))
-            if isFirst:  # later it is shown as the user likes it
-                node.GetDisplayNode().SetVisibility2DFill(False)
-
-    def _map(self, outcome, name: str):
-        lost = _("The map of the local SD is not in the scene. Press Apply again to draw it.")
-        hasSurface, make = lambda model: model.GetPolyData() is not None, lambda study: showVariation(study[name])
-        role = VARIATION_ROLE.format(name=name)
-        return self.resultOf(outcome, outcome.owner, role, hasSurface, outcome.study, make, lost)
 
     def _frame(self, found, model, places) -> None:
         """Let all views go to the outlier's worst place and show the whole consensus around it."""

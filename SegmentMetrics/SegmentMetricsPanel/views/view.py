@@ -8,6 +8,7 @@ from slicer.util import VTKObservationMixin
 
 from SegmentMetricsLib.base.errors import InputError
 
+from ..markup import explain
 from ..work import waiting
 
 
@@ -70,6 +71,17 @@ class View(VTKObservationMixin):
         except InputError as error:
             self.problem = str(error)
             return None
+
+
+class ExplainedButton:
+    """A button whose tool tip, that of the .ui file, describes it or says why it is disabled."""
+
+    def __init__(self, button):
+        self.button, self.tip = button, button.accessibleDescription
+
+    def enable(self, problem: str) -> None:
+        self.button.enabled = not problem
+        explain(self.button, problem or self.tip)
 
 
 def say(label, text: str) -> None:

@@ -49,7 +49,10 @@ def checkExtent(session: Session) -> None:
     session.set(session.ui.extentComboBox, currentIndex=1)
     assert session.panel.staleness()
     session.apply()
-    assert "common extent" in session.ui.findingsLabel.text
+    assert "common extent" in session.ui.findingsLabel.text and "note" in session.ui.notesButton.text
+    for _time in range(2):
+        session.click(session.ui.notesButton)
+        assert session.isShown(session.ui.findingsLabel) == bool(session.ui.notesButton.checked)
     session.set(session.ui.extentComboBox, currentIndex=0)
     session.apply()
     assert "Evaluated over the common extent" not in session.ui.findingsLabel.text

@@ -67,7 +67,7 @@ def assertColors(session: Session) -> None:
     """The curves have the colors of the two, said beside them; the map has those of a dose, from 0 Gy on."""
     from SegmentMetricsLib.base.palettes import COMPARED, DOSE, rgb
 
-    ui, chart = session.ui, session.panel.doses.plot.chart
+    ui, chart = session.ui, session.panel.doses.chart
     series = [chart.GetNthPlotSeriesNode(n) for n in range(chart.GetNumberOfPlotSeriesNodes())]
     assert [one.GetName() for one in series] == ["Reference", "Test"] and not chart.GetLegendVisibility()
     for one, color in zip(series, COMPARED.values(), strict=True):

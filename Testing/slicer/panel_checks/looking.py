@@ -96,7 +96,7 @@ def legendsOf(session: Session) -> list[str]:
 
 def checkPlot(session: Session) -> None:
     """The plot shows the histogram, or the cumulative curve, with the tolerance marked."""
-    plot = session.panel.plot.plot
+    plot = session.panel.plot
     histogram = plot.chart
     assert histogram.GetAttribute("SegmentMetrics.Role") == "histogram"
     series = [histogram.GetNthPlotSeriesNode(n) for n in range(histogram.GetNumberOfPlotSeriesNodes())]
@@ -193,12 +193,12 @@ def checkSlices(session: Session) -> None:
         f"{expected[3]['MASD']:.1f}",
         f"{expected[3]['DSC']:.2f}",
     ]
-    series = slices.plot.chart.GetNthPlotSeriesNode(0)
+    series = slices.chart.GetNthPlotSeriesNode(0)
     assert series.GetYColumnName() == "HD" and series.GetTableNode().GetNumberOfRows() == len(expected)
     session.set(ui.sliceQuantityComboBox, currentIndex=2)
-    assert slices.plot.chart.GetNthPlotSeriesNode(0).GetYColumnName() == "DSC"
+    assert slices.chart.GetNthPlotSeriesNode(0).GetYColumnName() == "DSC"
     session.set(ui.sliceQuantityComboBox, currentIndex=0)
-    assert slices.plot.viewNode.GetInteractionMode() == slices.plot.viewNode.InteractionModeSelectPoints
+    assert slices.viewNode.GetInteractionMode() == slices.viewNode.InteractionModeSelectPoints
     red = next(n for n in slicer.util.getNodesByClass("vtkMRMLSliceNode") if n.GetName() == "Red")
     slices.table.onCell(3, 0)
     assert math.isclose(red.GetSliceOffset(), expected[3].place[2], abs_tol=1e-3)
@@ -220,6 +220,6 @@ def checkPlotViews(session: Session) -> None:
     scene.StartState(scene.BatchProcessState)
     scene.EndState(scene.BatchProcessState)
     session.settle(0.1)
-    own = [view.plot.viewNode for view in (session.panel.plot, session.panel.slices)]
+    own = [view.viewNode for view in (session.panel.plot, session.panel.slices)]
     views = [manager.plotWidget(number).mrmlPlotViewNode() for number in range(manager.plotViewCount)]
     assert manager.plotViewCount == before and not any(view is node for view in views for node in own)

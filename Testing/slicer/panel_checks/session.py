@@ -60,7 +60,7 @@ class Session:
             panel.refreshTimer,
             panel.watcher.timer,
             panel.heights.timer,
-            *(chooser.timer for chooser in panel.inputs.choosers),
+            panel.inputs.timer,
         ]
         return any(timer.isActive() for timer in timers)
 
@@ -189,7 +189,7 @@ def seen(session: Session) -> dict:
         "slices": session.texts(session.ui.slicesTable),
         "protocol": [session.ui.judgmentLabel.text, session.texts(session.ui.protocolTable)],
         "tools": session.texts(session.ui.conventionsTable),
-        "profile": bool(session.panel.slices.plot.chart),
+        "profile": bool(session.panel.slices.chart),
         "inputs": [node.GetName() for node in session.nodes],
         "families": [family for family, box in session.panel.settings.boxes.items() if box.checked],
         "maps": {side: model.GetDisplayNode().GetScalarRange() for side, model in models},

@@ -17,7 +17,7 @@ from PySide6 import QtCore, QtGui, QtWidgets
 
 from . import signals
 from .enumerators import Enumerator
-from .qt5 import CLASSES, FATAL_IN_QT5, HIDDEN_CLASSES, METHODS_NOT_PROPERTIES, NOT_IN_QT5
+from .qt5 import CLASSES, FATAL_IN_QT5, METHODS_NOT_PROPERTIES
 
 # (class, method) -> function(native object or class, *arguments)
 overrides: dict[tuple[str, str], object] = dict(FATAL_IN_QT5)
@@ -34,7 +34,7 @@ def nativeClass(name: str) -> type:
 
 
 # the classes whose members are compared with Slicer's; other classes of PySide6 show nothing
-_VISIBLE = {base for name in (*CLASSES.split(), *HIDDEN_CLASSES.split()) for base in nativeClass(name).__mro__}
+_VISIBLE = {base for name in CLASSES.split() for base in nativeClass(name).__mro__}
 
 
 class WrapperClass(type):
@@ -219,7 +219,7 @@ def findMember(kind: type, name: str) -> tuple[str, type | None]:
             if name in vars(base).get("exposed", ()):
                 return found, base
             continue
-        return found, None if base not in _VISIBLE or name in NOT_IN_QT5.get(base.__name__, ()) else base
+        return found, base if base in _VISIBLE else None
     isEnumerator = isinstance(getattr(kind, found, None), enum.Enum)  # as qt.Qt.AlignRight
     return found, kind if isEnumerator else None
 
@@ -255,8 +255,8 @@ def _propertyOf(metaObject: QtCore.QMetaObject, name: str):
     declaring = metaObject
     while index < declaring.propertyOffset():
         declaring = declaring.superClass()
-    hidden = NOT_IN_QT5.get(declaring.className(), set()) | METHODS_NOT_PROPERTIES.get(declaring.className(), set())
-    return name, None if name in hidden else metaObject.property(index)
+    isMethod = name in METHODS_NOT_PROPERTIES.get(declaring.className(), ())
+    return name, None if isMethod else metaObject.property(index)
 
 
 def dynamicProperties(native: QtCore.QObject) -> list[str]:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import sys
-import threading
 import types
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 
 from PySide6 import QtCore
 
@@ -17,45 +14,6 @@ messages: list[str] = []  # what Qt and PythonQt print about wrong connections
 _connections: weakref.WeakKeyDictionary[QtCore.QObject, list] = weakref.WeakKeyDictionary()
 _signatures: dict[tuple[type, str], str] = {}  # what firstSignature() found
 _keptAlive: dict[int, QtCore.QObject] = {}  # objects with connections that belong to a parent
-
-
-class LockHolder:
-    """Keeps Python's lock while no slot runs, as PythonQt's main thread does; PySide6 gives it to other threads.
-
-    Threads that are started meanwhile stop at the next function that they enter or leave, until a slot runs. What waits
-    for one of them gets it after PATIENCE seconds, as a lock does in Python.
-    """
-
-    PATIENCE = 0.1
-
-    def __init__(self):
-        self._slots, self._isRunning = 0, threading.Event()
-
-    def begin(self) -> None:
-        threading.setprofile(self._await)
-
-    def end(self) -> None:
-        threading.setprofile(None)
-        self._isRunning.set()
-
-    def _await(self, _frame, _event, _argument) -> None:
-        if not self._isRunning.is_set():
-            self._isRunning.wait(self.PATIENCE)
-
-    @contextmanager
-    def slot(self) -> Iterator[None]:
-        """Let other threads run beside this slot, as far as it waits for something or takes longer than 5 ms."""
-        self._slots += 1
-        self._isRunning.set()
-        try:
-            yield
-        finally:
-            self._slots -= 1
-            if not self._slots:
-                self._isRunning.clear()
-
-
-holder: LockHolder | None = None  # set by Desktop
 
 
 def complain(message: str) -> None:
@@ -127,7 +85,6 @@ def callSlot(target, arguments=()) -> None:
         count = function.__code__.co_argcount - (function is not target)
         arguments = arguments[: max(count, 0)]
     try:
-        with holder.slot() if holder is not None else nullcontext():
-            target(*arguments)
+        target(*arguments)
     except Exception:
         recordException(*sys.exc_info())

@@ -5,24 +5,24 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+from slicer.i18n import tr as _
+
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.face import Comparison
+from SegmentMetricsLib.mrml import proposePairs, showConventionsTable
 
-from .. import reports
-from ..translation import _
-from .enumerations import Mode
+from . import reports
+from .model import editedpairs
+from .model.enumerations import Mode
+from .work import LongWork
 
 
 class Attempts:
-    """Runs long tasks, one at a time. The user may stop them, and a script may close the scene meanwhile.
+    """Runs long tasks of a Panel, one at a time. The user may stop them, and a script may close the scene meanwhile."""
 
-    model: the PanelModel, whose notice says how the last attempt ended. logic: a SegmentMetricsLogic. host: the Panel,
-    which notices at once what was chosen or edited a moment ago, runs the work, and takes and shows what was found.
-    """
-
-    def __init__(self, model, logic, host):
-        self.model, self.logic, self.host = model, logic, host
+    def __init__(self, panel):
+        self.panel, self.model = panel, panel.model
 
     def apply(self, isRepeated: bool = False, pair=None) -> bool:
         """Run the chosen comparison and show its outcome. Returns True on success, else the panel shows the reason.
@@ -30,17 +30,18 @@ class Attempts:
         isRepeated: by an automatic update, of which no part is shown if it is stopped. pair: of observers, to be
         compared in detail: node and segment ID of both; None for what is chosen.
         """
-        model, stopped = self.model, _("The comparison was stopped.")
+        panel, model, stopped = self.panel, self.model, _("The comparison was stopped.")
         with model.steady():
-            self.host.settleChoices()
+            panel.inputs.settle()
             if model.whyNot():
                 return False
-            parameters = model.parameters
+            parameters = p = model.parameters
             if pair is not None:
-                model.observers.choosePair(pair)
+                with model.scene.oneChange(p):
+                    (p.reference, p.referenceSegment), (p.test, p.testSegment) = pair
                 model.forget()
-            elif parameters.mode == Mode.severalObservers:
-                model.observers.accept()
+            elif p.mode == Mode.severalObservers:
+                model.observers.setRole()  # what is now being measured is no longer a guess
             else:
                 model.inputs.isGuess = False
             request = model.request(isOfPair=pair is not None)
@@ -49,11 +50,15 @@ class Attempts:
                 if outcome.wasStopped:
                     model.notice, parameters.follow = stopped, False
                 if request.observers:
-                    self.host.takeObserved(outcome)
-                else:
-                    self.host.take(outcome, isRepeated)
+                    model.takeObserved(outcome)
+                    panel.variation.take()
+                    panel.pages.current = "observers"
+                    return
+                panel.follower.stop()  # what it measures now may be of other settings
+                panel.conventions.forget(outcome)
+                model.take(outcome, isRepeated)
 
-            measure = partial(self.logic.measure, request)
+            measure = partial(panel.logic.measure, request)
             return self._attempt(measure, stopped, take, isPartWanted=not isRepeated, endsFollowing=True) is not None
 
     def compareTools(self) -> bool:
@@ -61,12 +66,10 @@ class Attempts:
         if not self._canBegin(self.model.whyNotTools):
             return False
         outcome, number = self.model.outcome, self.model.number()
-        found = self._attempt(
-            lambda work: work.run(outcome.comparisons[number].conventions),
-            _("The calculation of other tools' results was stopped."),
-            lambda found: self.host.takeTools(outcome, number, found),
-        )
-        return found is not None
+        comparison = outcome.comparisons[number]
+        take = lambda found: outcome.mark(showConventionsTable(comparison, conventions=found))  # noqa: E731
+        stopped = _("The calculation of other tools' results was stopped.")
+        return self._attempt(lambda work: work.run(comparison.conventions), stopped, take) is not None
 
     def which(self, text: str) -> list | None:
         """Return what gives a number of the shown pair, the nearest first; None if it was stopped or failed."""
@@ -75,42 +78,38 @@ class Attempts:
         comparison = Comparison.of(self.model.outcome.comparisons[self.model.number()])
         return self._attempt(lambda work: work.run(lambda: comparison.which(text)), _("The search was stopped."))
 
-    def propose(self, task) -> list | None:
-        """Return the pairs proposed by a task, or None if it did not finish. task: called with a LongWork."""
-        if self.model.isBusy:
-            return None
+    def propose(self) -> bool:
+        """Pair structures that have no counterpart with those that they overlap. Returns whether there are any."""
+        model, p = self.model, self.model.parameters
+        if model.isBusy:
+            return False
+        choices, surface = editedpairs.choicesOf(p, model.scene), p.surface.name
+        find = partial(proposePairs, p.reference, p.test, choices=choices, surface=surface)
 
         def take(found) -> None:
-            self.model.notice = "" if found else _("None of the unpaired structures overlap.")
+            editedpairs.accept(p, found)
+            model.notice = "" if found else _("None of the unpaired structures overlap.")
 
-        return self._attempt(task, _("The search for pairs was stopped."), take)
+        return bool(self._attempt(lambda work: find(run=work.run), _("The search for pairs was stopped."), take))
 
-    def report(self, path) -> bool:
-        """Write a report on the results, as DICOM if the path ends with .dcm. Returns True on success."""
-        form = reports.writeDicom if Path(path).suffix.lower() == ".dcm" else reports.write
-        return self._write(path, self.model.whyNotReport, partial(form, Path(path), self.model))
-
-    def reportObservers(self, path) -> bool:
-        """Write a report on several observers to a path. Returns True on success, else the panel shows the reason."""
-        return self._write(
-            path, self.model.whyNotObserverFiles, partial(reports.writeObservers, Path(path), self.model)
-        )
-
-    def _write(self, path, whyNot, write) -> bool:
-        """Write a report if it is possible. write: called with a LongWork, returns sentences about what is missing."""
-        if not self._canBegin(whyNot):
+    def report(self, path, isOfObservers: bool = False) -> bool:
+        """Write a report on the pairs or observers, as DICOM if the path ends with .dcm. Returns True on success."""
+        model, path = self.model, Path(path)
+        write = reports.writeDicom if path.suffix.lower() == ".dcm" else reports.write
+        if not self._canBegin(model.whyNotObserverFiles if isOfObservers else model.whyNotReport):
             return False
 
         def take(missing) -> None:
-            self.model.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
+            model.notice = " ".join([_("The report was written to {path}.").format(path=path), *missing])
 
+        write = partial(reports.writeObservers if isOfObservers else write, path, model)
         return self._attempt(write, _("Writing the report was stopped."), take) is not None
 
     def _canBegin(self, whyNot) -> bool:
         """Notice what was edited a moment ago, and return whether a task is possible. whyNot: returns the reason."""
         if self.model.isBusy:
             return False
-        self.host.settleEdits()
+        self.panel.watcher.settle()
         return not whyNot()
 
     def _attempt(
@@ -121,11 +120,13 @@ class Attempts:
         take: called with a result before it is shown. isPartWanted: whether what is finished when it is stopped is a
         result. endsFollowing: whether nothing is measured again without being asked after it was stopped.
         """
-        model, parameters, result = self.model, self.model.parameters, None
+        panel, model, parameters, result = self.panel, self.model, self.model.parameters, None
         model.isBusy, model.isNews = True, False
-        self.host.freeze(True)
+        panel.watcher.isActive = False  # changes made meanwhile are checked against the new outcome, not the old one
+        panel.enableApply()
         try:
-            with self.host.longWork(lambda: model.parameters is parameters, isPartWanted) as work:
+            isWanted = lambda: model.parameters is parameters  # noqa: E731
+            with LongWork(_("Segment Metrics"), isWanted, isPartWanted) as work:
                 result = task(work)
             model.notice = ""
         except Cancelled:
@@ -139,12 +140,13 @@ class Attempts:
             if model.isNews:  # somebody chose something else meanwhile
                 model.forget()
             model.isNews = False  # repeating the same attempt would have the same result
-            self.host.freeze(False)
+            panel.watch()
+            panel.enableApply()
             if model.parameters is not parameters:
-                self.host.refresh()  # show the new scene, which was not possible during the attempt
+                panel.refresh()  # show the new scene, which was not possible during the attempt
         if model.parameters is not parameters:
             return None
         if result is not None:
             take(result)
-        self.host.showOutcome()
+        panel.showOutcome()
         return result
