@@ -68,37 +68,25 @@ def outside(exactCounts: Counts) -> float:
 
 
 @ofImage(
-    "TNR",
-    "Specificity (true negative rate)",
-    best=1,
+    "{short}",
+    "{name}",
     symmetric=False,
-    alias="SPCFTY",
     hint=LARGE_BACKGROUND,
-    formula=r"\mathrm{TNR} = \frac{\mathrm{TN}}{\mathrm{TN} + \mathrm{FP}}",
-)
-def specificity(exactCounts: Counts) -> float:
-    """Share of the voxels outside the reference that are outside the test, too.
+    variants=(
+        {"short": "TNR", "name": "Specificity (true negative rate)", "alias": "SPCFTY",
+         "where": "outside the test, too", "part": "trueNegative", "better": "higher", "identity": 1,
+         "formula": r"\mathrm{TNR} = \frac{\mathrm{TN}}{\mathrm{TN} + \mathrm{FP}}"},
+        {"short": "FPR", "name": "Fallout (false positive rate)", "alias": "FALLOUT", "where": "in the test",
+         "part": "falsePositive", "better": "lower", "identity": 0,
+         "formula": r"\mathrm{FPR} = \frac{\mathrm{FP}}{\mathrm{TN} + \mathrm{FP}} = 1 - \mathrm{TNR}"},
+    ),
+)  # fmt: skip
+def shareOutside(exactCounts: Counts, part: str) -> float:
+    """Share of the voxels outside the reference that are {where}.
 
-    In [0, 1]; undefined when the reference fills the grid.
+    In [0, 1]; undefined when the reference fills the grid. part: "trueNegative" or "falsePositive".
     """
-    return ratio(exactCounts.trueNegative, exactCounts.outsideReference, exactCounts, REFERENCE_FILLS)
-
-
-@ofImage(
-    "FPR",
-    "Fallout (false positive rate)",
-    best=0,
-    symmetric=False,
-    alias="FALLOUT",
-    hint=LARGE_BACKGROUND,
-    formula=r"\mathrm{FPR} = \frac{\mathrm{FP}}{\mathrm{TN} + \mathrm{FP}} = 1 - \mathrm{TNR}",
-)
-def fallout(exactCounts: Counts) -> float:
-    """Share of the voxels outside the reference that are in the test.
-
-    In [0, 1]; undefined when the reference fills the grid.
-    """
-    return ratio(exactCounts.falsePositive, exactCounts.outsideReference, exactCounts, REFERENCE_FILLS)
+    return ratio(getattr(exactCounts, part), exactCounts.outsideReference, exactCounts, REFERENCE_FILLS)
 
 
 @published(
@@ -393,10 +381,10 @@ def kappa(exactCounts: Counts) -> float:
     best=1,
     symmetric=False,
     alias="AUC",
-    steps=("metrics.agreement.fallout", "metrics.agreement.missRate"),
+    steps=("metrics.agreement.shareOutside", "metrics.agreement.missRate"),
     hint=FIX_THE_GRID,
     formula=r"\mathrm{AUC} = 1 - \frac{\mathrm{FPR} + \mathrm{FNR}}{2}",
 )
 def areaUnderCurve(exactCounts: Counts) -> float:
     """Mean of sensitivity and specificity: the area under the curve through the one point that a segmentation has."""
-    return 1 - (fallout(exactCounts) + missRate(exactCounts)) / 2
+    return 1 - (shareOutside(exactCounts, "falsePositive") + missRate(exactCounts)) / 2

@@ -184,31 +184,25 @@ def intersectionOverUnion(counts: Counts) -> float:
 
 
 @ofShare(
-    "TPR",
-    "Sensitivity (recall)",
+    "{short}",
+    "{name}",
     symmetric=False,
-    heading="Sensitivity",
-    hint="Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
-    formula=r"\mathrm{TPR} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FN}}",
-    alias="SNSVTY",
-)
-def sensitivity(counts: Counts) -> float:
-    """Share of the reference that the test covers, counted in voxels."""
-    return ratio(counts.truePositive, counts.reference, counts)
+    formula=r"\mathrm{{short}} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{{lacking}}}",
+    variants=(
+        {"short": "TPR", "name": "Sensitivity (recall)", "heading": "Sensitivity", "alias": "SNSVTY",
+         "whole": "reference", "lacking": "FN", "what": "Share of the reference that the test covers",
+         "hint": "Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too."},
+        {"short": "PPV", "name": "Precision (positive predictive value)", "heading": "Precision", "alias": "PRCISON",
+         "whole": "test", "lacking": "FP", "what": "Share of the test that lies in the reference",
+         "hint": "Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too."},
+    ),
+)  # fmt: skip
+def shareOf(counts: Counts, whole: str) -> float:
+    """{what}, counted in voxels.
 
-
-@ofShare(
-    "PPV",
-    "Precision (positive predictive value)",
-    symmetric=False,
-    heading="Precision",
-    hint="Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
-    formula=r"\mathrm{PPV} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP}}",
-    alias="PRCISON",
-)
-def precision(counts: Counts) -> float:
-    """Share of the test that lies in the reference, counted in voxels."""
-    return ratio(counts.truePositive, counts.test, counts)
+    whole: "reference" or "test".
+    """
+    return ratio(counts.truePositive, getattr(counts, whole), counts)
 
 
 @ofVolume(

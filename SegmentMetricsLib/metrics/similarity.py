@@ -245,7 +245,7 @@ def measure(
        the reference; Levels.scores() turns every distance into a score by weight(). A contour has the mean score of its
        points, and their mean distance is its meanBLD. averageDistance() measures both contours where they are.
     3. A slice has the median of its contours, and 0 if they cannot be paired. similarityIndex() takes the median over
-       the slices; pairedSimilarityIndex(), pairedDistance() and meanLocalDistance() take it over the paired ones.
+       the slices; pairedSimilarityIndex() and medianDistance() take it over the paired ones.
 
     inside: None for chains of boundary pixels, whose contours scoreAsPublished() scores. splits: whether to cut
     contours in two where this makes their numbers equal.
@@ -501,36 +501,31 @@ def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
 
 
 @ofDistance(
-    "PairedDistance",
-    "Paired average Hausdorff distance",
-    hint="Leaves out slices that only one of the two has: look at MSI, too.",
-    formula=r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
-    r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
-    steps=(*STEPS[:2], "metrics.similarity.averageDistance"),
-)
-def pairedDistance(sliceSimilarity: Similarity) -> float:
-    """Mean distance between a contour and its counterpart in the slice, over both directions; median of the paired
-    slices.
+    "{key}",
+    "",
+    variants=(
+        {"key": "PairedDistance", "title": "Paired average Hausdorff distance", "number": "distance",
+         "description": "Mean distance between a contour and its counterpart in the slice, over both directions; "
+         "median of the paired slices.",
+         "hint": "Leaves out slices that only one of the two has: look at MSI, too.",
+         "formula": r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
+         r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
+         "steps": (*STEPS[:2], "metrics.similarity.averageDistance")},
+        {"key": "MeanBLD", "title": "Mean bidirectional local distance", "number": "meanBLD",
+         "description": "Mean distance of the points that the Medical Similarity Index pairs; median of the paired "
+         "slices.",
+         "hint": "Sees what the nearest point hides, such as a spike; leaves out slices that only one of the two has.",
+         "formula": r"\mathrm{MeanBLD} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
+         r"\frac{1}{N_c} \sum_{t \in c} d_t",
+         "steps": tuple(step for step in STEPS if step not in WEIGHTS)},
+    ),
+)  # fmt: skip
+def medianDistance(sliceSimilarity: Similarity, number: str) -> float:
+    """A distance of the contours that are paired; median of the paired slices.
 
-    Infinite if there are none.
+    number: "distance" or "meanBLD". Infinite if there are none.
     """
-    return sliceSimilarity.medianOf("distance", math.inf)
-
-
-@ofDistance(
-    "MeanBLD",
-    "Mean bidirectional local distance",
-    hint="Sees what the nearest point hides, such as a spike; leaves out slices that only one of the two has.",
-    formula=r"\mathrm{MeanBLD} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
-    r"\frac{1}{N_c} \sum_{t \in c} d_t",
-    steps=tuple(step for step in STEPS if step not in WEIGHTS),
-)
-def meanLocalDistance(sliceSimilarity: Similarity) -> float:
-    """Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.
-
-    Infinite if there are none.
-    """
-    return sliceSimilarity.medianOf("meanBLD", math.inf)
+    return sliceSimilarity.medianOf(number, math.inf)
 
 
 class PairedElements(NamedTuple):
