@@ -223,28 +223,20 @@ def matchLesions(overlaps: Overlaps, threshold: float, isAtLeast: bool = False, 
 
     isAtLeast: whether an IoU that equals the threshold counts, too. isByDice: whether the total Dice is the largest.
     """
-    from scipy.optimize import linear_sum_assignment
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
     isLinked = overlaps.ious >= threshold if isAtLeast else overlaps.ious > threshold
     pairs, ious = overlaps.pairs[isLinked], overlaps.ious[isLinked]
     m, n = len(overlaps.reference), len(overlaps.test)
-    taken = [np.zeros(0, np.int64)]
-    # every group is assigned by itself: a table of all lesions would be large and nearly empty
-    groups = components(pairs[:, 0], pairs[:, 1] + m, m + n)[pairs[:, 0]] if len(pairs) else np.zeros(0, int)
-    order = np.argsort(groups, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
-        if len(rows) < 2:
-            taken.append(rows)
-            continue
-        place = tuple(np.unique(column, return_inverse=True)[1] for column in pairs[rows].T)
-        size = [ends.max() + 1 for ends in place]
-        gain, links = np.zeros(size), np.full(size, -1)
-        # of equal totals the one of most pairs, so that the order of the lesions does not decide
-        scores = 2 * ious[rows] / (1 + ious[rows]) if isByDice else ious[rows]
-        gain[place], links[place] = scores + ROUNDING, rows
-        chosen = links[linear_sum_assignment(gain, maximize=True)]
-        taken.append(chosen[chosen >= 0])
-    rows = np.sort(np.concatenate(taken))
+    scores = 2 * ious / (1 + ious) if isByDice else ious
+    # a lesion of the reference that has none of the test has a place of its own instead
+    alone = np.arange(m)
+    ends = np.concatenate([pairs[:, 0], alone]), np.concatenate([pairs[:, 1], n + alone])
+    # of equal totals the one of most pairs, so that the order of the lesions does not decide
+    gains = np.concatenate([1 + scores + ROUNDING, np.ones(m)])
+    _, partners = min_weight_full_bipartite_matching(coo_array((gains, ends), (m, n + m)), maximize=True)
+    rows = np.flatnonzero(partners[pairs[:, 0]] == pairs[:, 1])
     return Matches(pairs[rows], ious[rows], m - len(rows), n - len(rows))
 
 
