@@ -99,11 +99,6 @@ class Undefined(ValueError):
         self.reason = reason
 
 
-def causeOf(reason: str) -> Cause | None:
-    """Return the cause that a reason states, None if no other code depends on it."""
-    return reason.kind if isinstance(reason, Reason) else None
-
-
 def requireKind(given: object, kinds: type | tuple[type, ...], what: str, needed: str) -> None:
     """Raise InputError when an argument is of none of the kinds.
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..base.errors import Cause, Undefined, causeOf, requireKind
+from ..base.errors import Undefined, requireKind
 from ..base.plain import finite
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, shortest
 from ..distances.surfacedistances import SurfaceDistances
-from ..metrics.measurement import Measurement, formatNumber, measure, statusOf, withUnit
+from ..metrics.measurement import Measurement, Reading, measure, statusOf, withUnit
 from ..metrics.metric import Metric, quantity
 from ..metrics.pair import Pair
 from ..metrics.registry import metricOf
@@ -37,7 +37,7 @@ LIKE_INFINITY = 1e9
 
 
 @dataclass(frozen=True)
-class Reported:
+class Reported(Reading):
     """What a tool would have reported for one measurement.
 
     key, title: of the measurement. name: the tool's name for it. value, unit, status: as in Measurement; value may be
@@ -58,11 +58,6 @@ class Reported:
     isReproducible: bool = True
     lower: float | None = None
     upper: float | None = None
-
-    @property
-    def cause(self) -> Cause | None:
-        """The cause that the reason states, as in Measurement."""
-        return causeOf(self.reason)
 
     @property
     def difference(self) -> float:
@@ -107,15 +102,6 @@ class Reported:
     def isInVoxels(self) -> bool:
         """Whether the value is in voxels and the reference in mm, which the difference treats as equal."""
         return self.unit == "voxel"
-
-    def __str__(self) -> str:
-        return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-    def __format__(self, form: str) -> str:
-        return formatNumber(self, form)
 
     def text(self) -> str:
         """Return value and unit in readable form."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..base.errors import Cause, Reason, Undefined, causeOf
+from ..base.errors import Cause, Reason, Undefined
 from ..base.plain import toPlain
 from ..base.progress import checkpoint
 from ..base.texts import commaSeparated, didYouMean, kindNamed, nameOf
@@ -51,8 +51,34 @@ class Spread(NamedTuple):
     shifts: int
 
 
+class Reading:
+    """A number of a pair as text and in formats; text() is value and unit."""
+
+    key: str
+    value: float
+    reason: str
+
+    def text(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def cause(self) -> Cause | None:
+        """The cause that the reason states, None for most reasons."""
+        return self.reason.kind if isinstance(self.reason, Reason) else None
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __format__(self, form: str) -> str:
+        """Return the value in a format of numbers, such as ".2f"; "" and texts, such as ">40s", are for all of it."""
+        return format(str(self), form) if form == "" or form.endswith("s") else format(float(self), form)
+
+
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Reading):
     """One number of a comparison.
 
     Parameters
@@ -111,25 +137,11 @@ class Measurement:
     isCount: bool = False
     grid: Spread | None = None
 
-    @property
-    def cause(self) -> Cause | None:
-        """The cause that the reason states, None for most reasons."""
-        return causeOf(self.reason)
-
-    def __str__(self) -> str:
-        return f"{self.key}: {self.text()}{f' ({self.reason})' if self.reason else ''}"
-
     def __repr__(self) -> str:
         """Return the fields that tell something about this number; texts that all numbers of its kind share are not."""
         names = ("key", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
         told = ((name, getattr(self, name)) for name in names)
         return f"Measurement({', '.join(f'{name}={value!r}' for name, value in told if value not in (None, ''))})"
-
-    def __float__(self) -> float:
-        return float(self.value)
-
-    def __format__(self, form: str) -> str:
-        return formatNumber(self, form)
 
     def toDictionary(self) -> dict:
         """Return the measurement for JSON: null for values that are not finite, directed values where they exist.
@@ -183,14 +195,6 @@ class Measurement:
         if self.status == "undefined":
             return "undefined"
         return roundText(self.value, 0) if self.isCount else withUnit(self.value, self.unit)
-
-
-def formatNumber(number, form: str) -> str:
-    """Return the value of a Measurement or Reported in a format of floating-point numbers, such as ".2f".
-
-    An empty format, and one of texts, such as ">40s", is for the whole of it.
-    """
-    return format(str(number), form) if form == "" or form.endswith("s") else format(float(number), form)
 
 
 def measurementOf(key: str, measurements: Mapping[str, Measurement]) -> Measurement:
