@@ -72,7 +72,6 @@ class Coloring(NamedTuple):
 
     @property
     def legend(self) -> Legend:
-        """What the map shows."""
         return LEGENDS[self.kind if self.hasSides else WITHOUT_SIDES.get(self.kind, self.kind)]
 
     @property
@@ -96,7 +95,6 @@ class Coloring(NamedTuple):
 
     @property
     def title(self) -> str:
-        """The title of the legend, in short lines."""
         return self.legend.title.format(self.tolerance)
 
     def colors(self, values: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import shapes
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.show.report import slicepictures as slices
 from SegmentMetricsLib.show.report import sliceviews as views
-from SegmentMetricsLib.show.report.planecuts import Polyline
+from SegmentMetricsLib.show.report.sliceviews import Polyline
 
 FEW = Settings(families="boundary")
 AXES = {view.name: view for view in views.VIEWS}

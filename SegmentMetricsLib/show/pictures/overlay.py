@@ -263,7 +263,7 @@ class Canvas:
         down, head = round(DOWN * zoom), round(HEAD * scale)
         strip = np.tile(toBytes(BACKGROUND), (head + down + round(FOOT * scale), width, 1))
         gray = Gray(image)
-        low, high = PRESETS[0].range if image.isHounsfield else image.range()
+        low, high = PRESETS["soft tissue"] if image.isHounsfield else image.range()
         left = (width - len(found) * across - (len(found) - 1) * margin) // 2
         for number, (picture, window, sides) in enumerate(zip(found, windows, contoursOf(found, windows), strict=True)):
             start = left + number * (across + margin)

@@ -77,14 +77,6 @@ def plotlyScript() -> Markup:
     return Markup(get_plotlyjs())
 
 
-class Shown(NamedTuple):
-    """A column of the overview: its heading, its cells, and whether any has a value."""
-
-    head: str
-    cells: list[str]
-    hasValues: bool = True
-
-
 class Part(NamedTuple):
     """One pair of a report: its numbers, the sources of both structures, the contents of its section, and the dose.
 
@@ -310,23 +302,24 @@ def _overview(missing: Sequence[str], findings: Sequence[str], ranking: Ranking,
         return join((NOTHING if isFailed else Markup('<p class="notice">No structure is in both.</p>'), *notes))
     every = [column for definition in OVERVIEW for column in _columns(records, definition)]
     # those without any value, such as of the hazard without critical structures, have the least to say
-    shown = [column for column in every if column.hasValues or len(every) <= MOST_MEASUREMENTS][:MOST_MEASUREMENTS]
-    if more := [column.head for column in every if column not in shown]:
+    isRoomy = len(every) <= MOST_MEASUREMENTS
+    shown = [(head, cells) for head, cells, hasValues in every if hasValues or isRoomy][:MOST_MEASUREMENTS]
+    if more := [head for head, cells, _ in every if (head, cells) not in shown]:
         also = '<p class="soft">Also measured, in the sections below: $more</p>'
         notes.insert(0, fill(also, more=", ".join(more)))
     links = [linkTo(n, record.name) for n, record in enumerate(records)]
     columns: list[tuple[Column, Sequence[str]]] = [(Column("Structure", isText=True), links)]
     if ranking.judgment is not None:
         columns.append((Column("Verdict", isText=True), list(map(badge, ranking.verdicts))))
-    columns += [(Column(column.head), column.cells) for column in shown]
+    columns += [(Column(head), cells) for head, cells in shown]
     overview = table(Table.ofColumns([(column, [cells[n] for n in ranking.order]) for column, cells in columns]))
-    if any(column.head.startswith(("Volume", "Area")) for column in shown):
+    if any(head.startswith(("Volume", "Area")) for head, _ in shown):
         notes.insert(0, fill('<p class="soft">$note</p>', note=SURFACE_NOTE))
     return fill("<h2>Overview</h2>$overview$missing", overview=overview, missing=join(notes))
 
 
-def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
-    """Return the columns for the measurements of the definition with this key.
+def _columns(records: Sequence[Comparison], definition: str) -> list[tuple[str, list[str], bool]]:
+    """Return the columns for the measurements of the definition with this key: heading, cells, whether any has a value.
 
     Measurements whose tolerances not all structures share are merged into one column with the tolerance, in mm, in each
     cell. The unit of the numbers of a column is in its heading.
@@ -342,13 +335,13 @@ def _columns(records: Sequence[Comparison], definition: str) -> list[Shown]:
         values = [record.measurements.get(key) for record in records]
         head, texts = withCommonUnit(heading(key), values)
         hasValues = any(one is not None and one.status != "undefined" for one in values)
-        columns.append(Shown(head, list(map(_solid, texts)), hasValues))
+        columns.append((head, list(map(_solid, texts)), hasValues))
     if isOneColumn:
         cells = [
             "".join(_solid(f"{typeset(record.measurements[key].text())} ({heading(key).split(' ')[1]})") for key in own)
             for record, own in zip(records, special, strict=True)
         ]
-        columns.append(Shown(f"{definition.partition('_')[0]} (at mm)", cells))
+        columns.append((f"{definition.partition('_')[0]} (at mm)", cells, True))
     return columns
 
 

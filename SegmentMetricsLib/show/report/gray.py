@@ -21,26 +21,8 @@ from ...model.grayimages import GrayImage
 from ..rendering import imageOf
 from .blocks import NOTHING
 
-
-class Preset(NamedTuple):
-    """A usual window of a CT: its name, and its width and level in Hounsfield units."""
-
-    name: str
-    width: float
-    level: float
-
-    @property
-    def range(self) -> tuple[float, float]:
-        """The values that are black and white."""
-        return self.level - self.width / 2, self.level + self.width / 2
-
-
-PRESETS = (
-    Preset("soft tissue", 400, 40),
-    Preset("lung", 1500, -600),
-    Preset("bone", 2000, 400),
-    Preset("brain", 80, 40),
-)
+# Usual windows of a CT in Hounsfield units, from black to white; their widths are 400, 1500, 2000 and 80.
+PRESETS = {"soft tissue": (-160, 240), "lung": (-1350, 150), "bone": (-600, 1400), "brain": (0, 80)}
 AUTOMATIC = "automatic"
 # Lung is what lies between these values, in Hounsfield units: air around a patient is darker, and fat is brighter.
 LUNG = -950, -400
@@ -82,7 +64,7 @@ class Gray:
     @property
     def windows(self) -> list[str]:
         """The names of the windows to choose from."""
-        return [*(preset.name for preset in PRESETS if self.image.isHounsfield), AUTOMATIC]
+        return [*PRESETS, AUTOMATIC] if self.image.isHounsfield else [AUTOMATIC]
 
     def firstWindow(self, low: np.ndarray, high: np.ndarray) -> str:
         """Return the window in which what is in a box from low (3,) to high (3,), LPS mm, is first shown."""
@@ -123,7 +105,7 @@ class Gray:
 
         pictures: their codes, to get the filter of their automatic window instead. name: prefix of its ID.
         """
-        windows = {preset.name: preset.range for preset in PRESETS if self.image.isHounsfield}
+        windows: dict[str, tuple[float, float]] = {**PRESETS} if self.image.isHounsfield else {}
         if pictures:
             windows = {AUTOMATIC: self.window(pictures)}
         filters = []

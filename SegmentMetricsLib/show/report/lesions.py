@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,19 +23,11 @@ LEAST = 2.5
 MOST = 100
 
 
-class Look(NamedTuple):
-    """A look along an axis. across, down: the LPS axes of the picture; signs: the directions to the right, and down."""
-
-    name: str
-    across: int
-    down: int
-    signs: tuple[int, int]
-
-
+# Looks along an axis: the LPS axes of the picture, and the directions along them to the right, and down.
 LOOKS = (
-    Look("From the front", 0, 2, (1, -1)),
-    Look("From the left", 1, 2, (1, -1)),
-    Look("From below", 0, 1, (1, 1)),
+    ("From the front", (0, 2), (1, -1)),
+    ("From the left", (1, 2), (1, -1)),
+    ("From below", (0, 1), (1, 1)),
 )
 
 
@@ -51,7 +42,7 @@ def lesions(record: Comparison) -> Markup:
         "lesions",
         sentence=lesionsSentence(record.lesions),
         legend=join((fill(named, mark=_mark(event, 7, 7, 5), event=event) for event in events), " "),
-        views=join(_picture(record.lesions, view) for view in LOOKS[:: 1 if record.dimension == 3 else -1]),
+        views=join(_picture(record.lesions, *look) for look in LOOKS[:: 1 if record.dimension == 3 else -1]),
         lesions=table(found, most=MOST),
     )
 
@@ -72,9 +63,9 @@ def _mark(event: str, x: float, y: float, radius: float, title: str = "") -> Mar
     return Markup(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" {look}>{told}</circle>')
 
 
-def _picture(found: Sequence[Lesion], view: Look) -> Markup:
+def _picture(found: Sequence[Lesion], name: str, axes: tuple[int, int], signs: tuple[int, int]) -> Markup:
     everything = np.array([lesion.position for lesion in found])
-    places = everything[:, [view.across, view.down]] * view.signs
+    places = everything[:, list(axes)] * signs
     # of balls with the volumes of the lesions, mm
     volumes = np.array([max(lesion.volumeReference, lesion.volumeTest) for lesion in found])
     radii = (3 * volumes / (4 * math.pi)) ** (1 / 3)
@@ -94,9 +85,8 @@ def _picture(found: Sequence[Lesion], view: Look) -> Markup:
         )
         for lesion, (x, y), radius in reversed(list(zip(found, pixels.tolist(), radii.tolist(), strict=True)))
     ]
-    left, right = (LETTERS_OF_AXES[view.across][int(sign * view.signs[0] > 0)] for sign in (-1, 1))
-    top, bottom = (LETTERS_OF_AXES[view.down][int(sign * view.signs[1] > 0)] for sign in (-1, 1))
+    (left, right), (top, bottom) = (LETTERS_OF_AXES[axis][::sign] for axis, sign in zip(axes, signs))
     return fromFile(
-        "lesionview", size=SIZE, middle=SIZE / 2, end=SIZE - 10, low=SIZE - 8, name=view.name, marks=join(marks),
+        "lesionview", size=SIZE, middle=SIZE / 2, end=SIZE - 10, low=SIZE - 8, name=name, marks=join(marks),
         left=left, right=right, top=top, bottom=bottom,
     )  # fmt: skip

@@ -17,8 +17,21 @@ from ..charts import INSIDE, OUTSIDE
 from ..distributions import roundBelow
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
-from .planecuts import BESIDE, Polyline, cutBeside, joinSegments, thin, thinToFew
-from .sliceviews import VIEWS, Largest, Picture, SliceView, largestOf, picturesOf, viewAcross
+from .sliceviews import (
+    BESIDE,
+    VIEWS,
+    Largest,
+    Picture,
+    Polyline,
+    SliceView,
+    cutBeside,
+    joinSegments,
+    largestOf,
+    picturesOf,
+    thin,
+    thinToFew,
+    viewAcross,
+)
 
 # Position and size of the window of a picture in pixels; letters surround it, and the scale bar is below.
 LEFT, TOP, ACROSS, DOWN, BELOW = 18, 21, 264, 244, 27

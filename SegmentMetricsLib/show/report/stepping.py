@@ -12,9 +12,8 @@ from ...geometry.surfaces import Surface
 from ...metrics.measurement import roundText
 from .blocks import NOTHING, data, fromFile
 from .gray import Gray, jpeg
-from .planecuts import Cut, joinSegments, thinToFew
 from .slicepictures import LEFT, TOP, Window, captionOf, colors, legend, pathOf, underlay
-from .sliceviews import STRAIGHT, Largest, SliceView, largestOf, viewAcross
+from .sliceviews import STRAIGHT, Cut, Largest, SliceView, joinSegments, largestOf, thinToFew, viewAcross
 
 # Size of the window of a slice in pixels, and mm around the structure that it shows at least.
 ACROSS, DOWN, AROUND = 400, 360, 12.0
