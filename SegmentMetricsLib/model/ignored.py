@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 from ..base.errors import InputError
 from ..geometry.masks import Mask
@@ -68,21 +67,17 @@ def leaveOut(structures: Iterable[Structure], marks: Sequence[Structure], ignore
     for mark in marks:
         if mark.mask is None:
             raise InputError(f"{mark.name} is a surface, and only voxels can mark what nobody annotated.")
-        found = [_without(one, Ignored(mark.name, mark.mask)) for one in found]
+        found = [_without(one, Ignored(mark.name, mark.mask), mark.mask) for one in found]
     return found
 
 
-def _without(structure: Structure, ignored: Ignored) -> Structure:
-    marked = cast(Mask, ignored.mask)
-    cut = replace(structure, ignored=ignored)
-    if structure.mask is None:
-        return cut
-    left = structure.mask.without(marked)
-    size = structure.mask.size - left.size
+def _without(structure: Structure, ignored: Ignored, marked: Mask) -> Structure:
+    left = structure.mask and structure.mask.without(marked)
+    size = structure.mask.size - left.size if structure.mask and left else 0.0
     if not size and structure.memberships is None:
-        return cut
+        return replace(structure, ignored=ignored)
     return replace(
-        cut,
+        structure,
         ignored=ignored._replace(size=size),
         mask=left,
         memberships=structure.memberships and structure.memberships.without(marked),

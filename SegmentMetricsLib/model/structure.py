@@ -30,14 +30,7 @@ class Ignored(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Identity:
-    """What a structure is called and where it comes from, without its voxels or surface.
-
-    file: path of the file that it was read from. label: name of its label, such as Label 1, if it is called by its file
-    because that label has no name. number: of its label in the file, None without one. isUnlabeled: whether it stands
-    for an image without labels. isOfCase: whether its only name is that of a file which stands for a case.
-    terminology: as Slicer writes it. nodeID: of its segmentation node, "" if that was removed, None if it is of none.
-    segmentation: name of the node. segmentID: of the segment, in a node or a file.
-    """
+    """What a structure is called and where it comes from, without its voxels or surface: as in Structure."""
 
     name: str
     _: KW_ONLY
@@ -54,7 +47,7 @@ class Identity:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Structure(Identity):
-    """One contour of one observer, with its name and where it comes from, as in Identity.
+    """One contour of one observer, with its name and where it comes from.
 
     Parameters
     ----------

@@ -180,13 +180,12 @@ def asName(given: str | int) -> str:
         raise InputError(f"A structure is given by its name or the number of its label, not by {given!r}.") from None
 
 
-def labelNamed(name: str | int, structures: Iterable[Structure], labelNames: Mapping[Labels, str] | None = None) -> str:
+def labelNamed(name: str, structures: Sequence[Structure], labelNames: Mapping[Labels, str] | None) -> str:
     """Return the name of the structure with a label number, such as 5 or Label 5; other names are returned unchanged.
 
     labelNames: names of labels by number. A structure that is called so takes precedence, then the only one whose label
-    has that number in its file, whatever it is called. Raises InputError for anything but a name or a number.
+    has that number in its file, whatever it is called.
     """
-    name, structures = asName(name), list(structures)
     known = {structure.name for structure in structures}
     number = naming.labelNumber(name)
     if name in known or number is None:
@@ -203,27 +202,21 @@ def inAnySpelling(
 
     A label may also be given by its number, and a pattern stands for all structures that fit it. labelNames: names of
     labels by number. Structures that were left out of their file are matched only if no other has the name. Raises
-    InputError as labelNamed().
+    InputError as asName().
     """
     sides = [StructureSet.of(structures) for structures in sets]
     known = list(dict.fromkeys(s.name for structures in sides for s in structures))
     leftOut = list(dict.fromkeys(one.name for structures in sides for one in structures.leftOut))
-    # the labels of each side, as the structure of a label may be called differently on both
-    given = (labelNamed(name, own, labelNames) for name in names for own in _sidesOf(name, sides, labelNames))
+    given: list[str] = []
+    for name in map(asName, names):
+        # the structure of a label may be called differently on both sides
+        byLabel = [called for own in sides if (called := labelNamed(name, own, labelNames)) != name]
+        given += byLabel if byLabel and name not in known else [name]
     found = (
         [name] if name in leftOut else naming.findMeant(name, known) or naming.findMeant(name, leftOut) or [name]
         for name in dict.fromkeys(given)
     )
     return list(dict.fromkeys(name for each in found for name in each))
-
-
-def _sidesOf(
-    name: str | int, sets: Sequence[Sequence[Structure]], labelNames: Mapping[Labels, str] | None
-) -> Sequence[Sequence[Structure]]:
-    """Return the sets in which to look for a name: those that have it as it is or as a label, else all as one."""
-    everything = [s for structures in sets for s in structures]
-    having = [own for own in sets if labelNamed(name, own, labelNames) != asName(name)]
-    return having if having and asName(name) not in {s.name for s in everything} else [everything]
 
 
 def nameMeant(name: str | int, structures: Iterable[Structure], labelNames: Mapping[Labels, str] | None = None) -> str:
