@@ -202,33 +202,11 @@ def testAnObjTetrahedron(tmp_path, text):
     assert len(structure.surface.points) == 4 and len(structure.surface.cells) == 4
 
 
-def testObjPolygons(tmp_path):
-    corners = [(x, y, z) for z in (0, 2) for y in (0, 3) for x in (0, 5)]
-    sides = [(1, 3, 4, 2), (5, 6, 8, 7), (1, 2, 6, 5), (3, 7, 8, 4), (1, 5, 7, 3), (2, 4, 8, 6)]
-    path = tmp_path / "box.obj"
-    path.write_text(
-        "".join("v {} {} {}\n".format(*c) for c in corners) + "".join("f {} {} {} {}\n".format(*s) for s in sides)
-    )
-    (structure,) = readStructures(path)
-    assert structure.surface.volume == pytest.approx(30)
-
-
 def testObjLinesAreContours(tmp_path):
     path = tmp_path / "contour.obj"
     path.write_text("v 0 0 5\nv 4 0 5\nv 4 3 5\nv 0 3 5\nl 1 2 3 -1 1\n")
     (structure,) = readStructures(path)
     assert structure.dimension == 2 and structure.surface.volume == pytest.approx(12)
-
-
-def testTheObjSpaceOfSlicer(tmp_path):
-    found = []
-    for space in ("LPS", "RAS"):
-        (structure,) = readStructures(
-            shapes.writeMesh(shapes.boxMesh((1, 2, 3), (4, 6, 8)), tmp_path / f"{space}.obj", space)
-        )
-        found.append(structure.box)
-    np.testing.assert_allclose(found[0], [(1, 2, 3), (4, 6, 8)])
-    np.testing.assert_allclose(found[1], [(-4, -6, 3), (-1, -2, 8)])
 
 
 @pytest.mark.parametrize(

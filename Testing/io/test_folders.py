@@ -200,16 +200,13 @@ def testComparingFoldersWithImages(run, tmp_path):
     folder("ref", CT=CT, Heart=BOX, Liver=BOX)
     folder("test", CT=CT, Heart=SHIFTED, Liver=BOX)
     Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.1\n")
-    for more in ((), ("--structure", "Heart")):
-        status, out, err = run("compare", "ref", "test", "-o", "out", "--protocol", "limits.csv", *more)
-        assert (status, err) == (0, "") and out.count(TOLD) == 1
-        document = metrics("out")
-        assert "failures" not in document and document["protocol"]["verdict"] == "pass"
-        assert all(any(f["text"].startswith(TOLD) for f in pair["findings"]) for pair in document["pairs"])
+    status, out, err = run("compare", "ref", "test", "-o", "out", "--protocol", "limits.csv")
+    assert (status, err) == (0, "") and out.count(TOLD) == 1
+    document = metrics("out")
+    assert "failures" not in document and document["protocol"]["verdict"] == "pass"
+    assert all(any(f["text"].startswith(TOLD) for f in pair["findings"]) for pair in document["pairs"])
     status, _, err = run("compare", "ref", "test", "-o", "other", "--structure", "CT")
     assert status == 2 and err.startswith(f"segment-metrics: {TOLD}") and not Path("other").exists()
-    status, _, err = run("compare", "ref/CT.nrrd", "test", "-o", "other")
-    assert status == 2 and err.startswith(f"segment-metrics: ref/CT.nrrd: {WHY}")
 
 
 def testTheOnlyOnesAreAPair(run, tmp_path):
@@ -223,8 +220,13 @@ def testTheOnlyOnesAreAPair(run, tmp_path):
     assert status == 2 and "No structure has the same name" in err and "Heart.nrrd was left out: " in err
 
 
-@pytest.mark.parametrize("command", [("compare",), ("conventions", "--tool", "MedPy")], ids=lambda one: one[0])
-@pytest.mark.parametrize("unread", ["HEART.mgz", "damaged", "a CT"])
+@pytest.mark.parametrize(
+    ("command", "unread"),
+    [
+        *((("compare",), how) for how in ("HEART.mgz", "damaged", "a CT")),
+        (("conventions", "--tool", "MedPy"), "damaged"),
+    ],
+)
 def testSomeStructuresCannotBeRead(run, tmp_path, command, unread):
     """The others are compared all the same, and the status says that one was not; it is not said to be missing."""
     name, *options = command
@@ -284,14 +286,14 @@ def structureSet(path: Path, *names: str) -> None:
     dicomfiles.writeStructureSet(path, dict.fromkeys(names, loops), slices)
 
 
-@pytest.mark.parametrize("how", ["cut off early", "cut off late", "empty"])
+@pytest.mark.parametrize("how", ["cut off late", "empty"])
 def testADamagedStructureSetMayHoldAnything(run, tmp_path, how):
     """Nobody knows which structures it has, so no structure of the other side counts as missed."""
     folder("ref", Tumor=BOX)
     folder("test", Tumor=BOX)
     structureSet(Path("ref/set.dcm"), "Heart", "Liver")
     data = Path("ref/set.dcm").read_bytes()
-    Path("test/plan.dcm").write_bytes({"cut off early": data[:100], "cut off late": data[:-200], "empty": b""}[how])
+    Path("test/plan.dcm").write_bytes(b"" if how == "empty" else data[:-200])
     Path("cases.csv").write_text("case,reference,test\n1,ref,test\n")
     assert run("batch", "cases.csv", "-o", "out", "--metrics", "overlap", "--workers", "1")[0] == 1
     found = rows()

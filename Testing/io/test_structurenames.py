@@ -156,7 +156,6 @@ def testAListOfCases(files):
         ("1 LIDC-0001 LIDC-0001_pred; 2 LIDC-0002 LIDC-0002_pred", "- -"),
         ("1 A_001 A_001; 2 B_002 B_002", "- -"),
         ("1 ref test; 2 ref test", "- -"),
-        ("1 seg seg; 2 seg seg", "- -"),
         ("1 Liver prediction; 2 Liver prediction", "- -"),
         ("1 p1_Liver p1_Liver_ai; 2 p1_Lung p1_Lung_ai", "Liver Lung"),
         ("1 p1_Liver p1_Liver; 2 p2_Liver p2_Liver", "- -"),

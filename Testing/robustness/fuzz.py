@@ -11,6 +11,7 @@ of problems, at most 100.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import re
@@ -67,141 +68,113 @@ def _labels():
     return shapes.imageOf(array, (1, 1.5, 2), (10, -20, 30))
 
 
-def _images(folder: Path, suffix: str, withFloats: bool = True) -> list[Path]:
+def _images(folder: Path, *suffixes: str) -> list[Path]:
     import SimpleITK
 
     image, paths = _labels(), []
-    types = {"labels": SimpleITK.sitkUInt8, "wide": SimpleITK.sitkInt16}
-    if withFloats:
-        types["memberships"] = SimpleITK.sitkFloat32
-    for name, kind in types.items():
-        given = SimpleITK.Cast(image, kind)
-        if name == "memberships":
-            given = SimpleITK.Cast(image > 0, kind) * 0.75
-        for isCompressed in (False, True):
-            paths.append(folder / f"{name}{isCompressed:d}{suffix}")
-            SimpleITK.WriteImage(given, str(paths[-1]), isCompressed)
+    whole = {"labels": image, "wide": SimpleITK.Cast(image, SimpleITK.sitkInt16)}
+    whole["memberships"] = SimpleITK.Cast(image > 0, SimpleITK.sitkFloat32) * 0.75
+    for suffix, name, isCompressed in itertools.product(suffixes, whole, (False, True)):
+        paths.append(folder / f"{name}{isCompressed:d}{suffix}")
+        SimpleITK.WriteImage(whole[name], str(paths[-1]), isCompressed)
     return paths
+
+
+def _asText(path: Path, header: str) -> Path:
+    """Write the labels behind a header, as words."""
+    import SimpleITK
+
+    path.write_text(header + " ".join(map(str, SimpleITK.GetArrayFromImage(_labels()).ravel())) + "\n")
+    return path
 
 
 def _nrrd(folder: Path) -> list[Path]:
     import shapes
     import SimpleITK
 
-    paths = _images(folder, ".nrrd")
+    header = "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 11 10 9\nspacings: 1 1.5 2\nencoding: ascii\n\n"
+    paths = [*_images(folder, ".nrrd"), _asText(folder / "text.nrrd", header), folder / "layers.seg.nrrd"]
     array = SimpleITK.GetArrayFromImage(_labels())
-    text = "NRRD0004\ntype: uint8\ndimension: 3\nsizes: 11 10 9\nspacings: 1 1.5 2\nencoding: ascii\n\n"
-    paths.append(folder / "text.nrrd")
-    paths[-1].write_text(text + "\n".join(" ".join(map(str, row)) for row in array.reshape(-1, 11)) + "\n")
-    paths.append(folder / "layers.seg.nrrd")
-    segments = [
-        {"ID": "a", "Name": "Heart", "LabelValue": "1", "Layer": "0", "Color": "1 0 0", "Extent": "0 10 0 9 0 8"},
-        {"ID": "b", "Name": "Liver", "LabelValue": "1", "Layer": "1", "Color": "0 1 0", "Extent": "0 10 0 9 0 8"},
-    ]
-    SimpleITK.WriteImage(
-        shapes.segmentation([(array == n).astype("uint8") for n in (1, 3)], segments), str(paths[-1]), True
-    )
+    fields = {"LabelValue": "1", "Color": "1 0 0", "Extent": "0 10 0 9 0 8"}
+    segments = [{"ID": name, "Name": name, "Layer": layer, **fields} for layer, name in enumerate(("Heart", "Liver"))]
+    layers = [(array == label).astype("uint8") for label in (1, 3)]
+    SimpleITK.WriteImage(shapes.segmentation(layers, segments), str(paths[-1]), True)
     return paths
 
 
 def _nhdr(folder: Path) -> list[Path]:
     import SimpleITK
 
-    for suffix in (".nhdr", ".mhd"):
-        SimpleITK.WriteImage(_labels(), str(folder / f"apart{suffix}"), suffix == ".nhdr")
-    return [folder / "apart.nhdr", folder / "apart.mhd"]
+    paths = [folder / "apart.nhdr", folder / "apart.mhd"]
+    for path in paths:
+        SimpleITK.WriteImage(_labels(), str(path), path.suffix == ".nhdr")
+    return paths
 
 
 def _mha(folder: Path) -> list[Path]:
-    import SimpleITK
-
-    paths = _images(folder, ".mha")
-    array = SimpleITK.GetArrayFromImage(_labels())
     head = "ObjectType = Image\nNDims = 3\nBinaryData = False\nElementSpacing = 1 1.5 2\nDimSize = 11 10 9\n"
-    paths.append(folder / "text.mha")
-    paths[-1].write_text(
-        f"{head}ElementType = MET_UCHAR\nElementDataFile = LOCAL\n{' '.join(map(str, array.ravel()))}\n"
-    )
-    return paths
+    text = _asText(folder / "text.mha", f"{head}ElementType = MET_UCHAR\nElementDataFile = LOCAL\n")
+    return [*_images(folder, ".mha"), text]
 
 
-def _nifti(folder: Path) -> list[Path]:
-    return [*_images(folder, ".nii"), *_images(folder, ".nii.gz")]
-
-
-def _mesh():
+def _meshes(folder: Path, suffix: str) -> list[Path]:
     import shapes
 
-    return shapes.ballMesh(9, (3, 4, 5), 8)
-
-
-def _stl(folder: Path) -> list[Path]:
-    import shapes
-
-    return [shapes.writeMesh(_mesh(), folder / f"{ascii:d}.stl", ascii=ascii) for ascii in (False, True)]
+    mesh = shapes.ballMesh(9, (3, 4, 5), 8)
+    return [shapes.writeMesh(mesh, folder / f"{ascii:d}{suffix}", ascii=ascii) for ascii in (False, True)]
 
 
 def _obj(folder: Path) -> list[Path]:
-    import shapes
-
-    path = shapes.writeMesh(_mesh(), folder / "plain.obj")
+    path, _ = _meshes(folder, ".obj")
     lines = path.read_text().splitlines()
     points = [line for line in lines if line.startswith("v ")]
-    faces = [line.split()[1:] for line in lines if line.startswith("f ")]
-    number = [[int(word.split("/")[0]) for word in face] for face in faces]
-    forms = {"texture": "{0}/{0}", "both": "{0}/{0}/{0}", "normals": "{0}//{0}", "bare": "{0}//"}
+    faces = [[int(word.split("/")[0]) for word in line.split()[1:]] for line in lines if line.startswith("f ")]
+    forms = {"texture": "{0}/{0}", "both": "{0}/{0}/{0}", "normals": "{0}//{0}", "bare": "{0}//", "negative": "{1}"}
     paths = [path]
     for name, form in forms.items():
-        text = "\n".join([*points, *("f " + " ".join(map(form.format, face)) for face in number)])
+        cells = ("f " + " ".join(form.format(n, n - len(points) - 1) for n in face) for face in faces)
         paths.append(folder / f"{name}.obj")
-        paths[-1].write_text(f"# {name}\nmtllib none.mtl\no one\n{text}\n")
-    paths.append(folder / "negative.obj")
-    back = ("f " + " ".join(str(n - len(points) - 1) for n in face) for face in number)
-    paths[-1].write_text("\n".join([*points, "g \\", "all", "usemtl x", "s off", *back]))
+        head = [f"# {name}", "mtllib none.mtl", "o one", *points, "g \\", "all", "usemtl x", "s off"]
+        paths[-1].write_text("\n".join([*head, *cells]))
     return paths
-
-
-def _ply(folder: Path) -> list[Path]:
-    import shapes
-
-    return [shapes.writeMesh(_mesh(), folder / f"{ascii:d}.ply", ascii=ascii) for ascii in (False, True)]
 
 
 def _vtp(folder: Path) -> list[Path]:
+    import shapes
     from vtkmodules.vtkIOXML import vtkXMLPolyDataWriter
 
     paths = []
-    for mode in ("Ascii", "Binary", "Appended"):
-        for isCompressed in (False, True):
-            writer = vtkXMLPolyDataWriter()
-            paths.append(folder / f"{mode}{isCompressed:d}.vtp")
-            writer.SetFileName(str(paths[-1]))
-            writer.SetInputData(_mesh())
-            getattr(writer, f"SetDataModeTo{mode}")()
-            if not isCompressed:
-                writer.SetCompressorTypeToNone()
-            writer.SetEncodeAppendedData(isCompressed)
-            writer.Write()
+    for mode, isCompressed in itertools.product(("Ascii", "Binary", "Appended"), (False, True)):
+        writer = vtkXMLPolyDataWriter()
+        paths.append(folder / f"{mode}{isCompressed:d}.vtp")
+        writer.SetFileName(str(paths[-1]))
+        writer.SetInputData(shapes.ballMesh(9, (3, 4, 5), 8))
+        getattr(writer, f"SetDataModeTo{mode}")()
+        if not isCompressed:
+            writer.SetCompressorTypeToNone()
+        writer.SetEncodeAppendedData(isCompressed)
+        writer.Write()
     return paths
 
 
-def _grid():
+def _slices(folder: Path) -> list:
+    import dicomfiles
     import numpy as np
 
     from SegmentMetricsLib.geometry.grids import Grid
 
-    return Grid((16, 14, 8), np.diag([1.0, 1.5, 2.5, 1.0]))
+    slices = dicomfiles.writeSeries(folder / "series", Grid((16, 14, 8), np.diag([1.0, 1.5, 2.5, 1.0])))
+    return sorted(slices, key=lambda image: image.InstanceNumber)
 
 
 def _structureSet(folder: Path) -> list[Path]:
     import dicomfiles
     import numpy as np
 
-    slices = dicomfiles.writeSeries(folder / "series", _grid())
     corners = np.array([(3, 3), (11, 3), (11, 10), (3, 10)], float)
     loops = [np.column_stack([corners * (1, 1.5), np.full(4, 2.5 * k)]) for k in range(2, 6)]
     path = folder / "set" / "set.dcm"
-    dicomfiles.writeStructureSet(path, {"Heart": loops, "Liver": loops[1:]}, slices)
+    dicomfiles.writeStructureSet(path, {"Heart": loops, "Liver": loops[1:]}, _slices(folder))
     return [path]
 
 
@@ -209,9 +182,7 @@ def _segmentation(folder: Path) -> list[Path]:
     import dicomfiles
     import numpy as np
 
-    slices = dicomfiles.writeSeries(folder / "series", _grid())
-    slices.sort(key=lambda image: image.InstanceNumber)
-    array = np.zeros((8, 14, 16), np.uint8)
+    slices, array = _slices(folder), np.zeros((8, 14, 16), np.uint8)
     array[2:6, 3:10, 3:11] = 1
     (folder / "seg").mkdir(exist_ok=True)
     paths = [folder / "seg" / f"{name}.dcm" for name in ("binary", "fractional", "labels")]
@@ -225,10 +196,10 @@ KINDS: dict[str, Callable[[Path], list[Path]]] = {
     "nrrd": _nrrd,
     "detached": _nhdr,
     "mha": _mha,
-    "nifti": _nifti,
-    "stl": _stl,
+    "nifti": lambda folder: _images(folder, ".nii", ".nii.gz"),
+    "stl": lambda folder: _meshes(folder, ".stl"),
     "obj": _obj,
-    "ply": _ply,
+    "ply": lambda folder: _meshes(folder, ".ply"),
     "vtp": _vtp,
     "structureset": _structureSet,
     "segmentation": _segmentation,

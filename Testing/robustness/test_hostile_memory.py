@@ -50,39 +50,15 @@ OBJECTS = {
     "nothing": (lambda: None, "a vtkPolyData, a Structure or the path of a file, not NoneType."),
     "a path": (lambda: "liver.nrrd", "liver.nrrd: there is no such file."),
     "a list": (lambda: ["liver.nii.gz"], "a Structure or the path of a file, not list."),
-    "structures": (
-        lambda: [inputs.structureFromImage(SHIFTED, "A", None, None)],
-        "choose one of them, as in structures[0].",
-    ),
-    "negative values": (lambda: shapes.imageOf(np.full((3, 3, 3), -1000, np.int16)), "negative"),
-    "a CT": (
-        lambda: shapes.imageOf(np.arange(27000, dtype=np.uint16).reshape(30, 30, 30)),
-        "change from voxel to voxel",
-    ),
-    "fractions above 1": (
-        lambda: shapes.imageOf(np.linspace(0, 300, 27).reshape(3, 3, 3)),
-        "neither a label map nor a map of memberships",
-    ),
-    "NaN values": (lambda: shapes.imageOf(np.full((3, 3, 3), nan)), "not numbers"),
+    "structures": (lambda: [inputs.structureFromImage(SHIFTED, "A", None, None)], "one of them, as in structures[0]."),
     "an image without voxels": (SimpleITK.Image, "The image has no voxels"),
-    "an image of colors": (lambda: SimpleITK.Image([4] * 3, SimpleITK.sitkVectorUInt8, 3), "several values"),
-    "an image of complex numbers": (
-        lambda: SimpleITK.Image([4] * 3, SimpleITK.sitkComplexFloat32),
-        "The image has complex values; a segmentation has labels.",
-    ),
-    "an image in time": (lambda: SimpleITK.JoinSeries([SHIFTED] * 2), "Images of 2 or 3 dimensions"),
     "NaN spacing": (lambda: moved(spacing=(nan, 1, 1)), NO_NUMBERS),
     "infinite spacing": (lambda: moved(spacing=(inf, 1, 1)), NO_NUMBERS),
-    "spacing of 1e30 mm": (lambda: moved(spacing=(1e30,) * 3), UNSCALED),
-    "spacing of 1e-30 mm": (lambda: moved(spacing=(1e-30,) * 3), UNSCALED),
     "voxels a million times as thick": (lambda: moved(spacing=(1, 1, 1e6)), UNREACHABLE),
     "voxels a millionth as thick": (lambda: moved(spacing=(1, 1, 1e-6)), UNREACHABLE),
     "NaN origin": (lambda: moved(origin=(nan, 0, 0)), NO_NUMBERS),
     "an origin at 1e300 mm": (lambda: moved(origin=(1e300, 0, 0)), UNSCALED),
     "a mesh without points": (vtkPolyData, Measured({"HD": "infinite", "DSC": 0}, "the test is empty")),
-    "a mesh with a NaN point": (lambda: shapes.meshOf([*CORNERS, (nan, 0, 0)], [(0, 1, 3)]), NO_COORDINATE),
-    "a mesh with a point at 1e30 mm": (lambda: shapes.meshOf([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)]), UNSCALED),
-    "a mesh with a point that is not there": (lambda: shapes.meshOf(CORNERS, [(0, 1, 3)]), NO_POINT),
     "a mesh without area": (lambda: shapes.meshOf(CORNERS, [(0, 1, 1)]), "compared. The surface has no triangle with"),
     "a line there and back": (lambda: shapes.loops([(0, 0), (1, 0), (2, 0)]), "straight line"),
     "an open line": (lambda: shapes.meshOf(CORNERS, [], [(0, 1, 2)]), "compared. The contour lines are not closed."),
@@ -193,10 +169,7 @@ NODES = {
     ),
     "a transform that is no number": (lambda scene: transformed(scene, {(0, 3): nan}), NO_NUMBERS),
     "a transform to infinity": (lambda scene: transformed(scene, {(0, 3): inf}), NO_NUMBERS),
-    "a transform that enlarges 1e30 times": (
-        lambda scene: transformed(scene, {(n, n): 1e30 for n in range(3)}),
-        UNSCALED,
-    ),
+    "a transform that enlarges": (lambda scene: transformed(scene, {(n, n): 1e30 for n in range(3)}), UNSCALED),
 }
 
 

@@ -71,12 +71,6 @@ def solid(folder: Path) -> Path:
     return path
 
 
-def half(path: Path) -> Path:
-    data = path.read_bytes()
-    path.write_bytes(data[: len(data) // 2])
-    return path
-
-
 def ply(header: str, body: str = ""):
     """Return what writes a PLY file with three points, or what the header says instead."""
     return written("odd.ply", f"ply\nformat ascii 1.0\n{header}end_header\n{body}")
@@ -87,7 +81,7 @@ LIST = "property list uchar int vertex_indices\n"
 TRIANGLE = f"element vertex 3\n{XYZ}element face 1\n{LIST}"
 THREE = "0 0 0\n1 0 0\n0 1 0\n"
 TETRAHEDRON = "v 0 0 0\nv 9 0 0\nv 0 9 0\nv 0 0 9\n"
-LAUGHS = "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
+LAUGHS = '<!ENTITY a "ha">' + "".join(f'<!ENTITY {chr(98 + n)} "{f"&{chr(97 + n)};" * 10}">' for n in range(9))
 
 NOISE = np.random.default_rng(1).bytes(3000)
 DISTANCES = ("--metrics", "boundary,overlap")
@@ -101,11 +95,7 @@ POINTS = [
     Row("smaller than any voxel", mesh(1e-30 * CORNERS, CELLS), Measured({"DSC": 0}, "The test encloses no voxel")),
     Row("points that are not there", mesh(CORNERS, [*CELLS, (0, 1, FAR)]), NO_POINT),
     Row("points before the first", mesh(CORNERS, [*CELLS, (0, 1, -1)]), NO_POINT),
-    Row(
-        "duplicate points",
-        mesh(CORNERS[CELLS].reshape(-1, 3), np.arange(3 * len(CELLS)).reshape(-1, 3)),
-        Measured(MOVED),
-    ),
+    Row("duplicate points", mesh(CORNERS[CELLS].reshape(-1, 3), np.arange(CELLS.size).reshape(-1, 3)), Measured(MOVED)),
     Row("points only", written("odd.obj", "v 1 2 3\nv 2 3 4\nv 3 4 5\n"), "the mesh has no cells"),
 ]
 
@@ -125,11 +115,6 @@ TRIANGLES = [
     Row(
         "self-intersecting: two boxes in each other",
         boxes(((2, 0, 0), (10, 10, 10)), ((6, 1, 1), (12, 9, 9))),
-        Measured({"DSC": "undefined", "VolumeTest": "undefined"}, "has parts that cut through each other"),
-    ),
-    Row(
-        "self-intersecting, sides in one plane",
-        boxes(((2, 0, 0), (10, 10, 10)), ((6, 0, 0), (12, 10, 10))),
         Measured({"DSC": "undefined", "VolumeTest": "undefined"}, "has parts that cut through each other"),
     ),
     Row("stored twice", mesh(CORNERS, [*CELLS, *CELLS]), Measured(MOVED, "12 triangles that repeat another were left")),
@@ -159,7 +144,6 @@ FILES = [
     Row("STL of text", written("odd.stl", "hello, this is a letter"), NO_MESH),
     Row("STL of words", written("odd.stl", "solid x\nfacet normal 0 0 0\nouter loop\nvertex a b c\n"), NO_MESH),
     Row("STL of zeros", written("odd.stl", bytes(1000)), NO_MESH),
-    Row("STL without its end", lambda folder: half(shapes.writeMesh(BOX, folder / "odd.stl")), NO_MESH),
     Row("binary STL that begins as text does", solid, Measured(MOVED)),
     Row("OBJ, a number of a million digits", written("odd.obj", f"{TETRAHEDRON}f {'1' * 10**6} 2 3\n"), NO_MESH),
     Row(
@@ -170,33 +154,18 @@ FILES = [
     Row("OBJ of text", written("odd.obj", "hello, this is a letter"), NO_MESH),
     Row("STL of noise", written("odd.stl", NOISE), NO_MESH),
     Row("STL of nothing", written("odd.stl", "solid x\nendsolid x\n"), "the mesh has no cells"),
-    Row("PLY of noise", written("odd.ply", NOISE), DAMAGED),
     Row("PLY of points only", ply(f"element vertex 3\n{XYZ}", THREE), "the mesh has no cells"),
     Row("VTP of noise", written("odd.vtp", NOISE), NO_MESH),
     Row("VTP of 10^7 points", changed(".vtp", (b'NumberOfPoints="24"', b'NumberOfPoints="9999999"')), NO_MESH),
     Row("VTP of -5 points", changed(".vtp", (b'NumberOfPoints="24"', b'NumberOfPoints="-5"')), NO_MESH),
     Row("VTP of 10^7 triangles", changed(".vtp", (b'NumberOfPolys="12"', b'NumberOfPolys="9999999"')), NO_MESH),
     Row("VTP of 101 coordinates", changed(".vtp", (b'Components="3"', b'Components="101"')), NO_MESH),
-    Row(
-        "VTP of another kind",
-        changed(".vtp", (b'type="PolyData"', b'type="ImageData"')),
-        "something other than a surface.",
-    ),
-    Row(
-        "VTP that names a file",
-        changed(".vtp", (b"<VTKFile", b'<!DOCTYPE x SYSTEM "file:///etc/passwd"><VTKFile')),
-        NO_MESH,
-    ),
-    Row(
-        "VTP that unfolds without end",
-        written("odd.vtp", f'<!DOCTYPE x [<!ENTITY a "ha">{LAUGHS}]><VTKFile>&j;</VTKFile>'),
-        NO_MESH,
-    ),
+    Row("VTP of another kind", changed(".vtp", (b'"PolyData"', b'"ImageData"')), "something other than a surface."),
+    Row("VTP that names a file", changed(".vtp", (b"<VTKFile", b'<!DOCTYPE x SYSTEM "/etc/passwd"><VTKFile')), NO_MESH),
+    Row("VTP that unfolds without end", written("odd.vtp", f"<!DOCTYPE x [{LAUGHS}]><VTKFile>&j;</VTKFile>"), NO_MESH),
     Row("VTP 100,000 levels deep", written("odd.vtp", '<VTKFile type="PolyData">' + "<a>" * 100_000), NO_MESH),
     Row("PLY of -1 triangles", ply(TRIANGLE.replace("face 1", "face -1"), THREE), "no cells"),
     Row("PLY, a list of 10^15 points", ply(TRIANGLE, f"{THREE}1e15 0 1 2\n"), DAMAGED),
-    Row("PLY, point number 1e300", ply(TRIANGLE, f"{THREE}3 0 1 1e300\n"), DAMAGED),
-    Row("PLY without a header's end", written("odd.ply", f"ply\nformat ascii 1.0\n{TRIANGLE}"), DAMAGED),
     Row("PLY, a million rows of nothing", ply(f"element nothing 1000000\n{TRIANGLE}", f"{THREE}3 0 1 2\n"), DAMAGED),
 ]
 

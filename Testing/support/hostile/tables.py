@@ -16,15 +16,10 @@ SETTINGS = {
     "no text": (bytes(range(256)), NO_SETTINGS),
     "nothing": ("", NO_SETTINGS),
     "something else": ('{"a": 1}', NO_SETTINGS),
-    "a list": ("[1]", NO_SETTINGS),
     "100,000 lists in each other": ("[" * 100_000, NO_SETTINGS),
     "a number of 5000 digits": ('{"settings": {"tolerances": [1%s]}}' % ("0" * 5000), NO_SETTINGS),
     "a setting that there is not": ('{"settings": {"__class__": "os.system"}}', NO_SETTINGS),
     "the name of a module": ('{"settings": {"convention": "__import__"}}', "There is no convention '__import__'"),
-    "a number of 400 digits": (
-        '{"settings": {"tolerances": [1%s]}}' % ("0" * 400),
-        "tolerance must be a finite number",
-    ),
     "NaN": ('{"settings": {"tolerances": [NaN]}}', "The tolerance must be a finite number, not nan."),
     "true for a number": ('{"settings": {"tolerances": true}}', "The tolerance must be a number, not True."),
     "10,000 tolerances": (
