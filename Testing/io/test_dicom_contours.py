@@ -252,6 +252,7 @@ def testASingleSliceOfTheImage(tmp_path):
         (rod,) = readStructures(tmp_path / f"{name}.dcm")
         assert rod.mask.size == pytest.approx(np.pi * 100 * len(heights) * distance, rel=0.02)
         assert rod.notes[0].startswith("Only one slice of the image") and len(rod.notes) == 1
+        assert rod.mask.grid.size[2] >= len(heights)  # the grid of one slice is not the place of the structure
         assert f"{distance} mm apart" in rod.notes[0]
 
 
