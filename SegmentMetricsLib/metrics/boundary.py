@@ -16,8 +16,8 @@ from ..distances.surfacedistances import SurfaceDistances, withTies
 from ..geometry import voxelization
 from ..geometry.masks import Mask
 from ..model.structures import REFERENCE_AND_TEST
+from .bands import Bands
 from .bands.methods import bands
-from .bands.sizes import Bands
 from .metric import CHENG, NIKOLOV, REVOLUTIONS, Empty, Family, Value, metric, quantity
 from .pair import MANY_ELEMENTS, Pair
 
@@ -155,7 +155,7 @@ def boundaryBands(pair: Pair, tolerance: float) -> Bands:
     hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
     formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau \rvert}, \quad "
     r"X_\tau = \lbrace x \in X : d(x, \partial X) < \tau \rbrace",
-    steps=("metrics.bands.sizes.Bands.overlap", "metrics.bands.methods.bands"),
+    steps=("metrics.bands.methods.bands",),
 )
 def boundaryIntersectionOverUnion(boundaryBands: Bands) -> float:
     """Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them."""

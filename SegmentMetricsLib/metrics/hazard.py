@@ -140,28 +140,20 @@ def hazardAround(
         ])  # fmt: skip
         low = np.maximum(low, np.floor(places.min(axis=0)).astype(int) - steps)
         high = np.minimum(high, np.ceil(places.max(axis=0)).astype(int) + steps)
-        criticals = [(_near(critical, low - steps, high + steps), weight) for critical, weight in criticals]
-        criticals = [(critical, weight) for critical, weight in criticals if not critical.isEmpty]
-    if (low > high).any() or not criticals:
+    if (low > high).any():
         return HazardField(np.zeros((0, 0, 0)), low, grid, box)
     values = np.zeros((high - low + 1)[::-1])
     for critical, weight in criticals:
         checkpoint()
+        if kernel.kind == "polynomial" and isinstance(critical, Mask):
+            critical = Mask.fromArray(critical.block(low - steps, high + steps), grid, low - steps)
+            if critical.isEmpty:
+                continue
         squared = _squaredDistances(critical, grid, low, high)
         for slab, distances in zip(values, squared, strict=True):  # a slice fits into the processor's cache
             more = weight * kernel.at(np.sqrt(distances, dtype=float))
             slab[:] = np.maximum(slab, more) if kernel.combination == "max" else np.minimum(slab + more, 1.0)
     return HazardField(values, low, grid, box)
-
-
-def _near(critical: Mask | Surface, low: np.ndarray, high: np.ndarray) -> Mask | Surface:
-    """Return the part of a mask in a box; the rest is beyond the kernel's reach."""
-    if isinstance(critical, Surface) or ((low <= critical.low) & (critical.high <= high)).all():
-        return critical
-    low, high = np.maximum(low, critical.low), np.minimum(high, critical.high)
-    if (low > high).any():
-        return Mask.empty(critical.grid)
-    return Mask.fromArray(critical.block(low, high), critical.grid, low)
 
 
 def _squaredDistances(critical: Mask | Surface, grid: Grid, low: np.ndarray, high: np.ndarray) -> np.ndarray:

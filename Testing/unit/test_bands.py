@@ -10,8 +10,8 @@ from tiers import rarely
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
+from SegmentMetricsLib.metrics.bands import Bands
 from SegmentMetricsLib.metrics.bands import methods as bandmethods
-from SegmentMetricsLib.metrics.bands.sizes import Bands
 from SegmentMetricsLib.model.inputs import labelMasks
 
 

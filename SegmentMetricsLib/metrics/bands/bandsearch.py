@@ -22,10 +22,10 @@ from ...base.parallel import sideBySide
 from ...base.progress import checkpoint
 from ...distances.surfacedistances import BoundaryPair
 from ...geometry.masks import Mask
+from . import Bands
 from .bandvoxels import BOTH, SIDE, BandVoxels, noise, stepFor
 from .depths import DRAWS, PART, Depths
-from .importancesampling import LEAST_CHANCE, LEAST_OUTSIDE, ImportanceSampling, chancesOf, isNear, largestChances, ramp
-from .sizes import Bands
+from .importancesampling import LEAST_CHANCE, LEAST_OUTSIDE, Corrections, chancesOf, isNear, largestChances, ramp
 
 # Places closer than this to a boundary, in mm, lie on it.
 TIE_TOLERANCE = 1e-5
@@ -95,6 +95,8 @@ class Members:
         self._rows = [depth.rows[self._blocks] for depth in depths]
         self._places = [np.flatnonzero(rows >= 0) for rows in self._rows]
         self._codes = voxels.inBlocks(self._blocks)
+        # for each boundary, the voxels searched so far, ascending, and their fractions
+        self._searched = [(np.zeros(0, np.intp), np.zeros(0, np.float32)) for _ in (0, 1)]
         self._inBand = self._count(self._codes, [depth.isDeep[self._blocks] for depth in depths], self._places)
 
     def _count(
@@ -120,23 +122,53 @@ class Members:
         """Return the numbers of voxels in both bands and in either, and the standard error of the overlap by the draw.
 
         wanted: standard error at which no more voxels are drawn. about: approximate error of the overlap without a
-        draw.
+        draw. A voxel's chances are multiplied by a factor until the error is small enough; every draw includes those
+        before.
         """
-        sampling = ImportanceSampling([self._chances(number) for number in (0, 1)], self._guess, self._search)
-        if not sampling.total:
+        chances = [self._chances(number) for number in (0, 1)]
+        total = float(sum(chance.sum(dtype=float) for chance in chances))
+        if not total:
             return float(self.both), float(self.either), 0.0
-        factor = sampling.within(0.5 * (DRAWS * about / wanted) ** 2 / sampling.total, FIRST_DRAW, LARGEST_FIRST_DRAW)
+        # reproducible
+        draws = np.random.default_rng(0).random(len(chances[0]), np.float32)
+        searched = 0.5 * (DRAWS * about / wanted) ** 2
+        factor = float(np.clip(searched / total, FIRST_DRAW / total, LARGEST_FIRST_DRAW / total))
         while True:
             checkpoint()
-            corrections = sampling.corrections(factor)
+            corrections = self._corrections(chances, draws, factor)
             both, either = self.both + corrections.both, self.either + corrections.either
             if either <= 0:
                 return 0.0, 0.0, float("inf")
             error = corrections.error(both / either) / either
-            more = sampling.within(factor * np.clip(1.1 * (error / wanted) ** 2, 1.2, 4), 0, LARGEST_DRAW)
+            more = min(factor * float(np.clip(1.1 * (error / wanted) ** 2, 1.2, 4)), LARGEST_DRAW / total)
             if error <= wanted or more <= factor:
                 return both, either, error
             factor = more
+
+    def _corrections(self, chances: list[np.ndarray], draws: np.ndarray, factor: float) -> Corrections:
+        """Return the corrections by searching the voxels whose chances (n,), times a factor, exceed draws (n,)."""
+        every = np.flatnonzero(draws < np.float32(factor) * np.maximum(*chances))
+        guessed, found, used = self._guess(every), [], []
+        for number in (0, 1):
+            chance = np.minimum(chances[number].take(every) * np.float32(factor), 1)
+            isDrawn = draws.take(every) < chance
+            new = guessed[number].copy()
+            new[isDrawn] = self._searchNew(number, every[isDrawn])
+            found.append(new)
+            used.append(chance.astype(float))
+        return Corrections(guessed, found, used)
+
+    def _searchNew(self, number: int, voxels: np.ndarray) -> np.ndarray:
+        """Return the search results of voxels (k,), ascending, which include all that were searched before."""
+        before, values = self._searched[number]
+        isNew = np.ones(len(voxels), bool)
+        isNew[np.searchsorted(voxels, before)] = False
+        found = np.empty(len(voxels), np.float32)
+        found[~isNew] = values
+        if isNew.any():
+            found[isNew] = self._search(number, voxels[isNew])
+        self._searched[number] = voxels, found
+        return found
 
     def _chances(self, number: int) -> np.ndarray:
         """Return numbers (n,) proportional to the probabilities of voxels to be searched for one boundary."""

@@ -7,7 +7,6 @@ grid turned by an odd angle, none is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
@@ -95,13 +94,8 @@ class BandVoxels:
     @cached_property
     def blocks(self) -> np.ndarray:
         """Contents of blocks as bits: voxels in the reference, in the test, outside the reference, outside the test."""
-        layers = []
-        # layer by layer, to avoid temporary arrays as large as all voxels
-        for first in range(0, len(self.codes), SIDE):
-            some = self.codes[first : first + SIDE]
-            outside = np.bitwise_and.reduce(some, axis=0) ^ BOTH
-            layers.append(np.bitwise_or.reduce(some, axis=0) | outside << np.uint8(2))
-        return joinBlocks(np.stack(layers), (1, *[SIDE] * (self.dimension - 1)))
+        outside = joinBlocks(self.codes, np.bitwise_and) ^ BOTH
+        return joinBlocks(self.codes, np.bitwise_or) | outside << np.uint8(2)
 
     def holding(self, number: int) -> np.ndarray:
         """Return whether blocks hold voxels of the reference (0) or the test (1)."""
@@ -123,18 +117,12 @@ class BandVoxels:
         return self.codes.reshape(counts).transpose(order)[chosen].reshape(-1, SIDE**self.dimension)
 
 
-def joinBlocks(flags: np.ndarray, sides: Iterable[int]) -> np.ndarray:
-    """Return the "or" of flags [k, j, i], or of bits, over blocks of voxels. sides: of the blocks, in voxels."""
-    for axis, side in enumerate(sides):
-        if side == 1:
-            continue
-        lines = np.moveaxis(flags, axis, 0)
-        held = lines[::side].copy()
-        for step in range(1, side):
-            more = lines[step::side]
-            held[: len(more)] |= more
-        flags = np.moveaxis(held, 0, axis)
-    return flags
+def joinBlocks(codes: np.ndarray, join: np.ufunc) -> np.ndarray:
+    """Return what bits of voxels [k, j, i] are together in each block of SIDE voxels along each axis."""
+    for axis in range(codes.ndim):
+        before, after = codes.shape[:axis], codes.shape[axis + 1 :]
+        codes = join.reduce(codes.reshape(*before, -1, SIDE, *after), axis=axis + 1)
+    return codes
 
 
 def askewGrid(boundaries: BoundaryPair, home: Grid, step: float) -> Grid:

@@ -161,14 +161,9 @@ def nodesOf(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the unique corners (k, d) of cells (n, d), and the indices (n, 2 ** d) of each cell's corners."""
     every = (cells[:, None] + corners(cells.shape[1])).reshape(-1, cells.shape[1])
     low = every.min(axis=0)
-    shape = every.max(axis=0) - low + 1
-    keys = np.ravel_multi_index((every - low).T, shape)
-    # index of the first occurrence of each corner
-    first, numbers = np.zeros(int(shape.prod()), np.intp), np.arange(len(keys))
-    first[keys[::-1]] = numbers[::-1]
-    firsts = np.flatnonzero(first[keys] == numbers)
-    first[keys[firsts]] = np.arange(len(firsts))
-    return every[firsts], first[keys].reshape(len(cells), -1)
+    keys = np.ravel_multi_index((every - low).T, every.max(axis=0) - low + 1)
+    _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
+    return every[firsts], numbers.reshape(len(cells), -1)
 
 
 @lru_cache(maxsize=16)

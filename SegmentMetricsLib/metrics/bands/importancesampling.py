@@ -13,7 +13,7 @@ narrow that voxels count all or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -51,58 +51,6 @@ def chancesOf(above: np.ndarray, scales: np.ndarray, width: np.ndarray | float) 
 def largestChances(scales: np.ndarray, width: np.ndarray | float) -> np.ndarray:
     """Return chancesOf() voxels at the end of the band. scales: (...) approximate errors of their depths, mm."""
     return np.minimum(scales * np.float32(1.4) / np.float32(width), 1)
-
-
-class ImportanceSampling:
-    """Random but reproducible draws of voxels, each including the smaller ones, and the corrections by drawn voxels.
-
-    chances: for each boundary, numbers (n,) proportional to the voxels' chances to be drawn, 0 where nothing can be
-    wrong. guessed: returns for each band the fractions of voxels (k,), given by index, that seem to lie in it. search:
-    returns the fractions found by a search in the band of the reference (0) or the test (1).
-    """
-
-    def __init__(
-        self,
-        chances: Sequence[np.ndarray],
-        guessed: Callable[[np.ndarray], list[np.ndarray]],
-        search: Callable[[int, np.ndarray], np.ndarray],
-    ):
-        self._chances, self._guessed, self._search = chances, guessed, search
-        self._larger = np.maximum(*chances)
-        # reproducible
-        self._draws = np.random.default_rng(0).random(len(self._larger), np.float32)
-        # for each boundary, the voxels searched so far, ascending, and their fractions
-        self._known = [(np.zeros(0, np.intp), np.zeros(0, np.float32)) for _ in (0, 1)]
-        self.total = float(sum(chance.sum(dtype=float) for chance in chances))
-
-    def within(self, factor: float, fewest: float, most: float) -> float:
-        """Return a factor of chances, clipped so that about `fewest` to `most` searches are expected."""
-        return float(np.clip(factor, fewest / self.total, most / self.total))
-
-    def corrections(self, factor: float) -> Corrections:
-        """Return the corrections by searching the voxels that are drawn when all chances are multiplied by a factor."""
-        every = np.flatnonzero(self._draws < np.float32(factor) * self._larger)
-        draws, guessed, found, chances = self._draws.take(every), self._guessed(every), [], []
-        for number in (0, 1):
-            chance = np.minimum(self._chances[number].take(every) * np.float32(factor), 1)
-            isDrawn = draws < chance
-            new = guessed[number].copy()
-            new[isDrawn] = self._searchNew(number, every[isDrawn])
-            found.append(new)
-            chances.append(chance.astype(float))
-        return Corrections(guessed, found, chances)
-
-    def _searchNew(self, number: int, voxels: np.ndarray) -> np.ndarray:
-        """Return the search results of voxels (k,), ascending, which include all that were searched before."""
-        before, values = self._known[number]
-        found = np.empty(len(voxels), np.float32)
-        isNew = np.ones(len(voxels), bool)
-        isNew[np.searchsorted(voxels, before)] = False
-        found[~isNew] = values
-        if isNew.any():
-            found[isNew] = self._search(number, voxels[isNew])
-        self._known[number] = voxels, found
-        return found
 
 
 class Corrections:

@@ -20,7 +20,7 @@ from ...distances.lattice import CellTables, Lattice, cellsWithin, cellTables
 from ...geometry.cellcases import Positions, cases, ofCases
 from ...geometry.slabs import Slab, alignedAxis
 from ...geometry.triangles import TriangleSet
-from .sizes import Bands
+from . import Bands
 
 # Minimum and maximum number of positions stored in one number.
 SHORT_WORD, WORD = 16, 64
@@ -68,12 +68,9 @@ class Estimate:
         if not union:
             return float("inf")
         # each group's excess in the ratio's numerator over its share of the denominator
-        ratio, differences = self.both.sum() / union, np.empty(len(self.both))
-        for first in range(0, len(differences), CELLS):
-            part = slice(first, first + CELLS)
-            excess = self.both[part].astype(float) - ratio * self.either[part]
-            np.subtract(excess[:, 0], excess[:, 1], out=differences[part])
-        return float(np.sqrt(np.square(differences, out=differences).sum()) / union)
+        ratio = self.both.sum() / union
+        one, other = (both.astype(float) - ratio * either for both, either in zip(self.both.T, self.either.T))
+        return float(np.sqrt(np.square(one - other).sum()) / union)
 
 
 @lru_cache(maxsize=1)

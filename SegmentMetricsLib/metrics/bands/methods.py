@@ -8,8 +8,6 @@ faces parallel to these rows of points, so such a grid errs by up to 2 %pt, in s
 but out of step with the lattice: for masks on one lattice, each cell takes its own part of them by a hash of its index
 alone; otherwise, the points are the voxels of a grid that runs askew. Their number is increased until the error, which
 is reported, is small enough.
-
-Source: Podobnik & Vrtovec, Metrics Revolutions, arXiv:2410.02630; Cheng et al., Boundary IoU, CVPR 2021.
 """
 
 from __future__ import annotations
@@ -20,9 +18,9 @@ from ...distances.surfacedistances import BoundaryPair
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
 from ...geometry.surfaces import elementCenters, outwardNormals
+from . import Bands
 from .bandsearch import searchedBands
 from .lookup import cellBands
-from .sizes import Bands
 
 # Standard error of the overlap to be reached, for structures of at least SMALL voxels and for smaller ones: by lookup,
 # where accuracy costs little, and by search, where the overlap has to be known to 0.2 %pt, of small ones to 0.5 %pt.
