@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..case.observers.observed import ObservedStructure
@@ -141,11 +141,12 @@ def sentences(study: ObserverStudy) -> list[str]:
 
 def earlierResults(folder: Path) -> list[Path]:
     """Return the files that an earlier run wrote into a folder, according to its observers.json."""
-
-    def named(content: Mapping) -> Iterable[object]:
-        for structure in content["structures"]:
-            yield from structure["files"].values()
-        yield from (f"matrix_{key}.csv" for structure in content["structures"] for key in structure["matrix"])
-        yield content.get("report")
-
-    return writing.earlierFiles(folder / DOCUMENT, SCHEMA, named)
+    return writing.earlierFiles(
+        folder / DOCUMENT,
+        SCHEMA,
+        lambda content: [
+            *(name for structure in content["structures"] for name in structure["files"].values()),
+            *(f"matrix_{key}.csv" for structure in content["structures"] for key in structure["matrix"]),
+            content.get("report"),
+        ],
+    )

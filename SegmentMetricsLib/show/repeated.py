@@ -29,23 +29,15 @@ def sortOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tuple
     to do is said where the cause is.
     """
     alarms, advice = zip(*map(split, findings), strict=True) if findings else ((), ())
-    whole = _often([[(text, text.isAdvice) for text in own] for own in advice])
+    whole = _often(advice, {text for own in advice for text in own if text.isAdvice})
     left = [(*own, *(text for text in rest if text not in whole)) for own, rest in zip(alarms, advice, strict=True)]
     return list(whole.values()), left
 
 
-def _often(texts: Sequence[Iterable[tuple[str, bool]]]) -> dict[str, Common]:
-    """Return what is listed once for all, by text.
-
-    texts: of each structure, each with whether it is part of advice on a setting, which is long and the same for all.
-    """
-    advice = {text for own in texts for text, isAdvice in own if isAdvice}
-    found = {}
-    for one in membersOf([[text for text, _ in own] for own in texts]):
-        count = len(one.members)
-        if count >= FEWEST and (2 * count > len(texts) or one.text in advice):
-            found[one.text] = one
-    return found
+def _often(texts: Sequence[Iterable[str]], advice: Collection[str]) -> dict[str, Common]:
+    """Return what is listed once for all, by text. advice: those on settings, which are long and the same for all."""
+    found = [one for one in membersOf(texts) if len(one.members) >= FEWEST]
+    return {one.text: one for one in found if 2 * len(one.members) > len(texts) or one.text in advice}
 
 
 def membersOf(texts: Sequence[Iterable[str]]) -> list[Common]:
@@ -67,7 +59,8 @@ def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
     alarms, rest = ([split(own)[which] for own in left] for which in (0, 1))
     yield from membersOf(alarms)
     yield from common
-    sentences = _often([[(sentence, one.isAdvice) for one in own for sentence in one.sentences] for own in rest])
+    every = [[sentence for one in own for sentence in one.sentences] for own in rest]
+    sentences = _often(every, {sentence for own in rest for one in own if one.isAdvice for sentence in one.sentences})
     # what differs, by the sentences that follow it
     groups: dict[tuple[str, ...], list[list[str]]] = {}
     for number, own in enumerate(rest):

@@ -28,14 +28,12 @@ from ..conventions import REFERENCE_ROW, ConventionsRecord, referenceText
 from ..explanations import ofMeasurement
 from ..resulttables import (
     OVERVIEW,
-    SPREAD,
     definitionOf,
     doseTable,
     heading,
     isApart,
     measurementsTable,
     sidesTable,
-    spreadOf,
 )
 from ..tablemodel import Column, Table
 from ..tables import byFamily, withCommonUnit
@@ -395,17 +393,11 @@ def _measurements(record: Comparison) -> Markup:
     """Return the table of all measurements by family; those by sides of the patient are in a separate table."""
     found = byFamily(one for one in record.measurements.values() if not isApart(one.key))
     everything = measurementsTable(found)
-    spread = spreadOf(everything)
-    values = everything.only(
-        {
-            "Measurement": "",
-            "Title": "Measurement",
-            "Value": "Value",
-            "ReferenceToTest": "Reference to test",
-            "TestToReference": "Test to reference",
-            **({column.key: column.heading for column in SPREAD} if spread else {}),
-        }
-    )
+    spread = any(one.grid for one in found)
+    left = {
+        column.key: column.heading for column in everything.columns if column.key not in ("Unit", "Status", "Reason")
+    }
+    values = everything.only({**left, "Measurement": "", "Title": "Measurement"})
     rows = []
     for one, (key, title, _, *directed) in zip(found, values.rows, strict=True):
         explained = fill('<abbr title="$meaning">$title</abbr>', meaning=ofMeasurement(one), title=title)
