@@ -21,8 +21,6 @@ ROOT = Path(__file__).resolve().parents[2]
 IGNORED = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "*.egg-info")
 # Seconds after which the tests of a fault are given up, which then counts as not noticed.
 LONGEST = 1200
-# Files that run before the others, as they are about the part with the fault.
-FIRST = 4
 
 
 class Fault(NamedTuple):
@@ -120,10 +118,7 @@ def isNoticed(fault: Fault, copy: Path, folders: list[str]) -> bool | None:
     files = testsOf(fault, copy, folders)
     line = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
     try:
-        return any(
-            subprocess.run([*line, *some], cwd=copy, capture_output=True, timeout=LONGEST, check=False).returncode
-            for some in (files[:FIRST], files[FIRST:])
-        )
+        return subprocess.run([*line, *files], cwd=copy, capture_output=True, timeout=LONGEST).returncode != 0
     except subprocess.TimeoutExpired:
         return False
     finally:

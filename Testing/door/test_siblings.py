@@ -42,14 +42,6 @@ def testAResultByTheNameOfAStructure(here):
     assert pair["Brainstem / Lens_L"] is pair["Brainstem"] is pair["Lens_L"] is pair[0]
 
 
-def testAProtocolByItsPath(here):
-    judged = compareCase("ours", "theirs", DSC, protocol="limits.csv").judgment
-    assert judged.verdict == "fail" and judged.protocol.name == "limits.csv"
-    assert compareCase("ours", "theirs", DSC, protocol=Path("limits.csv")).judgment == judged
-    with pytest.raises(ValueError, match=r"Protocol.*int"):
-        compareCase("ours", "theirs", DSC, protocol=3)
-
-
 def testObserversByTheirNames(here):
     study = compareObservers({"Anna": "a.nrrd", "Ben": B}, DSC, tests={"AI": "far.nrrd"})
     assert (study.observers, study.testNames) == (("Anna", "Ben"), ("AI",))

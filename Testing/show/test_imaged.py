@@ -156,23 +156,14 @@ def testAtATipThePlaneIsMovedInward():
     assert len(widths) == 1
 
 
-def testAProfileWithoutSharedSlicesSaysSo():
+def testWhatIsSpecialOfAStructureIsSaid():
+    """A profile without a slice in both contours, and volumes of surface and voxels that differ."""
     report = Report("Case", SETTINGS)
     low, high = (shapes.box((5, 5, z), (12, 12, z + 4)) for z in (3, 14))
-    report.add(compare(structure(low, "A"), structure(high, "A"), report.settings))
-    both = compare(structure(low, "B"), structure(low, "B"), report.settings)
-    report.add(both)
+    small, large = (shapes.box((2, 2, 2), (2 + size, 2 + size, 2 + size)) for size in (2, 18))
+    for name, pair in {"Apart": (low, high), "Small": (small, small), "Large": (large, large)}.items():
+        report.add(compare(*(structure(image, name) for image in pair), report.settings))
     text = report.page(None, {}, {}, ())
     assert text.count("No slice has both contours") == 1
-
-
-def testVolumesOfSurfacesAndVoxelsAreNamedWhereTheyDiffer():
-    report = Report("Case", SETTINGS)
-    for name, size in (("Small", 2), ("Large", 18)):
-        box = structure(shapes.box((2, 2, 2), (2 + size, 2 + size, 2 + size)), name)
-        report.add(compare(box, box, report.settings))
-    text = report.page(None, {}, {}, ())
-    small = re.findall(
-        r"Volumes of reference and test within their surfaces: [\d.]+ mm³ and .*? mm³; of the voxels: ", text
-    )
-    assert len(small) == 1 and "Volumes are those within the measured surfaces" in text
+    told = r"Volumes of reference and test within their surfaces: [\d.]+ mm³ and .*? mm³; of the voxels: "
+    assert len(re.findall(told, text)) == 1 and "Volumes are those within the measured surfaces" in text

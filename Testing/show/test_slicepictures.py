@@ -129,15 +129,11 @@ def testTheScaleBarIsAsLongAsItSays(scale):
 
 def testPicturesSayInWordsWhatTheyShow():
     comparison = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), FEW.changed(tolerances=(1.0,)))
-    page = parsed(comparison)
-    svgs = [figure.find("svg") for figure in page.findall(".//figure")]
-    assert len(svgs) == 3 and all(svg.get("role") == "img" and svg[0].tag == "title" for svg in svgs)
-    sentence = views.largestOf(comparison).sentence()
-    assert all(sentence in svg[0].text for svg in svgs)
+    page, sentence = parsed(comparison), views.largestOf(comparison).sentence()
     captions = ["".join(caption.itertext()) for caption in page.iter("figcaption")]
-    for caption, name, letters in zip(captions, AXES, ("IS", "RL", "AP"), strict=True):
+    for caption, title, name, letters in zip(captions, titles(comparison), AXES, ("IS", "RL", "AP"), strict=True):
         assert re.match(rf"{name.capitalize()}, [{letters}] \d+\.\d mm", caption)
-    assert [title.partition(".")[0] for title in titles(comparison)] == [c.partition(".")[0] for c in captions]
+        assert title.partition(".")[0] == caption.partition(".")[0] and sentence in title
     # names are not repeated, and everything that is used is there
     names = [element.get("id") for element in page.iter() if element.get("id")]
     assert len(names) == len(set(names))
