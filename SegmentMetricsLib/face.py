@@ -13,12 +13,11 @@ from functools import cached_property, wraps
 from pathlib import Path
 
 from .case import caseresult, casework, comparison, multilabel, stress
-from .case.frames import frameOf
+from .case.caseresult import frameOf
 from .case.gridspread import withGridUncertainty
 from .case.stress import StressTest
 from .conventions.evaluation import Reported, conventions
 from .conventions.which import Candidate, numbersOf, which
-from .model.naming import pairTitle
 from .model.structure import Structure
 from .show.resulttables import labelsTable, overviewHtml, pairHtml
 from .show.tablemodel import notebookTable
@@ -127,7 +126,7 @@ class CaseResult(caseresult.CaseResult[Comparison]):  # noqa: D101 - that of the
 
     def _repr_html_(self) -> str:
         """Return the comparisons as notebooks show them."""
-        return overviewHtml(((pairTitle((c.reference.name, c.test.name)), c.measurements) for c in self), self.remarks)
+        return overviewHtml(((one.name, one.measurements) for one in self), self.remarks)
 
 
 @wraps(comparison.compare)

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..base.errors import InputError, asPath
-from ..case.frames import pandasOrError
+from ..case.caseresult import pandasOrError
 from ..show.writing import UNENCODABLE, cells
 from .cases import OK, RECORDS, caseTitle
 from .resultfiles import REPORT, parseOutcome

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.errors import InputError, raiseAny
-from ..model.naming import onlyIn, pairTitle, placeOf
+from ..metrics.measurement import Measurement
+from ..model.naming import onlyIn, placeOf
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing
-from .frames import frameOf, pandasOrError
 from .multilabel import MultiLabel, combine
 from .protocol.judgment import Judgment
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 Kept = TypeVar("Kept")
 # The reason why a pair is missing from the results of a comparison that was stopped.
 STOPPED = "The comparison was stopped before this pair was measured."
+# The columns of a frame of measurements.
+TOLD = ("title", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
 
 
 class CaseResult(list[Kept]):
@@ -94,8 +96,7 @@ class CaseResult(list[Kept]):
         """
         if isinstance(index, str):
             kept: list[Any] = list(self)
-            names = [(one.reference.name, one.test.name) for one in kept]
-            index = placeOf(index, [(pairTitle(both), *both) for both in names])
+            index = placeOf(index, [(one.name, one.reference.name, one.test.name) for one in kept])
         found = super().__getitem__(index)
         if not isinstance(index, slice):
             return found
@@ -133,8 +134,23 @@ class CaseResult(list[Kept]):
         Its columns are those of Comparison.toFrame(). Raises InputError if pandas is not installed.
         """
         pandas = pandasOrError()
-        frames = {pairTitle((one.reference.name, one.test.name)): frameOf(one.measurements) for one in self}
+        frames = {one.name: frameOf(one.measurements) for one in self}
         return pandas.concat(frames, names=["structure"]) if frames else frameOf({})
 
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *self.remarks])
+
+
+def pandasOrError():
+    """Return the module pandas. Raises InputError if it is not installed."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise InputError("A frame needs pandas, which is not installed.") from error
+    return pandas
+
+
+def frameOf(measurements: Mapping[str, Measurement]):
+    """Return measurements as a data frame, one row per key."""
+    rows = {key: {name: getattr(measurement, name) for name in TOLD} for key, measurement in measurements.items()}
+    return pandasOrError().DataFrame.from_dict(rows, orient="index", columns=TOLD).rename_axis("key")

@@ -283,14 +283,18 @@ class Comparison(Mapping):
                 "worstPlaces": listed.pop("worstPlaces", ()),
                 "dimension": 2 if "areaMm2" in sides[0] else 3,
             }
-            kept |= {"surface": data["surface"], "convention": data["convention"], "method": data["method"] or ""}
-            if data["summary"]:
-                kept["summary"] = data["summary"]
+            kept |= {name: data[name] or "" for name in ("surface", "convention", "method", "summary")}
+            measurements, texts = {}, metricsOf(data["convention"])
+            for key, one in data["measurements"].items():
+                found = findMetric(key)
+                if found is not None:  # with the texts of its convention
+                    found = replace(found, metrics=(texts.get(found.metric.key, found.metric),))
+                measurements[key] = Measurement.fromDictionary(key, one, found)
             return cls(
                 reference=identify(sides[0]),
                 test=identify(sides[1]),
                 settings=cast(Settings, settings),
-                measurements={key: _restore(key, one, data["convention"]) for key, one in data["measurements"].items()},
+                measurements=measurements,
                 findings=tuple(map(asFinding, data["findings"])),
                 grid=dict(data["grid"]) if data["grid"] else None,
                 distances=None,
@@ -453,7 +457,15 @@ def comparePair(pair: Pair) -> Comparison:
     values = {}
     for one in asked:
         values[one.key] = measure(pair, one)
-    rows, missing = _profileOf(pair) if "slices" in families else ((), ())
+    rows: tuple[SliceRow, ...] = ()
+    missing = []
+    if "slices" in families:
+        try:
+            if pair.extent.problem:
+                raise Undefined(pair.extent.problem)
+            rows = pair["profileRows"]
+        except Undefined as undefined:
+            missing = [Finding.of(Kind.NO_PROFILE, reason=str(undefined))]
     lesions = None if pair.known("lesions") is None else listOf(pair, LESION_DISTANCES in values)
     pair.forget(MANY_ELEMENTS)
     found = pairfindings.find(pair, values)
@@ -494,16 +506,6 @@ def _gridOf(pair: Pair) -> dict | None:
     return grid
 
 
-def _profileOf(pair: Pair) -> tuple[tuple[SliceRow, ...], tuple[Finding, ...]]:
-    """Return the per-slice profile, or a finding that explains why there is none."""
-    try:
-        if pair.extent.problem:
-            raise Undefined(pair.extent.problem)
-        return pair["profileRows"], ()
-    except Undefined as undefined:
-        return (), (Finding.of(Kind.NO_PROFILE, reason=str(undefined)),)
-
-
 def describe(structure: Structure) -> dict:
     """Return the name, file and volume (area) of a structure, for files, and of a segment its segmentation's name."""
     volume = 0.0 if structure.isEmpty else structure.surface.volume
@@ -524,11 +526,3 @@ def identityOf(sides: Sequence[Mapping]) -> list[str]:
     sides: as describe() returns them.
     """
     return [*(one["name"] for one in sides), *(str(one["file"] or one.get(SEGMENTATION, "")) for one in sides)]
-
-
-def _restore(key: str, data: Mapping, convention: str) -> Measurement:
-    """Return a measurement with the texts of its convention."""
-    found = findMetric(key)
-    if found is not None:
-        found = replace(found, metrics=(metricsOf(convention).get(found.metric.key, found.metric),))
-    return Measurement.fromDictionary(key, data, found)

@@ -117,15 +117,8 @@ def compareLabels(
         What to measure and how; None means the defaults.
     weights : Mapping[str, float] | None, optional
         Name, in any spelling, -> weight > 0, instead of the settings' label weights; labels without one have weight 1.
-    spacing : float | Sequence[float] | None, optional
-        Of an array's voxels in mm, one number if it is the same along all axes; required for arrays. An array is
-        indexed [k, j, i], like those of SimpleITK.GetArrayFromImage; spacing, origin and direction are in the order i,
-        j, k, like those that the image's GetSpacing, GetOrigin and GetDirection return.
-    origin : Sequence[float] | None, optional
-        LPS position of an array's first voxel in mm, 0 when None.
-    direction : Sequence | np.ndarray | None, optional
-        Of an array: a matrix, or its numbers row by row, whose columns are the unit vectors along i, j, k; the axes of
-        the patient when None.
+    spacing, origin, direction : optional
+        Of arrays, as for compare(); the spacing is required for them.
 
     Returns
     -------

@@ -192,8 +192,13 @@ def withProposals(
     wanted = {id(s) for structures in left for s in structures}
     found = propose(*([*own, *others] for own, others in zip(left, beside, strict=True))) if wanted else []
     proposals = tuple(match for match in found if any(id(structure) in wanted for structure in match))
-    findings = dict.fromkeys([*pairing.findings, *map(_propose, proposals)])
-    return replace(pairing, proposals=proposals, findings=tuple(findings))
+    findings: list[str] = [*pairing.findings]
+    for match in proposals:
+        reference, test = match
+        sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
+        names = {"reference": reference.name, "test": test.name, "sides": sides, "where": _howToPair((reference, test))}
+        findings.append(Finding.of(Kind.PROPOSED, dice=f"{match.confidence:.2f}", **names))
+    return replace(pairing, proposals=proposals, findings=tuple(dict.fromkeys(findings)))
 
 
 def propose(reference: Iterable[Structure], test: Iterable[Structure]) -> list[Match]:
@@ -429,14 +434,6 @@ def _howToPair(*pairs: tuple[Structure, Structure]) -> SettingPlace:
     names = dict(sorted((reference.name, test.name) for reference, test in pairs))
     options = " ".join(f'--pair "{reference}={test}"' for reference, test in names.items())
     return SettingPlace(options, f"choices={names}", "Inputs > Pairs")
-
-
-def _propose(match: Match) -> Finding:
-    reference, test = match
-    sides = " although their names say different sides" if naming.oppositeSides(reference.name, test.name) else ""
-    names = {"reference": reference.name, "test": test.name, "sides": sides}
-    dice, where = f"{match.confidence:.2f}", _howToPair((reference, test))
-    return Finding.of(Kind.PROPOSED, **names, dice=dice, where=where)
 
 
 def _dice(reference: Structure, test: Structure) -> float:

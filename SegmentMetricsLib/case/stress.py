@@ -7,7 +7,6 @@ Source: Beyond Dice: SIS and STAR, section 2.7.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -140,7 +139,15 @@ def stressTest(
     inner, outer = boundaries(mask)
     if count is None:
         count = max(1, int(share * len(inner)))
-    _requireCount(count, reference.name, len(inner), len(outer))
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
+        raise InputError(f"The count of voxels to change must be a whole number from 1, not {count!r}.")
+    for which, size in (("inner", len(inner)), ("outer", len(outer))):
+        if size < 2 * count:
+            advice = f": choose a count of at most {size // 2}." if size > 1 else "."
+            raise InputError(
+                f"The {which} boundary of {reference.name} has too few voxels, {size}, to change {count} for the risky "
+                f"and {count} for the neutral variant{advice}"
+            )
     # in ascending order of hazard
     ranked, varies, variants = [], False, []
     for index in (inner, outer):
@@ -179,20 +186,3 @@ def change(mask: Mask, without: np.ndarray, added: np.ndarray) -> Mask:
     for index, value in ((without, 0), (added, 1)):
         voxels[tuple((index - low).T[::-1])] = value
     return Mask.fromArray(voxels, mask.grid, low)
-
-
-def _requireCount(count: int, name: str, inner: int, outer: int) -> None:
-    """Raise InputError unless both boundaries have at least twice as many voxels as the count."""
-    try:
-        number = operator.index(count)
-    except TypeError:
-        number = 0
-    if number < 1 or isinstance(count, bool):
-        raise InputError(f"The count of voxels to change must be a whole number from 1, not {count!r}.")
-    for which, size in (("inner", inner), ("outer", outer)):
-        if size < 2 * number:
-            advice = f": choose a count of at most {size // 2}." if size > 1 else "."
-            raise InputError(
-                f"The {which} boundary of {name} has too few voxels, {size}, to change {number} for the risky and "
-                f"{number} for the neutral variant{advice}"
-            )

@@ -36,13 +36,8 @@ def sentence(pair: Any) -> str:
 
     As far as it was measured: which lesions were missed and invented, how much the contours overlap, how far apart they
     are, how much lies within the first tolerance, which one is larger, and where the test is over- or under-contoured.
-    The directions need the geometry, so a comparison keeps its sentence without that.
     """
-    if pair.hasGeometry:
-        areEmpty = [pair.reference.isEmpty, pair.test.isEmpty]
-    else:
-        areEmpty = [side.get("volumeMm3", side.get("areaMm2")) == 0 for side in pair.sides]
-    empty = [which for which, isEmpty in zip(REFERENCE_AND_TEST, areEmpty) if isEmpty]
+    empty = [which for which, one in zip(REFERENCE_AND_TEST, (pair.reference, pair.test)) if one.isEmpty]
     if len(empty) == 2:
         return "Both contours are empty."
     if empty:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ..case.observers.matrix import meansAsTest
 from ..case.observers.observed import ObservedStructure
 from ..case.observers.study import ObserverStudy
-from ..case.observers.withinrange import meansAsTest
 from ..geometry.surfaces import toPolyData
 from . import repeated, writing
 from .resulttables import heading, overviewKeys

@@ -7,20 +7,17 @@ import pickle
 import re
 import struct
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import shapes
 import SimpleITK
 from findingwork import found
-from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare, readStructures
 from SegmentMetricsLib.base.texts import SettingPlace
 from SegmentMetricsLib.case import pairing
 from SegmentMetricsLib.case.comparison import Comparison
-from SegmentMetricsLib.case.findings import pairfindings
 from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.case.pairing import note
 from SegmentMetricsLib.metrics.findings import Finding, Kind, Severity, alarmsFirst, asFinding, split
@@ -42,16 +39,6 @@ def testHardlyAnyOverlap():
     assert found(compare(reference, shapes.box((11, 2, 10), (20, 11, 19))), alarm)
     assert not found(compare(reference, shapes.box((10, 2, 2), (19, 11, 11))), Kind.HARDLY_OVERLAP)
     assert not found(compare(reference, shapes.box((12, 2, 2), (20, 11, 11))), Kind.HARDLY_OVERLAP)
-
-
-@pytest.mark.parametrize("families", ["all", "boundary", "overlap"])
-def testNoOverlap(families):
-    """Also without counted voxels, from the boxes around both."""
-    settings = Settings(families=families)
-    far = compare(BOX, shapes.box((18, 17, 17), (21, 21, 21)), settings)
-    assert found(far, Kind.NO_OVERLAP) and far.findings[0].startswith("The two contours do not overlap at all")
-    near = compare(BOX, shapes.box((15, 14, 13), (19, 19, 19)), settings)  # one voxel in common
-    assert not found(near, Kind.NO_OVERLAP)
 
 
 def testMeshesWithoutOverlap():
@@ -89,7 +76,7 @@ def testFilesKeepKindAndValues(words):
     """A plain sentence, as files had it once, is a remark; so is what another version may write."""
     for kind in set(Kind) - {Kind.REMARK}:
         values = {name: words.get(name, "1") for name in re.findall(r"{(\w+)}", " ".join(kind.sentences))}
-        finding = Finding.of(kind, **values)
+        finding = pickle.loads(pickle.dumps(Finding.of(kind, **values)))
         kept = json.loads(json.dumps(finding.toDictionary()))
         again = asFinding(kept)
         assert again == finding == " ".join(kind.sentences).format(**kept["values"])
@@ -98,34 +85,8 @@ def testFilesKeepKindAndValues(words):
         assert asFinding(str(finding)).kind == asFinding({**kept, "kind": "later"}).kind == Kind.REMARK
 
 
-@pytest.mark.parametrize("kind", sorted(set(Kind) - {Kind.REMARK}, key=lambda kind: kind.name))
-def testOtherWordsChangeNoAlarm(kind):
-    """Inside the program kinds decide, not words, also after another process has sent them."""
-    finding = pickle.loads(pickle.dumps(Finding("Said in quite another way.", kind, {"reason": "why"})))
-    assert (finding.kind, finding.reason, finding) == (kind, "why", "Said in quite another way.")
-    assert split([finding])[0 if kind.severity == Severity.ALARM else 1] == [finding]
-    assert asFinding(finding) is finding and json.dumps([finding]) == '["Said in quite another way."]'
-
-
-def testEveryKindIsSaidSomewhere():
-    library = Path(pairfindings.__file__).parents[2]
-    sources = "".join(path.read_text(encoding="utf-8") for path in library.rglob("*.py"))
-    said = set(re.findall(r"(?<=Finding\.of\()\s*Kind\.\w+|Kind\.\w+(?=: lambda)", sources))
-    assert {text.strip() for text in said} == {f"Kind.{kind.name}" for kind in set(Kind) - {Kind.REMARK}}
-
-
-def testAStructureComparedWithItself(tmp_path):
-    """A line of a table that was copied, say: perfect numbers that mean nothing."""
-    for name in ("one.nrrd", "two.nrrd"):
-        SimpleITK.WriteImage(BOX, str(tmp_path / name))
-    (one,), (again,), (two,) = (readStructures(tmp_path / name) for name in ("one.nrrd", "one.nrrd", "two.nrrd"))
-    assert found(compare(one, again), Kind.SAME)
-    assert compare(one, two).findings == () and compare(BOX, BOX).findings == ()
-
-
-@pytest.mark.parametrize("families", ["overlap", "signed"])
-def testOtherUnitsAndAxes(families):
-    settings = Settings(families=families)
+def testOtherUnitsAndAxes():
+    settings = Settings(families="overlap")
     inMillimeters, inMeters = (
         shapes.boxMesh(*(scale * np.array(corner) for corner in ((-30, 15, 40), (10, 45, 90)))) for scale in (1, 1e-3)
     )
@@ -247,12 +208,8 @@ def testDifferentFramesOfReference(tmp_path):
     scanner, atlas = framed(tmp_path / "3.nii", code=1), framed(tmp_path / "4.nii", code=4)
     assert not found(compare(first, scanner), "frames of reference")
     assert "(scanner and MNI 152)" in found(compare(scanner, atlas), "different frames of reference")[0]
-
-
-def testEqualOrUnknownFramesOfReference(tmp_path):
-    first, second = framed(tmp_path / "1.nrrd", "1.2.840.1"), framed(tmp_path / "2.nrrd", "1.2.840.1")
-    unknown = framed(tmp_path / "3.nrrd")
-    for pair in ((first, second), (first, unknown), (unknown, first), (unknown, unknown)):
+    again, unknown = framed(tmp_path / "5.nrrd", "1.2.840.1"), framed(tmp_path / "6.nrrd")
+    for pair in ((first, again), (first, unknown), (unknown, unknown)):
         assert not found(compare(*pair), "frames of reference")
 
 
@@ -265,15 +222,6 @@ def testAnImageThatDoesNotHoldItsStructureIsNotItsPlace():
     assert not found(compare(whole, elsewhere), Kind.IMAGES_APART)
     beside = whole.mask.grid.resize((-35, 0, 0), (-30, 19, 19))
     assert not found(compare(replace(whole, mask=whole.mask.on(beside)), elsewhere), Kind.IMAGES_APART)
-
-
-# Absence
-
-
-@pytest.mark.parametrize("inputs", [(EMPTY, EMPTY), (vtkPolyData(), vtkPolyData()), (EMPTY, vtkPolyData())])
-def testAbsentInBoth(inputs):
-    result = compare(*inputs)
-    assert result.findings == ("Absent in both: neither observer drew this structure.",)
 
 
 # Surfaces

@@ -166,14 +166,6 @@ def testEqualCodesOfDifferentSides():
     assert "their names say different sides: they are not paired" in pairing.findings[0]
 
 
-def testEqualNamesOfDifferentCodes():
-    one, other = structure("Parotid", terminology=LEFT_PAROTID), structure("Parotid", terminology=RIGHT_PAROTID)
-    (match,) = pairStructures([one], [other]).pairs
-    assert match.findings == (
-        "The two structures have terminology codes for different sides: check that they are the same.",
-    )
-
-
 def testOneOnEachSide():
     pairing = pairStructures(apart("Parotid_L"), apart("rater 2"))
     assert found(pairing) == [("Parotid_L", "rater 2", "only")] and pairing.pairs[0].findings == ()
@@ -227,12 +219,11 @@ def testAnotherStructureInTheSamePlace():
         pairing = pairStructures(*sets, **options)
         return [str(f) for m in pairing.pairs for f in split(m.findings).alarms]
 
-    said = (
-        "Label 5 of the test lies in the same place as the reference, with a Dice of 0.92 instead of 0.00: check which "
-        'structures belong together. If these two do, pair them (--pair "Label 1=Label 5"; in Python '
-        "choices={'Label 1': 'Label 5'}; in Slicer Inputs > Pairs)."
+    (said,) = alarmsOf(reference, test)
+    assert said.startswith(
+        "Label 5 of the test lies in the same place as the reference, with a Dice of 0.92 instead of"
     )
-    assert alarmsOf(reference, test) == alarmsOf(reference, test, names=["Label 1"]) == [said]
+    assert alarmsOf(reference, test, names=["Label 1"]) == [said]
     (other,) = alarmsOf(test, reference)
     assert other.startswith("Label 5 of the reference lies in the same place as the test") and "5=Label 1" in other
     match = pairStructures(reference, test).pairs[0]
@@ -257,16 +248,11 @@ def testExchangedStructures(names):
     reference = [structure(name, *place) for name, place in zip(names, places, strict=True)]
     spelled = [name.replace("_", " ") for name in names]
     test = [structure(name, *place) for name, place in zip(spelled, reversed(places), strict=True)]
-    said = (
-        f"{names[0]} and {names[1]} are exchanged: each lies in the place of the other. Check the names and the "
-        f'orientation of both files; if only the names are wrong, pair them (--pair "{names[0]}={spelled[1]}" --pair '
-        f'"{names[1]}={spelled[0]}"; in Python choices={ {names[0]: spelled[1], names[1]: spelled[0]} }; in Slicer '
-        "Inputs > Pairs)."
-    )
     for chosen in (None, names[:1]):
         for match in pairStructures(reference[::-1], test, names=chosen).pairs:
             alarms, _ = split(note(compare(*match, Settings(families="overlap")), match).findings)
-            assert alarms == [said] and alarms[0].kind == Kind.EXCHANGED
+            assert [alarm.kind for alarm in alarms] == [Kind.EXCHANGED]
+            assert f'--pair "{names[0]}={spelled[1]}" --pair "{names[1]}={spelled[0]}"' in alarms[0]
     # another one in the place of one of them says nothing of the other
     pairing = pairStructures(reference, [test[0], structure("Other", *places[0])])
     (finding,) = pairing.pairs[0].findings[-1:]

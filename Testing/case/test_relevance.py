@@ -58,11 +58,10 @@ def testSettingChangesTheFamiliesThatUseItAndNoOthers(setting, usual):
     assert changed == familiesUsing(setting)
 
 
-def testDecayMattersToTheExponentialKernelOnly():
-    usual, other = (measured(hazardKernel="exponential", hazardDecay=decay) for decay in (8.0, 20.0))
-    assert {family for family in usual if other[family] != usual[family]} == familiesUsing("hazardDecay")
-
-
-def testThePrescriptionMattersToTheKernelOfDoseOnly():
-    usual, other = (measured(hazardKernel="dose", prescription=gray) for gray in (30.0, 60.0))
-    assert {family for family in usual if other[family] != usual[family]} == familiesUsing("prescription")
+@pytest.mark.parametrize(
+    ("kernel", "setting", "values"),
+    [("exponential", "hazardDecay", (8.0, 20.0)), ("dose", "prescription", (30.0, 60.0))],
+)
+def testWhatMattersToOneKernelOnly(kernel, setting, values):
+    usual, other = (measured(hazardKernel=kernel, **{setting: value}) for value in values)
+    assert {family for family in usual if other[family] != usual[family]} == familiesUsing(setting)

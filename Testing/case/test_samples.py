@@ -45,18 +45,6 @@ def test_theImageIsThatOfTheAnatomy(tmp_path):
     assert np.abs(change).max() <= anatomy.STEP and np.count_nonzero(change) < 1e-3 * change.size
 
 
-def test_filesRoundTripInSimpleITK(sample, files):
-    assert [path.name for path in files] == ["observer1.seg.nrrd", "observer2.seg.nrrd"]
-    for image, path in zip(sample[:2], files):
-        read = SimpleITK.ReadImage(path)
-        assert np.array_equal(SimpleITK.GetArrayFromImage(read), SimpleITK.GetArrayFromImage(image))
-        for name in ("GetPixelID", "GetSpacing", "GetOrigin", "GetDirection"):
-            assert getattr(read, name)() == getattr(image, name)()
-        assert read.GetMetaData("Segmentation_MasterRepresentation") == "Binary labelmap"
-        assert read.GetMetaData("Segmentation_ContainedRepresentationNames") == "Binary labelmap|"
-        assert path.stat().st_size < 100_000
-
-
 @pytest.mark.nightly
 @pytest.mark.parametrize(("name", "draw"), [("lesions", anatomy.lesionMap), ("vessel", anatomy.vesselMap)])
 def test_theOtherFilesAreThoseOfTheAnatomy(name, draw):

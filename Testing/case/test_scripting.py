@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import pickle
@@ -185,86 +184,33 @@ def testFilesOfSeveralStructures(files, options, message):
 
 # Keywords and kinds.
 
-# What may be given by place, of every function that scripts call; everything else is given by keyword.
-PLACES = {
-    "reference test settings": "compare compareCase compareLabels mrml.openCase",
-    "cases settings": "compareBatch",
-    "observers settings": "compareObservers mrml.compareObservers",
-    "reference criticals settings": "stressTest",
-    "folder": "readBatch",
-    "given": "readDose",
-    "path": "readReport readStructures",
-    "result path": "writeReport",
-    "request": "mrml.measure",
-    None: "mrml.Request mrml.Comparisons",
-    "reference test": "case.pairing.pairStructures",
-    "cohort options": "batch.statistics.summarize batch.statistics.compareMethods",
-    "values": "batch.statistics.meanInterval",
-    "outcomes": "batch.statistics.Cohort",
-    "": "batch.summaryoptions.Options Settings mrml.ensureScene mrml.sample.loadSample",
-    "name mask": "Structure",
-    "protocol measured unmatched": "case.protocol.judgment.judgeCase",
-    "title settings": "show.report.Report",
-    "self path": "show.report.Report.write Comparison.picture",
-    "self keys": "Comparison.conventions",
-    "referenceNode referenceSegment testNode testSegment settings": "mrml.compareSegments",
-    "referenceNode testNode settings": "mrml.compareSegmentations",
-    "study": "mrml.showConsensus",
-    "comparison": (
-        "mrml.showDoseVolume mrml.showTable mrml.showDistanceMap mrml.showHistogram mrml.showLesions "
-        "mrml.showLesionsTable mrml.showSlices mrml.showMarkers mrml.showHazard "
-        "mrml.showConventionsTable mrml.removeResults"
-    ),
-    "volumeNode": "mrml.doseOf mrml.gridOf",
-    "found key": "mrml.showMatrix",
-    "found": "mrml.showVariation",
-    "referenceNode testNode": "mrml.pairSegments mrml.proposePairs",
-    "comparisons": "mrml.showComparisonsTable mrml.showCumulative",
-    "tableNode": "mrml.recallConventions mrml.protocolFromTable",
-    "position": "mrml.jumpTo",
-    "node row": "mrml.jumpToSlice",
-    "protocol": "mrml.tableFromProtocol",
-}
-PLACES = {name: places for places, names in PLACES.items() for name in names.split()}
+# What may be given by place to a function that scripts call; everything else is given by keyword.
+BY_PLACE = {
+    "reference", "test", "settings", "cases", "observers", "criticals", "folder", "path", "given", "result", "request",
+    "position", "protocol", "node", "row", "study", "found", "key", "comparison", "comparisons", "referenceNode",
+    "referenceSegment", "testNode", "testSegment", "tableNode", "volumeNode",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", PLACES)
-def testOnlyInputsAndSettingsAreGivenByPlace(name):
-    if name.startswith("mrml"):
-        pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
-    if PLACES[name] is None:
-        return
-    byPlace = [p.name for p in inspect.signature(found(name)).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD]
-    assert byPlace == PLACES[name].split()
+def byPlace(function) -> list[str]:
+    return [p.name for p in inspect.signature(function).parameters.values() if p.kind == p.POSITIONAL_OR_KEYWORD]
 
 
-def found(name: str):
-    """Return a public function by its name in the library."""
-    thing = SegmentMetricsLib
-    for part in name.split("."):
-        if not hasattr(thing, part) or (
-            inspect.ismodule(thing) and part in ("show", "report", "mrml", "batch", "case", "protocol")
-        ):
-            importlib.import_module(f"{thing.__name__}.{part}")
-        thing = getattr(thing, part)
-    return thing
-
-
-def testTheListOfFunctionsIsComplete():
+def testOnlyInputsAndSettingsAreGivenByPlace():
     pytest.importorskip("slicer", reason="needs Slicer's classes: pip install slicer-core")
     from SegmentMetricsLib import mrml
 
-    assert {f"mrml.{name}" for name in mrml.__all__} <= set(PLACES)
-    functions = {name for name in SegmentMetricsLib.__all__ if inspect.isfunction(getattr(SegmentMetricsLib, name))}
-    assert functions <= set(PLACES)
-
-
-def testANameIsNoThreshold(files):
-    """It used to be taken for one, and all structures were returned."""
-    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
-        readStructures(files[2], "Parotid_L")
-    with pytest.raises(InputError, match="The threshold must be a number, not 'Parotid_L'"):
-        readStructures(files[2], threshold="Parotid_L")
+    functions = [getattr(one, name) for one in (SegmentMetricsLib, mrml) for name in one.__all__]
+    for function in filter(inspect.isfunction, functions):
+        places = byPlace(function)
+        assert set(places) <= BY_PLACE and "settings" not in places[:-1], function
+    for given, places in (
+        (Settings, []),
+        (Structure, ["name", "mask"]),
+        (SegmentMetricsLib.Comparison.picture, ["self", "path"]),
+        (SegmentMetricsLib.Comparison.conventions, ["self", "keys"]),
+    ):
+        assert byPlace(given) == places
 
 
 COHORT = Cohort()

@@ -112,34 +112,24 @@ def testAcceptedValues(given, kept):
         ({"lesionConnectivity": 8}, "The connectivity of lesions must be one of 6, 18, 26, not 8."),
         ({"instanceClasses": "Edema"}, "The classes of lesions are given as label and name, not as 'Edema'."),
         ({"tolerances": 0}, "A tolerance must be greater than 0 and at most 1000 mm, not 0."),
-        ({"tolerances": [[1, 2]]}, "The tolerance must be a number, not [1, 2]."),
         ({"percentiles": 0}, "A percentile must be greater than 0 and at most 100 %, not 0."),
         ({"surface": "smooth"}, "The surface must be one of unsmoothed, displayed, not 'smooth'."),
         ({"families": ()}, f"No metric family is chosen; choose from {ALL}."),
         ({"families": "volume"}, f"There is no metric family 'volume'; choose from {ALL}."),
-        ({"families": ("all", "typo")}, f"There is no metric family 'typo'; choose from {ALL}."),
         (
             {"critical": {"Cord": 0}},
             "The weight of the critical structure 'Cord' must be greater than 0 and at most 1, not 0.",
         ),
         ({"critical": None}, "Critical structures are given by name, or as name and weight, not as None."),
-        ({"dosePercents": 101}, "A percentage of the volume must be greater than 0 and at most 100 %, not 101."),
-        ({"doseVolumes": 0}, "A volume for a dose must be greater than 0 and at most 100000 cm3, not 0."),
         ({"hazardBalance": 1.1}, "The balance of the hazard must be from 0 to 1, not 1.1."),
-        ({"il": 0}, "The inside level must be greater than 0 and at most 1000, not 0."),
         ({"ol": "high"}, "The outside level must be a number, not 'high'."),
-        ({"msiUnit": "voxel"}, "The unit of contour distances must be one of mm, pixel, not 'voxel'."),
         ({"asPublished": 1}, "Whether the similarity index is computed as published must be True or False, not 1."),
-        ({"threshold": 0}, "The threshold must be greater than 0 and at most 1, not 0."),
         ({"cuts": 0}, "The cuts must be a whole number from 1 to 100, not 0."),
-        ({"membershipMaximum": 1}, "The largest membership must be a whole number from 2 to 2147483647, not 1."),
         (
             {"grid": "image"},
             "The evaluated grid must be one of reference, union, or an image whose grid it is, not 'image'.",
         ),
         ({"grid": 3}, "The evaluated grid must be one of reference, union, a Grid or an image, not int."),
-        ({"labelWeights": {"Liver": 0}}, "The weight of the label 'Liver' must be greater than 0, not 0."),
-        ({"quantiles": (0.5, 1.1)}, "A quantile must be greater than 0 and at most 1, not 1.1."),
         ({"meshSpacing": 0}, "The grid spacing for meshes must be greater than 0 mm, not 0."),
         # a result must not bear the name of a tool whose settings it does not have
         ({"convention": "BraTS 2023"}, "BraTS 2023 is a preset with other settings"),
@@ -174,16 +164,10 @@ def testPresetsRefuseContradictions(name, change, fixed):
         Settings.preset(name, **change)
 
 
-@pytest.mark.parametrize(
-    ("given", "written"), [("medpy", "MedPy"), ("MEDPY", "MedPy"), ("meshmetrics-0.1", "MeshMetrics-0.1")]
-)
-def testPresetsInAnyCase(given, written):
-    assert Settings.preset(given) == Settings.preset(written) == Settings.preset(written).changed(convention=given)
-    assert Settings.preset(given).convention == written
+def testNamesOfPresets():
+    """In any case, or refused with the one that was probably meant."""
+    assert Settings.preset("MEDPY") == Settings.preset("MedPy").changed(convention="medpy")
     assert Settings(convention="medpy").isOfAnotherTool and not Settings(convention="segmentmetrics").isOfAnotherTool
-
-
-def testUnknownPreset():
     with pytest.raises(ValueError, match=r"'medpie'; .* Did you mean MedPy\?$"):
         Settings.preset("medpie")
     with pytest.raises(ValueError, match=r"no convention 'ITK'; choose from SegmentMetrics, BraTS 2023"):

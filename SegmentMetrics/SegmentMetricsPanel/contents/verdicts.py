@@ -5,8 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from SegmentMetricsLib.case.protocol.judgment import FAIL, NOT_EVALUABLE, PASS, WARN, ruleOf
-from SegmentMetricsLib.case.protocol.wording import SIGNS, limitText, unitOf, valueText
+from SegmentMetricsLib.case.protocol.judgment import (
+    FAIL,
+    NOT_EVALUABLE,
+    PASS,
+    SIGNS,
+    WARN,
+    limitText,
+    ruleOf,
+    unitOf,
+    valueText,
+)
 from SegmentMetricsLib.metrics.findings import split
 from SegmentMetricsLib.metrics.measurement import typeset
 from SegmentMetricsLib.show import tables

@@ -126,17 +126,14 @@ def _parts(pair: Pair) -> Iterator[str]:
         said = f"The reference has {numbers[0]} and the test {numbers[1]} separate parts"
     reference, test = pair.masks
     missed, added = partsOutside(reference, test), partsOutside(test, reference)
+    verbs = ["is" if count == 1 else "are" for count in (missed, added)]
     counts = [
-        *([f"{missed} of the reference's {numbers[0]} {_are(missed)} missed"] if missed else []),
-        *([f"{added} of the test's {numbers[1]} {_are(added)} not in the reference"] if added else []),
+        *([f"{missed} of the reference's {numbers[0]} {verbs[0]} missed"] if missed else []),
+        *([f"{added} of the test's {numbers[1]} {verbs[1]} not in the reference"] if added else []),
     ]
     told = f" {' and '.join(counts)}." if counts else ""
     where = None if "instances" in pair.settings.families else LESIONS
     yield Finding.of(Kind.SEVERAL_PARTS, parts=said, told=told, missed=missed, added=added, where=where)
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
 
 
 def _tolerances(pair: Pair) -> Iterator[str]:
@@ -303,6 +300,11 @@ def shareMissingInside(mask: Mask, least: float = 0.0) -> float:
     two voxels are closed. So the pores of noise count, although they are connected, but neither the lumen of a tube nor
     the space between the branches of a tree. least: smaller shares may be returned as 0, which saves time.
     """
+
+    def share(missing: np.ndarray) -> float:
+        number = np.count_nonzero(missing)
+        return number / (number + np.count_nonzero(isSet))
+
     # an image of one slice has nothing across it
     flat = tuple(n for n, size in enumerate(mask.grid.size[::-1]) if size == 1 and mask.voxels.shape[n] == 1)
     isSet = (mask.voxels > 0).squeeze(flat)
@@ -318,24 +320,14 @@ def shareMissingInside(mask: Mask, least: float = 0.0) -> float:
         missing &= np.logical_or.accumulate(isSet, axis)
         missing &= np.flip(np.logical_or.accumulate(np.flip(isSet, axis), axis), axis)
         # most organs have few gaps along any axis
-        if not missing.any() or _share(missing, isSet) < least:
+        if share(missing) <= least:
             return 0.0
-    return _share(missing & _encloseGaps(isSet), isSet)
-
-
-def _share(missing: np.ndarray, isSet: np.ndarray) -> float:
-    number = np.count_nonzero(missing)
-    return number / (number + np.count_nonzero(isSet))
-
-
-def _encloseGaps(isSet: np.ndarray) -> np.ndarray:
-    """Return the voxels that cannot be reached from outside, once gaps of up to two voxels are closed."""
     from scipy.ndimage import label, maximum_filter, minimum_filter
 
     # a voxel of margin on each side for the closing, and one more for the outside, which is then connected
     closed = minimum_filter(maximum_filter(np.pad(isSet, 2), 3), 3)
     outside, _ = label(~closed)
-    return (outside != outside[(0,) * isSet.ndim])[(slice(2, -2),) * isSet.ndim]
+    return share(missing & (outside != outside[(0,) * isSet.ndim])[(slice(2, -2),) * isSet.ndim])
 
 
 OF_TOLERANCES = ("boundary", "signed", "effort")

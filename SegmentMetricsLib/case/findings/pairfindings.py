@@ -90,10 +90,13 @@ def _dose(pair: Pair) -> Iterator[str]:
         return
     yield Finding.of(Kind.PLAN_OF_ONE)
     yield from pair.dose.remarks
-    if others := _notOfDose(pair, "frameOfReference"):
-        yield Finding.of(Kind.OTHER_DOSE_FRAME, what=others)
-    if others := _notOfDose(pair, "patient"):
-        yield Finding.of(Kind.OTHER_DOSE_PATIENT, what=others)
+    for name, kind in (("frameOfReference", Kind.OTHER_DOSE_FRAME), ("patient", Kind.OTHER_DOSE_PATIENT)):
+        own = getattr(pair.dose, name)
+        others = [
+            f"the {which}" for which, s in zip(REFERENCE_AND_TEST, pair.structures) if getattr(s, name) not in ("", own)
+        ]
+        if own and others:
+            yield Finding.of(kind, what=" and ".join(others))
     large: dict[str, float] = {}
     for number, which in enumerate(REFERENCE_AND_TEST):
         try:
@@ -106,12 +109,6 @@ def _dose(pair: Pair) -> Iterator[str]:
             large[f"the {which}"] = doseOfShare(found, 50)
     if large:
         yield Finding.of(Kind.DOSE_IN_CGY, what=" and of ".join(large), dose=f"{min(large.values()):.0f}")
-
-
-def _notOfDose(pair: Pair, name: str) -> str:
-    """Return which structures have another frame of reference or patient than the dose, "" for none."""
-    told = [(f"the {which}", getattr(s, name)) for which, s in zip(REFERENCE_AND_TEST, pair.structures)]
-    return " and ".join(what for what, value in told if value and getattr(pair.dose, name) not in ("", value))
 
 
 def _sayIgnored(pair: Pair) -> Iterator[str]:
@@ -356,21 +353,18 @@ def _grids(pair: Pair) -> Iterator[str]:
     if wasCounted:
         sentences.append(_howCounted(pair))
     if bySlice and pair.dimension == 3:
-        sentences += _inSlices(pair.settings.asPublished, bySlice)
+        cut = [words for family, words in bySlice.items() if not (pair.settings.asPublished and family == "similarity")]
+        if cut:
+            sentences += [
+                f"Measured in the slices of the reference: {commaSeparated(cut)}.",
+                "The planes of these slices cut the test's surface, wherever its own slices lie.",
+            ]
+        if len(cut) < len(bySlice):
+            sentences.append(
+                "The authors' formula of the Medical Similarity Index needs the voxels of the reference: each takes "
+                "the value of the test's nearest voxel, so shifts of less than a voxel hardly show."
+            )
     yield Finding.remark(*sentences, "Distances were measured on the original surfaces.")
-
-
-def _inSlices(asPublished: bool, families: Mapping[str, str]) -> Iterator[str]:
-    """Yield how masks on different grids were measured in slices. families: as in BY_SLICE."""
-    cut = [words for family, words in families.items() if not (asPublished and family == "similarity")]
-    if cut:
-        yield f"Measured in the slices of the reference: {commaSeparated(cut)}."
-        yield "The planes of these slices cut the test's surface, wherever its own slices lie."
-    if len(cut) < len(families):
-        yield (
-            "The authors' formula of the Medical Similarity Index needs the voxels of the reference: each takes the "
-            "value of the test's nearest voxel, so shifts of less than a voxel hardly show."
-        )
 
 
 def _howCounted(pair: Pair) -> str:

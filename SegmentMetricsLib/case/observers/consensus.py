@@ -1,4 +1,4 @@
-"""The observers' voxels on one grid: how many agree where, and the consensus of all or of some of them."""
+"""The observers' voxels on one grid: how many agree where, the consensus of all or of some, and where they differ."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ...geometry import voxelization
 from ...geometry.closest import ClosestSurface
 from ...geometry.grids import Grid
 from ...geometry.masks import LARGEST_BOX, Mask, finest
+from ...geometry.surfaces import Surface
 from ...model.lattices import onOneLattice
 from ...model.structure import Structure
 
@@ -26,9 +27,12 @@ STAPLE_LEVEL = 0.5
 ROUNDING = 1e-9
 # Voxels whose distances to the observers' surfaces are measured at a time.
 CHUNK = 1 << 15
+# Of the area, whose local SD is told.
+PERCENT = 95
 
 
-class Performance(NamedTuple):
+@dataclass(frozen=True)
+class Performance:
     """What STAPLE finds of an observer: the share of the consensus drawn, and the share of the rest left out."""
 
     sensitivity: float
@@ -178,3 +182,42 @@ def conformity(votes: np.ndarray, count: int) -> tuple[float, float]:
     shared = float(havingIt @ (number * (number - 1) / 2))
     either = (count - 1) * float(havingIt @ number) - shared
     return float(havingIt[count] / havingIt[1:].sum()), shared / either
+
+
+@dataclass(frozen=True, eq=False)
+class Variation:
+    """How observers vary around a consensus.
+
+    surface: of the consensus. distances: (observers, points) signed distances in mm from every point of it to each
+    observer's surface, positive where the observer lies outside the consensus.
+    """
+
+    surface: Surface
+    distances: np.ndarray
+
+    @cached_property
+    def localSD(self) -> np.ndarray:
+        """(points,) sample standard deviation of the observers' distances in mm."""
+        return self.distances.std(axis=0, ddof=1)
+
+    @cached_property
+    def shares(self) -> np.ndarray:
+        """(points,) the share of the surface that each point stands for: of every cell around it, one per corner."""
+        cells = self.surface.cells
+        sizes = np.repeat(self.surface.sizes / cells.shape[1], cells.shape[1])
+        shares = np.bincount(cells.ravel(), sizes, len(self.surface.points))
+        return shares / shares.sum()
+
+    @property
+    def rootMeanSquareSD(self) -> float:
+        """Root of the mean of the squared local SD over the area, mm."""
+        return float(np.sqrt(self.shares @ self.localSD**2))
+
+    @property
+    def percentile95SD(self) -> float:
+        """The smallest local SD in mm that 95 % of the area does not exceed."""
+        order = np.argsort(self.localSD, kind="stable")
+        reached = np.cumsum(self.shares[order])
+        return float(
+            self.localSD[order[min(int(np.searchsorted(reached, PERCENT / 100 * (1 - 1e-12))), len(order) - 1)]]
+        )

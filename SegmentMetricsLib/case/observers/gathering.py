@@ -24,7 +24,7 @@ from ...model.structure import Structure
 from ...model.structures import Labels, inAnySpelling, namesOfSeveral, requireKnown, unusableOf
 from ...model.structureset import StructureSet
 from ...settings.settings import Settings
-from ..casework import criticalsOf, withLabelsNamed, withSurface
+from ..casework import criticalsOf, withLabelsNamed
 from ..given import asStructure
 from ..pairing import pairStructures
 from .consensus import METHODS
@@ -69,10 +69,6 @@ class ObserverCase:
         """The structures that at least two observers have."""
         count = len(self.observers)
         return [organ for organ in self.organs if sum(s is not None for s in organ.structures[:count]) > 1]
-
-    def withSurface(self, structure: Structure) -> Structure:
-        """Return a structure with the surface that is measured."""
-        return withSurface(structure, self.settings, self.displayed)
 
 
 def withNames(
@@ -141,8 +137,17 @@ def gather(
 
 
 def _nameAlike(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[StructureSet], dict[str, str]]:
-    """Return sets whose nameless structures have names, and no name twice; and the reasons for names that were."""
-    sets = _settle(sets)
+    """Return sets whose nameless structures have names, and no name twice; and the reasons for names that were.
+
+    Files with a single nameless structure are called as settleNames() calls two of them.
+    """
+    areAlone, given, sets = list(map(isAlone, sets)), sets, list(sets)
+    common = reduce(commonName, [own[0].name for own in given]) or UNNAMED if all(areAlone) else ""
+    for n, own in enumerate(given):
+        if common:
+            sets[n] = own.having([own[0].named(common)])
+        elif areAlone[n]:
+            sets[n], _ = settleNames((own, StructureSet.of([s for other in given if other is not own for s in other])))
     # an image without labels has every structure of the others, empty
     known = dict.fromkeys(s.name for own in sets for s in own if not s.isUnlabeled)
     for n, own in enumerate(sets):
@@ -220,20 +225,6 @@ def _names(given: Sequence[Observer], count: int, names: Sequence[str] | None) -
     if several := [name for name, number in Counter(usual).items() if number > 1]:
         raise InputError(f"Two observers or tests are both called {several[0]!r}: give every one a name of its own.")
     return usual
-
-
-def _settle(sets: Sequence[StructureSet]) -> list[StructureSet]:
-    """Return sets in which files with a single nameless structure are called as settleNames() calls two of them."""
-    areAlone = list(map(isAlone, sets))
-    if all(areAlone):
-        common = reduce(commonName, [own[0].name for own in sets]) or UNNAMED
-        return [own.having([own[0].named(common)]) for own in sets]
-    result = list(sets)
-    for number, own in enumerate(sets):
-        if areAlone[number]:
-            others = StructureSet.of([s for other in sets if other is not own for s in other])
-            result[number] = settleNames((own, others))[0]
-    return result
 
 
 def _match(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[Organ], list[str]]:

@@ -14,9 +14,9 @@ from ...base.version import __version__
 from ...model.naming import isPattern
 from ..protocol.protocol import Protocol, Rule
 from .gathering import UNNAMED
+from .matrix import meansAsTest
 from .observed import TOLERATED, ObservedStructure
 from .study import ObserverStudy
-from .withinrange import meansAsTest
 
 # Measurements that get a limit where they were measured, beside distances by percentile and NSD; and the decimal places
 # to which limits are rounded, toward the looser side.

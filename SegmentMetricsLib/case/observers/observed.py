@@ -19,10 +19,8 @@ from ...model.structure import Structure
 from ...settings.settings import Settings
 from ..places import Place
 from ..summary import ADVERBS
-from .consensus import Performance
-from .matrix import Matrix
-from .variation import Variation
-from .withinrange import TestVerdict
+from .consensus import Performance, Variation
+from .matrix import Matrix, TestVerdict
 
 # Percentage of all distances between observers that a tolerance from them covers (Nikolov et al., arXiv:1809.04430).
 TOLERATED = 95
@@ -185,8 +183,7 @@ class ObservedStructure:
             size = "volumeMm3" if self.consensus.dimension == 3 else "areaMm2"
             content["consensus"] = {"method": self.method, size: cast(Mask, self.consensus.mask).size}
             if self.performances:
-                rates = {name: one._asdict() for name, one in self.performances.items()}
-                content["consensus"]["performances"] = rates
+                content["consensus"]["performances"] = self.performances
         if self.variation is not None:
             names = ("rootMeanSquareSD", "percentile95SD")
             content["variation"] = {name: getattr(self.variation, name) for name in names}

@@ -21,16 +21,14 @@ from ...metrics.pair import Pair
 from ...model.naming import placeOf
 from ...model.structure import Structure
 from ...settings.settings import Settings, asSettings
-from ..casework import Progress, Run, atOnce
+from ..caseresult import frameOf, pandasOrError
+from ..casework import Progress, Run, atOnce, withSurface
 from ..comparison import comparePair
-from ..frames import frameOf, pandasOrError
 from ..places import worstPlaces
-from .consensus import Consensus, Drawings, conformity, consensusOf
+from .consensus import Consensus, Drawings, Variation, conformity, consensusOf
 from .gathering import Observer, ObserverCase, Organ, gather
-from .matrix import Matrix, compareAll, percentileOf
+from .matrix import Matrix, compareAll, percentileOf, verdictOf
 from .observed import ENOUGH, NOTHING, NUMBERS, TOLERATED, AgainstOthers, ObservedStructure
-from .variation import Variation
-from .withinrange import verdictOf
 
 # Most reasons in the message that nothing can be compared.
 MOST_REASONS = 3
@@ -234,7 +232,7 @@ def observe(case: ObserverCase, organ: Organ) -> ObservedStructure | InputError:
         structures: list[Structure | None] = []
         for structure, name in zip(organ.structures, [*case.observers, *case.tests], strict=True):
             try:
-                structures.append(None if structure is None else case.withSurface(structure))
+                structures.append(None if structure is None else withSurface(structure, case.settings, case.displayed))
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
         return _observe(replace(organ, structures=structures), case)
@@ -366,4 +364,4 @@ def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, case:
 def _asStructure(made: Consensus, name: str, drawings: Drawings, case: ObserverCase) -> Structure:
     frames = {structure.frameOfReference for structure in drawings.structures}
     structure = Structure(name, made.mask, frameOfReference=frames.pop() if len(frames) == 1 else "")
-    return case.withSurface(structure)
+    return withSurface(structure, case.settings, case.displayed)

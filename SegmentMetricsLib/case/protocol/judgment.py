@@ -1,18 +1,28 @@
-"""Verdicts: the judgment of the comparisons of a case by a protocol."""
+"""Verdicts: the judgment of the comparisons of a case by a protocol, and in words why."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from ...base.errors import requireKind
-from ...base.plain import toPlain
-from ...metrics.measurement import Measurement
+from ...base.plain import finite, fromPlain, toPlain
+from ...base.texts import shortest
+from ...metrics.measurement import (
+    IN_CENTIMETERS,
+    LEAST_IN_CENTIMETERS,
+    ROUNDING,
+    ROUNDING_OF_ZERO,
+    Measurement,
+    decimalsOf,
+    fixDecimals,
+    roundText,
+)
+from ...metrics.registry import findMetric
 from ...model import naming
-from . import wording
 from .protocol import Protocol, Rule
-from .wording import limitsText, nameRule, unitOf, valueText
 
 PASS, WARN, FAIL, NOT_EVALUABLE = "pass", "warn", "fail", "not evaluable"
 # The meaning of a score, in sentences.
@@ -23,6 +33,19 @@ SCORE_NOTE = (
 )
 # From best to worst: the verdict on a group is the worst of its members'.
 VERDICTS = (PASS, WARN, NOT_EVALUABLE, FAIL)
+# Phrases for a value that keeps a limit, for one that does not, and between the latter and a second limit.
+PHRASES = {
+    "<=": ("is at most", "exceeds", " and"),
+    "<": ("is below", "is not below", ", nor is it below"),
+    ">=": ("is at least", "is below", " and"),
+    ">": ("is above", "is not above", ", nor is it above"),
+    "within": ("is within", "exceeds", " and"),
+}
+SIGNS = {"<=": "≤ ", "<": "< ", ">=": "≥ ", ">": "> ", "within": ""}
+# Most decimal places used to distinguish a value from a limit.
+MOST_DIGITS = 17
+# Families whose units depend on the settings.
+UNIT_BY_SETTINGS = ("voxel", "similarity")
 
 
 @dataclass(frozen=True)
@@ -52,21 +75,10 @@ class Verdict:
 
     def toDictionary(self) -> dict:
         """Return the verdict as plain values for files."""
-        content = {
-            "structure": self.structure,
-            "measurement": self.rule.measurement,
-            "convention": self.rule.convention,
-            "value": self.measurement and self.measurement.value,
-            "unit": self.measurement.unit if self.measurement else "",
-            "relation": self.rule.relation,
-            "pass": self.rule.limit,
-            "warn": self.rule.warning,
-            "weight": self.rule.weight,
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "source": self.rule.source,
-        }
-        return toPlain(content)
+        given = self.measurement
+        rule = {key: value for key, value in toPlain(self.rule).items() if key != "where"}
+        found = {"value": given and finite(given.value), "unit": given.unit if given else ""}
+        return rule | {"structure": self.structure, **found, "verdict": self.verdict, "reason": self.reason}
 
 
 def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason: str = "") -> Verdict:
@@ -85,7 +97,7 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason
         isWarning = not isKept and rule.warning is not None and rule.keeps(value, rule.warning)
         if not (measurement.empty and (isKept or isWarning)):
             verdict = PASS if isKept else WARN if isWarning else FAIL
-            return Verdict(structure, rule, measurement, verdict, wording.reason(rule, measurement, isKept, isWarning))
+            return Verdict(structure, rule, measurement, verdict, explain(rule, measurement, isKept, isWarning))
         why = f"{measurement.empty}, so {nameRule(rule)} {valueText(rule, value, measurement.unit)} says nothing"
     sentence = f"{why[:1].upper()}{why[1:]}{'' if why.endswith('.') else '.'}"
     return Verdict(structure, rule, measurement, NOT_EVALUABLE, sentence)
@@ -93,8 +105,7 @@ def judge(structure: str, rule: Rule, measurement: Measurement | None, *, reason
 
 def ruleOf(data: Mapping) -> Rule:
     """Return the rule of a verdict. data: the result of Verdict.toDictionary()."""
-    names = ("structure", "measurement", "relation", "pass", "warn", "weight", "convention", "source")
-    return Rule(*(data[name] for name in names))
+    return fromPlain(Rule, data)
 
 
 @dataclass(frozen=True)
@@ -212,3 +223,84 @@ def judgeCase(
         absent = [rule for rule in protocol.rules if not any(map(rule.fits, known))]
         verdicts += [judge(r.structure, r, None, reason=f"there is no structure {r.structure}") for r in absent]
     return Judgment(protocol, tuple(verdicts), tuple(dict.fromkeys(withoutLimits)))
+
+
+def nameRule(rule: Rule) -> str:
+    """Return the measurement of a rule as named in a sentence, with the convention that the rule demands."""
+    name, _, parameter = rule.measurement.partition("_")
+    found = findMetric(rule.measurement)
+    short = (found.metric.heading if found else "") or name
+    if short[-1] in ".>" and found:  # no headings in a sentence that are abbreviated for a column
+        short = found.metric.title.partition(",")[0]
+    with_ = f" ({parameter.replace('mm', ' mm')})" if parameter else ""
+    return f"{short}{with_}{f' as by {rule.convention}' if rule.convention else ''}"
+
+
+def unitOf(rule: Rule, measurement: Measurement | None) -> str:
+    """Return the unit of a rule's limits: that of the measurement, or without one of the definition, "" if unknown."""
+    if measurement is not None:
+        return measurement.unit
+    found = findMetric(rule.measurement)
+    return "" if found is None or found.metric.family in UNIT_BY_SETTINGS else found.metric.unit
+
+
+def valueText(rule: Rule, value: float, unit: str) -> str:
+    """Return a value as text for people, in the unit of its rule's limits.
+
+    It has more digits than usual only if it would otherwise look equal to a limit that it does not equal.
+    """
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "-inf" if value < 0 else "inf"
+    shown, factor = _scale(rule, unit)
+    known, usual = _sides(rule, value), decimalsOf(shown)
+    tellingApart = (n for n in range(usual, MOST_DIGITS) if _sides(rule, round(value / factor, n) * factor) == known)
+    digits = next(tellingApart, MOST_DIGITS)
+    text = fixDecimals(value / factor, shown) if digits == usual else roundText(value / factor, digits)
+    return f"{text} {shown}".rstrip()
+
+
+def limitText(rule: Rule, limit: float, unit: str) -> str:
+    """Return a limit in the unit in which valueText() shows a value."""
+    shown, factor = _scale(rule, unit)
+    sign = "±" if rule.relation == "within" else ""
+    return f"{sign}{(Decimal(shortest(limit)) / factor).normalize():f} {shown}".rstrip()
+
+
+def limitsText(rule: Rule, unit: str) -> str:
+    """Return both limits of a rule for a table: "≤ 3 mm (warn 5 mm)"."""
+    text = SIGNS[rule.relation] + limitText(rule, rule.limit, unit)
+    return text if rule.warning is None else f"{text} (warn {limitText(rule, rule.warning, unit)})"
+
+
+def explain(rule: Rule, measurement: Measurement, isKept: bool, isWarning: bool) -> str:
+    """Return a sentence that compares a value with its limits. isWarning: whether it keeps only the laxer one."""
+    value, unit = measurement.value, measurement.unit
+    limit = limitText(rule, rule.limit, unit)
+    laxer = None if rule.warning is None or isKept else limitText(rule, rule.warning, unit)
+    if math.isinf(value):
+        cause = measurement.empty or measurement.reason
+        because = f" because {cause}" if cause else ""
+        size = "minus infinite" if value < 0 else "infinite"
+        return f"{nameRule(rule)} is {size}{because}; the limit is {limit}."
+    keeps, breaks, also = PHRASES[rule.relation]
+    text = f"{nameRule(rule)} {valueText(rule, value, unit)} {keeps if isKept else breaks} {limit}"
+    if laxer is not None:
+        text += f"; the warning limit is {laxer}" if isWarning else f"{also} the warning limit of {laxer}"
+    return f"{text} because {measurement.empty}." if measurement.empty else f"{text}."
+
+
+def _scale(rule: Rule, unit: str) -> tuple[str, int]:
+    """Return the unit in which a value and its limits are shown, and its size in the given unit."""
+    limits = [abs(limit) for limit in (rule.limit, rule.warning) if limit]
+    larger, factor = IN_CENTIMETERS.get(unit, (unit, 1))
+    # small limits, such as 5 mm3, are shown in mm3
+    return (larger, factor) if all(limit >= LEAST_IN_CENTIMETERS * factor for limit in limits) else (unit, 1)
+
+
+def _sides(rule: Rule, value: float) -> list[tuple[bool, bool]]:
+    """Return, for each limit of a rule, whether a value keeps it, and whether they are equal apart from rounding."""
+    size = abs(value) if rule.relation == "within" else value
+    limits = [limit for limit in (rule.limit, rule.warning) if limit is not None]
+    return [(rule.keeps(value, n), math.isclose(size, n, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO)) for n in limits]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import itertools
 import math
 import os
 import re
@@ -15,14 +13,17 @@ from typing import Any, TypeVar, cast
 
 from ...base import units
 from ...base.errors import InputError, Mistakes, asPath, raiseAny, requireKind
-from ...base.texts import commaSeparated, didYouMean, inAnyCase, shortest
+from ...base.plain import storeAs
+from ...base.texts import commaSeparated, shortest
+from ...conventions import find
 from ...conventions.presets import PRESETS
 from ...io.sheets import Line, Sheet, readSheet
 from ...metrics.measurement import ROUNDING, ROUNDING_OF_ZERO
 from ...metrics.metric import EXAMPLES as VALUES
 from ...metrics.metric import PARAMETERS, Asked, Metric
-from ...metrics.registry import MULTI_LABEL, REGISTRY, findMetric, isWhole, readName
+from ...metrics.registry import MULTI_LABEL, findMetric, isWhole, likeliest, readName
 from ...model import naming
+from ...settings.names import knownConvention
 from ...settings.settings import DECIDED_BY_TOOLS, Settings
 from . import EXAMPLES, exampleNames
 
@@ -48,8 +49,8 @@ class Rule:
     structure: str
     measurement: str
     relation: str
-    limit: float
-    warning: float | None = None
+    limit: float = storeAs("pass")
+    warning: float | None = storeAs("warn", None)
     weight: float = 1.0
     convention: str = ""
     source: str = ""
@@ -256,9 +257,7 @@ def _rule(line: Line) -> Rule:
     weight: Any = _attempt(problems, _number, line, "Weight") if cells["Weight"] else 1.0
     if weight is not None and not 0 < weight <= 1e6:
         problems.append(line.problem("Weight", f"it must be a number greater than 0, not {shortest(weight)}."))
-    convention: Any = inAnyCase(cells["Convention"], PRESETS)
-    if convention and convention not in PRESETS:
-        convention = _attempt(problems, _reporting, line, definition)
+    convention: Any = _attempt(problems, _convention, line, definition)
     raiseAny(problems)
     return Rule(cells["Structure"], key, relation, limit, warning, weight, convention, cells["Source"], line.where)
 
@@ -285,8 +284,8 @@ def _measurement(line: Line) -> tuple[Metric, str]:
         if not all(one.isStatedBy(meant.parameters) for one in meant.metrics):
             raise InputError("a parameter is left out")
     except InputError:
-        likely = _likeliest(given)
-        hint = f"; is it {likely}?" if likely else "."
+        likely = likeliest(given)
+        hint = f"; is it {readName(likely).metric.keyFor(VALUES)}?" if likely else "."
         raise line.problem("Measurement", f"there is no measurement {given!r}{hint}") from None
     keys = [one.keyFor(meant.parameters) for one in meant.metrics]
     if len(keys) > 1:
@@ -301,38 +300,19 @@ def _measurement(line: Line) -> tuple[Metric, str]:
     return meant.metric, keys[0]
 
 
-def _likeliest(given: str) -> str:
-    """Return the key that was probably meant, by similarity to keys and titles; "" if there is none."""
-    if not given:
-        return ""
-    word = given.casefold()
-    titles = {d.keyFor(VALUES): d.title.casefold() for d in REGISTRY}
-    return next(
-        itertools.chain(
-            (key for key in titles if re.match(rf"{re.escape(word)}(?![a-z])", key.casefold())),
-            (key for key, title in titles.items() if title.startswith(word)),
-            (key for key, title in titles.items() if word in title),
-            difflib.get_close_matches(given, titles, 1, 0.4),
-        ),
-        "",
-    )
+def _convention(line: Line, definition: Metric | None) -> str:
+    """Return the proper spelling of the preset or tool that a line names in any case, "" for none.
 
-
-def _reporting(line: Line, definition: Metric | None) -> str:
-    """Return the proper spelling of the convention that a line names in any case.
-
-    definition: of the line's measurement, None if unknown. Raises InputError when there is no such tool, or when the
-    tool does not report that measurement.
+    definition: of the line's measurement, None if unknown. Raises InputError when there is none of that name, or when
+    the tool does not report that measurement.
     """
-    from ...conventions import known
-
-    given = line.cells["Convention"]
-    key = inAnyCase(given, known())
-    if key not in known():
-        choices = dict.fromkeys((*PRESETS, *known()))
-        hint = didYouMean(given, choices)
-        raise line.problem("Convention", f"there is no convention {given!r}; choose from {', '.join(choices)}.{hint}")
-    if definition and definition.key not in known()[key].numbers:
+    if not line.cells["Convention"]:
+        return ""
+    try:
+        key = knownConvention(line.cells["Convention"])
+    except InputError as error:
+        raise line.problem("Convention", str(error)) from error
+    if definition and key not in PRESETS and definition.key not in find(key).numbers:
         raise line.problem("Convention", f"{key} does not report {line.cells['Measurement']}.")
     return key
 

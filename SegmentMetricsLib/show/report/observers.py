@@ -13,9 +13,9 @@ import numpy as np
 from ...base.markup import Markup, fill, join
 from ...base.palettes import ABSOLUTE
 from ...base.texts import commaSeparated, oneLine, pluralize, tellingApart
+from ...case.observers.matrix import meansAsTest
 from ...case.observers.observed import ObservedStructure
 from ...case.observers.study import ObserverStudy
-from ...case.observers.withinrange import meansAsTest
 from ...case.protocol.judgment import FAIL, PASS
 from ...case.summary import ADVERBS
 from ...metrics.measurement import fixDecimals, typeset
