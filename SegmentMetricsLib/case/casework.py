@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ..base.errors import InputError, PairError, reasonOf, requireFunction, requireKind
 from ..base.progress import Cancelled
@@ -39,7 +40,6 @@ from .pairing import note, pairStructures, whyNothingIsPaired
 from .protocol.judgment import judgeCase
 from .protocol.protocol import Protocol, asProtocol
 
-T = TypeVar("T")
 # What the structures of one side are given as: the path of a file or folder, or the structures themselves.
 Side = str | os.PathLike | Iterable[Structure]
 # Told before each pair of its number, from 0, the number of all pairs and the structure's name; False stops the work.
@@ -48,11 +48,8 @@ Progress = Callable[[int, int, str], bool | None]
 Run = Callable[[Callable[[], Any]], Any]
 # Pairs of up to so many triangles are measured together, up to so many in all.
 SMALL, MOST_TOGETHER = 15_000.0, 60_000.0
-
-
-def atOnce(work: Callable[[], T]) -> T:
-    """Run the work immediately, in the calling thread."""
-    return work()
+# Runs a calculation immediately, in the calling thread.
+atOnce: Run = operator.call
 
 
 def compareCase(
@@ -292,7 +289,6 @@ def costOf(structures: Iterable[Structure]) -> float:
 
 
 def _pairError(match: Match, error: InputError | MemoryError) -> PairError:
-    """Return an error that names the two structures of a pair."""
     problem = str(error) if isinstance(error, InputError) else "this takes more memory than the computer has."
     reference, test = match
     return PairError(f"{reference.name} of {reference.file} and {test.name} of {test.file}: {problem}", problem)

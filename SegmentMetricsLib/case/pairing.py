@@ -272,7 +272,6 @@ def _areMasks(reference: Structure, test: Structure) -> bool:
 
 
 def _without(structures: StructureSet, matches: Iterable[Match], others: Iterable[Structure] = ()) -> StructureSet:
-    """Return the structures that are neither in a match nor among others."""
     taken = {id(s) for match in matches for s in match} | {id(s) for s in others}
     return structures.having(s for s in structures if id(s) not in taken)
 
@@ -374,7 +373,6 @@ def _matchBy(key: Callable, how: str, reference: StructureSet, test: StructureSe
 
 
 def _doubts(match: Match) -> list[Finding]:
-    """Return findings about the doubtful aspects of a match."""
     reference, test = match
     sentences = []
     if match.how in REASONS:
@@ -430,7 +428,6 @@ def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Str
 
 
 def _howToPair(*pairs: tuple[Structure, Structure]) -> SettingPlace:
-    """Return the places where pairs of a reference and a test structure can be chosen."""
     names = dict(sorted((reference.name, test.name) for reference, test in pairs))
     options = " ".join(f'--pair "{reference}={test}"' for reference, test in names.items())
     return SettingPlace(options, f"choices={names}", "Inputs > Pairs")

@@ -99,14 +99,10 @@ def positive(what: str, most: float = math.inf, unit: str = "", article: str = "
     return _number(what, lambda number: 0 < number <= most, accepts, unit, article)
 
 
-def notNegative(what: str, unit: str = "") -> Check:
-    """Accept numbers from 0 on."""
-    return _number(what, lambda number: number >= 0, f"at least 0{unit}", unit)
-
-
-def share(what: str) -> Check:
-    """Accept numbers from 0 to 1."""
-    return _number(what, lambda number: 0 <= number <= 1, "from 0 to 1")
+def fromZero(what: str, most: float = math.inf, unit: str = "") -> Check:
+    """Accept numbers from 0 on, up to `most`."""
+    accepts = f"at least 0{unit}" if math.isinf(most) else f"from 0 to {most:g}"
+    return _number(what, lambda number: 0 <= number <= most, accepts, unit)
 
 
 def several(what: str, most: float, unit: str = "") -> Check:

@@ -73,7 +73,6 @@ def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def _chosenMetrics(names: str | Iterable[str]) -> tuple[str, ...]:
-    """Return names of measurements and of families, each in its proper spelling and once."""
     names = tuple(names) if isinstance(names, Iterable) and not isinstance(names, str) else (names,)
     found = (one for name in names for one in (_namesIn(name) if isinstance(name, str) else [name]))
     return tuple(dict.fromkeys(map(_metricOf, found)))
@@ -84,15 +83,13 @@ def _namesIn(text: str) -> list[str]:
     first, *others = text.split(",")
     found = [first]
     for part in others:
-        found[-1:] = [f"{found[-1]},{part}"] if _isMeasurement(f"{found[-1]},{part}") else [found[-1], part]
+        whole = f"{found[-1]},{part}"
+        try:
+            meaningOf(whole)
+            found[-1] = whole
+        except InputError:
+            found.append(part)
     return [name for name in found if name.strip()] or [text]
-
-
-def _isMeasurement(name: str) -> bool:
-    try:
-        return bool(meaningOf(name))
-    except InputError:
-        return False
 
 
 def _metricOf(name: Any) -> str:

@@ -14,13 +14,12 @@ from ..metrics.metric import PARAMETERS
 from ..metrics.registry import FAMILIES, FAMILY_CHOICE, meaningOf
 from .checks import (
     classes,
+    fromZero,
     nameOrNumber,
-    notNegative,
     oneOf,
     orNone,
     positive,
     several,
-    share,
     weights,
     wholeNumber,
     yesOrNo,
@@ -54,15 +53,11 @@ from .names import (
 if TYPE_CHECKING:
     from ..geometry.grids import Grid
 
-# mm; contours of a patient are never farther apart
-LARGEST_TOLERANCE = 1000.0
-LARGEST_BETA = 1000.0
+# mm, Gy and so on: contours of a patient are never farther apart, and no dose is higher
+LARGEST = 1000.0
 LARGEST_MEMBERSHIP = 2**31 - 1
-LARGEST_LEVEL = 1000.0
-# mm3, of the smallest lesion; and voxels
-LARGEST_LESION, LARGEST_DILATION = 1e6, 20
-# Gy, and cm3
-LARGEST_DOSE, LARGEST_VOLUME = 1000.0, 1e5
+# mm3, of the smallest lesion; voxels; and cm3
+LARGEST_LESION, LARGEST_DILATION, LARGEST_VOLUME = 1e6, 20, 1e5
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -76,12 +71,12 @@ class Settings:
     # not among them, it may be given all the same and stands for the default.
     # fmt: off
     tolerances: tuple[float, ...] = setting(
-        None, orNone(several("tolerance", LARGEST_TOLERANCE, " mm")), "Tolerance", unit="mm",
+        None, orNone(several("tolerance", LARGEST, " mm")), "Tolerance", unit="mm",
         about="Distance in mm up to which two contours count as the same.",
         inPython="None means those in the keys of the metrics, else 2 mm.",
         option=Option("--tolerance", MEASURED, "tolerance of NSD, BIoU and so on", "MM"),
         parameter=PARAMETERS["tolerance"],
-        panel=InPanel(label="Tolerance τ", section="", name="tolerance", low=0.01, high=LARGEST_TOLERANCE, decimals=2,
+        panel=InPanel(label="Tolerance τ", section="", name="tolerance", low=0.01, high=LARGEST, decimals=2,
                       step=0.5, isAlwaysShown=True),
     )
     percentiles: tuple[float, ...] = setting(
@@ -173,12 +168,12 @@ class Settings:
                       words={"whole": _("Whole structures"), "common": _("Common extent")}),
     )
     betas: tuple[float, ...] = setting(
-        None, orNone(several("beta", LARGEST_BETA)), "Weight of sensitivity in the F-measure",
+        None, orNone(several("beta", LARGEST)), "Weight of sensitivity in the F-measure",
         about="Weight of sensitivity against precision in the F-measure; 1 is the Dice coefficient.",
         inPython="None means those in the keys of the metrics, else 1.",
         option=Option("", MEASURED, "beta of the F-measure", "B"),
         parameter=PARAMETERS["beta"],
-        panel=InPanel(label=_("F-measure β"), row=4, name="beta", low=0.01, high=LARGEST_BETA, decimals=2, step=0.5),
+        panel=InPanel(label=_("F-measure β"), row=4, name="beta", low=0.01, high=LARGEST, decimals=2, step=0.5),
     )
     quantiles: tuple[float, ...] = setting(
         None, orNone(several("quantile", 1)), "Quantile of the Hausdorff distance of voxels",
@@ -228,7 +223,7 @@ class Settings:
         10.0, positive("reach of the hazard", unit=" mm"), "Reach of the hazard", unit="mm",
         about="Distance to a critical structure, in mm, at and beyond which there is no hazard.",
         option=Option("", HAZARD, "distance at which polynomial hazard ends", "MM"),
-        panel=InPanel(label=_("Hazard reach"), row=8, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
+        panel=InPanel(label=_("Hazard reach"), row=8, low=0.1, high=LARGEST, decimals=1),
         families=("hazard",), onlyIf=("hazardKernel", "polynomial"),
     )
     hazardPower: float = setting(
@@ -241,7 +236,7 @@ class Settings:
         8.0, positive("decay of the hazard", unit=" mm"), "Decay length of the hazard", unit="mm",
         about="Distance to a critical structure, in mm, at which hazard has fallen to 37 %.",
         option=Option("", HAZARD, "distance over which exponential hazard falls to 1/e", "MM"),
-        panel=InPanel(label=_("Decay length"), row=9, low=0.1, high=LARGEST_TOLERANCE, decimals=1),
+        panel=InPanel(label=_("Decay length"), row=9, low=0.1, high=LARGEST, decimals=1),
         families=("hazard",), onlyIf=("hazardKernel", "exponential"),
     )
     hazardCombination: str = setting(
@@ -252,7 +247,7 @@ class Settings:
         families=("hazard",),
     )
     hazardBalance: float = setting(
-        0.7, share("balance of the hazard"), "Weight of missed against added voxels",
+        0.7, fromZero("balance of the hazard", 1), "Weight of missed against added voxels",
         about="Weight of missed against added voxels in SIS and STAR.",
         option=Option("", HAZARD, "weight of missed against added voxels in SIS and STAR, from 0 to 1",
                       "W"),
@@ -265,17 +260,17 @@ class Settings:
         families=("hazard",),
     )
     il: float = setting(
-        1.0, positive("inside level", LARGEST_LEVEL), "Level inside the reference",
+        1.0, positive("inside level", LARGEST), "Level inside the reference",
         about="How severely the similarity index judges contours inside the reference; at 1, 10 mm score 0.61.",
         option=Option("", SIMILARITY, "inside level of the similarity index", "LEVEL"),
-        panel=InPanel(label=_("MSI inside"), row=10, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
+        panel=InPanel(label=_("MSI inside"), row=10, low=0.01, high=LARGEST, decimals=2, step=0.5),
         families=("similarity",),
     )
     ol: float = setting(
-        1.0, positive("outside level", LARGEST_LEVEL), "Level outside the reference",
+        1.0, positive("outside level", LARGEST), "Level outside the reference",
         about="How severely the similarity index judges contours outside the reference; at 1, 10 mm score 0.61.",
         option=Option("", SIMILARITY, "outside level of the similarity index", "LEVEL"),
-        panel=InPanel(label=_("MSI outside"), row=11, low=0.01, high=LARGEST_LEVEL, decimals=2, step=0.5),
+        panel=InPanel(label=_("MSI outside"), row=11, low=0.01, high=LARGEST, decimals=2, step=0.5),
         families=("similarity",),
     )
     asPublished: bool = setting(
@@ -327,7 +322,7 @@ class Settings:
         onlyIf=("instanceMaps", True),
     )
     lesionMinimum: float = setting(
-        0.0, notNegative("smallest lesion", " mm3"), "Smallest lesion", unit="mm3",
+        0.0, fromZero("smallest lesion", unit=" mm3"), "Smallest lesion", unit="mm3",
         about="Lesions of a smaller volume are left out on both sides, and counted.",
         inPython="In mm3, in a plane in mm2. BraTS leaves out those of the reference up to this volume, after it has "
                  "found their counterparts.",
@@ -336,14 +331,14 @@ class Settings:
         families=("instances",),
     )
     lesionOverlap: float = setting(
-        0.0, share("overlap of lesions"), "Overlap (IoU) of a lesion that is found",
+        0.0, fromZero("overlap of lesions", 1), "Overlap (IoU) of a lesion that is found",
         about="Intersection over union above which a lesion counts as found; 0 is any overlap.",
         option=Option("", INSTANCES, "IoU above which a lesion is found", "IOU", "0, any overlap"),
         panel=InPanel(label=_("Found: IoU >"), row=16, low=0, high=1, decimals=2, step=0.05),
         families=("instances",),
     )
     panopticOverlap: float = setting(
-        0.5, share("overlap for the panoptic quality"), "Overlap (IoU) of a match in the panoptic quality",
+        0.5, fromZero("overlap for the panoptic quality", 1), "Overlap (IoU) of a match in the panoptic quality",
         about="Intersection over union above which two lesions match in the panoptic quality.",
         inPython="For the preset panoptica, an IoU that equals it matches, too.",
         option=Option("", INSTANCES, "IoU above which lesions match in PQ, RQ and SQ", "IOU"),
@@ -382,17 +377,17 @@ class Settings:
         parameter=PARAMETERS["doseVolume"],
     )
     doseLevels: tuple[float, ...] | None = setting(
-        None, orNone(several("dose level", LARGEST_DOSE, " Gy")), "Dose levels", unit="Gy",
+        None, orNone(several("dose level", LARGEST, " Gy")), "Dose levels", unit="Gy",
         about="Doses in Gy for which the volume that receives them is reported: V20Gy.",
         inPython="None is those in the keys of the metrics.",
         option=Option("", DOSE, "dose for which the volume is reported, as in V20Gy", "GY", "none"),
         parameter=PARAMETERS["doseLevel"],
     )
     prescription: float | None = setting(
-        None, orNone(positive("prescription", LARGEST_DOSE, " Gy")), "Prescription", unit="Gy",
+        None, orNone(positive("prescription", LARGEST, " Gy")), "Prescription", unit="Gy",
         about="Prescribed dose in Gy: where it is reached, a hazard that is taken from the dose is full.",
         option=Option("", DOSE, "prescribed dose, for the hazard kernel dose", "GY", ""),
-        panel=InPanel(label=_("Prescription"), row=13, low=0, high=LARGEST_DOSE, decimals=1, isAutomatic=True),
+        panel=InPanel(label=_("Prescription"), row=13, low=0, high=LARGEST, decimals=1, isAutomatic=True),
         families=("hazard",), onlyIf=("hazardKernel", "dose"),
     )
     placesBy: str = setting(

@@ -9,10 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import shapes
-import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.case.comparison import Comparison
 from SegmentMetricsLib.metrics.extents import NO_COMMON_EXTENT, spanOf
 from SegmentMetricsLib.model.inputs import structureFromPolyData
@@ -39,6 +37,13 @@ def testHausdorffIsTheLateralDistance():
     # the contours cut four corners of half a pixel by half a pixel
     assert common["VolumeReference"].value == pytest.approx(10 * (100 - 4 * 0.125))
     assert common["OverVolume"].value == common["UnderVolume"].value == 200
+    assert common.extent == {
+        "choice": "common", "normal": [0, 0, 1], "low": 5, "high": 14, "slices": 10,
+        "beyond": {"reference": [3, 0], "test": [0, 6]},
+    }  # fmt: skip
+    again = Comparison.fromDictionary(json.loads(json.dumps(common.record().toDictionary())))
+    # the structures themselves are described as they are
+    assert again.extent == common.extent and again.sides[0]["volumeMm3"] > 1200
     # no boundary faces the ends
     assert common["MeanS"].reason == "no part of the boundary faces S"
     for direction in common.distances.directions:
@@ -235,21 +240,3 @@ class TestFinding:
                 shapes.box((6, 5, low), high, size),
             )
             assert not [f for f in compare(*pair).findings if "common extent" in f]
-
-
-def testFiles(withoutPictures, tmp_path, capsys):
-    for name, image in zip("ab", TUBES, strict=True):
-        SimpleITK.WriteImage(image, str(tmp_path / f"{name}.nrrd"))
-    out = tmp_path / "out"
-    files = [str(tmp_path / f"{name}.nrrd") for name in "ab"]
-    assert main(["compare", *files, "--output", str(out), "--extent", "common"]) == 0
-    assert "common extent" in capsys.readouterr().out
-    (pair,) = json.loads((out / "metrics.json").read_text())["pairs"]
-    assert pair["extent"] == {
-        "choice": "common", "normal": [0, 0, 1], "low": 5, "high": 14, "slices": 10,
-        "beyond": {"reference": [3, 0], "test": [0, 6]},
-    }  # fmt: skip
-    assert pair["measurements"]["HD"]["value"] == pytest.approx(2)
-    assert Comparison.fromDictionary(pair).extent == pair["extent"]
-    # the structures themselves are described as they are
-    assert pair["reference"]["volumeMm3"] > 1200

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from functools import cache
 
 import pytest
 import shapes
-import SimpleITK
 from sharedpairs import doseAround
 from tiers import throughout
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.__main__ import main
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case import multilabel
 from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, REGISTRY, nameOf
@@ -100,28 +96,3 @@ def testAllLabelsAtOnce():
     assert len(multilabel.compareLabels(*both, Settings())) == 4
     assert compare(*PAIR, Settings(metrics="KAP")).share is None
     assert compare(*PAIR, Settings(metrics=("KAP", "JACml"))).share is not None
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, image in zip(("reference.nrrd", "test.nrrd"), PAIR, strict=True):
-        SimpleITK.WriteImage(image, name)
-    return tmp_path
-
-
-def testOnTheCommandLine(files, capsys):
-    """In the table and the files, and again from the settings of the results."""
-    command = ["compare", "reference.nrrd", "test.nrrd", "--numbers-only", "--output"]
-    assert main([*command, "out", "--metrics", "dsc, HD95,NSD_3mm"]) == 0
-    shown = capsys.readouterr().out
-    assert "DSC" in shown and "IoU" not in shown and "HD95" in shown and "MASD" not in shown
-    document = json.loads((files / "out/metrics.json").read_text())
-    assert list(document["pairs"][0]["measurements"]) == ["HD95", "NSD_3mm", "DSC"]
-    assert document["settings"]["metrics"] == ["DSC", "HD95", "NSD_3mm"]
-    with (files / "out/metrics.csv").open() as file:
-        heading = next(csv.reader(file))
-    assert heading[-3:] == ["HD95", "NSD_3mm", "DSC"] and "IoU" not in heading and "HD" not in heading
-    assert main([*command, "again", "--settings", "out/metrics.json"]) == 0
-    again = json.loads((files / "again/metrics.json").read_text())
-    assert again["pairs"][0]["measurements"] == document["pairs"][0]["measurements"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import pickle
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,7 @@ import pytest
 import shapes
 from scipy.ndimage import distance_transform_edt
 
-from SegmentMetricsLib import Settings, compare, conventions
+from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.conventions.evaluation import Reported
 from SegmentMetricsLib.conventions.propagation import distanceMaps
 from SegmentMetricsLib.geometry.closest import ClosestSurface
@@ -26,47 +25,6 @@ def table(reference, test, settings=None, **options):
 def values(reference, test, tool, *keys, settings=None):
     numbers = table(reference, test, settings, keys=[tool])[tool]
     return [numbers[key].value for key in keys]
-
-
-@pytest.mark.parametrize("key", TOOLS)
-def testEveryConventionSaysWhereItComesFromAndWhy(key):
-    convention = conventions.known()[key]
-    assert convention.version and convention.source and convention.tool
-    for template, number in convention.numbers.items():
-        assert re.sub("{.*?}", "", template) in ("HD", "MASD", "ASSD", "NSD_mm", "BIoU_mm", "DSC", "IoU")
-        assert number.name and number.reason and "\n" not in number.reason
-
-
-ANOTHER = """
-from SegmentMetricsLib.conventions.convention import HD, Convention, Number
-from SegmentMetricsLib.conventions.elements import Voxels, foreground
-from SegmentMetricsLib.conventions.rules import largest
-
-CONVENTION = Convention(
-    key="Another",
-    tool="Another tool",
-    version="1",
-    source="nowhere",
-    elements=Voxels(foreground),
-    numbers={HD: Number(largest, "hausdorff", "largest distance of all voxels")},
-)
-"""
-
-
-def testAnotherToolIsOneFileAndItsName(tmp_path, monkeypatch):
-    from SegmentMetricsLib.conventions import tools
-    from SegmentMetricsLib.settings import names
-
-    (tmp_path / "anothertool.py").write_text(ANOTHER)
-    monkeypatch.setattr(tools, "__path__", [*tools.__path__, str(tmp_path)])
-    monkeypatch.setattr(names, "TOOLS", (*names.TOOLS, "Another"))
-    conventions.known.cache_clear()
-    try:
-        found = table(POINT, FAR)
-        assert found["Another"]["HD"].value == 3
-        assert compare(POINT, FAR, Settings(convention="Another"))["HD"].title == "Hausdorff distance (Another tool 1)"
-    finally:
-        conventions.known.cache_clear()
 
 
 # Two voxels 3 mm apart along i, and a rod of two beside them: everything can be told by hand.
@@ -224,11 +182,7 @@ def testLeaning():
             assert number.reference == ours[key].value
             assert number.difference == pytest.approx(number.value - ours[key].value)
     assert found["SimpleITK"]["MASD"].leaning == "over-optimistic"
-    assert found["MedPy"]["MASD"].leaning == "over-pessimistic"
     assert found["MONAI"]["NSD_2mm"].leaning == "over-pessimistic"
-    assert found["DeepMind"]["NSD_2mm"].leaning == "over-optimistic"
-    # samples between the farthest places
-    assert "over-optimistic" in found["MeshMetrics-0.1"]["HD"].leaning
     assert found["MedPy"]["DSC"].leaning == ""
     assert found["SimpleITK"]["MASD"].differenceText() == "-0.79 mm"
 
@@ -265,43 +219,26 @@ LARGEST = float(np.finfo(np.float32).max)
 FOR_EMPTY = {
     ("DeepMind", "HD"): ((math.inf, "same"), (math.inf, "over-pessimistic")),
     ("DeepMind", "MASD"): ((None, "undefined"), (None, "same")),
-    ("DeepMind", "NSD_2mm"): ((0, "same"), (None, "same")),
     ("MONAI", "HD"): ((math.inf, "same"), (None, "same")),
     ("MONAI", "HD95"): ((None, "undefined"), (None, "same")),
-    ("MONAI", "NSD_2mm"): ((0, "same"), (None, "same")),
-    ("MetricsReloaded", "HD95"): ((None, "undefined"), (0, "over-optimistic")),
-    ("MetricsReloaded", "BIoU_2mm"): ((0, "same"), (1, "over-optimistic")),
     ("MetricsReloaded", "NSD_2mm"): ((None, "undefined"), (1, "over-optimistic")),
-    ("MedPy", "HD"): ((None, "undefined"), (None, "same")),
     ("MedPy", "IoU"): ((0, "same"), (1, "over-optimistic")),
     ("seg-metrics", "ASSD"): ((0, "over-optimistic"), (0, "over-optimistic")),
-    ("seg-metrics", "DSC"): ((0, "same"), (1, "over-optimistic")),
     ("pymia", "MASD"): ((math.inf, "same"), (math.inf, "over-pessimistic")),
     ("pymia", "NSD_2mm"): ((0, "same"), (-math.inf, "over-pessimistic")),
-    ("pymia", "DSC"): ((0, "same"), (1, "over-optimistic")),
     ("MetricsReloaded", "MASD"): ((None, "undefined"), (0, "over-optimistic")),
     ("Plastimatch", "HD"): ((LARGEST, "same"), (None, "same")),
-    ("Plastimatch", "MASD"): ((LARGEST / 2, "same"), (None, "same")),
-    ("Anima", "ASSD"): ((None, "undefined"), (None, "same")),
-    ("MeshMetrics-0.1", "NSD_2mm"): ((0, "same"), (None, "same")),
     ("MeshMetrics-surfacenets", "HD"): ((math.inf, "same"), (0, "over-optimistic")),
-    ("SimpleITK", "HD"): ((None, "undefined"), (None, "same")),
     ("SimpleITK", "DSC"): ((0, "same"), (math.inf, "over-optimistic")),
     ("EvaluateSegmentation", "MASD"): ((None, "undefined"), (None, "same")),
-    ("MISeval", "HD"): ((None, "undefined"), (0, "over-optimistic")),
     ("MISeval", "IoU"): ((0, "same"), (0, "over-pessimistic")),
     ("Anima", "HD"): ((None, "undefined"), (None, "same")),
-    ("grand-challenge-metrics", "HD95"): ((None, "undefined"), (None, "same")),
     ("grand-challenge-metrics", "MASD"): ((None, "undefined"), (None, "same")),
-    ("panoptica-distances", "HD"): ((None, "undefined"), (None, "same")),
     ("panoptica-distances", "ASSD"): ((math.inf, "same"), (None, "same")),
     ("platipy", "MASD"): ((None, "undefined"), (None, "same")),
-    ("platipy", "NSD_2mm"): ((0, "same"), (None, "same")),
     ("torchmetrics", "IoU"): ((0, "same"), (-1, "over-pessimistic")),
     ("MeshMetrics-0.1", "HD"): ((math.inf, "same"), (None, "same")),
     ("MeshMetrics-1.4.1", "HD95"): ((math.inf, "same"), (0, "over-optimistic")),
-    ("MeshMetrics-1.4.1", "NSD_2mm"): ((0, "same"), (1, "over-optimistic")),
-    ("MeshMetrics-surfacenets", "BIoU_2mm"): ((0, "same"), (1, "over-optimistic")),
 }
 
 
@@ -316,16 +253,3 @@ def testLeaningForEmptyMasks(empty):
         assert reported.value == value if value is not None else math.isnan(reported.value), (tool, key)
         assert (reported.leaning or "same") == leaning.replace("undefined", "same")
         assert f"{empty} empty" in reported.reason
-
-
-def testMinusInfinityReadsAsThat():
-    """In text, JSON and the reason, of what tools report and of a comparison by that tool."""
-    reported = table(0 * BALL, 0 * BALL)["pymia"]["NSD_2mm"]
-    measured = compare(0 * BALL, 0 * BALL, Settings(convention="pymia"))["NSD_2mm"]
-    for number in (reported, measured):
-        assert number.text() == "-inf" and number.reason == "both masks are empty: the tool reports -inf"
-        written = number.toDictionary()
-        assert (written["value"], written["status"], written["sign"]) == (None, "infinite", -1)
-    positive = table(0 * BALL, BALL)["pymia"]["HD"]
-    assert positive.text() == "inf" and positive.reason == "the reference is empty: the tool reports inf"
-    assert "sign" not in positive.toDictionary()

@@ -5,9 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import shapes
-import SimpleITK
-from batchruns import rowsOf
 from reference import HEAD_AND_NECK, needsReference
 
 pytestmark = pytest.mark.nightly
@@ -36,34 +33,6 @@ def testSignificance(revolutions):
     assert (apart["bonferroni"], apart["holm"]) == pytest.approx((3 * apart["p"],) * 2)
     # the definition is no tool: of two tools none differ
     assert "| MASD | 0 / 0 of 1 |" in revolutions.counts(found)
-
-
-def testTwoStructures(revolutions, tmp_path):
-    for observer, radius in (("oncologist", 6), ("radiographer", 7)):
-        folder = tmp_path / "data" / "case" / observer
-        folder.mkdir(parents=True)
-        for name, center in (("Orbit-Lt", (0, 0, 0)), ("Orbit-Rt", (1, 0, 0))):
-            # meshes of these have no faces through the centers of the voxels of 2 mm that are drawn
-            image = shapes.ball(radius, center, (1.1, 1.1, 1.1), (-12, -12, -12), (25, 25, 25))
-            SimpleITK.WriteImage(image, str(folder / f"{name}.nrrd"))
-    out = tmp_path / "out"
-    revolutions.main(["--data", str(tmp_path / "data"), "--output", str(out), "--spacing", "2,2,2"])
-    rows = [row for row in rowsOf(out / "values.csv") if (row["key"], row["start"]) == ("MASD", "0")]
-    values = {tool: [row for row in rows if row["tool"] == tool] for tool in ("MeshMetrics-0.1", "SegmentMetrics")}
-    for papers, ours in zip(*values.values(), strict=True):
-        assert float(papers["volume"]) == pytest.approx(4 / 3 * np.pi * 6**3 / 1000, rel=0.05)
-        assert float(papers["original"]) == pytest.approx(1, abs=0.2)
-        # the paper's program measures on meshes of the same voxels as the definition, at fewer places
-        assert papers["value"] == papers["remeshed"] == ours["remeshed"]
-        assert float(ours["value"]) == pytest.approx(float(papers["value"]), abs=0.02)
-        assert abs(float(ours["value"]) - float(ours["original"])) > 0.005
-    assert [row["structure"] for row in values["SegmentMetrics"]] == ["Orbit-Lt", "Orbit-Rt"]
-    tables = (out / "tables.md").read_text("utf-8")
-    assert "| tool | 2 x 2 x 2 (2 pairs) |" in tables and "| tool | small (2 pairs) |" in tables
-    assert "### Where the grid starts, at 2 x 2 x 2 mm" in tables
-    assert {row["pairs"] for row in rowsOf(out / "significance.csv")} == {"2"}
-    revolutions.main(["--from", str(out / "values.csv"), "--output", str(tmp_path / "again")])
-    assert (tmp_path / "again" / "tables.md").read_text("utf-8") == tables
 
 
 @needsReference

@@ -13,7 +13,6 @@ from scipy.spatial import cKDTree
 
 from SegmentMetricsLib import Settings, __main__, compare
 from SegmentMetricsLib.conventions.which import TO_REFERENCE, Wanted
-from SegmentMetricsLib.show.which import answer
 
 SPACING = (0.8, 0.8, 2.7)
 
@@ -152,11 +151,3 @@ def testTheCommand(images, tmp_path, monkeypatch, capsys):
     printed = json.loads(capsys.readouterr().out)
     assert printed["found"] is False and not any(c["exact"] for c in printed["structures"][0]["candidates"])
     assert __main__.main(["which", "mm", "a.nrrd", "b.nrrd"]) == 2
-
-
-def testTheAnswerSaysWhetherThereIsAHit(pair):
-    assert answer("123.456", pair.which("123.456")).startswith(
-        "No tool, direction or common mistake that is known gives 123.456 for this pair. The nearest is "
-    )
-    dice = f"{pair['DSC'].value:.6f}"
-    assert answer(dice, pair.which(dice)).startswith(f"{dice} is DSC of SegmentMetrics; ")

@@ -137,7 +137,6 @@ def _parts(pair: Pair) -> Iterator[str]:
 
 
 def _tolerances(pair: Pair) -> Iterator[str]:
-    """Warn of tolerances that nothing exceeds, or that a single voxel does."""
     tolerances, structures = pair.settings.tolerances, pair.structures
     if not tolerances:
         return
@@ -169,7 +168,6 @@ def _tolerances(pair: Pair) -> Iterator[str]:
 
 
 def _percentiles(pair: Pair) -> Iterator[str]:
-    """Warn about percentiles below 1, which were probably meant as fractions."""
     for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
         better = shortest(round(100 * percentile, 9))
         rest = shortest(round(100 - 100 * percentile, 9))
@@ -200,7 +198,6 @@ def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
 
 
 def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
-    """Warn that equal volumes are no agreement where there is hardly any."""
     similarity = values.get("VS")
     if similarity is None or similarity.status != "ok":
         return
@@ -213,7 +210,6 @@ def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
 
 
 def _density(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
-    """Warn if a structure is porous or hollow, which distances hardly see."""
     if not any(m.family in ("boundary", "voxel") and m.unit in LENGTHS for m in values.values()):
         return
     shares = [0.0 if s.mask is None else shareMissingInside(s.mask, POROUS) for s in pair.structures]

@@ -112,7 +112,6 @@ def _dose(pair: Pair) -> Iterator[str]:
 
 
 def _sayIgnored(pair: Pair) -> Iterator[str]:
-    """Yield what was left out because nobody annotated there."""
     known = [(which, s, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
     label = known[0][2].label
     if pair.ignored is None:
@@ -147,7 +146,6 @@ def _emptiness(pair: Pair) -> Iterator[str]:
 
 
 def _extent(pair: Pair) -> Iterator[str]:
-    """Yield a finding about the evaluated extent, or that the ends determine the Hausdorff distance."""
     if pair.extent.problem:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
     elif pair.extent.sentence:
@@ -252,7 +250,6 @@ def _cropping(pair: Pair) -> Iterator[Finding]:
 
 
 def _otherCoordinates(pair: Pair) -> Iterator[str]:
-    """Yield findings that structures, which do not overlap, would match in another unit or with other axes."""
     yield from otherUnits(*pair.structures)
     reference, test = (np.array(s.box) for s in pair.structures)
     turned = np.array([-1, -1, 1])
@@ -261,7 +258,6 @@ def _otherCoordinates(pair: Pair) -> Iterator[str]:
 
 
 def _sides(pair: Pair, dice: float) -> Iterator[str]:
-    """Yield the finding that left and right are probably exchanged, if the mirrored test matches much better."""
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     # sides may be exchanged at the origin and in the middle of each image
     planes = {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
