@@ -229,8 +229,7 @@ def split(findings: Iterable[str | Mapping[str, Any]]) -> Split:
 
 def alarmsFirst(findings: Iterable[str]) -> tuple[Finding, ...]:
     """Return findings in the order in which they are listed everywhere: alarms first."""
-    alarms, advice = split(findings)
-    return (*alarms, *advice)
+    return tuple(sorted(map(asFinding, findings), key=lambda finding: finding.kind.severity == Severity.ADVICE))
 
 
 def asDictionaries(findings: Iterable[str]) -> list[dict[str, Any]]:

@@ -6,7 +6,6 @@ metric is a function in the file of its family, and a new family is a file here:
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import pkgutil
@@ -18,7 +17,7 @@ from types import ModuleType
 from typing import Any
 
 from ..base.errors import InputError
-from ..base.texts import inAnyCase, shortest
+from ..base.texts import didYouMean, inAnyCase, shortest
 from .measurement import Measurement
 from .metric import EXAMPLES, Asked, Metric, readTemplate
 
@@ -99,8 +98,7 @@ def readName(name: str) -> Asked:
             words = {parameter: shortest(value) for parameter, value in stated.items()}
             return Asked(template.format(**words), several, stated)
         return Asked(several[0].keyFor(stated) if stated else nameOf(several[0]), several, stated)
-    hint = f" Did you mean {meant}?" if (meant := likeliest(name)) else ""
-    raise InputError(f"There is no measurement {name!r}; docs/formulas.md lists all of them.{hint}")
+    raise InputError(f"There is no measurement {name!r}; docs/formulas.md lists all of them.{hintAt(name)}")
 
 
 def rowOf(key: str) -> str:
@@ -162,29 +160,21 @@ def nameOf(metric: Metric) -> str:
     return metric.key if _BARE[name] > 1 else name
 
 
-def likeliest(name: str, others: Iterable[str] = ()) -> str:
-    """Return the key that was probably meant: by the name in another program, by title, by likeness; "" for none.
+def hintAt(name: str, others: Iterable[str] = ()) -> str:
+    """Return " Did you mean X?", X being the likeliest key, "" for none: by its letters and digits, title, likeness.
 
     others: further words that may have been meant.
     """
     word = name.casefold()
     keys = {metric.keyFor(EXAMPLES): metric for metric in (*REGISTRY, *MULTI_LABEL)}
-    if not word:
-        return ""
-    plain = re.sub(r"[\W_]", "", word)
     ways = [
-        lambda key, one: plain == re.sub(r"[\W_]", "", key.casefold()),
+        lambda key, one: re.sub(r"[\W_]", "", word) == re.sub(r"[\W_]", "", key.casefold()),
         # "Dice" is the coefficient, not the beginning of a longer word; one of all labels is rarely meant
         lambda key, one: one not in MULTI_LABEL and re.match(rf"{re.escape(word)}\b", one.title.casefold()),
         lambda key, one: len(word) >= SHORT and re.search(rf"\b{re.escape(word)}\b", one.title.casefold()),
     ]
-    for isMeant in ways:
-        for key, metric in keys.items():
-            if isMeant(key, metric):
-                return key
-    names = {name.casefold(): name for name in (*others, *map(nameOf, keys.values()), *keys)}
-    likely = difflib.get_close_matches(word, names, 1)
-    return names[likely[0]] if likely else ""
+    meant = [key for isMeant in ways for key, metric in keys.items() if word and isMeant(key, metric)]
+    return f" Did you mean {meant[0]}?" if meant else didYouMean(word, (*others, *map(nameOf, keys.values()), *keys))
 
 
 def meaningOf(name: str) -> Asked:
@@ -195,11 +185,9 @@ def meaningOf(name: str) -> Asked:
     try:
         return readName(name.strip())
     except InputError:
-        meant = likeliest(name.strip(), FAMILIES)
-        hint = f" Did you mean {meant}?" if meant else ""
         raise InputError(
             f"There is no metric family {name!r}, nor such a measurement; choose from {FAMILY_CHOICE}, or from the "
-            f"keys of measurements, such as DSC and HD95.{hint}"
+            f"keys of measurements, such as DSC and HD95.{hintAt(name.strip(), FAMILIES)}"
         ) from None
 
 
