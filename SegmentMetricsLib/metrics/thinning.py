@@ -12,7 +12,7 @@ import numpy as np
 
 from ..base.errors import Undefined, installing
 from ..base.progress import checkpoint
-from ..geometry.masks import Mask
+from ..geometry.masks import Labels, Mask
 
 # A point of the finer skeleton is lost if the skeleton of the voxels is farther away than the background, by more than
 # so many voxels, and at least so many points in a row are: fewer are how the two differ at tips and branchings. The
@@ -44,19 +44,16 @@ def thinFiner(mask: Mask) -> np.ndarray:
 
     Large boxes are thinned in halves; where these do not agree, as a whole. Raises TooLarge.
     """
-    from scipy.ndimage import find_objects, label
+    from scipy.ndimage import label
 
     checkpoint()
     voxels, grid = mask.voxels, mask.grid
     axis = int(np.argmax(voxels.shape))
     length, along = voxels.shape[axis], 2 - axis
     if voxels.size <= SMALL_BOX or length < 4 * OVERLAP or mask.count > SPARSE * voxels.size:
-        parts, _count = label(voxels, np.ones((3, 3, 3)))
-        boxes = enumerate(find_objects(parts), 1)
-        starts = ((number, box, [side.start for side in box[::-1]]) for number, box in boxes)
-        return np.concatenate(
-            [_finer(Mask.fromArray(parts[box] == number, grid, mask.low + start)) for number, box, start in starts]
-        )
+        numbers, count = label(voxels, np.ones((3, 3, 3)))
+        parts = Labels(numbers)
+        return np.concatenate([_finer(parts.mask(number, grid, mask.low)) for number in range(1, count + 1)])
     # where little is cut
     third = length // 3
     counts = np.count_nonzero(voxels, axis=tuple(other for other in range(3) if other != axis))

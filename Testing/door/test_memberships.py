@@ -8,8 +8,7 @@ import shapes
 import SimpleITK
 from scipy import ndimage
 
-from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.model import inputs
+from SegmentMetricsLib import Settings, compare, readStructures
 
 BOTH = Settings(families=("overlap", "agreement", "voxel"))
 FUZZY = Settings(families=("overlap", "agreement"))
@@ -23,8 +22,11 @@ def soft(seed: int) -> np.ndarray:
     return np.round(values, 3)
 
 
-def testAThresholdMakesMembershipsCrisp():
+def testAThresholdMakesMembershipsCrisp(tmp_path):
     f, g = (shapes.imageOf(soft(seed)) for seed in (1, 2))
+    SimpleITK.WriteImage(f, str(tmp_path / "f.nrrd"))
+    SimpleITK.WriteImage(g, str(tmp_path / "g.nrrd"))
+    structures = [readStructures(tmp_path / f"{name}.nrrd")[0] for name in "fg"]
     for threshold in (0.25, 0.5, 0.751):
         cut = [shapes.imageOf(soft(seed) >= threshold) for seed in (1, 2)]
         crisp = compare(*cut, BOTH)
@@ -32,7 +34,6 @@ def testAThresholdMakesMembershipsCrisp():
         assert {key: m.value for key, m in given.items()} == {key: m.value for key, m in crisp.items()}
         assert compare(f, g, BOTH)["KAP"].value != crisp["KAP"].value
         # also structures that were read without a threshold
-        structures = [inputs.structureFromImage(image, "", None, None) for image in (f, g)]
         again = compare(*structures, Settings(families=BOTH.families, threshold=threshold))
         assert again["AVD"].value == given["AVD"].value and again["DSC"].value == given["DSC"].value
     # without one, surfaces and distances go by 0.5
