@@ -40,7 +40,9 @@ def extendVolume(
     same = home.offsetOn(grid) is not None
     if not (same or grid.planar or isParallel(home, grid)):
         # the structures as given, because resampled ones extend farther
-        reached = np.concatenate([_reach(structure, home) for structure in structures])
+        masks = [structure.memberships or structure.mask for structure in structures]
+        own = [m.cornersAlong(home) if m else s.surface.points for m, s in zip(masks, structures)]
+        reached = np.concatenate(own)
         grown = home.growTo(reached) if len(reached) else home
         return ChosenGrid(grown, name + RECOUNTED + (EXTENDED if grown.size != home.size else ""))
     index = grid.toIndex(home.corners())
@@ -54,12 +56,6 @@ def extendVolume(
     isCoarser = not np.isclose(home.voxelSize, grid.voxelSize, rtol=1e-6) and home.planar == grid.planar
     why = name + (RECOUNTED if isCoarser else "") + (EXTENDED if isLarger else "")
     return ChosenGrid(grid.resize(*box), why)
-
-
-def _reach(structure: Structure, home: Grid) -> np.ndarray:
-    """Return LPS points (n, 3) in mm that bound a structure along the axes of a grid."""
-    mask = structure.memberships or structure.mask
-    return mask.cornersAlong(home) if mask else structure.surface.points
 
 
 def isParallel(first: Grid, second: Grid) -> bool:

@@ -32,10 +32,6 @@ class NearContour:
         self._halfLength = float(contour.sizes.max()) / 2
         self._middles = cKDTree((start + end) / 2)
 
-    def distances(self, points: np.ndarray, limit: float) -> np.ndarray:
-        """Return distances (n,) in mm of LPS points (n, 3): exact up to `limit`; inexact ones still exceed it."""
-        return self.nearest(points, limit)[0]
-
     def nearest(self, points: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
         """Return distances (n,) in mm of LPS points (n, 3), and the indices (n,) of their nearest segments.
 

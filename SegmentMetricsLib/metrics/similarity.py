@@ -335,7 +335,7 @@ def _distancesTo(contour: Contour, points: np.ndarray, limit: float) -> np.ndarr
     """Return the distances (n,) of points (n, 2) to a contour, exact up to a limit."""
     line, places = (np.column_stack([some, np.zeros(len(some))]) for some in (contour.points, points))
     numbers = np.arange(len(line))
-    return NearContour(Surface(line, np.column_stack([numbers, np.roll(numbers, -1)]))).distances(places, limit)
+    return NearContour(Surface(line, np.column_stack([numbers, np.roll(numbers, -1)]))).nearest(places, limit)[0]
 
 
 def sidesOf(points: np.ndarray, index: int, inside: Inside, tolerance: float) -> np.ndarray:

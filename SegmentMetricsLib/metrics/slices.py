@@ -158,8 +158,7 @@ class _Slicewise:
         self.points = np.concatenate([surface.points[cells[:, 0]], centers])
         slices = source.numbers[segments] - first
         ofCenters = np.repeat(slices, len(centers) // len(cells))
-        near = NearContour(target.contours)
-        self.distances = near.distances(self.points, math.inf)
+        self.distances, _ = NearContour(target.contours).nearest(self.points, math.inf)
         self.slices = np.concatenate([slices, ofCenters])
         np.maximum.at(self.largest, self.slices, self.distances)
         sizes = np.repeat(surface.sizes[segments] * len(cells) / len(centers), len(centers) // len(cells))
