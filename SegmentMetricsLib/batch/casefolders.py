@@ -18,9 +18,9 @@ from ..base.errors import InputError
 from ..base.texts import commaSeparated, oneLine, pluralize
 from ..io.reading import stemOf, suffixOf
 from ..io.sheets import Line, Sheet
-from ..io.structurenames import isOrgan, namesOfFiles
+from ..io.structurenames import isOrgan
 from ..model.structures import Labels
-from .cases import OPTIONAL, RECORDS, CaseList
+from .cases import OPTIONAL, RECORDS, CaseList, nameStructures
 
 # Words at either end of a name that say what kind of file it is or who made it, but not which case.
 AFFIXES = frozenset(
@@ -124,12 +124,8 @@ def casesIn(
         for entry, test, method in lines
     ]
     # a file that stands for a case stands for no structure, whatever its name
-    stems = [
-        [stemOf(one.path) if suffixOf(one.path) and not one.isFile else "" for one in (entry, test)]
-        for entry, test, _ in lines
-    ]
-    named = [titles[entry] for entry, _, _ in lines]
-    structures = namesOfFiles((title, ours, theirs) for title, (ours, theirs) in zip(named, stems, strict=True))
+    files = [[None if one.isFile else one.path for one in (entry, test)] for entry, test, _ in lines]
+    structures = nameStructures(rows, files)
     if labels is None and (labels := labelsBeside(reference, tests)):
         remarks.append(f"The names of the labels are those of {labels}.")
     return CaseList(Sheet(str(reference), (), tuple(rows)), cases, labels, structures, tuple(map(oneLine, remarks)))

@@ -22,7 +22,7 @@ from ..io.doses import weightedDoses
 from ..io.formats.table import dataFileOf
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import stemOf, suffixOf
-from ..io.sheets import Sheet, readSheet
+from ..io.sheets import Line, Sheet, readSheet
 from ..io.structurenames import namesOfFiles
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST, Labels
@@ -123,14 +123,13 @@ class CaseList:
     sheet: the table; of folders, as if somebody had listed their cases, where a case that a folder has twice is a line
     with a mistake. cases: the names of all cases, of folders those of the references. labels: the file with the names
     of labels, or these names, or a known name, None for none. structures: for each line, what a single structure
-    without a name is called, as namesOfFiles() returns it, None to find out. remarks: sentences on what was found in
-    folders, and on what has no counterpart.
+    without a name is called. remarks: sentences on what was found in folders, and on what has no counterpart.
     """
 
     sheet: Sheet
     cases: Sequence[str]
-    labels: str | Path | Mapping[int, str] | Mapping[Labels, str] | None = None
-    structures: Sequence[str] | None = None
+    labels: str | Path | Mapping[int, str] | Mapping[Labels, str] | None
+    structures: Sequence[str]
     remarks: Sequence[str] = ()
 
 
@@ -142,7 +141,18 @@ def readList(path: str | Path, labels: str | Path | Mapping[int, str] | Mapping[
     sheet = readSheet(path, REQUIRED, OPTIONAL, mayHaveOthers=True)
     if not sheet.lines:
         raise InputError(f"{path}: there are no cases.")
-    return CaseList(sheet, list(filter(None, dict.fromkeys(line.cells["case"] for line in sheet.lines))), labels)
+    cases = list(filter(None, dict.fromkeys(line.cells["case"] for line in sheet.lines)))
+    files = [[Path(line.cells[side]) for side in REFERENCE_AND_TEST] for line in sheet.lines]
+    return CaseList(sheet, cases, labels, nameStructures(sheet.lines, files))
+
+
+def nameStructures(lines: Sequence[Line], files: Sequence[Sequence[Path | None]]) -> list[str]:
+    """Return what a single structure without a name is called in each line, by its two files; None are no names.
+
+    Folders have no suffix, and their names are not those of structures.
+    """
+    stems = [[stemOf(file) if file is not None and suffixOf(file) else "" for file in both] for both in files]
+    return namesOfFiles((line.cells["case"], ours, theirs) for line, (ours, theirs) in zip(lines, stems, strict=True))
 
 
 def tasksOf(
@@ -167,19 +177,10 @@ def tasksOf(
     doses = [weightedDoses(line.cells["dose"], folder) if line.cells["dose"] else usual for line in sheet.lines]
     if any(doses):
         settings = settings.changed(families=(*settings.families, "dose"))
-    structures = given.structures
-    if structures is None:
-        # folders have no suffix, and their names are not those of structures
-        stems = [
-            [stemOf(path) if suffixOf(path) else "" for path in (Path(line.cells[side]) for side in REFERENCE_AND_TEST)]
-            for line in sheet.lines
-        ]
-        cases = [line.cells["case"] for line in sheet.lines]
-        structures = namesOfFiles((case, ours, theirs) for case, (ours, theirs) in zip(cases, stems, strict=True))
     protocols: dict[str, Protocol | InputError | None] = {"": protocol}
     seen: dict[tuple[str, str], str] = {}
     tasks = []
-    for line, structure, plan in zip(sheet.lines, structures, doses, strict=True):
+    for line, structure, plan in zip(sheet.lines, given.structures, doses, strict=True):
         cells, problem = line.cells, ""
         key = (cells["case"], cells["method"])
         if line.mistake:

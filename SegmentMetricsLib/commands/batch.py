@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Collection, Iterable
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,24 +82,14 @@ def fill(parser: Parser) -> None:
     parser.addFurther(
         "--plot-structure", metavar="NAME", action="append", help="draw only this structure (may be repeated)"
     )
-    parser.addFurther(
-        "--infinite",
-        choices=TREATMENTS,
-        default=Options.treatment,
-        help="how means and standard deviations treat infinite values (%(default)s)",
-    )
-    parser.addFurther(
-        "--missing",
-        choices=MISSING,
-        default=Options.missing,
-        help="treat structures that one side of a case lacks as empty, or leave them out (%(default)s)",
-    )
-    parser.addFurther(
-        "--correction",
-        choices=CORRECTIONS,
-        default=Options.correction,
-        help="how p is corrected for the number of tests: of each measurement, or of all (%(default)s)",
-    )
+    for flag, name, choices, text in (
+        ("--infinite", "treatment", TREATMENTS, "how means and standard deviations treat infinite values"),
+        ("--missing", "missing", MISSING, "treat structures that one side of a case lacks as empty, or leave them out"),
+        ("--correction", "correction", CORRECTIONS, "how p is corrected for the number of tests: of each measurement, "
+         "or of all"),
+    ):  # fmt: skip
+        usual = getattr(Options, name)
+        parser.addFurther(flag, dest=name, choices=choices, default=usual, help=f"{text} (%(default)s)")
     addShared(parser.addFurther, "--resamples", "--seed", "--grid-uncertainty")
     where = results.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor)")
@@ -148,13 +138,7 @@ def planFrom(options: argparse.Namespace) -> Plan:
     from ..model.ignored import IGNORE
     from .batchrun import planOf, withReports, withStructuredReports
 
-    statistics = Options(
-        treatment=options.infinite,
-        resamples=options.resamples,
-        seed=options.seed,
-        missing=options.missing,
-        correction=options.correction,
-    )
+    statistics = Options(**{one.name: getattr(options, one.name) for one in fields(Options)})
     given = _casesFrom(options)
     for sentence in given.remarks:
         print(f"segment-metrics: {oneLine(sentence)}", file=sys.stderr)

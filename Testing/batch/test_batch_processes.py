@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import subprocess
@@ -17,7 +16,6 @@ from batchruns import study as study  # the fixture
 from commandruns import ROOT
 
 from SegmentMetricsLib.base import parallel
-from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch import tasks as cohort
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.batch.tasks import runAll
@@ -106,32 +104,6 @@ def crash(task: Task) -> dict:
     if task.case.startswith("bad"):
         os._exit(9)
     return {"case": task.case, "status": "ok"}
-
-
-BROKEN, NONE_LEFT = BrokenPipeError(errno.EPIPE, "Broken pipe"), BlockingIOError(errno.EAGAIN, "None left")
-
-
-class Unstartable(Executor):
-    """What there is where the system lets no process start."""
-
-    def submit(self, function, *arguments):
-        raise NONE_LEFT
-
-
-def refused(*given):
-    raise BROKEN
-
-
-@pytest.mark.parametrize(("make", "reason"), [(refused, "Broken pipe"), (lambda *_: Unstartable(), "None left")])
-def testWorkersThatCannotStart(study, monkeypatch, capsys, make, reason):
-    """A pipe may be broken that is not standard output: then nothing was compared, and nobody may take it for done."""
-    write("a,ref.nrrd,t1.nrrd,,")
-    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", make)
-    assert batch("--workers", 1) == 2
-    said = f"segment-metrics: No process can be started to do the work ({reason}).\n"
-    assert capsys.readouterr() == ("", said)
-    with pytest.raises(InputError, match=reason):
-        list(runAll(tasksOf("a"), 1))
 
 
 # A cluster

@@ -210,14 +210,6 @@ def testMeshFilesOfCasesHaveOneName(study, inline):
     assert (summary("the only structure", "HD")["Cases"], summary("Heart", "HD")["Cases"]) == ("2", "1")
 
 
-def testVerdictsOnWhatIsMissing(missed, inline):
-    Path("data/limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,NSD_1mm,>=,0.9\n")
-    write("a,r.nrrd,one.nrrd", "b,r.nrrd,r.nrrd")
-    assert batch("--protocol", "data/limits.csv") == 0
-    assert [row["Verdict"] for row in table()] == ["pass", "not evaluable", "pass", "pass"]
-    assert summary("Label 2", "NSD_1mm")["Cases"] == "2"
-
-
 # Names
 
 

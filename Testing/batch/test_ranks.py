@@ -95,26 +95,6 @@ def testTheIntervalOfTheEffectSize():
     assert effectInterval(-0.4, 12) == pytest.approx(tuple(-end for end in reversed(effectInterval(0.4, 12))))
 
 
-@pytest.mark.parametrize("count", [6, 30])
-def testTheIntervalHoldsTheEffectSizeOfThePopulation(count):
-    """For differences that are symmetric, shifted, or infinite in a fifth of cases: at least 93 of 100 times."""
-    generator = np.random.default_rng(4)
-    draws = {
-        "shifted": lambda n: generator.normal(0.7, 1, n),
-        "missed": lambda n: np.where(generator.random(n) < 0.2, INF, generator.normal(-0.3, 1, n)),
-        "even": lambda n: generator.normal(0, 1, n),
-    }
-    for draw in draws.values():
-
-        def effectOf(n, draw=draw):
-            ranks = signedRanks(draw(n))
-            return ranks.sum() / np.abs(ranks).sum()
-
-        truth = effectOf(20_000)
-        held = [low <= truth <= high for low, high in (effectInterval(effectOf(count), count) for _ in range(200))]
-        assert np.mean(held) > 0.93
-
-
 def testTheShift():
     # of 1, 2 and 6 the means of two are 1, 1.5, 2, 3.5, 4, 6
     assert shiftOf(np.array([1.0, 2, 6])) == (2.75, -INF, INF)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
-from commandruns import BOX, ROOT, metrics, valuesOf
+from commandruns import BOX, metrics, valuesOf
 from commandruns import pair as pair  # the fixtures
 from commandruns import run as run
 from imagefiles import save
@@ -186,22 +185,6 @@ def testTablesFitIntoATerminal(run, pair, monkeypatch):
 def testWrongArgumentsLeadToTheHelp(run, arguments, message):
     status, out, err = run(*arguments)
     assert (status, out) == (2, "") and message in err and err.count("\n") == 1
-
-
-def testWhatIsImported():
-    """By the library, by its help, and by all of its face, one after the other."""
-    apart = {"slicer", "qt", "ctk", "vtk", "vtkmodules", "SimpleITK", "scipy", "numpy"}
-    program = """
-import sys
-for code in ("import SegmentMetricsLib", "from SegmentMetricsLib import __main__; __main__.makeParser().format_help()",
-             "from SegmentMetricsLib import *"):
-    exec(code)
-    print(*{name.split(".")[0] for name in sys.modules})
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT, check=True)
-    forbidden = apart, apart | {"tqdm"}, {"slicer", "qt", "ctk", "vtk"}
-    for names, line in zip(forbidden, done.stdout.splitlines(), strict=True):
-        assert not names & set(line.split())
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="only Unix has pseudoterminals")
