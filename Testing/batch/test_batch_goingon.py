@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,27 +19,29 @@ from SegmentMetricsLib import Settings
 from SegmentMetricsLib.batch.cases import readList, tasksOf
 from SegmentMetricsLib.batch.resultfiles import CohortFiles
 
+quick = partial(batch, "--metrics", "overlap")
+
 
 def testGoingOn(study, inline, capsys):
     rows = [f"case {n},ref.nrrd,t{n}.nrrd" for n in range(4)]
     write(*rows[:3], "late,ref.nrrd,late.nrrd")
-    assert batch() == 1 and Inline.count == 4
+    assert quick() == 1 and Inline.count == 4
     first = [line for line in Path("out/results.jsonl").read_bytes().splitlines() if b'"status": "ok"' in line]
     # nothing new: only what failed is tried again
-    assert batch() == 1 and Inline.count == 5
+    assert quick() == 1 and Inline.count == 5
     SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9)), "data/late.nrrd")
     capsys.readouterr()
-    assert batch() == 0 and Inline.count == 6
+    assert quick() == 0 and Inline.count == 6
     assert "4 of 4 cases compared, 3 of them in an earlier run." in capsys.readouterr().out
     assert Path("out/results.jsonl").read_bytes().splitlines()[:3] == first
     # another case is one more, another image or setting another outcome
     write(*rows, "late,ref.nrrd,late.nrrd")
-    assert batch() == 0 and Inline.count == 7
+    assert quick() == 0 and Inline.count == 7
     SimpleITK.WriteImage(shapes.box((7, 6, 6), (16, 9, 9)), "data/t0.nrrd")
     os.utime("data/t0.nrrd", (1, 1))
-    assert batch() == 0 and Inline.count == 8
+    assert quick() == 0 and Inline.count == 8
     assert [row["DSC"] for row in table() if row["Case"] == "case 0"] == ["0.9"]
-    assert batch("--overwrite", "--percentile", "99") == 0 and Inline.count == 13
+    assert quick("--overwrite", "--percentile", "99") == 0 and Inline.count == 13
     assert sorted(record["case"] for record in records()) == [*(f"case {n}" for n in range(4)), "late"]
 
 
@@ -54,26 +57,26 @@ def testReportsOfOtherDataGo(study, inline):
     pytest.importorskip("plotly", reason="plotly is not installed")
     rows = ["a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd"]
     write(*rows)
-    assert batch("--report") == 0 and reports() == {"a.html", "b.html", "c.html"}
+    assert quick("--report") == 0 and reports() == {"a.html", "b.html", "c.html"}
     Path("out/reports/mine.html").write_text("mine")
     # the cases are done without a report, too
-    assert batch() == 0 and Inline.count == 3 and reports() == {"a.html", "b.html", "c.html", "mine.html"}
+    assert quick() == 0 and Inline.count == 3 and reports() == {"a.html", "b.html", "c.html", "mine.html"}
     SimpleITK.WriteImage(shapes.box((7, 6, 6), (16, 9, 9)), "data/t2.nrrd")
     os.utime("data/t2.nrrd", (1, 1))
-    assert batch() == 0 and Inline.count == 4 and reports() == {"a.html", "c.html", "mine.html"}
+    assert quick() == 0 and Inline.count == 4 and reports() == {"a.html", "c.html", "mine.html"}
     # what goes on with reports makes the one that is not there
-    assert batch("--report") == 0 and Inline.count == 5 and reports() == {"a.html", "b.html", "c.html", "mine.html"}
+    assert quick("--report") == 0 and Inline.count == 5 and reports() == {"a.html", "b.html", "c.html", "mine.html"}
     Path("out/reports/mine.html").unlink()
-    assert batch("--overwrite", "--percentile", 99) == 0 and not Path("out/reports").exists()
+    assert quick("--overwrite", "--percentile", 99) == 0 and not Path("out/reports").exists()
 
 
 def testReportsWhoseNamesAreTaken(study, inline):
     """Names that differ in characters that no file may have are numbered in the order of the list."""
     pytest.importorskip("plotly", reason="plotly is not installed")
     write("a:b,ref.nrrd,t1.nrrd", "a/b,ref.nrrd,t2.nrrd")
-    assert batch("--report") == 0 and reports() == {"a_b.html", "a_b_2.html"}
+    assert quick("--report") == 0 and reports() == {"a_b.html", "a_b_2.html"}
     write("a/b,ref.nrrd,t2.nrrd")
-    assert batch("--overwrite", "--report") == 0 and reports() == {"a_b.html"}
+    assert quick("--overwrite", "--report") == 0 and reports() == {"a_b.html"}
     assert "a/b" in Path("out/reports/a_b.html").read_text()
 
 
