@@ -52,13 +52,12 @@ class Options:
     correction: str = BONFERRONI
 
     def __post_init__(self) -> None:
-        for told, given, known in (
-            ("Infinite values can be treated as", self.treatment, TREATMENTS),
-            ("Missing structures can be treated as", self.missing, MISSING),
-            ("The correction of p can be", self.correction, CORRECTIONS),
-        ):
-            if given not in known:
-                raise InputError(f"{told} {', '.join(known)}, not {given!r}.")
+        if self.treatment not in TREATMENTS:
+            raise InputError(f"Infinite values can be treated as {', '.join(TREATMENTS)}, not {self.treatment!r}.")
+        if self.missing not in MISSING:
+            raise InputError(f"Missing structures can be treated as {', '.join(MISSING)}, not {self.missing!r}.")
+        if self.correction not in CORRECTIONS:
+            raise InputError(f"The correction of p can be {', '.join(CORRECTIONS)}, not {self.correction!r}.")
         wholeNumber("number of bootstrap samples", 1, 1_000_000)(self.resamples)
         wholeNumber("seed", 0, 2**64 - 1)(self.seed)
 
