@@ -25,10 +25,10 @@ def contentHashOfSegment(structure: Structure, segmentationNode, surface: str = 
 
 
 class ContentHashes:
-    """The current content hashes of a node's segments; those with the same modification keys are not read again."""
+    """The current content hashes of segments and doses; those that cannot have changed are not read again."""
 
-    def __init__(self):
-        self._read: dict[str, tuple[tuple, str]] = {}
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[tuple, str]] = {}
 
     def current(
         self, segmentationNode, segmentIDs: Iterable[str], surface: str = "unsmoothed"
@@ -39,28 +39,22 @@ class ContentHashes:
         # without a nonlinear transform the voxels are sufficient, and creating a smooth surface would take long
         read = "unsmoothed" if isLinear else surface
         for identifier in segmentIDs:
-            key = surface, keys.get(identifier)
-            before, found = self._read.get(identifier, (None, ""))
+            place, key = (segmentationNode.GetID(), identifier), (surface, keys.get(identifier))
+            before, found = self._known.get(place, (None, ""))
             if not isLinear or key != before:  # the key does not cover nonlinear transforms
                 found = contentHashOfSegment(reader.structure(identifier, read, by="ID"), segmentationNode, surface)
-                self._read[identifier] = key, found
+                self._known[place] = key, found
             yield identifier, found
 
-
-class DoseHash:
-    """A cache of the content hash of the dose in a volume node, which is read again only if it may have changed."""
-
-    def __init__(self) -> None:
-        self._read: tuple[tuple, str] | None = None
-
-    def current(self, volumeNode) -> str:
-        """Return the content hash. Raises ValueError as doseOf does."""
-        image = volumeNode.GetImageData()
-        time = None if image is None else image.GetMTime()
-        key = volumeNode.GetID(), time, volumeNode.GetAttribute(UNIT), gridOf(volumeNode).matrix.tobytes()
-        if self._read is None or self._read[0] != key:
-            self._read = key, contentHashOfDose(doseOf(volumeNode)).hexdigest()
-        return self._read[1]
+    def currentOfDose(self, volumeNode) -> str:
+        """Return the content hash of the dose in a volume node. Raises ValueError as doseOf does."""
+        place, image = (volumeNode.GetID(), ""), volumeNode.GetImageData()
+        key = image and image.GetMTime(), volumeNode.GetAttribute(UNIT), gridOf(volumeNode).matrix.tobytes()
+        before, found = self._known.get(place, (None, ""))
+        if key != before:
+            found = contentHashOfDose(doseOf(volumeNode)).hexdigest()
+            self._known[place] = key, found
+        return found
 
 
 def modificationKeys(segmentationNode) -> dict[str, tuple]:

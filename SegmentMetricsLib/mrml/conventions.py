@@ -13,7 +13,7 @@ from ..conventions.evaluation import Reported, Reports
 from ..face import Comparison
 from ..show.tablemodel import Column, Table
 from .folders import resultNode
-from .nodes import asScene, requireComparison
+from .nodes import requireComparison
 from .outputs import OTHER_VERSION, fillTable, pairName
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
@@ -67,7 +67,6 @@ def showConventionsTable(
     vtkMRMLTableNode
     """
     requireComparison(comparison)
-    scene = asScene(scene)
     conventions = Comparison.of(comparison).conventions() if conventions is None else conventions
     requireKind(conventions, Mapping, "The table of other tools", "the result of comparison.conventions()")
     everything, rows = {}, []

@@ -14,12 +14,12 @@ from ..model.structures import REFERENCE_AND_TEST
 from .folders import ROLE_ATTRIBUTE, isResult, removeNodes
 from .images import shownVolumes
 from .markers import placingKept
-from .nodes import inRas, nodesOf, oneChange
+from .nodes import inRas, nodesOf, oneChange, segmentIDs
 
-# On display nodes of others that were visible and are hidden now: "1", or how a segmentation was shown before only one
-# segment of it is shown, as an outline. It is saved with a scene, so that they come back when that is loaded.
+# On display nodes of others that are hidden now, or of which only some segments are shown, as outlines: how they were
+# shown before, as JSON. It is saved with a scene, so that they come back when that is loaded.
 HIDDEN_ATTRIBUTE = "SegmentMetrics.HiddenByFocus"
-HIDDEN_ALONE = "1"
+HIDDEN_ALONE = json.dumps({"Visibility": 1})
 # What an outline changes of a segmentation's display node.
 LOOK = ("Visibility", "Visibility3D", "Visibility2DFill", "Visibility2DOutline", "SliceIntersectionThickness")
 # On the hidden nodes that are drawn here: the side that a line shows, or one of the next two.
@@ -65,15 +65,12 @@ def restoreOthers(scene) -> None:
             continue
         with oneChange(display):
             display.RemoveAttribute(HIDDEN_ATTRIBUTE)
-            if before == HIDDEN_ALONE:
-                display.SetVisibility(True)
-                continue
             look, node = json.loads(before), display.GetDisplayableNode()
-            for name in LOOK:
-                getattr(display, f"Set{name}")(look[name])
-            for each, (isVisible, color) in look["segments"].items():
-                if node is None or node.GetSegmentation() is None or node.GetSegmentation().GetSegment(each) is None:
-                    continue
+            segments = look.pop("segments", {})
+            for name, value in look.items():
+                getattr(display, f"Set{name}")(value)
+            for each in segments.keys() & set(segmentIDs(node) if segments else ()):
+                isVisible, color = segments[each]
                 display.SetSegmentVisibility(each, isVisible)
                 if color[0] < 0:
                     display.UnsetSegmentOverrideColor(each)

@@ -12,7 +12,7 @@ from ..geometry.grids import RAS_FROM_LPS
 from ..show.maps import Coloring, requireHazard
 from . import colors, folders, outputs
 from .folders import nameResult, resultNode
-from .nodes import asScene, nodesOf, oneChange, requireComparison
+from .nodes import nodesOf, oneChange, requireComparison
 
 # lower values are transparent, so that the underlying image remains unchanged
 LEAST_SHOWN = 0.01
@@ -47,7 +47,6 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
     field = comparison.hazard
     if not field.values.size:
         raise InputError("There is no hazard to show: the critical structures are too far away from the image.")
-    scene = asScene(scene)
     image = vtkImageData()
     image.SetDimensions(*field.values.shape[::-1])
     scalars = numpy_to_vtk(np.ascontiguousarray(field.values, np.float32).ravel(), deep=True)
@@ -64,7 +63,7 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
     display = node.GetDisplayNode()
     if display.GetColorNode() is None or not display.GetColorNode().GetAttribute(colors.COLORS_ATTRIBUTE):
         coloring = Coloring("hazard", 1.0, 1.0, True)
-        colorNode = scene.AddNewNodeByClass("vtkMRMLProceduralColorNode")
+        colorNode = node.GetScene().AddNewNodeByClass("vtkMRMLProceduralColorNode")
         nameResult(colorNode, f"{node.GetName()} (colors)")
         colors.fillColorNode(colorNode, "hazard", coloring.legend.palette, coloring.ends)
         with oneChange(display):
@@ -74,7 +73,7 @@ def showHazard(comparison, *, volumeNode=None, scene=None):
             display.SetAutoThreshold(False)
             display.SetThreshold(LEAST_SHOWN, coloring.ends[1])
             display.SetApplyThreshold(True)
-    folders.removeUnusedColors(scene)
+    folders.removeUnusedColors(node.GetScene())
     return node
 
 

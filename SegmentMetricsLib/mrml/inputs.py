@@ -58,33 +58,29 @@ def findSegment(segmentationNode, segment: str, by: str = "any") -> str:
     if by not in ("any", "ID", "name"):
         raise InputError(f"'by' must be 'ID', 'name' or 'any', not {by!r}.")
     requireKind(segment, str, "A segment", "its name or ID")
-    segmentation = segmentationOf(segmentationNode)
-    identifiers = segmentation.GetSegmentIDs()
-    named = [i for i in identifiers if by != "ID" and nameOf(segmentation, i) == segment]
-    isIdentifier = by != "name" and segment in identifiers
-    found = {*named, segment} if isIdentifier else set(named)
+    segmentation, node = segmentationOf(segmentationNode), segmentationNode.GetName()
+    names = {identifier: nameOf(segmentation, identifier) for identifier in segmentation.GetSegmentIDs()}
+    found = [i for i, name in names.items() if (by != "ID" and name == segment) or (by != "name" and i == segment)]
+    isExact = bool(found)
+    if not isExact and by != "ID":
+        meant = naming.findMeant(segment, names.values())
+        found = [identifier for identifier, name in names.items() if name in meant]
     if len(found) == 1:
-        return found.pop()
-    node = segmentationNode.GetName()
-    if found and isIdentifier:
+        return found[0]
+    if not found:
+        known = list(names) if by == "ID" else names.values()
+        hint = naming.hintAt(segment, known)
+        raise InputError(f"{node} has no segment {segment!r}; it has {commaSeparated(known)}.{hint}")
+    if not isExact:
+        which = commaSeparated(names[identifier] for identifier in found)
+        raise InputError(f"{node} has {len(found)} segments that {segment!r} could mean: {which}; use the exact name.")
+    if by == "any" and segment in found:
         raise InputError(
             f"{node} has a segment named {segment!r} and another one whose ID is {segment!r}; "
             "say whether it is given by='name' or by='ID'."
         )
-    if found:
-        way = "give them different names" if by == "name" else "use the segment ID"
-        raise InputError(f"{node} has {len(found)} segments named {segment!r}; {way}.")
-    names = {identifier: nameOf(segmentation, identifier) for identifier in identifiers}
-    meant = naming.findMeant(segment, names.values()) if by != "ID" else []
-    alike = [identifier for identifier, name in names.items() if name in meant]
-    if len(alike) == 1:
-        return alike[0]
-    if alike:
-        which = commaSeparated(names[identifier] for identifier in alike)
-        raise InputError(f"{node} has {len(alike)} segments that {segment!r} could mean: {which}; use the exact name.")
-    known = identifiers if by == "ID" else names.values()
-    hint = naming.hintAt(segment, known)
-    raise InputError(f"{node} has no segment {segment!r}; it has {commaSeparated(known)}.{hint}")
+    way = "give them different names" if by == "name" else "use the segment ID"
+    raise InputError(f"{node} has {len(found)} segments named {segment!r}; {way}.")
 
 
 def tagOf(segment, name: str) -> str:

@@ -17,11 +17,11 @@ from ..metrics.pair import Pair
 from ..show.maps import Coloring
 from ..show.resulttables import LESION_COLUMNS
 from ..show.tablemodel import Column, Table
-from . import folders, outputs
+from . import outputs
 from .conversion import pointsOf, toRas
 from .folders import resultNode
 from .navigation import PLACE_COLUMNS
-from .nodes import addArray, asScene, inRas, requireComparison
+from .nodes import addArray, inRas, requireComparison
 
 EVENT = "Event"
 
@@ -52,7 +52,6 @@ def showLesions(comparison, *, modelNode=None, scene=None):
     found = _requireLesions(comparison)
     if not comparison.hasGeometry:
         raise InputError("The lesions of a record cannot be shown: it holds the numbers, but no surfaces.")
-    scene = asScene(scene)
     events = [event for event in EVENTS if any(lesion.event == event for lesion in found)]
     pair = Pair(comparison.reference, comparison.test, comparison.settings)
     ask(pair)
@@ -68,7 +67,6 @@ def showLesions(comparison, *, modelNode=None, scene=None):
     names = {Event.INVENTED.value: "invented (test)"}
     words = {names.get(event, event): EVENTS[event] for event in events}
     outputs.colorMap(model, Coloring("lesions", 0.0, 0.0, True), EVENT, words)
-    folders.removeUnusedColors(scene)
     return model
 
 
@@ -94,7 +92,6 @@ def showLesionsTable(comparison, *, tableNode=None, scene=None):
         If there are no lesions, or none were looked for.
     """
     found = _requireLesions(comparison)
-    scene = asScene(scene)
     places = [Column(axis, unit="mm", description="Center of the lesion") for axis in PLACE_COLUMNS]
     rows = [[*list(toPlain(one).values())[:-1], *inRas(one.position).tolist()] for one in found]
     name = f"{outputs.pairName(comparison)}: list of lesions"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 
 from ..base.errors import InputError
 from ..model.structures import REFERENCE_AND_TEST
 from ..show.maps import LEGENDS, Coloring
 from . import colors, folders
-from .nodes import nodesOf, oneChange
+from .nodes import nodesOf, oneChange, segmentIDs
 from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
 
 # On display nodes of segmentations: the IDs of visible segments that maps of pairs, or of observers, cover in 3D.
@@ -97,7 +97,7 @@ def cover(models: Collection, scene) -> None:
 
 def coverNodes(nodes: Iterable, scene) -> None:
     """Hide all segments of some nodes in the 3D views, where they would cover a map, and show those hidden before."""
-    segments = [(node.GetDisplayNode(), each) for node in nodes for each in _segmentIDs(node)]
+    segments = [(node.GetDisplayNode(), each) for node in nodes for each in segmentIDs(node)]
     hideIn3D(segments, scene, BY_OBSERVERS_ATTRIBUTE)
 
 
@@ -113,7 +113,7 @@ def hideIn3D(segments: Iterable[tuple], scene, attribute: str) -> None:
         hidden = set(json.loads(display.GetAttribute(attribute) or "[]"))
         now = wanted.get(display, ())
         with oneChange(display):
-            for segment in hidden.difference(now).intersection(_segmentIDs(display.GetDisplayableNode())):
+            for segment in hidden.difference(now).intersection(segmentIDs(display.GetDisplayableNode())):
                 display.SetSegmentVisibility3D(segment, True)
             hidden.intersection_update(now)
             for segment in now:
@@ -127,9 +127,5 @@ def _segments(model) -> list[tuple]:
     """Return the compared segments that still exist, each as a display node and its ID."""
     pair = json.loads(model.GetAttribute(folders.PAIR_ATTRIBUTE) or "[]")
     nodes = [model.GetNodeReference(role) for role in folders.REFERENCE_ROLES.values()]
-    known = [(node, key[1]) for node, key in zip(nodes, pair) if key[0] == "segment" and key[1] in _segmentIDs(node)]
+    known = [(node, key[1]) for node, key in zip(nodes, pair) if key[0] == "segment" and key[1] in segmentIDs(node)]
     return [(node.GetDisplayNode(), segment) for node, segment in known]
-
-
-def _segmentIDs(node) -> Sequence[str]:
-    return () if node is None or node.GetSegmentation() is None else node.GetSegmentation().GetSegmentIDs()

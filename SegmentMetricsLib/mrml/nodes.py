@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -67,3 +67,8 @@ def addArray(polyData, name: str, values: np.ndarray) -> None:
 def matrixArray(matrix) -> np.ndarray:
     """Return a vtkMatrix4x4 as an array (4, 4)."""
     return np.reshape(matrix.GetData(), (4, 4))
+
+
+def segmentIDs(node) -> Sequence[str]:
+    """Return the IDs of the segments of a segmentation node, none of None and of a node without a segmentation."""
+    return () if node is None or node.GetSegmentation() is None else node.GetSegmentation().GetSegmentIDs()

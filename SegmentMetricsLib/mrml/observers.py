@@ -25,7 +25,7 @@ from . import folders, outputs
 from .conversion import addVoxels, drawnSurface, pointsOf
 from .folders import resultNode
 from .inputs import SegmentReader, asDisplayed, findSegment, nameOf, readAll, segmentationOf
-from .nodes import addArray, asScene
+from .nodes import addArray
 
 STUDY_ATTRIBUTE = "SegmentMetrics.Observers"
 
@@ -130,7 +130,6 @@ def showConsensus(study: ObserverStudy, *, segmentationNode=None, scene=None):
         If no structure has a consensus.
     """
     requireKind(study, ObserverStudy, "What is shown", "the result of compareObservers()")
-    scene = asScene(scene)
     made = [found for found in study if found.consensus is not None and not found.consensus.isEmpty]
     if not made:
         raise InputError(f"There is no consensus to show. {' '.join(r for found in study for r in found.remarks)}")
@@ -178,12 +177,10 @@ def showVariation(found: ObservedStructure, *, surface: str = "displayed", model
     if not isMeasured:
         values = nearestValues(pointsOf(polyData), measured.points, values)
     addArray(polyData, coloring.legend.array, values)
-    scene = asScene(scene)
     role, name = f"local SD of {found.name}", f"{found.name}: local SD of {len(found.having)} observers"
     with resultNode("vtkMRMLModelNode", owner(found), role, name, scene=scene, given=modelNode) as model:
         model.SetAndObservePolyData(polyData)
     outputs.colorMap(model, coloring)
-    folders.removeUnusedColors(scene)
     return model
 
 
@@ -214,7 +211,6 @@ def showMatrix(found: ObservedStructure, key: str, *, tableNode=None, scene=None
     requireKind(found, ObservedStructure, "What is shown", "a structure of the result of compareObservers()")
     if key not in found.pairs.keys:
         raise InputError(f"{key} was not measured; there are {', '.join(found.pairs.keys)}.")
-    scene = asScene(scene)
     one = found.pairs.any(key)
     columns = [Column("Reference", isText=True)]
     columns += [Column(name, unit=one.unit, description=one.title) for name in found.everyone]

@@ -26,7 +26,7 @@ from ..show.observers import overview
 from . import folders, outputs
 from .charts import histogramOf
 from .comparing import openCase
-from .contents import ContentHashes, DoseHash, contentHashOfSegment
+from .contents import ContentHashes, contentHashOfSegment
 from .conversion import displayedSurface
 from .folders import resultNode
 from .inputs import nameOf
@@ -58,7 +58,7 @@ class Kept:
     members: Sequence[Sequence[str]] = ()
     hashes: Sequence[Mapping[str, str]] = ()
     run: str = field(default_factory=lambda: uuid.uuid4().hex)
-    seen: dict[int, ContentHashes] = field(default_factory=dict, repr=False)
+    seen: ContentHashes = field(default_factory=ContentHashes, repr=False)
 
     @property
     def names(self) -> Sequence[str]:
@@ -94,9 +94,7 @@ class Kept:
                 return f"A segment of {name} was removed."
             suspected = [identifier for identifier in hashes if suspects is None or identifier in suspects]
             try:
-                for identifier, now in self.seen.setdefault(number, ContentHashes()).current(
-                    node, suspected, self.settings.surface
-                ):
+                for identifier, now in self.seen.current(node, suspected, self.settings.surface):
                     if now != hashes[identifier]:
                         segment = nameOf(segmentation, identifier)
                         return f"{segment} of {name} has changed." if segment != name else f"{name} has changed."
@@ -144,7 +142,6 @@ class Outcome(Kept):
     criticals: Mapping[str, str] = field(default_factory=dict)
     judgment: Mapping | None = None
     doseHash: str = ""
-    seenDose: DoseHash = field(default_factory=DoseHash, repr=False)
 
     @property
     def isOfAll(self) -> bool:
@@ -186,7 +183,7 @@ class Outcome(Kept):
         if suspects is not None or not self.doseHash or self.dose is None:
             return ""
         try:
-            return "" if self.seenDose.current(self.dose) == self.doseHash else "The dose has changed."
+            return "" if self.seen.currentOfDose(self.dose) == self.doseHash else "The dose has changed."
         except InputError as error:
             return str(error)
 

@@ -56,7 +56,6 @@ def showTable(comparison, *, tableNode=None, scene=None):
     vtkMRMLTableNode
     """
     requireComparison(comparison, "showComparisonsTable shows many")
-    scene = asScene(scene)
     convention = comparison.convention
     name = f"{pairName(comparison)}: measurements{'' if convention == OWN_CONVENTION else f' ({convention})'}"
     with resultNode("vtkMRMLTableNode", comparison, "table", name, scene=scene, given=tableNode) as node:
@@ -191,7 +190,6 @@ def showDistanceMap(
     if comparison.dose is not None:
         known["doseLimit"] = doseRange(comparison.dose, comparison.distances)
     model.SetAttribute(MAP_ATTRIBUTE, json.dumps(known))
-    folders.removeUnusedColors(scene)
     other = folders.findResult(comparison, mapRole("test" if side == "reference" else "reference"), scene)
     if isFirst and other is not None:
         colors.makeRoom(colors.legendOf(model), colors.legendOf(other))
@@ -250,9 +248,8 @@ def colorMap(model, coloring: Coloring, array: str = "", words: Mapping[str, str
         if model.GetPolyData().GetNumberOfPolys() == 0:  # contours
             display.SetLineWidth(5)
             display.SetLighting(False)
-        if not (isNew or isKept):
-            scene.RemoveNode(before)
-        nameResult(colorNode, f"{model.GetName()} (colors)")
+    folders.removeUnusedColors(scene)  # first, as the name of the one before is taken
+    nameResult(colorNode, f"{model.GetName()} (colors)")
     model.SetDescription(noteOf(model.GetPolyData()))
     colors.showLegend(model, coloring, len(colored))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapes
 import slicer
-from segmentnodes import boxesNode, fractionalSegment, spline
+from segmentnodes import boxesNode, fractionalSegment, setGeometry, spline
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
@@ -350,14 +350,6 @@ def assertAsSlicersOwn(node) -> None:
             assert mask.voxels.dtype == np.uint8 and mask.voxels.flags.c_contiguous
             assert mask.offset == expected[identifier].offset, identifier
             assert mask.grid == expected[identifier].grid, identifier
-
-
-def setGeometry(node, image) -> None:
-    """Say that a segmentation was drawn on an image."""
-    converter = slicer.vtkSegmentationConverter
-    node.GetSegmentation().SetConversionParameter(
-        converter.GetReferenceImageGeometryParameterName(), converter.SerializeImageGeometry(image)
-    )
 
 
 @pytest.mark.parametrize("drawnOn", ["nothing", "a larger image", "another lattice"])

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-import SimpleITK
 import slicer
+from segmentnodes import segmentationOf
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structure import Structure
 from SegmentMetricsLib.mrml import conversion, headless
 
@@ -18,11 +19,8 @@ from SegmentMetricsLib.mrml import conversion, headless
 CENTER = np.array([-30.0, 42.0, 60.0])
 
 
-def maskOf(image) -> Mask:
-    return Mask.fromArray(SimpleITK.GetArrayFromImage(image), Grid.fromImage(image))
-
-
-LIVER = Structure("Liver", maskOf(shapes.ball(16, CENTER, (1.0, 1.5, 2.0), (-60.0, 5.0, 20.0), (60, 50, 40))))
+IMAGE = shapes.ball(16, CENTER, (1.0, 1.5, 2.0), (-60.0, 5.0, 20.0), (60, 50, 40))
+LIVER = Structure("Liver", labelMasks(IMAGE, 0.5)[1])
 
 
 def points(polyData) -> np.ndarray:
@@ -31,22 +29,18 @@ def points(polyData) -> np.ndarray:
 
 class TestConversion:
     def testTheUsersSegmentationIsOnlyRead(self, scene):
-        node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
-        segmentation = node.GetSegmentation()
-        segment = slicer.vtkSegment()
-        segment.AddRepresentation("Binary labelmap", conversion.orientedImage(LIVER.mask))
-        segmentation.AddSegment(segment, "Liver")
+        segmentation = segmentationOf(scene, Liver=IMAGE).GetSegmentation()
+        segment, name = segmentation.GetNthSegment(0), segmentation.GetNthSegmentID(0)
         segmentation.SetConversionParameter("Smoothing factor", "0.1")
-        before = (segmentation.GetMTime(), segment.GetMTime(), segment.GetRepresentation("Binary labelmap").GetMTime())
-        own = conversion.closedSurface(segmentation, "Liver")
-        smoother = conversion.closedSurface(segmentation, "Liver", {"Smoothing factor": "0.9"})
-        assert not segmentation.ContainsRepresentation("Closed surface")
+
+        def times() -> list[int]:
+            return [one.GetMTime() for one in (segmentation, segment, segment.GetRepresentation("Binary labelmap"))]
+
+        before = times()
+        own = conversion.closedSurface(segmentation, name)
+        smoother = conversion.closedSurface(segmentation, name, {"Smoothing factor": "0.9"})
+        assert not segmentation.ContainsRepresentation("Closed surface") and times() == before
         assert segmentation.GetConversionParameter("Smoothing factor") == "0.1"
-        assert (
-            segmentation.GetMTime(),
-            segment.GetMTime(),
-            segment.GetRepresentation("Binary labelmap").GetMTime(),
-        ) == before
         assert np.abs(points(own) - points(smoother)).max() > 0.01
 
     def testObliqueVoxels(self, scene):

@@ -7,9 +7,17 @@ import pytest
 import samplefiles
 import shapes
 import slicer
-from segmentnodes import boxesNode, breakSegment, fractionalSegment, move, segmentationOf, spline, volumeNode
+from segmentnodes import (
+    boxesNode,
+    breakSegment,
+    fractionalSegment,
+    move,
+    segmentationOf,
+    setGeometry,
+    spline,
+    volumeNode,
+)
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from SegmentMetricsLib import Settings, compare, mrml
 from SegmentMetricsLib.base.errors import InputError
@@ -266,19 +274,13 @@ def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
 
 
 def testImageEdgesAreThoseOfTheReferenceImage(scene):
-    image = shapes.box((0, 5, 5), (9, 9, 9))
-    node = segmentationOf(scene, Box=image)
+    node = segmentationOf(scene, Box=shapes.box((0, 5, 5), (9, 9, 9)))
     # the segment's own labelmap is cropped to it, so its edges say nothing
     assert not any("edge" in finding for finding in mrml.compareSegments(node, "Box", node, "Box", DSC).findings)
     whole = slicer.vtkOrientedImageData()
     whole.SetExtent(0, 23, 0, 23, 0, 23)
-    matrix = vtkMatrix4x4()
-    matrix.DeepCopy((-1, 0, 0, 0, 0, -1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1))
-    whole.SetImageToWorldMatrix(matrix)
-    converter = slicer.vtkSegmentationConverter
-    node.GetSegmentation().SetConversionParameter(
-        converter.GetReferenceImageGeometryParameterName(), converter.SerializeImageGeometry(whole)
-    )
+    whole.SetDirections(-1, 0, 0, 0, -1, 0, 0, 0, 1)
+    setGeometry(node, whole)
     comparison = mrml.compareSegments(node, "Box", node, "Box", DSC)
     assert any("Both contours touch the image edge" in finding for finding in comparison.findings)
     assert comparison.grid["size"] == [24, 24, 24]

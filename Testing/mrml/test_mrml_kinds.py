@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-import SimpleITK
 from scenework import segmentation
 from segmentnodes import move, segmentationOf, volumeNode
 from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -13,8 +12,8 @@ from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from SegmentMetricsLib import Settings, compare, mrml
 from SegmentMetricsLib.base.palettes import EVENTS, rgb
-from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.model.structure import Structure
 from SegmentMetricsLib.mrml import colors, inputs, maps
 from SegmentMetricsLib.show.maps import HAZARD
@@ -31,8 +30,7 @@ def structures() -> dict[str, Structure]:
     for name, corners in BOXES.items():
         image = shapes.box(*corners, **GEOMETRY)
         image.SetDirection(shapes.rotation((1, 2, 3), 25).ravel().tolist())
-        mask = Mask.fromArray(SimpleITK.GetArrayFromImage(image), Grid.fromImage(image))
-        result[name] = Structure(name, mask, file="case.nrrd")
+        result[name] = Structure(name, labelMasks(image, 0.5)[1], file="case.nrrd")
     return result
 
 

@@ -30,18 +30,6 @@ def comparison():
     return compare(shapes.ball(20), shapes.ball(20, (7, 0, 0)))
 
 
-def testLegendIsDrawn(comparison):
-    scene = views.privateScene()
-    model = outputs.showDistanceMap(comparison, scene=scene)  # before the view exists
-    with views.ThreeDView(scene, (400, 300), ((0, 0, 0), (0.2, 0.2, 0.2))) as view:
-        view.lookFrom()
-        drawn = view.image().astype(int)
-        colors.legendOf(model).SetVisibility(False)
-        changed = (np.abs(drawn - view.image()) > 30).any(axis=2)
-    assert changed.sum() > 500
-    assert np.nonzero(changed)[1].min() > 200  # at the right edge, beside the structure
-
-
 def testLegendsOfDifferentMapsDoNotMeet(comparison):
     scene = views.privateScene()
     with views.ThreeDView(scene, (500, 400), ((0, 0, 0), (0, 0, 0))) as view:

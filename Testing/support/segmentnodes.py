@@ -56,6 +56,15 @@ def fractionalSegment(
     return node
 
 
+def setGeometry(node, image) -> None:
+    """Say that a segmentation was drawn on a vtkOrientedImageData."""
+    import slicer
+
+    converter = slicer.vtkSegmentationConverter
+    name = converter.GetReferenceImageGeometryParameterName()
+    node.GetSegmentation().SetConversionParameter(name, converter.SerializeImageGeometry(image))
+
+
 def move(scene, *nodes, matrix=None, shift=(0, 0, 0)):
     """Put nodes under a new linear transform, which is returned. matrix: (4, 4) in RAS, moved by the shift."""
     from vtkmodules.vtkCommonMath import vtkMatrix4x4
