@@ -22,6 +22,7 @@ from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
 from SegmentMetricsLib.case.protocol.protocol import parseProtocol, readProtocol
+from SegmentMetricsLib.show.tablemodel import Amount, Column
 
 SPACING, ORIGIN = (0.8, 1.0, 2.5), (-12.0, 30.0, 7.0)
 DIRECTION = shapes.rotation((1, 2, 3), 30)
@@ -306,6 +307,17 @@ def testNotebooksShowATable():
     assert empty["HD"][2] == "inf" and empty["HD"][-1] == "the test is empty"
     several = Cells(compareLabels(LABELS, MOVED, spacing=1)._repr_html_())
     assert ["DICEml", "Dice coefficient of all labels", "0.857", ""] in several.rows
+
+
+def testAColumnOfVolumesHasOneUnit():
+    """Small ones are in that of the large ones, with a decimal place more; what is small alone stays as it is."""
+    volume = Column("Volume", unit="mm3")
+    assert volume.texts([52.8, 13074.0, None, math.inf]) == ["0.053 cm3", "13.074 cm3", "", "inf"]
+    assert volume.texts([0.2, -29.0, 1.3e6, 0.0]) == ["< 0.001 cm3", "-0.029 cm3", "1300.000 cm3", "0.000 cm3"]
+    assert volume.texts([52.8, 29.0]) == ["52.8 mm3", "29.0 mm3"]
+    # of different kinds, such as a volume and an area
+    mixed = [Amount(52.8, "mm3"), Amount(13074.0, "mm3"), Amount(1.0, "mm2")]
+    assert Column("Value").texts(mixed) == [one.text() for one in mixed]
 
 
 def testFramesForPandas(monkeypatch):

@@ -8,8 +8,7 @@ import pytest
 import samplefiles
 import SimpleITK
 
-from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.io import samples
+from SegmentMetricsLib import Settings, compare, samples
 
 # Volume of the first observer in cm3 and Dice coefficient of the two observers, each as (lowest, highest).
 

@@ -10,10 +10,7 @@ import numpy as np
 import pytest
 import shapes
 
-from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.comparison import Comparison
-from SegmentMetricsLib.metrics.extents import NO_COMMON_EXTENT, spanOf
-from SegmentMetricsLib.model.inputs import structureFromPolyData
+from SegmentMetricsLib import Comparison, Settings, compare
 
 COMMON = Settings(extent="common")
 # 10 x 10 mm across and 2 mm apart toward L; slices 2 to 14 and 5 to 20
@@ -129,11 +126,11 @@ def testNoCommonExtent():
     apart = compare(
         shapes.box((5, 5, 2), (14, 14, 8)), shapes.box((5, 5, 10), (14, 14, 20)), replace(COMMON, families="all")
     )
-    assert {measurement.reason for measurement in apart.values()} == {NO_COMMON_EXTENT}
-    assert f"Nothing was compared: {NO_COMMON_EXTENT}." in apart.findings
-    assert apart.extent["reason"] == NO_COMMON_EXTENT and apart.slices == ()
+    reason = "the two contours have no common extent along the axis of the slices"
+    assert {measurement.reason for measurement in apart.values()} == {reason} and apart.slices == ()
+    assert apart.extent["reason"] == reason and f"Nothing was compared: {reason}." in apart.findings
     meshes = compare(tubeMesh(10, 0, 8), tubeMesh(10, 8, 20), COMMON)
-    assert meshes["HD"].reason == NO_COMMON_EXTENT
+    assert meshes["HD"].reason == reason
 
 
 def testStructuresWithoutEnds():
@@ -164,11 +161,9 @@ class TestMeshes:
         assert found["BIoU_1mm"].value == 0
 
     def testWhereCapsBegin(self):
-        ball = structureFromPolyData(shapes.ballMesh(10, resolution=180), "reference")
-        # what faces the ends within 60 degrees of the axis is above half the radius
-        assert spanOf(ball, np.array([0.0, 0, 1])) == pytest.approx((-5, 5), abs=0.2)
-        flat = structureFromPolyData(tubeMesh(10, -3, 8), "test")
-        assert spanOf(flat, np.array([0.0, 0, 1])) == (-3, 8)
+        """What faces the ends of a ball within 60 degrees of the axis is above half its radius."""
+        extent = compare(shapes.ballMesh(10, resolution=180), tubeMesh(10, -30, 30), COMMON).extent
+        assert (extent["low"], extent["high"]) == pytest.approx((-5, 5), abs=0.2)
 
     def testOpenSurfaces(self):
         from vtkmodules.vtkFiltersSources import vtkSphereSource
