@@ -220,23 +220,14 @@ def linesOf(points: np.ndarray, cells: np.ndarray, values: np.ndarray, toward: n
     start, end = points[cells[:, 0]], points[cells[:, 1]]
     beside = np.cross(end - start, toward)
     beside *= radius / np.maximum(np.linalg.norm(beside, axis=1, keepdims=True), 1e-12)
-    right, down, _ = axesToward(toward)
-    turns = np.linspace(0, 2 * np.pi, 13)[:-1]
-    rim = radius * (np.outer(np.cos(turns), right) + np.outer(np.sin(turns), down))
-    used = np.unique(cells)
-    corners = np.concatenate([
-        start + beside, start - beside, end - beside, end + beside,
-        points[used], *(points[used] + step for step in rim),
-    ])  # fmt: skip
-    m, n = len(cells), len(used)
-    band = np.arange(m)
-    disc = 4 * m + np.arange(n)
-    triangles = [np.stack([band, band + m, band + 2 * m], 1), np.stack([band, band + 2 * m, band + 3 * m], 1)]
-    for number in range(len(rim)):
-        ends = (disc + n * (1 + k % len(rim)) for k in (number, number + 1))
-        triangles.append(np.stack([disc, *ends], axis=1))
-    ofCorners = np.concatenate([values[cells[:, [0, 0, 1, 1]].T.ravel()], np.tile(values[used], 1 + len(rim))])
-    return Shape(corners, np.concatenate(triangles), ofCorners, isClosed=False)
+    along = np.cross(toward, beside)
+    # half a circle around the one end, and half a circle around the other
+    half = [np.cos(turn) * along + np.sin(turn) * beside for turn in np.linspace(-np.pi / 2, np.pi / 2, 7)]
+    corners = np.stack([*(end + step for step in half), *(start - step for step in half)], axis=1)
+    fan = np.array([(0, number, number + 1) for number in range(1, 2 * len(half) - 1)])
+    triangles = corners.shape[1] * np.arange(len(cells))[:, None, None] + fan
+    ofCorners = np.repeat(values[cells[:, ::-1]], len(half), axis=1)
+    return Shape(corners.reshape(-1, 3), triangles.reshape(-1, 3), ofCorners.ravel(), isClosed=False)
 
 
 def imageOf(pixels: np.ndarray) -> vtkImageData:

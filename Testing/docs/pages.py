@@ -70,16 +70,15 @@ def run(
     page: Path,
     folder: Path,
     command: Callable[[str], str] | None = None,
-    namespace: dict | None = None,
     same: Callable[[str, str, str], None] | None = None,
 ) -> list[str]:
     """Do what the blocks of a page say, in a folder; return what each of them printed.
 
-    command: runs a command line and returns what it prints; segment-metrics in this process when None. namespace: of
-    the Python blocks, which changes it. same: takes what was printed, what the page says and where; requireSame when
-    None, which raises AssertionError where the two differ.
+    command: runs a command line and returns what it prints; segment-metrics in this process when None. same: takes what
+    was printed, what the page says and where; requireSame when None, which raises AssertionError where the two differ.
     """
-    command, same, namespace = command or segmentMetrics, same or requireSame, {} if namespace is None else namespace
+    command, same = command or segmentMetrics, same or requireSame
+    namespace: dict = {}
     printed: list[str] = []
     with contextlib.chdir(folder):
         for block in blocks(page):

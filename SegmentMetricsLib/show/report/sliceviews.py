@@ -16,7 +16,7 @@ import numpy as np
 from ...base.texts import positionText
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
-from ...geometry.crosssections import CrossSections, cut
+from ...geometry.crosssections import cut
 from ...geometry.grids import Grid
 from ...geometry.surfaces import Surface
 from ...geometry.triangles import closestPoints
@@ -53,31 +53,32 @@ class Cut(NamedTuple):
     starts: np.ndarray
     ends: np.ndarray
 
-    @classmethod
-    def bySlice(cls, found: CrossSections, count: int) -> list[Cut]:
-        """Return the segments of each of so many slices."""
-        rows = np.searchsorted(found.slices, np.arange(count + 1))
-        parts = [slice(first, end) for first, end in itertools.pairwise(rows)]
-        return [cls(found.start[part], found.end[part], found.starts[part], found.ends[part]) for part in parts]
+
+def cutAcross(surface: Surface, axes: np.ndarray, origin: np.ndarray, step: float, count: int) -> list[Cut]:
+    """Return the cuts of a surface with planes side by side, from the first one on.
+
+    axes: (3, 3) unit vectors along patient axes, in columns: two that span the planes, and their normal. origin: (3,)
+    of the first plane. step: from one to the next, mm. The segments are in mm from the origin along the first two axes.
+    """
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = axes * (1, 1, step), origin
+    found = cut(surface, Grid((1, 1, max(count, 2)), matrix), within=(0, count - 1))
+    rows = np.searchsorted(found.slices, np.arange(count + 1))
+    parts = [slice(first, end) for first, end in itertools.pairwise(rows)]
+    return [Cut(found.start[part], found.end[part], found.starts[part], found.ends[part]) for part in parts]
 
 
-def cutBeside(surface: Surface, place: np.ndarray, axes: np.ndarray, beside: float) -> tuple[Cut, Cut]:
-    """Return the cuts of a surface with the two planes beside a place.
+def cutBeside(surface: Surface, place: np.ndarray, axes: np.ndarray, beside: float) -> list[Cut]:
+    """Return the cuts of a surface with the two planes beside a place, in mm from it; axes: as for cutAcross().
 
-    place: (3,) LPS in mm. axes: (3, 3) unit vectors along patient axes, in columns: two that span the planes, and their
-    normal. beside: mm from the place to the planes, against the normal and along it. The segments are in mm from the
-    place along the first two axes.
+    place: (3,) LPS in mm. beside: mm from the place to the planes, against the normal and along it.
     """
     axis = int(np.abs(axes[:, 2]).argmax())
     reach = np.where(np.arange(3) == axis, 2 * beside, np.inf)
     near = _cellsWithin(surface, place - reach, place + reach)
     used, cells = np.unique(surface.cells.take(near, axis=0), return_inverse=True)
     few = Surface(surface.points.take(used, axis=0) - place, cells.reshape(-1, 3))
-    matrix = np.eye(4)
-    matrix[:3, :3] = axes * (1, 1, 2 * beside)
-    matrix[:3, 3] = -beside * axes[:, 2]
-    before, behind = Cut.bySlice(cut(few, Grid((1, 1, 2), matrix), within=(0, 1)), 2)
-    return before, behind
+    return cutAcross(few, axes, -beside * axes[:, 2], 2 * beside, 2)
 
 
 def nearestPlace(surface: Surface, place: np.ndarray, distance: float) -> np.ndarray:

@@ -6,14 +6,12 @@ import numpy as np
 
 from ...base.markup import Markup, fill, join
 from ...case.comparison import Comparison
-from ...geometry.crosssections import cut
-from ...geometry.grids import Grid
 from ...geometry.surfaces import Surface
 from ...metrics.measurement import roundText
 from .blocks import NOTHING, data, fromFile
 from .gray import Gray, jpeg
 from .slicepictures import LEFT, TOP, Window, captionOf, colors, legend, pathOf, underlay
-from .sliceviews import STRAIGHT, Cut, Largest, SliceView, joinSegments, largestOf, thinToFew, viewAcross
+from .sliceviews import STRAIGHT, Largest, SliceView, cutAcross, joinSegments, largestOf, thinToFew, viewAcross
 
 # Size of the window of a slice in pixels, and mm around the structure that it shows at least.
 ACROSS, DOWN, AROUND = 400, 360, 12.0
@@ -110,12 +108,9 @@ def _heights(
 def _contours(surface: Surface, view: SliceView, middle: np.ndarray, heights: np.ndarray, window: Window) -> list[str]:
     count = len(heights)
     step = float(heights[1] - heights[0]) if count > 1 else 1.0
-    matrix = np.eye(4)
-    matrix[:3, :3] = view.axes * (1, 1, step)
-    matrix[:3, 3] = middle
-    matrix[view.axis, 3] = heights[0]
-    found = cut(surface, Grid((1, 1, max(count, 2)), matrix), within=(0, count - 1))
-    lines = [[window.line(line) for line in joinSegments(part)] for part in Cut.bySlice(found, count)]
+    first = np.where(np.arange(3) == view.axis, heights[0], middle)
+    cuts = cutAcross(surface, view.axes, first, step, count)
+    lines = [[window.line(line) for line in joinSegments(part)] for part in cuts]
     thin = iter(thinToFew([line for ofSlice in lines for line in ofSlice], THINNED, MOST_POINTS))
     return [pathOf([next(thin) for _ in ofSlice]) for ofSlice in lines]
 
