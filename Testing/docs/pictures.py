@@ -234,7 +234,7 @@ def distanceMap(desktop) -> QImage:
     view = desktop.layoutManager.threeDWidget(0).threeDView().offscreen()
     view.viewNode.SetBoxVisible(False)
     view.viewNode.SetAxisLabelsVisible(False)
-    view.resize((700, 565))  # smaller, the legend of Slicer cannot be read
+    view.window.SetSize(700, 565)  # smaller, the legend of Slicer cannot be read
     (model,) = maps.allMaps(desktop.scene)
     points = vtk_to_numpy(model.GetPolyData().GetPoints().GetData())
     view.lookFrom(SEEN_FROM, points, area=(0.06, 0.06, 0.74, 0.94))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 import shapes
-from panelfakes import Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf, twoBoxes
+from panelfakes import Segmentation, Table, comparisonOf, judged, modelOf, outcomeOf
 from SegmentMetricsPanel.contents import curves, maps, pages, places, results
 from SegmentMetricsPanel.model.enumerations import Mode, SliceQuantity
 
@@ -20,8 +20,8 @@ WHOLE = {"mode": Mode.allStructures}
 
 @pytest.fixture(scope="module")
 def box():
-    """The comparison of two boxes."""
-    return twoBoxes()
+    """The comparison of two boxes, of which the second is the smaller one."""
+    return comparisonOf("Box", shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9)))
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 import scenework
 import slicer
@@ -190,7 +192,9 @@ def testNodesGoInAnyOrder(session, seed):
     parameterNode = session.parameters.parameterNode
     made = [node for node in scene.GetNodes() if node.GetID() not in before and node is not parameterNode]
     assert len(made) > 20
-    for number, identifier in enumerate(scenework.shuffled(made, seed)):
+    identifiers = [node.GetID() for node in made]
+    random.Random(seed).shuffle(identifiers)
+    for number, identifier in enumerate(identifiers):
         node = scene.GetNodeByID(identifier)
         if node is None:
             continue  # it went along with another one

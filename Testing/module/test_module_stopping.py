@@ -100,7 +100,6 @@ def testStoppedAtEveryStep(session, monkeypatch, prepare, what):
     session.settle(0.1)
     stopper = Stopper(monkeypatch)
     saved = saveState(session)
-    untouched = scenework.Untouched(*nodes)
     at, done = 1, False
     while not done:
         done = bool(stopper.stop(action, at))
@@ -109,7 +108,6 @@ def testStoppedAtEveryStep(session, monkeypatch, prepare, what):
         session.settle(0.01)
         assert session.ui.messageLabel.text.endswith(f"{what} was stopped."), at
         assert saveState(session) == saved, at
-        assert untouched.changes() == [], at
         # later steps are more and more alike; the thorough profile of hypothesis takes each
         at += 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1 + at // 3
     assert at > 2, "there are steps to stop at"
@@ -196,6 +194,7 @@ def saveState(session) -> dict:
         "pairs": list(session.parameters.pairs),
         "files": sorted(path.name for path in Path(session.folder.name).iterdir()),
         "observers": scenework.observedNow(session),
+        "segmentations": [node.GetSegmentation().GetMTime() for node in session.nodes if node is not None],
     }
 
 

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-import shapes
 from SegmentMetricsPanel.model import enumerations
 from SegmentMetricsPanel.model.chosensettings import IN_PANEL
 from SegmentMetricsPanel.model.panelmodel import PanelModel
@@ -136,10 +135,6 @@ class Outcome:
     changed: str = ""
     dose: object = None
 
-    @property
-    def wasStopped(self) -> bool:
-        return self.comparisons is not None and self.comparisons.wasStopped
-
     def node(self, side: str):
         return self.nodes[REFERENCE_AND_TEST.index(side)]
 
@@ -180,14 +175,8 @@ def outcomeOf(model: PanelModel, measured, **options) -> Outcome:
         segments=[segments] * len(measured),
         settings=model.chosen().settings,
         isOfAll=isOfAll,
-        **{"comparisons": Comparisons(measured), **options},
+        **{"comparisons": measured, **options},
     )
-
-
-class Comparisons(list):
-    """Comparisons, and whether there would have been more."""
-
-    wasStopped = False
 
 
 def modelOf(*segmentations: Segmentation, **chosen) -> PanelModel:
@@ -196,8 +185,3 @@ def modelOf(*segmentations: Segmentation, **chosen) -> PanelModel:
     model.setParameters(parameters(**chosen))
     model.inputs.setActive(True)
     return model
-
-
-def twoBoxes():
-    """Return the comparison of two boxes, of which the second is the smaller one."""
-    return comparisonOf("Box", shapes.box((6, 5, 5), (9, 9, 9)), shapes.box((8, 5, 5), (9, 9, 9)))

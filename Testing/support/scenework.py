@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from collections.abc import Sequence
 
@@ -12,7 +11,6 @@ import slicer
 from SegmentMetricsLib.mrml.conversion import orientedImage
 
 LIMITS = "Structure,Measurement,Relation,Pass,Warn\nBox,DSC,>=,0.99,0.5\n*,HD95,<=,1,\n"
-EVENTS = ("ModifiedEvent", "DeleteEvent", "AnyEvent")
 
 
 def segmentation(name: str, **masks):
@@ -106,42 +104,6 @@ def saveToFolder(folder, without: Sequence[str] = ()) -> list[str]:
     scene.SetURL(f"{folder}/scene.mrml")
     assert scene.Commit(f"{folder}/scene.mrml")
     return names
-
-
-class Untouched:
-    """What the user's nodes are now; `changes()` says later what has become of it."""
-
-    def __init__(self, *nodes):
-        self.nodes = nodes
-        self.before = [self._state(node) for node in nodes]
-
-    def changes(self) -> list[str]:
-        now = [self._state(node) for node in self.nodes]
-        return [
-            f"{node.GetName()}: {key}"
-            for node, was, state in zip(self.nodes, self.before, now)
-            for key in was
-            if was[key] != state[key]
-        ]
-
-    @staticmethod
-    def _state(node) -> dict:
-        segmentation, display = node.GetSegmentation(), node.GetDisplayNode()
-        segments = [segmentation.GetSegment(i) for i in segmentation.GetSegmentIDs()]
-        return {
-            "node": node.GetMTime(),
-            "segmentation": segmentation.GetMTime(),
-            "segments": [segment.GetMTime() for segment in segments],
-            "observers": [bool(node.HasObserver(event)) for event in EVENTS],
-            "visible": [display.GetSegmentVisibility3D(i) for i in segmentation.GetSegmentIDs()] if display else [],
-        }
-
-
-def shuffled(nodes, seed: int) -> list:
-    """Return the IDs of nodes in a random order that a seed decides."""
-    identifiers = [node.GetID() for node in nodes]
-    random.Random(seed).shuffle(identifiers)
-    return identifiers
 
 
 def observedNow(session) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import slicer
-import vtk
 
 from .session import STRUCTURE, Session, edit, isStale
 
@@ -65,8 +65,7 @@ def checkConvention(session: Session) -> None:
     ui = session.ui
     ui.advancedGroupBox.collapsed = False
     tools = [ui.conventionComboBox.itemText(n) for n in range(ui.conventionComboBox.count)]
-    assert tools[0] == "SegmentMetrics" and ui.conventionComboBox.currentIndex == 0
-    assert len(tools) == 1 + len(conventions.known()) >= 15
+    assert tools[0] == ui.conventionComboBox.currentText and len(tools) == 1 + len(conventions.known())
     assert session.isShown(ui.surfaceComboBox)
     session.set(ui.conventionComboBox, currentIndex=next(n for n, text in enumerate(tools) if text.startswith("MedPy")))
     assert session.parameters.convention == "MedPy" and session.panel.staleness()
@@ -77,46 +76,24 @@ def checkConvention(session: Session) -> None:
     assert session.panel.outcome.records[0].measurements["HD95"].value == expected["HD95"].value
     assert expected["HD95"].value != session.remembered["HD95"]
     assert "as MedPy" in ui.summaryLabel.text and "MedPy" in ui.findingsLabel.text
-    session.chooseFamilies("signed")
-    assert not session.isShown(ui.conventionComboBox), "the signed distances are no other tool's"
-    session.chooseFamilies("boundary", "signed", "overlap")
     session.set(ui.conventionComboBox, currentIndex=0)
     session.apply()
     assert session.panel.outcome.records[0].measurements["HD95"].value == session.remembered["HD95"]
-    assert "MedPy" not in ui.summaryLabel.text
 
 
 def checkHazard(session: Session) -> None:
     """Hazard needs critical structures of the reference; results are out of date when one of those changes."""
-    from SegmentMetricsLib import Settings, mrml
-
     ui, reference = session.ui, session.nodes[0]
     session.chooseFamilies("boundary", "hazard")
     assert not ui.applyButton.enabled and "critical" in ui.applyButton.accessibleDescription
     assert session.isShown(ui.messageLabel) and "critical" in ui.messageLabel.text
-    offered = [ui.criticalComboBox.itemText(row) for row in range(ui.criticalComboBox.count)]
-    segmentation = reference.GetSegmentation()
-    everything = [segmentation.GetSegment(i).GetName() for i in segmentation.GetSegmentIDs()]
-    assert offered == [name for name in everything if name != STRUCTURE]
     session.checkCriticals("Mandible")
     assert list(session.parameters.critical) == ["Mandible"] and ui.applyButton.enabled
     assert "Mandible" in ui.criticalComboBox.toolTip
     assert session.isShown(ui.hazardReachSpinBox) and not session.isShown(ui.hazardDecaySpinBox)
     session.apply()
-    settings = Settings(families=("boundary", "hazard"), critical="Mandible")
-    expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings)
-    shown = session.panel.outcome.records[0].measurements
-    assert {key: m.value for key, m in shown.items()} == {key: m.value for key, m in expected.items()}
-    assert not isStale(session)
-    session.set(ui.hazardKernelComboBox, currentIndex=1)
-    assert session.panel.staleness()
-    assert session.isShown(ui.hazardDecaySpinBox) and not session.isShown(ui.hazardReachSpinBox)
-    session.set(ui.hazardKernelComboBox, currentIndex=0)
-    assert not session.panel.staleness()
-    session.set(ui.hazardDecaySpinBox, value=20)
-    assert not session.panel.staleness(), "what is not shown decides nothing"
-    ui.hazardDecaySpinBox.value = 8
-    critical = segmentation.GetSegmentIdBySegmentName("Mandible")
+    assert "SIS" in session.panel.outcome.records[0].measurements and not isStale(session)
+    critical = reference.GetSegmentation().GetSegmentIdBySegmentName("Mandible")
     image = slicer.vtkOrientedImageData()
     reference.GetBinaryLabelmapRepresentation(critical, image)
     before = slicer.vtkOrientedImageData()
@@ -125,17 +102,10 @@ def checkHazard(session: Session) -> None:
     assert isStale(session) and "Mandible" in ui.staleLabel.text
     edit(reference, critical, before, lambda voxels: None)
     assert not isStale(session), "undone"
-    session.choose("Mandible")
-    assert not ui.applyButton.enabled, "a structure is not critical to itself"
-    session.choose(STRUCTURE)
-    assert ui.applyButton.enabled and not isStale(session), "it is again what was chosen before"
-    session.checkCriticals("Mandible", "SpinalCord")
-    assert session.panel.staleness()
-    session.checkCriticals("Mandible")
     checkHazardInViews(session)
     session.checkCriticals()
     session.chooseFamilies("boundary", "signed", "overlap")
-    session.ui.mapKindComboBox.currentIndex = 3
+    ui.mapKindComboBox.currentIndex = 3
     session.apply()
     assert session.maps()["reference"].GetDisplayNode().GetActiveScalarName() == "SignedDistance"
     assert "Hazard was not measured" in ui.messageLabel.text
@@ -152,13 +122,7 @@ def checkHazardInViews(session: Session) -> None:
     assert not ui.rangeSpinBox.enabled
     session.set(ui.mapKindComboBox, currentIndex=0)
     composites = slicer.util.getNodesByClass("vtkMRMLSliceCompositeNode")
-    image = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLScalarVolumeNode", "Image")
-    voxels = vtk.vtkImageData()
-    voxels.SetDimensions(2, 2, 2)
-    voxels.AllocateScalars(vtk.VTK_SHORT, 1)
-    voxels.GetPointData().GetScalars().Fill(0)
-    image.SetAndObserveImageData(voxels)  # without any, VTK would print errors
-    image.CreateDefaultDisplayNodes()
+    image = slicer.util.addVolumeFromArray(np.zeros((2, 2, 2), np.int16), name="Image")
     for composite in composites:
         composite.SetForegroundVolumeID(image.GetID())
         composite.SetForegroundOpacity(0.25)

@@ -20,8 +20,8 @@ def checkDrawing(session: Session) -> None:
     session.click(ui.editButton, seconds=0.3)
     editor = slicer.mrmlScene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
     assert editor.GetSegmentationNode() is p.test and editor.GetSelectedSegmentID() == p.testSegment
-    assert not asksToShow(editor)
     display = p.test.GetDisplayNode()
+    assert display.GetVisibility() and display.GetSegmentVisibility(p.testSegment), "else the editor would ask"
     assert list(display.GetVisibleSegmentIDs()) == [p.testSegment] and not display.GetVisibility2DFill()
     assert not p.reference.GetDisplayNode().GetVisibility() and set(drawn(session)) == {("map", "reference")}
     (model,) = session.maps().values()
@@ -57,12 +57,6 @@ def checkDrawing(session: Session) -> None:
     slicer.util.selectModule("SegmentMetrics")
     session.settle(0.1)
     session.apply()
-
-
-def asksToShow(editor) -> bool:
-    """Whether Segment Editor would ask at a stroke whether to show what is edited."""
-    display = editor.GetSegmentationNode().GetDisplayNode()
-    return not (display.GetVisibility() and display.GetSegmentVisibility(editor.GetSelectedSegmentID()))
 
 
 def cornerTexts() -> list[tuple]:

@@ -15,7 +15,6 @@ SIZES = ((1920, 1080, 12), (1920, 1080, 13), (1366, 740, 12), (1280, 707, 12))
 NARROW = 300  # pixels
 AT_THE_START, ON_A_PAGE = 8, 12  # controls in sight
 ROWS = 3  # of the main numbers, at least
-LONG_NAME = "Glandula_submandibularis_sinistra_planCT"
 
 
 def checkFirstScreen(session: Session) -> None:
@@ -79,19 +78,10 @@ def assertAllNumbers(session: Session) -> None:
 def controls(top) -> list[str]:
     """The names of what can be clicked or typed in and is in sight within a widget; a list of choices is one."""
     kinds = ("QAbstractButton", "QComboBox", "QAbstractSpinBox", "QLineEdit", "ctkSliderWidget")
-    found = []
-    for widget in slicer.util.findChildren(top):
-        if (
-            hasattr(widget, "isVisible")
-            and widget.isVisible()
-            and widget.width > 0
-            and any(map(widget.inherits, kinds))
-        ):
-            owner = widget.parent()
-            isPart = any(map(owner.inherits, (*kinds, "QAbstractItemView")))
-            if not isPart:
-                found.append(widget.objectName)
-    return found
+    widgets = [one for one in slicer.util.findChildren(top) if hasattr(one, "isVisible") and one.isVisible()]
+    widgets = [one for one in widgets if one.width > 0 and any(map(one.inherits, kinds))]
+    parts = (*kinds, "QAbstractItemView")
+    return [one.objectName for one in widgets if not any(map(one.parent().inherits, parts))]
 
 
 def checkPages(session: Session) -> None:
@@ -222,33 +212,6 @@ def checkBesideViews(session: Session) -> None:
     manager.setLayout(before)  # by the menu
     session.panel.layout.show()
     assert session.panel.layout.before is None
-    session.settle(0.1)
-
-
-def rename(session: Session, before: str, after: str) -> None:
-    """Give the segments of a name another one, in both segmentations."""
-    for node in session.nodes:
-        segmentation = node.GetSegmentation()
-        segmentation.GetSegment(segmentation.GetSegmentIdBySegmentName(before)).SetName(after)
-    session.settle(0.6)
-
-
-def assertLongNamesAreRead(session: Session) -> None:
-    """A name of forty letters can be read in tables and in the lists that open."""
-    ui, dock = session.ui, ancestor(session.ui.pagesFrame, "QDockWidget")
-    dock.setFixedWidth(NARROW)
-    session.set(ui.pairsGroupBox, collapsed=False)
-    names = [row[0] for row in session.texts(ui.mainTable)]
-    assert len(LONG_NAME) == 40 and LONG_NAME in names
-    assert cutOffIn(ui.mainTable) == cutOffIn(ui.pairsTable) == []
-    assert panelOf(session).minimumSizeHint.width() <= NARROW
-    heights = [ui.mainTable.rowHeight(row) for row in range(len(names))]
-    assert heights[names.index(LONG_NAME)] > min(heights), "it takes several lines"
-    for box in (session.panel.pairs.boxes[0], *slicer.util.findChildren(ui.referenceSelector, "comboBox*")):
-        assert box.view().minimumWidth >= box.view().sizeHintForColumn(0), "the list that opens shows all of it"
-    ui.pairsGroupBox.collapsed = True
-    dock.setMinimumWidth(0)
-    dock.setMaximumWidth(16777215)
     session.settle(0.1)
 
 

@@ -39,10 +39,6 @@ def checkLesions(session: Session) -> None:
     assert model.GetDisplayNode().GetVisibility() and drawn(session) == {}
     assert not any(node.GetDisplayNode().GetVisibility() for node in nodes)
     assert ui.lesionsButton.text == "Back to the map"
-    session.widget.exit()
-    session.widget.enter()
-    session.settle(0.1)
-    assert model.GetDisplayNode().GetVisibility() and drawn(session) == {}, "also when the module is opened again"
     session.click(ui.showMapCheckBox)
     assert not model.GetDisplayNode().GetVisibility() and session.maps(), "the map takes the place of the lesions"
     session.click(ui.lesionsButton)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
@@ -45,17 +44,13 @@ def checkApply(session: Session) -> None:
     sides = session.texts(session.ui.sidesTable)
     assert [row[0] for row in sides] == ["Mean", "Max", "Min"]
     assert session.parameters.result.GetTable().GetNumberOfRows() == len(expected), "the node holds all numbers"
-    assert rows[3][1:] == [expected["HD"].text()] + [
-        f"{value:.2f}" for value in (expected["HD"].referenceToTest, expected["HD"].testToReference)
-    ]
+    directed = expected["HD"].referenceToTest, expected["HD"].testToReference
+    assert rows[3][1:] == [expected["HD"].text(), *(f"{value:.2f}" for value in directed)]
     assert [float(text) for text in sides[1][1:]] == [round(expected[f"Max{side}"].value, 1) for side in "RLAPSI"]
     assert expected.summary.split(";")[0] in session.ui.summaryLabel.text
     assert not session.ui.staleLabel.isVisibleTo(session.ui.staleLabel.parent())
     line = [row[0] for row in rows].index("DSC")
     assert "doi" in session.ui.mainTable.item(line, 0).toolTip()
-    table = session.parameters.result
-    saved = json.loads(table.GetAttribute("SegmentMetrics.Comparison"))["measurements"]
-    assert saved["HD95"]["value"] == expected["HD95"].value
     session.remembered["HD95"] = expected["HD95"].value
 
 
@@ -114,9 +109,6 @@ def checkStaleness(session: Session) -> None:
     before.DeepCopy(image)
     edit(node, segment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
     assert isStale(session) and STRUCTURE in session.ui.staleLabel.text
-    others = [i for i in node.GetSegmentation().GetSegmentIDs() if i != segment]
-    node.GetSegmentation().GetSegment(others[0]).SetColor(0.3, 0.2, 0.9)
-    assert isStale(session), "events of other segments do not make it fresh"
     edit(node, segment, before, lambda voxels: None)
     assert not isStale(session), "undone"
     transform = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
@@ -146,16 +138,6 @@ def whyNot(session: Session) -> list[str]:
     return [button.accessibleDescription for button in buttons if not button.enabled]
 
 
-def checkRerun(session: Session) -> None:
-    """Another run of the same pair replaces its results."""
-    before = sorted(node.GetID() for node in session.results())
-    session.apply()
-    assert sorted(node.GetID() for node in session.results()) == before
-    hierarchy = slicer.vtkMRMLSubjectHierarchyNode.GetSubjectHierarchyNode(slicer.mrmlScene)
-    folders = {hierarchy.GetItemParent(hierarchy.GetItemByDataNode(node)) for node in session.results()}
-    assert len(folders) == 1, "all results of a pair are in one folder"
-
-
 def checkFollow(session: Session) -> None:
     """With Follow edits a change of the settings is measured a moment later, too."""
     session.ui.followCheckBox.click()
@@ -164,13 +146,6 @@ def checkFollow(session: Session) -> None:
     while session.panel.staleness() and time.monotonic() < deadline:
         session.settle(0.2)
     assert not session.panel.staleness() and "NSD_1mm" in session.panel.outcome.records[0].measurements
-    session.chooseFamilies("boundary", "effort")
-    deadline = time.monotonic() + 20
-    while session.panel.staleness() and time.monotonic() < deadline:
-        session.settle(0.2)
-    assert "APL_1mm" in session.panel.outcome.records[0].measurements, "another family is measured, too"
-    session.chooseFamilies("boundary", "signed", "overlap")
-    session.settle(0.5)
     session.ui.followCheckBox.click()
     session.set(session.ui.toleranceSpinBox, value=2)
     session.apply()
@@ -182,22 +157,10 @@ def checkBadInput(session: Session) -> None:
     resultsBefore = session.results()
     before = sorted(node.GetName() for node in resultsBefore)
     test = parameters.test, parameters.testSegment
-    parameters.test, parameters.testSegment = parameters.reference, parameters.referenceSegment
-    session.settle(0.1)
-    assert not ui.applyButton.enabled and "same segment" in ui.applyButton.accessibleDescription
-    session.set(parameters, test=None)
-    assert not ui.applyButton.enabled and ui.applyButton.accessibleDescription == "Choose a test segmentation."
     parameters.test, parameters.testSegment = test[0], ""
     session.settle(0.1)
     assert ui.testSelector.currentSegmentID() == "" and ui.messageLabel.text == "Choose a segment of the test."
     parameters.testSegment = test[1]
-    session.chooseFamilies()
-    session.settle(0.1)
-    assert (
-        not ui.applyButton.enabled
-        and "famil" in ui.applyButton.accessibleDescription
-        and "famil" in ui.messageLabel.text
-    )
     session.chooseFamilies("boundary", "signed", "overlap", "slices")
     session.settle(0.1)
     # an empty segment is no error: distances are infinite, and there is no map

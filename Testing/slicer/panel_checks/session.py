@@ -56,12 +56,7 @@ class Session:
     def isExpecting(self) -> bool:
         """Whether something is about to happen in the panel, however slow the views draw."""
         panel = self.panel
-        timers = [
-            panel.refreshTimer,
-            panel.watcher.timer,
-            panel.heights.timer,
-            panel.inputs.timer,
-        ]
+        timers = (panel.refreshTimer, panel.watcher.timer, panel.heights.timer, panel.inputs.timer)
         return any(timer.isActive() for timer in timers)
 
     def click(self, button, seconds: float = 0.1) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import slicer
 
-from .fitting import LONG_NAME, assertLongNamesAreRead, rename
+from .fitting import cutOff
 from .session import STRUCTURE, Session
 from .views import shownIn
 
@@ -17,7 +17,6 @@ def checkPairs(session: Session) -> None:
     ui, p = session.ui, session.parameters
     families = session.families
     session.chooseFamilies("overlap")
-    assert not session.isShown(ui.pairsGroupBox), "one segment is compared with one other"
     session.set(ui.modeComboBox, currentIndex=1)
     assert session.isShown(ui.pairsGroupBox) and ui.pairsGroupBox.title == "Pairs: 8 of 9"
     assert pairs(session)["Submandibular_R"] == ("None", "") and pairs(session)[STRUCTURE] == (STRUCTURE, "name")
@@ -41,10 +40,6 @@ def checkPairs(session: Session) -> None:
     choosePair(session, "Brainstem", "Unterkiefer")
     assert pairs(session)["Brainstem"] == ("Unterkiefer", "chosen") and pairs(session)["Mandible"] == ("None", "")
     assert "Brainstem" in ui.unpairedLabel.text
-    choosePair(session, STRUCTURE, "None")
-    session.click(ui.swapButton)
-    assert pairs(session)["Unterkiefer"] == ("Brainstem", "chosen"), "the other way round"
-    ui.swapButton.click()
     choosePair(session, STRUCTURE, "None")
     session.apply()
     names = {record.name for record in session.panel.outcome.records}
@@ -78,22 +73,6 @@ def choosePair(session: Session, reference: str, test: str) -> None:
     session.set(box, currentIndex=box.findText(test))
 
 
-def checkVerdictFile(session: Session) -> None:
-    """The verdicts are saved as the command line writes them."""
-    import csv
-
-    path = Path(session.folder.name) / "verdicts.csv"
-    assert session.isShown(session.ui.verdictsButton)
-    session.panel.files.exportVerdicts(path)
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    judged = session.panel.outcome.judgment["structures"]
-    assert [row["Structure"] for row in rows] == [rule["structure"] for s in judged for rule in s["rules"]]
-    assert [row["Verdict"] for row in rows if row["Structure"] == "Nowhere"] == ["not evaluable"]
-    value = next(float(row["Value"]) for row in rows if (row["Structure"], row["Measurement"]) == (STRUCTURE, "DSC"))
-    assert any(record.measurements["DSC"].value == value for record in session.panel.outcome.records)
-
-
 PROTOCOL = """Structure,Measurement,Relation,Pass,Warn,Source
 Parotid_L,HD95,<=,3,10,Somebody 2020
 Parotid_L,DSC,>=,0.99,,
@@ -104,17 +83,19 @@ Nowhere,DSC,>=,0.5,,
 
 def checkAllStructures(session: Session) -> None:
     """All structures: a row each, unmatched ones named; a click shows one; results of another mode are named."""
-    import qt
 
     from SegmentMetricsLib.mrml import navigation
 
     ui = session.ui
     session.set(ui.modeComboBox, currentIndex=1)
     assert session.panel.staleness() == f"These are the results of {STRUCTURE}." and session.isShown(ui.staleLabel)
-    rename(session, "Submandibular_L", LONG_NAME)
+    for node in session.nodes:
+        segmentation = node.GetSegmentation()
+        segment = segmentation.GetSegment(segmentation.GetSegmentIdBySegmentName("Submandibular_L"))
+        segment.SetName("Glandula_submandibularis_sinistra_planCT")
+    session.settle(0.6)
     session.apply()
-    assertLongNamesAreRead(session)
-    rename(session, LONG_NAME, "Submandibular_L")
+    assert cutOff(ui.mainFrame) == [], "a name of forty letters can be read"
     names = [row[0] for row in session.texts(ui.mainTable)]
     assert len(names) == 8 and STRUCTURE in names
     worst = sorted(session.panel.outcome.records, key=lambda record: record.measurements["NSD_2mm"].value)[0].name
@@ -127,9 +108,6 @@ def checkAllStructures(session: Session) -> None:
     middle = np.mean(outcome.comparisons[number].reference.box, axis=0) * (-1, -1, 1)
     for node in navigation.sliceNodesOf(slicer.mrmlScene):
         assert np.abs(shownIn(node, middle[None])[0, :2]).max() < 0.1, "the views go there"
-    ui.copyButton.click()
-    lines = qt.QApplication.clipboard().text().split("\n")
-    assert lines[2].startswith("Structure\t") and "Mandible" in lines and lines[-4].startswith("mm\tR\tL")
     ui.automaticRangeCheckBox.click()
     ui.rangeSpinBox.value = 7
     for name in ("Brainstem", "Mandible"):
@@ -152,7 +130,6 @@ def checkAllStructures(session: Session) -> None:
 def checkProtocol(session: Session) -> None:
     """A protocol in a table judges what is compared; what it needs is measured, too."""
     import qt
-    from SegmentMetricsPanel.contents.verdicts import COLORS
 
     from SegmentMetricsLib import Settings, mrml
     from SegmentMetricsLib.case.protocol.protocol import parseProtocol
@@ -173,21 +150,14 @@ def checkProtocol(session: Session) -> None:
     rows = session.texts(ui.protocolTable)
     assert [row[3] for row in rows] == ["warn", "fail", "pass"]
     assert [rows[0][0], rows[0][2]] == ["HD95", "≤ 3 (10) mm"] and rows[2][1] == f"{wider['NSD_3mm'].value:.3f}"
-    item = ui.protocolTable.item(0, 3)
-    assert item.background().color().name() == COLORS["warn"]
-    assert "exceeds 3 mm; the warning limit is 10 mm." in item.toolTip() and "Somebody 2020" in item.toolTip()
+    tip = ui.protocolTable.item(0, 3).toolTip()
+    assert "exceeds 3 mm; the warning limit is 10 mm." in tip and "Somebody 2020" in tip
     column = next(n for n in range(node.GetNumberOfColumns()) if node.GetColumnName(n) == "Pass")
     assert node.SetCellText(1, column, "0.1")
     session.settle(0.1)
     assert session.panel.staleness(), "the table was edited"
     session.apply()
     assert "WARN" in ui.judgmentLabel.text and session.texts(ui.protocolTable)[1][3] == "pass"
-    assert node.SetCellText(1, column, "much")
-    session.settle(0.1)
-    assert not ui.applyButton.enabled and "much" in ui.messageLabel.text and "line 3" in ui.messageLabel.text
-    assert node.SetCellText(1, column, "0.1")
-    session.settle(0.1)
-    assert not session.panel.staleness() and ui.applyButton.enabled
     session.set(ui.modeComboBox, currentIndex=1)
     session.apply()
     verdicts = {row[0]: row[1] for row in session.texts(ui.mainTable)}
@@ -198,7 +168,9 @@ def checkProtocol(session: Session) -> None:
     assert ui.mainTable.currentRow() == 1 and STRUCTURE in ui.summaryLabel.text, "the worst is seen first"
     assert [model.GetName() for model in session.maps().values()] == [f"{STRUCTURE}: distance map on reference"]
     assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text
-    checkVerdictFile(session)
+    path = Path(session.folder.name) / "verdicts.csv"
+    session.panel.files.exportVerdicts(path)
+    assert session.isShown(ui.verdictsButton) and "not evaluable" in path.read_text(encoding="utf-8")
     session.set(ui.modeComboBox, currentIndex=0)
     session.choose(STRUCTURE)
     assert node.SetCellText(2, 1, "NSD_2mm")  # which is measured in any case

@@ -12,10 +12,10 @@
 What is real: the MRML scene with its nodes, events, logics and files, slicer.util, Qt itself, the 3D view's pictures.
 What is made: the qt and ctk modules with PythonQt's manners, ctk's and Slicer's few widgets, slicer.app, the layout
 manager, parameterNodeWrapper, ScriptedLoadableModule and the module factory.
-What is not checked: Qt 5 against Qt 6 beyond the names in qt5.py, fonts and style of a real Slicer, its other modules,
-slice views and the look of plots, threads, which in Slicer run only beside slots, widgets and parameter types that the
-module does not use (they are missing), and whatever was only read in Slicer's source instead of seen. A test that
-passes here has not passed in Slicer.
+What is not checked: Qt 5 against Qt 6 beyond the names in names.txt, fonts and style of a real Slicer, its other
+modules, slice views and the look of plots, threads, which in Slicer run only beside slots, widgets and parameter types
+that the module does not use (they are missing), and whatever was only read in Slicer's source instead of seen. A test
+that passes here has not passed in Slicer.
 
 It has slicer-core's slicer.util, which is Slicer's own, and needs PySide6-Essentials; on Debian also libegl1, libgl1,
 libxkbcommon0, libdbus-1-3, libfontconfig1 and, to see letters, fonts-dejavu-core.
@@ -33,8 +33,8 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6 import QtCore, QtWidgets
 
-from . import application, loading, modules, parameternodes, qt5, scenes, scripted, signals, validators, views
-from .pythonqt import nativeClass, wrap, wrapperClass
+from . import application, loading, modules, parameternodes, scenes, scripted, signals, views
+from .pythonqt import CLASSES, nativeClass, wrap, wrapperClass
 
 MODULE = Path(__file__).parents[3] / "SegmentMetrics" / "SegmentMetrics.py"
 _CORE_LOGICS = {
@@ -44,7 +44,6 @@ _CORE_LOGICS = {
     "models": "vtkSlicerModelsLogic",
     "plots": "vtkSlicerPlotsLogic",
 }
-_PARAMETER_NAMES = ("WithinRange", "Default", "NotNone", "Validator")
 
 
 def _onQtMessage(kind, context, message: str) -> None:
@@ -55,6 +54,11 @@ def _onQtMessage(kind, context, message: str) -> None:
 
 class Desktop:
     """The running application; close it, or use it in a with statement. One at a time.
+
+    exceptions: what slots, observers and timers raised; Slicer would only have printed it. messages: what Qt and
+    PythonQt would have printed, as about a connection to a signal that does not exist. shown: the dialogs that were
+    shown: (icon, text, details) of message boxes, (function, directory) for files. answers: what the next dialogs will
+    answer; without it message boxes say OK or Yes and file dialogs cancel.
 
     testing: as if Slicer was started with --testing: no message boxes. mainWindow: False is --no-main-window.
     version: Slicer's major and minor version.
@@ -75,10 +79,11 @@ class Desktop:
         self.qApplication = QtWidgets.QApplication.instance() or QtWidgets.QApplication(["Slicer"])
         self._folder = tempfile.TemporaryDirectory(prefix="desktop-")
         self.temporaryPath = self._folder.name
-        self._useOwnSettings()
         self.testing, self.modules, self.version = testing, {}, version
         self._before = {"scene": getattr(slicer, "mrmlScene", None), "path": list(sys.path), "hook": sys.excepthook}
         self._modulesBefore, self._moduleFolders, self._added = dict(sys.modules), [], []
+        self.exceptions, self.messages = signals.exceptions, signals.messages
+        self.shown, self.answers = loading.shown, loading.answers
         sys.excepthook = signals.recordException
         QtCore.qInstallMessageHandler(_onQtMessage)
         self.forget()
@@ -107,30 +112,9 @@ class Desktop:
             self.mainWindow = application.qSlicerMainWindow(self)
             self.mainWindow.show()
 
-    # what happened, for tests to look at
-    @property
-    def exceptions(self) -> list[BaseException]:
-        """What slots, observers and timers raised; Slicer would only have printed it."""
-        return signals.exceptions
-
-    @property
-    def messages(self) -> list[str]:
-        """What Qt and PythonQt would have printed, as about a connection to a signal that does not exist."""
-        return signals.messages
-
-    @property
-    def shown(self) -> list[tuple]:
-        """The dialogs that were shown: (icon, text, details) of message boxes, (function, directory) for files."""
-        return loading.shown
-
-    @property
-    def answers(self) -> list:
-        """What the next dialogs will answer; without it message boxes say OK or Yes and file dialogs cancel."""
-        return loading.answers
-
     def forget(self) -> None:
         """Empty exceptions, messages, shown and answers."""
-        for happened in (signals.exceptions, signals.messages, loading.shown, loading.answers):
+        for happened in (self.exceptions, self.messages, self.shown, self.answers):
             happened.clear()
 
     def processEvents(self, milliseconds: int = 0) -> None:
@@ -227,13 +211,6 @@ class Desktop:
     def __exit__(self, *error) -> None:
         self.close()
 
-    def _useOwnSettings(self) -> None:
-        QtCore.QCoreApplication.setOrganizationName("NA-MIC")
-        QtCore.QCoreApplication.setApplicationName("Slicer")
-        ini = QtCore.QSettings.Format.IniFormat
-        QtCore.QSettings.setDefaultFormat(ini)
-        QtCore.QSettings.setPath(ini, QtCore.QSettings.Scope.UserScope, self.temporaryPath)
-
     def _put(self, owner, name: str, value) -> None:
         """Add a name to slicer, one of its modules or sys.modules; close() takes it away."""
         if owner is sys.modules:
@@ -253,7 +230,7 @@ class Desktop:
         import slicer.util
 
         loading.install()
-        classes = {name: wrapperClass(nativeClass(name)) for name in qt5.CLASSES.split()}
+        classes = {name: wrapperClass(nativeClass(name)) for name in CLASSES.split()}
         classes["QUiLoader"] = wrapperClass(loading.QUiLoader)
         self._module("qt", **classes)
         standIns = {name: wrapperClass(kind) for name, kind in loading.STANDINS.items()}
@@ -268,12 +245,12 @@ class Desktop:
         self._put(slicer, "modules", types.ModuleType("slicer.modules"))
         self._put(slicer, "selfTests", {})
         for name, logic in self.logics.items():
-            setattr(slicer.modules, name, modules.CoreModule(name, logic))
+            setattr(slicer.modules, name, types.SimpleNamespace(name=name, logic=lambda logic=logic: logic))
         slicer.mrmlScene = self.scene
 
         translation = {"tr": lambda text: text, "translate": lambda context, text: text}
-        parameters = {name: getattr(validators, name) for name in _PARAMETER_NAMES}
-        parameters["parameterNodeWrapper"] = parameternodes.parameterNodeWrapper
+        names = ("WithinRange", "Default", "parameterNodeWrapper")
+        parameters = {name: getattr(parameternodes, name) for name in names}
         bases = {name: kind for name, kind in vars(scripted).items() if name.startswith("ScriptedLoadableModule")}
         for name, contents in (
             ("packaging", {"pip_ensure": loading.pipEnsure}),

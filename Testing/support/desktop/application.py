@@ -52,11 +52,8 @@ class qSlicerApplication(QObject):
 
     temporaryPath = Property(str, lambda self: self._desktop.temporaryPath)
     applicationName = Property(str, lambda self: "Slicer")
-    applicationVersion = Property(str, lambda self: "{}.{}.0-stand-in".format(*self._desktop.version))
-    mainApplicationName = Property(str, lambda self: "Slicer")
     majorVersion = Property(int, lambda self: self._desktop.version[0])
     minorVersion = Property(int, lambda self: self._desktop.version[1])
-    revision = Property(str, lambda self: "0")
 
 
 class qSlicerModuleSelectorToolBar(QToolBar):
@@ -72,22 +69,6 @@ class qSlicerModuleSelectorToolBar(QToolBar):
         self.moduleSelected.emit(name)
 
     selectedModule = Property(str, lambda self: self._window._selected)
-
-
-def _openSegmentEditor(scene) -> None:
-    """Choose what Slicer's editor does when it is opened: the first segmentation and its first segment, if none is."""
-    import slicer
-
-    node = scene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
-    if node is None:
-        node = slicer.vtkMRMLSegmentEditorNode()
-        node.SetSingletonTag("SegmentEditor")
-        node = scene.AddNode(node)
-    if node.GetSegmentationNode() is None:
-        node.SetAndObserveSegmentationNode(scene.GetFirstNodeByClass("vtkMRMLSegmentationNode"))
-    segmentation = node.GetSegmentationNode() and node.GetSegmentationNode().GetSegmentation()
-    if segmentation and segmentation.GetSegment(node.GetSelectedSegmentID() or "") is None:
-        node.SetSelectedSegmentID(segmentation.GetNthSegmentID(0))
 
 
 class _PlainLayout(QVBoxLayout):
@@ -137,8 +118,6 @@ class qSlicerMainWindow(QMainWindow):
         if before is not None:
             before.hideRepresentation()
         self._selected = name
-        if name == "SegmentEditor":
-            _openSegmentEditor(self._desktop.scene)
         module = self._desktop.modules.get(name)
         if module is not None:
             module.showRepresentation(self._content.layout())

@@ -8,12 +8,12 @@ from PySide6.QtCore import QBuffer, QObject
 from PySide6.QtUiTools import QUiLoader as NativeLoader
 from PySide6.QtWidgets import QDialog, QFileDialog, QMessageBox
 
-from . import checkable, plotview, pythonqt, selectors, signals, widgets
+from . import plotview, pythonqt, selectors, widgets
 
 STANDINS = {
     kind.__name__: kind
     for kind in (
-        checkable.ctkCheckableComboBox,
+        widgets.ctkCheckableComboBox,
         widgets.ctkCollapsibleGroupBox,
         widgets.ctkMessageBox,
         widgets.ctkSliderWidget,
@@ -61,14 +61,9 @@ class QUiLoader(NativeLoader):
 
 
 def _connect(top, senderName: str, signal: str, receiverName: str, slot: str) -> None:
-    found = [top if top.objectName() == name else top.findChild(QObject, name) for name in (senderName, receiverName)]
-    slotName = slot.split("(")[0]
-    if None in found:
-        signals.complain(f"QObject::connect: no {senderName} or no {receiverName} in the .ui file")
-    elif signals.findSignature(found[0], signal) is None or slotName not in getattr(found[1], "exposed", ()):
-        signals.complain(f"QObject::connect: no {senderName}::{signal} or {receiverName}::{slot}")
-    else:
-        getattr(found[0], signal.split("(")[0]).connect(getattr(found[1], slotName))
+    names = (senderName, receiverName)
+    sender, receiver = (top if top.objectName() == name else top.findChild(QObject, name) for name in names)
+    getattr(sender, signal.split("(")[0]).connect(getattr(receiver, slot.split("(")[0]))
 
 
 def _nextAnswer(default):
@@ -76,10 +71,7 @@ def _nextAnswer(default):
 
 
 def _showDialog(dialog: QDialog):
-    """What exec() answers without waiting: the next of answers, else OK, Yes or whatever the first button means."""
-    if not isinstance(dialog, QMessageBox):
-        shown.append((type(dialog).__name__, dialog.windowTitle()))
-        return _nextAnswer(0)
+    """What exec() of a message box answers without waiting: the next of answers, else OK, Yes or Retry."""
     shown.append((dialog.icon().name, dialog.text(), dialog.detailedText()))
     button = QMessageBox.StandardButton
     accepting = [b for b in (button.Ok, button.Yes, button.Retry) if b in dialog.standardButtons()]

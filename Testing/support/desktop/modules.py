@@ -15,7 +15,6 @@ from . import signals
 from .pythonqt import wrap
 
 sampleDataSources: list[dict] = []  # what modules registered with SampleData
-sampleDataCategories: dict[str, str] = {}  # their titles by name
 
 
 class qSlicerScriptedLoadableModuleWidget(QWidget):
@@ -61,7 +60,6 @@ class qSlicerScriptedLoadableModuleWidget(QWidget):
         if hasattr(self._python, name):
             signals.callSlot(getattr(self._python, name))
 
-    moduleName = Property(str, lambda self: self._module.name)
     isEntered = Property(bool, lambda self: self._entered)
 
 
@@ -70,13 +68,13 @@ class qSlicerScriptedLoadableModule:
 
     __slots__ = (
         *("name", "path", "title", "categories", "dependencies", "contributors", "helpText", "acknowledgementText"),
-        *("icon", "hidden", "index", "extensions", "associatedNodeTypes", "_instance", "_representation"),
+        *("icon", "hidden", "_instance", "_representation"),
     )
 
     def __init__(self, path: Path) -> None:
         self.name, self.path, self._representation = path.stem, str(path), None
-        self.title, self.hidden, self.index = "", False, -1
-        self.categories, self.dependencies, self.contributors, self.associatedNodeTypes = [], [], [], []
+        self.title, self.hidden = "", False
+        self.categories, self.dependencies, self.contributors = [], [], []
         self._instance = getattr(loadSource(path), self.name)(self)
 
     def widgetRepresentation(self):
@@ -104,16 +102,6 @@ class qSlicerScriptedLoadableModule:
             signals.callSlot(self._instance.setup)
 
 
-class CoreModule:
-    """A module of Slicer itself of which only the logic is there."""
-
-    def __init__(self, name: str, logic) -> None:
-        self.name, self._logic = name, logic
-
-    def logic(self):
-        return self._logic
-
-
 class qSlicerModuleManager(QObject):
     moduleAboutToBeUnloaded = Signal(str)
     moduleLoaded = Signal(str)
@@ -133,10 +121,6 @@ def makeSampleData() -> types.ModuleType:
     """A SampleData module that only remembers what is registered."""
 
     class SampleDataLogic:
-        @staticmethod
-        def registerCustomSampleDataCategory(name, title):
-            sampleDataCategories[name] = title
-
         @staticmethod
         def registerCustomSampleDataSource(**source):
             # the real one fails without, also where another downloader is given

@@ -1,8 +1,8 @@
 """Stand-in for slicer.parameterNodeWrapper: typed parameters in a real vtkMRMLScriptedModuleNode, bound to widgets.
 
 Values are stored as Slicer stores them and cached as Slicer caches them: a value that was read before a scene was
-loaded can be out of date in the same way. Types: int, float, str, bool, MRML nodes, Enum and lists of these; others and
-parameter packs raise TypeError.
+loaded can be out of date in the same way. Types: int, float, str, bool, MRML nodes, Enum and lists of these; widgets
+are bound by exact class, as by the real one. What the module does not use is missing.
 """
 
 from __future__ import annotations
@@ -10,15 +10,18 @@ from __future__ import annotations
 import enum
 import typing
 import weakref
-from collections.abc import MutableSequence
 
-from .connectors import SlicerParameterNamePropertyName, makeConnector
-from .validators import Default, NotNone, OfType, Validator, splitAnnotated
+SlicerParameterNamePropertyName = "SlicerParameterName"
 
-_RESERVED = (
-    *("allParameters", "default", "isCached", "dataType", "getValue", "setValue", "connectGui", "disconnectGui"),
-    *("connectParametersToGui", "StartModify", "EndModify", "AddObserver", "RemoveObserver", "Modified"),
-)
+
+class WithinRange:
+    def __init__(self, minimum, maximum):
+        self.minimum, self.maximum = minimum, maximum
+
+
+class Default:
+    def __init__(self, value=None, *, generator=None):
+        self.make = generator or (lambda: value)
 
 
 class _Text:
@@ -30,20 +33,15 @@ class _Text:
     def default(self):
         return next(iter(self.kind)) if issubclass(self.kind, enum.Enum) else "" if self.kind is str else self.kind(0)
 
-    def validators(self) -> list:
-        kinds = (int, float) if self.kind is float else self.kind
-        return [OfType(kinds)] if issubclass(self.kind, enum.Enum) else [NotNone(), OfType(kinds)]
+    def check(self, value) -> None:
+        if not isinstance(value, (int, float) if self.kind is float else self.kind):
+            raise TypeError(f"Value must be of type '{self.kind}', is type '{type(value)}' value '{value}'")
 
     def isIn(self, node, name: str) -> bool:
         return node.HasParameter(name)
 
     def write(self, node, name: str, value) -> None:
-        if issubclass(self.kind, enum.Enum):
-            node.SetParameter(name, value.name)
-        elif self.kind is bool:
-            node.SetParameter(name, "True" if value else "False")
-        else:
-            node.SetParameter(name, str(value))
+        node.SetParameter(name, value.name if issubclass(self.kind, enum.Enum) else str(value))
 
     def read(self, node, name: str):
         text = node.GetParameter(name)
@@ -63,8 +61,9 @@ class _Reference(_Text):
     def default(self):
         return None
 
-    def validators(self) -> list:
-        return [OfType(self.kind)]
+    def check(self, value) -> None:
+        if value is not None:
+            super().check(value)
 
     def write(self, node, name: str, value) -> None:
         node.SetParameter(name, "")
@@ -82,13 +81,14 @@ class _List:
     """Elements are parameters of their own: name.0, name.1 ... and name.len."""
 
     def __init__(self, element) -> None:
-        self.element = _Parameter("", element)
+        self.element = _storage(element)
 
     def default(self):
         return []
 
-    def validators(self) -> list:
-        return []
+    def check(self, values) -> None:
+        for value in values:
+            self.element.check(value)
 
     def isIn(self, node, name: str) -> bool:
         return node.HasParameter(f"{name}.len")
@@ -99,61 +99,26 @@ class _List:
     def write(self, node, name: str, values) -> None:
         import slicer
 
-        for value in values:
-            self.element.validate(value)
         with slicer.util.NodeModify(node):
             for index, value in enumerate(values):
-                self.element.storage.write(node, f"{name}.{index}", value)
+                self.element.write(node, f"{name}.{index}", value)
             for index in range(len(values), self._length(node, name)):
-                self.element.storage.remove(node, f"{name}.{index}")
+                self.element.remove(node, f"{name}.{index}")
             node.SetParameter(f"{name}.len", str(len(values)))
 
     def read(self, node, name: str):
-        values = [self.element.storage.read(node, f"{name}.{i}") for i in range(self._length(node, name))]
-        return ObservedList(values, lambda changed: self.write(node, name, changed))
-
-
-class ObservedList(MutableSequence):
-    """What a list parameter reads as: not a list, and every change of it is written to the node."""
-
-    def __init__(self, values: list, save) -> None:
-        self._values, self._save = values, save
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def __getitem__(self, index):
-        return self._values[index]
-
-    def __setitem__(self, index, value) -> None:
-        self._values[index] = value
-        self._save(self._values)
-
-    def __delitem__(self, index) -> None:
-        del self._values[index]
-        self._save(self._values)
-
-    def insert(self, index, value) -> None:
-        self._values.insert(index, value)
-        self._save(self._values)
-
-    def __eq__(self, other) -> bool:
-        return self._values == (other._values if isinstance(other, ObservedList) else other)
-
-    def __repr__(self) -> str:
-        return f"ObservedList({self._values})"
-
-    __hash__ = None
+        """Return a tuple; in Slicer it is no list, either, but one of which each change is written to the node."""
+        return tuple(self.element.read(node, f"{name}.{i}") for i in range(self._length(node, name)))
 
 
 def _storage(kind):
     import slicer
 
-    if kind is list or typing.get_origin(kind) is list:
+    if typing.get_origin(kind) is list:
         return _List(*typing.get_args(kind))
-    if isinstance(kind, type) and issubclass(kind, slicer.vtkMRMLNode):
+    if issubclass(kind, slicer.vtkMRMLNode):
         return _Reference(kind)
-    if isinstance(kind, type) and (kind in (int, float, str, bool) or issubclass(kind, enum.Enum)):
+    if kind in (int, float, str, bool) or issubclass(kind, enum.Enum):
         return _Text(kind)
     raise TypeError(f"the stand-in has no parameters of type {kind}")
 
@@ -161,20 +126,19 @@ def _storage(kind):
 class _Parameter:
     """The declaration of one parameter of a wrapper class."""
 
-    def __init__(self, name: str, annotated, default: Default | None = None) -> None:
-        kind, annotations = splitAnnotated(annotated)
-        self.name, self.annotated = name, annotated
-        self.storage = _storage(kind)
-        declared = [a for a in annotations if isinstance(a, Default)]
+    def __init__(self, name: str, annotated, default: Default | None) -> None:
+        isAnnotated = typing.get_origin(annotated) is typing.Annotated
+        self.kind, *annotations = typing.get_args(annotated) if isAnnotated else [annotated]
+        self.name, self.storage = name, _storage(self.kind)
+        declared = [one for one in annotations if isinstance(one, Default)]
         self.default = default or (declared[0] if declared else Default(generator=self.storage.default))
-        self.validators = self.storage.validators() + [a for a in annotations if isinstance(a, Validator)]
-
-    def validate(self, value) -> None:
-        for validator in self.validators:
-            validator.validate(value)
+        self.limits = next((one for one in annotations if isinstance(one, WithinRange)), None)
 
     def write(self, node, value) -> None:
-        self.validate(value)
+        self.storage.check(value)
+        if self.limits is not None and not self.limits.minimum <= value <= self.limits.maximum:
+            low, high = self.limits.minimum, self.limits.maximum
+            raise ValueError(f"Value must be within range [{low}, {high}], is {value}")
         self.storage.write(node, self.name, value)
 
     def read(self, node):
@@ -187,7 +151,7 @@ class _CachedValue:
     def __init__(self, parameter: _Parameter, node) -> None:
         self.parameter, self.node, self._writing = parameter, node, False
         if not parameter.storage.isIn(node, parameter.name):
-            parameter.write(node, parameter.default.value)
+            parameter.write(node, parameter.default.make())
         self.value = parameter.read(node)
         reference = weakref.ref(self)
         self._tag = node.AddObserver("ModifiedEvent", lambda *event: reference()._onModified())
@@ -198,7 +162,7 @@ class _CachedValue:
     def _onModified(self) -> None:
         if not self._writing:
             if not self.parameter.storage.isIn(self.node, self.parameter.name):
-                self.parameter.write(self.node, self.parameter.default.value)
+                self.parameter.write(self.node, self.parameter.default.make())
             self.value = self.parameter.read(self.node)
 
     def write(self, value) -> None:
@@ -213,41 +177,58 @@ class _CachedValue:
             self._writing = False
 
 
+class _Connector:
+    """A property of a widget and the signal that tells its change; values are converted to those of the property."""
+
+    def __init__(self, widget, name: str, signal: str, toWidget=lambda value: value, fromWidget=lambda value: value):
+        self.widget, self.name, self.signal = widget, name, getattr(widget, signal)
+        self.toWidget, self.fromWidget, self.slot = toWidget, fromWidget, None
+
+    def onChanged(self, callback) -> None:
+        if callback is None:
+            self.signal.disconnect(self.slot)
+            self.slot = None  # which would keep the wrapper
+        else:
+            self.slot = lambda: callback(self.fromWidget(getattr(self.widget, self.name)))
+            self.signal.connect(self.slot)
+
+    def write(self, value) -> None:
+        setattr(self.widget, self.name, self.toWidget(value))
+
+
+def _connectorOf(widget, parameter: _Parameter) -> _Connector:
+    """The connector of a widget and a parameter; RuntimeError where the real one has none."""
+    kind, name = parameter.kind, widget.className()
+    if kind is bool and name == "QCheckBox":
+        return _Connector(widget, "checked", "stateChanged")
+    if (kind, name) == (int, "QSpinBox") or (kind is float and name in ("QDoubleSpinBox", "ctkSliderWidget")):
+        widget.minimum, widget.maximum = parameter.limits.minimum, parameter.limits.maximum
+        return _Connector(widget, "value", "valueChanged", fromWidget=kind)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum) and name == "QComboBox":
+        members = list(kind)
+        widget.clear()
+        for member in members:
+            widget.addItem(member.label())
+        return _Connector(widget, "currentIndex", "currentIndexChanged", members.index, members.__getitem__)
+    raise RuntimeError(f"Unable to create GUI connector from datatype '{kind}' to widget type '{name}'.")
+
+
 class _Wrapper:
     """What the decorator adds to a class."""
 
-    def __init__(self, parameterNode, prefix: str | None = None) -> None:
-        if prefix:
-            raise TypeError("the stand-in has no parameter names with a prefix")
+    def __init__(self, parameterNode) -> None:
         self.parameterNode = parameterNode
         self._guis, self._nextTag, self._updatingGui = {}, 0, False
         self._values = {name: _CachedValue(p, parameterNode) for name, p in self.allParameters.items()}
 
-    def getValue(self, name: str):
-        return self._value(name).value
-
-    def setValue(self, name: str, value) -> None:
-        self._value(name).write(value)
-
-    def dataType(self, name: str):
-        return self._value(name).parameter.annotated
-
-    def _value(self, name: str) -> _CachedValue:
-        if name not in self._values:
-            raise ValueError(f"Cannot find a param with the given name: {name}")
-        return self._values[name]
-
     def connectGui(self, gui) -> int:
         children = gui.__dict__.values()
-        named = [(child.property(SlicerParameterNamePropertyName), child) for child in children]
-        mapping = {name: child for name, child in named if name}
-        for name in mapping:
-            self._value(name)
-        connectors = {name: makeConnector(widget, self.dataType(name)) for name, widget in mapping.items()}
+        named = {child.property(SlicerParameterNamePropertyName): child for child in children}
+        connectors = {name: _connectorOf(named[name], self.allParameters[name]) for name in named if name}
         tag, self._nextTag = self._nextTag, self._nextTag + 1
         for name, connector in connectors.items():
-            connector.write(self.getValue(name))
-            connector.onChanged(self._makeCallback(name, connector))
+            connector.write(self._values[name].value)
+            connector.onChanged(self._makeCallback(name))
         self._guis[tag] = connectors
         # Slicer 5.10 forgets about it; 5.12 removes it when the widgets are disconnected
         self.AddObserver("ModifiedEvent", lambda *event: self._updateGui())
@@ -257,13 +238,13 @@ class _Wrapper:
         for connector in self._guis.pop(tag, {}).values():
             connector.onChanged(None)
 
-    def _makeCallback(self, name: str, connector):
+    def _makeCallback(self, name: str):
         import slicer
 
-        def callback():
+        def callback(value):
             with slicer.util.NodeModify(self):
                 if not self._updatingGui:
-                    self.setValue(name, connector.read())
+                    self._values[name].write(value)
 
         return callback
 
@@ -277,7 +258,7 @@ class _Wrapper:
             with slicer.util.NodeModify(self):
                 for connectors in list(self._guis.values()):
                     for name, connector in connectors.items():
-                        connector.write(self.getValue(name))
+                        connector.write(self._values[name].value)
         finally:
             self._updatingGui = False
 
@@ -291,24 +272,18 @@ class _Wrapper:
         return self.parameterNode.AddObserver(event, callback, priority)
 
 
-def _property(name: str) -> property:
-    return property(lambda self: self.getValue(name), lambda self, value: self.setValue(name, value))
-
-
-def parameterNodeWrapper(classtype=None):
+def parameterNodeWrapper(kind):
     """Class decorator: annotations become typed parameters of the node that an instance is made with."""
-    if classtype is None:
-        return parameterNodeWrapper
-    for name in _RESERVED:
-        if hasattr(classtype, name):
-            raise ValueError(f"Cannot use reserved name '{name}' in a parameterNodeWrapper")
-    parameters = {}
-    for name, annotated in typing.get_type_hints(classtype, include_extras=True).items():
-        default = Default(getattr(classtype, name)) if hasattr(classtype, name) else None
-        parameters[name] = _Parameter(name, annotated, default)
-        setattr(classtype, name, _property(name))
+    kind.allParameters = {}
+    for name, annotated in typing.get_type_hints(kind, include_extras=True).items():
+        default = Default(getattr(kind, name)) if hasattr(kind, name) else None
+        kind.allParameters[name] = _Parameter(name, annotated, default)
+        read, write = (
+            lambda self, n=name: self._values[n].value,
+            lambda self, value, n=name: self._values[n].write(value),
+        )
+        setattr(kind, name, property(read, write))
     for name, member in vars(_Wrapper).items():
         if not name.startswith("__") or name == "__init__":
-            setattr(classtype, name, member)
-    classtype.allParameters = parameters
-    return classtype
+            setattr(kind, name, member)
+    return kind

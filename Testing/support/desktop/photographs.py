@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from pathlib import Path
 
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QFont, QFontDatabase, QImage
@@ -32,8 +31,8 @@ def fontScale(scale: float = 1.0):
         QApplication.setFont(before)
 
 
-def photograph(widget, path: str | Path | None = None, width: int = 380, height: int | None = None) -> QImage:
-    """Draw a widget at a width in pixels, as high as it wants to be, and write it as PNG when there is a path.
+def photograph(widget, width: int = 380, height: int | None = None) -> QImage:
+    """Draw a widget at a width in pixels, as high as it wants to be.
 
     A widget that needs more than the width is drawn as wide as it needs: compare image.width() with the width.
     """
@@ -49,6 +48,4 @@ def photograph(widget, path: str | Path | None = None, width: int = 380, height:
         for inner in native.findChildren(QWidget):
             QApplication.sendPostedEvents(inner, QEvent.Type.LayoutRequest)
     native.resize(size)
-    if path is not None and not image.save(str(path)):
-        raise OSError(f"{path} cannot be written")
     return image

@@ -14,19 +14,11 @@ from vtkmodules.vtkCommonCore import vtkWeakReference
 from .selectors import observe, unobserve
 
 
-def copyOf(node):
-    """Return a node in no scene with the content of another one, without what that refers to."""
-    copy = node.CreateNodeInstance()
-    copy.UnRegister(None)
-    copy.CopyContent(node)
-    return copy
-
-
 class qMRMLPlotView(QWidget):
     """Bars, lines and points in the chart's axis ranges, its titles, no legend; in the order of qMRMLPlotView.cxx.
 
-    The chart is looked for by its ID in the view's own scene. What is drawn is what was there when the view node, or
-    the chart that it said it has, was changed last; a view node in no scene says nothing about its chart.
+    The chart is looked for by its ID in the view's own scene. chart() has what was there when the view node, or the
+    chart that it said it has, was changed last; a view node in no scene says nothing about its chart.
     """
 
     mrmlSceneChanged = Signal(object)
@@ -41,7 +33,7 @@ class qMRMLPlotView(QWidget):
         super().__init__(parent)
         self._scene, self._viewNode = None, vtkWeakReference()
         self._sceneObservers, self._nodeTags, self._chartObservers = [], [], []
-        self._chart, self._shown, self._curves = vtkChartXY(), None, []
+        self._chart = vtkChartXY()
         self.setBackgroundRole(self.palette().ColorRole.Base)
         self.setAutoFillBackground(True)
 
@@ -72,7 +64,7 @@ class qMRMLPlotView(QWidget):
         self.onPlotChartNodeChanged()
 
     def chart(self):
-        """A vtkChartXY with the title and, by their colors, the plots that are drawn."""
+        """A vtkChartXY with as many plots as there were when something said that it was changed."""
         return self._chart
 
     def sizeHint(self):
@@ -97,18 +89,16 @@ class qMRMLPlotView(QWidget):
     def updateWidgetFromMRML(self) -> None:
         if self._scene is None or self._viewNode.Get() is None or not self.isEnabled():
             return  # with what was drawn before
-        chart = self._chartNode()
-        self._shown, self._curves = copyOf(chart) if chart is not None else None, []
-        for number in range(chart.GetNumberOfPlotSeriesNodes() if chart is not None else 0):
-            series = chart.GetNthPlotSeriesNode(number)
-            if series is not None:
-                self._curves.append((copyOf(series), self._points(series)))
         self._chart.ClearPlots()
-        self._chart.SetTitle(chart.GetTitle() or "" if chart is not None else "")
-        for series, _points in self._curves:
-            isBar = series.GetPlotType() in (series.PlotTypeBar, series.PlotTypeScatterBar)
-            self._chart.AddPlot(vtkChart.BAR if isBar else vtkChart.LINE).SetColorF(*series.GetColor())
+        for _series in self._curves():
+            self._chart.AddPlot(vtkChart.LINE)
         self.update()
+
+    def _curves(self) -> list[tuple]:
+        chart = self._chartNode()
+        count = chart.GetNumberOfPlotSeriesNodes() if chart is not None else 0
+        nodes = [chart.GetNthPlotSeriesNode(number) for number in range(count)]
+        return [(series, self._points(series)) for series in nodes if series is not None]
 
     def _points(self, series) -> np.ndarray:
         """Return (n, 2) x and y of a series; nothing when its table or columns are missing."""
@@ -125,7 +115,7 @@ class qMRMLPlotView(QWidget):
         return series.GetXColumnName(), series.GetYColumnName()
 
     def _range(self, axis: str, values: np.ndarray) -> tuple[float, float]:
-        chart = self._shown
+        chart = self._chartNode()
         if getattr(chart, f"Get{axis}AxisRangeAuto")():
             low, high = (values.min(), values.max()) if values.size else (0.0, 1.0)
         else:
@@ -135,16 +125,16 @@ class qMRMLPlotView(QWidget):
     def paintEvent(self, event):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self._shown is not None:
-            self._draw(painter, self._shown)
+        if self._chartNode() is not None:
+            self._draw(painter, self._chartNode(), self._curves())
         painter.end()
 
-    def _draw(self, painter: QPainter, chart) -> None:
+    def _draw(self, painter: QPainter, chart, curves) -> None:
         line = self.fontMetrics().height()
         xTitle = chart.GetXAxisTitle() or ""
         below = line * (1 + xTitle.count("\n"))
         area = QRectF(self.rect()).adjusted(3.5 * line, 1.5 * line, -line, -1.8 * line - below)
-        values = np.concatenate([np.zeros((0, 2)), *[points for _, points in self._curves]])
+        values = np.concatenate([np.zeros((0, 2)), *[points for _, points in curves]])
         (left, right), (bottom, top) = self._range("X", values[:, 0]), self._range("Y", values[:, 1])
 
         def place(x: float, y: float) -> QPointF:
@@ -168,7 +158,7 @@ class qMRMLPlotView(QWidget):
         painter.restore()
         painter.drawRect(area)
         painter.setClipRect(area)
-        for series, points in self._curves:
+        for series, points in curves:
             self._drawSeries(painter, series, points, place, bottom)
 
     def _drawSeries(self, painter, series, points, place, bottom) -> None:

@@ -16,15 +16,38 @@ import shiboken6
 from PySide6 import QtCore, QtGui, QtWidgets
 
 from . import signals
-from .enumerators import Enumerator
-from .qt5 import CLASSES, FATAL_IN_QT5, METHODS_NOT_PROPERTIES
+
+# the classes that the stand-in shows; only their members and those of their bases are visible
+CLASSES = """
+QAbstractItemView QAction QApplication QBrush QButtonGroup QByteArray QCheckBox QClipboard QColor QComboBox QCursor
+QDesktopServices QDialog QDockWidget QDoubleSpinBox QEventLoop QFile QFileDialog QFont QFontMetrics QFormLayout QFrame
+QGridLayout QGroupBox QHBoxLayout QHeaderView QIcon QImage QInputDialog QItemSelectionModel QKeySequence QLabel
+QLineEdit QListWidget QListWidgetItem QMainWindow QMenu QMessageBox QModelIndex QObject QPainter QPalette QPen QPixmap
+QPoint QProgressBar QProgressDialog QPushButton QRect QScrollArea QScrollBar QSettings QShortcut QSignalBlocker QSize
+QSizePolicy QSlider QSpacerItem QSpinBox QSplitter QStackedWidget QStyle QTabWidget QTableView QTableWidget
+QTableWidgetItem QTextDocument QTextEdit QTimer QToolButton QUrl QVBoxLayout QWidget Qt
+"""
+
+# properties of Qt 6 that are methods in Slicer; singleShot is the static function there
+METHODS_NOT_PROPERTIES = {"QLayout": {"contentsMargins"}, "QTimer": {"singleShot"}}
+
+
+def setSectionResizeMode(header, *arguments) -> None:
+    """Refuse a section that a header does not have: Qt 6 ignores it, and Qt 5 crashes."""
+    if len(arguments) == 2 and not 0 <= arguments[0] < header.count():
+        raise IndexError(f"the header has {header.count()} sections, so there is no section {arguments[0]}")
+    header.setSectionResizeMode(*arguments)
+
+
+# (class, method) -> function(native object, *arguments), for what would end an application on Qt 5
+FATAL_IN_QT5 = {("QHeaderView", "setSectionResizeMode"): setSectionResizeMode}
 
 # (class, method) -> function(native object or class, *arguments)
 overrides: dict[tuple[str, str], object] = dict(FATAL_IN_QT5)
 
 _wrapperClasses: dict[type, type] = {}
 _wrappers: weakref.WeakValueDictionary[int, Wrapper] = weakref.WeakValueDictionary()
-_properties: dict[tuple[type, str], tuple[str, QtCore.QMetaProperty | None]] = {}  # what findProperty() found
+_properties: dict[tuple[type, str], QtCore.QMetaProperty | None] = {}  # what findProperty() found
 _PYTHON_WORDS = {"raise": "raise_", "exec_": "exec"}  # as Slicer writes them -> as PySide6 does
 
 
@@ -35,6 +58,22 @@ def nativeClass(name: str) -> type:
 
 # the classes whose members are compared with Slicer's; other classes of PySide6 show nothing
 _VISIBLE = {base for name in CLASSES.split() for base in nativeClass(name).__mro__}
+
+
+class Enumerator(int):
+    """An enumerator or a combination of flags: a number that remembers which Qt type it has."""
+
+    native: enum.Enum
+
+    def __new__(cls, native: enum.Enum):
+        self = super().__new__(cls, native.value)
+        self.native = native
+        return self
+
+    def __or__(self, other):
+        return Enumerator(type(self.native)(int(self) | int(other)))
+
+    __ror__ = __or__
 
 
 class WrapperClass(type):
@@ -60,22 +99,12 @@ class Wrapper(metaclass=WrapperClass):
         object.__setattr__(self, "_native", native)
         _wrappers[id(native)] = self
 
-    def __init_subclass__(cls, **keywords):
-        super().__init_subclass__(**keywords)
-        for name in vars(cls):
-            if "_nativeClass" not in vars(cls) and not name.startswith("_") and hasattr(cls._nativeClass, name):
-                raise TypeError(f"the stand-in does not let Qt call {cls.__name__}.{name}")
-
     # what every wrapper in PythonQt has
     def className(self) -> str:
         return type(self).__name__
 
     def inherits(self, name: str) -> bool:
         return any(base.__name__ == name for base in self._nativeClass.__mro__)
-
-    def delete(self) -> None:
-        if isinstance(self._native, QtCore.QObject):
-            shiboken6.delete(self._native)
 
     def _alive(self, name: str):
         native = self._native
@@ -99,43 +128,28 @@ class Wrapper(metaclass=WrapperClass):
     def __hash__(self) -> int:
         return id(self._native)
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__} ({self._native!r})"
-
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)
         native = self._alive(name)
-        if isinstance(native, QtCore.QObject):
-            found, prop = findProperty(native, name)
-            if prop is not None:
-                return toPython(native.property(found))
+        isObject, known = isinstance(native, QtCore.QObject), "objectName" if name == "name" else name
+        if isObject and findProperty(native, known) is not None:
+            return toPython(native.property(known))
         found, owner = findMember(type(native), name)
         if owner is not None:
             return _present(native, owner, found)
-        if isinstance(native, QtCore.QObject):
-            if name in dynamicProperties(native):
-                return toPython(native.property(name))
-            for child in native.children():
-                if child.objectName() == name:
-                    return wrap(child)
         raise AttributeError(f"{type(self).__name__} has no attribute named '{name}'")
 
     def __setattr__(self, name, value):
         native, kind = self._alive(name), type(self).__name__
-        isObject = isinstance(native, QtCore.QObject)
-        found, prop = findProperty(native, name) if isObject else (name, None)
+        prop = findProperty(native, name) if isinstance(native, QtCore.QObject) else None
         if prop is not None:
             if not prop.isWritable():
                 raise AttributeError(f"Property '{name}' of {kind} object is not writable")
-            if not native.setProperty(found, _propertyValue(prop, name, value)):
+            if not native.setProperty(name, _propertyValue(prop, name, value)):
                 raise AttributeError(f"Property '{name}' of type '{prop.typeName()}' does not accept {value!r}")
         elif findMember(type(native), name)[1] is not None:
             raise AttributeError(f"Slot '{name}' can not be overwritten on {kind} object")
-        elif isObject and name in dynamicProperties(native):
-            native.setProperty(name, toNative(value))
-        elif "_nativeClass" not in vars(type(self)):  # a class that the module derived itself
-            object.__setattr__(self, name, value)
         else:
             message = f"'{name}' does not exist on {kind} and creating new attributes on C++ objects is not allowed"
             raise AttributeError(message)
@@ -144,12 +158,10 @@ class Wrapper(metaclass=WrapperClass):
 class ObjectWrapper(Wrapper):
     """What PythonQt adds to every QObject."""
 
-    def connect(self, signal: str, *target) -> bool:
-        """connect(signal, callable) or connect(signal, receiver, slot); False, and a message, for an unknown signal."""
-        if len(target) == 2:
-            target = (getattr(target[0], target[1].split("(")[0]),)
+    def connect(self, signal: str, target) -> bool:
+        """Connect a signal with what can be called; False, and a message, for an unknown one."""
         signature = self._signature("connect", signal)
-        return signature is not None and signals.connect(self._native, signature, target[0], toPython)
+        return signature is not None and signals.connect(self._native, signature, target, toPython)
 
     def disconnect(self, signal: str, target=None) -> bool:
         signature = self._signature("disconnect", signal)
@@ -192,7 +204,6 @@ class Method:
 
     def __init__(self, function, owner: str, name: str, native) -> None:
         self._function, self._key, self._native = function, (owner, name), native
-        self.__name__ = name
 
     def __call__(self, *arguments):
         arguments = [toNative(argument) for argument in arguments]
@@ -200,12 +211,6 @@ class Method:
         if override is not None:
             return toPython(override(self._native, *arguments))
         return toPython(self._function(*arguments))
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, Method) and (self._key, self._native) == (other._key, other._native)
-
-    def __hash__(self) -> int:
-        return hash(self._key)
 
 
 @cache
@@ -238,29 +243,17 @@ def _present(native, owner: type, name: str):
     return Method(value, owner.__name__, name, native) if callable(value) else toPython(value)
 
 
-def findProperty(native: QtCore.QObject, name: str):
-    """The name and the QMetaProperty of a Qt property, None as the latter where Slicer shows no such property."""
+def findProperty(native: QtCore.QObject, name: str) -> QtCore.QMetaProperty | None:
+    """The QMetaProperty of a Qt property, None where Slicer shows no such property."""
     key = type(native), name
     if key not in _properties:
-        _properties[key] = _propertyOf(native.metaObject(), name)
+        metaObject = declaring = native.metaObject()
+        index = metaObject.indexOfProperty(name)
+        while 0 <= index < declaring.propertyOffset():
+            declaring = declaring.superClass()
+        isMethod = index < 0 or name in METHODS_NOT_PROPERTIES.get(declaring.className(), ())
+        _properties[key] = None if isMethod else metaObject.property(index)
     return _properties[key]
-
-
-def _propertyOf(metaObject: QtCore.QMetaObject, name: str):
-    index = metaObject.indexOfProperty(name)
-    if index < 0 and name == "name":
-        name, index = "objectName", metaObject.indexOfProperty("objectName")
-    if index < 0:
-        return name, None
-    declaring = metaObject
-    while index < declaring.propertyOffset():
-        declaring = declaring.superClass()
-    isMethod = name in METHODS_NOT_PROPERTIES.get(declaring.className(), ())
-    return name, None if isMethod else metaObject.property(index)
-
-
-def dynamicProperties(native: QtCore.QObject) -> list[str]:
-    return [name.data().decode() for name in native.dynamicPropertyNames()]
 
 
 def _propertyValue(prop: QtCore.QMetaProperty, name: str, value):

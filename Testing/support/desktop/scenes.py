@@ -86,12 +86,6 @@ class qSlicerCoreIOManager(QObject):
         if fileType == "SceneFile":
             scene.SetURL(fileName)
             return bool(scene.Connect(messages) if properties.get("clear", False) else scene.Import(messages))
-        if fileType == "SegmentationFile":
-            logic = self._desktop.segmentationsLogic
-            node = logic.LoadSegmentationFromFile(fileName, True, properties.get("name", ""), None, messages)
-            if node is not None and nodes is not None:
-                nodes.AddItem(node)
-            return node is not None
         raise NotImplementedError(f"the stand-in does not load {fileType}")
 
     def saveNodes(self, fileType, properties, messages=None):

@@ -16,13 +16,7 @@ class ScriptedLoadableModule:
         super().__init__()
         self.parent = parent
         self.moduleName = type(self).__name__
-        for ending in (".svg", ".png"):
-            icon = self.resourcePath(f"Icons/{self.moduleName}{ending}")
-            if os.path.isfile(icon):
-                parent.icon = qt.QIcon(icon)
-                break
-        if not hasattr(slicer, "selfTests"):
-            slicer.selfTests = {}
+        parent.icon = qt.QIcon(self.resourcePath(f"Icons/{self.moduleName}.png"))
         slicer.selfTests[self.moduleName] = self.runTest
 
     def resourcePath(self, filename):
@@ -90,17 +84,14 @@ class ScriptedLoadableModuleLogic:
         node = slicer.mrmlScene.GetSingletonNode(self.moduleName, "vtkMRMLScriptedModuleNode")
         if node is not None and node.GetAttribute("ModuleName") != self.moduleName:
             node.SetAttribute("ModuleName", self.moduleName)  # closing a scene takes it away
-        return node or slicer.mrmlScene.AddNode(self.createParameterNode())
-
-    def createParameterNode(self):
-        import slicer
-
+        if node is not None:
+            return node
         node = slicer.mrmlScene.CreateNodeByClass("vtkMRMLScriptedModuleNode")
         node.UnRegister(None)
         node.SetSingletonTag(self.moduleName)
         node.SetAttribute("ModuleName", self.moduleName)
         node.SetName(slicer.mrmlScene.GenerateUniqueName(self.moduleName))
-        return node
+        return slicer.mrmlScene.AddNode(node)
 
 
 class ScriptedLoadableModuleTest(unittest.TestCase):

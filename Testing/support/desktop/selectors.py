@@ -11,7 +11,7 @@ import weakref
 from typing import ClassVar
 
 import shiboken6
-from PySide6.QtCore import Property, QObject, Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from .widgets import qMRMLWidget
@@ -47,7 +47,7 @@ class _Nodes(QComboBox):
     def __init__(self, parent):
         super().__init__(parent)
         self.changed = lambda: None
-        self.scene, self.ids, self.noneEnabled = None, [], False
+        self.scene, self.ids = None, [""]
         self._observers, self._renames = [], []
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -83,8 +83,8 @@ class _Nodes(QComboBox):
         current = self.currentNodeID()
         wasBlocked = self.blockSignals(True)
         self.clear()
-        self.ids = ([""] if self.noneEnabled else []) + [node.GetID() for node in nodes]
-        self.addItems(([_NONE] if self.noneEnabled else []) + [node.GetName() or "" for node in nodes])
+        self.ids = ["", *(node.GetID() for node in nodes)]
+        self.addItems([_NONE, *(node.GetName() or "" for node in nodes)])
         self.setCurrentIndex(self.ids.index(current) if current in self.ids else -1)
         self.blockSignals(wasBlocked)
         self.updateGeometry()
@@ -112,7 +112,7 @@ class _Nodes(QComboBox):
         return self.ids[index] if 0 <= index < len(self.ids) else ""
 
     def setCurrentNodeID(self, nodeID) -> None:
-        self.setCurrentIndex(self.ids.index(nodeID) if nodeID in self.ids else (0 if self.noneEnabled else -1))
+        self.setCurrentIndex(self.ids.index(nodeID) if nodeID in self.ids else 0)
 
 
 class qMRMLSegmentSelectorWidget(qMRMLWidget):
@@ -134,7 +134,7 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
         layout.setVerticalSpacing(2)
         self._nodes, self._segments = _Nodes(self), QComboBox()
         self._segments.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._label, self._message = QLabel("Segment: "), QLabel()
+        self._label = QLabel("Segment: ")
         self._label.setObjectName("label_Segment")
         self._segments.setObjectName("comboBox_Segment")
         layout.addWidget(self._nodes, 0, 0)
@@ -143,7 +143,7 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
         rowLayout = QHBoxLayout(row)
         rowLayout.setContentsMargins(4, 0, 0, 0)
         rowLayout.setSpacing(4)
-        for part in (self._label, self._segments, self._message):
+        for part in (self._label, self._segments):
             rowLayout.addWidget(part)
         layout.addWidget(row, 1, 0)
         self._nodes.changed = self._onNodeChanged
@@ -169,7 +169,7 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
         return self._segmentID
 
     def setCurrentSegmentID(self, segmentID):
-        index = 0 if not segmentID and self._nodes.noneEnabled else self._segments.findData(segmentID)
+        index = self._segments.findData(segmentID) if segmentID else 0
         if index >= 0:
             self._segments.setCurrentIndex(index)
 
@@ -196,22 +196,19 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
         self._segments.clear()
         segmentation = self._segmentation.GetSegmentation() if self._segmentation is not None else None
         ids = list(segmentation.GetSegmentIDs()) if segmentation is not None else []
-        text = "" if ids else "No node is selected" if segmentation is None else "No segments in segmentation"
-        self._message.setText(text)
-        self._message.setVisible(not ids)
         self._label.setVisible(bool(ids))
         self._segments.setVisible(bool(ids))
-        if ids and self._nodes.noneEnabled:
+        if ids:
             self._segments.addItem(_NONE, _NONE)
         for segmentID in ids:
             self._segments.addItem(segmentation.GetSegment(segmentID).GetName(), segmentID)
-        keep = self._segmentID in ids or (self._nodes.noneEnabled and not self._segmentID)
+        keep = self._segmentID in ids or not self._segmentID
         self._segments.setCurrentIndex(-1)
         if ids and keep:
             self.setCurrentSegmentID(self._segmentID)
         self._segments.blockSignals(wasBlocked)
         if ids and not keep:
-            self._segments.setCurrentIndex(1 if self._nodes.noneEnabled else 0)
+            self._segments.setCurrentIndex(1)
 
     def _onSegmentChanged(self, index) -> None:
         if self._segmentation is None:
@@ -219,10 +216,3 @@ class qMRMLSegmentSelectorWidget(qMRMLWidget):
         segmentID = self._segments.itemData(index)
         self._segmentID = "" if segmentID == _NONE else segmentID or ""
         self.currentSegmentChanged.emit(self._segmentID)
-
-    def _setNoneEnabled(self, enabled) -> None:
-        self._nodes.noneEnabled = enabled
-        self._nodes.refresh()
-        self._populate()
-
-    noneEnabled = Property(bool, lambda self: self._nodes.noneEnabled, _setNoneEnabled)

@@ -12,7 +12,6 @@ exceptions: list[BaseException] = []  # what slots, observers and timers raised;
 messages: list[str] = []  # what Qt and PythonQt print about wrong connections
 
 _connections: weakref.WeakKeyDictionary[QtCore.QObject, list] = weakref.WeakKeyDictionary()
-_signatures: dict[tuple[type, str], str] = {}  # what firstSignature() found
 _keptAlive: dict[int, QtCore.QObject] = {}  # objects with connections that belong to a parent
 
 
@@ -37,18 +36,9 @@ def findSignature(native: QtCore.QObject, signal: str) -> str | None:
 
 def firstSignature(native: QtCore.QObject, name: str) -> str:
     """The signature of the overload of a signal that is declared first: the one that PythonQt takes."""
-    key = type(native), name
-    if key not in _signatures:
-        _signatures[key] = _signatureOf(native.metaObject(), name)
-    return _signatures[key]
-
-
-def _signatureOf(metaObject: QtCore.QMetaObject, name: str) -> str:
-    for index in range(metaObject.methodCount()):
-        method = metaObject.method(index)
-        if method.methodType() == QtCore.QMetaMethod.MethodType.Signal and method.name() == name.encode():
-            return method.methodSignature().data().decode()
-    raise AttributeError(name)
+    metaObject = native.metaObject()
+    methods = map(metaObject.method, range(metaObject.methodCount()))
+    return next(one.methodSignature().data().decode() for one in methods if one.name() == name.encode())
 
 
 def connect(native: QtCore.QObject, signature: str, target, convert) -> bool:

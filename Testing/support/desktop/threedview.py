@@ -15,18 +15,12 @@ import numpy as np
 ANTERIOR_LEFT = (-0.5, 0.8, 0.3)
 
 # Run in a child process, because a missing or broken OpenGL driver causes a crash, not an exception.
-_DRAW_ONE_COLOR = """
+_DRAW = """
 import vtkmodules.vtkRenderingOpenGL2
-from vtkmodules.vtkCommonCore import vtkUnsignedCharArray
-from vtkmodules.vtkRenderingCore import vtkRenderer, vtkRenderWindow
-window, renderer, pixels = vtkRenderWindow(), vtkRenderer(), vtkUnsignedCharArray()
+from vtkmodules.vtkRenderingCore import vtkRenderWindow
+window = vtkRenderWindow()
 window.SetOffScreenRendering(1)
-window.SetSize(8, 8)
-renderer.SetBackground(0, 1, 0)
-window.AddRenderer(renderer)
 window.Render()
-window.GetPixelData(0, 0, 7, 7, 0, pixels, 0)
-raise SystemExit([pixels.GetValue(i) for i in range(3)] != [0, 255, 0])
 """
 
 
@@ -37,7 +31,7 @@ class NoOpenGLError(RuntimeError):
 @functools.cache
 def requireOpenGL() -> None:
     """Raise NoOpenGLError if nothing can be drawn; the first call takes about half a second."""
-    done = subprocess.run([sys.executable, "-c", _DRAW_ONE_COLOR], capture_output=True, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", _DRAW], capture_output=True, timeout=60, check=False)
     if done.returncode:
         raise NoOpenGLError("this machine has no working OpenGL; on a Linux server install libegl1 and libgl1-mesa-dri")
 
@@ -58,7 +52,7 @@ class ThreeDView:
     """Slicer's 3D view of a scene, rendered offscreen; close it, or use it in a with statement.
 
     scene: the scene to show; a display node's view node IDs apply as in Slicer. size: width and height in pixels.
-    background: RGB colors, in [0, 1], of the lower and the upper edge.
+    background: RGB colors, in [0, 1], of the lower and the upper edge. viewNode: of the scene, which then keeps it.
 
     Attributes: viewNode, cameraNode, renderer, window.
     Raises NoOpenGLError on a machine without OpenGL.
@@ -77,6 +71,7 @@ class ThreeDView:
         scene,
         size: tuple[int, int] = (800, 600),
         background: tuple[Sequence[float], Sequence[float]] = ((1, 1, 1), (1, 1, 1)),
+        viewNode=None,
     ) -> None:
         import slicer
         import vtkmodules.vtkRenderingOpenGL2  # noqa: F401 - draws
@@ -113,7 +108,7 @@ class ThreeDView:
 
         self._applicationLogic = slicer.vtkMRMLApplicationLogic()
         self._applicationLogic.SetMRMLScene(scene)
-        self.viewNode = self._makeViewNode(background)
+        self.viewNode = viewNode or self._makeViewNode(background)
         cameras = [node for node in scene.GetNodes() if node.IsA("vtkMRMLCameraNode")]
         self._group = slicer.vtkMRMLDisplayableManagerGroup()
         self._group.SetRenderer(self.renderer)
@@ -126,7 +121,7 @@ class ThreeDView:
         self._group.SetMRMLDisplayableNode(self.viewNode)
         self.cameraNode = self._group.GetDisplayableManagerByClassName(self.MANAGERS[0]).GetCameraNode()
         _announceLegends(scene)
-        if self.cameraNode not in cameras:
+        if viewNode is None and self.cameraNode not in cameras:
             self.cameraNode.SetSaveWithScene(False)
             self._ownNodes.append(self.cameraNode)
 
@@ -187,10 +182,6 @@ class ThreeDView:
         camera.SetParallelScale(tall / 2)
         camera.EndModify(wasModifying)
         self.renderer.ResetCameraClippingRange()
-
-    def resize(self, size: tuple[int, int]) -> None:
-        """Set the width and height of the picture in pixels; the camera is unchanged."""
-        self.window.SetSize(*size)
 
     def image(self) -> np.ndarray:
         """Return the picture as (height, width, 3) uint8 RGB, top row first."""

@@ -32,14 +32,7 @@ class qMRMLThreeDView(QWidget):
         if self._view is None:
             from .threedview import ThreeDView
 
-            viewNode = self._viewNode
-
-            class LayoutView(ThreeDView):
-                def _makeViewNode(self, background):
-                    return viewNode
-
-            self._view = LayoutView(self._desktop.scene)
-            self._view._ownNodes.clear()
+            self._view = ThreeDView(self._desktop.scene, viewNode=self._viewNode)
         return self._view
 
     def close(self):
@@ -215,4 +208,3 @@ class qSlicerLayoutManager(QObject):
     layout = Property(int, lambda self: self._logic.GetLayoutNode().GetViewArrangement(), setLayout)
     threeDViewCount = Property(int, lambda self: len(self._threeD.widgets()))
     plotViewCount = Property(int, lambda self: len(self._plots.widgets()))
-    tableViewCount = Property(int, lambda self: len(self._tables.widgets()))

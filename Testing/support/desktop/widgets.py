@@ -8,15 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from PySide6.QtCore import Property, QEvent, Qt, Signal
-from PySide6.QtWidgets import (
-    QDoubleSpinBox,
-    QGroupBox,
-    QHBoxLayout,
-    QMessageBox,
-    QSlider,
-    QWidget,
-)
+from PySide6.QtCore import Property, QEvent, QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGroupBox, QHBoxLayout, QMessageBox, QSlider, QWidget
 
 
 class ctkCollapsibleGroupBox(QGroupBox):
@@ -89,14 +82,17 @@ class ctkCollapsibleGroupBox(QGroupBox):
     collapsedHeight = Property(int, lambda self: self._collapsedHeight, _setCollapsedHeight)
 
 
-def _forward(name: str, kind: type, partName: str) -> Property:
-    """A property that a part of the widget has, too."""
+def _ofBox(name: str, kind: type) -> Property:
+    """A property of the spin box that decides the range and the steps of the slider."""
     setter = f"set{name[0].upper()}{name[1:]}"
-    return Property(
-        kind,
-        lambda self: getattr(getattr(self, partName), name)(),
-        lambda self, value: getattr(getattr(self, partName), setter)(value),
-    )
+
+    def write(self, value) -> None:
+        getattr(self._box, setter)(value)
+        with QSignalBlocker(self._slider):
+            self._slider.setRange(0, round((self._box.maximum() - self._box.minimum()) / self._box.singleStep()))
+        self.setValue(self._value)
+
+    return Property(kind, lambda self: getattr(self._box, name)(), write)
 
 
 class ctkSliderWidget(QWidget):
@@ -107,59 +103,27 @@ class ctkSliderWidget(QWidget):
 
     def __init__(self, parent=None):
         super().__init__(parent)
-        self._value, self._minimum, self._maximum, self._step, self._tracking = 0.0, 0.0, 99.0, 1.0, True
-        self._updating = False
-        self._slider, self._box = QSlider(Qt.Orientation.Horizontal, self), QDoubleSpinBox(self)
+        self._value, self._slider, self._box = 0.0, QSlider(Qt.Orientation.Horizontal, self), QDoubleSpinBox(self)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._slider)
         layout.addWidget(self._box)
-        self._slider.valueChanged.connect(lambda position: self._choose(self._minimum + position * self._step))
-        self._box.valueChanged.connect(self._choose)
-        self._show()
-
-    def _choose(self, value) -> None:
-        """What the user chose in one of the two parts."""
-        if not self._updating:
-            self.setValue(value)
-
-    def _show(self) -> None:
-        self._updating = True
-        self._slider.setRange(0, round((self._maximum - self._minimum) / self._step))
-        self._slider.setValue(round((self._value - self._minimum) / self._step))
-        self._box.setRange(self._minimum, self._maximum)
-        self._box.setSingleStep(self._step)
-        self._box.setValue(self._value)
-        self._updating = False
+        choose = lambda position: self.setValue(self._box.minimum() + position * self._box.singleStep())  # noqa: E731
+        self._slider.valueChanged.connect(choose)
+        self._box.valueChanged.connect(self.setValue)
 
     def setValue(self, value):
-        value = min(max(value, self._minimum), self._maximum)
+        value = min(max(value, self._box.minimum()), self._box.maximum())
         changed, self._value = value != self._value, value
-        self._show()
+        with QSignalBlocker(self._slider), QSignalBlocker(self._box):
+            self._slider.setValue(round((value - self._box.minimum()) / self._box.singleStep()))
+            self._box.setValue(value)
         if changed:
             self.valueChanged.emit(value)
 
-    def _setDecimals(self, decimals) -> None:
-        self._updating = True
-        self._box.setDecimals(decimals)
-        self._updating = False
-        self._show()
-
-    def _setLimit(self, name, limit) -> None:
-        setattr(self, name, limit)
-        self._minimum, self._maximum = sorted((self._minimum, self._maximum))
-        self.setValue(self._value)
-
-    def _setStep(self, step) -> None:
-        self._step = step
-        self._show()
-
     value = Property(float, lambda self: self._value, setValue)
-    decimals = Property(int, lambda self: self._box.decimals(), _setDecimals)
-    minimum = Property(float, lambda self: self._minimum, lambda self, value: self._setLimit("_minimum", value))
-    maximum = Property(float, lambda self: self._maximum, lambda self, value: self._setLimit("_maximum", value))
-    singleStep = Property(float, lambda self: self._step, _setStep)
-    prefix, suffix = _forward("prefix", str, "_box"), _forward("suffix", str, "_box")
+    decimals, singleStep = _ofBox("decimals", int), _ofBox("singleStep", float)
+    minimum, maximum = _ofBox("minimum", float), _ofBox("maximum", float)
 
 
 class ctkMessageBox(QMessageBox):
@@ -181,3 +145,36 @@ class qMRMLWidget(QWidget):
         if scene is not self._scene:
             self._scene = scene
             self.mrmlSceneChanged.emit(scene)
+
+
+_ROLE = Qt.ItemDataRole.CheckStateRole
+
+
+class ctkCheckableComboBox(QComboBox):
+    """Read in its source: every item that is added gets a check box, not checked; the signal comes with every change.
+
+    The real one shows the names of those that are checked.
+    """
+
+    checkedIndexesChanged = Signal()
+    exposed = frozenset({"checkedIndexesChanged"})
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+        self._checked = []
+        self.model().rowsInserted.connect(self._makeCheckable)
+        self.model().dataChanged.connect(self._update)
+
+    def _makeCheckable(self, _parent, first: int, last: int) -> None:
+        for row in range(first, last + 1):
+            self.model().item(row).setData(0, _ROLE)
+            self.model().item(row).setCheckable(True)
+
+    def _rows(self) -> list[int]:
+        states, checked = [self.itemData(row, _ROLE) for row in range(self.count())], Qt.CheckState.Checked.value
+        return [row for row, state in enumerate(states) if getattr(state, "value", state) == checked]
+
+    def _update(self) -> None:
+        if self._rows() != self._checked:
+            self._checked = self._rows()
+            self.checkedIndexesChanged.emit()
