@@ -159,11 +159,13 @@ class Frames:
     """The positions of the frames of a SEG file, and the image that it was drawn on.
 
     stored: one frame at each place, in ascending order; empty for files without a position for each frame. normal: (3,)
-    of the frames. heights: (n,) of the stored frames in mm along the normal. image: as far as the file names it.
+    of the frames. heights: (n,) of the stored frames in mm along the normal. thickness: in mm, 0 if unknown. image: as
+    far as the file names it.
     """
 
     def __init__(self, path: Path, dataset):
         frames = list(series.slicesIn(dataset))
+        self.thickness = frames[0].thickness if frames else 0.0
         self.heights, self.normal, self.stored = np.zeros(0), np.zeros(3), frames
         if frames:
             self.normal, heights = frames[0].normal, series.heightsOfSlices(frames)
@@ -203,27 +205,26 @@ class Frames:
         measures = [item for group in _groupsOf(dataset) for item in group.get("PixelMeasuresSequence", [])]
         told = [abs(float(item.get("SpacingBetweenSlices", None) or 0.0)) for item in measures]
         distance = next((length for length in told if length and planes.lieOnSlices(self.heights, length)), 0.0)
-        note, slabs = "", None if distance else self._slabs(_thicknessOf(measures))
+        note, slabs = "", None if distance else self._slabs()
         if slabs is not None:
             self._spread(dataset, slabs)
             distance, note = 1.0, f"The segmentation's slices are not equally spaced: they are {slabs.description}."
         elif not distance:
-            distance, note = self._assumeDistance(measures)
+            distance, note = self._assumeDistance()
         for item in measures:
             item.SpacingBetweenSlices = distance
             item.SliceThickness = item.get("SliceThickness", None) or distance  # required by highdicom
         return note, slabs
 
-    def _assumeDistance(self, measures: Sequence) -> tuple[float, str]:
-        """Return the distance of slices in mm, and a note if it had to be assumed. measures: items of pixel measures.
+    def _assumeDistance(self) -> tuple[float, str]:
+        """Return the distance of slices in mm, and a note if it had to be assumed.
 
         It is that of the image if all frames lie on its slices, else that of the frames if they are evenly spaced, else
         the thickness of frames if they lie on slices at that distance, else the smallest distance between two.
         """
         if self._areOnImage:
             return abs(float(cast(Grid, self.home).axes[:, 2] @ self.normal)), ""
-        thickness = _thicknessOf(measures)
-        isAlone = len(self.heights) == 1
+        thickness, isAlone = self.thickness, len(self.heights) == 1
         distance = (thickness or 1.0) if isAlone else planes.leastDistance(self.heights)
         if isAlone and not thickness:
             return distance, f"{UNTOLD}, nor how thick its only one is: {distance:g} mm is assumed."
@@ -244,11 +245,8 @@ class Frames:
         isEvery = (planes.stepCounts(np.diff(self.heights), distance) == 1).all()
         return bool(isEvery) and planes.lieOnSlices(self.heights, distance)
 
-    def _slabs(self, thickness: float) -> Slabs | None:
-        """Return the layers of slices at uneven distances, those of the image if frames lie on these; else None.
-
-        thickness: of frames in mm, 0 if unknown.
-        """
+    def _slabs(self) -> Slabs | None:
+        """Return the layers of slices at uneven distances, those of the image if frames lie on these; else None."""
         if self._areOnImage:
             return None
         if len(self.slices) > 1 and self.home is None:
@@ -258,8 +256,8 @@ class Frames:
         heights = self.heights
         if len(heights) < FEWEST_EVEN or self._areEven:
             return None
-        isOn = thickness and planes.lieOnSlices(heights, thickness)
-        if not areUneven(heights, thickness if isOn else planes.leastDistance(heights)):
+        isOn = self.thickness and planes.lieOnSlices(heights, self.thickness)
+        if not areUneven(heights, self.thickness if isOn else planes.leastDistance(heights)):
             return None
         steps = np.diff(heights)
         # one beyond each end, so that the last frame does not lie at the edge of an image
@@ -313,11 +311,6 @@ class Frames:
             if mask.alongAxesOf(home).grid.offsetOn(home) is not None:
                 return mask.on(home)
         return mask.on(mask.grid.resize((0, 0, -1), (columns - 1, rows - 1, depth)))
-
-
-def _thicknessOf(measures: Sequence) -> float:
-    """Return the thickness of frames in mm, 0 if unknown. measures: items of pixel measures."""
-    return next((float(item.get("SliceThickness", None) or 0.0) for item in measures), 0.0)
 
 
 def _groupsOf(dataset) -> Iterator:

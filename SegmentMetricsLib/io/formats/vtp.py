@@ -87,7 +87,8 @@ class _Content:
     def read(self, file: BinaryIO) -> bytes:
         """Read the XML part, and return what is behind it. Raises ValueError or InputError for impossible values."""
         parser = expat.ParserCreate()
-        parser.StartElementHandler, parser.EndElementHandler = partial(self._begin, parser), self._end
+        parser.StartElementHandler = partial(self._begin, parser)
+        parser.EndElementHandler = lambda _name: self._elements.pop()
         parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = self._characters, self._documentType
         try:
             parser.ParseFile(file)
@@ -120,9 +121,6 @@ class _Content:
     def _characters(self, data: str) -> None:
         if self._elements[-1] in ARRAYS:
             self.arrays[-1].text.append(data)
-
-    def _end(self, name: str) -> None:
-        self._elements.pop()
 
     @staticmethod
     def _documentType(*_) -> None:
