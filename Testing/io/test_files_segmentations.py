@@ -65,8 +65,9 @@ def testSampleSegmentation(tmp_path):
 
 def testStructuresAreChosenByName(tmp_path):
     path = samplefiles.writeHeadAndNeck(tmp_path)[0]
-    (parotid,) = readStructures(path, name="Parotid_L")
-    assert parotid.name == "Parotid_L" and parotid.mask.count == read(path)["Parotid_L"].mask.count
+    for name in ("Parotid_L", "left parotid", "Parotid-Lt", "PAROTID L"):
+        (parotid,) = readStructures(path, name=name)
+        assert parotid.name == "Parotid_L" and parotid.mask.count == read(path)["Parotid_L"].mask.count
     with pytest.raises(UnusableFile) as error:
         readStructures(path, name="Parotid")
     known = ", ".join(organ.name for organ in anatomy.ORGANS)
@@ -77,16 +78,6 @@ def testStructuresAreChosenByName(tmp_path):
         assert [s.name for s in readStructures(image, name=name)] == ["labels"]
     with pytest.raises(UnusableFile, match="there is no structure named 6; it has labels"):
         readStructures(image, name=6)
-
-
-@pytest.mark.parametrize("name", ["parotid_l", "left parotid", "Parotid-Lt", "PAROTID L"])
-def testStructuresAreChosenInTheSpellingsOfTheCommandLine(tmp_path, name):
-    path = samplefiles.writeHeadAndNeck(tmp_path)[0]
-    structures = readStructures(path)
-    assert [s.name for s in readStructures(path, name=name)] == ["Parotid_L"]
-    assert [match.reference.name for match in pairStructures(structures, structures, names=[name]).pairs] == [
-        "Parotid_L"
-    ]
 
 
 @pytest.mark.parametrize("name", [["x"], 5.0, b"Liver", None], ids=str)

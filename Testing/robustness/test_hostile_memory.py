@@ -131,45 +131,37 @@ def elements(changes: dict):
     return matrix
 
 
-def transformed(scene, changes: dict):
-    node, transform = segmentation(scene, ("Organ", voxels())), scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
-    transform.SetMatrixTransformToParent(elements(changes))
-    node.SetAndObserveTransformNodeID(transform.GetID())
-    return node
+def transformed(changes: dict):
+    """Return what makes a node with a box that is transformed."""
+
+    def make(scene):
+        node, transform = organ(voxels)(scene), scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+        transform.SetMatrixTransformToParent(elements(changes))
+        node.SetAndObserveTransformNodeID(transform.GetID())
+        return node
+
+    return make
 
 
 def organ(representation):
-    """Return what makes a node with one segment."""
-    return lambda scene: segmentation(
-        scene, ("Organ", representation() if callable(representation) else representation)
-    )
+    """Return what makes a node with one segment. representation: what makes it, None for none."""
+    return lambda scene: segmentation(scene, ("Organ", representation and representation()))
 
 
 OF_TEST = "The test, Organ of Observer, cannot be compared. "
 # What mrml.compareSegments gets as the test's node, made in the scene.
 NODES = {
-    "no node": (lambda scene: None, "There is no segmentation."),
-    "the name of a node": (lambda scene: "Observer", "A segmentation must be given as its node."),
-    "a model": (lambda scene: scene.AddNewNodeByClass("vtkMRMLModelNode", "Skin"), "Skin is not a segmentation"),
-    "no such segment": (lambda scene: segmentation(scene, ("Other", voxels())), "has no segment 'Organ'"),
-    "two such segments": (
-        lambda scene: segmentation(scene, ("Organ", voxels()), ("Organ", voxels())),
-        "Observer has 2 segments named 'Organ'; use the segment ID.",
-    ),
     "a segment without anything": (organ(None), Measured({"DSC": 0, "HD": "infinite"}, "the test is empty")),
     "an empty surface": (organ(vtkPolyData), Measured({"DSC": 0, "HD": "infinite"}, "the test is empty")),
-    "a surface with a NaN point": (organ(shapes.meshOf([*CORNERS, (nan, 0, 0)], [(0, 1, 3)])), OF_TEST + NO_COORDINATE),
-    "a surface with a point at 1e30 mm": (organ(shapes.meshOf([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)])), UNSCALED),
-    "a surface with a point that is not there": (organ(shapes.meshOf(CORNERS, [(0, 1, 3)])), NO_POINT),
+    "a NaN point": (organ(lambda: shapes.meshOf([*CORNERS, (nan, 0, 0)], [(0, 1, 3)])), OF_TEST + NO_COORDINATE),
+    "a point at 1e30 mm": (organ(lambda: shapes.meshOf([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)])), UNSCALED),
+    "a point that is not there": (organ(lambda: shapes.meshOf(CORNERS, [(0, 1, 3)])), NO_POINT),
     "voxels in a plane": (organ(lambda: voxels({(0, 0): 0.0})), NO_NUMBERS),
     "voxels at no place": (organ(lambda: voxels({(0, 0): nan})), NO_NUMBERS),
-    "a transform into a plane": (
-        lambda scene: transformed(scene, {(0, 0): 0.0}),
-        "The image geometry is degenerate: its axes do not span space.",
-    ),
-    "a transform that is no number": (lambda scene: transformed(scene, {(0, 3): nan}), NO_NUMBERS),
-    "a transform to infinity": (lambda scene: transformed(scene, {(0, 3): inf}), NO_NUMBERS),
-    "a transform that enlarges": (lambda scene: transformed(scene, {(n, n): 1e30 for n in range(3)}), UNSCALED),
+    "a transform into a plane": (transformed({(0, 0): 0.0}), "degenerate: its axes do not span space."),
+    "a transform that is no number": (transformed({(0, 3): nan}), NO_NUMBERS),
+    "a transform to infinity": (transformed({(0, 3): inf}), NO_NUMBERS),
+    "a transform that enlarges": (transformed({(n, n): 1e30 for n in range(3)}), UNSCALED),
 }
 
 
