@@ -62,8 +62,8 @@ class NoSegmentationFile(UnusableFile):
 
 
 @contextmanager
-def nameFile(path: Path, what: str = "file") -> Iterator[None]:
-    """Raise an UnusableFile that names a file in place of any problem with it. what: it is."""
+def nameFile(path: Path, what: str = "file", done: str = "read") -> Iterator[None]:
+    """Raise an UnusableFile that names a file in place of any problem with it. what: it is. done: to it."""
     try:
         yield
     except UnusableFile:
@@ -71,11 +71,11 @@ def nameFile(path: Path, what: str = "file") -> Iterator[None]:
     except NoSegmentation as error:
         raise NoSegmentationFile(f"{path}: {error}") from error
     except ValueError as error:
-        raise UnusableFile(f"{path}: {oneLine(str(error))}") from error
+        raise UnusableFile(f"{path}: {oneLine(str(error)).removeprefix(f'{path}: ')}") from error
     except NotImplementedError as error:  # pydicom's for the type of an element that does not exist
         raise UnusableFile(f"{path}: {DAMAGED}") from error
     except OSError as error:  # such as of a disk or a network
-        raise UnusableFile(f"{path}: the {what} cannot be read ({error.strerror}).") from error
+        raise UnusableFile(f"{path}: the {what} cannot be {done} ({error.strerror}).") from error
     except MemoryError as error:
         raise UnusableFile(f"{path}: it is too large for the memory of this computer.") from error
 
@@ -159,28 +159,21 @@ def readStructures(
 
 
 def _readAny(path: Path, how: _How) -> StructureSet:
-    try:
+    with nameFile(path, done="opened"):  # for example, the name may be too long
         requireText(path)
         if path.is_dir():
             return _readFolder(path, how)
         if not path.exists():
-            raise UnusableFile(f"{path}: there is no such file.")
+            raise InputError("there is no such file.")
         suffix = kindOfFile(path)
         if not suffix:
-            raise UnusableFile(
-                f"{path}: this kind of file is not supported; use {', '.join(SUFFIXES)} or a folder of such files."
-            )
+            kinds = ", ".join(SUFFIXES)
+            raise InputError(f"this kind of file is not supported; use {kinds} or a folder of such files.")
         if not path.is_file():
-            raise UnusableFile(f"{path}: this is neither a file nor a folder.")
+            raise InputError("this is neither a file nor a folder.")
         if path.stat().st_size == 0:
-            raise UnusableFile(f"{path}: the file is empty.")
+            raise InputError("the file is empty.")
         path.open("rb").close()
-    except UnusableFile:
-        raise
-    except InputError as error:
-        raise UnusableFile(str(error)) from error
-    except OSError as error:  # for example, the name is too long
-        raise UnusableFile(f"{path}: the file cannot be opened ({error.strerror}).") from error
     with nameFile(path):
         if suffix == DICOM_SUFFIX:
             return readDicom(path, how.threshold, how.title)
@@ -422,7 +415,7 @@ def readChecked(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Ima
     if (sums := checkSums(path)) is not None:
         # comparing the check sum at the end of the file takes a tenth of decompressing the file a second time
         before, promised = sums
-        with suppress(UnusableFile):  # the whole inspection may give a better reason
+        with suppress(InputError):  # the whole inspection may give a better reason
             with _asImage(path, suffix) as volume:
                 image = SimpleITK.ReadImage(volume)
             if zlib.crc32(SimpleITK.GetArrayViewFromImage(image).data, before) == promised:
@@ -488,14 +481,12 @@ def _nameByLabel(structure: Structure, label: int, how: _How) -> Structure:
 
 @contextmanager
 def _asImage(path: Path, suffix: str) -> Iterator[str]:
-    """Yield the path from which ITK reads an image file rightly; its errors become an UnusableFile."""
+    """Yield the path from which ITK reads an image file rightly; its errors become an InputError."""
     try:
         with quiet(), readable(path) as volume:
             yield str(volume)
     except RuntimeError as error:
-        raise UnusableFile(
-            f"{path}: the file cannot be read as an image: {_problem(str(error), path, suffix)}."
-        ) from error
+        raise InputError(f"the file cannot be read as an image: {_problem(str(error), path, suffix)}.") from error
 
 
 def _problem(message: str, path: Path, suffix: str) -> str:
@@ -519,13 +510,12 @@ def readGrid(path: str | Path) -> Grid:
     Raises UnusableFile, a ValueError, for a file that is no image.
     """
     path = Path(path)
-    suffix = suffixOf(path)
-    if suffix in ("", *MESH_SUFFIXES):
-        raise UnusableFile(f"{path}: this is not an image whose grid can be used; use {', '.join(IMAGE_SUFFIXES)}.")
-    if not path.is_file():
-        raise UnusableFile(f"{path}: there is no such file.")
-    reader = SimpleITK.ImageFileReader()
+    suffix, reader = suffixOf(path), SimpleITK.ImageFileReader()
     with nameFile(path):
+        if suffix in ("", *MESH_SUFFIXES):
+            raise InputError(f"this is not an image whose grid can be used; use {', '.join(IMAGE_SUFFIXES)}.")
+        if not path.is_file():
+            raise InputError("there is no such file.")
         inspect(path, withVoxels=False)
         with _asImage(path, suffix) as volume:
             reader.SetFileName(volume)

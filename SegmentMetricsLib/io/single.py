@@ -16,7 +16,7 @@ from ..model.structures import inAnySpelling, isNumbered, requireKnown
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from .formats.table import IMAGE_SUFFIXES
-from .reading import readStructures, stemOf, suffixOf
+from .reading import nameFile, readStructures, stemOf, suffixOf
 
 
 def readOne(
@@ -52,10 +52,8 @@ def _withLabel(path: Path, label: int, structures: StructureSet) -> StructureSet
     found = [structure for structure in structures if structure.name in meant]
     isLabelMap = suffixOf(path) in IMAGE_SUFFIXES and not any(one.segmentID for one in structures)
     if found or not isLabelMap:
-        try:
+        with nameFile(path):
             requireKnown(meant, structures)
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
         return structures.having(found)
     others = tuple(structure.number or structure.name for structure in structures)
     note = f"Label {label} does not occur in {path.name}, which has {listLabels(others)}."

@@ -13,7 +13,7 @@ NO_GRID = "The evaluated grid needs a size, a matrix and whether it is planar."
 
 # What the file given as --settings holds.
 SETTINGS = {
-    "no text": (bytes(range(256)), NO_SETTINGS),
+    "no text": (bytes(range(256)), "odd.json: the file is not text in UTF-8."),
     "nothing": ("", NO_SETTINGS),
     "something else": ('{"a": 1}', NO_SETTINGS),
     "100,000 lists in each other": ("[" * 100_000, NO_SETTINGS),
