@@ -276,7 +276,7 @@ class Field:
             isWhole = not isPassed[number] and sizes[number] == (self.totals[number] if side == 0 else 0.0)
             reached = float(high[self.base.rowsOf(number)].max(initial=0.0))
             isExact = isWhole and reached + longest <= limit
-            if isWhole and not isExact and float(self.largest(number)[0]) > limit:
+            if isWhole and not isExact and float(self.largest()[number][0]) > limit:
                 errors[number] = LEAST_SHARE_ERROR * self.totals[number]
         return [
             Bounded.within(size, error, 0.0, total)
@@ -318,7 +318,7 @@ class Field:
     def percentile(self, percent: float) -> list[Bounded]:
         """Return the distance in mm that at least `percent` of every segment's size does not exceed, with bounds."""
         if percent == 100:
-            return [self.largest(number)[0] for number in range(self.count)]
+            return [largest for largest, _ in self.largest()]
         return [self._percentileOf(number, percent, *each) for number, each in enumerate(zip(*self._estimate(percent)))]
 
     @once
@@ -361,18 +361,15 @@ class Field:
 
     # The largest distance
 
-    def largest(self, number: int, side: int = 0, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
-        """Return the largest distance in mm of a segment, with guaranteed bounds, and its place (3,), LPS mm.
+    @once
+    def largest(self, side: int = 0) -> list[tuple[Bounded, np.ndarray]]:
+        """Return the largest distance in mm of every segment, with guaranteed bounds, and its place (3,), LPS mm.
 
         side: 0 for both sides; 1 or -1 for the largest signed distance toward the positive or negative side, which is
-        negative if nothing lies there. known: a distance in mm already found elsewhere; smaller ones are not searched
-        for: the result then only shows that none exceeds the upper bound.
+        negative if nothing lies there. Toward one side only the larger distance of the two boundaries of a pair is
+        searched for: that of the other boundary then only has an upper bound.
         """
-        # toward both sides it is found for all segments at once
-        numbers, place = ((number,), 0) if side else (range(self.count), number)
-        return self._farthest(numbers, side, known)[place]
-
-    _farthest = once(farthest)
+        return farthest(self, side)
 
 
 def errorsLeft(differences: np.ndarray, left: tuple[float, float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -30,7 +30,6 @@ a lattice the voxels show beforehand which of them stay on their side (nestedSur
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,38 +61,52 @@ NEAR_CORNER = {2: 1 / 2, 3: 1 / 3**0.5}
 FOLLOWING, BEFORE = {2: [1], 3: [1, 2, 0]}, {2: [1, 0], 3: [2, 0, 1]}
 
 
-def farthest(field: Any, numbers: Sequence[int], side: int, known: float) -> list[tuple[Bounded, np.ndarray]]:
-    """Return the largest distances in mm of some segments of a field, with guaranteed bounds, and their places (3,).
+def farthest(field: Any, side: int) -> list[tuple[Bounded, np.ndarray]]:
+    """Return the largest distance in mm of every segment of a field, with guaranteed bounds, and its LPS place (3,).
 
-    field: a Field. The other parameters are those of Field.largest().
+    field, side: a Field, and the side as for Field.largest().
     """
     sampler, elements = field.sampler, field.elements
     values = side * sampler.values if side else np.abs(sampler.values)
     _, high = elements.signedRange(side) if side else elements.range
     # nothing on a piece of an element is farther than one of its nodes by more than this
     near = elements.sides * NEAR_CORNER[elements.corners] / 2
-    # of every segment
+    # of every segment; no distance on one side exceeds the largest of all, which usually has a tighter bound
     lowest, highest, places = np.zeros(field.count), np.zeros(field.count), np.zeros((field.count, 3))
-    rows, wanted = [np.zeros(0, np.intp)], WANTED * field.scales
-    for number in numbers:
-        own = elements.rowsOf(number)
+    ofAll, every, most = field.largest() if side else [], range(field.count), np.full(field.count, np.inf)
+    for number, own in enumerate(map(elements.rowsOf, every)):
         if own.start == own.stop:  # all of the boundary is shared
             places[number] = sampler.surfaces[number].points[0]
             continue
         nodes = elements.nodes[:, own.start + int(high[own].argmax())]
         node = nodes[values[nodes].argmax()]
         lowest[number], places[number] = values[node], sampler.points(node[None])[0]
-        upper, enough = high[own] + near[own], max(lowest[number], known)
-        isPossible = upper > enough + wanted[number]
-        highest[number] = max(enough, upper.max(initial=0.0, where=~isPossible))
-        rows.append(own.start + np.flatnonzero(isPossible))
-    chosen = np.concatenate(rows)
+        if side:
+            largest, place = ofAll[number]
+            most[number] = largest.bounds[1]
+            if side * sampler.measureAt(number, place[None])[0] > lowest[number]:  # it lies on this side
+                lowest[number], places[number] = largest, place
+    upper = np.minimum(high + near, most.take(elements.segment))
+    isPossible = upper > _enough(field, side, lowest).take(elements.segment)
+    np.maximum.at(highest, elements.segment[~isPossible], upper[~isPossible])
+    chosen = np.flatnonzero(isPossible)
     if side:
         chosen = chosen[sampler.mayReach(elements.rows[chosen], side)]
     if len(chosen):
         corners = elements.nodes[: elements.corners, chosen].T
-        _narrow(field, side, corners, values, elements.segment[chosen], known, (lowest, highest, places))
-    return [(Bounded(lowest[n], lowest[n], max(lowest[n], highest[n])), places[n]) for n in numbers]
+        _narrow(field, side, corners, values, elements.segment[chosen], (lowest, highest, places))
+    highest = np.maximum(lowest, np.minimum(highest, most))
+    return [(Bounded(lowest[n], lowest[n], highest[n]), places[n]) for n in every]
+
+
+def _enough(field: Any, side: int, lowest: np.ndarray) -> np.ndarray:
+    """Return the distances (s,) in mm below which nothing is searched for in segments. lowest: (s,) reached so far.
+
+    Toward one side only the larger distance of the two boundaries of a pair counts.
+    """
+    if side:
+        lowest = np.tile(lowest.reshape(2, -1).max(axis=0), 2)
+    return lowest + WANTED * field.scales
 
 
 def _narrow(
@@ -102,7 +115,6 @@ def _narrow(
     elements: np.ndarray,
     atNodes: np.ndarray,
     segment: np.ndarray,
-    known: float,
     result: tuple[np.ndarray, np.ndarray, np.ndarray],
 ) -> None:
     """Raise lower bounds (s,) of largest distances in mm, with their places (s, 3), and upper bounds (s,), the result.
@@ -110,8 +122,7 @@ def _narrow(
     elements: (k, c) corners of those that may be farther, by number. atNodes: (n,) mm. segment: (k,).
     """
     lowest, highest, best = result
-    sampler, wanted, most = field.sampler, WANTED * field.scales, MOST_OF_SIDE if side else MOST_PIECES
-    rounding = ROUNDING * wanted
+    sampler, rounding, most = field.sampler, ROUNDING * WANTED * field.scales, MOST_OF_SIDE if side else MOST_PIECES
     every, numbers = np.unique(elements, return_inverse=True)
     elements = numbers.reshape(elements.shape)
     places, values = sampler.points(every), atNodes[every]
@@ -124,7 +135,7 @@ def _narrow(
         checkpoint()
         ofElements, around = values[elements], rounding.take(segment)
         np.minimum(bounds, slowBounds(places[elements], ofElements) + around, out=bounds)
-        enough = (np.maximum(lowest, known) + wanted).take(segment)
+        enough = _enough(field, side, lowest).take(segment)
         # close bounds are never below the distance at a corner, on either side: try only elements they can exclude
         rows = np.flatnonzero((bounds > enough) & (np.abs(ofElements).max(axis=1) <= enough))
         # next to the middle of a piece that is part of both boundaries lies the triangle that it is part of

@@ -66,27 +66,19 @@ class DirectedDistances:
     @property
     def largest(self) -> Bounded:
         """Largest distance in mm."""
-        return self.field.largest(self.number)[0]
+        return self.field.largest()[self.number][0]
 
     @property
     def largestPlace(self) -> np.ndarray:
         """The place (3,) of the largest distance toward either side, LPS mm."""
-        return self.field.largest(self.number)[1]
+        return self.field.largest()[self.number][1]
 
-    def farthest(self, side: int, known: float = 0.0) -> tuple[Bounded, np.ndarray]:
+    def farthest(self, side: int) -> tuple[Bounded, np.ndarray]:
         """Return the largest signed distance in mm toward the positive (1) or the negative (-1) side, and its place.
 
-        known: a distance in mm already found elsewhere; a smaller result need not be accurate.
+        Where the other boundary of the pair reaches farther toward this side, there may be only an upper bound.
         """
-        largest, place = self.field.largest(self.number)
-        # the largest distance of all is the result if it is known to lie on this side
-        signed = self.field.sampler.measureAt(self.number, place[None])[0]
-        if signed * self.sign * side > 0 and self.reach(side) > 0 and self.reach(side) >= self.reach(-side):
-            return largest, place
-        found, place = self.field.largest(self.number, side * self.sign, known)
-        # no distance on one side exceeds the largest of all, which usually has a tighter bound
-        (lower, upper), (_, most) = found.bounds, largest.bounds
-        return Bounded(found, lower, max(lower, min(upper, max(most, known)))), place
+        return self.field.largest(side * self.sign)[self.number]
 
     def reach(self, side: int) -> float:
         """Return a lower bound of the largest signed distance in mm toward one side (1 or -1)."""

@@ -319,13 +319,9 @@ def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
 
     With its place, unless it is 0. sign: 1 for outside, over-contoured, -1 for inside, under-contoured.
     """
-    found, known = {}, 0.0
-    # the boundary that reaches farther comes first: on the other one, smaller distances do not matter
-    for direction in sorted(signedDistances.directions, key=lambda direction: -direction.reach(sign)):
-        found[direction] = direction.farthest(sign, known)
-        known = max(known, found[direction][0])
-    value = combine(lambda *values: max(0.0, *values), *(value for value, _ in found.values()))
-    place = max((found[direction] for direction in signedDistances.directions), key=lambda one: one[0])[1]
+    found = [direction.farthest(sign) for direction in signedDistances.directions]
+    value = combine(lambda *values: max(0.0, *values), *(distance for distance, _ in found))
+    _, place = max(found, key=lambda one: one[0])
     return Value(value, position=tuple(place.tolist()) if value > 0 else None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import naive
@@ -108,12 +109,17 @@ class TestAgainstBruteForce:
         """Bounds are certain on either side, and the place is one of the boundary that is so far away."""
         both = measured(name)
         corners = [direction.surface.corners(np.arange(direction.surface.count)) for direction, _ in both]
-        for number, (direction, dense) in enumerate(both):
-            sides = (1, -1) if all(other.surface.isClosed for other, _ in both) else ()
-            every = {0: direction.field.largest(number), **{side: direction.farthest(side) for side in sides}}
-            for side, (found, place) in every.items():
+        sides = (1, -1) if all(direction.surface.isClosed for direction, _ in both) else ()
+        for side in (0, *sides):
+            every = [
+                direction.farthest(side) if side else direction.field.largest()[direction.number]
+                for direction, _ in both
+            ]
+            # toward one side only the larger of the two is searched for
+            reach = max(found for found, _ in every) if side else -math.inf
+            for number, ((found, place), (_, dense)) in enumerate(zip(every, both, strict=True)):
                 most = dense.largest(side)
-                assert found.lower <= found <= found.upper <= max(found, 0) + 0.0101
+                assert found.lower <= found <= found.upper <= max(found, reach, 0) + 0.0101
                 assert max(most, 0) <= max(found.upper, 0) + 1e-9 and max(found, 0) <= max(most, 0) + dense.reach
                 if found > 0:
                     assert naive.distancesTo(place[None], corners[1 - number]).min() == pytest.approx(found, abs=1e-5)
@@ -225,25 +231,27 @@ class TestClosedForms:
 
 
 class TestSeveralSegments:
-    def testEachIsAsAlone(self):
+    def testPairsAreAsAlone(self):
         surfaces = [blob(seed) for seed in (1, 2)] + [ofMesh(shapes.boxMesh((0, 0, 0), (5, 4, 3))), plane()]
         targets = [surfaces[1], surfaces[0], ofMesh(BALL), ofMesh(BALL)]
         together = Field(Directions(surfaces, targets), TAUS, PERCENTS)
-        for number, (surface, target) in enumerate(zip(surfaces, targets, strict=True)):
-            alone = Field(Directions([surface], [target]), TAUS, PERCENTS)
+        for number, surface in enumerate(surfaces):
+            # the second halves of pairs follow all first ones
+            own, first = divmod(number, 2)
+            alone = Field(Directions(surfaces[first::2], targets[first::2]), TAUS, PERCENTS)
             asked = [
                 *(("mean", (isSigned,)) for isSigned in (False, True)),
                 *(("percentile", (percent,)) for percent in (*PERCENTS, 1)),
                 *(("size", (tau, side)) for tau in TAUS for side in (0, 1, -1)),
             ]
             for name, arguments in asked:
-                one, other = getattr(together, name)(*arguments)[number], getattr(alone, name)(*arguments)[0]
+                one, other = getattr(together, name)(*arguments)[number], getattr(alone, name)(*arguments)[own]
                 assert one == pytest.approx(other, abs=2e-6), (number, name, arguments)
                 assert one.bounds == pytest.approx(other.bounds, abs=1e-3), (number, name, arguments)
-            one, other = (DirectedDistances(of, n, surface) for of, n in ((together, number), (alone, 0)))
+            one, other = (DirectedDistances(of, n, surface) for of, n in ((together, number), (alone, own)))
             assert one.sizesBeyond(LIMITS, 1) == pytest.approx(other.sizesBeyond(LIMITS, 1))
             for side in (0, 1, -1):
-                one, other = together.largest(number, side), alone.largest(0, side)
+                one, other = together.largest(side)[number], alone.largest(side)[own]
                 assert (one[0].bounds, one[1].tolist()) == (other[0].bounds, other[1].tolist())
 
 

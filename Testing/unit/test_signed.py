@@ -11,8 +11,7 @@ import SimpleITK
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.distances.bounded import Bounded
-from SegmentMetricsLib.distances.field import Field
+from SegmentMetricsLib.distances import largest
 from SegmentMetricsLib.geometry.nearest import NearestTriangles
 from SegmentMetricsLib.geometry.surfaces import toPolyData
 
@@ -108,13 +107,14 @@ def testBoundsOfExtremes():
 
 def testNothingTowardOneSideIsFartherThanTheLargestDistance(monkeypatch):
     """Though the search of one side alone may tell less closely how far that is, and whichever is asked first."""
-    largest = Field.largest
+    narrow = largest._narrow
 
-    def vague(field, number, side=0, known=0.0):
-        found, place = largest(field, number, side, known)
-        return (Bounded(found, found.lower, found.upper + 1) if side else found), place
+    def narrowLess(field, side, *others):
+        narrow(field, side, *others)
+        highest = others[-1][1]
+        highest += 1 if side else 0
 
-    monkeypatch.setattr(Field, "largest", vague)
+    monkeypatch.setattr(largest, "_narrow", narrowLess)
     pair = [shapes.ballMesh(20, resolution=24), shapes.ballMesh(20, (0, 0, 3), resolution=20)]
     comparison = compare(*pair)
     assert (
