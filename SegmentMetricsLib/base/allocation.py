@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
-# Two parameters of glibc's mallopt(), and the environment variables for them.
+# Two parameters of glibc's mallopt().
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-VARIABLES = "MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_"
 # Arrays of at least this many bytes are allocated in pages of their own. Those of organs are smaller; they reuse freed
 # memory, which is faster.
 LARGE = 4 << 20
@@ -19,9 +17,9 @@ def giveBackLargeArrays() -> None:
     By default glibc, the C library of most Linux systems, does so only until the first large array is freed. From then
     on arrays of up to 32 MB share one heap, where live arrays prevent freed memory around them from being returned: up
     to a quarter of a GB for the largest structures. The change costs no time, as the heap still keeps the memory of
-    smaller arrays. Nothing is changed on other systems, or where the environment sets these parameters.
+    smaller arrays. Nothing is changed on other systems.
     """
-    if not sys.platform.startswith("linux") or any(name in os.environ for name in VARIABLES):
+    if not sys.platform.startswith("linux"):
         return
     import ctypes
 

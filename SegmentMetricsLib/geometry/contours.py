@@ -45,8 +45,10 @@ def fromPolyData(polyData: vtkPolyData) -> Surface:
     bare.SetLines(polyData.GetLines())
     output = mergePoints(bare)
     points = vtk_to_numpy(output.GetPoints().GetData()).astype(float)
-    ends = np.cumsum(np.diff(vtk_to_numpy(output.GetLines().GetOffsetsArray())) - 1)
-    loops = [loop[loop[:, 0] != loop[:, 1]] for loop in np.split(segments(output), ends[:-1])]
+    connectivity, offsets = output.GetLines().GetConnectivityArray(), output.GetLines().GetOffsetsArray()
+    lines = np.split(vtk_to_numpy(connectivity).astype(np.int64), vtk_to_numpy(offsets)[1:-1])
+    loops = [np.stack([line[:-1], line[1:]], axis=1) for line in lines]
+    loops = [loop[loop[:, 0] != loop[:, 1]] for loop in loops]
     different = arrangement.withoutRepeats(loops)
     cells = np.concatenate([np.zeros((0, 2), np.int64), *different])
     if not len(cells) or (np.bincount(cells.ravel(), minlength=len(points)) % 2).any():
@@ -77,18 +79,6 @@ def uncross(surface: Surface) -> Surface:
     points = np.concatenate([surface.points, positions[len(flat) :] @ axes.T + height])
     used, numbers = np.unique(kept, return_inverse=True)
     return Surface(points[used], numbers.reshape(-1, 2), surface.normal, repairs=repairs)
-
-
-def segments(polyData: vtkPolyData) -> np.ndarray:
-    """Return the (m, 2) point indices of all line segments of a polydata of polylines."""
-    lines = polyData.GetLines()
-    if lines.GetNumberOfCells() == 0:
-        return np.zeros((0, 2), np.int64)
-    connectivity = vtk_to_numpy(lines.GetConnectivityArray()).astype(np.int64)
-    offsets = vtk_to_numpy(lines.GetOffsetsArray()).astype(np.int64)
-    pairs = np.stack([connectivity[:-1], connectivity[1:]], axis=1)
-    # a pair that spans two polylines is no segment
-    return np.delete(pairs, offsets[1:-1] - 1, axis=0)
 
 
 def planeNormal(points: np.ndarray) -> np.ndarray:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .crosssections import NO_LENGTH, CrossSections, ofVoxels
-from .grids import Grid
 from .masks import Mask
 from .ranges import levelsOf
 from .surfaces import Surface
@@ -57,7 +56,9 @@ def stackOf(sections: CrossSections, gap: float) -> SliceStack:
     numbers = numbers[which]
     ends = start[which] + shares[..., None] * steps[which]
     index = np.concatenate([ends, np.broadcast_to(numbers[:, None], (2, len(numbers), 1))], axis=2)
-    normal, shift = _apart(grid, gap)
+    normal = np.cross(*grid.axes[:, :2].T)
+    normal /= np.linalg.norm(normal)
+    shift = (gap - grid.axes[:, 2] @ normal) * normal
     points = grid.toWorld(index.transpose(1, 0, 2).reshape(-1, 3)) + np.repeat(numbers, 2)[:, None] * shift
     cells = np.arange(len(points), dtype=np.int64).reshape(-1, 2)
     keys = -1 - np.arange(len(numbers))
@@ -67,14 +68,6 @@ def stackOf(sections: CrossSections, gap: float) -> SliceStack:
         across = np.rint(2 * np.abs(ends[1] - ends[0])[:, 0]).astype(np.int64)
         keys = ((numbers * KEY_STRIDE + y) * KEY_STRIDE + x) * 3 + across
     return SliceStack(Surface(points, cells, normal), numbers, shift, keys)
-
-
-def _apart(grid: Grid, gap: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the unit normal (3,) of slices along k, and the shift (3,) in mm of each relative to the one before."""
-    u, v = grid.axes[:, :2].T
-    normal = np.cross(u, v)
-    normal /= np.linalg.norm(normal)
-    return normal, (gap - grid.axes[:, 2] @ normal) * normal
 
 
 def stacksOf(*sides: Mask | CrossSections) -> tuple[SliceStack, ...]:

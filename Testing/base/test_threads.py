@@ -11,7 +11,6 @@ import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base import parallel, progress
-from SegmentMetricsLib.geometry.products import product
 from SegmentMetricsLib.metrics import pair
 from SegmentMetricsLib.metrics.bands import lookup as bandlookup
 
@@ -58,26 +57,6 @@ def testAnErrorStopsBeforeTheNextValue():
 def testOneThreadWhereTheEnvironmentSaysSo(monkeypatch):
     monkeypatch.setenv("VTK_SMP_MAX_THREADS", "1")
     assert set(parallel.eachSideBySide(lambda _: threading.get_ident(), range(4))) == {threading.get_ident()}
-
-
-@pytest.mark.parametrize("count", [0, 1, 5000])
-def testProductsAreThoseOfMatrices(count):
-    rows, matrix = np.random.default_rng(0).normal(size=(count, 32)), np.random.default_rng(1).normal(size=(64, 32)).T
-    assert product(rows, matrix) == pytest.approx(rows @ matrix, abs=1e-12)
-
-
-def testAnErrorStopsTheOthers():
-    def endless():
-        while True:
-            progress.checkpoint()
-            time.sleep(0.001)
-
-    def fail():
-        raise ZeroDivisionError
-
-    for tasks in ([endless, fail], [fail, endless]):
-        with pytest.raises(ZeroDivisionError):
-            parallel.sideBySide(tasks)
 
 
 def testStoppingReachesAllThreads():

@@ -8,7 +8,7 @@ import shapes
 from findingwork import found
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry import arrangement, meshing
+from SegmentMetricsLib.geometry import meshing
 
 
 def rectangle(left, bottom, right, top):
@@ -60,16 +60,6 @@ def testSameAreaAsPixels():
             for (ax, ay), (bx, by) in zip(polygon, np.roll(polygon, -1, axis=0), strict=True):
                 inside ^= ((ay > y) != (by > y)) & (x < ax + (y - ay) / (by - ay) * (bx - ax))
         assert surface.volume == pytest.approx(inside.sum() / 100, rel=0.01)
-
-
-def testPlainContoursStayAsTheyAre():
-    points = np.array(SQUARE, float)
-    cells = np.array([(0, 1), (1, 2), (2, 3), (3, 0)])
-    same, uncut = arrangement.cutAtCrossings(points, cells)
-    assert same is points and uncut is cells
-    assert (arrangement.dropShared(cells) == cells).all()
-    surface = meshing.fromPolyData(shapes.loops(SQUARE, rectangle(5, 5, 15, 15)))
-    assert len(surface.cells) == 8 and surface.volume == 300 and surface.repairs == ()
 
 
 def testContoursThatCancelOut():

@@ -110,13 +110,6 @@ def testSameVoxelsAsVtk(shape):
     assert voxels > 2000
 
 
-def testOverlapsAreCountedByTheEvenOddRule():
-    boxes = together(box((1.5,) * 3, (5.5,) * 3), box((3.5,) * 3, (8.5,) * 3))
-    assert maskOf(boxes, Grid((9, 9, 9), np.eye(4))).count == 4**3 + 5**3 - 2 * 2**3
-    twice = together(*[box((1.5,) * 3, (5.5,) * 3)] * 2)
-    assert maskOf(twice, Grid((9, 9, 9), np.eye(4))).isEmpty
-
-
 def testLowFacesHoldTheirCentersHighFacesDoNot():
     mask = maskOf(box((2, 2, 2), (5, 6, 7)), Grid((9, 9, 9), np.eye(4)))
     assert mask.low.tolist() == [2, 2, 2] and mask.high.tolist() == [4, 5, 6] and mask.voxels.all()

@@ -14,12 +14,10 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry import masks
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask, commonGrid, fromLabels
-from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
+from SegmentMetricsLib.geometry.meshing import fromPolyData
 from SegmentMetricsLib.geometry.parts import partSizes, partsOf
 from SegmentMetricsLib.geometry.surfaces import Surface
 from SegmentMetricsLib.geometry.voxelization import maskOf
-from SegmentMetricsLib.metrics import overlap
-from SegmentMetricsLib.metrics.overlap import count
 from SegmentMetricsLib.model.inputs import labelMask, labelMasks
 
 
@@ -59,15 +57,6 @@ def testCropsOfOneImageShareALattice():
     assert shifted.offsetOn(grid) is None
     # what single precision in a header does to the numbers is no difference
     assert Grid(grid.size, np.float32(grid.matrix).astype(float)).offsetOn(grid) == (0, 0, 0)
-
-
-def testMaskIsCroppedAndKnowsWhereItIs():
-    mask = maskOfImage(shapes.box((3, 4, 5), (6, 8, 10)))
-    assert mask.offset == (3, 4, 5) and mask.voxels.shape == (6, 5, 4) and mask.count == 4 * 5 * 6
-    assert mask.low.tolist() == [3, 4, 5] and mask.high.tolist() == [6, 8, 10]
-    block = mask.block((2, 4, 4), (7, 12, 5))
-    assert block.shape == (2, 9, 6) and block.sum() == 4 * 5 * 1
-    assert block[1, 0, 1] == 1 and block[0].sum() == 0
 
 
 def testLabels():
@@ -120,26 +109,6 @@ def testCommonGridContainsBothAtTheFinerSpacing():
         assert grid.growTo(np.concatenate([first.corners(), second.corners()])) == grid
     same, resampled = commonGrid(first, first)
     assert same is first.grid and not resampled
-
-
-def testCommonGridOfPermutedAxes():
-    first = maskOfImage(shapes.ball(8, spacing=(1, 1, 3), origin=(-15, -15, -15), size=(30, 30, 10)))
-    image = shapes.ball(8, spacing=(2, 1, 1), origin=(-15, -15, -15), size=(15, 30, 30))
-    image.SetDirection([0, 1, 0, 0, 0, 1, 1, 0, 0])  # i runs along z, j along x, k along y
-    second = maskOfImage(image)
-    grid, _ = commonGrid(first, second)
-    assert sorted(grid.spacing) == pytest.approx([1, 1, 2])
-    counts = count(first.on(grid), second.on(grid))
-    assert overlap.dice(counts) > 0.9
-
-
-def testFillingContours():
-    flat = np.zeros((1, 20, 20), bool)
-    flat[0, 3:15, 4:12] = True
-    flat[0, 6:9, 6:10] = False
-    mask = maskOfImage(shapes.imageOf(flat, (0.7, 1.2, 5.0), (3, 4, 5)))
-    filled = maskOf(fromMask(mask), mask.grid)
-    assert overlap.dice(count(mask, filled)) == 1
 
 
 def disk(spacing, thickness=None, shift=0.0):

@@ -62,17 +62,6 @@ def testTheSearchCanBeStopped(count):
         closest.distances(np.zeros((count, 3)))
 
 
-def testDistancesAndTheirSigns():
-    surface = blobSurface()
-    closest = ClosestSurface(surface)
-    points = surface.points[:48] + np.random.default_rng(6).normal(size=(48, 3))
-    distances = naive.distancesTo(points, surface.points[surface.cells]).min(axis=1)
-    assert closest.distances(points) == pytest.approx(distances, abs=1e-12)
-    assert np.abs(closest.signedDistances(points)) == pytest.approx(distances, abs=1e-9)
-    assert naive.distancesTo(points, closest.nearestTriangles(points)).diagonal() == pytest.approx(distances, abs=1e-6)
-    assert closest.distances(points[:0]).shape == (0,)
-
-
 @pytest.mark.parametrize("scale", [0.01, 1.0])
 @pytest.mark.parametrize("away", [0.5, 5.0, 200.0])
 def testAllTrianglesWithinADistance(away, scale):

@@ -11,7 +11,6 @@ from test_surfaces import surfaceOf
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.geometry.windings import doublyCoveredShare
 
 BALL, SHELL, FAR = (
     meshing.fromPolyData(shapes.ballMesh(*given, 24)) for given in ((10, (0, 0, 0)), (5, (0, 0, 0)), (5, (30, 0, 0)))
@@ -95,14 +94,6 @@ def testRightMeshesStayAsTheyAre(seed):
     assert (turned.cells == again.cells).all(axis=1).mean() > 0.5  # corners may begin elsewhere
 
 
-def testBoxesThatTouchAlongAnEdge():
-    first, second = (meshing.fromPolyData(shapes.boxMesh((n, n, 0), (n + 1, n + 1, 1))) for n in (0, 1))
-    assert read(together(first, reversed_(second))).volume == pytest.approx(2)
-    beside = meshing.fromPolyData(shapes.boxMesh((1, 0, 0), (2, 1, 1)))
-    shared = read(together(first, beside))
-    assert shared.volume == pytest.approx(2) and shared.isClosed and not shared.repairs
-
-
 @pytest.mark.parametrize(
     ("surface", "defect"),
     [
@@ -121,14 +112,6 @@ def testMeshesWithoutAnInside(surface, defect):
             assert result[key].status == "undefined" and defect in result[key].reason, key
         assert np.isfinite(result["HD"].value) and np.isfinite(result["NSD_2mm"].value)
         assert found(result, f"The surface of the test {defect}: distances are measured, but it has no inside")
-
-
-def testShareThatLiesInsideTwice():
-    assert doublyCoveredShare(BALL) == doublyCoveredShare(together(BALL, reversed_(SHELL), FAR)) == 0
-    assert doublyCoveredShare(together(BALL, BALL)) == doublyCoveredShare(reversed_(BALL)) == 1
-    assert 0.1 < doublyCoveredShare(together(BALL, SHELL)) < 0.9
-    low, high = (meshing.fromPolyData(shapes.boxMesh((x, 0, 0), (x + 4, 5, 6))) for x in (0, 2))
-    assert doublyCoveredShare(together(low, high)) == pytest.approx(1 / 3, abs=0.1)
 
 
 def testAKleinBottleHasNoInside():
@@ -162,13 +145,6 @@ def testMeshesBetweenVoxelCenters():
     grain = shapes.boxMesh((8.4, 8.4, 8.4), (8.6, 8.6, 8.6))
     within = compare(grain, image, Settings(families="overlap"))
     assert within["TPR"].reason == "the reference encloses no voxel" and not found(within, "do not overlap")
-
-
-def testRepeatedTrianglesThatFaceTheOtherWay():
-    one, several = (together(BALL, Surface(BALL.points, BALL.cells[:n, ::-1])) for n in (1, 3))
-    assert read(one).repairs == ("1 triangle that repeats another, facing the other way, was left out",)
-    assert read(several).repairs == ("3 triangles that repeat another, facing the other way, were left out",)
-    assert (read(several).cells == BALL.cells).all()
 
 
 def testWallsBetweenBodiesStay():

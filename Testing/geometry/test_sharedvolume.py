@@ -124,10 +124,3 @@ def testTheEvaluatedGridOfTurnedImages():
     far = shapes.imageOf(np.ones((10, 10, 10), np.uint8), (1, 1, 1), (start[0] + 8, *start[1:]), direction)
     # its corner reaches 9.5 + 8 + 5 * 2 ** 0.5 = 24.6 mm, into the voxel from 24.5 to 25.5
     assert compare(reference, far, OVERLAP).grid["evaluated"]["size"] == [26, 20, 20]
-
-
-def testNothingIsShared():
-    far = shapes.imageOf(shapes.blob(3), (1.5, 1.5, 1.5), (100, 0, 0))
-    assert sharedVolume(maskOf(shapes.imageOf(shapes.blob(3))), maskOf(far)) == 0
-    empty = shapes.imageOf(np.zeros((4, 4, 4), bool), (1.5, 1.5, 1.5))
-    assert sharedVolume(maskOf(far), maskOf(empty)) == 0

@@ -60,16 +60,6 @@ def testFarApartIsNoCliff(pairs, measure, road):
     assert ratio(measure, measure.workOf(far, road), measure.workOf(near, road)) < 4.5
 
 
-def testAPairCostsNoMoreThanSomeSorting(pairs, measure):
-    """A workload of numpy stands for the machine: numbers for whose comparison a search tree is never needed.
-
-    Merged, as there are processors with instructions of their own for numpy's other sorting: 15 times as fast.
-    """
-    pair = pairs.ellipsoids(2e4)
-    numbers = np.random.default_rng(0).random(1_000_000)
-    assert ratio(measure, measure.workOf(pair, "fast"), lambda: np.sort(numbers, kind="stable")) < 3
-
-
 @pytest.mark.smoke
 def testOneLabelIsFoundSoonerThanAll(measure):
     """One structure of a label map after the other, each with a call of its own."""

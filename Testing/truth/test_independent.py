@@ -11,7 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter
-from shapes import ballMesh, box, imageOf, rotation
+from shapes import box, imageOf, rotation
 from tiers import rarely
 
 from SegmentMetricsLib import Settings, compare
@@ -343,29 +343,3 @@ def testAddedPathLength():
     comparison = compare(*(imageOf(mask, spacing, (5, 6, 7), direction) for mask in (reference, test)), settings)
     assert comparison["APL_1.5mm"].value == pytest.approx(added, abs=0.01 * whole)
     assert comparison["RelativeAPL_1.5mm"].value == pytest.approx(added / whole, abs=0.01)
-
-
-def testDirectionsOfSpheres():
-    """Of spheres everything is known."""
-    mine, other, moved, tau = 15.0, 18.0, np.array([3.7, 3.7, 0.2]), 2.0
-    spheres = ballMesh(mine, resolution=40), ballMesh(other, moved, resolution=40)
-    comparison = compare(*spheres, Settings(families=("signed",)))
-    height = 1 - 2 * (np.arange(20_000) + 0.5) / 20_000
-    turn, out = math.pi * (1 + math.sqrt(5)) * np.arange(20_000), np.sqrt(1 - height**2)
-    even = np.stack([out * np.cos(turn), out * np.sin(turn), height], axis=1)
-    place = moved + other * even
-    far = np.linalg.norm(place, axis=1)
-    apart = np.concatenate([other - np.linalg.norm(mine * even - moved, axis=1), far - mine])
-    normals = np.concatenate([even, place / far[:, None]])
-    sizes = np.repeat([mine**2, other**2], len(even))
-    expected = {
-        "SignedMean": apart @ sizes / sizes.sum(), "OverMax": apart.max(), "UnderMax": -apart.min(),
-        "OverFraction_2mm": sizes[apart > tau].sum() / sizes.sum(),
-        "UnderFraction_2mm": sizes[apart < -tau].sum() / sizes.sum(),
-    }  # fmt: skip
-    for side, (axis, sign) in zip("RLAPIS", [(0, -1), (0, 1), (1, -1), (1, 1), (2, -1), (2, 1)]):
-        facing = sign * normals[:, axis] >= np.abs(normals).max(axis=1)
-        expected["Mean" + side] = apart[facing] @ sizes[facing] / sizes[facing].sum()
-        expected["Max" + side], expected["Min" + side] = apart[facing].max(), apart[facing].min()
-    # a triangle belongs to a side as a whole, and reaches up to 1.3 mm over its border
-    assert {key: comparison[key].value for key in expected} == pytest.approx(expected, rel=0.02, abs=0.3)

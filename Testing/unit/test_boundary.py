@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import shapes
 from givendistances import given
 
-from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.metrics import boundary, signed
 from SegmentMetricsLib.show import distributions
 
@@ -103,13 +101,6 @@ class TestHistogram:
         np.testing.assert_allclose(np.diff(shown.edges), width)
         np.testing.assert_allclose(shown.centers, shown.edges[:-1] + width / 2)
 
-    def testWithoutSignsItBeginsAtZero(self):
-        shown = distributions.histogram(given(([0.0, 1.0], [1, 1]), ([3.0], [2])), 2.0, signed=False)
-        assert shown.edges[0] == 0 and 2.0 in shown.edges
-        assert shown.shares[0] == pytest.approx(25)
-        assert shown.shares[shown.edges[1:] <= 2].sum() == pytest.approx(50)
-        assert shown.shares.sum() == pytest.approx(100)
-
     def testAFewFarOnesAreInTheOuterBars(self):
         shown = distributions.histogram(given(([1.0, 80.0], [99, 1]), ([-1.0], [100])), 2.0, signed=True)
         assert shown.edges[-1] == pytest.approx(3, abs=0.2)
@@ -131,23 +122,6 @@ class TestHistogram:
         # areas are shares
         np.testing.assert_allclose(shown.heights * np.diff(shown.edges), shown.shares)
 
-    def testAroundZero(self):
-        """2 of 10 are at zero, 3 just outside, 4 just inside, 1 at 2 mm: zeros are half on either side."""
-        distances = given(([0.0, 0.05, -0.05], [2, 3, 4]), ([2.0], [1]))
-        signed, unsigned = (distributions.histogram(distances, 2.0, signed=one) for one in (True, False))
-        middle = len(signed.shares) // 2
-        assert signed.shares[middle - 1 : middle + 1] == pytest.approx([50, 40])
-        assert unsigned.shares[0] == pytest.approx(90)
-        assert signed.shares.sum() == pytest.approx(100) == unsigned.shares.sum()
-
-    def testBarsAgreeWithTheMeasurements(self):
-        comparison = compare(shapes.ball(15), shapes.ball(17, (4, 0, 0)), Settings(tolerances=(2.5,)))
-        shown = distributions.histogram(comparison.distances, 2.5, signed=True)
-        over, under = shown.edges[:-1] >= 2.5, shown.edges[1:] <= -2.5
-        assert shown.shares[over].sum() == pytest.approx(100 * comparison["OverFraction_2.5mm"].value)
-        assert shown.shares[under].sum() == pytest.approx(100 * comparison["UnderFraction_2.5mm"].value, abs=1e-9)
-        assert shown.shares[~over & ~under].sum() == pytest.approx(100 * comparison["NSD_2.5mm"].value)
-
 
 class TestCumulative:
     def testSharesWithinDistances(self):
@@ -155,20 +129,6 @@ class TestCumulative:
         shares = distributions.cumulativeShares(distances, np.array([0.0, 0.5, 1.0, 2.0, 3.0, 4.0]))
         np.testing.assert_allclose(shares, [20, 20, 30, 60, 60, 100])
         assert shares[-1] <= 100
-
-    def testItPassesThroughTheMeasuredShare(self):
-        comparison = compare(shapes.ball(15), shapes.ball(17, (4, 0, 0)), Settings(tolerances=(2.3,)))
-        positions = distributions.cumulativePositions(8, 2.3)
-        shares = distributions.cumulativeShares(comparison.distances, positions)
-        assert shares[positions == 2.3] == pytest.approx(100 * comparison["NSD_2.3mm"].value)
-        assert (np.diff(shares) >= 0).all() and shares[0] >= 0 and shares[-1] == pytest.approx(100)
-
-
-ABOVE = {0.1: 0.1, 0.11: 0.15, 1: 1, 1.6: 2, 2.1: 3, 3.2: 4, 4.5: 5, 5.5: 6, 6.5: 8, 9: 10, 61: 80, 100: 100}
-
-
-def testRoundNumbers():
-    assert {value: distributions.roundAbove(value) for value in ABOVE} == ABOVE
 
 
 @pytest.mark.parametrize(

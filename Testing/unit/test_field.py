@@ -14,7 +14,6 @@ from givendistances import Directions
 from SegmentMetricsLib.distances import elements
 from SegmentMetricsLib.distances.bounded import Bounded, combine
 from SegmentMetricsLib.distances.field import Field
-from SegmentMetricsLib.distances.largest import balancedBounds, slowBounds
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, DirectedDistances, withTies
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface
@@ -219,16 +218,6 @@ class TestClosedForms:
             assert found.percentile(percent)[0] == pytest.approx(expected, abs=1e-5)
         assert found.size(0.5)[0] == 8 and found.mean()[0] == pytest.approx(3 * 16 / 24)
 
-    def testAPercentileIsWhereTheSizeIsReached(self):
-        """Of any values at the nodes: the size within the distance that is found is the wanted one."""
-        random = np.random.default_rng(3)
-        shifts = random.uniform(-1, 1, (40, 3))
-        rough = lambda p: np.sin(p @ shifts.T * 2).sum(axis=1) / 3  # noqa: E731
-        found = Field(Directions([plane(8)], [rough]), (), PERCENTS)
-        for percent in (0.5, 3, 20, 50, 77, 95, 99.9):
-            value = found.percentile(percent)[0]
-            assert found.size(float(value))[0] == pytest.approx(percent / 100 * 16, abs=2e-4)
-
 
 class TestSeveralSegments:
     def testPairsAreAsAlone(self):
@@ -340,35 +329,6 @@ class TestSecondPass:
 
 
 class TestBounds:
-    @pytest.mark.parametrize("corners", [2, 3])
-    def testNothingIsFartherThanTheSlowestGrowthAllows(self, corners):
-        """Distances to two or three points, of all functions that grow by 1 mm per mm those that leave least room."""
-        random = np.random.default_rng(8)
-        elements, weights = random.normal(size=(500, corners, 3)), random.dirichlet(np.full(corners, 0.5), 400)
-        targets = elements + random.normal(0, 1.5, elements.shape)
-
-        def distances(places):
-            return np.linalg.norm(places[:, :, None] - targets[:, None], axis=3).min(axis=2)
-
-        bounds = slowBounds(elements, distances(elements))
-        largest = distances(np.einsum("wc,kcx->kwx", weights, elements)).max(axis=1)
-        assert (bounds >= largest).all()
-        # and they leave little
-        length = np.linalg.norm(elements[:, 1] - elements[:, 0], axis=1)
-        assert np.median((bounds - largest) / length) < 0.6
-
-    def testNothingIsFartherThanSeveralTrianglesTogetherAllow(self):
-        random = np.random.default_rng(9)
-        elements, triangles = random.normal(size=(60, 3, 3)), random.normal(0, 1.5, (60, 3, 3, 3))
-        bounds = balancedBounds(elements, triangles)
-        for element, several, bound in zip(elements, triangles, bounds, strict=True):
-            places = random.dirichlet(np.full(3, 0.6), 300) @ element
-            assert naive.distancesTo(places, several).min(axis=1).max() <= bound + 1e-9
-        # halfway between two planes the distance shrinks toward either: no single triangle bounds it well
-        faces = np.array([[[-50.0, -50, z], [50, -50, z], [0, 80, z]] for z in (3, -3, 3)])
-        element = np.array([[[0.0, 0, -1], [1, 0, 1.0], [0.3, 1, 0.0]]])
-        assert balancedBounds(element, faces[None])[0] == pytest.approx(3)
-
     def testNumbersWithBounds(self):
         value = Bounded.within(0.99, 0.05, 0.0, 1.0)
         assert (value, value.lower, value.upper) == (0.99, pytest.approx(0.94), 1.0)

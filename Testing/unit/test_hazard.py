@@ -7,7 +7,6 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics import hazard
@@ -135,23 +134,3 @@ def testFieldIsThatOfTheMeasurements():
     assert compare(REFERENCE, TEST, HAZARD).hazard is None
     assert compare(REFERENCE, TEST, HAZARD, criticals={"Wall": EMPTY}).hazard is None
     assert "hazard" not in comparison.toDictionary()
-
-
-# The field of hazard: where it is stored, what is cut out of it, and what is beyond a critical structure's reach
-
-
-GRID = Grid((12, 11, 10), np.eye(4))
-BOX = np.array([0, 0, 0]), np.array([11, 10, 9])
-
-
-@pytest.mark.parametrize("isMesh", [False, True])
-def testBeyondReachNothingIsStored(isMesh):
-    """Critical structures from 20 to 30 mm; the box ends at 11 mm."""
-    far = Mask(np.ones((1, 1, 11), np.uint8), (20, 5, 5), GRID)
-    if isMesh:
-        far = meshing.fromPolyData(shapes.boxMesh((20, 4, 4), (30, 6, 6)))
-    for reach, stored in ((5, False), (8.9, False), (9.5, True)):
-        found = hazard.hazardAround([(far, 1.0)], GRID, BOX, kernelOf(Settings(hazardReach=reach)))
-        assert bool(found.block(*BOX).any()) == stored
-        assert found.at([(11, 5, 5)]) == pytest.approx([1 - (9 / reach) ** 2 if stored else 0], abs=1e-9)
-        assert found.values.size < 12 * 11 * 10

@@ -8,13 +8,11 @@ import shapes
 from tiers import rarely
 
 from SegmentMetricsLib.conventions.meshes import signedDistances
-from SegmentMetricsLib.distances import lattice
 from SegmentMetricsLib.distances.elements import LatticeSampler
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, measureTogether, packs
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.model.inputs import labelMasks
 
 
 def masksOf(first, second, spacing, offset=(0, 0, 0)) -> tuple[Mask, Mask]:
@@ -65,31 +63,6 @@ def testLookupEqualsSearch(seed, asked):
     # the lookup takes the side from the voxels, the search from the normals of what is nearest
     assert np.abs(byLookup - bySearch)[np.abs(bySearch) > 1e-5].max() < 1e-6
     assert np.abs(np.abs(byLookup) - np.abs(bySearch)).max() < 1e-6
-
-
-def testMasksOnDifferentLatticesHaveNone():
-    image = shapes.ball(5, size=(20, 20, 20), origin=(-10, -10, -10))
-    moved = shapes.ball(5, size=(20, 20, 20), origin=(-10.4, -10, -10))
-    surfaces = [fromMask(labelMasks(i, 0.5)[1]) for i in (image, moved)]
-    assert BoundaryPair(*surfaces).lattice is None
-    with pytest.raises(ValueError, match="lattice"):
-        lattice.Lattice([[labelMasks(i, 0.5)[1] for i in (image, moved)]])
-
-
-def testSideOfPlacesAnywhere():
-    masks = masksOf(shapes.blob(5), shapes.blob(6), (1.0, 0.8, 1.5))
-    boundaries = BoundaryPair(*(fromMask(mask) for mask in masks))
-    random = np.random.default_rng(1)
-    grid = masks[1].grid
-    places = grid.toWorld(random.uniform(-8, 30, (3000, 3)))
-    found = boundaries.lattice.isInsideAt(1, places)
-    signed = boundaries.search(1).signedDistances(places)
-    assert 0.02 < found.mean() < 0.9
-    assert (found == (signed < 0))[np.abs(signed) > 1e-6].all()
-    # at the centers of voxels there is no doubt
-    index = np.stack(np.meshgrid(*map(np.arange, grid.size), indexing="ij"), axis=-1).reshape(-1, 3)
-    inMask = masks[1].block((0, 0, 0), np.array(grid.size) - 1)[tuple(index.T[::-1])]
-    assert (boundaries.lattice.isInsideAt(1, grid.toWorld(index)) == (inMask != 0)).all()
 
 
 @pytest.mark.parametrize("seed", [1, 4, *rarely((0, 2, 3, 5))])

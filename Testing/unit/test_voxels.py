@@ -34,17 +34,6 @@ def testFlatCloudsAreFlatInAnyDirection():
             voxels.mahalanobis(*masks)
 
 
-@pytest.mark.parametrize(("order", "which"), [((0, 1), "test"), ((1, 0), "reference"), ((1, 1), "reference")])
-def testDistancesFromNothing(order, which):
-    grid = Grid((4, 4, 4), np.eye(4))
-    masks = Mask(np.ones((1, 1, 1), np.uint8), (1, 1, 1), grid), Mask.empty(grid)
-    pair = [masks[number] for number in order]
-    with pytest.raises(Undefined, match=f"the {which} encloses no voxel"):
-        voxels.measure(*pair, "mm")
-    with pytest.raises(Undefined, match=f"the {which} encloses no voxel"):
-        voxels.mahalanobis(*pair)
-
-
 def testNearestVoxelOnAShearedLattice():
     """The nearest voxel need not be at the rim in voxel indices: against all voxels, one by one."""
     axes = np.array([[1, 2.4, 0, 0], [0, 0.5, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
