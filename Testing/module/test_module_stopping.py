@@ -144,6 +144,10 @@ def testFinishedStructuresAreKept(session, monkeypatch):
         verdicts = [each["verdict"] for each in outcome.judgment["structures"]]
         assert verdicts[number:3] == (3 - number) * ["not evaluable"] and outcome.judgment["verdict"] != "pass"
     assert set(counts) == {1, 2}
+    before, session.parameters.follow = session.panel.outcome, True
+    assert not stopper.stop(lambda: session.panel.apply(isRepeated=True), at // 2)
+    assert session.panel.outcome is before, "after an automatic update, what was there before stays"
+    assert not session.parameters.follow, "and nothing is measured again without being asked"
 
 
 def assertUsable(panel) -> None:

@@ -273,6 +273,7 @@ def testASegmentChangesWhileMeasuring(session, monkeypatch, isVisited):
     def change():
         mask = orientedImage(structureFromImage(shapes.box((9, 5, 5), (9, 9, 9)), "Box", None, 0.5).mask)
         edit(session.parameters.test, session.parameters.testSegment, mask, lambda voxels: None)
+        assert not session.panel.apply() and not session.panel.compareTools(), "nothing else begins meanwhile"
         if isVisited:
             session.widget.exit()
             session.widget.enter()
