@@ -16,7 +16,10 @@ import SimpleITK
 from sharedpairs import doseAround
 from tiers import throughout
 
-from SegmentMetricsLib import Settings, compare, compareLabels
+from SegmentMetricsLib import Settings, compareLabels
+from SegmentMetricsLib.case.given import asStructure
+from SegmentMetricsLib.metrics.measurement import measure
+from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
 
 # What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
@@ -45,25 +48,27 @@ def bodyOf(code: str):
     return getattr(found, "fget", getattr(found, "func", found)).__code__
 
 
-@pytest.fixture(scope="module")
-def measured():
-    """All measurements of structures that nobody has looked at before, and what functions returned meanwhile."""
-    returned = {bodyOf(code): [] for definition in EVERY for code in (definition.code, *definition.steps)}
+def measured(definition) -> tuple[float, dict]:
+    """Return a measurement of structures that nobody has looked at before, and what its code returned, by body."""
+    returned = {bodyOf(code): [] for code in (definition.code, *definition.steps)}
 
     def note(frame, event, value):
         if event == "return" and frame.f_code in returned:
             returned[frame.f_code].append(value)
 
-    reference, test, critical = images()
-    sides = ({"One": image, "Other": other} for image, other in ((reference, critical), (test, reference)))
+    reference, test, critical = (asStructure(image, "A", None, SETTINGS) for image in images())
     before = sys.getprofile()
     sys.setprofile(note)
     try:
-        pair = compare(reference, test, SETTINGS, criticals={"Wall": critical}, dose=doseAround(reference))
-        found = {**pair, **compareLabels(*sides, SETTINGS, weights={"One": 3.0})}
+        if definition in MULTI_LABEL:
+            sides = ({"One": one, "Other": other} for one, other in ((reference, critical), (test, reference)))
+            found = compareLabels(*sides, SETTINGS, weights={"One": 3.0})[definition.key]
+        else:
+            pair = Pair(reference, test, SETTINGS, {"Wall": critical}, dose=doseAround(images()[0]))
+            found = measure(pair, definition.ask(SETTINGS)[0])
     finally:
         sys.setprofile(before)
-    return found, returned
+    return found.value, returned
 
 
 @throughout("definition", EVERY, lambda definition: definition.key)
@@ -85,14 +90,13 @@ class TestEveryDefinition:
                 re.match(r"\\mathrm\{\w+\}" + re.escape(letter) + " ", definition.formula)
             )
 
-    def testItsCodeReturnsTheMeasurement(self, definition, measured):
+    def testItsCodeReturnsTheMeasurement(self, definition):
         """Whoever follows the link sees the arithmetic: nothing is added to what the function returns."""
-        found, returned = measured
-        value = found[definition.ask(SETTINGS)[0].key].value
+        value, returned = measured(definition)
         # functions of metrics return a number alone, with those of both directions, or with a place
         numbers = [float(one[0] if isinstance(one, tuple) else one) for one in returned[bodyOf(definition.code)]]
         assert np.isfinite(value) and value in numbers, f"{definition.code} returns another number"
-        assert all(returned[bodyOf(code)] for code in definition.steps), "some steps are not taken"
+        assert all(returned.values()), "some steps are not taken"
 
     def testItsSettingsAreNamed(self, definition):
         """Beside every symbol of the formula that a setting decides."""
