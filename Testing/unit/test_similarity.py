@@ -382,14 +382,6 @@ class TestInputs:
         result = measured(shapes.loops(triangle), shapes.loops(triangle, z=5))
         assert {result[key].reason for key in KEYS} == {"the contours lie in different planes"}
 
-    def testDifferentGrids(self):
-        """The slices are the reference's; the test is brought there."""
-        reference = shapes.ball(10, spacing=(1, 1, 2), origin=(-15, -15, -16), size=(31, 31, 17))
-        test = shapes.ball(10, spacing=(0.5, 0.5, 1), origin=(-15, -15, -16), size=(61, 61, 33))
-        result = measured(reference, test)
-        assert [s.index for s in result.similarity.slices] == list(range(3, 14))
-        assert result["MSI"].value > 0.99 and not result.similarity.flagged
-
     def testOpenMesh(self):
         """Without an inside a mesh cannot be drawn on slices, nor judged by two levels."""
         surface = meshing.fromPolyData(shapes.ballMesh(10))
