@@ -17,6 +17,7 @@ from SegmentMetricsLib import Settings, compare, compareCase
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.plain import fromPlain
 from SegmentMetricsLib.io import labelnames
+from SegmentMetricsLib.metrics.findings import Kind
 from SegmentMetricsLib.metrics.instances import Lesion
 from SegmentMetricsLib.show import resulttables, tables, writing
 
@@ -193,3 +194,12 @@ class TestInstanceMaps:
         assert {c.reference.name: c["LesionsFound"].value for c in case} == {"Edema": 2, "Core": 1}
         with pytest.raises(InputError, match="compare one of them"):
             compare(path, path, Settings(metrics="instances", instanceMaps=True, instanceClasses=classes))
+
+
+def testFindingPointsToTheFamily():
+    images = [shapes.imageOf(array) for array in (REFERENCE, TEST)]
+    (told,) = (one for one in compare(*images, Settings(metrics="DSC")).findings if one.kind is Kind.SEVERAL_PARTS)
+    assert "3 of the reference's 5 are missed and 1 of the test's 3 is not in the reference." in told
+    assert "--metrics instances" in told and (told.values["missed"], told.values["added"]) == (3, 1)
+    (told,) = (one for one in compare(*images, Settings(metrics="PQ")).findings if one.kind is Kind.SEVERAL_PARTS)
+    assert "--metrics" not in told
