@@ -87,7 +87,9 @@ def farthest(field: Any, side: int) -> list[tuple[Bounded, np.ndarray]]:
             if side * sampler.measureAt(number, place[None])[0] > lowest[number]:  # it lies on this side
                 lowest[number], places[number] = largest, place
     upper = np.minimum(high + near, most.take(elements.segment))
-    isPossible = upper > _enough(field, side, lowest).take(elements.segment)
+    # toward one side only the larger distance of the two boundaries of a pair counts
+    reached = np.tile(lowest.reshape(2, -1).max(axis=0), 2) if side else lowest
+    isPossible = upper > (reached + WANTED * field.scales).take(elements.segment)
     np.maximum.at(highest, elements.segment[~isPossible], upper[~isPossible])
     chosen = np.flatnonzero(isPossible)
     if side:
@@ -97,16 +99,6 @@ def farthest(field: Any, side: int) -> list[tuple[Bounded, np.ndarray]]:
         _narrow(field, side, corners, values, elements.segment[chosen], (lowest, highest, places))
     highest = np.maximum(lowest, np.minimum(highest, most))
     return [(Bounded(lowest[n], lowest[n], highest[n]), places[n]) for n in every]
-
-
-def _enough(field: Any, side: int, lowest: np.ndarray) -> np.ndarray:
-    """Return the distances (s,) in mm below which nothing is searched for in segments. lowest: (s,) reached so far.
-
-    Toward one side only the larger distance of the two boundaries of a pair counts.
-    """
-    if side:
-        lowest = np.tile(lowest.reshape(2, -1).max(axis=0), 2)
-    return lowest + WANTED * field.scales
 
 
 def _narrow(
@@ -122,7 +114,8 @@ def _narrow(
     elements: (k, c) corners of those that may be farther, by number. atNodes: (n,) mm. segment: (k,).
     """
     lowest, highest, best = result
-    sampler, rounding, most = field.sampler, ROUNDING * WANTED * field.scales, MOST_OF_SIDE if side else MOST_PIECES
+    sampler, wanted, most = field.sampler, WANTED * field.scales, MOST_OF_SIDE if side else MOST_PIECES
+    rounding = ROUNDING * wanted
     every, numbers = np.unique(elements, return_inverse=True)
     elements = numbers.reshape(elements.shape)
     places, values = sampler.points(every), atNodes[every]
@@ -135,7 +128,8 @@ def _narrow(
         checkpoint()
         ofElements, around = values[elements], rounding.take(segment)
         np.minimum(bounds, slowBounds(places[elements], ofElements) + around, out=bounds)
-        enough = _enough(field, side, lowest).take(segment)
+        reached = np.tile(lowest.reshape(2, -1).max(axis=0), 2) if side else lowest
+        enough = (reached + wanted).take(segment)
         # close bounds are never below the distance at a corner, on either side: try only elements they can exclude
         rows = np.flatnonzero((bounds > enough) & (np.abs(ofElements).max(axis=1) <= enough))
         # next to the middle of a piece that is part of both boundaries lies the triangle that it is part of
