@@ -187,14 +187,10 @@ def withNormals(polyData: vtkPolyData) -> vtkPolyData:
 
 
 def toRas(polyData: vtkPolyData) -> vtkPolyData:
-    """Return a copy of a polydata converted from LPS to RAS or back; triangles still face outward."""
+    """Return a copy of a polydata, without normals, converted from LPS to RAS or back; triangles still face outward."""
     result = vtkPolyData()
     result.ShallowCopy(polyData)
     if polyData.GetNumberOfPoints():
         result.SetPoints(doublePoints(vtk_to_numpy(polyData.GetPoints().GetData()) * np.diag(RAS_FROM_LPS)[:3]))
-    normals = polyData.GetPointData().GetNormals()
-    if normals is not None:
-        flipped = numpy_to_vtk(vtk_to_numpy(normals) * np.diag(RAS_FROM_LPS)[:3].astype(np.float32), deep=True)
-        flipped.SetName(normals.GetName())
-        result.GetPointData().SetNormals(flipped)
+    result.GetPointData().SetNormals(None)
     return result

@@ -405,3 +405,7 @@ def testWhatCannotBeMeasuredIsPairedAllTheSame(scene, monkeypatch):
     found = mrml.compareSegmentations(reference, test, DSC, choices={"Kidney": "X", "B": "C"})
     assert found.failures == {"Liver / LIVER": "Liver is broken.", "Kidney / X": "X is broken."}
     assert [one.name for one in found] == ["A", "B / C"] and found.unmatched == {"reference": [], "test": []}
+    # some of them keep what is known about all, also in notebooks
+    part = found[:1]
+    assert type(part) is type(found) and part[0] is found[0] and part.remarks == found.remarks
+    assert ">A</td>" in part._repr_html_() and "Liver is broken." in part._repr_html_()
