@@ -106,21 +106,3 @@ def testTurnedShapesAgainstRandomPoints(seed):
     assert share > 0.05
     for one, other in ((first, second), (second, first)):
         assert abs(sharedVolume(one, other) / first.size - share) < 4 * error
-
-
-def testTheEvaluatedGridOfTurnedImages():
-    """A test inside the reference's image does not extend it, however it is turned."""
-    reference = shapes.box((2, 2, 2), (17, 17, 17), (20, 20, 20))
-    direction = shapes.rotation((0, 0, 1), 45)
-    start = np.full(3, 9.5) - direction @ np.full(3, 4.5)
-    test = shapes.imageOf(np.ones((10, 10, 10), np.uint8), (1, 1, 1), tuple(start), direction)
-    result = compare(reference, test, OVERLAP)
-    assert result.grid["evaluated"]["size"] == [20, 20, 20] and result.grid["evaluated"]["voxels"] == 8000
-    (finding,) = (text for text in result.findings if "different grids" in text)
-    assert "counted in parts of voxels." in finding and "some percent" not in finding
-    # all of the test lies inside the reference
-    assert result["PPV"].value == 1 and result["TNR"].value == 1
-    assert result["ACC"].value == pytest.approx((8000 - (16**3 - 1000)) / 8000, rel=1e-12)
-    far = shapes.imageOf(np.ones((10, 10, 10), np.uint8), (1, 1, 1), (start[0] + 8, *start[1:]), direction)
-    # its corner reaches 9.5 + 8 + 5 * 2 ** 0.5 = 24.6 mm, into the voxel from 24.5 to 25.5
-    assert compare(reference, far, OVERLAP).grid["evaluated"]["size"] == [26, 20, 20]

@@ -15,8 +15,6 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import Settings, __main__, compare
-from SegmentMetricsLib.batch import tasks
-from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.case.comparison import comparePair
 from SegmentMetricsLib.commands import comparing
 from SegmentMetricsLib.metrics.pair import Pair
@@ -68,25 +66,6 @@ def testWhatStructuresNeedGoesWithThem(files, monkeypatch):
     assert len(kept) == STRUCTURES
     # what the first ones leave are tables and modules
     assert (kept[-1] - kept[2]) / (STRUCTURES - 3) < min(needed[2:]) / 50
-
-
-def testSurfacesOfACaseGoWithTheirPair(files, monkeypatch):
-    """In a cohort, too, where cases have many structures."""
-    import weakref
-
-    from SegmentMetricsLib.geometry import meshing
-
-    made = []
-    original = meshing.fromMask
-
-    def watched(mask):
-        assert sum(one() is not None for one in made) <= 1
-        made.append(weakref.ref(surface := original(mask)))
-        return surface
-
-    monkeypatch.setattr(meshing, "fromMask", watched)
-    outcome = tasks.runCase(Task("case", "method", *files, settings=Settings(families=("boundary",))))
-    assert outcome["status"] == "ok" and len(made) == 2 * STRUCTURES
 
 
 def testAComparisonKeepsLittleMoreThanItsSurfacesAndDistances():

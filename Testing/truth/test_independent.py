@@ -322,24 +322,3 @@ def testSimilarityIndex(case, il, ol):
     assert found == pytest.approx(similarityIndex(reference, test, spacing, il, ol), abs=0.01)
     if case == "moved disc" and il == ol:
         assert found == pytest.approx(math.exp(-(4**2 + 3**2) / 200), abs=1e-9)
-
-
-def testAddedPathLength():
-    """Of slices in an oblique image, each segment looked at in twenty pieces."""
-    k, j, i = np.mgrid[:3, :14, :14]
-    reference = (i - 6) ** 2 + (j - 7) ** 2 <= (5 - k) ** 2
-    test = ((i - 8) ** 2 + (j - 6) ** 2 <= (5 - k) ** 2) & (k < 2)
-    spacing, tolerance, pieces = (1.2, 1.2, 3.0), 1.5, 20
-    added = whole = 0.0
-    for mine, other in zip(reference, test):
-        others = segmentsOf(other, spacing[:2])
-        for a, b in segmentsOf(mine, spacing[:2]):
-            whole += math.dist(a, b)
-            for share in (np.arange(pieces) + 0.5) / pieces:
-                if not others or min(toSegment(a + share * (b - a), *ends) for ends in others) > tolerance:
-                    added += math.dist(a, b) / pieces
-    settings = Settings(families=("effort",), tolerances=(tolerance,))
-    direction = rotation((1, 2, 3), 40) * (-1, 1, 1)
-    comparison = compare(*(imageOf(mask, spacing, (5, 6, 7), direction) for mask in (reference, test)), settings)
-    assert comparison["APL_1.5mm"].value == pytest.approx(added, abs=0.01 * whole)
-    assert comparison["RelativeAPL_1.5mm"].value == pytest.approx(added / whole, abs=0.01)

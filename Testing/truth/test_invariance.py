@@ -250,19 +250,3 @@ def testMaskAndItsOwnMesh(voxels, settings, which):
         if which == 0 and definition.dependsOnGrid and settings.grid == "reference":
             continue
         requireEqual(mixed[key], masks[key])
-
-
-@given(some.pairsOfMasks(most=6), st.sampled_from([(2, 2, 2), (1, 1, 3), (3, 1, 2)]))
-def testFinerVoxelsOfTheSameStructure(voxels, pieces):
-    """Voxels cut into smaller ones take the same space."""
-    fine = voxels.mapped(lambda array: np.kron(array, np.ones(pieces[::-1], bool)).astype(bool))
-    spacing = np.array(voxels.placement.spacing)
-    placement = some.Placement(
-        tuple((spacing / pieces).tolist()), tuple((spacing * (1 / np.array(pieces) - 1) / 2).tolist())
-    )
-    settings = Settings(families=("overlap", "agreement", "signed"), tolerances=())
-    coarse = compared(voxels.images(), settings)
-    for images in (fine.images(placement), [fine.images(placement)[0], *voxels.images()[1:]]):
-        other = compared(images, settings)
-        for key in ("DSC", "IoU", "TPR", "PPV", "OverVolume", "UnderVolume", "VS", "FMS", "VoxelVolumeTest"):
-            requireEqual(other[key], coarse[key])
