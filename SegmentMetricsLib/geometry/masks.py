@@ -14,9 +14,6 @@ from ..base.errors import Undefined
 from ..base.progress import chunks
 from .grids import Grid, gridAround, roundIndex
 
-# Labels above this are renumbered before their bounding boxes are searched: the search returns a list of that length.
-LARGEST_DENSE_LABEL = 65535
-
 # Voxels of a whole image compared at a time, so that the result is still in the processor's cache when it is read.
 BLOCK = 2**20
 
@@ -339,35 +336,27 @@ def peaksOf(labels: np.ndarray) -> np.ndarray:
 
 def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
     """Return the bounding box of every label but 0 of an integer array indexed [k, j, i], as slices of the array."""
-    if not labels.size:
-        return {}
-    values = None
-    if labels.max() > LARGEST_DENSE_LABEL or labels.min() < 0:
-        isLabeled = labels != 0
-        values, numbers = np.unique(labels[isLabeled], return_inverse=True)
-        labels = np.zeros(labels.shape, np.int32)
-        labels[isLabeled] = numbers + 1
-    count = int(labels.max()) + 1
-    low, high = np.full((3, count), max(labels.shape)), np.full((3, count), -1)
-    for number, *ends in runsOf(labels):
-        # of a run, only the ends along the rows differ
-        for axis, (start, end) in enumerate(zip(ends[:3], [*ends[:2], ends[3]], strict=True)):
-            np.minimum.at(low[axis], number, start)
-            np.maximum.at(high[axis], number, end)
-    found = np.flatnonzero(high[0] >= 0).tolist()
-    boxes = {number: slicesOf(low[::-1, number].tolist(), high[::-1, number].tolist()) for number in found}
-    return boxes if values is None else {int(values[number - 1]): box for number, box in boxes.items()}
+    found: dict[int, np.ndarray] = {}
+    for number, k, j, first, last in runsOf(labels) if labels.size else ():
+        values, numbers = np.unique(number, return_inverse=True)
+        # the lowest index, and the highest one with a minus
+        ends = np.full((6, len(values)), max(labels.shape))
+        for end, places in zip(ends, (first, j, k, -last, -j, -k), strict=True):
+            np.minimum.at(end, numbers, places)
+        for value, box in zip(values.tolist(), ends.T, strict=True):
+            found[value] = np.minimum(box, found.get(value, box))
+    return {value: slicesOf(found[value][:3].tolist(), (-found[value][3:]).tolist()) for value in sorted(found)}
 
 
 def runsOf(labels: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
-    """Yield the runs (n,) of equal labels but 0 along the rows of an array [k, j, i] of non-negative integers.
+    """Yield the runs (n,) of equal labels but 0 along the rows of an array [k, j, i] of integers.
 
     They are given in order by their label, slice k, row j, first voxel i and last voxel i, some slices at a time.
     """
     _, height, width = labels.shape
     for chosen in _blocksOf(labels):
         rows = labels[chosen].reshape(-1, width)
-        filled = np.flatnonzero(rows.max(axis=1))
+        filled = np.flatnonzero(rows.any(axis=1))
         rows = rows[filled]
         isStart = np.ones(rows.shape, bool)
         np.not_equal(rows[:, 1:], rows[:, :-1], out=isStart[:, 1:])

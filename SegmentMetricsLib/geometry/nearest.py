@@ -243,10 +243,8 @@ class NearestTriangles:
 
     def _nearestOf(self, points: np.ndarray, owners: np.ndarray, corners: np.ndarray) -> np.ndarray:
         """Return the nearest (n,) of the triangles around corners (c,) that belong to points (n, 3), by number (c,)."""
-        away, owners, triangles = self._away(points, owners, corners)
-        least = np.minimum.reduceat(away, np.searchsorted(owners, np.arange(len(points))))
-        nearest, numbers = np.flatnonzero(away == least.take(owners)), np.full(len(points), len(self._fans.spreads))
-        np.minimum.at(numbers, owners.take(nearest), triangles.take(nearest))
+        least, numbers = np.full(len(points), np.inf), np.zeros(len(points), np.int64)
+        self._improve(least, numbers, *self._away(points, owners, corners))
         return numbers
 
     def _away(

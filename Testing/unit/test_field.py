@@ -14,6 +14,7 @@ from givendistances import Directions
 from SegmentMetricsLib.distances import elements
 from SegmentMetricsLib.distances.bounded import Bounded, combine
 from SegmentMetricsLib.distances.field import Field
+from SegmentMetricsLib.distances.largest import balancedBounds
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, DirectedDistances, withTies
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface
@@ -329,6 +330,18 @@ class TestSecondPass:
 
 
 class TestBounds:
+    def testNothingIsFartherThanSeveralTrianglesTogetherAllow(self):
+        random = np.random.default_rng(9)
+        elements, triangles = random.normal(size=(60, 3, 3)), random.normal(0, 1.5, (60, 3, 3, 3))
+        bounds = balancedBounds(elements, triangles)
+        for element, several, bound in zip(elements, triangles, bounds, strict=True):
+            places = random.dirichlet(np.full(3, 0.6), 300) @ element
+            assert naive.distancesTo(places, several).min(axis=1).max() <= bound + 1e-9
+        # halfway between two planes the distance shrinks toward either: no single triangle bounds it well
+        faces = np.array([[[-50.0, -50, z], [50, -50, z], [0, 80, z]] for z in (3, -3, 3)])
+        element = np.array([[[0.0, 0, -1], [1, 0, 1.0], [0.3, 1, 0.0]]])
+        assert balancedBounds(element, faces[None])[0] == pytest.approx(3)
+
     def testNumbersWithBounds(self):
         value = Bounded.within(0.99, 0.05, 0.0, 1.0)
         assert (value, value.lower, value.upper) == (0.99, pytest.approx(0.94), 1.0)
