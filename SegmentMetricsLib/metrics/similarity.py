@@ -7,7 +7,7 @@ Medical Physics 2012, doi:10.1118/1.4754802.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
@@ -219,22 +219,10 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
 
 
 Slices = Mapping[int, Sequence[Contour]]
-# Maps positions (n, 2) and the index of their slice to whether they are inside the reference.
-Inside = Callable[[np.ndarray, int], np.ndarray]
-
-
-def insidePolygons(reference: Slices) -> Inside:
-    """Return a test for positions inside contours that do not run around pixels, by the even-odd rule."""
-
-    def inside(positions: np.ndarray, index: int) -> np.ndarray:
-        start = np.concatenate([c.points for c in reference[index]])
-        return insideContours(positions, start, start + np.concatenate([c.steps for c in reference[index]]))
-
-    return inside
 
 
 def measure(
-    reference: Slices, test: Slices, planes: Planes, levels: Levels, inside: Inside | None, splits: bool = False
+    reference: Slices, test: Slices, planes: Planes, levels: Levels, splits: bool = False, isPublished: bool = False
 ) -> Similarity:
     """Return how well the contours of a test follow those of the reference, neither empty, slice by slice.
 
@@ -247,21 +235,21 @@ def measure(
     3. A slice has the median of its contours, and 0 if they cannot be paired. similarityIndex() takes the median over
        the slices; pairedSimilarityIndex() and medianDistance() take it over the paired ones.
 
-    inside: None for chains of boundary pixels, whose contours scoreAsPublished() scores. splits: whether to cut
-    contours in two where this makes their numbers equal.
+    splits: whether to cut contours in two where this makes their numbers equal. isPublished: whether they are chains of
+    boundary pixels, which scoreAsPublished() scores.
     """
     slices = []
     for index in sorted({*reference, *test}):
-        followed, following = reference.get(index, []), test.get(index, [])
+        drawn = followed, following = reference.get(index, []), test.get(index, [])
         if splits:
             followed, following = _evenOut(followed, following, planes.pixelArea)
         longest = max(followed or following, key=lambda contour: contour.lengths.sum())
         center = tuple(planes.toWorld(index, longest.center).tolist())
         pairs, flag = pairContours(followed, following)
-        if inside is None:
+        if isPublished:
             scores = [scoreAsPublished(*pair, levels) for pair in pairs]
         else:
-            scores = [scoreContour(*pair, index, planes.step, levels, inside) for pair in pairs]
+            scores = [scoreContour(*pair, planes.step, levels, drawn[0]) for pair in pairs]
         medians = map(median, zip(*((one.score, one.distance, one.meanBLD) for one in scores)))
         score, distance, local = (0.0, None, None) if flag else medians
         slices.append(SliceScore(index, center, score, distance, flag, tuple(scores), local))
@@ -283,11 +271,11 @@ def _evenOut(
 
 
 def scoreContour(
-    reference: Contour, test: Contour, index: int, step: float, levels: Levels, inside: Inside
+    reference: Contour, test: Contour, step: float, levels: Levels, contours: Sequence[Contour]
 ) -> ContourScore:
     """Return the score of a contour of the test, the mean over its points.
 
-    index: of the slice. step: between the points, in the unit of the contours.
+    step: between the points, in the unit of the contours. contours: all of the reference in the slice.
     """
     points, others, local = _pairPoints(reference, test, step)
     parts, scored, distances = levels.partsOf(step), points, local
@@ -295,7 +283,7 @@ def scoreContour(
         scored, _, distances = _pairPoints(reference, test, step / parts)
     sides = np.zeros(len(distances), int)
     if levels.inside != levels.outside:
-        sides = sidesOf(scored, index, inside, SAME * step)
+        sides = sidesOf(scored, contours, SAME * step)
     score, apart = _meanOf(levels.scores(distances, sides)), averageDistance(reference, test, others, points)
     return ContourScore(score, apart, len(points), reference.isHole, _meanOf(local))
 
@@ -338,10 +326,11 @@ def _distancesTo(contour: Contour, points: np.ndarray, limit: float) -> np.ndarr
     return NearContour(Surface(line, np.column_stack([numbers, np.roll(numbers, -1)]))).nearest(places, limit)[0]
 
 
-def sidesOf(points: np.ndarray, index: int, inside: Inside, tolerance: float) -> np.ndarray:
-    """Return -1 for points (n, 2) of a slice inside the reference, 1 outside, 0 on its contours up to a tolerance."""
+def sidesOf(points: np.ndarray, contours: Sequence[Contour], tolerance: float) -> np.ndarray:
+    """Return -1 for points (n, 2) inside contours, by the even-odd rule, 1 outside, 0 on them up to a tolerance."""
+    start, steps = (np.concatenate(of) for of in zip(*((c.points, c.steps) for c in contours)))
     around = [(a * tolerance, b * tolerance) for a in (-1, 1) for b in (-1, 1)]
-    count = np.sum([inside(points + corner, index) for corner in around], axis=0)
+    count = np.sum([insideContours(points + corner, start, start + steps) for corner in around], axis=0)
     return np.where(count == 0, 1, np.where(count == len(around), -1, 0))
 
 
@@ -402,28 +391,27 @@ def sliceSimilarity(pair: Pair, il: float, ol: float) -> Similarity:
         masks, planes = pair.masksOn(grid), Planes(grid, grid.sliceAxis, "pixel")
         requireVoxels(*masks)
         reference, test = (slicecontours.chains(mask, planes) for mask in masks)
-        return measure(reference, test, planes, levels, inside=None)
+        return measure(reference, test, planes, levels, isPublished=True)
     planes = Planes(grid, grid.sliceAxis, pair.settings.msiUnit)
-    (followed, inside), (following, _) = (_contoursOf(pair, which, planes) for which in (0, 1))
-    return measure(followed, following, planes, levels, inside, pair.settings.splitContours)
+    followed, following = (_contoursOf(pair, which, planes) for which in (0, 1))
+    return measure(followed, following, planes, levels, pair.settings.splitContours)
 
 
-def _contoursOf(pair: Pair, which: int, planes: Planes) -> tuple[Slices, Inside]:
-    """Return the contours of the reference (0) or the test (1) in the slices of a grid, and a test for their inside."""
+def _contoursOf(pair: Pair, which: int, planes: Planes) -> Slices:
+    """Return the contours of the reference (0) or the test (1) in the slices of a grid."""
     structure = pair.structures[which]
     if structure.mask is not None and structure.mask.fits(planes.grid):
         sections = crosssections.ofVoxels(structure.mask.on(planes.grid), planes.axis)
     elif pair.dimension == 2:
         pair.requireClosed(structure)
-        contours = slicecontours.ofSurface(voxelSurfaces(structure), planes)
-        return contours, insidePolygons(contours)
+        return slicecontours.ofSurface(voxelSurfaces(structure), planes)
     else:  # its voxels do not fit the grid
         found = pair.find("slicedSide", {"which": which, "sliceGrid": planes.grid.slicesLast()})
         sections = cast(CrossSections, found)
     contours = slicecontours.ofSections(sections, planes)
     if not contours:
         raise Undefined(f"no slice of the image goes through the {('reference', 'test')[which]}")
-    return contours, insidePolygons(contours)
+    return contours
 
 
 def noteOnSlices(fate: str, sliceSimilarity: Similarity) -> str:
@@ -477,7 +465,7 @@ def similarityIndex(sliceSimilarity: Similarity) -> float:
     >>> masks = [Mask.fromArray(np.ones((1, n, n)), Grid((9, 9, 1), np.eye(4))) for n in (5, 8)]
     >>> sections, planes = (crosssections.ofVoxels(mask, 2) for mask in masks), Planes(masks[0].grid, 2, "mm")
     >>> reference, test = (slicecontours.ofSections(one, planes) for one in sections)
-    >>> round(similarityIndex(measure(reference, test, planes, Levels(outside=2), insidePolygons(reference))), 3)
+    >>> round(similarityIndex(measure(reference, test, planes, Levels(outside=2))), 3)
     0.875
     """
     return median(one.score for one in sliceSimilarity.slices)
