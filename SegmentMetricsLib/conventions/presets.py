@@ -112,29 +112,20 @@ def _hausdorffBy(tool: str, pair: Pair) -> float:
     return Source(pair).reportOne(find(tool), metricOf(HDP), {"percentile": PERCENTILE}).value
 
 
-def meanDiceOfBrats(dicesOfLesions: list[float], inventedLesions: int) -> float:
+def meanDiceOfBrats(dicesOfLesions: list[float]) -> float:
     """Return LesionDSC in [0, 1], which is 1 if there is no lesion on either side."""
-    return meanDice(dicesOfLesions, inventedLesions) if dicesOfLesions or inventedLesions else 1.0
+    return meanDice(dicesOfLesions) if dicesOfLesions else 1.0
 
 
-def meanHausdorffOfBrats(hausdorffsOfLesions: list[float], inventedLesions: int, distanceOfMissed: float) -> float:
+def meanHausdorffOfBrats(hausdorffsOfLesions: list[float]) -> float:
     """Return LesionHD95 in mm, which is 0 if there is no lesion on either side."""
-    isNone = not hausdorffsOfLesions and not inventedLesions
-    return 0.0 if isNone else meanHausdorff(hausdorffsOfLesions, inventedLesions, distanceOfMissed)
+    return meanHausdorff(hausdorffsOfLesions) if hausdorffsOfLesions else 0.0
 
 
-def meanHausdorffIfFound(
-    lesionMatches: Matches,
-    dicesOfLesions: list[float],
-    hausdorffsOfLesions: list[float],
-    inventedLesions: int,
-    distanceOfMissed: float,
-) -> float:
-    """Return LesionHD95 in mm, which is infinite if no lesion is found."""
-    if not lesionMatches.found:
-        meanDice(dicesOfLesions, inventedLesions)  # undefined where neither has a lesion
-        return math.inf
-    return meanHausdorff(hausdorffsOfLesions, inventedLesions, distanceOfMissed)
+def meanHausdorffIfFound(lesionMatches: Matches, hausdorffsOfLesions: list[float]) -> float:
+    """Return LesionHD95 in mm, which is infinite if no lesion is found. Raises Undefined if neither side has one."""
+    mean = meanHausdorff(hausdorffsOfLesions)
+    return mean if lesionMatches.found else math.inf
 
 
 def neighborsOfPanoptica(structures: tuple[Structure, Structure], lesionConnectivity: int) -> tuple[int, ...]:

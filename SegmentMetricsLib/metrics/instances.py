@@ -240,14 +240,11 @@ def matchLesions(overlaps: Overlaps, threshold: float, isAtLeast: bool = False, 
     return Matches(pairs[rows], ious[rows], m - len(rows), n - len(rows))
 
 
-def meanOfLesions(scores: Sequence[float], invented: int, penalty: float) -> float:
-    """Return the mean score of the reference's lesions and of the invented ones, which have the penalty.
-
-    Raises Undefined if neither side has a lesion.
-    """
-    if not len(scores) + invented:
+def meanOf(scores: Sequence[float]) -> float:
+    """Return the mean of the scores of lesions. Raises Undefined without any."""
+    if not scores:
         raise Undefined("neither structure has a lesion")
-    return (float(sum(scores)) + penalty * invented) / (len(scores) + invented)
+    return float(sum(scores)) / len(scores)
 
 
 @quantity()
@@ -398,26 +395,24 @@ def innerPair(pair: Pair, ofReference: Sequence[int], ofTest: Sequence[int]) -> 
 
 @quantity()
 def dicesOfLesions(pair: Pair, scoredLesions: tuple[tuple[LesionGroup, ...], int]) -> list[float]:
-    """Return the Dice coefficients of the scored lesions, 0 for missed ones."""
-    scored, _ = scoredLesions
-    return [about(pair, "sharesOfLesion", one.reference, one.test)[0] if one.test else 0.0 for one in scored]
+    """Return the Dice coefficients of the scored lesions; missed ones and the invented ones have 0."""
+    scored, invented = scoredLesions
+    dices = [about(pair, "sharesOfLesion", one.reference, one.test)[0] if one.test else 0.0 for one in scored]
+    return dices + [0.0] * invented
 
 
 @quantity()
 def hausdorffsOfLesions(
     pair: Pair, scoredLesions: tuple[tuple[LesionGroup, ...], int], distanceOfMissed: float
 ) -> list[float]:
-    """Return the 95th percentile Hausdorff distances in mm of the scored lesions; missed ones have the penalty."""
-    scored, _ = scoredLesions
-    return [
+    """Return the 95th percentile Hausdorff distances in mm of the scored lesions; missed ones and the invented ones
+    have the penalty.
+    """
+    scored, invented = scoredLesions
+    distances = [
         about(pair, "hausdorffOfLesion", one.reference, one.test) if one.test else distanceOfMissed for one in scored
     ]
-
-
-@quantity()
-def inventedLesions(scoredLesions: tuple[tuple[LesionGroup, ...], int]) -> int:
-    """Return how many lesions of the test belong to none that is scored."""
-    return scoredLesions[1]
+    return distances + [distanceOfMissed] * invented
 
 
 @quantity()
@@ -601,9 +596,9 @@ def segmentationQuality(panopticMatches: Matches) -> float:
     formula=r"\mathrm{LesionDSC} = \frac{1}{L + I} \sum_{l=1}^{L} \mathrm{DSC}(X_l, Y_l)",
     steps=("metrics.instances.scoredLesions",),
 )
-def meanDice(dicesOfLesions: Sequence[float], inventedLesions: int) -> float:
+def meanDice(dicesOfLesions: Sequence[float]) -> float:
     """Mean Dice of the reference's lesions with what overlaps each, where missed and invented lesions count 0."""
-    return meanOfLesions(dicesOfLesions, inventedLesions, 0.0)
+    return meanOf(dicesOfLesions)
 
 
 @metric(
@@ -624,11 +619,11 @@ def meanDice(dicesOfLesions: Sequence[float], inventedLesions: int) -> float:
     deviation="The distance is that of exact surfaces; the presets of BraTS 2023 sample it as DeepMind's "
     "surface-distance does.",
 )
-def meanHausdorff(hausdorffsOfLesions: Sequence[float], inventedLesions: int, distanceOfMissed: float) -> float:
+def meanHausdorff(hausdorffsOfLesions: Sequence[float]) -> float:
     """Mean 95th percentile Hausdorff distance of the reference's lesions to what overlaps each, where missed and
     invented lesions count a penalty.
     """
-    return meanOfLesions(hausdorffsOfLesions, inventedLesions, distanceOfMissed)
+    return meanOf(hausdorffsOfLesions)
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ FAULTS = [
     Fault("metrics/similarity.py", r"return \(means\[0\] \+ means\[1\]\) / 2", "return means[0]"),
     # lesions and vessels
     Fault("metrics/instances.py", r"mask\.count >= lesionMinimum", "mask.count > lesionMinimum"),
-    Fault("metrics/instances.py", r"\+ penalty \* invented\)", ")"),
+    Fault("metrics/instances.py", r"dices \+ \[0\.0\] \* invented", "dices"),
     Fault("metrics/instances.py", r"self\.test\[ofTest\] - self\.shared", "self.test[ofTest]"),
     Fault("metrics/topology.py", r"2 \* shares\[0\] \* shares\[1\]", "shares[0] * shares[1]"),
     # dose
