@@ -115,16 +115,3 @@ def testTheOrderOfCasesThatAreAlikeIsKept():
     assert '1 <span class="verdict fail">failed to compare</span>, 1 <span' in indexOf(lines, "x")
     # in a narrow window, where a row is no row any more
     assert '<table class="prose">' in indexOf(lines, "x") and 'data-head="Structures compared"' in indexOf(lines, "x")
-
-
-def testItIsReadable(study, browser):
-    """In a browser: nothing is wider than the screen or the paper, and the links lead to the reports."""
-    long = "a_very_long_name_of_a_patient_" * 5
-    Path("my cases.csv").write_text(f"case,reference,test\n{long},r,t4\nb,r,t0\n")
-    assert batch("--report", "--protocol", "limits.csv") == 0
-    shown = browser.new_page(viewport={"width": 700, "height": 600})
-    shown.goto((study / "out/reports/index.html").as_uri())
-    assert shown.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    shown.get_by_role("link").first.click()
-    assert long in shown.title()
-    shown.close()

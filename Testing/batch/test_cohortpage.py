@@ -97,7 +97,8 @@ def testThePageHoldsTheNumbersSafely(content):
 @pytest.mark.parametrize("width", [1280, 390])
 def testInABrowser(content, browser, tmp_path, width):
     path = tmp_path / "index.html"
-    path.write_text(indexOf([CaseLine("case 1", "", "2", "Fine.", "")], "Study", content), encoding="utf-8")
+    long = "a_very_long_name_of_a_patient_" * 5
+    path.write_text(indexOf([CaseLine(long, "", "2", "Fine.", "")], "Study", content), encoding="utf-8")
     page = browser.new_page(viewport={"width": width, "height": 900})
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
