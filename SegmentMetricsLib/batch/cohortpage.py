@@ -18,12 +18,6 @@ MOST_NUMBERS = 400_000
 # How many of the worst and of the best pairs of a choice can be shown with a picture.
 WORST, BEST = 4, 2
 DIGITS = 5
-# What is shown of a test: as it is, and rounded.
-SHOWN_OF_TEST = (
-    *("structure", "measurement", "cases", "p", "corrected", "tests", "favors", "reason", "correction"),
-    *("friedmanMethods", "friedmanCases", "friedmanP", "friedmanCorrected"),
-)
-NUMBERS_OF_TEST = ("rankBiserial", "rankBiserialLow", "rankBiserialHigh", "shift", "shiftLow", "shiftHigh")
 
 
 class CohortPage:
@@ -82,9 +76,8 @@ class CohortPage:
         for names, pair in self._pairs.items():
             if at := numbersOf(*names):
                 where = _join(at)
-                pairs[where] = {name: pair[name] for name in ("number", "alarm") if pair[name] not in ("", None)}
-                shown = {"picture": worst, "typical": best}
-                pairs[where] |= {name: pair[name] for name, some in shown.items() if pair[name] and where in some}
+                kept = {"number", "alarm", *["picture"] * (where in worst), *["typical"] * (where in best)}
+                pairs[where] = {name: own for name, own in pair.items() if name in kept and own not in ("", None)}
         return {
             "measurements": measurements,
             "first": next((key for start in SUMMARIZED for key in keys if key.startswith(start)), keys[0]),
@@ -100,7 +93,11 @@ class CohortPage:
             "boxes": {one["key"]: _boxes(methods, structures, ranked, one) for one in measurements},
             "missing": missing,
             "pairs": pairs,
-            "tests": [_test(test) for test in tests if test.measurement in values and test.structure in ofStructures],
+            "tests": [
+                {**test.toDictionary(), "first": test.first or NO_METHOD, "second": test.second or NO_METHOD}
+                for test in tests
+                if test.measurement in values and test.structure in ofStructures
+            ],
         }
 
 
@@ -140,16 +137,6 @@ def _boxes(
             name = (method or NO_METHOD) if len(methods) > 1 else ""
             groups[structure].append(Boxed(name, METHODS[number % len(METHODS)], values, sides))
     return boxes(groups, shown["title"], unit, shown["better"] == "lower")
-
-
-def _test(test: PairedTest) -> dict:
-    """Return what the page shows of a test."""
-    return {
-        **{name: getattr(test, name) for name in SHOWN_OF_TEST},
-        "first": test.first or NO_METHOD,
-        "second": test.second or NO_METHOD,
-        **{name: _plain(getattr(test, name)) for name in NUMBERS_OF_TEST},
-    }
 
 
 def _worthAPicture(values: Mapping[str, list], missing: Mapping[str, str]) -> tuple[set[str], set[str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..base.errors import PairError
@@ -71,12 +70,19 @@ def run(options: argparse.Namespace) -> int:
         requireWritable(options.output)
     from ..conventions import find, known
     from ..model.naming import onlyIn
+    from ..show import conventions as results
+    from ..show.writing import writeJson
 
     tools = [find(key).key for key in (options.tool or known())]
     case = openFrom(options, settings)
     requireOutput(options)
     result = evaluate(case, tools, options.at_edge)
-    write(result, settings, options.output)
+    document = results.document(result, result.pairing, settings.toDictionary())
+    if result.failures:
+        document["failures"] = result.failures
+    with unfinishedResults(options.output, []) as unfinished:
+        writeJson(document, unfinished / "conventions.json")
+        results.writeCsv(result, unfinished / "conventions.csv")
     show(result, options.reasons)
     for sentence in onlyIn(result.unmatched, result.failures):
         print(oneLine(sentence))
@@ -110,19 +116,6 @@ def evaluate(case: Case, tools: list[str], atEdge: bool) -> CaseResult:
     result = case.result(found)
     result.requireAny()
     return result
-
-
-def write(result: CaseResult, settings: Settings, output: Path) -> None:
-    """Write conventions.json and conventions.csv: both or neither."""
-    from ..show import conventions as results
-    from ..show.writing import writeJson
-
-    document = results.document(result, result.pairing, settings.toDictionary())
-    if result.failures:
-        document["failures"] = result.failures
-    with unfinishedResults(output, []) as unfinished:
-        writeJson(document, unfinished / "conventions.json")
-        results.writeCsv(result, unfinished / "conventions.csv")
 
 
 def show(records: CaseResult, withReasons: bool) -> None:
