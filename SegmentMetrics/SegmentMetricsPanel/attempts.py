@@ -125,8 +125,7 @@ class Attempts:
         panel.watcher.isActive = False  # changes made meanwhile are checked against the new outcome, not the old one
         panel.enableApply()
         try:
-            isWanted = lambda: model.parameters is parameters  # noqa: E731
-            with LongWork(_("Segment Metrics"), isWanted, isPartWanted) as work:
+            with LongWork(_("Segment Metrics"), lambda: model.parameters is parameters, isPartWanted) as work:
                 result = task(work)
             model.notice = ""
         except Cancelled:

@@ -239,8 +239,9 @@ class Panel(VTKObservationMixin):
         """Let nothing leave the panel until it is known whether the compared segments really changed."""
         if any(self.model.outcomes.values()) and not self.model.isBusy:
             self.model.isUnchecked = True
-            for view in self.views:
-                view.enable()
+            with self.model.steady():  # while somebody draws, this comes with every stroke
+                for view in self.views:
+                    view.enable()
 
     def say(self, notice: str) -> None:
         self.model.notice = notice
