@@ -5,17 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from SegmentMetricsLib.case.protocol.judgment import (
-    FAIL,
-    NOT_EVALUABLE,
-    PASS,
-    SIGNS,
-    WARN,
-    limitText,
-    ruleOf,
-    unitOf,
-    valueText,
-)
+from SegmentMetricsLib.case.protocol import judgment as words
 from SegmentMetricsLib.metrics.findings import split
 from SegmentMetricsLib.metrics.measurement import typeset
 from SegmentMetricsLib.show import tables
@@ -28,7 +18,7 @@ from .maps import isEmpty
 from .table import TableContents
 
 # Light colors for dark text; the words say the same.
-COLORS = {PASS: "#bfe3d0", WARN: "#fbe6a2", FAIL: "#f2b28c", NOT_EVALUABLE: "#dddddd"}
+COLORS = {words.PASS: "#bfe3d0", words.WARN: "#fbe6a2", words.FAIL: "#f2b28c", words.NOT_EVALUABLE: "#dddddd"}
 
 
 def verdict(outcome, number: int) -> str:
@@ -61,15 +51,15 @@ def rules(outcome, number: int) -> TableContents:
     ]
     rows = []
     for rule in structure["rules"]:
-        limits, value, verdict = ruleOf(rule), rule["value"], rule["verdict"]
-        unit = rule["unit"] or unitOf(limits, None)
+        limits, value, verdict = words.ruleOf(rule), rule["value"], rule["verdict"]
+        unit = rule["unit"] or words.unitOf(limits, None)
         metric = f"{tables.heading(limits.measurement)}\n{limits.convention}".strip()
-        limit, *looser = (limitText(limits, n, unit) for n in (limits.limit, limits.warning) if n is not None)
+        limit, *looser = (words.limitText(limits, n, unit) for n in (limits.limit, limits.warning) if n is not None)
         bound, space, shownUnit = limit.partition(" ")
         more = "".join(f" ({text.partition(' ')[0]})" for text in looser)
         # only the limit has the unit, to leave room for the tool's name
-        text = "-" if value is None else valueText(limits, value, unit).removesuffix(f"{space}{shownUnit}")
-        bounds = typeset(f"{SIGNS[limits.relation]}{bound}{more}{space}{shownUnit}")
+        text = "-" if value is None else words.valueText(limits, value, unit).removesuffix(f"{space}{shownUnit}")
+        bounds = typeset(f"{words.SIGNS[limits.relation]}{bound}{more}{space}{shownUnit}")
         tip = "\n".join(filter(None, (typeset(rule["reason"]), limits.source)))
         cells = (metric, metric, tip), (text, value, tip), (bounds, limits.limit, tip)
         rows.append([*cells, (verdict, verdict, tip, COLORS[verdict])])
