@@ -53,6 +53,12 @@ REASONS = {
     "choice": "that was chosen",
     "overlap": "they overlap, which was proposed and accepted",
 }
+# What two structures have in common that are paired, each way tried in this order; None for nothing.
+KEYS: dict[str, Callable[[Structure], Hashable]] = {
+    "spelling": lambda one: naming.parse(one.name).spelled,
+    "code": lambda one: getattr(naming.parseTerminology(one.terminology), "parts", None),
+    "words": lambda one: ("words", *naming.parse(one.name).meaning),
+}
 # How pairs were found that are paired whatever their names are.
 GIVEN = ("choice", "overlap")
 
@@ -94,8 +100,8 @@ def pairStructures(
     isWhole = isAlonePair and not (chosen or alone or failures) and not (isProposing and _areTwo(reference, test))
     found, left = _byEqualNames(reference, test, names, isWhole)
     unclear: list[str] = []
-    for how, key in (("spelling", _spelling), ("code", _code), ("words", _words)):
-        more, doubts = _matchBy(key, how, *left)
+    for how in KEYS:
+        more, doubts = _matchBy(how, *left)
         found += more
         unclear += doubts
         left = [_without(structures, more) for structures in left]
@@ -303,8 +309,9 @@ def _ambiguous(reference: StructureSet, test: StructureSet) -> dict[str, PairErr
     names = [{s.name for s in structures} for structures in sets]
     for structure in (*reference, *test) if failures else ():
         isAlone = not all(structure.name in known for known in names)
-        if isAlone and _spelling(structure) in spelled and not structure.isUnlabeled:
-            failures.setdefault(structure.name, spelled[_spelling(structure)])
+        spelling = KEYS["spelling"](structure)
+        if isAlone and spelling in spelled and not structure.isUnlabeled:
+            failures.setdefault(structure.name, spelled[spelling])
     return failures
 
 
@@ -331,25 +338,12 @@ def _withoutRelatives(reference: StructureSet, test: StructureSet, names: Collec
 
 def _keys(structure: Structure) -> set[Hashable]:
     """Return what a structure has in common with one of the other set that it may be paired with."""
-    return {key(structure) for key in (_spelling, _code, _words)} - {None}
+    return {key(structure) for key in KEYS.values()} - {None}
 
 
-def _spelling(structure: Structure) -> Hashable:
-    return naming.parse(structure.name).spelled
-
-
-def _words(structure: Structure) -> Hashable:
-    return ("words", *naming.parse(structure.name).meaning)
-
-
-def _code(structure: Structure) -> Hashable | None:
-    code = naming.parseTerminology(structure.terminology)
-    return None if code is None else code.parts
-
-
-def _matchBy(key: Callable, how: str, reference: StructureSet, test: StructureSet):
-    """Return the matches of structures with equal keys, and sentences about ambiguous ones."""
-    matches, doubts = [], []
+def _matchBy(how: str, reference: StructureSet, test: StructureSet):
+    """Return the matches of structures with equal KEYS of a kind, and sentences about ambiguous ones."""
+    key, matches, doubts = KEYS[how], [], []
     for value in dict.fromkeys(key(s) for s in reference):
         if value is None:
             continue

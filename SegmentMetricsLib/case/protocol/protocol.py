@@ -6,7 +6,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -139,11 +139,17 @@ class Protocol:
                 keys.append(rule.measurement)
             for name, value in asked.parameters.items():
                 needs.setdefault(PARAMETERS[name].setting, []).append(value)
-        changes: dict[str, Any] = {name: (*getattr(base, name), *values) for name, values in needs.items()}
-        result = {base.convention: replace(base, metrics=(*base.metrics, *keys), **changes)}
+        change: dict[str, Any] = {name: (*getattr(base, name), *values) for name, values in needs.items()}
+        result = {base.convention: replace(base, metrics=(*base.metrics, *keys), **change)}
         for convention in dict.fromkeys(rule.convention for rule in rules):
-            if convention != base.convention:
-                result[convention] = _inConvention(base, convention, [r for r in rules if r.convention == convention])
+            if convention == base.convention:
+                continue
+            # settings that conventions fix are reset to the defaults
+            fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else DECIDED_BY_TOOLS
+            change = {name: getattr(Settings(), name) for name in fixed} | PRESETS.get(convention, {})
+            change |= {"convention": convention, "families": None, "tolerances": (), "percentiles": ()}
+            metrics = tuple(rule.measurement for rule in rules if rule.convention == convention)
+            result[convention] = replace(base, metrics=metrics, **change)
         return result
 
 
@@ -352,13 +358,3 @@ def _number(line: Line, column: str, definition: Metric | None = None) -> float:
     if not math.isfinite(number):
         raise line.problem(column, f"it must be a finite number, not {text}.")
     return number
-
-
-def _inConvention(base: Settings, convention: str, rules: Sequence[Rule]) -> Settings:
-    """Return settings of another convention that select only the measurements in the rules."""
-    # settings that conventions fix are reset to the defaults
-    fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else DECIDED_BY_TOOLS
-    free = {name: getattr(Settings(), name) for name in fixed}
-    changes = {**free, **PRESETS.get(convention, {}), "convention": convention, "families": None}
-    metrics = tuple(rule.measurement for rule in rules)
-    return replace(base, tolerances=(), percentiles=(), metrics=metrics, **changes)
