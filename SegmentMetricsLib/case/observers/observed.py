@@ -109,6 +109,11 @@ class ObservedStructure:
         return [n for n in self.members if not cast(Structure, self.structures[n]).isEmpty]
 
     @property
+    def isComparable(self) -> bool:
+        """Whether all observers can be compared with each other."""
+        return all(pair in self.pairs.pairs for pair in combinations(self.members, 2))
+
+    @property
     def isAnyWithin(self) -> bool:
         """Whether any test is within the range, as an observer left the structure empty: that is no verdict."""
         return len(self.drawn) < len(self.members)
@@ -211,7 +216,7 @@ def _agreement(found: ObservedStructure) -> str:
         if isApart:
             return f"{who} have no voxel in common and differ by {_mm(sd)} SD"
         return f"{who} are identical" if sd < NOTHING else f"{who} agree within {_mm(sd)} SD"
-    if any(pair not in found.pairs.pairs for pair in combinations(found.members, 2)):
+    if not found.isComparable:
         return f"not all of the {who} can be compared with each other"
     told = []
     for key in ("DSC", *found.percentileKeys, "MASD"):

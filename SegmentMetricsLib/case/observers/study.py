@@ -6,7 +6,6 @@ import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
 from typing import cast
 
 import numpy as np
@@ -15,7 +14,6 @@ from ...base.errors import InputError, Undefined, reasonOf, requireFunction
 from ...base.parallel import eachSideBySide
 from ...base.progress import Cancelled
 from ...base.texts import commaSeparated, pluralize
-from ...geometry.masks import Mask
 from ...io.labelnames import labelNamesFrom
 from ...metrics.pair import Pair
 from ...model.naming import placeOf
@@ -27,7 +25,7 @@ from ..comparison import comparePair
 from ..places import worstPlaces
 from .consensus import Consensus, Drawings, Variation, conformity, consensusOf
 from .gathering import Observer, ObserverCase, Organ, gather
-from .matrix import Matrix, compareAll, percentileOf, verdictOf
+from .matrix import compareAll, percentileOf, verdictOf
 from .observed import ENOUGH, NOTHING, NUMBERS, TOLERATED, AgainstOthers, ObservedStructure
 
 # Most reasons in the message that nothing can be compared.
@@ -228,137 +226,116 @@ def studyOf(case: ObserverCase, found: Sequence[ObservedStructure | InputError])
 
 def observe(case: ObserverCase, organ: Organ) -> ObservedStructure | InputError:
     """Return what the observers have drawn of a structure, or why they cannot be compared."""
+    structures: list[Structure | None] = []
     try:
-        structures: list[Structure | None] = []
         for structure, name in zip(organ.structures, [*case.observers, *case.tests], strict=True):
             try:
-                structures.append(None if structure is None else withSurface(structure, case.settings, case.displayed))
+                structures.append(structure and withSurface(structure, case.settings, case.displayed))
             except InputError as error:
                 raise InputError(f"{name}: {error}") from error
-        return _observe(replace(organ, structures=structures), case)
+        return _observe(case, organ.name, structures)
     except InputError as error:
         return error
     except MemoryError:
         return InputError("this takes more memory than the computer has.")
 
 
-def _observe(organ: Organ, case: ObserverCase) -> ObservedStructure:
-    settings = case.settings
-    count = len(case.observers)
-    everyone = [*case.observers, *case.tests]
-    matrix = compareAll(organ.structures, settings, case.criticals)
-    members = [n for n in range(count) if organ.structures[n] is not None]
-    remarks = []
+def _observe(case: ObserverCase, organ: str, structures: Sequence[Structure | None]) -> ObservedStructure:
+    settings, count = case.settings, len(case.observers)
+    matrix = compareAll(structures, settings, case.criticals)
+    tolerance = percentileOf([one for pair, one in matrix.pooled.items() if max(pair) < count], TOLERATED)
+    agreement = {"ConformityIndex": math.nan, "GeneralizedConformityIndex": math.nan}
+    found = ObservedStructure(
+        organ, case.observers, case.tests, structures, settings, matrix, agreement, case.method, tolerance
+    )
+    everyone, drawn, remarks = found.everyone, found.drawn, []
     for text, pairs in (*matrix.failures.items(), *matrix.findings.items()):
         named = [f"{everyone[first]} (reference) and {everyone[second]} (test)" for first, second in pairs]
         remarks.append(f"{'; '.join(named[:3])}{f' and {len(named) - 3} more pairs' if len(named) > 3 else ''}: {text}")
     if not matrix.pairs:
         raise InputError(" ".join(remarks[:2]) or "no two of them can be compared.")
-    drawn = [n for n in members if not cast(Structure, organ.structures[n]).isEmpty]
-    empty = [everyone[n] for n in members if n not in drawn]
-    if empty:
+    if empty := [everyone[n] for n in found.members if n not in drawn]:
         remarks.append(
-            f"{commaSeparated(empty)} left {organ.name} empty: that counts in all pairs and in the agreement, but not "
+            f"{commaSeparated(empty)} left {organ} empty: that counts in all pairs and in the agreement, but not "
             "in the consensus."
         )
-    agreement, known = {"ConformityIndex": math.nan, "GeneralizedConformityIndex": math.nan}, {}
-    pooled = [one for pair, one in matrix.pooled.items() if max(pair) < count]
-    isComparable = all(pair in matrix.pairs for pair in combinations(members, 2))
     try:
-        if drawn and isComparable:
-            for number in drawn:
-                structure = cast(Structure, organ.structures[number])
+        if drawn and found.isComparable:
+            contours = [cast(Structure, structures[n]) for n in drawn]
+            for number, structure in zip(drawn, contours, strict=True):
                 if structure.givenSurface is not None and not structure.surface.isClosed:
                     raise InputError(f"the surface of {everyone[number]} {structure.surface.whyNoInside}.")
-            drawings = Drawings.of([cast(Structure, organ.structures[n]) for n in drawn], settings.meshSpacing)
-            agreement = dict(zip(agreement, conformity(drawings.votes, len(members)), strict=True))
+            drawings = Drawings.of(contours, settings.meshSpacing)
+            indices = conformity(drawings.votes, len(found.members))
+            found = replace(found, agreement=dict(zip(agreement, indices, strict=True)))
             if len(drawn) >= ENOUGH:
-                known = _withConsensus(organ, drawn, drawings, case)
-                remarks += known.pop("remarks")
+                found = _withConsensus(found, drawings, case)
+                if found.variation is None:
+                    remarks.append(
+                        f"The consensus of {organ} is empty, so there is no map of where the observers differ."
+                    )
     except (InputError, Undefined) as error:
-        remarks.append(f"There is no agreement and no consensus of {organ.name}: {error}")
-    if not isComparable:
+        remarks.append(f"There is no agreement and no consensus of {organ}: {error}")
+    if not found.isComparable:
         why = "not all observers can be compared with each other."
-        remarks.append(f"There is no agreement and no consensus of {organ.name}: {why}")
+        remarks.append(f"There is no agreement and no consensus of {organ}: {why}")
     elif 0 < len(drawn) < ENOUGH:
         who = "one observer" if len(drawn) == 1 else f"{NUMBERS[len(drawn)]} observers"
         remarks.append(
             f"With {who} there is no consensus, map of where they differ, outlier or verdict on tests: these need at "
             f"least {NUMBERS[ENOUGH]}."
         )
+    isRanked, tests = len(found.members) >= ENOUGH, []
     for n, name in enumerate(case.tests, count):
-        if same := [case.observers[member] for member in drawn if _areEqual(organ.structures, matrix, (member, n))]:
+        if structures[n] is not None:
+            tests.append(verdictOf(matrix, name, n, found.members, isRanked))
+        if same := [case.observers[member] for member in drawn if _areEqual(found, member, n)]:
             whom = "that observer" if len(same) == 1 else "them"
             remarks.append(
                 f"{name} equals {' and '.join(same)}: a distance of 0 to {whom} flatters its mean against the "
                 "observers, its rank and its verdict."
             )
-    isRanked = len(members) >= ENOUGH
-    tests = [
-        verdictOf(matrix, name, count + n, members, isRanked)
-        for n, name in enumerate(case.tests)
-        if organ.structures[count + n] is not None
-    ]
-    return ObservedStructure(
-        organ.name,
-        case.observers,
-        case.tests,
-        organ.structures,
-        settings,
-        matrix,
-        agreement,
-        case.method,
-        percentileOf(pooled, TOLERATED),
-        tests=tests,
-        remarks=remarks,
-        **known,
-    )
+    return replace(found, tests=tests, remarks=remarks)
 
 
-def _areEqual(structures: Sequence[Structure | None], matrix: Matrix, pair: tuple[int, int]) -> bool:
-    """Return whether the structures of a pair are the same, by their distances if these were measured."""
-    pooled, (one, other) = matrix.pooled.get(pair), (structures[number] for number in pair)
+def _areEqual(found: ObservedStructure, *pair: int) -> bool:
+    """Return whether an observer and a test drew the same, by their distances if these were measured."""
+    pooled = found.pairs.pooled.get(cast(tuple[int, int], pair))
     if pooled is not None:
         return pooled.within(0.0) == 1.0
-    masks = [structure.mask if structure is not None else None for structure in (one, other)]
-    return all(mask is not None for mask in masks) and cast(Mask, masks[0]).isSameAs(cast(Mask, masks[1]))
+    own = (found.structures[number] for number in pair)
+    masks = [structure.mask for structure in own if structure is not None and structure.mask is not None]
+    return len(masks) == 2 and masks[0].isSameAs(masks[1])
 
 
-def _withConsensus(organ: Organ, drawn: Sequence[int], drawings: Drawings, case: ObserverCase) -> dict:
-    """Return what needs a consensus, by the names of the fields of an ObservedStructure, and remarks.
-
-    drawn: the numbers of the observers.
-    """
-    names = [case.observers[n] for n in drawn]
-    made, remarks = consensusOf(drawings, case.method), []
-    consensus = _asStructure(made, organ.name, drawings, case)
-    variation = None
-    if consensus.isEmpty:
-        remarks.append(f"The consensus of {organ.name} is empty, so there is no map of where the observers differ.")
-    else:
+def _withConsensus(found: ObservedStructure, drawings: Drawings, case: ObserverCase) -> ObservedStructure:
+    """Return what was found with all that needs a consensus."""
+    names = [found.observers[n] for n in found.drawn]
+    made = consensusOf(drawings, case.method)
+    consensus, variation = _asStructure(made, found.name, drawings, case), None
+    if not consensus.isEmpty:
         points = consensus.surface.points
         distances = eachSideBySide(lambda search: 0.0 - search.signedDistances(points), drawings.searches)
         variation = Variation(consensus.surface, np.array(distances))
 
-    def leftOut(number: int) -> AgainstOthers:
-        others = [n for n in range(len(drawn)) if n != number]
-        made = consensusOf(drawings, case.method, others)
-        reference = _asStructure(made, f"{organ.name} (consensus of the others)", drawings, case)
-        own = drawings.structures[number]
-        criticals = case.criticals[drawn[number]]
-        comparison = comparePair(Pair(reference, own, case.settings, criticals))
+    def leaveOut(number: int) -> AgainstOthers:
+        others = [n for n in range(len(names)) if n != number]
+        ofOthers = consensusOf(drawings, case.method, others)
+        reference = _asStructure(ofOthers, f"{found.name} (consensus of the others)", drawings, case)
+        criticals = case.criticals[found.drawn[number]]
+        comparison = comparePair(Pair(reference, drawings.structures[number], case.settings, criticals))
         places = comparison.worstPlaces
         if not places and comparison.distances is not None:  # the farthest one, if all is within the tolerance
             places = worstPlaces(comparison.distances, NOTHING, most=1)
         return AgainstOthers(names[number], comparison.measurements, places)
 
-    return {
-        "consensus": consensus,
-        "variation": variation,
-        "leaveOneOut": eachSideBySide(leftOut, range(len(drawn))),
-        "performances": dict(zip(names, made.performances, strict=True)) if made.performances else {},
-        "remarks": remarks,
-    }
+    return replace(
+        found,
+        consensus=consensus,
+        variation=variation,
+        leaveOneOut=eachSideBySide(leaveOut, range(len(names))),
+        performances=dict(zip(names, made.performances)),
+    )
 
 
 def _asStructure(made: Consensus, name: str, drawings: Drawings, case: ObserverCase) -> Structure:
