@@ -413,18 +413,7 @@ class Settings:
     def __post_init__(self) -> None:
         for name, declaration in DECLARED.items():
             object.__setattr__(self, name, declaration.check(getattr(self, name)))
-        self._chooseMetrics()
-        fixed = DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]
-        for name in (one for one, value in fixed.items() if getattr(self, one) != value):
-            if getattr(self, name) != getattr(Settings, name):
-                raise InputError(f"The convention {self.convention} fixes the {name}; leave either one out.")
-            raise InputError(
-                f"{self.convention} is a preset with other settings, too, such as {name}: take all of them with "
-                f"Settings.preset({self.convention!r})."
-            )
-
-    def _chooseMetrics(self) -> None:
-        """Settle the families, the single measurements, and the parameters that their keys state."""
+        # the families, the single measurements, and the parameters that their keys state
         whole = inOrder(name for name in self.metrics if isFamily(name))
         named = [meaningOf(name) for name in self.metrics if not isFamily(name)]
         named = [one for one in named if one.metric.family not in whole]
@@ -438,6 +427,14 @@ class Settings:
             stated = [one.parameters[parameter.name] for one in named if parameter.name in one.parameters]
             values = (stated or parameter.values) if given is None else (*given, *stated)
             object.__setattr__(self, parameter.setting, DECLARED[parameter.setting].check(values))
+        fixed = DECIDED_BY_TOOLS if self.isOfAnotherTool else PRESETS[self.convention]
+        for name in (one for one, value in fixed.items() if getattr(self, one) != value):
+            if getattr(self, name) != getattr(Settings, name):
+                raise InputError(f"The convention {self.convention} fixes the {name}; leave either one out.")
+            raise InputError(
+                f"{self.convention} is a preset with other settings, too, such as {name}: take all of them with "
+                f"Settings.preset({self.convention!r})."
+            )
 
     def __repr__(self) -> str:
         """Return the settings that differ from the defaults, as they can be given."""
