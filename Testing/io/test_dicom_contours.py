@@ -196,8 +196,6 @@ def testSeparatePartsAtOtherHeightsAreKept(tmp_path):
 
 def bothImages(folder, order, withNames):
     """Write a CT and an MR and a structure set on the CT that lists both; return the contours and the reading."""
-    from pydicom.dataset import Dataset
-
     coarse = Grid((32, 32, 10), np.array([[2.0, 0, 0, -32], [0, 2, 0, -32], [0, 0, 7, 1.2], [0, 0, 0, 1]]))
     ct = dicomfiles.writeSeries(folder / "ct", GRID, frame="1.2.3")
     mr = dicomfiles.writeSeries(folder / "mr", coarse, frame="1.2.9")
@@ -210,10 +208,8 @@ def bothImages(folder, order, withNames):
     if withNames:
         at = {float(image.ImagePositionPatient[2]): image for image in ct}
         for contour in content.ROIContourSequence[0].ContourSequence:
-            item = Dataset()
             image = at[float(contour.ContourData[2])]
-            item.ReferencedSOPClassUID, item.ReferencedSOPInstanceUID = image.SOPClassUID, image.SOPInstanceUID
-            contour.ContourImageSequence = pydicom.Sequence([item])
+            contour.ContourImageSequence = [dicomfiles.referenceTo(image.SOPClassUID, image.SOPInstanceUID)]
         # what the region says of its frame is then not what decides
         content.StructureSetROISequence[0].ReferencedFrameOfReferenceUID = "1.2.9"
     return content

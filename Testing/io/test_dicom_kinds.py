@@ -168,13 +168,10 @@ def testSegmentationsWithoutPositionsInThePatient(tmp_path, kind, why):
 
 
 def background(number, label="Background", code=("125040", "DCM", "Background")):
-    item = pydicom.Dataset()
-    item.SegmentNumber, item.SegmentLabel, item.SegmentAlgorithmType = number, label, "MANUAL"
-    for name in ("SegmentedPropertyCategoryCodeSequence", "SegmentedPropertyTypeCodeSequence"):
-        value = pydicom.Dataset()
-        value.CodeValue, value.CodingSchemeDesignator, value.CodeMeaning = code
-        setattr(item, name, [value])
-    return item
+    item, names = dicomfiles.item, ("SegmentedPropertyCategoryCodeSequence", "SegmentedPropertyTypeCodeSequence")
+    meaning = dict(zip(("CodeValue", "CodingSchemeDesignator", "CodeMeaning"), code))
+    codes = {name: [item(**meaning)] for name in names}
+    return item(SegmentNumber=number, SegmentLabel=label, SegmentAlgorithmType="MANUAL", **codes)
 
 
 LIVER = ("10200004", "SCT", "Liver")

@@ -234,19 +234,16 @@ def testATiltedGantry(tmp_path, heights):
 
 def enhanced(folder, heights, **elements):
     """Write an image with all slices in one file, in no special order, and return it."""
-    from pydicom.dataset import Dataset
-
+    item = dicomfiles.item
     (image,) = imageAt(folder, [0.0], **elements)
-    shared, measures, orientation = Dataset(), Dataset(), Dataset()
-    measures.PixelSpacing, measures.SliceThickness = image.PixelSpacing, image.SliceThickness
-    orientation.ImageOrientationPatient = image.ImageOrientationPatient
-    shared.PixelMeasuresSequence, shared.PlaneOrientationSequence = [measures], [orientation]
-    image.SharedFunctionalGroupsSequence, image.PerFrameFunctionalGroupsSequence = [shared], []
-    for position in np.random.default_rng(1).permutation(at(heights)):
-        frame, plane = Dataset(), Dataset()
-        plane.ImagePositionPatient = position.tolist()
-        frame.PlanePositionSequence = [plane]
-        image.PerFrameFunctionalGroupsSequence.append(frame)
+    measures = item(PixelSpacing=image.PixelSpacing, SliceThickness=image.SliceThickness)
+    orientation = item(ImageOrientationPatient=image.ImageOrientationPatient)
+    shared = item(PixelMeasuresSequence=[measures], PlaneOrientationSequence=[orientation])
+    image.SharedFunctionalGroupsSequence = [shared]
+    image.PerFrameFunctionalGroupsSequence = [
+        item(PlanePositionSequence=[item(ImagePositionPatient=position.tolist())])
+        for position in np.random.default_rng(1).permutation(at(heights))
+    ]
     for name in ("ImagePositionPatient", "ImageOrientationPatient", "PixelSpacing", "SliceThickness"):
         delattr(image, name)
     image.SOPClassUID = image.file_meta.MediaStorageSOPClassUID = "1.2.840.10008.5.1.4.1.1.2.1"

@@ -212,18 +212,9 @@ def damaged(data: bytes, draw: random.Random, others: list[bytes]) -> tuple[byte
     """Return data with one to three kinds of damage, and their names. others: contents of other files of the kind."""
     names = []
     for _ in range(draw.choice((1, 1, 1, 2, 3))):
-        damage = draw.choice(DAMAGES)
-        data = damage(data, draw, others)
-        names.append(damage.__name__)
+        names.append(draw.choice((*DAMAGES, "changeWord")))
+        data = DAMAGES[names[-1]](data, draw, others)
     return data, "+".join(names)
-
-
-def cutOff(data, draw, others):
-    return data[: draw.randrange(len(data) + 1)]
-
-
-def cutOffTheEnd(data, draw, others):
-    return data[: max(0, len(data) - draw.randint(1, 200))]
 
 
 def changeBytes(data, draw, others):
@@ -233,30 +224,20 @@ def changeBytes(data, draw, others):
     return bytes(result)
 
 
-def changeTheBeginning(data, draw, others):
-    head = changeBytes(data[:400], draw, others)
-    return head + data[400:]
-
-
 def overwrite(data, draw, others):
-    place = draw.randrange(len(data) + 1)
     given = draw.choice(BYTES) if draw.random() < 0.7 else draw.randbytes(draw.randint(1, 50))
-    return data[:place] + given + data[place + len(given) :]
+    return replaced(data, draw, given, len(given))
 
 
-def remove(data, draw, others):
+def replaced(data, draw, given: bytes, length: int) -> bytes:
+    """Return data with something in place of a number of bytes anywhere."""
     place = draw.randrange(len(data) + 1)
-    return data[:place] + data[place + draw.randint(1, 300) :]
+    return data[:place] + given + data[place + length :]
 
 
 def repeat(data, draw, others):
     place, length = draw.randrange(len(data) + 1), draw.randint(1, 300)
     return data[:place] + data[place : place + length] * draw.randint(2, 5) + data[place + length :]
-
-
-def insert(data, draw, others):
-    place = draw.randrange(len(data) + 1)
-    return data[:place] + draw.choice((draw.choice(WORDS), draw.choice(BYTES), b"\n", b" ")) + data[place:]
 
 
 def changeWord(data, draw, others):
@@ -283,14 +264,17 @@ def goOnAsAnother(data, draw, others):
     return data[: draw.randrange(len(data) + 1)] + other[draw.randrange(len(other) + 1) :]
 
 
-def append(data, draw, others):
-    return data + draw.choice((draw.randbytes(20), data[-100:], draw.choice(others)))
-
-
-DAMAGES = (
-    cutOff, cutOffTheEnd, changeBytes, changeTheBeginning, overwrite, remove, repeat, insert, changeWord, changeWord,
-    exchangeLines, goOnAsAnother, append,
-)  # fmt: skip
+# By name: what returns damaged data, from data, what draws, and the contents of others.
+DAMAGES: dict[str, Callable[[bytes, random.Random, list[bytes]], bytes]] = {
+    "cutOff": lambda data, draw, others: data[: draw.randrange(len(data) + 1)],
+    "cutOffTheEnd": lambda data, draw, others: data[: max(0, len(data) - draw.randint(1, 200))],
+    "remove": lambda data, draw, others: replaced(data, draw, b"", draw.randint(1, 300)),
+    "insert": lambda data, draw, others: replaced(data, draw, draw.choice((*WORDS, *BYTES, b"\n", b" ")), 0),
+    "append": lambda data, draw, others: data + draw.choice((draw.randbytes(20), data[-100:], draw.choice(others))),
+    "changeTheBeginning": lambda data, draw, others: changeBytes(data[:400], draw, others) + data[400:],
+    **{function.__name__: function for function in (changeBytes, overwrite, repeat, exchangeLines, goOnAsAnother)},
+    "changeWord": changeWord,
+}
 CUTS = ("cutOff", "cutOffTheEnd", "remove")
 
 # --- reading

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import SimpleITK
-from pydicom.dataset import FileDataset, FileMetaDataset
+from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
 from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, RTDoseStorage, RTStructureSetStorage, generate_uid
 
 
@@ -28,6 +28,18 @@ def dataset(path: Path, storage: str, modality: str, patient: str, frame: str) -
         result.FrameOfReferenceUID = frame
         result.PositionReferenceIndicator = ""
     return result
+
+
+def item(**elements) -> Dataset:
+    """Return an item of a sequence with these elements."""
+    result = Dataset()
+    for name, value in elements.items():
+        setattr(result, name, value)
+    return result
+
+
+def referenceTo(storage: str, instance: str) -> Dataset:
+    return item(ReferencedSOPClassUID=storage, ReferencedSOPInstanceUID=instance)
 
 
 def writeSeries(folder: Path, grid, patient: str = "A", frame: str = "1.2.3") -> list[FileDataset]:
@@ -80,39 +92,27 @@ def withoutPreamble(path: Path, isImplicit: bool = True) -> None:
 
 def writeStructureSet(path: Path, regions: dict, slices=(), patient: str = "A", frame: str = "1.2.3", kinds=None):
     """Write an RTSTRUCT: regions are names -> contours, each LPS points (n, 3). Return it."""
-    from pydicom.dataset import Dataset
-
     result = dataset(path, RTStructureSetStorage, "RTSTRUCT", patient, "")
     result.StructureSetLabel = "Test"
     if slices:
-        series = Dataset()
-        series.SeriesInstanceUID = slices[0].SeriesInstanceUID
-        series.ContourImageSequence = []
-        for image in slices:
-            item = Dataset()
-            item.ReferencedSOPClassUID, item.ReferencedSOPInstanceUID = image.SOPClassUID, image.SOPInstanceUID
-            series.ContourImageSequence.append(item)
-        study = Dataset()
-        study.ReferencedSOPClassUID, study.ReferencedSOPInstanceUID = "1.2.840.10008.3.1.2.3.1", generate_uid()
+        named = [referenceTo(image.SOPClassUID, image.SOPInstanceUID) for image in slices]
+        series = item(SeriesInstanceUID=slices[0].SeriesInstanceUID, ContourImageSequence=named)
+        study = referenceTo("1.2.840.10008.3.1.2.3.1", generate_uid())
         study.RTReferencedSeriesSequence = [series]
-        reference = Dataset()
-        reference.FrameOfReferenceUID = frame
-        reference.RTReferencedStudySequence = [study]
-        result.ReferencedFrameOfReferenceSequence = [reference]
+        result.ReferencedFrameOfReferenceSequence = [item(FrameOfReferenceUID=frame, RTReferencedStudySequence=[study])]
     result.StructureSetROISequence, result.ROIContourSequence = [], []
     for number, (name, loops) in enumerate(regions.items(), start=1):
-        region = Dataset()
-        region.ROINumber, region.ROIName, region.ReferencedFrameOfReferenceUID = number, name, frame
-        region.ROIGenerationAlgorithm = ""
+        region = item(ROINumber=number, ROIName=name, ReferencedFrameOfReferenceUID=frame, ROIGenerationAlgorithm="")
         result.StructureSetROISequence.append(region)
-        drawn = Dataset()
-        drawn.ReferencedROINumber, drawn.ROIDisplayColor, drawn.ContourSequence = number, [255, 0, 51], []
-        for count, points in enumerate(loops):
-            contour = Dataset()
-            contour.ContourGeometricType = (kinds or {}).get((name, count), "CLOSED_PLANAR")
-            contour.NumberOfContourPoints = len(points)
-            contour.ContourData = [f"{x:.6f}" for x in np.ravel(points)]
-            drawn.ContourSequence.append(contour)
+        contours = [
+            item(
+                ContourGeometricType=(kinds or {}).get((name, count), "CLOSED_PLANAR"),
+                NumberOfContourPoints=len(points),
+                ContourData=[f"{x:.6f}" for x in np.ravel(points)],
+            )
+            for count, points in enumerate(loops)
+        ]
+        drawn = item(ReferencedROINumber=number, ROIDisplayColor=[255, 0, 51], ContourSequence=contours)
         result.ROIContourSequence.append(drawn)
     path.parent.mkdir(parents=True, exist_ok=True)
     result.save_as(path, enforce_file_format=True)
@@ -134,8 +134,6 @@ def writeDose(
     offsets: positions of the planes, from any start. isDescending: whether the planes are stored the other way round.
     summed: kind of the sum; that of a beam is of a beam of a plan, told by its UID. change: elements with other values.
     """
-    from pydicom.dataset import Dataset
-
     values = SimpleITK.GetArrayFromImage(image)
     offsets, (x, y, z) = np.array(offsets, float), image.GetOrigin()
     if isDescending:
@@ -154,10 +152,8 @@ def writeDose(
     result.HighBit, result.PixelRepresentation = 15, 0
     result.PixelData = np.rint(values / scaling).astype(np.uint16).tobytes()
     if summed == "BEAM":
-        whole, group, radiation = Dataset(), Dataset(), Dataset()
-        radiation.ReferencedBeamNumber = beam
-        group.ReferencedBeamSequence, group.ReferencedFractionGroupNumber = [radiation], 1
-        whole.ReferencedSOPInstanceUID, whole.ReferencedFractionGroupSequence = plan, [group]
+        group = item(ReferencedBeamSequence=[item(ReferencedBeamNumber=beam)], ReferencedFractionGroupNumber=1)
+        whole = item(ReferencedSOPInstanceUID=plan, ReferencedFractionGroupSequence=[group])
         result.ReferencedRTPlanSequence = [whole]
     for name, value in change.items():
         setattr(result, name, value)
