@@ -18,7 +18,7 @@ from ..case.comparison import Comparison
 from ..metrics.dose import DoseCurves
 from ..metrics.measurement import fixDecimals, roundText, withUnit
 from ..metrics.slices import SliceRow
-from .distributions import Histogram, histogram, mapRange, roundAbove
+from .distributions import histogram, mapRange, roundAbove
 
 INSIDE, WITHIN, OUTSIDE = "#3a76bd", "#b9b48a", "#d95f0e"
 # Size of a chart in units of its view box, its margins, and about the distance of ticks there.
@@ -77,8 +77,10 @@ class Curve(NamedTuple):
 
 def distribution(comparison: Comparison) -> Markup:
     """Return the histogram of the distances of a comparison, with the first tolerance marked."""
-    shown, tolerance = histogramOf(comparison)
-    signed, isJudged = comparison.knownDistances.hasSides, tolerance is not None
+    distances, tolerance = comparison.knownDistances, next(iter(comparison.settings.tolerances), None)
+    signed, isJudged = distances.hasSides, tolerance is not None
+    # without splitting, bars wider than the tolerance would be only partly within it
+    shown = histogram(distances, tolerance or mapRange(distances, 0.0) / 2, signed, isSplit=isJudged)
     edges, heights = [float(edge) for edge in shown.edges], [float(height) for height in shown.heights]
     across = "signed distance (mm), + outside" if signed else "distance (mm)"
     bottom = HEIGHT - (58 if shown.outerBars else BOTTOM)
@@ -99,14 +101,6 @@ def distribution(comparison: Comparison) -> Markup:
         note, side = f"τ = {shortest(abs(line))} mm", "end" if line < 0 else "start"
         marks.append(_write(side, x.at(line) + math.copysign(4, line), TOP + 8, note))
     return _chart("Distribution of the distances", (_frame(x, [y], bottom), *bars, *marks))
-
-
-def histogramOf(comparison: Comparison) -> tuple[Histogram, float | None]:
-    """Return what is shown of the distances of a comparison, and the tolerance in mm that is marked, None without."""
-    distances, tolerance = comparison.knownDistances, next(iter(comparison.settings.tolerances), None)
-    # without splitting, bars wider than the tolerance would be only partly within it
-    width = tolerance or mapRange(distances, 0.0) / 2
-    return histogram(distances, width, distances.hasSides, isSplit=tolerance is not None), tolerance
 
 
 def doseVolume(curves: DoseCurves) -> Markup:

@@ -210,7 +210,7 @@ LESIONS = (
 )
 # What only the second observer takes for one.
 INVENTED = ((36, -20, 12), 2.6)
-CAVITY = ((-62.0, -62.0, -30.0), (125, 125, 105))
+CAVITY, EVEN = ((-62.0, -62.0, -30.0), (125, 125, 105)), (1.0, 1.0, 1.0)
 # Branches of a vessel: radius, and points along it. The second observer has a gap, lacks the last branch, and adds one.
 BRANCHES = (
     (4.2, ((0, 0, -40), (2, -3, -20), (0, 0, 0), (-1, 3, 12))),
@@ -220,7 +220,7 @@ BRANCHES = (
 )
 SPUR = (1.5, ((0, 0, -10), (-9, -4, -8), (-16, -8, -2)))
 GAP = ((20, 4, 30), 4.0)
-TREE = ((-40.0, -25.0, -48.0), (90, 62, 134), 0.8)
+TREE = ((-40.0, -25.0, -48.0), (90, 62, 134), (0.8, 0.8, 0.8))
 # fmt: on
 
 
@@ -238,7 +238,7 @@ def writeFiles(folder: Path) -> None:
 def lesionMap(observer: int) -> SimpleITK.Image:
     """Return the metastases that an observer (0 or 1) drew."""
     origin, size = CAVITY
-    x, y, z = position = _positions(origin, size, 1.0)
+    x, y, z = position = _positions(origin, size, EVEN)
     lesions = [(center, radius, 0.0 if observer == 0 else more) for center, radius, more in LESIONS]
     lesions += [(*INVENTED, 0.0)] * observer
     inside = np.zeros(size[::-1], bool)
@@ -248,7 +248,7 @@ def lesionMap(observer: int) -> SimpleITK.Image:
             irregular = 0.12 * radius * _smoothNoise(position, (50 + number,), (8, 16))
             wobble = 0.05 * radius * _smoothNoise(position, (50 + number, observer), (6, 12))
             inside |= distance - more - irregular - observer * wobble < 0
-    return _imageOf(inside, origin, 1.0)
+    return _imageOf(inside.astype(np.uint8), origin, EVEN)
 
 
 def vesselMap(observer: int) -> SimpleITK.Image:
@@ -261,11 +261,11 @@ def vesselMap(observer: int) -> SimpleITK.Image:
     if observer == 1:
         center, radius = GAP
         inside &= sum((axis - middle) ** 2 for axis, middle in zip(position, center)) > radius**2
-    return _imageOf(inside, origin, spacing)
+    return _imageOf(inside.astype(np.uint8), origin, spacing)
 
 
-def _positions(origin: Point, size: tuple[int, int, int], spacing: float) -> tuple[np.ndarray, ...]:
-    x, y, z = (start + spacing * np.arange(count) for start, count in zip(origin, size))
+def _positions(origin: Point, size: tuple[int, int, int], spacing: Point) -> tuple[np.ndarray, ...]:
+    x, y, z = (start + step * np.arange(count) for start, step, count in zip(origin, spacing, size))
     return x[None, None, :], y[None, :, None], z[:, None, None]
 
 
@@ -282,9 +282,9 @@ def _tubeDistance(position: tuple, points: tuple) -> np.ndarray:
     return np.sqrt(nearest)
 
 
-def _imageOf(inside: np.ndarray, origin: Point, spacing: float) -> SimpleITK.Image:
-    image = SimpleITK.GetImageFromArray(inside.astype(np.uint8))
-    image.SetSpacing((spacing,) * 3)
+def _imageOf(array: np.ndarray, origin: Point, spacing: Point) -> SimpleITK.Image:
+    image = SimpleITK.GetImageFromArray(array)
+    image.SetSpacing(spacing)
     image.SetOrigin(origin)
     return image
 
@@ -297,13 +297,13 @@ def writeImage(folder: Path) -> None:
 def labelMap(observer: int) -> SimpleITK.Image:
     """Return what an observer (0 or 1) drew as a label map. It is the same on every call."""
     labels = np.zeros(SIZE[::-1], np.uint8)
-    for index in range(len(ORGANS)):
-        box, inside = drawnVoxels(index, observer)
-        labels[box][inside & (labels[box] == 0)] = index + 1
-    image = SimpleITK.GetImageFromArray(labels)
-    image.SetSpacing(SPACING)
-    image.SetOrigin(ORIGIN)
-    return image
+    for index, organ in enumerate(ORGANS):
+        drawing = (organ.first, organ.second)[observer]
+        if drawing is not None:
+            box, place = _boxOf(organ)
+            inside = _drawnDistance(organ, drawing, place, seed=(index, observer)) < 0
+            labels[box][inside & (labels[box] == 0)] = index + 1
+    return _imageOf(labels, ORIGIN, SPACING)
 
 
 # What lies around the organs in the CT.
@@ -327,10 +327,7 @@ def ct() -> SimpleITK.Image:
     """Return a CT of the anatomy in HU as int16 on the grid of the label maps. It is the same on every call."""
     from scipy.ndimage import gaussian_filter
 
-    x, y, z = (
-        (origin + spacing * np.arange(size)).reshape(shape)
-        for origin, spacing, size, shape in zip(ORIGIN, SPACING, SIZE, ((1, 1, -1), (1, -1, 1), (-1, 1, 1)))
-    )
+    x, y, z = _positions(ORIGIN, SIZE, SPACING)
     sides = (x, y, z), (-x, y, z)
     body = _union(HEAD, x, y, z, 20)
     brain = _union(CRANIUM, x, y, z, 6)
@@ -352,18 +349,14 @@ def ct() -> SimpleITK.Image:
     hu[airway < 0] = AIR
     _paintSpine(hu, x, y, z)
     for index, organ in enumerate(ORGANS):
-        box = _boundingBox(organ, [x.ravel(), y.ravel(), z.ravel()])
-        place = x[..., box[2]], y[:, box[1]], z[box[0]]
+        box, place = _boxOf(organ)
         _paintOrgan(hu[box], organ, place, _drawnDistance(organ, Drawing(wobble=0), place, seed=(index, 0)))
     hu[_union((LENS,), x, y, z) < 0] = 85
     hu[body > 0] = AIR
     hu = gaussian_filter(hu, (0.35, 0.7, 0.7))  # the point spread of a scanner
     draws = np.random.default_rng(7).random((4, *hu.shape), np.float32).sum(axis=0) - 2  # nearly normal
     hu[hu > -950] += NOISE * np.sqrt(3) * draws[hu > -950]
-    image = SimpleITK.GetImageFromArray((STEP * np.rint(np.clip(hu, AIR, 3000) / STEP)).astype(np.int16))
-    image.SetSpacing(SPACING)
-    image.SetOrigin(ORIGIN)
-    return image
+    return _imageOf((STEP * np.rint(np.clip(hu, AIR, 3000) / STEP)).astype(np.int16), ORIGIN, SPACING)
 
 
 def _union(shapes, x, y, z, blend: float = 5.0) -> np.ndarray:
@@ -409,34 +402,22 @@ def _paintOrgan(hu: np.ndarray, organ: Organ, place, distance: np.ndarray) -> No
         hu[inside] = BRAIN
 
 
-def drawnVoxels(index: int, observer: int) -> tuple[tuple[slice, ...], np.ndarray]:
-    """Return the (k, j, i) box that an organ is drawn in and its voxels there as a bool array."""
-    organ = ORGANS[index]
-    drawing = (organ.first, organ.second)[observer]
-    axes = [origin + spacing * np.arange(size) for origin, spacing, size in zip(ORIGIN, SPACING, SIZE)]
-    box = _boundingBox(organ, axes)
-    if drawing is None:
-        return box, np.zeros([len(axis[part]) for axis, part in zip(axes[::-1], box)], bool)
-    x, y, z = axes[0][None, None, box[2]], axes[1][None, box[1], None], axes[2][box[0], None, None]
-    return box, _drawnDistance(organ, drawing, (x, y, z), seed=(index, observer)) < 0
-
-
-def _boundingBox(organ: Organ, axes: list[np.ndarray]) -> tuple[slice, ...]:
-    """Return the (k, j, i) slices of the voxels that the organ's drawings can reach."""
+def _boxOf(organ: Organ) -> tuple[tuple[slice, ...], tuple[np.ndarray, ...]]:
+    """Return the (k, j, i) slices of the voxels that the organ's drawings can reach, and their x, y and z."""
     low = np.min([shape.bounds()[0] for shape in organ.shapes], axis=0) - CLEARANCE
     high = np.max([shape.bounds()[1] for shape in organ.shapes], axis=0) + CLEARANCE
     if organ.mirrored:
         low[0], high[0] = -high[0], -low[0]
-    return tuple(slice(*np.searchsorted(axis, (a, b))) for axis, a, b in reversed(list(zip(axes, low, high))))
+    x, y, z = axes = _positions(ORIGIN, SIZE, SPACING)
+    i, j, k = (slice(*np.searchsorted(axis.ravel(), ends)) for axis, *ends in zip(axes, low, high))
+    return (k, j, i), (x[..., i], y[:, j], z[k])
 
 
 def _drawnDistance(organ: Organ, drawing: Drawing, position: tuple, seed: tuple[int, int]) -> np.ndarray:
     """Return the approximate signed distance in mm from an observer's contour, negative inside."""
     x, y, z = (axis - shift for axis, shift in zip(position, drawing.shift))
     anatomy = (-x if organ.mirrored else x, y, z)
-    distance = organ.shapes[0].distance(*anatomy)
-    for shape in organ.shapes[1:]:
-        distance = -_smoothMaximum(-distance, -shape.distance(*anatomy), organ.blend)
+    distance = _union(organ.shapes, *anatomy, organ.blend)
     for hollow in organ.hollows:
         distance = _smoothMaximum(distance, -hollow.distance(*anatomy), organ.blend)
     # Irregularities that both observers draw depend on the organ's seed only, others on the observer's as well.

@@ -128,7 +128,7 @@ def drawVariation(found, path: str | PathLike) -> Path:
     sds = [f"{sd:.2f} mm" for sd in (variation.rootMeanSquareSD, variation.percentile95SD)]
     labels = ("observers", "local SD", "95 % within")
     canvas.writeHead(found.name, list(zip(labels, (str(len(variation.distances)), *sds), strict=True)))
-    canvas.drawShapes([shape] * len(views), list(views.values()), coloring, hasOutlines=False)
+    canvas.drawShapes([shape] * len(views), list(views.values()), coloring)
     what = "contours" if found.consensus.dimension == 2 else "surfaces"
     for number, name in enumerate(views):
         text = f"Seen from {name}" if number else f"The measured {what}, seen from {name}"
@@ -219,13 +219,9 @@ class Canvas:
             note = longer if textWidth(longer, self.sizeOf(14)) <= room else note
             self.write(note, start + self.margin + used + gap, y, 14, width=room)
 
-    def drawShapes(
-        self, shapes: Sequence[Shape], directions: Sequence[Direction], coloring: Coloring, hasOutlines: bool = True
-    ) -> None:
-        """Draw shapes side by side, each from its direction, and legend and cube on the right.
-
-        hasOutlines: whether two shapes are drawn with the outline of the other one.
-        """
+    def drawShapes(self, shapes: Sequence[Shape], directions: Sequence[Direction], coloring: Coloring) -> None:
+        """Draw shapes side by side, each from its direction, two with the outline of the other one; legend and cube."""
+        hasOutlines = any(shape is not shapes[0] for shape in shapes)
         half = self.room // len(shapes)
         points = np.concatenate([shape.points for shape in shapes])
         lines = []
