@@ -42,11 +42,11 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)  # before tests are deselected by their marks
 def pytest_collection_modifyitems(items):
-    """Put the tests of the longest files first; the order within a file stays. Browsers and builds are nightly."""
+    """Put the longest files first; the order within a file stays. Smoke tests, browsers and builds are nightly."""
     places = {f"test_{name}.py": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (places.get(item.path.name, len(places)), item.path))
     for item in items:
-        if {"browser", "built"} & set(getattr(item, "fixturenames", ())):
+        if item.get_closest_marker("smoke") or {"browser", "built"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.nightly)
 
 
