@@ -90,9 +90,7 @@ def testTextIsWhereItIsWanted():
     assert columns.min() == pytest.approx(21, abs=2)
     assert columns.max() == pytest.approx(20 + width, abs=3)
     assert lettering.textWidth("HD95", 24) == pytest.approx(width, abs=2)
-
-
-def testLongTextIsShortened():
+    # and shortened where it is too long
     canvas = np.full((60, 400, 3), 255, np.uint8)
     assert lettering.writeText(canvas, "Submandibular gland, left", (0, 40), 24, width=120) <= 120
     assert (canvas[:, 125:] == 255).all()
