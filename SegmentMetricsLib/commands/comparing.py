@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ..base.errors import InputError, PairError
 from ..base.parallel import Died, spread
@@ -166,8 +166,7 @@ def compareAndWrite(
                 pair["settings"] = one.settings.toDictionary()
             document["protocol"] = result.judgment.toDictionary()
         if unfinished is not None:
-            parts = [cast("Part", found[number][1]) for number in order] if report is not None else []
-            _write(result, document, report, parts, unfinished)
+            _write(result, document, report, [part for number in order if (part := found[number][1])], unfinished)
             for path in extraFiles:
                 shutil.copy(path, unfinished / path.name)
         dicom = [path for write in dicomWriters for path in write(result)]
@@ -201,7 +200,7 @@ def _newReport(options: argparse.Namespace, case: Case) -> Report:
 
 
 def _write(result: CaseResult, document: dict, report: Report | None, parts: Sequence[Part], folder: Path) -> None:
-    """Write the files about all pairs, beside those of each pair. report, parts: of them, or None."""
+    """Write the files about all pairs, beside those of each pair. report, parts: of them, or None and none."""
     if result.judgment:
         verdicts.writeVerdicts(document["protocol"], folder / writing.VERDICTS_FILE)
     if report is not None:

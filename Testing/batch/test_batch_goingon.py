@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -197,6 +198,9 @@ def testFingerprints(study):
     write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t1.nrrd", "c,nowhere,t1.nrrd")
     first, second, gone = fingerprints()
     assert first == second != gone and first != fingerprints(tolerances=(3,))[0]
+    task, *_ = tasksOf(readList("data/cases.csv"), Settings())
+    more = {"report": "a.html", "structuredReport": "a.dcm", "isSpread": True, "names": ("Label 1",)}
+    assert len({first, *(replace(task, **{name: own}).fingerprint for name, own in more.items())}) == 5
 
 
 @pytest.mark.parametrize("header, name", [("t.mhd", "t.mhd"), ("t.nhdr", "t.nhdr"), ("t.mhd", "u.mha")])
