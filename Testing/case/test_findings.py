@@ -26,7 +26,6 @@ from SegmentMetricsLib.model.notes import Note
 from SegmentMetricsLib.model.structures import Match
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
-EMPTY = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
 
 
 # Placement

@@ -269,7 +269,6 @@ PEERS = {
     "Plastimatch": plastimatch,
 }
 NEWER = ("grand-challenge-metrics", "platipy", "panoptica-distances", "torchmetrics")
-SIX_DIGITS = {"rel": 1e-6, "abs": 1e-9}
 # platipy measures in single precision, which can cost a bit more on small masks
 SINGLE = {"rel": 3e-6, "abs": 1e-9}
 

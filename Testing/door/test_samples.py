@@ -8,14 +8,10 @@ import pytest
 import samplefiles
 import SimpleITK
 
-from SegmentMetricsLib import Settings, compare, samples
+import SegmentMetricsLib
+from SegmentMetricsLib import Settings, compare
 
-# Volume of the first observer in cm3 and Dice coefficient of the two observers, each as (lowest, highest).
-
-
-@pytest.fixture(scope="module")
-def sample():
-    return samplefiles.headAndNeck()
+SAMPLES = SegmentMetricsLib.samples
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +33,7 @@ def test_filesAreThoseThatTheAnatomyMakes(files, tmp_path):
 @pytest.mark.nightly
 def test_theImageIsThatOfTheAnatomy(tmp_path):
     anatomy.writeImage(tmp_path)
-    kept, made = (SimpleITK.ReadImage(folder / samples.IMAGE) for folder in (samples.FOLDER, tmp_path))
+    kept, made = (SimpleITK.ReadImage(folder / SAMPLES.IMAGE) for folder in (SAMPLES.FOLDER, tmp_path))
     assert made.GetOrigin() == kept.GetOrigin() and made.GetSpacing() == kept.GetSpacing()
     change = SimpleITK.GetArrayFromImage(kept) - SimpleITK.GetArrayFromImage(made)
     # versions of scipy may round differently
@@ -47,15 +43,15 @@ def test_theImageIsThatOfTheAnatomy(tmp_path):
 @pytest.mark.nightly
 @pytest.mark.parametrize(("name", "draw"), [("lesions", anatomy.lesionMap), ("vessel", anatomy.vesselMap)])
 def test_theOtherFilesAreThoseOfTheAnatomy(name, draw):
-    for observer, file in enumerate(samples.SAMPLES[name]):
-        read = SimpleITK.ReadImage(samples.FOLDER / file)
+    for observer, file in enumerate(SAMPLES.SAMPLES[name]):
+        read = SimpleITK.ReadImage(SAMPLES.FOLDER / file)
         assert np.array_equal(SimpleITK.GetArrayFromImage(read), SimpleITK.GetArrayFromImage(draw(observer)))
-        assert (samples.FOLDER / file).stat().st_size < 20_000
+        assert (SAMPLES.FOLDER / file).stat().st_size < 20_000
 
 
 def test_whatTheOthersShow():
     """What the page on lesions and vessels says of them."""
-    lesions, vessel = ([samples.FOLDER / file for file in samples.SAMPLES[name]] for name in ("lesions", "vessel"))
+    lesions, vessel = ([SAMPLES.FOLDER / file for file in SAMPLES.SAMPLES[name]] for name in ("lesions", "vessel"))
     found = compare(*lesions, Settings(metrics=("instances", "DSC")))
     keys = ("LesionsReference", "LesionsFound", "LesionsMerged", "LesionsMissed", "LesionsInvented")
     assert [found[key].value for key in keys] == [9, 5, 1, 2, 1] and found["DSC"].value > 0.85
