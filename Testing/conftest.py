@@ -17,10 +17,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Files that take longest, by their names behind "test_". Workers take files in this order, so that what is left at the
 # end is short, and none goes on alone.
 LONGEST = (
-    *("panel", "registry", "masksurface", "pictures_of_files", "severalobservers", "module_stopping"),
-    *("module_scenes", "joins", "commandline", "hostile", "selection", "extent", "batch_goingon", "mrml_inputs"),
-    *("summary", "module_tools", "commandline_options", "caselist", "printed_names", "field", "findings_families"),
-    *("document", "module_views", "module_following", "missing"),
+    *("panel", "registry", "parity", "hostile", "dicom_reports", "severalobservers", "orientation", "field"),
+    *("dicom_contours", "identical", "bands", "nearest", "extent", "module_scenes", "conventions_inputs"),
+    *("module_following", "dose_volume", "module_stopping", "pictures_of_files", "relevance", "findings", "summary"),
+    *("dicom_segmentations", "dicom_series", "dicom", "batch_goingon", "module_tools", "selection", "document"),
 )
 
 
