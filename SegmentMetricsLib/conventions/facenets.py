@@ -14,12 +14,9 @@ from ..distances.surfacedistances import BoundaryPair
 from ..geometry import contours, meshing
 from ..geometry.masks import Mask
 from ..geometry.surfaces import Surface, triangleIndices
-from .meshes import samples
+from .meshes import TIE_TOLERANCE, samples
 from .rules import Sample
 from .toolmasks import Sampling
-
-# Voxel centers often lie exactly tau from a face. They do not count as closer, regardless of rounding.
-TIE_TOLERANCE = 1e-5
 
 
 def faces(sampling: Sampling) -> tuple[Sample, Sample]:

@@ -10,12 +10,14 @@ from ..distances.surfacedistances import BoundaryPair
 from ..geometry.masks import boxAround
 from ..geometry.surfaces import barycentricWeights, elementCenters
 from ..geometry.voxelization import maskOf
-from ..metrics.bands.bandsearch import TIE_TOLERANCE
 from ..metrics.bands.methods import bands
 from .bandrules import overlaps
 from .convention import ASSD, BIOU, HD, HDP, MASD, NSD, Number
 from .rules import Sample, largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
 from .toolmasks import Sampling
+
+# Voxel centers often lie exactly tau from a face. They do not count as closer, regardless of rounding.
+TIE_TOLERANCE = 1e-5
 
 # Lookup tables grow with the number of pieces; above this many subdivisions the search tree is used.
 LARGEST_LATTICE_SUBDIVISIONS = 1

@@ -10,9 +10,6 @@ import promises
 import pytest
 import shapes
 import SimpleITK
-from vtkmodules.vtkCommonDataModel import vtkPolyData
-from vtkmodules.vtkCommonTransforms import vtkTransform
-from vtkmodules.vtkFiltersGeneral import vtkTransformPolyDataFilter
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.casework import Case
@@ -57,19 +54,6 @@ def testDisplayedSurfaces(scene, angle):
     settings = Settings(families="all", surface="displayed")
     case = Case(Pairing((), (), ()), settings, displayed=asDisplayed)
     requireNothing(next(case.pairs([Match(*both)])))
-
-
-@pytest.mark.parametrize("angle", [0, 33])
-@pytest.mark.parametrize("mesh", [shapes.ballMesh(7.3), shapes.boxMesh((0, 0, 0), (5, 6, 7))])
-def testMeshes(mesh, angle):
-    turn, moved, again = vtkTransform(), vtkTransformPolyDataFilter(), vtkPolyData()
-    turn.RotateWXYZ(angle, 1, 2, 3)
-    turn.Translate(-103.3, 55.2, 12.7)
-    moved.SetTransform(turn)
-    moved.SetInputData(mesh)
-    moved.Update()
-    again.DeepCopy(moved.GetOutput())
-    requireNothing(compare(moved.GetOutput(), again, Settings(families=("boundary", "signed", "overlap"))))
 
 
 def testADistanceIsNotRoundedAway():

@@ -145,16 +145,6 @@ def testPartsThatOnlyOneHas():
     assert same["DmeanOver"].status == "undefined" and same["DmeanDifference"].value == 0
 
 
-def testOutsideTheDose():
-    dose = gradient(1, half=12.0)
-    half = shapes.box((2, 2, 2), (11, 11, 21), (30, 30, 30))  # from 1.5 to 21.5, of which 12 and more have no dose
-    found = compare(half, half, Settings(metrics=("dose",)), dose=dose)
-    assert found["DmeanReference"].value == pytest.approx(LEVEL + SLOPE * (1.5 + 12) / 2, abs=0.01)
-    away = shapes.box((20, 20, 20), (25, 25, 25), (30, 30, 30))
-    assert "outside" in compare(away, away, Settings(metrics=("dose",)), dose=dose)["DmeanTest"].reason
-    assert compare(away, away, Settings(metrics=("dose",)))["DmeanTest"].reason == "no dose is given"
-
-
 class TestFiles:
     def image(self) -> SimpleITK.Image:
         image = SimpleITK.GetImageFromArray(np.linspace(0, 70, 4 * 5 * 6).reshape(4, 5, 6).astype(np.float32))
@@ -167,17 +157,6 @@ class TestFiles:
         SimpleITK.WriteImage(self.image(), str(path))
         dose = readDose(path)
         assert dose.at(np.array([[-3.0, 7, 11]]))[0] == pytest.approx(70 / 119) and "Gy" in dose.remarks[0]
-
-    @pytest.mark.parametrize("isDescending", [False, True])
-    @pytest.mark.parametrize("offsets", [(0, 4, 8, 12), (11, 15, 19, 23), (0, 4, 8, 16)])
-    def testRtDose(self, tmp_path, isDescending, offsets):
-        dose = readDose(writeDose(tmp_path / "d.dcm", self.image(), offsets, isDescending))
-        values = SimpleITK.GetArrayFromImage(self.image())
-        z = np.array(offsets) - offsets[0]
-        for k, j, i in ((0, 0, 0), (3, 4, 5), (1, 2, 3)):
-            found, isWithin = dose.at(np.array([[-5 + 2 * i, 7 + 3 * j, 11 + z[k]]], float))
-            assert isWithin.all() and found == pytest.approx(values[k, j, i], abs=0.002)
-        assert dose.frameOfReference == "1.2.3" and dose.patient
 
     def testNegative(self):
         with pytest.raises(InputError, match="negative"):

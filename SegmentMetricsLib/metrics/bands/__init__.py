@@ -6,7 +6,7 @@ that the points in them represent. Begin with methods, which chooses where the p
 
 lookup: by tables, for masks on one lattice.
 bandsearch: by search, for any two closed boundaries; bandvoxels: at which points; depths: how deep these lie,
-interpolated; importancesampling: which of them are searched as well, so that the result has no bias.
+interpolated.
 
 Source: Cheng et al., Boundary IoU, CVPR 2021, arXiv:2103.16562; Podobnik & Vrtovec, Metrics Revolutions,
 arXiv:2410.02630.

@@ -6,7 +6,7 @@ that lie entirely within the band or entirely deeper. Interpolation errs where a
 curves are not of the second degree. The error is estimated by how much the corners of a cell disagree: within a smooth
 piece of a distance, the values at two corners differ by the mean of the growth at both; across a crease they do not.
 Parts of cells in which the error matters become cells themselves, as long as this saves more searches later
-(importancesampling.py) than it costs.
+(bandsearch.py) than it costs.
 """
 
 from __future__ import annotations
