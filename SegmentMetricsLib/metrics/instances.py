@@ -79,6 +79,8 @@ class Lesions:
     def mask(self, lesions: Iterable[int]) -> Mask:
         """Return the mask of some lesions together."""
         some = [self.masks[lesion] for lesion in lesions]
+        if len(some) == 1:
+            return some[0]
         return union(some) if some else Mask.empty(self.grid)
 
     def center(self, lesions: Sequence[int]) -> np.ndarray:

@@ -79,6 +79,7 @@ def testANameWithoutItsParameterStandsForAll():
     [
         ("DCS", "There is no metric family 'DCS', nor such a measurement; choose from boundary, .* Did you mean DSC"),
         ("overlapp", "Did you mean overlap"),
+        ("NSD_1.2.3mm", "There is no metric family .NSD_1.2.3mm., nor such a measurement"),
         (3, "are given by name, not as 3"),
         ("NSD_2000mm", "at most 1000 mm"),
         ("HD101", "at most 100"),
