@@ -14,7 +14,6 @@ from ..base.texts import commaSeparated, didYouMean, inAnyCase, oneLine
 from ..model.structures import Labels
 from .sheets import COMMENT, rowsOf, textOf
 
-SUFFIXES = (".json", ".csv", ".tsv", ".ctbl")
 BACKGROUND = 0
 # Slicer's name for unnamed colors.
 UNNAMED = "(none)"
@@ -67,9 +66,9 @@ def readClasses(path: str | Path) -> dict[str, str]:
 def _entriesOf(path: Path, what: str) -> Iterator[tuple[str, object, object]]:
     """Return place, number or numbers, and name of each entry of a file. what: that are read, for messages."""
     suffix = path.suffix.lower()
-    if suffix not in SUFFIXES and not path.is_dir():
+    if suffix not in READERS and not path.is_dir():
         raise InputError(
-            f"{path}: {what} are read from {', '.join(SUFFIXES)}, not from this kind of file."
+            f"{path}: {what} are read from {', '.join(READERS)}, not from this kind of file."
             f"{didYouMean(path.name, knownTables())}"
         )
     text = textOf(path, "for a list of label names")

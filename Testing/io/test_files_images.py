@@ -254,6 +254,13 @@ def testWhatComesBehindTheLastVoxelIsTold(tmp_path, suffix, compressed, tail):
     assert all(table.SURPLUS in s.notes for s in after) and not any(s.notes for s in before)
 
 
+@pytest.mark.parametrize("suffix", [".nrrd", ".nii.gz"])
+def testWholeFilesAreUnpackedOnce(tmp_path, monkeypatch, suffix):
+    """The check sum at their end says that nothing is wrong with the voxels that ITK has read."""
+    monkeypatch.setattr(reading, "inspect", lambda path, withVoxels=True: pytest.fail("again") if withVoxels else ())
+    assert set(read(save(LABELS, tmp_path / f"whole{suffix}"))) == {"Label 1", "Label 5"}
+
+
 def testNrrdInSeveralGzipMembers(tmp_path):
     path = save(LABELS, tmp_path / "members.nrrd")
     header, voxels = path.read_bytes().split(b"\n\n", 1)

@@ -67,8 +67,7 @@ def headerOf(path: Path):
 def read(path: Path, **options):
     """Return a DICOM file as a pydicom Dataset. Raises InputError when it is damaged, and without pydicom.
 
-    Whether it is DICOM at all must have been checked with isDicom().
-    Values are decoded on access, which must therefore be within readable().
+    Whether it is DICOM at all must have been checked with isDicom(). Values are decoded on access, within readable().
     """
     requireInstalled("pydicom")
     from pydicom import dcmread
