@@ -338,7 +338,8 @@ def boxesOfLabels(labels: np.ndarray) -> dict[int, Box]:
     """Return the bounding box of every label but 0 of an integer array indexed [k, j, i], as slices of the array."""
     found: dict[int, np.ndarray] = {}
     for number, k, j, first, last in runsOf(labels) if labels.size else ():
-        values, numbers = np.unique(number, return_inverse=True)
+        # in their own type, as labels of 64 bits without a sign may be larger than any index
+        values, numbers = np.unique(number.astype(labels.dtype), return_inverse=True)
         # the lowest index, and the highest one with a minus
         ends = np.full((6, len(values)), max(labels.shape))
         for end, places in zip(ends, (first, j, k, -last, -j, -k), strict=True):
