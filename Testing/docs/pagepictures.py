@@ -56,12 +56,11 @@ def console(folder: Path) -> Path:
 def ofReport(structure: Path, verdicts: Path) -> list[Path]:
     """Compare the two observers of the sample, judge them, photograph a structure and the top of the report."""
     import browsers
-    import samplefiles
 
-    from SegmentMetricsLib.io import samples
+    from SegmentMetricsLib import samples
 
     with tempfile.TemporaryDirectory() as folder, browsers.headless() as shown:
-        reference, test = samplefiles.writeHeadAndNeck(folder)
+        reference, test = samples.writeHeadAndNeck(folder)
         given = f"{reference} {test} --image {samples.FOLDER / samples.IMAGE} --output {folder}/out"
         pages.segmentMetrics(f"segment-metrics compare {given} --report --protocol {PROTOCOL}")
         page = shown.new_page(viewport=TOP)

@@ -191,7 +191,7 @@ if __name__ == "__main__":
     import tempfile
 
     sys.path[1:1] = [str(ROOT / "Testing" / "support"), str(ROOT / "SegmentMetrics")]
-    import samplefiles
+    from SegmentMetricsLib import samples
 
     for name in sys.argv[1:]:
         with contextlib.ExitStack() as stack:
@@ -200,5 +200,5 @@ if __name__ == "__main__":
 
                 stack.enter_context(Desktop()).loadModule()
             given = stack.enter_context(tempfile.TemporaryDirectory())
-            samplefiles.writeHeadAndNeck(Path(given) / "segment-metrics-demo")
+            samples.writeHeadAndNeck(Path(given) / "segment-metrics-demo")
             Path(name).write_text(updated(Path(name).resolve(), Path(given)), encoding="utf-8")

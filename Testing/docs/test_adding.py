@@ -8,7 +8,8 @@ import shutil
 
 import pages
 import pytest
-import samplefiles
+
+from SegmentMetricsLib import samples
 
 pytestmark = pytest.mark.nightly
 
@@ -26,7 +27,7 @@ def copy(tmp_path):
     (folder / "docs").mkdir()
     for name in ("formulas.md", "measurements.md", "codes.md"):
         shutil.copy(pages.ROOT / "docs" / name, folder / "docs")
-    samplefiles.writeHeadAndNeck(folder / "segment-metrics-demo")
+    samples.writeHeadAndNeck(folder / "segment-metrics-demo")
     # no pictures, which no page is about and every command would draw
     (folder / "slicer.py").write_text("raise ModuleNotFoundError(name='slicer')\n")
     return folder

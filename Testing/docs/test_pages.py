@@ -7,8 +7,8 @@ import re
 import pagepictures
 import pages
 import pytest
-import samplefiles
 
+from SegmentMetricsLib import samples
 from SegmentMetricsLib.metrics.measurement import typeset
 
 README = pages.ROOT / "README.md"
@@ -23,7 +23,7 @@ NEEDS = {"qa.md": "plotly", "batch.md": "matplotlib", "python.md": "matplotlib"}
 @pytest.fixture
 def folder(tmp_path):
     """A folder with the sample, as `segment-metrics demo` leaves it."""
-    samplefiles.writeHeadAndNeck(tmp_path / "segment-metrics-demo")
+    samples.writeHeadAndNeck(tmp_path / "segment-metrics-demo")
     return tmp_path
 
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 import anatomy
 import numpy as np
 import pytest
-import samplefiles
 import SimpleITK
 
-import SegmentMetricsLib
-from SegmentMetricsLib import Settings, compare
-
-SAMPLES = SegmentMetricsLib.samples
+from SegmentMetricsLib import Settings, compare, samples
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    return samplefiles.writeHeadAndNeck(tmp_path_factory.mktemp("sample") / "made on demand")
+    return samples.writeHeadAndNeck(tmp_path_factory.mktemp("sample") / "made on demand")
 
 
 @pytest.mark.nightly
@@ -33,7 +29,7 @@ def test_filesAreThoseThatTheAnatomyMakes(files, tmp_path):
 @pytest.mark.nightly
 def test_theImageIsThatOfTheAnatomy(tmp_path):
     anatomy.writeImage(tmp_path)
-    kept, made = (SimpleITK.ReadImage(folder / SAMPLES.IMAGE) for folder in (SAMPLES.FOLDER, tmp_path))
+    kept, made = (SimpleITK.ReadImage(folder / samples.IMAGE) for folder in (samples.FOLDER, tmp_path))
     assert made.GetOrigin() == kept.GetOrigin() and made.GetSpacing() == kept.GetSpacing()
     change = SimpleITK.GetArrayFromImage(kept) - SimpleITK.GetArrayFromImage(made)
     # versions of scipy may round differently
@@ -43,15 +39,15 @@ def test_theImageIsThatOfTheAnatomy(tmp_path):
 @pytest.mark.nightly
 @pytest.mark.parametrize(("name", "draw"), [("lesions", anatomy.lesionMap), ("vessel", anatomy.vesselMap)])
 def test_theOtherFilesAreThoseOfTheAnatomy(name, draw):
-    for observer, file in enumerate(SAMPLES.SAMPLES[name]):
-        read = SimpleITK.ReadImage(SAMPLES.FOLDER / file)
+    for observer, file in enumerate(samples.SAMPLES[name]):
+        read = SimpleITK.ReadImage(samples.FOLDER / file)
         assert np.array_equal(SimpleITK.GetArrayFromImage(read), SimpleITK.GetArrayFromImage(draw(observer)))
-        assert (SAMPLES.FOLDER / file).stat().st_size < 20_000
+        assert (samples.FOLDER / file).stat().st_size < 20_000
 
 
 def test_whatTheOthersShow():
     """What the page on lesions and vessels says of them."""
-    lesions, vessel = ([SAMPLES.FOLDER / file for file in SAMPLES.SAMPLES[name]] for name in ("lesions", "vessel"))
+    lesions, vessel = ([samples.FOLDER / file for file in samples.SAMPLES[name]] for name in ("lesions", "vessel"))
     found = compare(*lesions, Settings(metrics=("instances", "DSC")))
     keys = ("LesionsReference", "LesionsFound", "LesionsMerged", "LesionsMissed", "LesionsInvented")
     assert [found[key].value for key in keys] == [9, 5, 1, 2, 1] and found["DSC"].value > 0.85

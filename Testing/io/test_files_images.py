@@ -10,13 +10,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import samplefiles
 import shapes
 import SimpleITK
 from hostile.builders import cut, nrrd
 from imagefiles import BOXES, LABELS, SIZE, middleOf, read, refusal, save
 
-from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib import Settings, compare, readStructures, samples
 from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.io import reading
 from SegmentMetricsLib.io import reading as files
@@ -81,7 +80,7 @@ def testGridsOfFiles(tmp_path):
     grid = files.readGrid(save(image, tmp_path / "ct.nii.gz"))
     assert grid.size == (6, 5, 4) and grid.offsetOn(inputs.Grid.fromImage(image)) == (0, 0, 0)
     # a segmentation stands for the image that it was drawn on
-    mask = samplefiles.writeHeadAndNeck(tmp_path)[0]
+    mask = samples.writeHeadAndNeck(tmp_path)[0]
     assert files.readGrid(mask) == readStructures(mask)[0].mask.grid
     (tmp_path / "bad.nrrd").write_text("nothing")
     nrrd(tmp_path / "cm.nrrd", space_units='"cm" "cm" "cm"')

@@ -5,12 +5,11 @@ from __future__ import annotations
 import anatomy
 import numpy as np
 import pytest
-import samplefiles
 import shapes
 import SimpleITK
 from imagefiles import OVERLAPPING, SEGMENTS, middleOf, read, refusal, save
 
-from SegmentMetricsLib import readStructures
+from SegmentMetricsLib import readStructures, samples
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case.pairing import pairStructures
 from SegmentMetricsLib.io.reading import UnusableFile
@@ -52,7 +51,7 @@ def testFractionalSegmentationsThatCannotBeRead(tmp_path):
 
 
 def testSampleSegmentation(tmp_path):
-    paths = samplefiles.writeHeadAndNeck(tmp_path)
+    paths = samples.writeHeadAndNeck(tmp_path)
     found = read(paths[0])
     array = SimpleITK.GetArrayFromImage(SimpleITK.ReadImage(str(paths[0])))
     assert list(found) == [organ.name for organ in anatomy.ORGANS]
@@ -64,7 +63,7 @@ def testSampleSegmentation(tmp_path):
 
 
 def testStructuresAreChosenByName(tmp_path):
-    path = samplefiles.writeHeadAndNeck(tmp_path)[0]
+    path = samples.writeHeadAndNeck(tmp_path)[0]
     for name in ("Parotid_L", "left parotid", "Parotid-Lt", "PAROTID L"):
         (parotid,) = readStructures(path, name=name)
         assert parotid.name == "Parotid_L" and parotid.mask.count == read(path)["Parotid_L"].mask.count

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import samplefiles
 import shapes
 import slicer
 from segmentnodes import (
@@ -19,7 +18,7 @@ from segmentnodes import (
 )
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
-from SegmentMetricsLib import Settings, compare, mrml
+from SegmentMetricsLib import Settings, compare, mrml, samples
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.io.reading import readStructures
@@ -242,7 +241,7 @@ def testSegmentsWithoutVoxels(scene):
 
 
 def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
-    paths = samplefiles.writeHeadAndNeck(tmp_path)
+    paths = samples.writeHeadAndNeck(tmp_path)
     nodes = []
     for path in paths:
         node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
