@@ -174,7 +174,8 @@ def hintAt(name: str, others: Iterable[str] = ()) -> str:
         lambda key, one: len(word) >= SHORT and re.search(rf"\b{re.escape(word)}\b", one.title.casefold()),
     ]
     meant = [key for isMeant in ways for key, metric in keys.items() if word and isMeant(key, metric)]
-    return f" Did you mean {meant[0]}?" if meant else didYouMean(word, (*others, *map(nameOf, keys.values()), *keys))
+    names = [name for name in map(nameOf, keys.values()) if not PARAMETER.search(name)]
+    return f" Did you mean {meant[0]}?" if meant else didYouMean(word, (*others, *names, *keys))
 
 
 def meaningOf(name: str) -> Asked:
