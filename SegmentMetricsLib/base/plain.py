@@ -60,5 +60,5 @@ def _typesOf(kind: type) -> dict[str, tuple[str, Any]]:
     return {one.name: (_keyOf(one), hints[one.name]) for one in fields(kind)}
 
 
-def _keyOf(one) -> str:
-    return one.metadata.get("key") or one.name
+def _keyOf(field) -> str:
+    return field.metadata.get("key") or field.name

@@ -24,12 +24,12 @@ def shortest(number: float) -> str:
     return format(number, ".12g")
 
 
-def pluralize(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun, singular or plural: 1 triangle, 2 triangles. many: one + "s" if "".
+def pluralize(number: int, singular: str, plural: str = "") -> str:
+    """Return a number with its noun, singular or plural: 1 triangle, 2 triangles. plural: singular + "s" if "".
 
     The words may include more of the sentence, as far as it depends on the number.
     """
-    return f"{number} {one if number == 1 else many or one + 's'}"
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def positionText(position: Iterable[float]) -> str:

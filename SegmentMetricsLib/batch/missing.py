@@ -198,7 +198,7 @@ class CountedNames:
             if roster.isExpected(record)
         ]
         # records of what the reference lacks come last, as the case may have the structure in another spelling
-        records.sort(key=lambda one: one[:2])
+        records.sort(key=lambda entry: entry[:2])
         names = {roster.nameOf(record) for isAside, _, record in records if not isAside}
         seen: set[str] = set()
         result = []

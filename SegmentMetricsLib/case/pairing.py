@@ -55,9 +55,9 @@ REASONS = {
 }
 # What two structures have in common that are paired, each way tried in this order; None for nothing.
 KEYS: dict[str, Callable[[Structure], Hashable]] = {
-    "spelling": lambda one: naming.parse(one.name).spelled,
-    "code": lambda one: getattr(naming.parseTerminology(one.terminology), "parts", None),
-    "words": lambda one: ("words", *naming.parse(one.name).meaning),
+    "spelling": lambda structure: naming.parse(structure.name).spelled,
+    "code": lambda structure: getattr(naming.parseTerminology(structure.terminology), "parts", None),
+    "words": lambda structure: ("words", *naming.parse(structure.name).meaning),
 }
 # How pairs were found that are paired whatever their names are.
 GIVEN = ("choice", "overlap")

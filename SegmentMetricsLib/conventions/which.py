@@ -159,13 +159,17 @@ def which(value: str | float, numbers: Sequence[Candidate], key: str | None = No
         groups.setdefault((one.key, one.direction, one.mistake, f"{one.value:.6g}"), []).append(one)
     result = []
     for group in groups.values():
-        first = min(group, key=lambda one: one.oddity)
+        first = min(group, key=lambda candidate: candidate.oddity)
         tools = tuple(dict.fromkeys(tool for one in group for tool in one.tools))
         difference = first.value - wanted.value
         result.append(replace(first, tools=tools, difference=difference, isExact=abs(difference) <= wanted.half))
     return sorted(
         result,
-        key=lambda one: (not one.isExact, one.oddity if one.isExact else abs(one.difference), abs(one.difference)),
+        key=lambda candidate: (
+            not candidate.isExact,
+            candidate.oddity if candidate.isExact else abs(candidate.difference),
+            abs(candidate.difference),
+        ),
     )
 
 
@@ -195,9 +199,9 @@ def numbersOf(given: tuple[Structure, Structure], settings: Any) -> Iterator[Can
         convention=OWN_CONVENTION,
     )
 
-    def identityOf(one: Candidate) -> tuple:
+    def identityOf(candidate: Candidate) -> tuple:
         # the same for a number with and without a mistake that does not change it
-        return one.tools, one.key, one.direction, f"{one.value:.6g}"
+        return candidate.tools, candidate.key, candidate.direction, f"{candidate.value:.6g}"
 
     usual = Pair(*given, tried)
     plain = [one for one in _numbersIn(usual, settings, "") if math.isfinite(one.value)]

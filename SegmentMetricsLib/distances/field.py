@@ -59,7 +59,7 @@ LEFT_OF_MEAN, LEFT_OF_SIZE = (0.12, 0.4), (0.2, 0.7)
 # Differences of less than this, mm2 or mm3, are the same.
 SAME = 1e-9
 # In one of twenty pairs an error may reach this multiple of its estimate.
-BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_DOUBTS = 1.6, 3.0, 0.5
+BOUNDS_OF_MEAN, BOUNDS_OF_PERCENTILE, BOUNDS_OF_KINKS = 1.6, 3.0, 0.5
 # Passes after the second one, elements of a segment that are cut in each, and how many times too large errors are that
 # need them, except for segments that always do.
 MORE_PASSES, MOST_CUT, TOO_LARGE = 4, 20_000, 4
@@ -178,9 +178,9 @@ class Field:
         flags = np.zeros(len(elements.sizes), bool)
         factor = np.where(self.sampler.areLarge | (not isAgain), 1, TOO_LARGE)
         for limit, error in wanted:
-            chosen, _, differences, doubts = self._sizesAt(limit, 0)
+            chosen, _, differences, kinkSizes = self._sizesAt(limit, 0)
             self._flagLargest(flags, chosen, differences, factor * error, LEFT_OF_SIZE)
-            self._flagLargest(flags, chosen, doubts, factor * error, (1.0, 0.0))
+            self._flagLargest(flags, chosen, kinkSizes, factor * error, (1.0, 0.0))
         if isAgain and self.sampler.areLarge.any():
             _, differences = self._means(elements, isSigned=False)
             # those of very few elements may vanish by chance
@@ -258,7 +258,7 @@ class Field:
     @once
     def size(self, limit: float, side: int = 0) -> list[Bounded]:
         """Return the size of every segment within a limit in mm, or farther toward one side (1 or -1), with bounds."""
-        chosen, sizes, differences, doubts = self._sizesAt(limit, side)
+        chosen, sizes, differences, kinkSizes = self._sizesAt(limit, side)
         sizes = sizes + (self.shared if side == 0 or limit < 0 else 0.0)
         segment = self.elements.segment.take(chosen)
         # all and nothing are exact, despite rounding in the sum of thousands of sizes
@@ -266,7 +266,7 @@ class Field:
         sizes = np.where(sizes <= linear.SIZE_ROUNDING * self.totals, 0.0, sizes)
         sizes = sizes + np.bincount(segment, differences, self.count) / 3
         errors = self._errorOf(segment, differences, LEFT_OF_SIZE)
-        errors = errors + BOUNDS_OF_DOUBTS * np.bincount(segment, doubts, self.count)
+        errors = errors + BOUNDS_OF_KINKS * np.bincount(segment, kinkSizes, self.count)
         isPassed = np.bincount(segment, minlength=self.count) > 0
         errors = np.where(isPassed, np.maximum(errors, LEAST_SHARE_ERROR * self.totals), errors)
         _, high = self.base.range if side == 0 else self.base.signedRange(side)
@@ -299,7 +299,7 @@ class Field:
         isWhole = high <= ofEach if side == 0 else low > ofEach
         chosen = np.flatnonzero((low <= ofEach) & (high > ofEach))
         sizes = np.bincount(elements.segment, elements.sizes * isWhole, self.count)
-        fine, differences, doubts = np.empty((3, len(chosen)))
+        fine, differences, kinkSizes = np.empty((3, len(chosen)))
         for part in chunks(len(chosen)):
             rows = chosen[part]
             nodes, ofEach = self.sampler.values.take(elements.nodes[:, rows]), limits.take(elements.segment[rows])
@@ -307,10 +307,10 @@ class Field:
             values, every = linear.withPieces(nodes), np.tile(ofEach, len(linear.WITH_PIECES[elements.corners]))
             shares = linear.shareWithin(values, every) if side == 0 else 1 - linear.shareBelow(values, every)
             coarse, fine[part] = linear.ofWholeAndPieces(shares, elements.corners)
-            differences[part], doubts[part] = fine[part] - coarse, kinkShares(nodes, ofEach)
+            differences[part], kinkSizes[part] = fine[part] - coarse, kinkShares(nodes, ofEach)
         ofChosen, segment = elements.sizes.take(chosen), elements.segment.take(chosen)
         sizes += np.bincount(segment, fine * ofChosen, self.count)
-        return chosen, sizes, differences * ofChosen, doubts * ofChosen
+        return chosen, sizes, differences * ofChosen, kinkSizes * ofChosen
 
     # Percentiles
 

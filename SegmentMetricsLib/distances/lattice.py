@@ -44,7 +44,7 @@ from ..geometry.grids import Grid
 from ..geometry.lateral import MORE_SLICES
 from ..geometry.masks import Mask
 from ..geometry.meshing import CORNERS
-from ..geometry.nearest import caseSpreads
+from ..geometry.nearest import squaredRadiiOfCases
 from ..geometry.surfaces import Surface
 from ..geometry.triangles import TriangleSet
 
@@ -301,15 +301,15 @@ class Lattice:
     def _search(self) -> ClosestSurface:
         """The boundaries of all masks beside each other, so that a single search serves all of them."""
         places, ofMasks, count = cellcases.trianglePlaces(CORNERS), [], 0
-        ofCases = caseSpreads(tuple(np.diag(self.spacing).ravel().tolist()))
+        ofCases = squaredRadiiOfCases(tuple(np.diag(self.spacing).ravel().tolist()))
         for source, before in enumerate((0, self.codes.shape[1])):
             homes, triangles = self.triangles(source)
             owners, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, places)
             points = self._aside(self.indexOf(owners - before, positions, places), owners // self.size)
             ofMasks.append((points, numbers.T + count, ofCases.take(triangles)))
             count += len(points)
-        points, cells, spreads = map(np.concatenate, zip(*ofMasks, strict=True))
-        return ClosestSurface(Surface(points, cells), spreads)
+        points, cells, squaredRadii = map(np.concatenate, zip(*ofMasks, strict=True))
+        return ClosestSurface(Surface(points, cells), squaredRadii)
 
     def _aside(self, index: np.ndarray, targets: np.ndarray | int) -> np.ndarray:
         """Return places in voxel indices (n, 3) of the grid in mm, next to where the search has the boundaries (n,)."""

@@ -87,9 +87,9 @@ def dropShared(cells: np.ndarray) -> np.ndarray:
     return cells[np.sort(first[counts % 2 == 1])]
 
 
-def cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the cross products (n,) of vectors (n, 2) in a plane."""
-    return one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0]
+    return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
 
 
 def _neighbors(points: np.ndarray, cells: np.ndarray) -> Iterable[tuple[np.ndarray, np.ndarray]]:

@@ -25,12 +25,12 @@ class ClosestSurface:
 
     surface: triangles or contours, not empty. Coordinates are taken relative to its center, in whole mm, so that
     boundaries far from the origin keep their digits. Contours become a low wall across their plane: for points in that
-    plane the distance to the wall is the distance to the contours. spreads: as for NearestTriangles.
+    plane the distance to the wall is the distance to the contours. squaredRadii: as for NearestTriangles.
     """
 
-    def __init__(self, surface: Surface, spreads: np.ndarray | None = None):
+    def __init__(self, surface: Surface, squaredRadii: np.ndarray | None = None):
         self.center = np.rint(surface.center)
-        self.isClosed, self._spreads = surface.isClosed, spreads
+        self.isClosed, self._squaredRadii = surface.isClosed, squaredRadii
         local = Surface(surface.points - self.center, surface.cells, surface.normal)
         self._triangles = local if local.dimension == 3 else wall(local)
         largest = max(np.abs(surface.points).max(), np.abs(self._triangles.points).max())
@@ -38,7 +38,7 @@ class ClosestSurface:
 
     @cached_property
     def _nearest(self) -> NearestTriangles:
-        return NearestTriangles(self._triangles.points, self._triangles.cells, self._spreads)
+        return NearestTriangles(self._triangles.points, self._triangles.cells, self._squaredRadii)
 
     @cached_property
     def _normals(self) -> PseudoNormals:

@@ -214,28 +214,28 @@ class Grid:
         """(8, 3) LPS positions of the outer corners of the corner voxels, mm."""
         return self.toWorld(list(itertools.product(*[(-0.5, n - 0.5) for n in self.size])))
 
-    def offsetOn(self, other: Grid) -> tuple[int, int, int] | None:
+    def offsetOn(self, grid: Grid) -> tuple[int, int, int] | None:
         """Return the index of this grid's first voxel on another grid, or None if the voxels do not coincide.
 
         Two crops of one image share a lattice although their sizes and origins differ: they need no resampling.
         """
-        if np.array_equal(self.matrix, other.matrix):
+        if np.array_equal(self.matrix, grid.matrix):
             return 0, 0, 0
-        shift = np.rint(other.toIndex(self.origin[None])[0])
-        moved = Grid(self.size, other.matrix @ translation(shift), self.planar)
+        shift = np.rint(grid.toIndex(self.origin[None])[0])
+        moved = Grid(self.size, grid.matrix @ translation(shift), self.planar)
         error = np.linalg.norm(moved.corners() - self.corners(), axis=1).max()
-        if error > SAME_LATTICE_TOLERANCE * min(self.spacing.min(), other.spacing.min()):
+        if error > SAME_LATTICE_TOLERANCE * min(self.spacing.min(), grid.spacing.min()):
             return None
         i, j, k = shift.astype(int).tolist()
         return i, j, k
 
-    def alongAxesOf(self, other: Grid) -> tuple[Grid, tuple[int, ...], tuple[bool, ...]] | None:
+    def alongAxesOf(self, grid: Grid) -> tuple[Grid, tuple[int, ...], tuple[bool, ...]] | None:
         """Return this grid with its axes reordered and reversed to run like another grid's, their order, and reversals.
 
         The voxels stay where they are. order: which of this grid's axes becomes i, j, k. turned: whether it then runs
         backward. None if the axes of the two grids differ in any other way.
         """
-        relation = np.linalg.inv(other.axes) @ self.axes
+        relation = np.linalg.inv(grid.axes) @ self.axes
         steps = np.rint(relation)
         order = np.abs(steps).argmax(axis=1)
         if (np.abs(steps) != np.eye(3)[order]).any() or len(set(order)) < 3:

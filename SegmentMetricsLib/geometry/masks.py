@@ -192,11 +192,11 @@ class Mask:
         i, j, k = (first * number for first, number in zip(self.offset, parts, strict=True))
         return Mask(voxels, (i, j, k), self.grid.divide(parts))
 
-    def without(self, other: Mask) -> Mask:
+    def without(self, removed: Mask) -> Mask:
         """Return the mask without the voxels of another one, which is resampled if it lies on another lattice."""
-        if self.isEmpty or other.isEmpty:
+        if self.isEmpty or removed.isEmpty:
             return self
-        voxels = np.where(other.on(self.grid).block(self.low, self.high) > 0, 0, self.voxels)
+        voxels = np.where(removed.on(self.grid).block(self.low, self.high) > 0, 0, self.voxels)
         make = Mask.fromArray if self.voxels.dtype == np.uint8 else Mask.ofMemberships
         return make(voxels, self.grid, self.offset)
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 # Corners searched per point at first, and where these are not decisive; after that, all that matter are.
 FEW_CORNERS, MANY_CORNERS = 7, 32
-# Triangles are long if their spread exceeds this multiple of usual areas: all corners nearby would matter.
+# Triangles are long if their squared radius exceeds this multiple of usual areas: all corners nearby would matter.
 LONG = 100
 # Corners per leaf of their search tree: larger leaves make the tree faster to build, and as fast to search.
 LEAF = 20
@@ -55,7 +55,7 @@ MOST_AT_ONCE = 1 << 15
 SEARCHED, CHUNK = 1 << 14, 1 << 12
 # Relative rounding error of squared distances.
 ROUNDING = 1e-12
-# Compensates for rounding of spreads.
+# Compensates for rounding of squared radii.
 ROUNDED_UP = 1 + 1e-6
 # Squared sine of a triangle's angle below which inner products have too few digits to locate a point.
 THIN = 1e-4
@@ -64,27 +64,28 @@ THIN = 1e-4
 class NearestTriangles:
     """Finds the triangle nearest to each of many points.
 
-    points: (n, 3) mm. cells: (m, 3) triangles of them. spreads: (m,) those of the triangles if known, see TriangleFans.
+    points: (n, 3) mm. cells: (m, 3) triangles of them. squaredRadii: (m,) as for IncidentTriangles, if they are known.
     """
 
-    def __init__(self, points: np.ndarray, cells: np.ndarray, spreads: np.ndarray | None = None):
-        self._fans, self._rest, self._long = TriangleFans(points, cells, spreads), None, np.zeros(0, np.intp)
-        if spreads is None:
+    def __init__(self, points: np.ndarray, cells: np.ndarray, squaredRadii: np.ndarray | None = None):
+        self._incident = IncidentTriangles(points, cells, squaredRadii)
+        self._rest, self._long = None, np.zeros(0, np.intp)
+        if squaredRadii is None:
             # twice the median area in mm2, 1 if most are as thin as a line
-            usual = float(np.median(np.abs(self._fans.every[0][13]))) ** 0.5
-            isLong = self._fans.spreads > LONG * usual
+            usual = float(np.median(np.abs(self._incident.every[0][13]))) ** 0.5
+            isLong = self._incident.squaredRadii > LONG * usual
             self._long, self._corners = np.flatnonzero(isLong), points[cells[isLong]]
         if len(self._long):
             self._rest = np.flatnonzero(~isLong) if len(self._long) < len(cells) else np.zeros(1, np.intp)
-            self._fans = TriangleFans(points, cells[self._rest], self._fans.spreads[self._rest])
+            self._incident = IncidentTriangles(points, cells[self._rest], self._incident.squaredRadii[self._rest])
         # to masks few points are searched, so that making the tree fast matters more than its quality
-        self._isCompact = spreads is None
-        self._largest = float(self._fans.largestAround.max())
+        self._isCompact = squaredRadii is None
+        self._largest = float(self._incident.largestAround.max())
 
     @cached_property
     def _products(self) -> np.ndarray:
         """(4, c) times (n, 4) points and 1: squared distances from the corners, but for those of the points from 0."""
-        corners = self._fans.corners.T
+        corners = self._incident.corners.T
         return np.vstack([-2 * corners, dot(corners, corners)])
 
     @cached_property
@@ -92,7 +93,7 @@ class NearestTriangles:
         # imported late: this takes longer than a small structure, and masks that lie close together need no search
         from scipy.spatial import cKDTree
 
-        lifted = np.column_stack([self._fans.corners, np.sqrt(self._largest - self._fans.largestAround)])
+        lifted = np.column_stack([self._incident.corners, np.sqrt(self._largest - self._incident.largestAround)])
         return cKDTree(lifted, LEAF, balanced_tree=False, compact_nodes=self._isCompact)
 
     def find(self, points: np.ndarray) -> np.ndarray:
@@ -107,7 +108,7 @@ class NearestTriangles:
         if self._rest is None:
             return numbers
         # long triangles may be nearer
-        least = self._fans.squaredDistances(points, np.arange(len(points)), numbers)
+        least = self._incident.squaredDistances(points, np.arange(len(points)), numbers)
         numbers = self._rest.take(numbers)
         for some, owners, squared, triangles in self._longWithin(points, least, isNearest=True):
             nearer, found = least[some], numbers[some]
@@ -164,11 +165,11 @@ class NearestTriangles:
         return np.concatenate(triangles), np.concatenate(owners)
 
     def _areFew(self, points: np.ndarray) -> bool:
-        return len(points) * len(self._fans.corners) <= EVERY
+        return len(points) * len(self._incident.corners) <= EVERY
 
     def _parts(self, points: np.ndarray) -> Iterator[slice]:
         """Yield the rows of points (n, 3) of which the distances to all corners are measured at a time."""
-        return chunks(len(points), max(1, min(TOGETHER, AT_ONCE // len(self._fans.corners))))
+        return chunks(len(points), max(1, min(TOGETHER, AT_ONCE // len(self._incident.corners))))
 
     def _ofAllCorners(self, points: np.ndarray, squared: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the points' numbers (c,), ascending, and corners (c,) of all triangles within squared distances.
@@ -180,7 +181,7 @@ class NearestTriangles:
         own = dot(points.T, points.T)
         limits = away.min(axis=1) if squared is None else squared - own
         limits += ROUNDING * (own + self._products[3].max())
-        away -= self._fans.largestAround
+        away -= self._incident.largestAround
         return _places(away <= limits[:, None])
 
     def _blocks(self, points: np.ndarray, squared: np.ndarray) -> Iterator[slice]:
@@ -237,7 +238,7 @@ class NearestTriangles:
         owners, slots = _places(isNear)
         corners = near[owners, slots]
         # for a small triangle less is subtracted than for the largest one around its corner
-        rest = raised[owners, slots] - limits.take(owners) + self._fans.largestAround.take(corners)
+        rest = raised[owners, slots] - limits.take(owners) + self._incident.largestAround.take(corners)
         self._improve(least, numbers, *self._away(points, owners, corners, rest))
         return numbers, least + room
 
@@ -252,14 +253,14 @@ class NearestTriangles:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return squared distances (k,) of points to triangles around corners (c,), these points and triangles (k,).
 
-        owners: (c,) the point of each corner. least: (c,) triangles with a smaller spread are left out.
+        owners: (c,) the point of each corner. least: (c,) triangles with a smaller squared radius are left out.
         """
-        places, triangles = self._fans.around(corners)
+        places, triangles = self._incident.around(corners)
         if least is not None:
-            isNear = np.flatnonzero(self._fans.spreads.take(triangles) >= least.take(places))
+            isNear = np.flatnonzero(self._incident.squaredRadii.take(triangles) >= least.take(places))
             places, triangles = places.take(isNear), triangles.take(isNear)
         owners = owners.take(places)
-        return self._fans.squaredDistances(points, owners, triangles), owners, triangles
+        return self._incident.squaredDistances(points, owners, triangles), owners, triangles
 
     @staticmethod
     def _improve(
@@ -295,18 +296,18 @@ def _places(flags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows, columns
 
 
-class TriangleFans:
-    """The triangles around every corner of a surface, its fans.
+class IncidentTriangles:
+    """The triangles around every corner of a surface.
 
     A triangle is given by a corner and the two sides from there. The distance of a point depends only on the inner
     products of these two and of the vector from the corner to the point.
 
-    points: (n, 3) mm. cells: (m, 3) triangles of them. corners: (c, 3) the points used by triangles, mm, whose numbers
-    identify the fans. spreads: (m,) squared radii of the smallest circles around the triangles, rounded up, mm2; they
-    are computed if None. largestAround: (c,) the largest of them around each corner.
+    points: (n, 3) mm. cells: (m, 3) triangles of them. corners: (c, 3) the points used by triangles, mm; around() takes
+    their numbers. squaredRadii: (m,) those of the smallest circles around the triangles, rounded up, mm2; they are
+    computed if None. largestAround: (c,) the largest of them around each corner.
     """
 
-    def __init__(self, points: np.ndarray, cells: np.ndarray, spreads: np.ndarray | None = None):
+    def __init__(self, points: np.ndarray, cells: np.ndarray, squaredRadii: np.ndarray | None = None):
         self._points, self._cells, self._asked = points, cells, 0
         owners = np.ascontiguousarray(cells.ravel(), np.int32)
         self._triangles = (inOrder(owners) // 3).astype(np.int32)
@@ -315,8 +316,8 @@ class TriangleFans:
         used = np.flatnonzero(counts)
         self.corners = points if len(used) == len(points) else points[used]
         self._starts = np.concatenate([[0], np.cumsum(counts[used])])
-        self.spreads = self.every[1] if spreads is None else spreads
-        self.largestAround = np.maximum.reduceat(self.spreads.take(self._triangles), self._starts[:-1])
+        self.squaredRadii = self.every[1] if squaredRadii is None else squaredRadii
+        self.largestAround = np.maximum.reduceat(self.squaredRadii.take(self._triangles), self._starts[:-1])
 
     @cached_property
     def every(self) -> tuple[np.ndarray, np.ndarray]:
@@ -365,13 +366,13 @@ class TriangleFans:
 
 
 def triangleTables(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what distances to triangles (m, 3) of points (n, 3) depend on, (14, m), and their spreads (m,), mm2.
+    """Return what distances to triangles (m, 3) of points (n, 3) depend on, (14, m), and their squared radii (m,), mm2.
 
     A column holds the first corner, the sides from there to the other two, the squared lengths of these and of the
     third side, the inner product of the two, and 4 times the squared area: the product of the first two lengths less
     the square of the inner product. Thin triangles have an area of -1, and lengths of 1.
     """
-    result, spreads = np.empty((14, len(cells))), np.empty(len(cells))
+    result, squaredRadii = np.empty((14, len(cells))), np.empty(len(cells))
     for chosen in chunks(len(cells)):
         a, b, c = (columns(points, column) for column in cells[chosen].T)
         one, other = b - a, c - a
@@ -383,15 +384,15 @@ def triangleTables(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
         isAcute = (lengthOne + lengthOther + across > 2 * longest) & (area > 0)
         around = np.where(isAcute, both * across / np.where(isAcute, 4 * area, 1), 0)
         # the range of possible values, in spite of rounding in thin triangles
-        np.multiply(np.clip(around, longest / 4, longest / 3), ROUNDED_UP, out=spreads[chosen])
+        np.multiply(np.clip(around, longest / 4, longest / 3), ROUNDED_UP, out=squaredRadii[chosen])
         isThin = area <= THIN * both
         result[:, chosen] = np.concatenate([a, one, other, [lengthOne, lengthOther, across, between, area]])
         result[9:, chosen][:, isThin] = np.array([[1], [1], [1], [0], [-1]])
-    return result, spreads
+    return result, squaredRadii
 
 
 @lru_cache(maxsize=32)
-def caseSpreads(axes: tuple[float, ...]) -> np.ndarray:
-    """Return the spreads (189,) in mm2 of the triangles of all cases. axes: (9,) the steps between voxels, mm."""
+def squaredRadiiOfCases(axes: tuple[float, ...]) -> np.ndarray:
+    """Return the squared radii (189,) in mm2 of the triangles of all cases. axes: (9,) the steps between voxels, mm."""
     corners = cases().triangles @ np.reshape(axes, (3, 3)).T
     return triangleTables(corners.reshape(-1, 3), np.arange(corners.size // 3).reshape(-1, 3))[1]

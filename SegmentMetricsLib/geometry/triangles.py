@@ -127,14 +127,14 @@ def areaVectors(points: np.ndarray, cells: np.ndarray) -> Iterator[tuple[list[np
         yield corners, _cross(b - a, c - a)
 
 
-def dot(one: Sequence[np.ndarray] | np.ndarray, other: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
+def dot(a: Sequence[np.ndarray] | np.ndarray, b: Sequence[np.ndarray] | np.ndarray) -> np.ndarray:
     """Return the inner products (...) of vectors given coordinate by coordinate, (3, ...)."""
-    return np.einsum("i...,i...->...", one, other)
+    return np.einsum("i...,i...->...", a, b)
 
 
-def _cross(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return the cross products (3, ...) of vectors (3, ...), several times faster than NumPy's."""
-    (a, b, c), (x, y, z) = one, other
+    (a, b, c), (x, y, z) = first, second
     return np.stack([b * z - c * y, c * x - a * z, a * y - b * x])
 
 

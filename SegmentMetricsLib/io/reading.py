@@ -206,9 +206,9 @@ def readAll(
 def _readEach(given: Iterable[tuple[Path, _How]]) -> list[StructureSet | UnusableFile]:
     """Return the structures of each of several files or folders with its options, or the error for it."""
 
-    def attempt(one: tuple[Path, _How]) -> StructureSet | UnusableFile:
+    def attempt(task: tuple[Path, _How]) -> StructureSet | UnusableFile:
         try:
-            return _readAny(*one)
+            return _readAny(*task)
         except UnusableFile as error:
             return error
 

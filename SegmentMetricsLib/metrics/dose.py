@@ -109,12 +109,12 @@ class SampledDoses(NamedTuple):
 @quantity()
 def sampledDoses(pair: Pair, givenDose: Dose, number: int) -> SampledDoses:
     """Return the doses in the reference (0) or the test (1). Raises Undefined if it is empty."""
-    structure, other = pair.structures[number], pair.structures[1 - number]
+    structure, counterpart = pair.structures[number], pair.structures[1 - number]
     if structure.isEmpty:
-        raise Undefined(pair.emptiness if other.isEmpty else (REFERENCE_EMPTY, TEST_EMPTY)[number])
-    pair.requireClosed(*(s for s in (structure, other) if s.mask is None and not s.isEmpty))
+        raise Undefined(pair.emptiness if counterpart.isEmpty else (REFERENCE_EMPTY, TEST_EMPTY)[number])
+    pair.requireClosed(*(s for s in (structure, counterpart) if s.mask is None and not s.isEmpty))
     known, own, count, ownCount = [], [], 0, 0
-    for points, areShared in dosesampling.placesOf(structure, other):
+    for points, areShared in dosesampling.placesOf(structure, counterpart):
         doses, areWithin = givenDose.at(points)
         known.append(doses[areWithin])
         own.append(~areShared[areWithin])
@@ -125,11 +125,11 @@ def sampledDoses(pair: Pair, givenDose: Dose, number: int) -> SampledDoses:
 
 
 def _doseVolume(
-    pair: Pair, number: int, doses: np.ndarray, count: int, solid: Solid, other: Solid | None = None
+    pair: Pair, number: int, doses: np.ndarray, count: int, solid: Solid, excluded: Solid | None = None
 ) -> DoseVolume:
     """Return the doses in a solid without another one. doses: those that are known of `count` places, ascending."""
     dose, whole = pair["givenDose"], pair.find("sampledDoses", {"number": number}).places
-    ends = extremes(dose, solid, other, float(doses[0]), float(doses[-1]))
+    ends = extremes(dose, solid, excluded, float(doses[0]), float(doses[-1]))
     volume = dosesampling.volumeOf(pair.structures[number]) * (len(doses) / whole)
     return DoseVolume(doses, volume, *ends, (count - len(doses)) / count, dose.precision)
 
@@ -167,13 +167,13 @@ def doseOfPart(pair: Pair, sampledDoses: SampledDoses, number: int) -> DoseVolum
     inside = sampledDoses.doses[sampledDoses.areOwn]
     if not len(inside):
         raise Undefined("that part lies outside the region of the dose")
-    own, other = Solid.of(pair.structures[number]), None
+    own, excluded = Solid.of(pair.structures[number]), None
     if all(structure.mask is not None for structure in pair.structures) and not pair.overlapGrid.isResampled:
         # on one lattice the part is a mask, too
         own = Solid(pair.masks[number].without(pair.masks[1 - number]))
     elif not pair.structures[1 - number].isEmpty:
-        other = Solid.of(pair.structures[1 - number])
-    return _doseVolume(pair, number, inside, sampledDoses.ownPlaces, own, other)
+        excluded = Solid.of(pair.structures[1 - number])
+    return _doseVolume(pair, number, inside, sampledDoses.ownPlaces, own, excluded)
 
 
 # Metrics of one structure are made three times: of the reference, of the test, and of their difference.

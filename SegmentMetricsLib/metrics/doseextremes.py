@@ -78,19 +78,19 @@ class Solid:
         return found
 
 
-def extremes(dose: Dose, solid: Solid, other: Solid | None, low: float, high: float) -> tuple[float, float]:
+def extremes(dose: Dose, solid: Solid, excluded: Solid | None, low: float, high: float) -> tuple[float, float]:
     """Return the smallest and the largest dose in Gy where it is known in a solid, without what another one has.
 
     low, high: the smallest and the largest at some places there, which must exist.
     """
-    return -_Search(dose, -1, solid, other).largest(-low), _Search(dose, 1, solid, other).largest(high)
+    return -_Search(dose, -1, solid, excluded).largest(-low), _Search(dose, 1, solid, excluded).largest(high)
 
 
 class _Search:
     """The search for the largest dose, or of the negative dose, sign -1."""
 
-    def __init__(self, dose: Dose, sign: int, solid: Solid, other: Solid | None):
-        self.dose, self.sign, self.solid, self.other = dose, sign, solid, other
+    def __init__(self, dose: Dose, sign: int, solid: Solid, excluded: Solid | None):
+        self.dose, self.sign, self.solid, self.excluded = dose, sign, solid, excluded
         corners = dose.grid.toIndex(solid.corners)
         # what the solid can reach; its places are in steps of the dose's grid
         ends = [_around(*one) for one in zip(dose.steps, corners.min(axis=0), corners.max(axis=0), strict=True)]
@@ -102,8 +102,8 @@ class _Search:
     def largest(self, known: float) -> float:
         """Return the largest dose, times the sign. known: such a dose at some place."""
         known = max(known, self._atPoints(known))
-        known = self._onFaces(self.solid, self.other, -1, known)
-        return known if self.other is None else self._onFaces(self.other, self.solid, 1, known)
+        known = self._onFaces(self.solid, self.excluded, -1, known)
+        return known if self.excluded is None else self._onFaces(self.excluded, self.solid, 1, known)
 
     def _at(self, places: np.ndarray) -> np.ndarray:
         """Return the dose at places (..., 3), minus infinity where it is not known."""
@@ -121,16 +121,16 @@ class _Search:
             index = np.unravel_index(part, self.values.shape)[::-1]
             points = self.dose.grid.toWorld(np.stack([s[n] for s, n in zip(self.steps, index, strict=True)], axis=1))
             isThere = self.solid.contains(points)
-            if self.other is not None:
-                isThere[isThere] = ~self.other.contains(points[isThere], BESIDE)
+            if self.excluded is not None:
+                isThere[isThere] = ~self.excluded.contains(points[isThere], BESIDE)
             if isThere.any():
                 return float(values[part[isThere.argmax()]])
         return known
 
-    def _onFaces(self, solid: Solid, other: Solid | None, side: int, known: float) -> float:
+    def _onFaces(self, solid: Solid, neighbor: Solid | None, side: int, known: float) -> float:
         """Return the largest dose on the faces of a solid if it is beyond what is known; else what is known.
 
-        other: the solid that must be beside a face outward, side 1, or must not be inward, side -1.
+        neighbor: the solid that must be beside a face outward, side 1, or must not be inward, side -1.
         """
         faces = solid.faces
         first, last = np.empty((2, len(faces.cells), 3), np.int32)
@@ -145,18 +145,18 @@ class _Search:
             chosen = order[part][bounds[order[part]] > known]
             if not len(chosen):
                 break
-            known = self._onTriangles(faces.corners(chosen), other, side, known)
+            known = self._onTriangles(faces.corners(chosen), neighbor, side, known)
         return known
 
-    def _onTriangles(self, corners: np.ndarray, other: Solid | None, side: int, known: float) -> float:
+    def _onTriangles(self, corners: np.ndarray, neighbor: Solid | None, side: int, known: float) -> float:
         """Return the same of triangles (n, 3, 3) with corners in LPS mm that point outward."""
         pieces, number = _cut(self._toSteps(corners), np.arange(len(corners)), self.steps)
         chosen = self._bounds(pieces) > known
         pieces, number = pieces[chosen], number[chosen]
-        if other is not None and len(pieces):
+        if neighbor is not None and len(pieces):
             normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
             normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), np.finfo(float).tiny)
-            pieces = self._beside(pieces, number, side * normals, other, side > 0)
+            pieces = self._beside(pieces, number, side * normals, neighbor, side > 0)
         known = max(known, float(self._at(pieces).max(initial=-np.inf)))
         # faces along the axes of the dose's grid have nothing left
         pieces = pieces[self._bounds(pieces) > known + ROUNDING * abs(known)]
@@ -177,7 +177,7 @@ class _Search:
         return self._at(boxes.transpose(2, 0, 1)).max(axis=1, initial=-np.inf)
 
     def _beside(
-        self, pieces: np.ndarray, number: np.ndarray, toward: np.ndarray, other: Solid, isWanted: bool
+        self, pieces: np.ndarray, number: np.ndarray, toward: np.ndarray, neighbor: Solid, isWanted: bool
     ) -> np.ndarray:
         """Return the pieces beside which the other solid is, or is not.
 
@@ -185,17 +185,19 @@ class _Search:
         """
         grid = self.dose.grid
         world = grid.toWorld(pieces.reshape(-1, 3)).reshape(-1, 3, 3)
-        if other.mask is not None:
-            own = other.mask.grid
-            edges = [np.arange(low, high + 2) - 0.5 for low, high in zip(other.mask.low, other.mask.high, strict=True)]
+        if neighbor.mask is not None:
+            own = neighbor.mask.grid
+            edges = [
+                np.arange(low, high + 2) - 0.5 for low, high in zip(neighbor.mask.low, neighbor.mask.high, strict=True)
+            ]
             index, which = _cut(own.toIndex(world.reshape(-1, 3)).reshape(-1, 3, 3), np.arange(len(world)), edges)
             world, number = own.toWorld(index.reshape(-1, 3)).reshape(-1, 3, 3), number[which]
-        step = BESIDE * (1.0 if other.mask is None else other.mask.grid.spacing.min())
+        step = BESIDE * (1.0 if neighbor.mask is None else neighbor.mask.grid.spacing.min())
         middle = world.mean(axis=1, keepdims=True)
         # the voxels of a mask have whole pieces
-        looks = middle if other.mask is not None else world + BESIDE * (middle - world)
+        looks = middle if neighbor.mask is not None else world + BESIDE * (middle - world)
         looks = looks + step * toward[number][:, None]
-        isThere = other.contains(looks.reshape(-1, 3)).reshape(looks.shape[:2]) == isWanted
+        isThere = neighbor.contains(looks.reshape(-1, 3)).reshape(looks.shape[:2]) == isWanted
         return self._toSteps(world[isThere.all(axis=1)])
 
     def _stationaryWithin(self, piece: np.ndarray) -> np.ndarray:

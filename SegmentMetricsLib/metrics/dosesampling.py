@@ -28,17 +28,17 @@ FEWEST, VOLUME_OF_ONE, MOST = 150_000, 0.5, 2_000_000
 SEED = 7
 
 
-def placesOf(structure: Structure, other: Structure) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def placesOf(structure: Structure, counterpart: Structure) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield LPS places (n, 3) in mm that stand for equal volumes of a structure, and whether the other has them (n,).
 
     Both must enclose something. Masks are the boxes of their voxels; meshes are closed.
     """
-    if structure.mask is not None and other.mask is not None:
+    if structure.mask is not None and counterpart.mask is not None:
         for points in _inVoxels(structure.mask):
-            yield points, areInVoxels(other.mask, points)
+            yield points, areInVoxels(counterpart.mask, points)
         return
     grid = _turnedGrid(structure)
-    own, others = (s.mask or voxelization.maskOf(s.surface, grid) for s in (structure, other))
+    own, others = (s.mask or voxelization.maskOf(s.surface, grid) for s in (structure, counterpart))
     for k in range(grid.size[2]):
         checkpoint()
         index = np.stack(np.meshgrid(*map(np.arange, grid.size[:2]), [k], indexing="ij"), axis=-1).reshape(-1, 3)

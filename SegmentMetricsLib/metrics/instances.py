@@ -200,11 +200,11 @@ def lesionOverlaps(lesions: tuple[Lesions, Lesions]) -> Overlaps:
     return found
 
 
-def sizeShared(one: Mask, other: Mask) -> float:
+def sizeShared(first: Mask, second: Mask) -> float:
     """Return what two masks share: the number of voxels on one grid, mm3 (mm2) on two."""
-    if one.grid != other.grid:
-        return sharedVolume(*finerFirst(one, other))
-    return overlap.count(*sorted((one, other), key=lambda mask: mask.voxels.size)).truePositive
+    if first.grid != second.grid:
+        return sharedVolume(*finerFirst(first, second))
+    return overlap.count(*sorted((first, second), key=lambda mask: mask.voxels.size)).truePositive
 
 
 def _areBest(reference: Lesions, test: Lesions, pairs: np.ndarray, ious: np.ndarray) -> np.ndarray:

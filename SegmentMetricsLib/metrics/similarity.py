@@ -334,21 +334,21 @@ def sidesOf(points: np.ndarray, contours: Sequence[Contour], tolerance: float) -
     return np.where(count == 0, 1, np.where(count == len(around), -1, 0))
 
 
-def localDistancesAt(surface: Surface, other: Surface, longest: float) -> np.ndarray:
+def localDistancesAt(surface: Surface, target: Surface, longest: float) -> np.ndarray:
     """Return the bidirectional local distances (n,) in mm of the points of a surface to another one.
 
     As for surfaceScore(), points are paired as if the centers of mass of both surfaces coincided, and measured where
     they are. If elements have sides longer than `longest`, mm, the centers of parts of them are points, too.
     """
     # moved to the origin, so that coordinates of any size keep their precision
-    origin = other.center
+    origin = target.center
     points, centers = [], []
-    for one in (surface, other):
+    for one in (surface, target):
         parts, sizes = evenElements(one, longest, MOST_ELEMENTS)
         centers.append(sizes @ (parts - origin) / sizes.sum())
         isCut = len(parts) > len(one.cells)
         points.append(np.concatenate([one.points - origin, *([parts - origin] if isCut else [])]))
-    tolerance = SAME * math.sqrt(float(other.sizes.mean()))
+    tolerance = SAME * math.sqrt(float(target.sizes.mean()))
     return localDistances(points[0], points[1], centers[1] - centers[0], tolerance)[: len(surface.points)]
 
 

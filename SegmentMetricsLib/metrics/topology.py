@@ -130,7 +130,7 @@ def eulerCharacteristic(voxels: np.ndarray) -> int:
     return total
 
 
-def skeletonOf(mask: Mask, other: Mask, perVoxel: int = 1) -> Skeleton:
+def skeletonOf(mask: Mask, counterpart: Mask, perVoxel: int = 1) -> Skeleton:
     """Return the skeleton of a mask, and where another mask on the same lattice covers it.
 
     perVoxel: 1 for the skeleton of the voxels, 2 for that of the lattice of twice the resolution. Every separate part
@@ -144,7 +144,7 @@ def skeletonOf(mask: Mask, other: Mask, perVoxel: int = 1) -> Skeleton:
     points = thinning.thinFiner(mask) if perVoxel == 2 else thinning.thin(mask.voxels, mask.grid.flatAxis) + mask.low
     middles = perVoxel * _middlesOfVanished(mask, points, perVoxel)
     points = np.concatenate([points, middles])
-    isCovered = thinning.valuesAt(other.voxels, other.low, points, perVoxel) > 0
+    isCovered = thinning.valuesAt(counterpart.voxels, counterpart.low, points, perVoxel) > 0
     return Skeleton(points, isCovered, mask.grid, len(middles), perVoxel)
 
 
@@ -256,7 +256,7 @@ def _links(skeleton: Skeleton) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _tree(
-    one: np.ndarray, other: np.ndarray, lengths: np.ndarray, preferred: np.ndarray, count: int
+    starts: np.ndarray, ends: np.ndarray, lengths: np.ndarray, preferred: np.ndarray, count: int
 ) -> tuple[np.ndarray, ...]:
     """Return those links (ends and lengths) between a number of nodes that make a shortest tree of every part.
 
@@ -269,7 +269,7 @@ def _tree(
     steps, numbers = np.unique(lengths, return_inverse=True)
     ranks = np.cumsum(np.diff(np.log(steps), prepend=-np.inf) > EQUALLY_LONG)
     weights = 3.0 * ranks[numbers.ravel()] + preferred
-    tree = coo_array(minimum_spanning_tree(coo_array((weights, (one, other)), (count, count)).tocsr()))
+    tree = coo_array(minimum_spanning_tree(coo_array((weights, (starts, ends)), (count, count)).tocsr()))
     ofRanks = np.zeros(len(steps) + 1)
     ofRanks[ranks] = steps
     return tree.row, tree.col, ofRanks[tree.data.astype(int) // 3]

@@ -349,13 +349,17 @@ def _number(name: sr.CodedConcept, value: float, unit: str, relation: str) -> sr
     return sr.CodeContentItem(name, NOT_FINITE[str(float(value))], relation)
 
 
-def _itemOf(one: Measurement) -> sr.NumContentItem | sr.CodeContentItem:
-    name, below = conceptOf(one.key, one.title, one.unit), "HAS PROPERTIES"
-    item = _number(name, one.value, one.unit, "CONTAINS")
-    key = one.key if name.value != one.key else ""
-    texts = [("key", key), ("unit", "" if math.isfinite(one.value) else one.unit), ("reason", one.reason)]
-    parts = [(part, value) for part in DIRECTED if (value := getattr(one, part)) is not None]
-    items = [*(_number(_ours(part), value, one.unit, below) for part, value in parts), *_texts(texts, below)]
+def _itemOf(measurement: Measurement) -> sr.NumContentItem | sr.CodeContentItem:
+    name, below = conceptOf(measurement.key, measurement.title, measurement.unit), "HAS PROPERTIES"
+    item = _number(name, measurement.value, measurement.unit, "CONTAINS")
+    key = measurement.key if name.value != measurement.key else ""
+    texts = [
+        ("key", key),
+        ("unit", "" if math.isfinite(measurement.value) else measurement.unit),
+        ("reason", measurement.reason),
+    ]
+    parts = [(part, value) for part in DIRECTED if (value := getattr(measurement, part)) is not None]
+    items = [*(_number(_ours(part), value, measurement.unit, below) for part, value in parts), *_texts(texts, below)]
     if items:
         item.ContentSequence = sr.ContentSequence(items)
     return item

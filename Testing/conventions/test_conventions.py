@@ -51,15 +51,15 @@ ROD, LONGER = shapes.box((5, 5, 5), (9, 5, 5)), shapes.box((5, 5, 5), (12, 5, 5)
 
 def testMeansOfDirections():
     # all voxels are border voxels: five of them coincide, three lie 1, 2 and 3 mm beyond the end
-    there, back = 0.0, (1 + 2 + 3) / 8
-    assert values(ROD, LONGER, "MedPy", "MASD", "ASSD") == pytest.approx([back, 6 / 13])
-    assert values(LONGER, ROD, "MedPy", "MASD") == pytest.approx([there])
-    assert values(ROD, LONGER, "MONAI", "MASD", "ASSD") == pytest.approx([back, 6 / 13])
-    assert values(ROD, LONGER, "MetricsReloaded", "MASD", "ASSD") == pytest.approx([back / 2, 6 / 13])
-    assert values(ROD, LONGER, "SimpleITK", "MASD") == pytest.approx([back / 2])
-    assert values(ROD, LONGER, "Plastimatch", "MASD") == pytest.approx([back / 2])
-    assert values(ROD, LONGER, "EvaluateSegmentation", "MASD") == pytest.approx([back / 2])
-    assert values(ROD, LONGER, "Anima", "HD", "MASD", "ASSD") == pytest.approx([3, back, 6 / 13])
+    toTest, toReference = 0.0, (1 + 2 + 3) / 8
+    assert values(ROD, LONGER, "MedPy", "MASD", "ASSD") == pytest.approx([toReference, 6 / 13])
+    assert values(LONGER, ROD, "MedPy", "MASD") == pytest.approx([toTest])
+    assert values(ROD, LONGER, "MONAI", "MASD", "ASSD") == pytest.approx([toReference, 6 / 13])
+    assert values(ROD, LONGER, "MetricsReloaded", "MASD", "ASSD") == pytest.approx([toReference / 2, 6 / 13])
+    assert values(ROD, LONGER, "SimpleITK", "MASD") == pytest.approx([toReference / 2])
+    assert values(ROD, LONGER, "Plastimatch", "MASD") == pytest.approx([toReference / 2])
+    assert values(ROD, LONGER, "EvaluateSegmentation", "MASD") == pytest.approx([toReference / 2])
+    assert values(ROD, LONGER, "Anima", "HD", "MASD", "ASSD") == pytest.approx([3, toReference, 6 / 13])
     assert values(ROD, LONGER, "seg-metrics", "ASSD") == pytest.approx([6 / 13])
 
 

@@ -59,16 +59,18 @@ def testEveryToolsOwnNumberIsFound(pair):
     ("make", "key", "direction", "mistake", "tool"),
     [
         # computed here from the border voxels alone
-        (lambda there, back: np.percentile(back, 90), "HD90", TO_REFERENCE, "", "MONAI"),
-        (lambda there, back: back.mean(), "MASD", TO_REFERENCE, "", "Metrics Reloaded"),
-        (lambda there, back: back.mean(), "MASD", "", "", "MedPy"),
-        (lambda there, back: np.percentile([*there, *back], 98), "HD98", "", "", "MedPy"),
-        (lambda there, back: 2 * max(there.max(), back.max()), "HD", "", "doubled, as a diameter for a radius",
-         "MONAI"),
-        (lambda there, back: max(there.max(), back.max()) / 2, "HD", "", "halved, as a radius for a diameter", "MONAI"),
-        (lambda there, back: max(there.max(), back.max()) / 10, "HD", "", "in cm", "MONAI"),
-        (lambda there, back: 100 * np.mean([*there, *back] <= np.float64(3)), "NSD_3mm", "", "in percent", "MONAI"),
-        (lambda there, back: 1 - np.mean([*there, *back] <= np.float64(2)), "NSD_2mm", "",
+        (lambda toTest, toReference: np.percentile(toReference, 90), "HD90", TO_REFERENCE, "", "MONAI"),
+        (lambda toTest, toReference: toReference.mean(), "MASD", TO_REFERENCE, "", "Metrics Reloaded"),
+        (lambda toTest, toReference: toReference.mean(), "MASD", "", "", "MedPy"),
+        (lambda toTest, toReference: np.percentile([*toTest, *toReference], 98), "HD98", "", "", "MedPy"),
+        (lambda toTest, toReference: 2 * max(toTest.max(), toReference.max()), "HD", "",
+         "doubled, as a diameter for a radius", "MONAI"),
+        (lambda toTest, toReference: max(toTest.max(), toReference.max()) / 2, "HD", "",
+         "halved, as a radius for a diameter", "MONAI"),
+        (lambda toTest, toReference: max(toTest.max(), toReference.max()) / 10, "HD", "", "in cm", "MONAI"),
+        (lambda toTest, toReference: 100 * np.mean([*toTest, *toReference] <= np.float64(3)), "NSD_3mm", "",
+         "in percent", "MONAI"),
+        (lambda toTest, toReference: 1 - np.mean([*toTest, *toReference] <= np.float64(2)), "NSD_2mm", "",
          "its complement, 1 minus the value", "MONAI"),
     ],
 )  # fmt: skip
@@ -86,8 +88,8 @@ def testDirectionsPercentilesAndUnits(pair, images, make, key, direction, mistak
     ],
 )
 def testAWrongSpacing(pair, images, spacing, mistake):
-    there, back = distances(images, spacing)
-    value = float(max(np.percentile(there, 95), np.percentile(back, 95)))
+    toTest, toReference = distances(images, spacing)
+    value = float(max(np.percentile(toTest, 95), np.percentile(toReference, 95)))
     found = [one for one in pair.which(value, "HD95") if one.mistake == mistake and one.key == "HD95"]
     assert any(one.isExact and "MONAI" in str(one) for one in found)
 
@@ -135,8 +137,8 @@ def testTheCommand(images, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for image, name in zip(images, ("a.nrrd", "b.nrrd")):
         SimpleITK.WriteImage(image, name)
-    there, back = distances(images, SPACING)
-    value = f"{max(there.max(), back.max()):.4f}"
+    toTest, toReference = distances(images, SPACING)
+    value = f"{max(toTest.max(), toReference.max()):.4f}"
     assert __main__.main(["which", value, "a.nrrd", "b.nrrd", "--measurement", "hd", "--most", "2", "-o", "out"]) == 0
     out = capsys.readouterr().out
     assert f"hd {value} is HD of " in out and "more candidates that are farther away" in out

@@ -68,17 +68,17 @@ def exchanged(key: str) -> str:
     return key
 
 
-def requireSymmetry(key: str, there, back, error: float = ROUNDING) -> None:
+def requireSymmetry(key: str, forward, reverse, error: float = ROUNDING) -> None:
     """Require a measurement of two comparisons, one with reference and test exchanged, to tell the same."""
     definition = findMetric(key).metric
-    measurement = there[key]
+    measurement = forward[key]
     isTurned = key in TURNED or (isOfDose(key) and key.endswith("Difference"))
     if definition.symmetric or exchanged(key) != key or isTurned:
         sign = -1 if isTurned else 1
-        expected = pytest.approx(sign * back[exchanged(key)].value, rel=error, abs=error, nan_ok=True)
+        expected = pytest.approx(sign * reverse[exchanged(key)].value, rel=error, abs=error, nan_ok=True)
         assert measurement.value == expected, key
     if definition.symmetric and measurement.referenceToTest is not None:
-        assert measurement.referenceToTest == pytest.approx(back[key].testToReference, abs=error), key
+        assert measurement.referenceToTest == pytest.approx(reverse[key].testToReference, abs=error), key
 
 
 def requireIdentity(key: str, same, other, error: float = ROUNDING) -> None:

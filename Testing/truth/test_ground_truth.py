@@ -30,11 +30,11 @@ def testTrianglesWithFinelySplitBase():
     # sides of A: midpoints (+-1, 3); nearest place of B is its side x + y = 2, sqrt(2) away
     assert paper["HD95"].value == pytest.approx(math.sqrt(2), abs=1e-9)
     sideA, sideB = math.hypot(2, 6), math.hypot(2, 2)
-    there = 2 * sideA * math.sqrt(2) / (2 * sideA + 4)
+    toTest = 2 * sideA * math.sqrt(2) / (2 * sideA + 4)
     # midpoints (+-1, 1) of B's sides lie 1 mm above the base, the side of A is farther off
     toSideOfA = abs(6 * -1 - 2 * 1 + 12) / math.hypot(6, 2)
-    back = 2 * sideB * min(1, toSideOfA) / (2 * sideB + 4)
-    assert paper["MASD"].value == pytest.approx((there + back) / 2, abs=1e-9)
+    toReference = 2 * sideB * min(1, toSideOfA) / (2 * sideB + 4)
+    assert paper["MASD"].value == pytest.approx((toTest + toReference) / 2, abs=1e-9)
     assert paper["MASD"].value == pytest.approx(0.72, abs=0.005)
     assert paper["ASSD"].value == pytest.approx(0.82, abs=0.005)
     # and by all places: from one apex to the other, (0, 6) and (0, 2)

@@ -78,11 +78,13 @@ def quantile(values, q: float) -> float:
 
 
 def voxelDistances(points, others, quantiles=(1.0,)) -> dict[str, float]:
-    there, back = directed(points, others), directed(others, points)
-    result = {f"HDvox_{q:g}" if q < 1 else "HDvox": max(quantile(there, q), quantile(back, q)) for q in quantiles}
-    result["AVD"] = max(sum(there) / len(there), sum(back) / len(back))
+    toTest, toReference = directed(points, others), directed(others, points)
+    result = {
+        f"HDvox_{q:g}" if q < 1 else "HDvox": max(quantile(toTest, q), quantile(toReference, q)) for q in quantiles
+    }
+    result["AVD"] = max(sum(toTest) / len(toTest), sum(toReference) / len(toReference))
     # both sums by the number of the reference's voxels, those of the first set
-    result["bAVD"] = (sum(there) + sum(back)) / (2 * len(there))
+    result["bAVD"] = (sum(toTest) + sum(toReference)) / (2 * len(toTest))
     result["MHD"] = mahalanobis(np.asarray(points, float), np.asarray(others, float))
     return result
 

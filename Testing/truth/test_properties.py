@@ -50,12 +50,12 @@ def testRangesAndBounds(pair, settings):
 
 @given(pairs(), some.settings())
 def testExchangingReferenceAndTest(pair, settings):
-    there, back = compared(pair, settings), compared((pair[1], pair[0], pair[2]), settings)
-    assert there.keys() == back.keys()
-    for key in there:
+    forward, reverse = compared(pair, settings), compared((pair[1], pair[0], pair[2]), settings)
+    assert forward.keys() == reverse.keys()
+    for key in forward:
         # the image is another one where only one of the two has one
         if not (findMetric(key).metric.dependsOnGrid and settings.grid == "reference"):
-            promises.requireSymmetry(key, there, back)
+            promises.requireSymmetry(key, forward, reverse)
 
 
 @given(pairs(), some.settings(asPublished=False))

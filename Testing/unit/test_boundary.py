@@ -23,28 +23,30 @@ def testHausdorff():
 
 
 @pytest.mark.parametrize(
-    ("percent", "there", "back"),
+    ("percent", "toTest", "toReference"),
     # up to 0, 2, 5 mm lie 20, 50, 100 % of the reference, up to 1, 4 mm 40, 100 % of the test
     [(20, 0, 1), (21, 2, 1), (40, 2, 1), (41, 2, 4), (50, 2, 4), (51, 5, 4), (100, 5, 4)],
 )
-def testPercentiles(percent, there, back):
-    assert parts(boundary.percentileHausdorff(DISTANCES, percent)) == (max(there, back), there, back)
+def testPercentiles(percent, toTest, toReference):
+    assert parts(boundary.percentileHausdorff(DISTANCES, percent)) == (max(toTest, toReference), toTest, toReference)
 
 
 def testMeans():
-    there, back = (2 * 3 + 5 * 5) / 10, (1 * 6 + 4 * 9) / 15
-    assert parts(boundary.meanAverageSurfaceDistance(DISTANCES)) == pytest.approx(((there + back) / 2, there, back))
-    assert parts(boundary.averageSymmetricSurfaceDistance(DISTANCES)) == pytest.approx((73 / 25, there, back))
+    toTest, toReference = (2 * 3 + 5 * 5) / 10, (1 * 6 + 4 * 9) / 15
+    assert parts(boundary.meanAverageSurfaceDistance(DISTANCES)) == pytest.approx(
+        ((toTest + toReference) / 2, toTest, toReference)
+    )
+    assert parts(boundary.averageSymmetricSurfaceDistance(DISTANCES)) == pytest.approx((73 / 25, toTest, toReference))
     assert signed.mean(DISTANCES) == pytest.approx((2 * 3 - 5 * 5 + 1 * 6 - 4 * 9) / 25)
 
 
 @pytest.mark.parametrize(
-    ("tolerance", "there", "back", "ties"),
+    ("tolerance", "toTest", "toReference", "ties"),
     [(0.5, 2, 0, 0), (1, 2, 6, 6), (1.9, 2, 6, 0), (2, 5, 6, 3), (4, 5, 15, 9), (5, 10, 15, 5), (6, 10, 15, 0)],
 )
-def testSharesWithin(tolerance, there, back, ties):
+def testSharesWithin(tolerance, toTest, toReference, ties):
     found = boundary.normalizedSurfaceDistance(DISTANCES, tolerance)
-    assert parts(found) == pytest.approx(((there + back) / 25, there / 10, back / 15))
+    assert parts(found) == pytest.approx(((toTest + toReference) / 25, toTest / 10, toReference / 15))
     assert boundary.shareOfTies(DISTANCES, tolerance) == pytest.approx(ties / 25)
     over, under = (signed.fractionBeyond(DISTANCES, tolerance, side) for side in (1, -1))
     assert over + under + found == pytest.approx(1)

@@ -139,8 +139,8 @@ def rectangle(left: float, right: float, front: float, back: float):
 def testTheSideTowardWhichMostLies(test, over, under):
     distances = compare(rectangle(0, 20, 0, 20), test).distances
     assert (mostlyToward(distances, 2.0), mostlyToward(distances, 2.0, over=False)) == (over, under)
-    back = compare(test, rectangle(0, 20, 0, 20)).distances
-    assert mostlyToward(back, 2.0, over=False) == over
+    exchanged = compare(test, rectangle(0, 20, 0, 20)).distances
+    assert mostlyToward(exchanged, 2.0, over=False) == over
 
 
 def testTheFlanksOfABumpCountForItsSide():

@@ -61,11 +61,11 @@ class TestEntry:
 
     def testSymmetry(self, definition):
         for name in NAMES:
-            there, back = compared(name), compared(name, "BA")
-            assert there.keys() == back.keys()
+            forward, reverse = compared(name), compared(name, "BA")
+            assert forward.keys() == reverse.keys()
             if pairs()[name].isExact or not definition.dependsOnGrid:  # the image of one alone is another one
-                for key in measured(there, definition):
-                    promises.requireSymmetry(key, there, back, max(errorOf(name), 1e-11))
+                for key in measured(forward, definition):
+                    promises.requireSymmetry(key, forward, reverse, max(errorOf(name), 1e-11))
 
     def testIdentity(self, definition):
         for name in NAMES:

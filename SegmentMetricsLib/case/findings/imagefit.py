@@ -51,12 +51,14 @@ def imageFindings(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> Ite
     frame, grid = image.frameOfReference, image.whole or image.grid
     shares = {id(one): 1.0 if one.isEmpty else _shareCovered(one, grid) for one in structures}
     doubts: dict[Kind, Callable[[Structure], bool]] = {
-        Kind.IMAGE_OF_OTHER: lambda one: one.patient not in ("", image.patient) and bool(image.patient),
-        Kind.IMAGE_IN_OTHER_FRAME: lambda one: (
-            bool(frame) and one.frameOfReference not in ("", frame) and areOfOneKind(frame, one.frameOfReference)
+        Kind.IMAGE_OF_OTHER: lambda structure: structure.patient not in ("", image.patient) and bool(image.patient),
+        Kind.IMAGE_IN_OTHER_FRAME: lambda structure: (
+            bool(frame)
+            and structure.frameOfReference not in ("", frame)
+            and areOfOneKind(frame, structure.frameOfReference)
         ),
-        Kind.IMAGE_ELSEWHERE: lambda one: not shares[id(one)],
-        Kind.IMAGE_IN_PART: lambda one: 0 < shares[id(one)] < 1,
+        Kind.IMAGE_ELSEWHERE: lambda structure: not shares[id(structure)],
+        Kind.IMAGE_IN_PART: lambda structure: 0 < shares[id(structure)] < 1,
     }
     for kind, isDoubtful in doubts.items():
         if names := dict.fromkeys(one.name for one in structures if isDoubtful(one)):

@@ -169,12 +169,12 @@ def compareAll(
             return pair
         try:
             comparison = comparePair(pair)
-            back = _exchange(pair, comparison, criticals[place[1]])
+            exchanged = _exchange(pair, comparison, criticals[place[1]])
         except InputError as error:
             return error
         alarms = [finding for finding in map(asFinding, comparison.findings) if finding.isAlarm]
         distances = comparison.distances
-        return comparison.measurements, back, alarms, None if distances is None else Pooled.of(distances)
+        return comparison.measurements, exchanged, alarms, None if distances is None else Pooled.of(distances)
 
     pairs, pooled = {}, {}
     findings: dict[str, list[tuple[int, int]]] = {}

@@ -301,6 +301,6 @@ class Corrections:
         return whole * together + (first * (one - together) + second * (other - together))
 
 
-def _changes(none: np.ndarray, one: np.ndarray, other: np.ndarray, all_: np.ndarray) -> tuple[np.ndarray, ...]:
+def _changes(none: np.ndarray, first: np.ndarray, second: np.ndarray, both: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the changes of numbers (k,) by the search of one boundary, of the other, and of both."""
-    return one - none, other - none, all_ - none
+    return first - none, second - none, both - none
