@@ -246,6 +246,65 @@ def testTheTableGoesAlone(session):
     assert session.panel.outcome.shows(mine) and mine.GetName() == "Mine"
 
 
+def testTwoComparisonsInTurn(session):
+    """Each replaces its own results, whatever is called what; the map of segmentations that are gone makes way."""
+    scene, pairs = slicer.mrmlScene, [scenework.observers(), scenework.observers("Third", "Fourth")]
+    tables = []
+    for nodes in pairs:
+        scenework.choose(session, *nodes)
+        session.apply()
+        tables.append(session.parameters.result)
+    before = session.results()
+    for node in [*before, nodes[1].GetSegmentation().GetSegment(session.parameters.testSegment)]:
+        node.SetName("=My <b>own</b> name/..")
+    nodes[0].SetName("")
+    session.settle(0.5)
+    assert not session.panel.staleness()
+    session.apply()
+    assert session.parameters.result is tables[1] and session.results() == before
+    scenework.choose(session, *pairs[0])
+    session.apply()
+    assert session.parameters.result is tables[0] and session.results() == before
+    assert tables[0].GetName() == "=My <b>own</b> name/.."
+    scene.RemoveNode(tables[1])
+    session.settle(0.1)
+    assert session.results() == [node for node in before if node is not tables[1]]
+    assert session.panel.outcome is not None and not session.panel.staleness()
+    session.set(session.parameters, focus=False)  # which would hide whatever there is
+    (model,) = session.maps().values()
+    for node in pairs[0]:
+        scene.RemoveNode(node)
+    session.settle(0.1)
+    worksAfterwards(session)
+    assert not model.GetDisplayNode().GetVisibility() and len(session.maps()) == 1
+
+
+def testUndo(session):
+    """What is undone and redone in the scene never breaks the panel, whatever the scene undoes."""
+    scene, observed, nodes = slicer.mrmlScene, scenework.observedNow(session), scenework.observers()
+    scenework.choose(session, *nodes)
+    scene.SetUndoOn()
+    for node in nodes:
+        node.SetUndoEnabled(True)
+    scene.SaveStateForUndo()
+    session.apply()
+    for node in session.results():
+        node.SetUndoEnabled(True)
+    for removed in (None, session.parameters.result, nodes[1]):
+        scene.SaveStateForUndo()
+        nodes[0].SetName("Renamed") if removed is None else scene.RemoveNode(removed)
+        session.settle(0.4)
+    for step in (scene.Undo, scene.Undo, scene.Undo, scene.Redo, scene.Undo, scene.Undo):
+        step()
+        session.settle(0.4)
+    assert (session.panel.outcome, session.parameters.test, session.results()) == (None, None, [])
+    scene.SetUndoOff()
+    worksAfterwards(session)
+    scene.Clear(0)
+    session.settle(0.2)
+    assert scenework.observedNow(session) == observed
+
+
 def testClosedInABatch(session):
     """As applications close a scene that do many things at once, also twice, and with nodes that come meanwhile."""
     scene = slicer.mrmlScene

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ast
 import sys
+import time
 
 import pytest
 import slicer
 from desktop import MODULE, Desktop, modules
+from panel_checks.session import edit
+from scenework import choose, twoBoxes
+
+from SegmentMetricsLib.case import comparison
 
 # Slicer's modules, by what sources name that comes with them.
 MODULES = {
@@ -45,8 +50,6 @@ def testTheSampleIsOfferedInTheSession(monkeypatch, isRunning):
 @pytest.mark.parametrize("mainWindow", [True, False])
 def testAWidgetThatNobodyOpens(mainWindow):
     """A script that makes it gets parameters and can measure; the panel neither writes to them nor follows them."""
-    from scenework import twoBoxes
-
     with Desktop(mainWindow=mainWindow) as desktop:
         desktop.loadModule()
         nodes = twoBoxes()
@@ -115,3 +118,38 @@ def testOlderPythonsReadTheModulesFile():
     annotations = [*(node.returns for node in functions), *(node.annotation for node in arguments)]
     parts = [part for annotation in annotations if annotation for part in ast.walk(annotation)]
     assert functions and not any(isinstance(part, ast.BinOp) for part in parts)
+
+
+@pytest.fixture(scope="module")
+def desktop():
+    with Desktop(holdsLock=True) as desktop:
+        desktop.loadModule()
+        slicer.util.selectModule("SegmentMetrics")
+        yield desktop
+
+
+def testThreadsGetTheirTime(session, monkeypatch):
+    """A run that gives the lock away a hundred times does not wait as often for the next look at it."""
+    nodes, image = twoBoxes(), slicer.vtkOrientedImageData()
+    choose(session, *nodes)
+    session.apply()
+    session.set(session.parameters, follow=True)
+    panel, compared, seconds = session.panel, comparison.comparePair, []
+
+    def slow(pair):
+        begin = time.monotonic()
+        for _ in range(100):
+            time.sleep(0)
+        seconds.append(time.monotonic() - begin)
+        return compared(pair)
+
+    monkeypatch.setattr(comparison, "comparePair", slow)
+    before, looks = panel.outcome, []
+    panel.follower.timer.connect("timeout()", lambda: looks.append(1))
+    nodes[1].GetBinaryLabelmapRepresentation(session.parameters.testSegment, image)
+    edit(nodes[1], session.parameters.testSegment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
+    begin = time.monotonic()
+    while panel.outcome is before and time.monotonic() < begin + 20:
+        slicer.app.processEvents()
+        time.sleep(0.001)
+    assert panel.outcome is not before and seconds[0] < 0.5 and len(looks) < 50

@@ -72,9 +72,19 @@ def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mod
     session.settle(0.5)
 
 
-def testReportThatCannotBeWritten(desktop, session, tmp_path):
+def testReportWithoutPlotlyAndOneThatCannotBeWritten(desktop, session, tmp_path, monkeypatch):
+    """Nobody is asked but for a place; instead of a map that turns, both surfaces are drawn from four sides."""
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
     choose(session, *twoBoxes(), "Box")
     session.apply()
+    desktop.answers.append(str(tmp_path / "Box"))
+    session.click(session.ui.reportButton)
+    assert [(dialog, Path(path).name) for dialog, path in desktop.shown] == [
+        ("getSaveFileName", "Box_First_Second.html")
+    ]
+    text = (tmp_path / "Box.html").read_text(encoding="utf-8")
+    titles = re.findall('<img alt="([^"]*)" src="data:image/jpeg;base64,', text)
+    assert titles == [f"{which} from the front, left, back, right" for which in ("Reference", "Test")]
     desktop.answers.append(str(tmp_path / "missing" / "report.html"))
     session.click(session.ui.reportButton)
     assert [shown[0] for shown in desktop.shown if shown[0] != "getSaveFileName"] == ["Critical"]

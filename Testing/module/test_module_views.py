@@ -163,6 +163,23 @@ def testNamesAreCopiedAsOneCell(desktop, session):
     assert row.split("\t")[0] == "'=Organ =1+1 @SUM(1)" and row.count("\t") == heading.count("\t")
 
 
+def testSurfacesWithoutVoxelsThatLieFarApart(session):
+    nodes, names = twoBoxes(), slicer.vtkSegmentationConverter
+    surface = names.GetSegmentationClosedSurfaceRepresentationName()
+    for node in nodes:
+        assert node.GetSegmentation().CreateRepresentation(surface)
+        node.GetSegmentation().SetSourceRepresentationName(surface)
+        node.GetSegmentation().RemoveRepresentation(names.GetSegmentationBinaryLabelmapRepresentationName())
+    transform, matrix = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode"), np.eye(4)
+    matrix[:2, 3] = 900
+    transform.SetMatrixTransformToParent(slicer.util.vtkMatrixFromArray(matrix))
+    nodes[1].SetAndObserveTransformNodeID(transform.GetID())
+    choose(session, *nodes)
+    session.apply()
+    assert session.panel.outcome.records[0].surface == "imported"
+    assert session.maps() and session.ui.rangeSpinBox.value > 1000
+
+
 def testDecimalsAreTypedInPeace(session):
     assert not any(
         getattr(session.ui, name).keyboardTracking for name in ("toleranceSpinBox", "percentileSpinBox", "rangeSpinBox")

@@ -13,9 +13,9 @@ What is real: the MRML scene with its nodes, events, logics and files, slicer.ut
 What is made: the qt and ctk modules with PythonQt's manners, ctk's and Slicer's few widgets, slicer.app, the layout
 manager, parameterNodeWrapper, ScriptedLoadableModule and the module factory.
 What is not checked: Qt 5 against Qt 6 beyond the names in names.txt, fonts and style of a real Slicer, its other
-modules, slice views and the look of plots, threads, which in Slicer run only beside slots, widgets and parameter types
-that the module does not use (they are missing), and whatever was only read in Slicer's source instead of seen. A test
-that passes here has not passed in Slicer.
+modules, slice views and the look of plots, threads unless holdsLock is set, widgets and parameter types that the module
+does not use (they are missing), and whatever was only read in Slicer's source instead of seen. A test that passes here
+has not passed in Slicer.
 
 It has slicer-core's slicer.util, which is Slicer's own, and needs PySide6-Essentials; on Debian also libegl1, libgl1,
 libxkbcommon0, libdbus-1-3, libfontconfig1 and, to see letters, fonts-dejavu-core.
@@ -61,7 +61,8 @@ class Desktop:
     answer; without it message boxes say OK or Yes and file dialogs cancel.
 
     testing: as if Slicer was started with --testing: no message boxes. mainWindow: False is --no-main-window.
-    version: Slicer's major and minor version.
+    version: Slicer's major and minor version. holdsLock: whether other threads of Python run only beside slots, as in
+    the real Slicer; without it they have all the time in which nothing happens.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Desktop:
         testing: bool = False,
         mainWindow: bool = True,
         version: tuple[int, int] = (5, 13),
+        holdsLock: bool = False,
     ) -> None:
         import slicer
 
@@ -87,6 +89,7 @@ class Desktop:
         sys.excepthook = signals.recordException
         QtCore.qInstallMessageHandler(_onQtMessage)
         self.forget()
+        signals.holder = signals.LockHolder() if holdsLock else None
 
         self.scene = slicer.vtkMRMLScene()
         self._dataIO = slicer.vtkDataIOManager()  # without it no .mrb file can be read
@@ -193,6 +196,9 @@ class Desktop:
             del slicer.mrmlScene
         else:
             slicer.mrmlScene = self._before["scene"]
+        if signals.holder is not None:
+            signals.holder.end()
+            signals.holder = None
         self.scene = None
         self._folder.cleanup()
 

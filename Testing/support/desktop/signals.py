@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sys
+import threading
 import types
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 from PySide6 import QtCore
 
@@ -13,6 +16,42 @@ messages: list[str] = []  # what Qt and PythonQt print about wrong connections
 
 _connections: weakref.WeakKeyDictionary[QtCore.QObject, list] = weakref.WeakKeyDictionary()
 _keptAlive: dict[int, QtCore.QObject] = {}  # objects with connections that belong to a parent
+
+
+class LockHolder:
+    """Keeps Python's lock while no slot runs, as PythonQt's main thread does; PySide6 gives it to other threads.
+
+    Threads that are started meanwhile stop at the next function that they enter or leave, until a slot runs. What waits
+    for one of them gets it after PATIENCE seconds, as a lock does in Python.
+    """
+
+    PATIENCE = 0.1
+
+    def __init__(self):
+        self._isRunning = threading.Event()
+        threading.setprofile(self._await)
+
+    def end(self) -> None:
+        threading.setprofile(None)
+        self._isRunning.set()
+
+    def _await(self, _frame, _event, _argument) -> None:
+        if not self._isRunning.is_set():
+            self._isRunning.wait(self.PATIENCE)
+
+    @contextmanager
+    def slot(self) -> Iterator[None]:
+        """Let other threads run beside this slot, as far as it waits for something or takes longer than 5 ms."""
+        isOutermost = not self._isRunning.is_set()
+        self._isRunning.set()
+        try:
+            yield
+        finally:
+            if isOutermost:
+                self._isRunning.clear()
+
+
+holder: LockHolder | None = None  # set by Desktop
 
 
 def complain(message: str) -> None:
@@ -75,6 +114,7 @@ def callSlot(target, arguments=()) -> None:
         count = function.__code__.co_argcount - (function is not target)
         arguments = arguments[: max(count, 0)]
     try:
-        target(*arguments)
+        with holder.slot() if holder is not None else nullcontext():
+            target(*arguments)
     except Exception:
         recordException(*sys.exc_info())
