@@ -120,7 +120,7 @@ class Follower:
         if model.isPracticing() or model.outcome is None:
             if model.inputs.whyNot() or not model.isOnePair():
                 return None
-            return tuple(zip(*map(model.inputs.chosen, REFERENCE_AND_TEST)))
+            return tuple(zip(*map(model.inputs.choiceOf, REFERENCE_AND_TEST)))
         if not model.isFollowable():
             return None
         return tuple(model.outcome.nodes), tuple(model.outcome.segments[model.number()])

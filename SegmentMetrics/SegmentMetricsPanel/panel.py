@@ -13,7 +13,7 @@ from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.mrml import folders, outcomes
 
 from .attempts import Attempts
-from .contents.following import advance, begun
+from .contents.following import advance, beginEdit
 from .following import DELAY, Follower, allPlaces
 from .markup import explainAll
 from .model.panelmodel import OF_PAIRS, PanelModel
@@ -298,7 +298,7 @@ class Panel(VTKObservationMixin):
         elif model.isFollowable() and model.edit() is None:
             record, known = model.record(), outcome.comparisons
             places = record.worstPlaces if known is None else allPlaces(known[model.number()])
-            self.parameters.edit = begun(model.pairKey(), record.measurements, places).toText()
+            self.parameters.edit = beginEdit(model.pairKey(), record.measurements, places).toText()
 
     def _showInViews(self) -> None:
         """Update only what can be seen while another module is open; resume() does the rest."""

@@ -25,7 +25,7 @@ def write(path: Path, model, work) -> list[str]:
     outcome = model.outcome
     report = Report(
         path.stem,
-        model.chosen().settings,
+        model.readSettings().settings,
         withConventions=model.parameters.reportConventions,
         origins=model.inputs.origins(),
         scene=model.scene.fileName(),

@@ -123,17 +123,17 @@ def lockedCache(count: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
     Other threads wait for it; otherwise two of them could compute the same result twice.
     """
 
-    def decorated(function: Callable[..., T]) -> Callable[..., T]:
+    def decorate(function: Callable[..., T]) -> Callable[..., T]:
         cached, lock = lru_cache(count)(function), Lock()
 
         @wraps(function)
-        def asked(*arguments: Hashable) -> T:
+        def call(*arguments: Hashable) -> T:
             with lock:
                 return cached(*arguments)
 
-        return asked
+        return call
 
-    return decorated
+    return decorate
 
 
 @contextmanager

@@ -176,7 +176,7 @@ def tasksOf(
     usual = [] if dose is None else weightedDoses(dose, Path().resolve())
     doses = [weightedDoses(line.cells["dose"], folder) if line.cells["dose"] else usual for line in sheet.lines]
     if any(doses):
-        settings = settings.changed(families=(*settings.families, "dose"))
+        settings = settings.replace(families=(*settings.families, "dose"))
     protocols: dict[str, Protocol | InputError | None] = {"": protocol}
     seen: dict[tuple[str, str], str] = {}
     tasks = []

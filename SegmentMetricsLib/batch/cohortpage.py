@@ -44,7 +44,7 @@ class CohortPage:
 
         tests: of all methods of the cohort.
         """
-        given, ranked = cohort.given(options), cohort.ranked(options)
+        given, ranked = cohort.valuesFor(options), cohort.scoresFor(options)
         known = {case for group in given.values() for case in group}
         # as they were listed: the first method may lack some
         cases = [case for case in dict.fromkeys(case for case, _ in self._reports) if case in known]

@@ -136,7 +136,7 @@ class Roster:
     def nameOf(self, record: Mapping) -> str:
         """Return the name under which a record counts: for one that only a test has, the reference's in other cases."""
         name = record["structure"]
-        return self._known(name) if record.get("missing") == REFERENCE else name
+        return self._referenceName(name) if record.get("missing") == REFERENCE else name
 
     def isExpected(self, record: Mapping) -> bool:
         """Return whether a record is for a structure that the tests of this cohort are expected to have.
@@ -162,9 +162,9 @@ class Roster:
         if not self._inReferences:
             return {}
         given = self._onlyInTest.items()
-        return {name: cases for name, cases in given if _spelling(self._known(name)) not in self._inReferences}
+        return {name: cases for name, cases in given if _spelling(self._referenceName(name)) not in self._inReferences}
 
-    def _known(self, name: str) -> str:
+    def _referenceName(self, name: str) -> str:
         """Return the references' name for a structure of a test, as far as other cases show it."""
         return name if _spelling(name) in self._inReferences else self._counterparts.get(_spelling(name), name)
 
@@ -218,7 +218,7 @@ class CountedNames:
             self._names.setdefault(_spelling(name), name)
         return result
 
-    def knownAs(self, title: str) -> str:
+    def nameFor(self, title: str) -> str:
         """Return the name under which the structure of a title counts, the title itself if there is none.
 
         title: a structure's name, or both names of a pair.

@@ -207,7 +207,7 @@ def boxPlot(
     cohort: Cohort, options: Options, tests: Sequence[PairedTest], key: str, structures: Sequence[str]
 ) -> tuple[Any, str] | None:
     """Return a figure with a box for every structure and method, and its caption; None without a finite value."""
-    ranked, (unit, factor) = cohort.ranked(options), asDrawn(cohort.units[key])
+    ranked, (unit, factor) = cohort.scoresFor(options), asDrawn(cohort.units[key])
     groups = {
         (structure, method): np.array(list(ranked.get((structure, method, key), {}).values()), float) * factor
         for structure in structures
@@ -446,7 +446,7 @@ def ranksOfMethods(
     methods = cohort.methods
     if len(methods) < 2:
         return []
-    ranked = cohort.ranked(options)
+    ranked = cohort.scoresFor(options)
     rows = []
     for key in keys:
         better = betterOf(key)
@@ -543,7 +543,7 @@ def correlations(cohort: Cohort, options: Options, keys: Sequence[str]):
     import pandas
 
     columns: dict[str, dict[tuple[str, str, str], float]] = {key: {} for key in keys}
-    for (structure, method, key), group in cohort.given(options).items():
+    for (structure, method, key), group in cohort.valuesFor(options).items():
         if key in columns:
             sign = -1 if betterOf(key) == "higher" else 1
             columns[key] |= {(structure, method, case): sign * value.value for case, value in group.items()}

@@ -284,9 +284,9 @@ class CohortFiles:
                 yield from ((name, [structure, *listed]) for listed in listedRows(name, record) or ())
         for title in failed:
             name, joint, test = title.partition(PAIR_JOINT)
-            known, why = names.knownAs(name), failures[title]
+            known, why = names.nameFor(name), failures[title]
             yield row({}, Structure=known, Status=FAILED, Reason=why, Reference=name, Test=test if joint else title)
-        for verdict in verdictwriting.rows(judged, lambda title: titles.get(title) or names.knownAs(title)):
+        for verdict in verdictwriting.rows(judged, lambda title: titles.get(title) or names.nameFor(title)):
             yield VERDICTS_FILE, verdict
 
 

@@ -240,7 +240,7 @@ class Cohort:
         known = {key: findMetric(key) for key in found}
         return sorted(found, key=lambda key: order[id(one.metric)] if (one := known[key]) else len(order))
 
-    def given(self, options: Options) -> dict[tuple[str, str, str], dict[str, ValueRow]]:
+    def valuesFor(self, options: Options) -> dict[tuple[str, str, str], dict[str, ValueRow]]:
         """Return the values by case for each structure, method and key, for missing structures only if these count."""
         if options.missing != LEAVE_OUT:
             return self.values
@@ -257,9 +257,9 @@ class Cohort:
             found.setdefault((structure, method), {}).update({case: value.missing for case, value in group.items()})
         return found
 
-    def used(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
+    def numbersFor(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
         """Return the numbers by case for each structure, method and key, with infinite values treated as for means."""
-        given = self.given(options)
+        given = self.valuesFor(options)
         largest: dict[str, float] = {}
         for (_, _, key), group in given.items():
             finite = [abs(v.value) for v in group.values() if math.isfinite(v.value)]
@@ -278,7 +278,7 @@ class Cohort:
 
         return _countAs(treat, given)
 
-    def ranked(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
+    def scoresFor(self, options: Options) -> dict[tuple[str, str, str], dict[str, float]]:
         """Return the numbers by case for each structure, method and key, as they count in quantiles and rank tests.
 
         An infinite value is worse than all others, and a structure that a test misses has the worst value that the
@@ -294,7 +294,7 @@ class Cohort:
                 return math.inf if better == "lower" else -math.inf
             return value.value if math.isfinite(value.value) else None
 
-        return _countAs(score, self.given(options))
+        return _countAs(score, self.valuesFor(options))
 
 
 def _countAs(
@@ -317,7 +317,7 @@ def _optionsFor(cohort: object, options: object) -> Options:
 def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
     """Return one summary per structure, method and measurement. Raises InputError for other arguments."""
     options = _optionsFor(cohort, options)
-    given, used, ranked = cohort.given(options), cohort.used(options), cohort.ranked(options)
+    given, used, ranked = cohort.valuesFor(options), cohort.numbersFor(options), cohort.scoresFor(options)
     result = []
     for name in product(cohort.structures, cohort.methods, cohort.keys):
         if name not in cohort.values:
@@ -369,7 +369,7 @@ def summarizeOverall(cohort: Cohort, options: Options | None = None) -> list[Sum
     a better direction have such a mean; there is none of a single structure. Raises InputError as summarize().
     """
     options = _optionsFor(cohort, options)
-    ranked, isDrawn = cohort.ranked(options), set(cohort.structures) - set(cohort.undrawn)
+    ranked, isDrawn = cohort.scoresFor(options), set(cohort.structures) - set(cohort.undrawn)
     if len(isDrawn) < 2:
         return []
     collected: dict[tuple[str, str, str], dict[str, list[float]]] = {}
@@ -438,7 +438,7 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
     Raises InputError for other arguments.
     """
     options = _optionsFor(cohort, options)
-    ranked = cohort.ranked(options)
+    ranked = cohort.scoresFor(options)
     found: dict[tuple[str, str, str, str], SignedRank] = {}
     together: dict[tuple[str, str], Friedman] = {}
     for key in cohort.keys:

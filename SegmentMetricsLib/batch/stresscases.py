@@ -254,7 +254,7 @@ def summaryTable(found: Sequence[Difference], width: int | None = None) -> str:
             p = "" if one.p is None else f"{one.p:.2g}"
             name = shorten(one.structure, LONGEST_NAME)
             rows.append([name, one.measurement, str(one.cases), risky, neutral, change, interval, p])
-    return align(Table.headed(head, rows, left=2), width)
+    return align(Table.ofRows(head, rows, left=2), width)
 
 
 def writeStressCases(

@@ -124,7 +124,7 @@ def summaryTable(
         missing = ", ".join(f"{count} {side}" for count, side in sidesOf if count)
         counts = [f"{number}{whole}", *[missing] * len(told)]
         rows.append([*names, *counts, *texts])
-    table = align(Table.headed(heads, rows, 1 + isNamed), width)
+    table = align(Table.ofRows(heads, rows, 1 + isNamed), width)
     if any(text.endswith("*") for row in rows for text in row):
         inTable = [summary for summary in shown if summary.measurement in keys]
         whys = _whyFewer(inTable, lacks, isLeftOut)

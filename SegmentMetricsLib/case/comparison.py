@@ -401,11 +401,11 @@ def adapt(
     """
     settings = asSettings(settings)
     if ignore is not None:
-        settings = settings.changed(ignore=ignore)
+        settings = settings.replace(ignore=ignore)
     if dose is None:
         return settings, None
     plan = dose if isinstance(dose, Dose) else readDose(dose)
-    return settings.changed(families=(*settings.families, "dose")), plan
+    return settings.replace(families=(*settings.families, "dose")), plan
 
 
 def ask(pair: Pair) -> tuple[Asked, ...]:
@@ -466,7 +466,7 @@ def comparePair(pair: Pair) -> Comparison:
             rows = pair["profileRows"]
         except Undefined as undefined:
             missing = [Finding.of(Kind.NO_PROFILE, reason=str(undefined))]
-    lesions = None if pair.known("lesions") is None else listOf(pair, LESION_DISTANCES in values)
+    lesions = None if pair.findIfNeeded("lesions") is None else listOf(pair, LESION_DISTANCES in values)
     pair.forget(MANY_ELEMENTS)
     found = pairfindings.find(pair, values)
     pair.forget()
@@ -476,24 +476,24 @@ def comparePair(pair: Pair) -> Comparison:
         measurements=values,
         findings=(*found, *missing),
         grid=_gridOf(pair),
-        distances=pair.known("distances", "signedDistances"),
-        hazard=None if pair.known("hazardErrors") is None else pair["hazardField"],
-        similarity=pair.known("sliceSimilarity"),
+        distances=pair.findIfNeeded("distances", "signedDistances"),
+        hazard=None if pair.findIfNeeded("hazardErrors") is None else pair["hazardField"],
+        similarity=pair.findIfNeeded("sliceSimilarity"),
         slices=rows,
         extent=pair.extent.description,
         share=multilabel.shareOf(pair) if _ask(pair.settings)[2] else None,
         criticals=tuple(structure for structure, _ in pair.criticals),
         lesions=lesions,
-        gaps=pair.known("gaps"),
-        spurs=pair.known("spurs"),
+        gaps=pair.findIfNeeded("gaps"),
+        spurs=pair.findIfNeeded("spurs"),
         dose=pair.dose,
-        doseCurves=pair.known("doseCurves"),
+        doseCurves=pair.findIfNeeded("doseCurves"),
     )
 
 
 def _gridOf(pair: Pair) -> dict | None:
     """Return a description of the grid on which what was asked for is counted, None if nothing is."""
-    counts, errors = pair.known("exactCounts"), pair.known("hazardErrors")
+    counts, errors = pair.findIfNeeded("exactCounts"), pair.findIfNeeded("hazardErrors")
     hasOutside = errors is not None or (counts is not None and counts.voxels is not None)
     isOfAreas = pair.dimension == 2 and all(s.samplingGrid is None for s in pair.structures)
     if not hasOutside and (isOfAreas or not pair.areVoxelsCounted):

@@ -62,7 +62,7 @@ def asStructure(
         return _instances(given, which, settings, placing)
     if isinstance(given, Structure):
         if settings.surface == "unsmoothed":
-            given = given.unsmoothed()
+            given = given.withoutSmoothing()
         return given if settings.threshold is None else given.cutAt(settings.threshold)
     try:
         if isinstance(given, (str, os.PathLike)):

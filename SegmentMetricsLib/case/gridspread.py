@@ -47,7 +47,7 @@ def withGridUncertainty(given: Comparison, displayed: Callable[[Structure], Stru
     """
     structures, settings = (given.reference, given.test), given.settings
     # of voxels the surface around them, a mesh as it is
-    drawn = [one if one.mask is None else one.unsmoothed() for one in structures]
+    drawn = [one if one.mask is None else one.withoutSmoothing() for one in structures]
     if any(one.isEmpty or not one.surface.isClosed for one in drawn):
         return given
     grid = drawn[0].samplingGrid or drawn[1].samplingGrid or Pair(*structures, settings).overlapGrid.grid

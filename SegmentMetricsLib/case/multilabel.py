@@ -133,7 +133,7 @@ def compareLabels(
     members = (given.values() if isinstance(given, Mapping) else [given] for given in (reference, test))
     placing.requireUse(*(member for side in members for member in side))
     if weights is not None:
-        settings = settings.changed(labelWeights=weights)
+        settings = settings.replace(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
     pairing = pairByName(*separateIgnored(sides, settings.ignore), isAlonePair=False)
     return combine((shareOf(Pair(one, other, settings)) for one, other in pairing.pairs), pairing, settings)
@@ -246,7 +246,7 @@ def _structures(given: object, which: str, settings: Settings, placing: Placing)
             name: asStructure(one, f"{which} {name}", None, settings, False, name, placing)
             for name, one in given.items()
         }
-        return [one.named(name) for name, one in found.items()]
+        return [one.rename(name) for name, one in found.items()]
     if isinstance(given, (str, os.PathLike)):
         return readAs(given, settings)
     if isinstance(given, (np.ndarray, SimpleITK.Image)):

@@ -68,12 +68,12 @@ def run(options: argparse.Namespace) -> int:
     settings = Settings(families=("boundary", "overlap"), **given)
     if options.output is not None:
         requireWritable(options.output)
-    from ..conventions import find, known
+    from ..conventions import allConventions, find
     from ..model.naming import onlyIn
     from ..show import conventions as results
     from ..show.writing import writeJson
 
-    tools = [find(key).key for key in (options.tool or known())]
+    tools = [find(key).key for key in (options.tool or allConventions())]
     case = openFrom(options, settings)
     requireOutput(options)
     result = evaluate(case, tools, options.at_edge)

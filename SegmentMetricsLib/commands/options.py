@@ -364,11 +364,11 @@ def tellWithoutEffect(
     for name in (name for names in OPTIONS.values() for name in names):
         if getattr(options, name) is None or name not in useless:
             continue
-        flag, reason = DECLARED[name].spelled(name).removesuffix("=VALUE"), ""
+        flag, reason = DECLARED[name].optionFor(name).removesuffix("=VALUE"), ""
         if not isInEffect(name, settings):
             # the option that it needs and lacks, or that leaves it no effect
             decisive, value = cast(tuple[str, Any], DECLARED[name].onlyIf)
-            option = DECLARED[decisive].spelled(decisive, "" if value in (None, True) else str(value))
+            option = DECLARED[decisive].optionFor(decisive, "" if value in (None, True) else str(value))
             reason = f" ({'with' if value is None else 'without'} {option})"
         told.append(flag + reason)
     if told:

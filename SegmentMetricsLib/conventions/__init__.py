@@ -23,7 +23,7 @@ from .convention import Convention
 
 
 @lru_cache(maxsize=1)
-def known() -> dict[str, Convention]:
+def allConventions() -> dict[str, Convention]:
     """Return all conventions by key, in alphabetical order."""
     from . import tools
 
@@ -34,7 +34,9 @@ def known() -> dict[str, Convention]:
 
 def find(key: str) -> Convention:
     """Return the convention of a key like "MedPy", ignoring case. Raises InputError for an unknown one."""
-    key = inAnyCase(str(key), known())
-    if key not in known():
-        raise InputError(f"There is no convention {key!r}; choose from {', '.join(known())}.{didYouMean(key, known())}")
-    return known()[key]
+    conventions = allConventions()
+    key = inAnyCase(str(key), conventions)
+    if key not in conventions:
+        choices = ", ".join(conventions)
+        raise InputError(f"There is no convention {key!r}; choose from {choices}.{didYouMean(key, conventions)}")
+    return conventions[key]

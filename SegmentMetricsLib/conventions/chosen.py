@@ -39,7 +39,7 @@ def _asOf(convention: Convention, metric: Metric) -> Metric:
     def notReported() -> float:
         raise Undefined(f"{convention.tool} does not report it")
 
-    def reported(toolSource: Source, value: float) -> Value:
+    def report(toolSource: Source, value: float) -> Value:
         parameters = {} if metric.parameter is None else {metric.parameter: value}
         found = toolSource.reportOne(convention, metric, parameters)
         if found.status == "undefined":
@@ -49,7 +49,7 @@ def _asOf(convention: Convention, metric: Metric) -> Metric:
     how = f" As {convention.label} does it: {number.reason}." if number else ""
     return replace(
         metric,
-        function=reported if number else notReported,
+        function=report if number else notReported,
         given={"value": None if metric.parameter is None else Named(metric.parameter)},
         title=f"{metric.title} ({convention.label})",
         description=metric.description + how,

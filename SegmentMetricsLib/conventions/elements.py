@@ -89,7 +89,7 @@ class Cropped:
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
         either = sampling.arrays[0] | sampling.arrays[1]
         box = tuple(slice(axis.min(), axis.max() + 1) for axis in np.nonzero(either))
-        return self.elements(sampling.changed(arrays=tuple(array[box] for array in sampling.arrays)))
+        return self.elements(sampling.replace(arrays=tuple(array[box] for array in sampling.arrays)))
 
 
 def inSmallestSteps(sampling: Sampling) -> tuple[Sample, Sample]:
@@ -118,7 +118,7 @@ class Corners:
     def __call__(self, sampling: Sampling) -> tuple[Sample, Sample]:
         if self.isSolid and sampling.flatAxis is not None:
             isAcross = np.arange(3) == sampling.flatAxis
-            sampling = sampling.changed(spacing=np.where(isAcross, 1.0, sampling.spacing), flatAxis=None)
+            sampling = sampling.replace(spacing=np.where(isAcross, 1.0, sampling.spacing), flatAxis=None)
         sizes = cornerSizes(sampling.spacing, sampling.flatAxis)
         samples = []
         for number in (0, 1):

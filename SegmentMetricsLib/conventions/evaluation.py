@@ -19,7 +19,7 @@ from ..metrics.pair import Pair
 from ..metrics.registry import metricOf
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST
-from . import find, known
+from . import allConventions, find
 from .convention import DISTANCES, KEYS, OWN_CONVENTION, Convention, Number
 from .meshes import Meshes
 from .rules import Sample
@@ -168,11 +168,11 @@ def conventions(
         keys = (keys,)
     if keys is not None:
         requireKind(keys, Iterable, "The conventions", "names of tools")
-    chosen = [find(key) for key in (known() if keys is None else keys)]
+    chosen = [find(key) for key in (allConventions() if keys is None else keys)]
     # tools do not support memberships: the reference value is that of the same whole voxels
     isFuzzy = settings.threshold is None and any(s.memberships is not None for s in given)
     plain = {"families": ("boundary", "overlap"), "metrics": (), "convention": OWN_CONVENTION}
-    pair = Pair(*given, settings.changed(**plain, threshold=0.5 if isFuzzy else settings.threshold))
+    pair = Pair(*given, settings.replace(**plain, threshold=0.5 if isFuzzy else settings.threshold))
     isKnown = not isFuzzy and settings.convention == OWN_CONVENTION
     if isKnown and distances is not None:
         pair.distances = distances

@@ -54,13 +54,13 @@ def largest(toTest: Sample, toReference: Sample) -> float:
 def weightedPercentile(toTest: Sample, toReference: Sample, percentile: float) -> float:
     """Return the larger directed value: the first distance, in order, at which the share of the size is reached."""
 
-    def directed(sample: Sample) -> float:
+    def distanceOf(sample: Sample) -> float:
         weights = np.ones(len(sample.distances)) if sample.weights is None else sample.weights
         shares = np.cumsum(weights[sample.order]) / np.sum(weights)
         first = int(np.searchsorted(shares, percentile / 100))
         return float(sample.distances[sample.order[min(first, len(shares) - 1)]])
 
-    return max(directed(toTest), directed(toReference))
+    return max(distanceOf(toTest), distanceOf(toReference))
 
 
 def linearPercentile(toTest: Sample, toReference: Sample, percentile: float) -> float:
@@ -88,14 +88,14 @@ def betweenMaxima(toTest: Sample, toReference: Sample, percentile: float) -> flo
 def meanOrdinal(toTest: Sample, toReference: Sample, percentile: float) -> float:
     """Return the mean of the directed k-th smallest distances, k = floor(p n - 1) counted from 0, single precision."""
 
-    def directed(sample: Sample) -> float:
+    def distanceOf(sample: Sample) -> float:
         share = np.float32(percentile / 100) * np.float32(len(sample.distances)) - np.float32(1)
         rank = min(math.floor(share), len(sample.distances) - 1)
         if rank < 0:  # for so few distances, the program reads the memory before them, in practice a 0
             return 0.0
         return float(np.partition(sample.distances, rank)[rank])
 
-    return (directed(toTest) + directed(toReference)) / 2
+    return (distanceOf(toTest) + distanceOf(toReference)) / 2
 
 
 def meanOfMeans(toTest: Sample, toReference: Sample) -> float:

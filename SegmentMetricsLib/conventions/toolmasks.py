@@ -65,7 +65,7 @@ class Sampling:
             self.kept[key] = make()
         return self.kept[key]
 
-    def changed(self, **values) -> Sampling:
+    def replace(self, **values) -> Sampling:
         """Return a copy with other values of these attributes, and nothing kept."""
         result = copy.copy(self)
         result.__dict__.update(values, kept={})

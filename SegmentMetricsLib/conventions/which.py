@@ -35,7 +35,7 @@ from ..metrics.metric import Asked
 from ..metrics.pair import Pair
 from ..metrics.registry import findMetric, metricOf, readName, select
 from ..model.structure import Structure
-from . import known
+from . import allConventions
 from .convention import BIOU, DISTANCES, NSD, OWN_CONVENTION, Convention
 from .evaluation import Source
 from .rules import Sample, linearPercentile, pooledPercentile, testToReferenceMean
@@ -105,7 +105,7 @@ class Candidate:
         numbers = {"value": finite(self.value), "difference": finite(self.difference), "exact": self.isExact}
         found = findMetric(self.key)
         parameter = dict(found.parameters) if found else {}
-        versions = {one.label: {"tool": one.tool, "version": one.version} for one in known().values()}
+        versions = {one.label: {"tool": one.tool, "version": one.version} for one in allConventions().values()}
         own = {"tool": OWN_CONVENTION, "version": __version__}
         tools = [versions.get(label, own) for label in self.tools]
         return {**numbers, **{name: getattr(self, name) for name in names}, **parameter, "tools": tools}
@@ -190,7 +190,7 @@ def numbersOf(given: tuple[Structure, Structure], settings: Any) -> Iterator[Can
 
     settings: their percentiles and tolerances are the usual ones.
     """
-    tried = settings.changed(
+    tried = settings.replace(
         threshold=0.5 if any(s.memberships is not None for s in given) else settings.threshold,
         percentiles=sorted({*settings.percentiles, *PERCENTILES}),
         tolerances=sorted({*settings.tolerances, *TOLERANCES}),
@@ -244,7 +244,7 @@ def _numbersIn(pair: Pair, settings: Any, mistake: str) -> Iterator[Candidate]:
             if value is not None and value != one.value:  # the larger one of both directions is nothing else
                 yield Candidate(value / size, unit, *own, direction, mistake, one.description, oddity + 1)
     source = Source(pair)
-    for convention in known().values():
+    for convention in allConventions().values():
         for key in convention.numbers:
             for asked in filter(isTried, metricOf(key).ask(pair.settings)):
                 checkpoint()

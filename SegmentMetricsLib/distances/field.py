@@ -83,13 +83,13 @@ def once(compute: Callable[..., Any]) -> Callable[..., Any]:
     """Compute a number of all segments once for the same arguments."""
 
     @wraps(compute)
-    def asked(self: Field, *arguments):
+    def call(self: Field, *arguments):
         key = compute.__name__, *arguments
         if key not in self.known:
             self.known[key] = compute(self, *arguments)
         return self.known[key]
 
-    return asked
+    return call
 
 
 class Field:

@@ -120,7 +120,7 @@ def isAlone(structures: StructureSet) -> bool:
 def _rename(structure: Structure, name: str) -> Structure:
     """Return a structure under a name, or for "" under that of its label, which meshes and empty images do not have."""
     if name or structure.label:
-        return structure.named(name or structure.label)
+        return structure.rename(name or structure.label)
     return replace(structure, isOfCase=True)
 
 

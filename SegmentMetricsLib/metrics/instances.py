@@ -392,7 +392,7 @@ def innerPair(pair: Pair, ofReference: Sequence[int], ofTest: Sequence[int]) -> 
     """Return some lesions of the reference and some of the test as a pair of their own."""
     masks = (lesions.mask(some) for lesions, some in zip(pair["lesions"], (ofReference, ofTest)))
     reference, test = (Structure("lesion", mask) for mask in masks)
-    return Pair(reference, test, pair.settings.changed(extent="whole", critical=()))
+    return Pair(reference, test, pair.settings.replace(extent="whole", critical=()))
 
 
 @quantity()

@@ -125,7 +125,7 @@ class Pair:
         """Declare what is needed by what was asked for, whatever else turns out to need it."""
         self.needed.update(*map(closureOf, names))
 
-    def known(self, *names: str) -> Any | None:
+    def findIfNeeded(self, *names: str) -> Any | None:
         """Return a quantity if anything that was asked for needs it; None else, and for a pair that has none.
 
         So findings and outputs cause no computation that nobody asked for. names: the first that is needed is returned;
@@ -228,7 +228,7 @@ class Pair:
         """Whether anything that was asked for is counted in voxels of both structures on one grid, or in areas."""
         # by definition nothing is counted of an empty structure, except for what the confusion matrix says
         ofBoth = () if self.emptiness else ("counts", "crispCounts", "masks")
-        return any(self.known(one) is not None for one in ("exactCounts", *ofBoth))
+        return any(self.findIfNeeded(one) is not None for one in ("exactCounts", *ofBoth))
 
     @cached_property
     def masks(self) -> tuple[Mask, Mask]:

@@ -226,7 +226,7 @@ def profileRows(pair: Pair) -> tuple[SliceRow, ...]:
         reference, test = (solidOf(pair, which, side) for which, side in enumerate(sides))
         areas = areasOf((reference, test), stacks)
         rows = profile(areas, stacks, beyond, sides[0].grid)
-    found = pair.known("sliceSimilarity")
+    found = pair.findIfNeeded("sliceSimilarity")
     if found is None:
         return rows
     key = "MeanBLD" if found.unit == "mm" else f"MeanBLD_{found.unit}"

@@ -65,7 +65,7 @@ class GrayImage:
             low, high = float(self.values.min()), float(self.values.max())
         return float(low), float(high if high > low else low + 1)
 
-    def cropped(self, low: np.ndarray, high: np.ndarray, margin: float) -> GrayImage:
+    def crop(self, low: np.ndarray, high: np.ndarray, margin: float) -> GrayImage:
         """Return the part around a box from low (3,) to high (3,), LPS mm, or one voxel of it if they do not meet.
 
         margin: around the box, in mm.
@@ -79,7 +79,7 @@ class GrayImage:
         grid = self.grid.resize(first, end)
         return replace(self, values=self.values[k, j, i].copy(), grid=grid, whole=self.whole or self.grid)
 
-    def sampled(self, corner: np.ndarray, right: np.ndarray, down: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    def sample(self, corner: np.ndarray, right: np.ndarray, down: np.ndarray, size: tuple[int, int]) -> np.ndarray:
         """Return the values (rows, columns) in a plane, linear between voxel centers, NaN beyond the voxels.
 
         corner: (3,) LPS position of the first pixel's center, mm. right, down: (3,) steps in mm to the next pixel of a

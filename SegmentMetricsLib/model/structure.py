@@ -141,7 +141,7 @@ class Structure(Identity):
         size = "empty" if self.isEmpty else f"{self.mask.count} voxels" if self.mask else "a surface"
         return f"<Structure {self.name!r}{f' of {self.file}' if self.file else ''}: {size}>"
 
-    def named(self, name: str) -> Structure:
+    def rename(self, name: str) -> Structure:
         """Return the structure under another name."""
         return replace(self, name=name)
 
@@ -149,7 +149,7 @@ class Structure(Identity):
         """Return a copy that shares the voxels but not the cached results derived from them."""
         return replace(self, mask=None if self.mask is None else replace(self.mask))
 
-    def unsmoothed(self) -> Structure:
+    def withoutSmoothing(self) -> Structure:
         """Return the structure with the surface of its voxels instead of the one that Slicer displays.
 
         Structures without a displayed surface are returned unchanged; imported surfaces have no alternative. Raises

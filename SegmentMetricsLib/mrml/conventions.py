@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from ..base.errors import InputError, requireKind
-from ..conventions import known
+from ..conventions import allConventions
 from ..conventions.evaluation import Reported, Reports
 from ..face import Comparison
 from ..show.tablemodel import Column, Table
@@ -73,7 +73,8 @@ def showConventionsTable(
     for tool, numbers in conventions.items():
         everything[tool] = {key: _write(number) for key, number in numbers.items()}
         for one in numbers.values():
-            row = [tool, known()[tool].label, one.key, one.name, one.value, one.unit, one.reference, one.difference]
+            label = allConventions()[tool].label
+            row = [tool, label, one.key, one.name, one.value, one.unit, one.reference, one.difference]
             rows.append([*row, one.leaning, "yes" if one.isReproducible else "no", one.reason])
     name = f"{pairName(comparison)}: what other tools would report"
     with resultNode("vtkMRMLTableNode", comparison, "conventions", name, scene=scene, given=tableNode) as node:
@@ -108,9 +109,9 @@ def recallConventions(tableNode) -> dict[str, dict[str, Reported]]:
     try:
         kept = json.loads(text)
         return {
-            tool: Reports(known()[tool].tool, {key: _recall(number) for key, number in numbers.items()})
+            tool: Reports(allConventions()[tool].tool, {key: _recall(number) for key, number in numbers.items()})
             for tool, numbers in kept.items()
-            if tool in known()
+            if tool in allConventions()
         }
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         name = tableNode.GetName()

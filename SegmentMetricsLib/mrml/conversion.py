@@ -132,7 +132,7 @@ def drawnSurface(structure, what: str, measured: Surface, surface: str = "displa
             return result, False
         note = f"The {what} is drawn around its voxels: smoothing leaves {percent(share)} of them."
         isMeasured = structure.surfaceKind != "displayed"
-        measured = measured if isMeasured else structure.unsmoothed().surface
+        measured = measured if isMeasured else structure.withoutSmoothing().surface
     result.ShallowCopy(toRas(toPolyData(measured)))
     if note:
         said = vtkStringArray()

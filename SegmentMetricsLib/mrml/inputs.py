@@ -116,7 +116,7 @@ class SegmentReader:
         }
         toWorld = worldTransform(self.node)
         linear = linearMatrix(toWorld)
-        mask, memberships = self._stored(identifier)
+        mask, memberships = self._voxelsOf(identifier)
         if mask is not None:
             if linear is not None:
                 mask = moveMask(mask, linear)
@@ -148,7 +148,7 @@ class SegmentReader:
         kind = "imported" if mask is None else "displayed"
         return Structure(mask=mask if linear is not None else None, givenSurface=boundary, surfaceKind=kind, **common)
 
-    def _stored(self, identifier: str) -> tuple[Mask | None, Mask | None]:
+    def _voxelsOf(self, identifier: str) -> tuple[Mask | None, Mask | None]:
         """Return the voxels of a segment, None without a labelmap, and its memberships, None if that is binary."""
         source = self.node.GetSegmentation().GetSourceRepresentationName()
         if source == FRACTIONAL:

@@ -73,10 +73,10 @@ def compareObservers(
     case = gather(read[:count], read[count:], settings, called, consensus)
 
     # the consensus is measured on the surface that Slicer would show of it
-    def displayedIfNeeded(structure: Structure) -> Structure:
+    def displayIfNeeded(structure: Structure) -> Structure:
         return structure if structure.givenSurface is not None else asDisplayed(structure)
 
-    return observeAll(replace(case, displayed=displayedIfNeeded), progress, run)
+    return observeAll(replace(case, displayed=displayIfNeeded), progress, run)
 
 
 def _isSegment(given) -> bool:

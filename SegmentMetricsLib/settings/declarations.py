@@ -114,7 +114,7 @@ class Declaration:
             usual += "; may be repeated"
         return f"{self.option.help} ({usual})" if usual else self.option.help
 
-    def spelled(self, name: str, value: str = "") -> str:
+    def optionFor(self, name: str, value: str = "") -> str:
         """Return the option that gives the setting of a name, with a value if there is one."""
         flag = self.option.flag if self.option else ""
         return f"{flag} {value}".strip() if flag else f"--set {name}={value or 'VALUE'}"
@@ -122,7 +122,7 @@ class Declaration:
     def documentation(self, name: str) -> str:
         """Return what the documentation of the library says about the setting of a name."""
         accepts = f"Must be {self.check.accepts}." if self.check.accepts else ""
-        option = f"On the command line: `{self.spelled(name)}`." if self.option else ""
+        option = f"On the command line: `{self.optionFor(name)}`." if self.option else ""
         panel = f'In Slicer: "{self.panel.place}".' if self.panel else ""
         return " ".join(filter(None, (self.about, self.inPython, accepts, option, panel)))
 

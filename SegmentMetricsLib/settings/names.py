@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.errors import InputError, requireKind
 from ..base.texts import didYouMean, inAnyCase
-from ..conventions import known
+from ..conventions import allConventions
 from ..conventions.presets import PRESETS
 from ..metrics.registry import ALL, CALLED, FAMILIES, FAMILY_CHOICE, ONLY_BY_NAME, meaningOf
 from .checks import Check
@@ -22,7 +22,7 @@ GRIDS = ("reference", "union")
 # The versions of MeshMetrics that the option --preset knows, too: conventions like those of the other tools.
 MESHMETRICS = ("MeshMetrics-0.1", "MeshMetrics-1.4.1")
 # Tools whose numbers can be reported, each a file in conventions/tools.
-TOOLS = tuple(known())
+TOOLS = tuple(allConventions())
 
 
 def inOrder(families: Iterable[str]) -> tuple[str, ...]:

@@ -456,7 +456,7 @@ class Settings:
         """Whether the boundary and overlap measurements reproduce those of another tool."""
         return self.convention not in PRESETS
 
-    def changed(self, **changes) -> Settings:
+    def replace(self, **changes) -> Settings:
         """Return the settings with changes by keyword."""
         return dataclasses.replace(self, **changes)
 

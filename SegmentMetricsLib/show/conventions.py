@@ -10,7 +10,7 @@ from pathlib import Path
 from ..base.plain import finite
 from ..base.texts import oneLine
 from ..case.comparison import identityOf
-from ..conventions import known
+from ..conventions import allConventions
 from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 from ..metrics.measurement import statusOf
 from ..model.naming import pairTitle
@@ -59,7 +59,7 @@ def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: M
     """Return the content of conventions.json."""
     tools = {
         key: {"tool": convention.tool, "version": convention.version, "source": convention.source}
-        for key, convention in known().items()
+        for key, convention in allConventions().items()
     }
     return {
         "schema": SCHEMA,
@@ -91,7 +91,7 @@ def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
         [
             *identityOf((record.reference, record.test)),
             tool,
-            known()[tool].version,
+            allConventions()[tool].version,
             *(getattr(number, name) for name in ATTRIBUTES),
             "yes" if number.isReproducible else "no",
             number.reason,
@@ -120,7 +120,7 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
         return f"{color}{cell}{TERMINAL_RESET}" if color and cell.strip() else cell
 
     heads = map(oneLine, (record.name, *map(heading, first)))
-    table = Table.headed(list(heads), [list(map(oneLine, row)) for row in rows])
+    table = Table.ofRows(list(heads), [list(map(oneLine, row)) for row in rows])
     return align(table, width, paint if colored else None)
 
 
@@ -143,7 +143,7 @@ def reasons(record: ConventionsRecord) -> str:
     """Return a line for every tool with its source, and one for each of its numbers on how it is computed."""
     lines = []
     for tool, numbers in record.conventions.items():
-        convention = known()[tool]
+        convention = allConventions()[tool]
         lines.append(f"{convention.label}, {convention.source}")
         lines += [f"  {number.key} ({number.name}): {number.reason}" for number in numbers.values()]
     return "\n".join(map(oneLine, lines))

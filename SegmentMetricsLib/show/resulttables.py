@@ -225,7 +225,7 @@ def sidesTable(record: Comparison) -> Table | None:
     if not kinds:
         return None
     sides = list(dict.fromkeys(side for values in kinds.values() for side in values))
-    return Table.headed(["Toward", *sides], [[kind, *map(values.get, sides)] for kind, values in kinds.items()])
+    return Table.ofRows(["Toward", *sides], [[kind, *map(values.get, sides)] for kind, values in kinds.items()])
 
 
 def doseTable(record: Comparison) -> Table | None:
@@ -236,7 +236,7 @@ def doseTable(record: Comparison) -> Table | None:
             end = next(end for end in OF_DOSE if key.endswith(end))
             rows.setdefault(rowOf(key), {})[OF_DOSE[end]] = measurement
     heads = [column for column in dict.fromkeys(OF_DOSE.values()) if any(column in row for row in rows.values())]
-    return Table.headed(["Dose", *heads], [[n, *map(row.get, heads)] for n, row in rows.items()]) if rows else None
+    return Table.ofRows(["Dose", *heads], [[n, *map(row.get, heads)] for n, row in rows.items()]) if rows else None
 
 
 def tablesApart(record: Comparison) -> list[Table]:

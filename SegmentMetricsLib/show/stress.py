@@ -30,7 +30,7 @@ def table(result: StressTest) -> str:
             isShare = one is not None and one.status == "ok" and not one.unit
             texts.append("" if one is None else roundText(one.value, 4) if isShare else one.text())
         rows.append([name, *texts])
-    return align(Table.headed([shorten(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
+    return align(Table.ofRows([shorten(result.risky.reference.name, LONGEST_TITLE), *COLUMNS], rows))
 
 
 def write(result: StressTest, folder: Path) -> None:

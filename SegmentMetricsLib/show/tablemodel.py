@@ -92,7 +92,7 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[Any]]
 
     @classmethod
-    def headed(cls, heads: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> Table:
+    def ofRows(cls, heads: Sequence[str], rows: Sequence[Sequence[Any]], left: int = 1) -> Table:
         """Return a table with these headings. left: number of columns that are flush left, from the first on."""
         return cls([Column(head, isText=n < left) for n, head in enumerate(heads)], rows)
 

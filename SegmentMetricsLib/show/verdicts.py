@@ -55,7 +55,7 @@ def verdictTable(judgment: Judgment) -> str:
     if not found:
         return "No rule applies to the compared structures."
     heads = ["Structure", "Verdict", *["Score"] * judgment.isWeighted, "Reason"]
-    table = align(Table.headed(heads, found, left=len(heads)))
+    table = align(Table.ofRows(heads, found, left=len(heads)))
     note = SCORE_NOTE if judgment.isWeighted else ""
     return "\n\n".join(filter(None, (table, note, noLimits(judgment.withoutLimits))))
 

@@ -47,7 +47,7 @@ def textTable(candidates: Sequence[Candidate], width: int | None = None) -> str:
     for one in candidates:
         star, difference = "*" if one.isExact else "", f"{one.difference:+.3g}"
         rows.append([star, heading(one.key), one.text(), difference, one.how, tools(one)])
-    return align(Table.headed(["", "Measurement", "Value", "Difference", "How", "Tools"], rows, 6), width)
+    return align(Table.ofRows(["", "Measurement", "Value", "Difference", "How", "Tools"], rows, 6), width)
 
 
 def document(value: str, found: Mapping[str, Sequence[Candidate]], settings: Mapping, key: str | None = None) -> dict:

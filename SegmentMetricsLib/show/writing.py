@@ -360,7 +360,7 @@ def earlierResults(folder: Path) -> list[Path]:
     If they were not replaced, they would seem to belong to the new numbers.
     """
 
-    def named(content: Mapping) -> Iterable[object]:
+    def filesIn(content: Mapping) -> Iterable[object]:
         yield from (file for pair in content["pairs"] for file in pair["files"].values())
         if "protocol" in content:
             yield VERDICTS_FILE
@@ -369,7 +369,7 @@ def earlierResults(folder: Path) -> list[Path]:
                 yield file
         yield content.get("report")
 
-    return earlierFiles(folder / "metrics.json", SCHEMA, named)
+    return earlierFiles(folder / "metrics.json", SCHEMA, filesIn)
 
 
 def earlierFiles(document: Path, schema: str, named: Callable[[Mapping], Iterable[object]]) -> list[Path]:

@@ -26,7 +26,7 @@ def testEverySettingIsDeclared():
     for names in (
         [one.label for one in DECLARED.values()],
         [one.about for one in DECLARED.values()],
-        [one.spelled(name) for name, one in DECLARED.items() if name != "families"],  # --metrics takes families, too
+        [one.optionFor(name) for name, one in DECLARED.items() if name != "families"],  # --metrics takes families, too
         [one.panel.place for one in DECLARED.values() if one.panel],
     ):
         assert all(names) and len(set(names)) == len(names)
@@ -166,7 +166,7 @@ def testPresetsRefuseContradictions(name, change, fixed):
 
 def testNamesOfPresets():
     """In any case, or refused with the one that was probably meant."""
-    assert Settings.preset("MEDPY") == Settings.preset("MedPy").changed(convention="medpy")
+    assert Settings.preset("MEDPY") == Settings.preset("MedPy").replace(convention="medpy")
     assert Settings(convention="medpy").isOfAnotherTool and not Settings(convention="segmentmetrics").isOfAnotherTool
     with pytest.raises(ValueError, match=r"'medpie'; .* Did you mean MedPy\?$"):
         Settings.preset("medpie")

@@ -189,7 +189,7 @@ def testMeshesAreEncapsulated(tmp_path):
 def testNamesInAnyScript(tmp_path):
     name = "Œsophage ≤ 食道"
     pair = compare(A, B)
-    both = (pair.reference.named(name), pair.test.named(name))
+    both = (pair.reference.rename(name), pair.test.rename(name))
     report, segmentation = SegmentMetricsLib.writeReport(compare(*both, Settings(metrics="DSC")), tmp_path / "sr.dcm")
     assert isValid(report) and isValid(segmentation)
     assert SegmentMetricsLib.readReport(report)[0].name == name
@@ -204,7 +204,7 @@ def testNamesThatDicomDoesNotAllow(name, tmp_path):
     for scheme, kind in (("SCT", "Lung"), ("SCT", 80 * "m"), (20 * "S", "Lung")):
         code = f"Any~SCT^123037004^Anatomical Structure~{scheme}^39607008^{kind}~^^"
         test = Structure(name, pair.test.mask, terminology=code)
-        one = compare(pair.reference.named(name), test, Settings(metrics="DSC"))
+        one = compare(pair.reference.rename(name), test, Settings(metrics="DSC"))
         folder = tmp_path / f"{scheme}{len(kind)}"
         files = SegmentMetricsLib.writeReport(one, folder / "sr.dcm", sources=[], given={"PatientID": "P7"})
         assert all(map(isValid, files))

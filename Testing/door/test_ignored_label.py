@@ -73,13 +73,13 @@ def testAsNnunetCounts(seed, tmp_path):
     for case in (
         compareCase(*paths, COUNTED, labelNames=NAMES),  # as nnU-Net calls it
         compareCase(*paths, COUNTED, ignore=IGNORE),
-        compareCase(*read, COUNTED.changed(ignore="label 3")),
+        compareCase(*read, COUNTED.replace(ignore="label 3")),
     ):
         assert len(case) == 2 and case.unmatched == {"reference": [], "test": []}
         for one, values in zip(case, expected.values()):
             assert valuesOf(one) == pytest.approx(values)
             assert any("counts on neither side" in finding for finding in one.findings)
-    shares = compareLabels(*paths, COUNTED.changed(ignore=IGNORE))["JACml"].value
+    shares = compareLabels(*paths, COUNTED.replace(ignore=IGNORE))["JACml"].value
     both, either = (sum(sum(one[key] for key in keys) for one in expected.values()) for keys in (KEYS[:1], KEYS[:3]))
     assert shares == pytest.approx(both / either)
 

@@ -86,7 +86,7 @@ def casesOf(folder, reference, test, order: int):
         for number, one in enumerate(lesions[::order]):
             SimpleITK.WriteImage(shapes.imageOf(one), str(folder / f"{name}{order}" / f"Lesion{number}.nrrd"))
         sets.append(readStructures(folder / f"{name}{order}"))
-    (found,) = compareCase(*sets, LESIONS.changed(instanceMaps=True))
+    (found,) = compareCase(*sets, LESIONS.replace(instanceMaps=True))
     return found
 
 
@@ -164,7 +164,7 @@ def testNobodyHasALesion(run, tmp_path):
         (vtkPolyData(), coarse),
     ]
     for reference, test, changes in (*((*pair, {}) for pair in pairs), (small, small, {"lesionMinimum": 50.0})):
-        found = compare(reference, test, LESIONS.changed(**changes))
+        found = compare(reference, test, LESIONS.replace(**changes))
         assert [found[key].value for key in COUNTS] == [0] * 8 and found.lesions == ()
         assert {found[key].status for key in ("LesionF1", "SQ", "PQ", "LesionDSC")} == {"undefined"}
     for folder in ("references", "tests"):

@@ -84,7 +84,7 @@ def testKindsAndSizes(comparison, tmp_path, kind, size):
 
 def testNamesOfEveryScriptAndLength(comparison, tmp_path):
     for name in ("Submandibular gland " * 6, "肝臓"):
-        pair = (one.named(name) for one in (comparison.reference, comparison.test))
+        pair = (one.rename(name) for one in (comparison.reference, comparison.test))
         read(compare(*pair, FEW).picture(tmp_path / "picture.png"))
 
 
@@ -115,7 +115,7 @@ def testSeenFromWhereTheDifferencesAre(tmp_path, bump):
     """A bump is in the middle of its picture rather than behind the ball, whose other parts are equal."""
     ball = shapes.ball(20)
     other = ball | shapes.ball(8, tuple(0.75 * np.array(bump)))
-    image = read(compare(ball, other, FEW.changed(tolerances=(1,))).picture(tmp_path / "bump.png"))
+    image = read(compare(ball, other, FEW.replace(tolerances=(1,))).picture(tmp_path / "bump.png"))
     half = image[100:650, 525:1050]
     isFar, drawn = near(half, SIGNED[-1]) | near(half, SIGNED[-2]), (half != BACKGROUND).any(axis=2)
     assert isFar.sum() > 0.04 * drawn.sum()

@@ -228,7 +228,7 @@ def testATiltedGantry(tmp_path, heights):
     # slices are closer together along their normal than along the table
     assert rod.mask.size == pytest.approx(slabVolume(heights) * np.cos(np.radians(20)), rel=0.02)
     assert rod.mask.grid.axes[:2, 2] == pytest.approx([0, 0], abs=1e-6)
-    result = compare(rod, rod.named("Other"), Settings(families=("overlap", "boundary")))
+    result = compare(rod, rod.rename("Other"), Settings(families=("overlap", "boundary")))
     assert result["HD"].value == pytest.approx(0, abs=1e-9) and result["DSC"].value == 1
 
 

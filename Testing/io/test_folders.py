@@ -56,7 +56,7 @@ def testACtBesideTheMasks(tmp_path):
     (remark,) = remarksOnLeftOut(found)
     assert remark.startswith(TOLD) and all(s.notes == (remark,) for s in found)
     # it is no structure that failed, unless another one is called like it
-    assert unusableOf(found) == {} and unusableOf(found, [found[0].named("ct")]) == {"CT": remark}
+    assert unusableOf(found) == {} and unusableOf(found, [found[0].rename("ct")]) == {"CT": remark}
     assert [s.name for s in readStructures(tmp_path / "case", name="Liver")] == ["Liver"]
     with pytest.raises(UnusableFile, match=r"case: CT\.nrrd was left out: The image is not a label map"):
         readStructures(tmp_path / "case", name="CT")
@@ -93,7 +93,7 @@ def testFilesOfUnknownKindsAreNamed(tmp_path):
         (heart,) = found
         assert heart.name == "Heart" and heart.notes == (said,)
         # it fails only where there is such a structure
-        assert unusableOf(found) == {} and unusableOf(found, [heart.named("tumor")]) == {"Tumor": said}
+        assert unusableOf(found) == {} and unusableOf(found, [heart.rename("tumor")]) == {"Tumor": said}
         assert found.whyLost("tumor") == found.whyLost("Tumor GTV") == said
         assert found.whyLost("Tumors") == found.whyLost("Liver") == ""
         (here / name).unlink()

@@ -41,17 +41,17 @@ def testValuesAreThoseOfThePlace(tmp_path, suffix, direction):
     image = readGrayImage(path)
     middle = image.grid.toWorld([[5, 4, 3]])[0]
     corner, right, down = middle - (2, 1, 0), np.array([0.7, 0, 0]), np.array([0.1, 0.5, 0.2])
-    found = image.sampled(corner, right, down, (5, 4))
+    found = image.sample(corner, right, down, (5, 4))
     u, v = np.meshgrid(np.arange(5), np.arange(4))
     expected = (corner + u[..., None] * right + v[..., None] * down) @ SLOPE
     np.testing.assert_allclose(found, expected, atol=1e-2)
     assert image.name == path.name and not image.isHounsfield
     # beyond the voxels there is nothing, and up to their edges the nearest value
     edge = image.grid.toWorld([[-0.4, 4, 3], [-0.6, 4, 3]])
-    inside, outside = (float(image.sampled(at, right, down, (1, 1))[0, 0]) for at in edge)
+    inside, outside = (float(image.sample(at, right, down, (1, 1))[0, 0]) for at in edge)
     assert np.isfinite(inside) and np.isnan(outside)
-    part = image.cropped(middle - 1, middle + 1, 2.0)
-    np.testing.assert_allclose(part.sampled(middle, right, down, (2, 2)), image.sampled(middle, right, down, (2, 2)))
+    part = image.crop(middle - 1, middle + 1, 2.0)
+    np.testing.assert_allclose(part.sample(middle, right, down, (2, 2)), image.sample(middle, right, down, (2, 2)))
     assert part.values.size < image.values.size and part.whole is image.grid
 
 
@@ -158,7 +158,7 @@ def testASeriesAsItLies(run, pair, tmp_path):
     def requireValues(image, heights):
         for height in heights:
             place = np.array([4.0, 3, height])
-            found = image.sampled(place, np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), (2, 1))
+            found = image.sample(place, np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), (2, 1))
             assert found.ravel().tolist() == [10 * height + 4, 10 * height + 5]
 
     even = [3.0 * k for k in range(10)]
@@ -169,7 +169,7 @@ def testASeriesAsItLies(run, pair, tmp_path):
     (said,) = image.remarks
     assert said.startswith("The slices under the contours are not equally spaced: they are shown 3 to 6 mm thick, half")
     # halfway to the neighbors the next slice begins
-    low, high = (image.sampled(np.array([4.0, 3, z]), np.eye(3)[0], np.eye(3)[1], (1, 1))[0, 0] for z in (13.9, 16.1))
+    low, high = (image.sample(np.array([4.0, 3, z]), np.eye(3)[0], np.eye(3)[1], (1, 1))[0, 0] for z in (13.9, 16.1))
     assert low == 124 and high == 184
     slices = writeSeries(tmp_path / "plain", grid)
     whole = readGrayImage(tmp_path / "plain")

@@ -111,10 +111,10 @@ def test_a_segment_that_is_removed_is_not_replaced(side, mode):
     node = getattr(model.parameters, side)
     del node.segments["a"]
     model.inputs.take(side, node, "b")
-    assert model.inputs.chosen(side) == (node, "")
+    assert model.inputs.choiceOf(side) == (node, "")
     assert model.whyNot() == ("" if mode == Mode.allStructures else f"Choose a segment of the {side}.")
     model.inputs.take(side, node, "b")
-    assert model.inputs.chosen(side) == (node, "b")
+    assert model.inputs.choiceOf(side) == (node, "b")
 
 
 def test_a_segmentation_that_is_removed_is_not_replaced():
@@ -235,10 +235,10 @@ def settingsModel(**chosen):
 
 def test_settings_that_no_family_uses_keep_their_defaults():
     model = settingsModel(percentile=90.0, tolerance=3.0, beta=2.0, families=["agreement"])
-    settings = model.chosen().settings
+    settings = model.readSettings().settings
     assert settings.tolerances == (3,) and settings.percentiles == (95,) and settings.betas == (2,)
     model.parameters.families = ["boundary"]
-    settings = model.chosen().settings
+    settings = model.readSettings().settings
     assert settings.percentiles == (90,) and settings.betas == (1,) and settings.families == ("boundary",)
     assert settings.prescription is None, "automatic numbers"
 
@@ -255,7 +255,7 @@ def test_critical_structures_are_those_of_the_reference():
     assert possibleCriticals(*inputs) == ["Cord", "Nerve"] and "critical" in model.whyNot()
     model.setCriticals(["Cord"], ["Cord", "Nerve"])
     assert criticalNames(*inputs) == ["Cord"] and not model.whyNot()
-    assert model.chosen().settings.critical == (("Cord", 1.0),)
+    assert model.readSettings().settings.critical == (("Cord", 1.0),)
     model.inputs.swap()  # the other one has no such segment
     assert possibleCriticals(*inputs) == [] and "critical" in model.whyNot()
     model.setCriticals([], [])

@@ -32,7 +32,7 @@ def place(x: float, value: float = 4.0, area: float = math.pi * 9, rank: int = 1
     ],
 )
 def testWhatIsCorrected(now, isDone, added):
-    edit = following.begun(PAIR, {}, [place(0), place(20, rank=2)])
+    edit = following.beginEdit(PAIR, {}, [place(0), place(20, rank=2)])
     after = following.advance(edit, now)
     assert after.isDone[:2] == isDone and len(after.places) == 2 + added and len(after.isDone) == 2 + added
     assert after.isDone[2:] == (False,) * added and [one.rank for one in after.places] == list(range(1, 3 + added))
@@ -72,10 +72,10 @@ def testTheCorners():
     """Numbers that were not finite have no change, and those that were not measured are not there."""
     boxes = [shapes.box((5, 5, 5), (high, 14, 14)) for high in (14, 13, 9)]
     record = compare(boxes[0], boxes[1]).record()
-    before = following.begun(PAIR, compare(boxes[0], boxes[2]).measurements, [])
+    before = following.beginEdit(PAIR, compare(boxes[0], boxes[2]).measurements, [])
     assert following.cornerText(record, before).splitlines()[0] == "DSC 0.947 (+0.281)"
     assert following.cornerText(record, None).splitlines() == ["DSC 0.947", "HD95 1.00 mm", "NSD 2 mm 1.000"]
-    empty = following.begun(PAIR, compare(boxes[0], shapes.box((5, 5, 5), (4, 4, 4))).measurements, [])
+    empty = following.beginEdit(PAIR, compare(boxes[0], shapes.box((5, 5, 5), (4, 4, 4))).measurements, [])
     assert following.cornerText(record, empty).splitlines()[1] == "HD95 1.00 mm"
     assert following.changeText(-0.0001, "mm") == "+0.00"
     overlap = compare(boxes[0], boxes[1], Settings(families=["overlap"])).record()

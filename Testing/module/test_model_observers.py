@@ -86,8 +86,8 @@ def test_segments_of_one_segmentation():
     assert [one.segment for one in model.observers.candidates()] == ["a", "b", "a_1"] and model.whyNot()
     for number, role in enumerate(("observer", "observer", "test")):
         model.observers.setRole(number, role)
-    assert model.observers.given("observer") == [(readers, "a"), (readers, "b")]
-    assert model.observers.given("test") == [(readers, "a_1")] and not model.whyNot()
+    assert model.observers.segmentsInRole("observer") == [(readers, "a"), (readers, "b")]
+    assert model.observers.segmentsInRole("test") == [(readers, "a_1")] and not model.whyNot()
     model.observers.chooseSource(None)
     assert roles(model) == {**dict.fromkeys(NAMES, "observer"), "Readers": "observer"}
 
@@ -116,7 +116,7 @@ def test_what_is_out_of_date(content, change, reason):
     model.suspect(None)
     assert model.staleness() == reason
     model.isNews = model.parameters.follow = True
-    isRepeated = bool(reason) and "selection" not in reason and not model.chosen().problem
+    isRepeated = bool(reason) and "selection" not in reason and not model.readSettings().problem
     assert model.isUpdateDue() == isRepeated, "only what was chosen is measured again by itself"
     model.parameters.mode = Mode.onePair
     assert model.staleness() == "", "which is about the pair"

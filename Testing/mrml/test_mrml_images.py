@@ -31,7 +31,7 @@ def testItIsTheVolumeInTheSliceViews(scene):
     assert (image.values == values).all() and image.name == "Jürgens CT" and image.isHounsfield
     # the value at a place is that of the voxel there
     place = image.grid.toWorld([[3, 1, 1]])[0]
-    assert image.sampled(place, np.eye(3)[0], np.eye(3)[1], (1, 1))[0, 0] == values[1, 1, 3]
+    assert image.sample(place, np.eye(3)[0], np.eye(3)[1], (1, 1))[0, 0] == values[1, 1, 3]
     # segments and color images are nothing to see contours on
     for kind, components in (("vtkMRMLLabelMapVolumeNode", 1), ("vtkMRMLVectorVolumeNode", 3)):
         composite.SetBackgroundVolumeID(volumeNode(scene, values, matrix, kind=kind, components=components).GetID())

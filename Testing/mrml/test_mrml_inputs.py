@@ -183,7 +183,7 @@ def testUnsmoothedIsSlicersOwnSurfaceWithoutSmoothing(scene, images):
 
 def testDisplayedSurfaceIsTheUsersOwn(scene, images):
     node, few = segmentationOf(scene, A=images[0], B=images[1]), Settings(metrics=("HD", "DSC", "VolumeReference"))
-    displayed = few.changed(surface="displayed")
+    displayed = few.replace(surface="displayed")
     made = mrml.compareSegments(node, "A", node, "B", displayed)
     node.CreateClosedSurfaceRepresentation()
     shown = mrml.compareSegments(node, "A", node, "B", displayed)

@@ -41,7 +41,7 @@ def farAndNear(low: int):
 @pytest.mark.parametrize("tolerance", [2.0, *rarely((0.5, 1.0, 30.0))])
 def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance):
     """Also where bars are wider than the tolerance, whose middles are all beyond it."""
-    comparison = compare(*farAndNear(100), FEW.changed(tolerances=(tolerance,)))
+    comparison = compare(*farAndNear(100), FEW.replace(tolerances=(tolerance,)))
     chart = charts.distribution(comparison)
     within = comparison[f"NSD_{tolerance:g}mm"].value
     assert 0.02 < within < 0.9

@@ -67,7 +67,7 @@ def testSidesOfThePatientAreWhereTheirLettersAre(toward):
 
 def testTheWayGoesToTheOtherContour():
     boxes = shapes.boxMesh((0, 0, 0), (20, 20, 20)), shapes.boxMesh((0, 0, 0), (20, 20, 32))
-    comparison = compare(*boxes, FEW.changed(tolerances=(1.0,)))
+    comparison = compare(*boxes, FEW.replace(tolerances=(1.0,)))
     largest = views.largestOf(comparison)
     assert (largest.side, largest.distance) == ("test", pytest.approx(12, abs=1e-3))
     found = pictures(comparison)
@@ -104,7 +104,7 @@ def testALargeContourIsShownInPart():
     """So that a small largest distance is seen; the place is in sight."""
     size = (110, 110, 60)
     large = shapes.box((5, 5, 5), (104, 104, 54), size)
-    comparison = compare(large, large | shapes.box((90, 20, 50), (93, 23, 56), size), FEW.changed(tolerances=(1.0,)))
+    comparison = compare(large, large | shapes.box((90, 20, 50), (93, 23, 56), size), FEW.replace(tolerances=(1.0,)))
     largest = views.largestOf(comparison)
     assert largest.distance == pytest.approx(2, abs=0.01)
     coronal = pictures(comparison)["coronal"]
@@ -128,7 +128,7 @@ def testTheScaleBarIsAsLongAsItSays(scale):
 
 
 def testPicturesSayInWordsWhatTheyShow():
-    comparison = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), FEW.changed(tolerances=(1.0,)))
+    comparison = compare(shapes.ball(10), shapes.ball(14, (2, 0, 0)), FEW.replace(tolerances=(1.0,)))
     page, sentence = parsed(comparison), views.largestOf(comparison).sentence()
     captions = ["".join(caption.itertext()) for caption in page.iter("figcaption")]
     for caption, title, name, letters in zip(captions, titles(comparison), AXES, ("IS", "RL", "AP"), strict=True):

@@ -173,7 +173,7 @@ def outcomeOf(model: PanelModel, measured, **options) -> Outcome:
         given=["", ""] if isOfAll else segments,
         records=[comparison.record() for comparison in measured],
         segments=[segments] * len(measured),
-        settings=model.chosen().settings,
+        settings=model.readSettings().settings,
         isOfAll=isOfAll,
         **{"comparisons": measured, **options},
     )

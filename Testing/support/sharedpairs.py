@@ -121,7 +121,7 @@ def compared(name: str, order: str = "AB", variant: str = "usual"):
     """Return the comparison of a pair, as "AB", "BA", "AA" or "BB"."""
     pair = pairs()[name]
     both = {"A": pair.reference, "B": pair.test}
-    settings = SETTINGS.changed(**VARIANTS[variant])
+    settings = SETTINGS.replace(**VARIANTS[variant])
     # no variant changes what there is of a dose
     return compareWith(pair, *(both[letter] for letter in order), settings, hasDose=variant == "usual")
 
@@ -137,7 +137,7 @@ def comparedWithNothing(order: str):
 def comparedOn(grid: str):
     """Return the comparison of two boxes with that setting of the grid."""
     pair = pairs()["boxes"]
-    return compareWith(pair, pair.reference, pair.test, SETTINGS.changed(grid=grid))
+    return compareWith(pair, pair.reference, pair.test, SETTINGS.replace(grid=grid))
 
 
 @cache

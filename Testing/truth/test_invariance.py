@@ -158,7 +158,7 @@ def scaledSettings(settings: Settings, factor: float) -> Settings:
     lengths = {name: factor * getattr(settings, name) for name in ("hazardReach", "hazardDecay", "meshSpacing")}
     tolerances = tuple(factor * tolerance for tolerance in settings.tolerances)
     levels = {} if settings.asPublished else {"il": settings.il / factor, "ol": settings.ol / factor}
-    return settings.changed(**lengths, **levels, tolerances=tolerances)
+    return settings.replace(**lengths, **levels, tolerances=tolerances)
 
 
 def isSampledAlike(*settings: Settings) -> bool:
@@ -204,7 +204,7 @@ def isOfSurfaces(key: str) -> bool:
 
 @given(some.meshes(), some.meshes(), some.settings(), some.turns(), some.shifts(300))
 def testRigidMotionOfMeshes(reference, test, settings, turn, shift):
-    settings = settings.changed(families=("boundary", "signed", "overlap", "effort"))
+    settings = settings.replace(families=("boundary", "signed", "overlap", "effort"))
     still = compare(toPolyData(reference), toPolyData(test), settings)
     other = compare(*(toPolyData(moved(s, turn, shift)) for s in (reference, test)), settings)
     for key in keysOf(still, other, lambda key: isOfSurfaces(key) and not turnsWithThePatient(key)):
@@ -223,7 +223,7 @@ def testOrderOfPointsAndTriangles(reference, test, settings, random):
         random.shuffle(cells)
         return Surface(surface.points[numbers], np.array(cells))
 
-    settings = settings.changed(families=("boundary", "signed", "overlap", "agreement"))
+    settings = settings.replace(families=("boundary", "signed", "overlap", "agreement"))
     one = compare(toPolyData(reference), toPolyData(test), settings)
     other = compare(*(toPolyData(shuffled(s)) for s in (reference, test)), settings)
     for key in keysOf(one, other):

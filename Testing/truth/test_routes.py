@@ -114,7 +114,7 @@ def requireAlike(found, expected, error: float = 1e-6) -> None:
 @given(some.pairsOfMasks(some.placements(), 6), some.settings())
 def testFilesAreMeasuredAlike(tmp_path_factory, voxels, settings):
     folder = tmp_path_factory.mktemp("routes")
-    settings = settings.changed(critical=(("Wall", 1.0),))
+    settings = settings.replace(critical=(("Wall", 1.0),))
     paths = written(voxels, folder)
     assert byCommandLine(paths, settings, folder) == byPython(paths, settings)
 
@@ -123,7 +123,7 @@ def testFilesAreMeasuredAlike(tmp_path_factory, voxels, settings):
 @given(some.pairsOfMasks(some.placements() | some.straightPlacements(), 6), some.settings())
 def testSegmentsAreMeasuredAlike(scene, voxels, settings):
     """To the last digit in images along the patient's axes; of others VTK keeps spacing and direction apart."""
-    settings = settings.changed(critical=(("Wall", 1.0),))
+    settings = settings.replace(critical=(("Wall", 1.0),))
     reference, test, wall = voxels.images()
     expected = compare(reference, test, settings, criticals={"Wall": wall})
     nodes = [segmentationOf(scene, image, wall) for image in (reference, test)]
@@ -137,7 +137,7 @@ def testSegmentsAreMeasuredAlike(scene, voxels, settings):
 @given(some.pairsOfMasks(some.placements(), 6), some.settings(), some.turns(), some.shifts())
 def testSegmentsUnderATransformAreMeasuredAlike(scene, voxels, settings, turn, shift):
     """They are where the transform puts them, as images that were stored there."""
-    settings = settings.changed(critical=(("Wall", 1.0),))
+    settings = settings.replace(critical=(("Wall", 1.0),))
     reference, test, wall = voxels.images(voxels.placement.moved(turn, shift))
     expected = compare(reference, test, settings, criticals={"Wall": wall})
     still = voxels.images()

@@ -212,7 +212,7 @@ def testHazardByDose():
     settings = Settings(metrics=("hazard",), hazardKernel="dose", prescription=60)
     found = compare(reference, test, settings, dose=flat)
     assert found["RFN"].value == pytest.approx(0.2) and found["SIS"].status == "ok"
-    assert "prescription" in compare(reference, test, settings.changed(prescription=None), dose=flat)["SIS"].reason
+    assert "prescription" in compare(reference, test, settings.replace(prescription=None), dose=flat)["SIS"].reason
     # a gradient that is zero where the test misses something, and full where it adds
     steep = replace(gradient(3), values=np.clip(np.indices((65, 65, 65))[0] * 3.0 - 96 - 8, 0, 1) * 60)
     assert compare(reference, test, settings, dose=steep)["RFN"].value == pytest.approx(0, abs=1e-6)

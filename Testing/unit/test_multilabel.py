@@ -137,7 +137,7 @@ def testAProblemOfOneLabelIsSaid(tmp_path):
     found = compareLabels([box, mesh], [box, mesh])
     assert found["DICEml"].status == "undefined" and found["DICEml"].reason.startswith("open: ")
     assert "not closed" in found["DICEml"].reason
-    assert "not closed" in compareLabels([box, mesh], [box.named("other"), box])["JACml"].reason
+    assert "not closed" in compareLabels([box, mesh], [box.rename("other"), box])["JACml"].reason
 
 
 def testInFilesAndOnTheTerminal(withoutPictures, tmp_path, capfd, monkeypatch):

@@ -184,10 +184,10 @@ def testWhatAnEntryNeedsIsDeclared(definition):
     measure(pair, definition.ask(settings)[0])
     computed = {*vars(pair), *(key[0] for key in pair._done)}
     pair.needed.update(definition.needs)
-    assert (pair.known("distances", "signedDistances") is not None) == ("distances" in computed)
+    assert (pair.findIfNeeded("distances", "signedDistances") is not None) == ("distances" in computed)
     assert pair.areVoxelsCounted == bool({"crispCounts", "masks"} & computed)
     for quantity in ("sliceSimilarity", "hazardErrors"):
-        assert (pair.known(quantity) is not None) == (quantity in computed)
+        assert (pair.findIfNeeded(quantity) is not None) == (quantity in computed)
 
 
 # The examples in the docstrings of formulas give what they say

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.conventions import allConventions
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.conventions.evaluation import OPTIMISTIC, PESSIMISTIC
 from SegmentMetricsLib.metrics.measurement import statusOf
@@ -51,7 +51,7 @@ def values(record, key: str | None) -> TableContents:
         row.append(("", None, own[key]))
     for tool, numbers in record.conventions.items():
         cells = [_cell(tool, numbers.get(name), number) for name, number in first.items()]
-        rows.append([(tool, tool.lower(), cells[0][2] if key else known()[tool].label), *cells])
+        rows.append([(tool, tool.lower(), cells[0][2] if key else allConventions()[tool].label), *cells])
         if key:
             number = numbers.get(key)
             text, value = ("", None) if number is None else (number.differenceText(), sortable(number.difference))
@@ -75,7 +75,7 @@ def answer(number: str, candidates) -> str:
 
 def _cell(tool: str, number, first) -> tuple:
     """Return the cell of a tool's number, None for one that it does not report. first: our own."""
-    label = known()[tool].label
+    label = allConventions()[tool].label
     if number is None:
         return NONE, None, _("{tool} does not report it.").format(tool=label)
     tip = explain(number, label)

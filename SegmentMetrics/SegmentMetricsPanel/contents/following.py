@@ -81,7 +81,7 @@ def changeText(change: float, unit: str) -> str:
     return text if float(text) else text.replace("-", "+")
 
 
-def begun(pair: tuple, measurements: Mapping, places: Sequence[Place]) -> Edit:
+def beginEdit(pair: tuple, measurements: Mapping, places: Sequence[Place]) -> Edit:
     """Return the Edit of a pair that begins now. places: all of them, worst first."""
     values = {key: measurements[key].value for key in mainKeys(measurements)}
     numbers = {key: value for key, value in values.items() if math.isfinite(value)}

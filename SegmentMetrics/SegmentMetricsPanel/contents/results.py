@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from SegmentMetricsLib.base.texts import Statement, commaSeparated
-from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.conventions import allConventions
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.findings import Kind, split
 from SegmentMetricsLib.metrics.measurement import fixDecimals, typeset
@@ -25,7 +25,7 @@ def summary(outcome, number: int) -> str:
     record = outcome.records[number]
     tool, asWhom = record.convention, ""
     if tool != OWN_CONVENTION:
-        label = known()[tool].label if tool in known() else tool
+        label = allConventions()[tool].label if tool in allConventions() else tool
         asWhom = " " + _("as {tool} reports it").format(tool=label)
     return f"<b>{breakable(record.name)}</b>{escape(asWhom)}: {escape(inWords(record.summary))}"
 
@@ -34,7 +34,7 @@ def findings(outcome, number: int) -> tuple[str, str, str]:
     """Return alarms and other findings about a pair, after those of the case, as HTML, and a line that counts them."""
     if outcome is None:
         return "", "", ""
-    alarms, remarks, counts = [], leftOut(outcome) if outcome.isOfAll else [], []
+    alarms, remarks, counts = [], remarksOnUnpaired(outcome) if outcome.isOfAll else [], []
     if outcome.records:
         mine = split(outcome.records[number].findings)
         alarms = [*(split(outcome.findings).alarms if outcome.isOfAll else ()), *mine.alarms]
@@ -184,7 +184,7 @@ def overview(outcome) -> TableContents:
     return TableContents.of(headings, rows, order=orderOfRows(outcome))
 
 
-def leftOut(outcome) -> list[str]:
+def remarksOnUnpaired(outcome) -> list[str]:
     """Return remarks about structures that were not compared."""
     remarks = []
     for side, sentence in (

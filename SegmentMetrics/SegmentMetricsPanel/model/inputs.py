@@ -20,12 +20,12 @@ class Inputs:
         self.guess = None  # what chooseLikely() wrote last
         self.lost = set()  # sides whose segmentation is being removed
 
-    def chosen(self, side: str) -> tuple:
+    def choiceOf(self, side: str) -> tuple:
         """Return the segmentation and the segment ID of a side, "reference" or "test"."""
         return getattr(self.parameters, side), getattr(self.parameters, f"{side}Segment")
 
     def segmentName(self, side: str) -> str:
-        node, segment = self.chosen(side)
+        node, segment = self.choiceOf(side)
         return self.scene.segments(node).get(segment, "")
 
     def title(self, side: str) -> str:
@@ -44,7 +44,7 @@ class Inputs:
         self.isActive = isActive
         self.lost.clear()
         for side in REFERENCE_AND_TEST if isActive else ():
-            node, segment = self.chosen(side)
+            node, segment = self.choiceOf(side)
             if segment and segment not in self.scene.segments(node):
                 setattr(self.parameters, f"{side}Segment", "")  # the segment was removed meanwhile
         self.chooseLikely()
@@ -60,7 +60,7 @@ class Inputs:
 
     def take(self, side: str, node, segment: str) -> None:
         """Choose what a selector shows, unless it only changed because the segmentation, or the segment, is gone."""
-        before = self.chosen(side)
+        before = self.choiceOf(side)
         isLost = side in self.lost and before[0] is None
         self.lost.discard(side)
         isGone = node is before[0] and before[1] and before[1] not in self.scene.segments(node)
@@ -81,14 +81,14 @@ class Inputs:
         before, otherName = self.segmentName(side), self.segmentName(other)
         isNewNode = node is not getattr(self.parameters, side)
         if isNewNode and node is not otherNode:
-            segment = self._named(node, otherName) or segment
+            segment = self._segmentNamed(node, otherName) or segment
         with self.scene.oneChange(self.parameters):
             setattr(self.parameters, side, node)
             setattr(self.parameters, f"{side}Segment", segment)
             isFollowed = side == "reference" and (before == otherName or not otherName)
             if node and not isNewNode and node is not otherNode and isFollowed:
                 # both sides showed the same structure: keep it so, to avoid comparing different ones by accident
-                setattr(self.parameters, f"{other}Segment", self._named(otherNode, self.segmentName(side)))
+                setattr(self.parameters, f"{other}Segment", self._segmentNamed(otherNode, self.segmentName(side)))
 
     def chooseLikely(self) -> None:
         """Preselect the first two segmentations of the scene and a common structure, until somebody makes a choice."""
@@ -106,8 +106,8 @@ class Inputs:
         common = next((name for name in ours.values() if test is not reference and name in theirs.values()), "")
         with scene.oneChange(p):
             p.reference, p.test = reference, test
-            p.referenceSegment = self._named(reference, common) or next(iter(ours))
-            p.testSegment = self._named(test, common) or next(
+            p.referenceSegment = self._segmentNamed(reference, common) or next(iter(ours))
+            p.testSegment = self._segmentNamed(test, common) or next(
                 (i for i in theirs if test is not reference or i != p.referenceSegment), ""
             )
         self.guess = self._all()
@@ -115,7 +115,7 @@ class Inputs:
     def swap(self) -> None:
         p = self.parameters
         self.isGuess = False
-        reference, test = map(self.chosen, REFERENCE_AND_TEST)
+        reference, test = map(self.choiceOf, REFERENCE_AND_TEST)
         with self.scene.oneChange(p):
             (p.reference, p.referenceSegment), (p.test, p.testSegment) = test, reference
             # without the structures that have no counterpart
@@ -161,12 +161,12 @@ class Inputs:
         segments = map(self.segmentName, REFERENCE_AND_TEST)
         return [text.format(segment=segment, segmentation=name) for segment, name in zip(segments, names)]
 
-    def _named(self, node, name: str) -> str:
+    def _segmentNamed(self, node, name: str) -> str:
         """Return the ID of the first segment with a name, or "" if there is none."""
         return next((i for i, own in self.scene.segments(node).items() if name and own == name), "")
 
     def _all(self) -> tuple:
-        return self.chosen("reference") + self.chosen("test")
+        return self.choiceOf("reference") + self.choiceOf("test")
 
     def _isNothingChosen(self) -> bool:
         return self.parameters.reference is None and self.parameters.test is None

@@ -79,7 +79,7 @@ class Observers:
             self.parameters.observersOf = node
             self.parameters.observerSegments, self.parameters.testSegments = [], []
 
-    def given(self, role: str) -> list[tuple]:
+    def segmentsInRole(self, role: str) -> list[tuple]:
         """Return node and segment ID of everybody with a role, of those who have it if only one structure is chosen."""
         found = [(one.node, one.segment) for one in self.candidates() if one.role == role]
         only = self.parameters.observedOnly
@@ -104,7 +104,7 @@ class Observers:
     def whyNot(self) -> str:
         if self.parameters is None or self.scene.isChanging():
             return _("The scene is being opened or closed.")
-        return _("Check at least two observers.") if len(self.given("observer")) < 2 else ""
+        return _("Check at least two observers.") if len(self.segmentsInRole("observer")) < 2 else ""
 
     # What was found
 

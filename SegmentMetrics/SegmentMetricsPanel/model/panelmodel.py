@@ -88,7 +88,7 @@ class PanelModel:
 
     # Settings
 
-    def chosen(self) -> Chosen:
+    def readSettings(self) -> Chosen:
         """Return the chosen settings and protocol, or what is wrong with them, such as in a row of the protocol."""
         found, table = self._chosen, self.parameters.protocol
         if found is None:
@@ -110,12 +110,12 @@ class PanelModel:
             protocol = self.scene.protocol(p.protocol) if p.protocol is not None else None
             settings, dose = shown.settings, shown.dose
         else:
-            settings, protocol, problem = self.chosen()
+            settings, protocol, problem = self.readSettings()
             dose = p.dose
             if problem:
                 raise InputError(problem)
         if p.mode == Mode.severalObservers and not (isOfPair or shown):
-            observers, tests = (self.observers.given(role) for role in ("observer", "test"))
+            observers, tests = (self.observers.segmentsInRole(role) for role in ("observer", "test"))
             return Request([*observers, *tests], settings, observers=len(observers), consensus=p.consensus.method)
         if p.mode != Mode.allStructures:
             compared = [(p.reference, p.referenceSegment), (p.test, p.testSegment)]
@@ -281,7 +281,7 @@ class PanelModel:
             return self.changes[name]
         if None in outcome.nodes:
             return _("A compared segmentation was removed.")
-        isOfPairs, chosen = name == OF_PAIRS, self.chosen()
+        isOfPairs, chosen = name == OF_PAIRS, self.readSettings()
         if isOfPairs and outcome.isOfAll != (p.mode == Mode.allStructures):
             pair = _("all structures") if outcome.isOfAll else outcome.records[0].name
             return _("These are the results of {name}.").format(name=pair)
@@ -303,7 +303,7 @@ class PanelModel:
         if outcome is self.observers.outcome:
             count = len(outcome.content["observers"])
             roles = {"observer": compared[:count], "test": compared[count:]}
-            return all(set(self.observers.given(role)) == set(some) for role, some in roles.items())
+            return all(set(self.observers.segmentsInRole(role)) == set(some) for role, some in roles.items())
         segments = ("", "") if outcome.isOfAll else (p.referenceSegment, p.testSegment)
         return compared == list(zip((p.reference, p.test), segments))
 
@@ -344,7 +344,7 @@ class PanelModel:
         isRightMode = self.hasPair() and outcome.isOfAll != self.isOnePair()
         return isRightMode and self._isSameChoice(outcome) and (not outcome.isOfAll or outcome.comparisons is not None)
 
-    def edited(self) -> tuple | None:
+    def editedSegment(self) -> tuple | None:
         """Return the segmentation and the segment ID of the test, which is edited; None if there is none."""
         p = self.parameters
         if p is None or p.test is None:
@@ -382,10 +382,10 @@ class PanelModel:
         if self.isBusy:
             return _("Measuring ...")
         if p is not None and p.mode == Mode.severalObservers:
-            return self.observers.whyNot() or self.chosen().problem
+            return self.observers.whyNot() or self.readSettings().problem
         if self.isPracticing():
             return _("The reference is hidden for practice. Press Reveal to see how your contour compares.")
-        return self.inputs.whyNot() or self.chosen().problem
+        return self.inputs.whyNot() or self.readSettings().problem
 
     def whyNotReport(self) -> str:
         """Return why nothing is exported, such as that it is out of date, which no file would say; "" if it can be."""
@@ -431,5 +431,5 @@ class PanelModel:
     def message(self, *problems: str) -> str:
         """Return the message to show, "" for none. problems: with what is drawn, "" where there is none."""
         mistake = "" if self.observers.isChosen else self.inputs.mistake()
-        texts = (self.notice, mistake, self.parameters and self.chosen().problem, *problems)
+        texts = (self.notice, mistake, self.parameters and self.readSettings().problem, *problems)
         return next(filter(None, texts), "")

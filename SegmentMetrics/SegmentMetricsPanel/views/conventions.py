@@ -33,7 +33,7 @@ class ConventionsView(View):
         ui.conventionsButton.connect("clicked(bool)", self.onCompute)
         self.choice = ChoiceList(ui.conventionsKeyComboBox, self.onKey)
 
-    def wanted(self) -> tuple:
+    def state(self) -> tuple:
         """Return the node that stores values for the shown pair, its state, the outcome, and the number of the pair."""
         outcome, number = self.pair
         node = None if self.model.record() is None else outcome.result(outcome.pair(number), ROLE)
@@ -41,7 +41,7 @@ class ConventionsView(View):
 
     def draw(self) -> None:
         """Show the stored values for the shown pair, or nothing if there are none."""
-        (node, *_state), ui, pair = self.wanted(), self.ui, self.model.record()
+        (node, *_state), ui, pair = self.state(), self.ui, self.model.record()
         self.record, self.unread = None, ""
         if node is not None:
             try:

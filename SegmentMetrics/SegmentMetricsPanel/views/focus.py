@@ -51,7 +51,7 @@ class FocusView(View):
         """Put back what was hidden while another module is open, or show only what is edited if edits are followed."""
         scene, lines = slicer.mrmlScene, {}
         isWanted = self.model.isFollowing() and self.model.parameters.focus
-        edited = self.model.edited() if isWanted and not (scene.IsClosing() or scene.IsImporting()) else None
+        edited = self.model.editedSegment() if isWanted and not (scene.IsClosing() or scene.IsImporting()) else None
         if edited is not None and not self.model.isPracticing() and self.model.hasPair():
             structures = {} if "reference" in _coloredSides() else self._structures(*self.pair)
             lines = {side: self._surfaceOf(one) for side, one in structures.items() if side == "reference"}
@@ -64,7 +64,7 @@ class FocusView(View):
             focus.showLines(lines, slicer.mrmlScene, in2D=lines)
             focus.chooseInEditor(node, segment, slicer.mrmlScene)
 
-    def wanted(self) -> tuple:
+    def state(self) -> tuple:
         """Return what is to be drawn; an empty tuple where nothing is to be hidden."""
         p, observers = self.model.parameters, self.model.observers
         if p.focus and observers.isShown and self.model.outcome is None and observers.structure():
@@ -82,7 +82,7 @@ class FocusView(View):
         super().show()
 
     def draw(self) -> None:
-        wanted = self.wanted()
+        wanted = self.state()
         if len(wanted) == 2:
             # only the chosen structure, as an outline of each observer in a color of its own
             outlines: dict = {}

@@ -48,7 +48,7 @@ class InputsView(View):
     def draw(self) -> None:
         mode = self.inputs.parameters.mode
         for side, selector in self.selectors.items():
-            node, segment = self.inputs.chosen(side)
+            node, segment = self.inputs.choiceOf(side)
             if side not in self.changed:  # else a change of the selector is still to be processed
                 with silent(selector):
                     if selector.currentNode() is not node:

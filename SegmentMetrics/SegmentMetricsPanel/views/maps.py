@@ -33,7 +33,7 @@ class MapView(View):
         ui.rangeSpinBox.connect("valueChanged(double)", self.onRange)
         ui.automaticRangeCheckBox.connect("clicked(bool)", self.onAutomatic)
 
-    def wanted(self) -> tuple:
+    def state(self) -> tuple:
         p = self.model.parameters
         wanted = (p.showMap, p.mapSide, p.mapKind, p.mapSurface, p.automaticRange, p.opacity, p.sliceContour, p.legend)
         return *self.pair, *wanted, None if p.automaticRange else p.range, self.model.edit() is not None
@@ -187,11 +187,11 @@ class MapView(View):
 class HazardView(View):
     """Shows the hazard of the shown pair if requested."""
 
-    def wanted(self) -> tuple:
+    def state(self) -> tuple:
         return *self.pair, self.model.parameters.showHazard
 
     def draw(self) -> None:
-        outcome, number, isWanted = self.wanted()
+        outcome, number, isWanted = self.state()
         isMeasured = self.model.record() is not None and "hazard" in outcome.settings.families
         self.ui.showHazardCheckBox.visible = isMeasured
         node = None

@@ -101,7 +101,7 @@ class ObserversView(View):
         ui.matrixTable.connect("cellClicked(int,int)", panel.onObservedPair)
         ui.allObserversButton.connect("clicked(bool)", lambda _checked=False: choose("result")(None))
 
-    def wanted(self) -> tuple:
+    def state(self) -> tuple:
         """Return what tells one state of the page from another, an empty tuple if there is nothing on it."""
         if not self.observers.isShown:
             return ()

@@ -55,7 +55,7 @@ class PagesView(View):
         self.current = name
         self.show()
 
-    def wanted(self) -> tuple:
+    def state(self) -> tuple:
         observers = self.model.observers
         return *self.pair, observers.outcome, observers.isChosen, self.current
 

@@ -38,7 +38,7 @@ class PlacesView(View):
             shortcut.deleteLater()
         self.shortcuts = []
 
-    def wanted(self) -> tuple:
+    def state(self) -> tuple:
         return *self.pair, self.model.isFollowing(), self.model.parameters.showMarkers
 
     def draw(self) -> None:
@@ -106,12 +106,12 @@ class LesionsView(View):
         ui.lesionsButton.connect("clicked(bool)", self.onClicked)
         self.places = []
 
-    def wanted(self) -> tuple:
+    def state(self) -> tuple:
         return *self.pair, self.model.areLesionsShown()
 
     def draw(self) -> None:
         """List the lesions, or nothing without an outcome; show those of the pair if asked, and hide all others."""
-        outcome, number, isShown = self.wanted()
+        outcome, number, isShown = self.state()
         record, ui = self.model.record(), self.ui
         self.places = places.lesionPositions(record) if record else []
         self.table.show(places.lesions(record))

@@ -100,7 +100,7 @@ class DoseView(ChartView):
         self.table = SortableTable(self.ui.doseTable)
         self.ui.doseCaveatLabel.text = f"{curves.CAVEAT}<br>{curves.doseLegend()}"
 
-    def wanted(self) -> tuple | None:
+    def state(self) -> tuple | None:
         return self.pair if self.isIntact else None
 
     def make(self):
@@ -121,7 +121,7 @@ class SlicesView(ChartView):
         self.rows = ()
         self.table = SortableTable(self.ui.slicesTable, self.jump)
 
-    def wanted(self) -> tuple | None:
+    def state(self) -> tuple | None:
         return (*self.pair, self.model.parameters.sliceQuantity) if self.isIntact else None
 
     def make(self):

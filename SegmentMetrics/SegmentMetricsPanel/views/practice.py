@@ -31,7 +31,7 @@ class PracticeView(View):
         p = self.model.parameters
         state = practice.practiceState(p.reference) if p is not None else ""
         self.ui.followCheckBox.visible = any(self.model.outcomes.values()) or bool(p and p.follow)
-        self.ui.editButton.visible = self.model.isFollowing() and self.model.edited() is not None
+        self.ui.editButton.visible = self.model.isFollowing() and self.model.editedSegment() is not None
         self.ui.practiceCheckBox.checked = bool(state)
         self.ui.revealButton.visible = state == practice.HIDDEN
         self.ui.sessionButton.visible = state == practice.REVEALED and p.session is not None
@@ -62,7 +62,7 @@ class PracticeView(View):
         p.parameterNode.Modified()
 
     def onEdit(self, _checked=False) -> None:
-        chooseInEditor(*self.model.edited(), slicer.mrmlScene)
+        chooseInEditor(*self.model.editedSegment(), slicer.mrmlScene)
         slicer.util.selectModule("SegmentEditor")
 
     def onClicked(self, _checked=False) -> None:

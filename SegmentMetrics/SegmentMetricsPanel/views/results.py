@@ -31,7 +31,7 @@ class ResultsView(View):
         ui.copyButton.connect("clicked(bool)", self.copy)
         ui.notesButton.connect("clicked(bool)", self.onNotes)
 
-    def wanted(self) -> tuple:
+    def state(self) -> tuple:
         observers = self.model.observers
         found = observers.structure()
         return *self.pair, observers.outcome, found and found["name"], observers.isChosen

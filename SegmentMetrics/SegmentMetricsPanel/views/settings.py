@@ -3,7 +3,7 @@
 import qt
 from slicer.i18n import tr as _
 
-from SegmentMetricsLib.conventions import known
+from SegmentMetricsLib.conventions import allConventions
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
 from SegmentMetricsLib.metrics.measurement import typeset
 from SegmentMetricsLib.metrics.registry import FAMILIES
@@ -37,7 +37,7 @@ class SettingsView(View):
                 frame.layout().addWidget(self.boxes[family], number // columns, number % columns)
         self.listed = []
         ui.criticalComboBox.connect("checkedIndexesChanged()", self.takeCriticals)
-        self.conventions = {OWN_CONVENTION: OWN_CONVENTION, **{key: one.label for key, one in known().items()}}
+        self.conventions = {OWN_CONVENTION: OWN_CONVENTION, **{key: one.label for key, one in allConventions().items()}}
         choose = lambda convention: setattr(self.model.parameters, "convention", convention)  # noqa: E731
         self.convention = ChoiceList(ui.conventionComboBox, choose)
         addRows(ui)

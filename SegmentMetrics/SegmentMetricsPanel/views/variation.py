@@ -32,7 +32,7 @@ class VariationView(View):
         super().release()
         self.shown, self.isNew, self.map = (), False, None
 
-    def wanted(self) -> tuple:
+    def state(self) -> tuple:
         """Return the run and the structure whose map is wanted; an empty tuple for none."""
         outcome, found = self.observers.outcome, self.observers.structure()
         isWanted = self.observers.isShown and self.model.parameters.showVariation and self.model.outcome is None
@@ -41,7 +41,7 @@ class VariationView(View):
     def draw(self) -> None:
         self.isDrawing = True
         try:
-            self._show(self.observers.outcome, self.observers.structure(), self.wanted())
+            self._show(self.observers.outcome, self.observers.structure(), self.state())
         finally:
             self.isDrawing = self.isNew = False
 

@@ -16,7 +16,7 @@ class View(VTKObservationMixin):
     """A part of the Panel. `problem` is the reason why what is wanted cannot be shown, or ""."""
 
     problem = ""
-    shown = None  # what wanted() returned when it was drawn; None: it must be drawn again
+    shown = None  # what state() returned when it was drawn; None: it must be drawn again
     isDrawnEmpty = False  # whether draw() works without a scene, too, and then shows nothing
 
     def __init__(self, panel):
@@ -28,13 +28,13 @@ class View(VTKObservationMixin):
         """The outcome and the number of its pair that is shown in detail."""
         return self.model.outcome, self.model.number()
 
-    def wanted(self) -> tuple | None:
+    def state(self) -> tuple | None:
         """Return what tells one state of the view from another; None to draw it each time."""
         return None
 
     def show(self) -> None:
         """Draw the view if what is wanted has changed."""
-        wanted = self.wanted()
+        wanted = self.state()
         if wanted is None or wanted != self.shown:
             self.shown, self.problem = None, ""  # in case of an error
             self.draw()

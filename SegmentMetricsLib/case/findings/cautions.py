@@ -68,7 +68,7 @@ def _memberships(pair: Pair) -> Iterator[str]:
 
 
 def _lesions(pair: Pair) -> Iterator[str]:
-    both = pair.known("lesions")
+    both = pair.findIfNeeded("lesions")
     which = [which for which, lesions in zip(REFERENCE_AND_TEST, both or ()) if lesions.areOverlapping]
     if which:
         yield Finding.remark(
@@ -86,7 +86,7 @@ def _outliers(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
             most = float(voxels.hausdorff(pair["voxelDistances"], OUTLYING_PERCENTILE / 100))
         elif "HD95" in values:
             most = values["HD95"].value
-        elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.known("distances", "signedDistances"):
+        elif OUTLYING_PERCENTILE in pair.settings.percentiles and pair.findIfNeeded("distances", "signedDistances"):
             most = float(boundary.percentileHausdorff(pair.distances, OUTLYING_PERCENTILE))
         else:
             continue
@@ -142,7 +142,7 @@ def _tolerances(pair: Pair) -> Iterator[str]:
         return
     # smoothing may have shrunk the surface of voxels
     areShrunk = [one.mask is not None and one.surfaceKind == "displayed" for one in structures]
-    boxes = [one.unsmoothed().box if isShrunk else one.box for one, isShrunk in zip(structures, areShrunk)]
+    boxes = [one.withoutSmoothing().box if isShrunk else one.box for one, isShrunk in zip(structures, areShrunk)]
     size = max(float((high - low).max()) for low, high in boxes)
     masks = [one.mask for one in structures if one.mask is not None]
     # structures of patients are smaller than a tolerance only if they are of few voxels
@@ -259,8 +259,8 @@ def _sides(grid: Grid) -> np.ndarray:
 
 def _centerLines(pair: Pair) -> Iterator[str]:
     """Yield which center lines are not those of the voxels, as in other tools, and that parts differ without a gap."""
-    gaps, betti = pair.known("gaps"), pair.known("betti")
-    if pair.known("skeletons") is not None:
+    gaps, betti = pair.findIfNeeded("gaps"), pair.findIfNeeded("betti")
+    if pair.findIfNeeded("skeletons") is not None:
         finer, thinned = pair["finerSkeletons"], pair["thinnedSkeletons"]
         meant = "These measurements are for vessels and airways, not for compact organs."
         if finer is None:

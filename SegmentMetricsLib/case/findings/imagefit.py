@@ -42,7 +42,7 @@ def aroundPairs(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> GrayI
     if not boxes:
         return image
     lows, highs = zip(*boxes, strict=True)
-    return image.cropped(np.min(lows, axis=0), np.max(highs, axis=0), MARGIN)
+    return image.crop(np.min(lows, axis=0), np.max(highs, axis=0), MARGIN)
 
 
 def imageFindings(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> Iterator[Finding]:

@@ -150,7 +150,7 @@ def _extent(pair: Pair) -> Iterator[str]:
         yield Finding.of(Kind.NOTHING_COMPARED, reason=pair.extent.problem)
     elif pair.extent.sentence:
         yield pair.extent.sentence
-    elif pair.extent.description is None and pair.known("distances", "signedDistances") is not None:
+    elif pair.extent.description is None and pair.findIfNeeded("distances", "signedDistances") is not None:
         yield from decisiveEnd(*pair.structures, pair.distances)
 
 
@@ -379,7 +379,7 @@ def _howCounted(pair: Pair) -> str:
 
 
 def _ties(pair: Pair) -> Iterator[str]:
-    if pair.known("distances", "signedDistances") is None:
+    if pair.findIfNeeded("distances", "signedDistances") is None:
         return
     for tolerance in pair.settings.tolerances:
         ties = boundary.shareOfTies(pair.distances, tolerance)
@@ -392,7 +392,7 @@ def _ties(pair: Pair) -> Iterator[str]:
 
 
 def _slices(pair: Pair) -> Iterator[str]:
-    found = pair.known("sliceSimilarity")
+    found = pair.findIfNeeded("sliceSimilarity")
     if found is not None and found.flagged:
         # in mm, as slice numbers differ between an image and the part of it that Slicer keeps
         grid = next((structure.samplingGrid for structure in pair.structures if structure.samplingGrid), None)

@@ -145,7 +145,7 @@ def _nameAlike(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[lis
     common = reduce(commonName, [own[0].name for own in given]) or UNNAMED if all(areAlone) else ""
     for n, own in enumerate(given):
         if common:
-            sets[n] = own.having([own[0].named(common)])
+            sets[n] = own.having([own[0].rename(common)])
         elif areAlone[n]:
             sets[n], _ = settleNames((own, StructureSet.of([s for other in given if other is not own for s in other])))
     # an image without labels has every structure of the others, empty

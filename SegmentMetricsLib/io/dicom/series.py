@@ -99,14 +99,14 @@ def slicesIn(header) -> Iterator[Slice]:
     shared: Mapping = next(iter(header.get(SHARED, None) or ()), {})
     for frame in header.get(FRAMES, None) or (header,):
 
-        def told(sequence: str, name: str, frame=frame):
+        def valueOf(sequence: str, name: str, frame=frame):
             groups = (frame.get(sequence, None), shared.get(sequence, None))
             items: Iterable[Mapping] = (next(iter(group or ()), {}) for group in groups)
             return next((item[name].value for item in (*items, header) if item.get(name, None) is not None), None)
 
-        spacing = np.array(told("PixelMeasuresSequence", "PixelSpacing"), float)[::-1]
-        directions = np.array(told("PlaneOrientationSequence", "ImageOrientationPatient"), float).reshape(2, 3)
-        position = np.array(told("PlanePositionSequence", "ImagePositionPatient"), float)
+        spacing = np.array(valueOf("PixelMeasuresSequence", "PixelSpacing"), float)[::-1]
+        directions = np.array(valueOf("PlaneOrientationSequence", "ImageOrientationPatient"), float).reshape(2, 3)
+        position = np.array(valueOf("PlanePositionSequence", "ImagePositionPatient"), float)
         if position.shape != (3,) or spacing.shape != (2,) or not np.isfinite([*position, *directions.ravel()]).all():
             continue
         yield Slice(
@@ -116,7 +116,7 @@ def slicesIn(header) -> Iterator[Slice]:
             directions,
             spacing,
             (int(header.Columns), int(header.Rows)),
-            float(told("PixelMeasuresSequence", "SliceThickness") or 0.0),
+            float(valueOf("PixelMeasuresSequence", "SliceThickness") or 0.0),
         )
 
 

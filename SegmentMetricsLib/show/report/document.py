@@ -408,7 +408,7 @@ def _measurements(record: Comparison) -> Markup:
     if sides is not None:  # a side per row
         names, *columns = zip(*sides.rows, strict=True)
         heads = [column.heading for column in sides.columns]
-        sides = Table.headed([heads[0], *names], [[head, *own] for head, own in zip(heads[1:], columns, strict=True)])
+        sides = Table.ofRows([heads[0], *names], [[head, *own] for head, own in zip(heads[1:], columns, strict=True)])
     toward = '<div class="sides"><h3>Toward the sides of the patient</h3>$sides</div>'
     dose = doseTable(record)
     return fromFile(
@@ -432,7 +432,7 @@ def _otherTools(comparison: Comparison) -> Markup:
         [tool, *(_cellOf(numbers[key]) if key in numbers else NOTHING for key in first)]
         for tool, numbers in found.items()
     ]
-    values = table(Table.headed(["Tool", *map(heading, first)], rows))
+    values = table(Table.ofRows(["Tool", *map(heading, first)], rows))
     return fromFile("othertools", reference=REFERENCE_ROW, values=values)
 
 

@@ -71,7 +71,7 @@ class Gray:
         if not self.image.isHounsfield:
             return AUTOMATIC
         inward = (high - low) / 4  # what lies around a structure does not count
-        values = self.image.cropped(low + inward, high - inward, 0).values
+        values = self.image.crop(low + inward, high - inward, 0).values
         isLung = (values > LUNG[0]) & (values < LUNG[1])
         return "lung" if isLung.mean() > MUCH_LUNG else self.windows[0]
 
@@ -85,7 +85,7 @@ class Gray:
     def sample(self, plane: Plane, rows: int, columns: int) -> np.ndarray:
         """Return the values (rows, columns) of pixels that fill a plane exactly, NaN beyond the image."""
         right, down = plane.right * plane.width / columns, plane.down * plane.height / rows
-        return self.image.sampled(plane.corner + right / 2 + down / 2, right, down, (columns, rows))
+        return self.image.sample(plane.corner + right / 2 + down / 2, right, down, (columns, rows))
 
     def window(self, pictures: Sequence[np.ndarray]) -> tuple[float, float]:
         """Return the darkest and the brightest value of the automatic window of pictures, given by their codes."""

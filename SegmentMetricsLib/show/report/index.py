@@ -51,7 +51,7 @@ def indexOf(lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None
     """
     isJudged = any(line.state not in ("", FAILED) for line in lines)
     heads = ["Case", "Verdict" if isJudged else "State", "Structures compared", "Worst"]
-    content = Table.headed(heads, list(map(_cells, worstFirst(lines))), left=len(heads))
+    content = Table.ofRows(heads, list(map(_cells, worstFirst(lines))), left=len(heads))
     found = [(state, sum(line.state == state for line in lines)) for state in STATES]
     states = join((join((f"{number} ", _state(state))) for state, number in found if number), ", ")
     if alarmed := sum(bool(line.alarms) for line in lines):

@@ -71,7 +71,7 @@ def pageOf(study: ObserverStudy, pictures: Sequence[str], output: Path | str = "
         overview=table(Table(overview.columns, linked)),
         remarks=sentences([*shared, *study.remarks]),
         structures=join(_section(n, *each) for n, each in enumerate(zip(study, own, pictures, strict=True))),
-        software=table(Table.headed(["Name", "Version"], [list(pair) for pair in versions().items()], left=2)),
+        software=table(Table.ofRows(["Name", "Version"], [list(pair) for pair in versions().items()], left=2)),
         settings=json.dumps(study.settings.toDictionary(), indent=1, allow_nan=False, ensure_ascii=False),
     )
     return page(title, body)
@@ -179,7 +179,7 @@ def _tests(found: ObservedStructure, keys: Sequence[str]) -> Markup:
             mean = typeset(texts(test.mean[key]))
             rows.append([nameCell(test.name), heading(key), mean, typeset(reach), rank, verdict])
     heads = ["Test", "Measurement", "Mean against the observers", "Observers, best to worst", "Rank", "Verdict"]
-    return join((Markup("<h3>Are the tests within the observers' range?</h3>"), table(Table.headed(heads, rows, 6))))
+    return join((Markup("<h3>Are the tests within the observers' range?</h3>"), table(Table.ofRows(heads, rows, 6))))
 
 
 def pictureOf(path: Path) -> str:

@@ -69,7 +69,7 @@ def provenance(
 
 
 def _texts(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markup:
-    return table(Table.headed(heads, rows, left=len(heads)))
+    return table(Table.ofRows(heads, rows, left=len(heads)))
 
 
 def _files(sources: Sequence[tuple[Origin, Origin]], dose: str) -> Markup:

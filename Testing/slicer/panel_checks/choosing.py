@@ -65,7 +65,7 @@ def checkConvention(session: Session) -> None:
     ui = session.ui
     ui.advancedGroupBox.collapsed = False
     tools = [ui.conventionComboBox.itemText(n) for n in range(ui.conventionComboBox.count)]
-    assert tools[0] == ui.conventionComboBox.currentText and len(tools) == 1 + len(conventions.known())
+    assert tools[0] == ui.conventionComboBox.currentText and len(tools) == 1 + len(conventions.allConventions())
     assert session.isShown(ui.surfaceComboBox)
     session.set(ui.conventionComboBox, currentIndex=next(n for n, text in enumerate(tools) if text.startswith("MedPy")))
     assert session.parameters.convention == "MedPy" and session.panel.staleness()

@@ -30,7 +30,7 @@ def checkTools(session: Session) -> None:
     shown = session.panel.conventions.record.conventions
     for tool, numbers in expected.items():
         assert {k: n.value for k, n in shown[tool].items()} == {k: n.value for k, n in numbers.items()}
-    assert set(shown) <= set(conventions.known()) and len(shown) > 12
+    assert set(shown) <= set(conventions.allConventions()) and len(shown) > 12
     assert ui.conventionsKeyComboBox.currentText.startswith("HD95")
     rows = session.texts(ui.conventionsTable)
     assert rows[0] == ["SegmentMetrics", comparison["HD95"].text().partition(" ")[0], ""]
