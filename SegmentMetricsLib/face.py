@@ -73,7 +73,7 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
 
         The measured surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel.
         A structure that vanishes in some of the shifts is a finding instead. displayed: makes the surfaces that Slicer
-        displays, if the settings ask for them, such as mrml.displayed.
+        displays, if the settings ask for them, such as mrml.inputs.asDisplayed.
         """
         self.requireGeometry()
         return Comparison.of(withGridUncertainty(self, displayed))

@@ -36,7 +36,7 @@ def _asOf(convention: Convention, metric: Metric) -> Metric:
     number = convention.numbers.get(metric.key)
     unit = metric.unit if number is None or number.unit is None else number.unit
 
-    def notReported() -> float:
+    def refuse() -> float:
         raise Undefined(f"{convention.tool} does not report it")
 
     def report(toolSource: Source, value: float) -> Value:
@@ -49,7 +49,7 @@ def _asOf(convention: Convention, metric: Metric) -> Metric:
     how = f" As {convention.label} does it: {number.reason}." if number else ""
     return replace(
         metric,
-        function=report if number else notReported,
+        function=report if number else refuse,
         given={"value": None if metric.parameter is None else Named(metric.parameter)},
         title=f"{metric.title} ({convention.label})",
         description=metric.description + how,

@@ -149,7 +149,7 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
     points = finest.grid.toWorld(places)
     total = np.zeros(finest.values.shape)
     for dose, weight in zip(doses, weights, strict=True):
-        own = dose.values if dose is finest else dose.knownAt(points).reshape(finest.grid.size).transpose()
+        own = dose.values if dose is finest else dose.valuesAt(points).reshape(finest.grid.size).transpose()
         total += weight * own
     times = [f"{weight:g} x " if weight != 1 else "" for weight in weights]
     named = commaSeparated([f"{factor}{path.name}" for factor, path in zip(times, paths, strict=True)])

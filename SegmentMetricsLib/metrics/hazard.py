@@ -269,7 +269,7 @@ def hazardOfDose(dose: Dose, full: float, grid: Grid, box: tuple[np.ndarray, np.
     low, high = box
     values = np.zeros((high - low + 1)[::-1])
     for layer, points in _slices(values, low, grid):
-        layer[:] = np.minimum(dose.knownAt(points, 0) / full, 1).reshape(layer.shape)
+        layer[:] = np.minimum(dose.valuesAt(points, 0) / full, 1).reshape(layer.shape)
     return HazardField(values, low, grid, box)
 
 

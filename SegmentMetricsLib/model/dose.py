@@ -129,7 +129,7 @@ class Dose:
         """
         return self.atSteps(self.grid.toIndex(points))
 
-    def knownAt(self, points: np.ndarray, otherwise: float = np.nan) -> np.ndarray:
+    def valuesAt(self, points: np.ndarray, otherwise: float = np.nan) -> np.ndarray:
         """Return the dose (n,) in Gy at points (n, 3), and another value where it is not known."""
         values, areKnown = self.at(points)
         return np.where(areKnown, values, otherwise)

@@ -130,7 +130,7 @@ def valuesOn(comparison, side: str, points: np.ndarray | None = None, withLocal:
     if comparison.hazard is not None:
         found["Hazard"] = comparison.hazard.at(at)
     if comparison.dose is not None:
-        found["Dose"] = comparison.dose.knownAt(at, 0.0)
+        found["Dose"] = comparison.dose.valuesAt(at, 0.0)
     return found
 
 

@@ -198,7 +198,7 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
         if "similarity" in comparison.settings.families:
             arrays["BLD"] = comparison.localDistances(REFERENCE_AND_TEST[side])
         if comparison.dose is not None:
-            arrays["Dose"] = comparison.dose.knownAt(direction.surface.points)
+            arrays["Dose"] = comparison.dose.valuesAt(direction.surface.points)
         arrays["Side"] = np.full(polyData.GetNumberOfPoints(), side, np.int32)
         for name, values in arrays.items():
             addArray(polyData.GetPointData(), name, values)

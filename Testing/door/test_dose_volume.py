@@ -345,10 +345,10 @@ class TestPartsOfAPlan:
             dose = readDose(given, weights=weights)
             one, other = weights or (1, 1)
             expected = one * (30 + self.POINTS @ [0.5, 0, 0.1]) + other * (30 + self.POINTS @ [0, 0.25, 0])
-            np.testing.assert_allclose(dose.knownAt(self.POINTS), expected, atol=0.003)
+            np.testing.assert_allclose(dose.valuesAt(self.POINTS), expected, atol=0.003)
             assert tuple(dose.grid.spacing) == fine
             assert "a.dcm" in dose.remarks[0] and "b.dcm" in dose.remarks[0]
-        assert readDose(paths[0], weights=[3]).knownAt(self.POINTS[:1]) == pytest.approx(90, abs=0.003)
+        assert readDose(paths[0], weights=[3]).valuesAt(self.POINTS[:1]) == pytest.approx(90, abs=0.003)
         with pytest.raises(ValueError, match=r"1 .* 2 "):
             readDose(paths, weights=[1.0])
         with pytest.raises(ValueError, match="the same dose is there twice"):

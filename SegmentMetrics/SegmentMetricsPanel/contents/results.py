@@ -13,7 +13,7 @@ from SegmentMetricsLib.show.writing import fileNames
 from ..markup import breakable, escape
 from ..translation import _
 from .table import TableContents, inUnit, sortable
-from .verdicts import notCompared, orderOfRows, verdictCell
+from .verdicts import orderOfRows, partsWithoutResult, verdictCell
 
 ALARM = "⚠"
 
@@ -156,7 +156,7 @@ def inWords(sentence: str) -> str:
 
 def overview(outcome) -> TableContents:
     """Return the table of the main metrics of many pairs; last come structures of the protocol without any."""
-    records, judgment, others = outcome.records, outcome.judgment, notCompared(outcome)
+    records, judgment, others = outcome.records, outcome.judgment, partsWithoutResult(outcome)
     if not records and not others:
         return TableContents()
     measurements = {m.key: m for record in records for m in measurementsOf(record)}
@@ -197,7 +197,7 @@ def remarksOnUnpaired(outcome) -> list[str]:
     for reason in dict.fromkeys(outcome.failures.values()):
         names = [name for name, own in outcome.failures.items() if own == reason]
         remarks.append(f"{commaSeparated(names)}: {reason}")
-    if others := notCompared(outcome):
+    if others := partsWithoutResult(outcome):
         names = commaSeparated([structure["structure"] for structure in others])
         remarks.append(_("Not evaluable: {names}.").format(names=names))
     return remarks

@@ -96,7 +96,7 @@ def _urgency(outcome, number: int) -> tuple:
     return verdict, *where, -(farthest or 0.0)
 
 
-def notCompared(outcome) -> list[Mapping]:
+def partsWithoutResult(outcome) -> list[Mapping]:
     """Return the parts of a judgment about structures that have limits in the protocol but were not compared."""
     compared = {record.name for record in outcome.records}
     return [each for each in (outcome.judgment or {}).get("structures", ()) if each["structure"] not in compared]
@@ -104,7 +104,7 @@ def notCompared(outcome) -> list[Mapping]:
 
 def orderOfRows(outcome) -> list[int]:
     """Return the order of the rows, the worst first: the records, then the structures that were not compared."""
-    others = notCompared(outcome)
+    others = partsWithoutResult(outcome)
     ranks = {number: _urgency(outcome, number)[0] for number in range(len(outcome.records))}
     ranks |= dict(enumerate((severity(each["verdict"]) for each in others), len(ranks)))
     return sorted([*orderOf(outcome), *range(len(outcome.records), len(ranks))], key=ranks.get)

@@ -41,7 +41,7 @@ from . import figures
 from .blocks import NO_DEVICE, NOTHING, badge, data, fromFile, linkTo, now, page, resource, soft, table
 from .gray import Gray
 from .lesions import gapsAndSpurs, lesions
-from .notices import alarms, common, isSmall, notCompared, sentences, small
+from .notices import alarms, common, isSmall, listFailures, sentences, small
 from .provenance import Origin, originOf, provenance
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
@@ -200,7 +200,7 @@ class Report:
         body = fromFile(
             "report",
             head=self._head(ranking, len(failures), dose, date),
-            failed=notCompared(failures),
+            failed=listFailures(failures),
             alarms=alarms(records, findings),
             judged=_protocolOf(ranking, judgment) if judgment is not None else "",
             filters=self.gray.filters() if self.gray else "",

@@ -20,7 +20,7 @@ def sentences(texts: Sequence[str]) -> Markup:
     return _list([("", text) for text in texts]) if texts else NOTHING
 
 
-def notCompared(failures: Mapping[str, str]) -> Markup:
+def listFailures(failures: Mapping[str, str]) -> Markup:
     """Return a prominent list of the structures that could not be compared, with the reasons; nothing without any."""
     return _block("failed", "Not compared", list(failures.items()))
 

@@ -71,7 +71,7 @@ def reduce(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSur
         points.astype(np.float32),
         triangleIndices(polyData).astype(np.int32),
         direction.atPoints[nearest].astype(np.float32),
-        None if dose is None else dose.knownAt(surface.points[nearest], 0.0).astype(np.float32),
+        None if dose is None else dose.valuesAt(surface.points[nearest], 0.0).astype(np.float32),
     )
 
 
