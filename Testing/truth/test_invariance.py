@@ -51,19 +51,19 @@ def width(measurement: Measurement) -> float:
     return 0.0 if measurement.lower is None else measurement.upper - measurement.lower
 
 
-def requireEqual(one: Measurement, other: Measurement, factor: float = 1.0, error: float = 0.0) -> None:
+def requireEqual(first: Measurement, second: Measurement, factor: float = 1.0, error: float = 0.0) -> None:
     """Require two measurements to agree as well as both are known, the second one times a factor."""
-    assert one.status == other.status, (one.key, one.value, one.reason, other.value, other.reason)
-    expected = factor * other.value
-    if one.key == "LesionHD95":  # a mean of percentiles, each as close as HD95, without bounds
+    assert first.status == second.status, (first.key, first.value, first.reason, second.value, second.reason)
+    expected = factor * second.value
+    if first.key == "LesionHD95":  # a mean of percentiles, each as close as HD95, without bounds
         error += 0.01 * (1 + abs(factor))
-    error = error + width(one) + abs(factor) * width(other) + CLOSE * max(1.0, abs(factor))
-    assert one.value == pytest.approx(expected, rel=CLOSE, abs=error, nan_ok=True), (one.key, one.value, expected)
+    error = error + width(first) + abs(factor) * width(second) + CLOSE * max(1.0, abs(factor))
+    assert first.value == pytest.approx(expected, rel=CLOSE, abs=error, nan_ok=True), (first.key, first.value, expected)
 
 
-def keysOf(one, other, kept=lambda key: True) -> list[str]:
-    assert one.keys() == other.keys()
-    return [key for key in one if kept(key)]
+def keysOf(first, second, kept=lambda key: True) -> list[str]:
+    assert first.keys() == second.keys()
+    return [key for key in first if kept(key)]
 
 
 @given(some.pairsOfMasks(some.placements(), 7), some.settings(), some.turns(), some.shifts())
