@@ -6,6 +6,7 @@ metric is a function in the file of its family, and a new family is a file here:
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import inspect
 import pkgutil
@@ -17,7 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from ..base.errors import InputError
-from ..base.texts import didYouMean, inAnyCase, shortest
+from ..base.texts import inAnyCase, shortest
 from .measurement import Measurement
 from .metric import EXAMPLES, Asked, Metric, readTemplate
 
@@ -54,7 +55,7 @@ _BARE = Counter(PARAMETER.sub("", metric.key) for metric in REGISTRY)
 COLUMNS = re.compile("(Reference|Test|Difference)$")
 OF_PART = re.compile("(Over|Under)$")
 # Shorter words are in too many titles.
-SHORT = 4
+SHORT = 3
 
 
 def metricOf(key: str) -> Metric:
@@ -98,7 +99,8 @@ def readName(name: str) -> Asked:
             words = {parameter: shortest(value) for parameter, value in stated.items()}
             return Asked(template.format(**words), several, stated)
         return Asked(several[0].keyFor(stated) if stated else nameOf(several[0]), several, stated)
-    raise InputError(f"There is no measurement {name!r}; docs/formulas.md lists all of them.{hintAt(name)}")
+    hint = f" Did you mean {meant}?" if (meant := likeliest(name)) else ""
+    raise InputError(f"There is no measurement {name!r}; docs/formulas.md lists all of them.{hint}")
 
 
 def rowOf(key: str) -> str:
@@ -160,22 +162,35 @@ def nameOf(metric: Metric) -> str:
     return metric.key if _BARE[name] > 1 else name
 
 
-def hintAt(name: str, others: Iterable[str] = ()) -> str:
-    """Return " Did you mean X?", X being the likeliest key, "" for none: by its letters and digits, title, likeness.
+def likeliest(name: str, others: Iterable[str] = ()) -> str:
+    """Return the key that was probably meant, "" if there is none: by its parts, beginning, title or likeness.
 
     others: further words that may have been meant.
     """
-    word = name.casefold()
-    keys = {metric.keyFor(EXAMPLES): metric for metric in (*REGISTRY, *MULTI_LABEL)}
+    # one of all labels is rarely meant
+    keys = {metric.keyFor(EXAMPLES): metric for metric in REGISTRY}
+    word, parts = name.casefold(), _partsOf(name)
     ways = [
-        lambda key, one: re.sub(r"[\W_]", "", word) == re.sub(r"[\W_]", "", key.casefold()),
-        # "Dice" is the coefficient, not the beginning of a longer word; one of all labels is rarely meant
-        lambda key, one: one not in MULTI_LABEL and re.match(rf"{re.escape(word)}\b", one.title.casefold()),
-        lambda key, one: len(word) >= SHORT and re.search(rf"\b{re.escape(word)}\b", one.title.casefold()),
+        lambda key, title: _partsOf(key) == parts,
+        lambda key, title: key.casefold().startswith(word),
+        # "Dice" is the coefficient, though there is a surface Dice
+        lambda key, title: title.casefold().startswith(word),
+        lambda key, title: all(any(one.startswith(part) for one in _partsOf(title)) for part in parts),
     ]
-    meant = [key for isMeant in ways for key, metric in keys.items() if word and isMeant(key, metric)]
-    names = [name for name in map(nameOf, keys.values()) if not PARAMETER.search(name)]
-    return f" Did you mean {meant[0]}?" if meant else didYouMean(word, (*others, *names, *keys))
+    for isMeant in ways if len(word) >= SHORT else ways[:1]:
+        for key, metric in keys.items():
+            if isMeant(key, metric.title):
+                return key
+    names = (name for name in map(nameOf, keys.values()) if not PARAMETER.search(name))
+    known = {one.title.casefold(): key for key, one in keys.items()} | {
+        n.casefold(): n for n in (*others, *names, *keys)
+    }
+    return next((known[one] for one in difflib.get_close_matches(word, known, 1)), "")
+
+
+def _partsOf(name: str) -> list[str]:
+    """Return the words and numbers in a name, in the order of the alphabet."""
+    return sorted(re.findall(r"[^\W\d_]+|\d+", name.casefold()))
 
 
 def meaningOf(name: str) -> Asked:
@@ -186,9 +201,10 @@ def meaningOf(name: str) -> Asked:
     try:
         return readName(name.strip())
     except InputError:
+        hint = f" Did you mean {meant}?" if (meant := likeliest(name.strip(), FAMILIES)) else ""
         raise InputError(
             f"There is no metric family {name!r}, nor such a measurement; choose from {FAMILY_CHOICE}, or from the "
-            f"keys of measurements, such as DSC and HD95.{hintAt(name.strip(), FAMILIES)}"
+            f"keys of measurements, such as DSC and HD95.{hint}"
         ) from None
 
 

@@ -64,6 +64,9 @@ def testDecimalCommas(separator):
     "line, message",
     [
         ("Brain,NSD_3,>=,0.9", "line 2, column Measurement: there is no measurement 'NSD_3'; is it NSD_2mm?"),
+        ("Brain,max dose,<=,60", "there is no measurement 'max dose'; is it DmaxReference?"),
+        ("Brain,95% HD,<=,3", "there is no measurement '95% HD'; is it HD95?"),
+        ("Brain,Foo,<=,3", "there is no measurement 'Foo'[.]$"),
         ("Brain,D95,<=,60", r"Measurement: D95 is several measurements; is it D95Reference, D95Test, D95Difference\?"),
         ("Brain,Volumen,<=,1", "line 2, column Measurement: there is no measurement 'Volumen'"),
         ("Brain,DICEml,>=,0.5", "DICEml is one number for all structures, which no rule can judge."),

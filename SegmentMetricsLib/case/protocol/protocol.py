@@ -21,7 +21,7 @@ from ...io.sheets import Line, Sheet, readSheet
 from ...metrics.measurement import ROUNDING, ROUNDING_OF_ZERO
 from ...metrics.metric import EXAMPLES as VALUES
 from ...metrics.metric import PARAMETERS, Asked, Metric
-from ...metrics.registry import MULTI_LABEL, findMetric, hintAt, isWhole, readName
+from ...metrics.registry import MULTI_LABEL, findMetric, isWhole, likeliest, readName
 from ...model import naming
 from ...settings.names import knownConvention
 from ...settings.settings import DECIDED_BY_TOOLS, Settings
@@ -290,8 +290,7 @@ def _measurement(line: Line) -> tuple[Metric, str]:
         if not all(one.isStatedBy(meant.parameters) for one in meant.metrics):
             raise InputError("a parameter is left out")
     except InputError:
-        # the key in " Did you mean HD95?"
-        likely = hintAt(given).removeprefix(" Did you mean ").removesuffix("?")
+        likely = likeliest(given)
         hint = f"; is it {readName(likely).metric.keyFor(VALUES)}?" if likely else "."
         raise line.problem("Measurement", f"there is no measurement {given!r}{hint}") from None
     keys = [one.keyFor(meant.parameters) for one in meant.metrics]
