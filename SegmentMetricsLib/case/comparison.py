@@ -283,7 +283,9 @@ class Comparison(Mapping):
                 "worstPlaces": listed.pop("worstPlaces", ()),
                 "dimension": 2 if "areaMm2" in sides[0] else 3,
             }
-            kept |= {name: data[name] or "" for name in ("surface", "convention", "method", "summary")}
+            kept |= {name: data[name] or "" for name in ("surface", "convention", "method")}
+            if data["summary"]:  # else it is made of the measurements
+                kept["summary"] = data["summary"]
             measurements, texts = {}, metricsOf(data["convention"])
             for key, one in data["measurements"].items():
                 found = findMetric(key)

@@ -37,7 +37,8 @@ def sentence(pair: Any) -> str:
     As far as it was measured: which lesions were missed and invented, how much the contours overlap, how far apart they
     are, how much lies within the first tolerance, which one is larger, and where the test is over- or under-contoured.
     """
-    empty = [which for which, one in zip(REFERENCE_AND_TEST, (pair.reference, pair.test)) if one.isEmpty]
+    both = (pair.reference, pair.test) if pair.hasGeometry else ()  # without, a comparison keeps what is known of it
+    empty = [which for which, one in zip(REFERENCE_AND_TEST, both) if one.isEmpty]
     if len(empty) == 2:
         return "Both contours are empty."
     if empty:
