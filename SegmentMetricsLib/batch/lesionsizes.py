@@ -20,8 +20,8 @@ from .statistics import NO_METHOD
 from .tableschema import SIZE_COLUMNS, SIZES_FILE
 
 FILES = TABLE, PICTURE = SIZES_FILE, "lesions_by_size.svg"
-# Where groups of sizes begin, in mm3: twice in each power of ten.
-STARTS = [step * 10.0**power for power in range(-9, 16) for step in (1, 3)]
+# Where groups of sizes begin, in mm3: twice in each power of ten, from less than an atom on.
+STARTS = [step * 10.0**power for power in range(-60, 60) for step in (1, 3)]
 # Most curves of a picture, those of the most lesions; and its size in pixels.
 MOST_CURVES, WIDTH, HEIGHT = len(METHODS), 520, 300
 LEFT, TOP, ROW = 60, 20, 18

@@ -15,6 +15,8 @@ import SimpleITK
 from batchruns import rowsOf
 from scipy.stats import binomtest
 
+from SegmentMetricsLib.batch.lesionsizes import LesionSizes
+from SegmentMetricsLib.batch.missing import Counted
 from SegmentMetricsLib.batch.ranks import wilson
 
 
@@ -64,6 +66,15 @@ def testLesionsOfAllCases(study):
     # results of an earlier run do not stay behind
     batch("--overwrite", "--metrics", "DSC")
     assert not list(Path("out").glob("lesions*")) and "lesions.csv" not in Path("out/schema.json").read_text("utf-8")
+
+
+def testLesionsUnderAMicroscope(tmp_path):
+    sizes = LesionSizes()
+    lesions = [{"side": "reference", "volumeReference": volume, "event": "found"} for volume in (4.5e-12, 2e15)]
+    sizes.add("", [Counted({"lesions": lesions}, "cell", True)])
+    assert [row[2:5] for row in sizes.rows()] == [pytest.approx((3e-12, 1e-11, 1)), (1e15, 3e15, 1)]
+    sizes.write(tmp_path)
+    assert len(rowsOf(tmp_path / "lesions_by_size.csv")) == 2
 
 
 @pytest.mark.parametrize(("found", "lesions"), [(0, 3), (3, 3), (2, 7), (40, 100)])
