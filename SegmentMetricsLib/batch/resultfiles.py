@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -99,6 +99,7 @@ class CohortFiles:
             self._unlock()
             raise
         self._records = (folder / RECORDS).open("ab")
+        self._opened = ExitStack()  # the tables
         # so that what is in the folder belongs together, however this run ends
         self.writeTables()
 
@@ -107,6 +108,7 @@ class CohortFiles:
 
     def __exit__(self, *_) -> None:
         self._records.close()
+        self._opened.close()
         self._unlock()
 
     def _unlock(self) -> None:
@@ -120,12 +122,13 @@ class CohortFiles:
         return set(self.offsets)
 
     def add(self, outcome: Mapping) -> None:
-        """Write the outcome of a task."""
+        """Write the outcome of a task, into the tables as well, where users can watch the run."""
         self._records.seek(0, os.SEEK_END)
         self.offsets[outcome["case"], outcome["method"]] = self._records.tell()
         self._records.write(json.dumps(outcome, allow_nan=False).encode() + b"\n")
         self._records.flush()
         self.roster.learn(outcome)
+        self._addRows(outcome)
 
     def outcomes(self) -> Iterator[dict]:
         """Yield all outcomes in the order of the cases, one at a time."""
@@ -139,22 +142,28 @@ class CohortFiles:
         """Write the tables, in the order of the cases, and the schema. others: outcomes that are only in the tables."""
         families = {family for task in self.tasks.values() for family in task.settings.families}
         lists = [name for name, family in FAMILY_OF_LIST.items() if family in families]
+        self._opened.close()
         for name in (VERDICTS_FILE, *LISTED):
             (self.folder / name).unlink(missing_ok=True)
         columns = [Column(key, description=text, isText=True) for key, text in self.identity.items()]
         columns += self.columns.values()
         writeSchema(columns, self.folder / SCHEMA)
         described = tableschema.write(columns, self.convention, self.folder, lists)
-        names = CountedNames()
-        with ExitStack() as opened:
-            tables = {}
-            for name in (TABLE, *[VERDICTS_FILE] * self.isJudged, *lists):
-                tables[name] = csv.writer(opened.enter_context(openTable(self.folder / name)))
-                tables[name].writerow([column.key for column in described[name]])
-            for outcome in itertools.chain(self.outcomes(), others):
-                for name, values in self._rows(outcome, names):
-                    if name in tables:
-                        tables[name].writerow(cells([outcome["case"], outcome["method"], *values]))
+        self._names = CountedNames()
+        self._tables: dict[str, TextIO] = {}
+        for name in (TABLE, *[VERDICTS_FILE] * self.isJudged, *lists):
+            self._tables[name] = self._opened.enter_context(openTable(self.folder / name))
+            csv.writer(self._tables[name]).writerow([column.key for column in described[name]])
+        for outcome in itertools.chain(self.outcomes(), others):
+            self._addRows(outcome)
+
+    def _addRows(self, outcome: Mapping) -> None:
+        """Write the rows of an outcome into the tables."""
+        for name, values in self._rows(outcome):
+            if name in self._tables:
+                csv.writer(self._tables[name]).writerow(cells([outcome["case"], outcome["method"], *values]))
+        for file in self._tables.values():
+            file.flush()
 
     def writeIndex(
         self, lines: Sequence[CaseLine], title: str, cohort: Mapping | None = None, remarks: Sequence[str] = ()
@@ -180,9 +189,9 @@ class CohortFiles:
         path = self.folder / RECORDS
         if not path.exists():
             return
-        unfinished = self.folder / f".{RECORDS}.new"
         reports: dict[bool, set[str]] = {True: set(), False: set()}
-        try:
+        # replaced last, so that nothing is lost if the run is killed before
+        with _replacing(path) as unfinished:
             with path.open("rb") as old, unfinished.open("wb") as new:
                 for line in old:
                     outcome = parseOutcome(line)
@@ -207,10 +216,6 @@ class CohortFiles:
                 removeSummary(self.folder)
                 removePlots(self.folder)
                 (self.folder / PARQUET).unlink(missing_ok=True)
-            # last, so that nothing is lost if the run is killed before
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
         if not any(task.report for task in self.tasks.values()):
             if not any((self.folder / REPORTS).glob("*.html")):
                 (self.folder / REPORTS / PLOTLY_FILE).unlink(missing_ok=True)
@@ -241,8 +246,9 @@ class CohortFiles:
         isThere = name == Path(task.report).name and (self.folder / REPORTS / name).exists()
         return outcome["fingerprint"] == task.fingerprint and isThere
 
-    def _rows(self, outcome: Mapping, names: CountedNames) -> Iterator[tuple[str, list]]:
+    def _rows(self, outcome: Mapping) -> Iterator[tuple[str, list]]:
         """Yield the rows of an outcome, each with its file and without case and method, which come first in all."""
+        names = self._names
         structures = {id(record): structure for record, structure, _ in names.of(outcome, self.roster)}
         judged = outcome.get("protocol") or {"structures": []}
         verdicts = {given["structure"]: given["verdict"] for given in judged["structures"]}
@@ -335,6 +341,17 @@ def _openLocked(path: Path) -> TextIO:
     return file
 
 
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Yield where to write a file that takes the place of another at the end; it is removed if that is not reached."""
+    unfinished = path.with_name(f".{path.name}.new")
+    try:
+        yield unfinished
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def writeParquet(folder: Path) -> None:
     """Write the table as results.parquet if pyarrow is installed."""
     (folder / PARQUET).unlink(missing_ok=True)  # one of an earlier run
@@ -349,4 +366,5 @@ def writeParquet(folder: Path) -> None:
     # a case called 001 is not the number 1
     types = {name: pyarrow.string() if name in (*IDENTITY, *CONVENTION) else pyarrow.float64() for name in columns}
     options = arrow.ConvertOptions(column_types=types, null_values=[""], strings_can_be_null=True)
-    parquet.write_table(arrow.read_csv(folder / TABLE, convert_options=options), folder / PARQUET)
+    with _replacing(folder / PARQUET) as unfinished:
+        parquet.write_table(arrow.read_csv(folder / TABLE, convert_options=options), unfinished)

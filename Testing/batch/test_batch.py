@@ -18,6 +18,7 @@ from inline import Inline
 from SegmentMetricsLib.batch import tasks as cohort
 from SegmentMetricsLib.batch.alarms import MOST_PAIRS, SHORT, Alarms
 from SegmentMetricsLib.batch.cases import Task
+from SegmentMetricsLib.batch.resultfiles import writeParquet
 from SegmentMetricsLib.metrics.findings import Finding, Kind, Severity
 
 PROTOCOL = "Structure,Measurement,Relation,Pass,Warn\n*,DSC,>=,0.85,0.75\nLabel 1,NSD_1mm,>=,0.5\n"
@@ -102,6 +103,21 @@ def testParquet(study, inline):
     columns = parquet.read_table("out/results.parquet").to_pydict()
     assert columns["Case"] == ["a", "b"] and columns["DSC"] == pytest.approx([0.9, 0])
     assert columns["HD95"][1] == float("inf")
+
+
+def testParquetIsWhole(tmp_path, monkeypatch):
+    """What is interrupted leaves no part of a file."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+
+    def interrupt(_, path):
+        Path(path).write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(parquet, "write_table", interrupt)
+    (tmp_path / "results.csv").write_text("Case,DSC\na,1\n")
+    with pytest.raises(KeyboardInterrupt):
+        writeParquet(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["results.csv"]
 
 
 def testStructureSets(study, inline, capsys):

@@ -129,6 +129,8 @@ def interrupted(inline, monkeypatch):
                 raise KeyboardInterrupt
             written.append(outcome)
             original(self, outcome)
+            # users can watch the run
+            assert outcome["case"] == table()[-1]["Case"]
 
         with monkeypatch.context() as patched:
             patched.setattr(CohortFiles, "add", add)
