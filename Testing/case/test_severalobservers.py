@@ -122,8 +122,10 @@ def testStapleIsThatOfSimpleITK():
     expected = SimpleITK.GetArrayFromImage(filter.Execute(images)) >= 0.5
     assert np.array_equal(study.consensus.mask.block(low, high), expected)
     rates = [study.performances[f"Observer {n}"] for n in (1, 2, 3)]
-    assert [rate.sensitivity for rate in rates] == list(filter.GetSensitivity())
+    assert [sensitivity for sensitivity, _ in rates] == list(filter.GetSensitivity())
     assert [rate.specificity for rate in rates] == list(filter.GetSpecificity())
+    written = study.toDictionary()["structures"][0]["consensus"]["performances"]
+    assert list(written["Observer 1"]) == ["sensitivity", "specificity"]
 
 
 def testLeaveOneOut(boxes):
@@ -208,7 +210,9 @@ def testNobodyIsWorseThanAnEmptyContour():
 def testSpread(boxes):
     """Of a measurement that depends on the order, both orders count; of others, every pair once."""
     spread = boxes.pairs.spread("HD", [0, 1, 2])
-    assert (spread.mean, spread.sd) == pytest.approx((8 / 3, math.sqrt(4 / 3)))
+    mean, sd, *_ = spread
+    assert (mean, sd) == pytest.approx((8 / 3, math.sqrt(4 / 3)))
+    assert list(spread.toDictionary()) == ["mean", "SD", "lowest", "highest", "pairs", "undefined"]
     assert (spread.low, spread.high, spread.pairs) == pytest.approx((2, 4, 3))
     signed = compareObservers([box(0), box(0, size=12)]).pairs.spread("SignedMean", [0, 1])
     assert signed.pairs == 2 and signed.mean == pytest.approx(0, abs=1e-9) and signed.high == -signed.low > 0

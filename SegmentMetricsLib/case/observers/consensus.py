@@ -31,8 +31,7 @@ CHUNK = 1 << 15
 PERCENT = 95
 
 
-@dataclass(frozen=True)
-class Performance:
+class Performance(NamedTuple):
     """What STAPLE finds of an observer: the share of the consensus drawn, and the share of the rest left out."""
 
     sensitivity: float

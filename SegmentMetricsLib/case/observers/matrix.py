@@ -12,7 +12,7 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.parallel import eachSideBySide
-from ...base.plain import storeAs
+from ...base.plain import storeAs, toPlain
 from ...conventions.presets import PRESETS
 from ...distances.surfacedistances import SurfaceDistances
 from ...metrics.findings import asFinding
@@ -28,8 +28,7 @@ from ..comparison import Comparison, ask, comparePair, measureTogether
 STEP = 0.001
 
 
-@dataclass(frozen=True)
-class PairSpread:
+class PairSpread(NamedTuple):
     """How a measurement varies over pairs of observers; infinite values count, undefined ones are left out.
 
     mean, sd, low, high: NaN without a value; mean and SD of infinite values are not finite. pairs: number of values.
@@ -37,11 +36,15 @@ class PairSpread:
     """
 
     mean: float
-    sd: float = field(metadata={"key": "SD"})
-    low: float = field(metadata={"key": "lowest"})
-    high: float = field(metadata={"key": "highest"})
+    sd: float
+    low: float
+    high: float
     pairs: int
     undefined: int
+
+    def toDictionary(self) -> dict:
+        """Return the spread for JSON, with null for what is not finite."""
+        return toPlain(dict(zip(("mean", "SD", "lowest", "highest", "pairs", "undefined"), self, strict=True)))
 
 
 class Pooled(NamedTuple):

@@ -188,7 +188,8 @@ class ObservedStructure:
             size = "volumeMm3" if self.consensus.dimension == 3 else "areaMm2"
             content["consensus"] = {"method": self.method, size: cast(Mask, self.consensus.mask).size}
             if self.performances:
-                content["consensus"]["performances"] = self.performances
+                rates = {name: one._asdict() for name, one in self.performances.items()}
+                content["consensus"]["performances"] = rates
         if self.variation is not None:
             names = ("rootMeanSquareSD", "percentile95SD")
             content["variation"] = {name: getattr(self.variation, name) for name in names}
