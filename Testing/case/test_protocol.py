@@ -83,7 +83,7 @@ def testDecimalCommas(separator):
         ("Brain,HD95,<=,3,,2 mm", "column Weight: '2 mm' is not a number"),
         ("Brain,HD95,<=,3,2", r"column Warn: the warning limit \(2\) must be looser than the pass limit \(3\)."),
         ("Brain,HD95,<=,3,,0", "line 2, column Weight: it must be a number greater than 0, not 0."),
-        ("Brain,HD95,<=,3,,,MONAY", "line 2, column Convention: There is no convention 'MONAY'; choose from"),
+        ("Brain,HD95,<=,3,,,MONAY", "line 2, column Convention: there is no convention 'MONAY'; choose from"),
         ("Brain,NSD_2mm,>=,0.9,,,medpy", "line 2, column Convention: MedPy does not report NSD_2mm"),
         ("Brain,HD95,<=,3\nBrain,HD95,<=,4", r"line 3, column Structure: .* already there \(limits.csv, line 2\)"),
         ("", "limits.csv: the protocol has no rules."),

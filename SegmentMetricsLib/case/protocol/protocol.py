@@ -317,7 +317,8 @@ def _convention(line: Line, definition: Metric | None) -> str:
     try:
         key = knownConvention(line.cells["Convention"])
     except InputError as error:
-        raise line.problem("Convention", str(error)) from error
+        text = str(error)
+        raise line.problem("Convention", f"{text[:1].lower()}{text[1:]}") from error
     if definition and key not in PRESETS and definition.key not in find(key).numbers:
         raise line.problem("Convention", f"{key} does not report {line.cells['Measurement']}.")
     return key
