@@ -104,20 +104,22 @@ def coverNodes(nodes: Iterable, scene) -> None:
 def hideIn3D(segments: Iterable[tuple], scene, attribute: str) -> None:
     """Hide segments, each a display node and an ID, in the 3D views; show those again that were hidden so before.
 
-    attribute: on display nodes, says which.
+    attribute: on display nodes, says which. What the other attribute lists, too, stays hidden.
     """
     wanted: dict = {}
+    other = BY_OBSERVERS_ATTRIBUTE if attribute == COVERED_ATTRIBUTE else COVERED_ATTRIBUTE
     for display, segment in segments:
         wanted.setdefault(display, []).append(segment)
     for display in nodesOf(scene, "vtkMRMLSegmentationDisplayNode"):
-        hidden = set(json.loads(display.GetAttribute(attribute) or "[]"))
+        hidden, elsewhere = (set(json.loads(display.GetAttribute(each) or "[]")) for each in (attribute, other))
         now = wanted.get(display, ())
         with oneChange(display):
-            for segment in hidden.difference(now).intersection(segmentIDs(display.GetDisplayableNode())):
+            for segment in hidden.difference(now, elsewhere).intersection(segmentIDs(display.GetDisplayableNode())):
                 display.SetSegmentVisibility3D(segment, True)
             hidden.intersection_update(now)
             for segment in now:
-                if display.GetSegmentVisibility3D(segment):  # segments hidden by the user stay hidden
+                # segments hidden by the user stay hidden
+                if segment in elsewhere or display.GetSegmentVisibility3D(segment):
                     display.SetSegmentVisibility3D(segment, False)
                     hidden.add(segment)
             display.SetAttribute(attribute, json.dumps(sorted(hidden)) if hidden else None)

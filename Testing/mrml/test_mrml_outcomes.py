@@ -125,6 +125,16 @@ def testMapsCoverSegmentsAndGiveThemBack(nodes, outcome):
     maps.showMaps([], model.GetScene())
     shown = [d.GetSegmentVisibility3D(s) for d, s in zip(displays, outcome.segments[0], strict=True)]
     assert shown == [True, False] and not model.GetDisplayNode().GetVisibility()
+    # also under a map of observers, which is hidden first
+    maps.coverNodes(nodes, model.GetScene())
+    for cover, covering, isShown in (
+        (maps.cover, [model], False),
+        (maps.coverNodes, [], False),
+        (maps.cover, [], True),
+    ):
+        cover(covering, model.GetScene())
+        shown = [d.GetSegmentVisibility3D(s) for d, s in zip(displays, outcome.segments[0], strict=True)]
+        assert shown == [isShown, False]
     assert [node.GetSegmentation().GetMTime() for node in nodes] == times
 
 
