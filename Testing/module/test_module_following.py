@@ -57,6 +57,16 @@ def following(session):
     session.set(session.parameters, follow=False)
 
 
+def testTextsOfOtherModulesStayInTheCorners(session):
+    from SegmentMetricsPanel.views.corners import views
+
+    for view, position in views():
+        view.cornerAnnotation().SetText(position, "Another module")
+    choose(session, *[segmentation(n, Box=shapes.box(*box)) for n, box in (("First", BOX), ("Second", SMALL))], "Box")
+    session.apply()
+    assert set(corners()) == {"Another module"}
+
+
 def full(session) -> dict:
     """Return the numbers of a full comparison of what is chosen."""
     p = session.parameters

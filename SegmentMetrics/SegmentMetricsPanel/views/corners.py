@@ -15,12 +15,15 @@ BOX_OPACITY = 0.6
 class CornersView(View):
     """Shows the numbers of the pair that is followed in all slice and 3D views."""
 
-    isDrawnEmpty = True
+    text, isDrawnEmpty = "", True
 
     def draw(self) -> None:
         """Show them, also in the views that a new layout has added meanwhile, or nothing."""
         isShown = self.model.isFollowing() and self.model.isFollowable()
         text = cornerText(self.model.record(), self.model.edit()) if isShown else ""
+        if not (text or self.text):  # texts of other modules stay
+            return
+        self.text = text
         for view, position in views():
             annotation = view.cornerAnnotation()
             if (annotation.GetText(position) or "") == text:
