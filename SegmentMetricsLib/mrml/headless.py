@@ -13,6 +13,7 @@ class HeadlessSlicer:
 
     def __init__(self, scene=None) -> None:
         import slicer
+        from vtkmodules.vtkCommonCore import vtkObject
 
         self.scene = scene if scene is not None else slicer.vtkMRMLScene()
         self.applicationLogic = slicer.vtkSlicerApplicationLogic()
@@ -21,7 +22,15 @@ class HeadlessSlicer:
         self.segmentationsLogic = slicer.vtkSlicerSegmentationsModuleLogic()
         self.segmentationsLogic.SetMRMLApplicationLogic(self.applicationLogic)
         self.segmentationsLogic.SetMRMLScene(self.scene)
-        self.scene.RegisterNodeClass(slicer.vtkMRMLColorLegendDisplayNode())  # as the application's color logic does
+        # adds the color nodes and registers the legend; warnings are off: color files exist only in the application
+        self.colorLogic = slicer.vtkSlicerColorLogic()
+        self.colorLogic.SetMRMLApplicationLogic(self.applicationLogic)
+        warnings = vtkObject.GetGlobalWarningDisplay()
+        vtkObject.SetGlobalWarningDisplay(0)
+        try:
+            self.colorLogic.SetMRMLScene(self.scene)
+        finally:
+            vtkObject.SetGlobalWarningDisplay(warnings)
 
 
 _headlessSlicer: HeadlessSlicer | None = None

@@ -72,6 +72,9 @@ class TestScene:
         monkeypatch.setattr(headless, "_headlessSlicer", None)
         assert headless.ensureScene() is own
         assert own.GetFirstNodeByClass("vtkMRMLInteractionNode") is not None
+        volume = own.AddNewNodeByClass("vtkMRMLScalarVolumeNode")
+        volume.CreateDefaultDisplayNodes()
+        assert volume.GetDisplayNode().GetColorNode() is own.GetNodeByID("vtkMRMLColorTableNodeGrey") is not None
         assert conversion.displayedSurface(LIVER).GetNumberOfPolys() > 0
 
     def testTheApplicationsSceneIsNotTouched(self, monkeypatch):
