@@ -110,6 +110,7 @@ def displayedSurface(structure) -> vtkPolyData:
     if mask not in _surfaceOfMask:
         import slicer
 
+        ensureScene()  # first: segmentations created before have no converters
         voxels = slicer.vtkSegmentation()
         addVoxels(voxels, structure.name, mask)
         _surfaceOfMask[mask] = outward(closedSurface(voxels, voxels.GetNthSegmentID(0), DISPLAY_PARAMETERS))

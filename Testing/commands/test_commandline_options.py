@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapes
-from commandruns import metrics, valuesOf
+from commandruns import command, metrics, valuesOf
 from commandruns import pair as pair  # the fixtures
 from commandruns import run as run
 from imagefiles import save
@@ -39,9 +39,9 @@ def testPairsBesideChosenStructures(run, tmp_path):
     boxes = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12)), 3: ((15, 15, 15), (16, 16, 16))}
     three = save(shapes.labelImage(boxes), tmp_path / "three.nrrd")
     chosen = ("--structure", "1", "--pair", "2=3", "--output", "out")
-    for command, more in (("compare", "--numbers-only"), ("conventions", "--tool=MedPy")):
-        assert run(command, three, three, more, *chosen)[0] == 0
-        name = "metrics" if command == "compare" else command
+    for verb, more in (("compare", "--numbers-only"), ("conventions", "--tool=MedPy")):
+        assert run(verb, three, three, more, *chosen)[0] == 0
+        name = "metrics" if verb == "compare" else verb
         pairs = json.loads(Path(f"out/{name}.json").read_text())["pairs"]
         found = [(one["reference"]["name"], one["test"]["name"]) for one in pairs]
         assert found == [("Label 1", "Label 1"), ("Label 2", "Label 3")]
@@ -143,6 +143,8 @@ def testDisplayedSurface(run, tmp_path):
     assert valuesOf("smooth")["VolumeReference"] == pytest.approx(4 / 3 * np.pi * 1000, rel=0.03)
     assert valuesOf("smooth")["MASD"] != valuesOf("steps")["MASD"]
     assert valuesOf("smooth")["DSC"] == valuesOf("steps")["DSC"]
+    fresh = command("compare", first, second, "--output", "fresh", "--surface", "displayed", *choices)
+    assert (fresh.returncode, fresh.stderr) == (0, ""), "Slicer has registered its converters in time"
 
 
 @pytest.mark.parametrize(
