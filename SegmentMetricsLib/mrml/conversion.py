@@ -117,16 +117,18 @@ def displayedSurface(structure) -> vtkPolyData:
     return _surfaceOfMask[mask]
 
 
-def drawnSurface(structure, what: str, measured: Surface, surface: str = "displayed") -> tuple[vtkPolyData, bool]:
+def drawnSurface(
+    structure, what: str, measured: Surface, surface: str = "displayed", shown: vtkPolyData | None = None
+) -> tuple[vtkPolyData, bool]:
     """Return the surface that every map of a structure is drawn on, in RAS mm, and whether it is the measured one.
 
     If the surface that Slicer shows encloses too little of the voxels' volume, as shareLeft() tells, it is the surface
-    around the voxels, and noteOf() says so. what: the structure is, in words.
+    around the voxels, and noteOf() says so. what: the structure is, in words. shown: the surface that Slicer shows.
     """
     result, note = vtkPolyData(), ""
     isMeasured = surface == "measured"
     if not isMeasured:
-        shown = displayedSurface(structure)
+        shown = shown or displayedSurface(structure)
         share = shareLeft(structure, volumeOf(shown))
         if share is None:
             result.ShallowCopy(shown)

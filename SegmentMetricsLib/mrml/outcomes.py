@@ -384,7 +384,7 @@ def drawAhead(comparison, sides: Sequence[str], surface: str, kind: str) -> dict
     if comparison.distances is None or any(structure.isEmpty for structure in structures):
         return {}
     histogramOf(comparison.distances, findLimits(comparison, "signed", None, None)[1])
-    return {side: outputs.distanceMap(comparison, side, surface, kind == "bld") for side in sides}
+    return {side: outputs.distanceMap(comparison, side, surface, None, kind == "bld") for side in sides}
 
 
 def variationMaps(scene) -> list:

@@ -125,6 +125,7 @@ def showDistanceMap(
     kind: str = "signed",
     surface: str = "displayed",
     range: float | None = None,
+    displayedSurface: vtkPolyData | None = None,
     modelNode=None,
     tolerance: float | None = None,
     drawnSurface: vtkPolyData | None = None,
@@ -154,6 +155,8 @@ def showDistanceMap(
         the node says so.
     range : float | None, optional
         End of the color range in mm, of a dose in Gy.
+    displayedSurface : vtkPolyData | None, optional
+        The smooth surface as vtkPolyData in RAS; None creates it.
     modelNode : optional
         The node to fill; None reuses the node of an earlier run of the same pair and side or creates one.
     tolerance : float | None, optional
@@ -178,7 +181,7 @@ def showDistanceMap(
     requireChoice("surface", surface, ("displayed", "measured"))
     limit, tolerance = findLimits(comparison, kind, range, tolerance)
     scene = asScene(scene)
-    polyData = drawnSurface or distanceMap(comparison, side, surface, kind == "bld")
+    polyData = drawnSurface or distanceMap(comparison, side, surface, displayedSurface, kind == "bld")
     name = f"{pairName(comparison)}: {mapRole(side)}"
     with resultNode("vtkMRMLModelNode", comparison, mapRole(side), name, scene=scene, given=modelNode) as model:
         model.SetAndObservePolyData(polyData)
@@ -201,12 +204,14 @@ def mapRole(side: str) -> str:
     return f"distance map on {side}"
 
 
-def distanceMap(comparison, side: str, surface: str = "displayed", withLocal: bool = False) -> vtkPolyData:
+def distanceMap(
+    comparison, side: str, surface: str = "displayed", displayedSurface=None, withLocal: bool = False
+) -> vtkPolyData:
     """Return the surface of one side in RAS with the point arrays of showDistanceMap, and with BLD if it is wanted."""
     requireDistances(comparison)
     directed = comparison.distances.directions[REFERENCE_AND_TEST.index(side)]
     structure = getattr(comparison, side)
-    result, isMeasured = drawn(structure, side, directed.surface, surface)
+    result, isMeasured = drawn(structure, side, directed.surface, surface, displayedSurface)
     for name, values in valuesOn(comparison, side, None if isMeasured else pointsOf(result), withLocal).items():
         addArray(result, name, values)
     return result

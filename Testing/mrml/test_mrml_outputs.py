@@ -20,7 +20,7 @@ from SegmentMetricsLib.model.dose import Dose
 from SegmentMetricsLib.model.inputs import structureFromImage
 from SegmentMetricsLib.model.structure import Structure
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST
-from SegmentMetricsLib.mrml import colors, folders, outputs
+from SegmentMetricsLib.mrml import colors, conversion, folders, outputs
 from SegmentMetricsLib.show.maps import Coloring
 
 # off center and not a cube of voxels, so that a wrong axis or sign cannot go unnoticed
@@ -113,6 +113,14 @@ class TestDistanceMap:
         left, right = position[:, 0].argmin(), position[:, 0].argmax()
         assert signed[left] == pytest.approx(10, abs=1.5)
         assert signed[right] == pytest.approx(-2, abs=1.5)
+
+    def testAGivenSurfaceIsDrawn(self, scene, comparison):
+        given = conversion.displayedSurface(ball(17))
+        polyData = outputs.showDistanceMap(comparison, displayedSurface=given).GetPolyData()
+        np.testing.assert_array_equal(points(polyData), points(given))
+        assert array(polyData, "Distance").max() == pytest.approx(9, abs=1) and not given.GetPointData().HasArray(
+            "Distance"
+        )
 
     @pytest.mark.parametrize(("kind", "name", "low"), [("signed", "SignedDistance", -8), ("absolute", "Distance", 0)])
     def testColors(self, scene, comparison, kind, name, low):
