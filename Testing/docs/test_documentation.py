@@ -41,7 +41,7 @@ def testPagesAreBuiltAndTellOfAllThatIsPublic(tmp_path):
     documented = {name for kind in inventory if kind.startswith("py:") for name in inventory[kind]}
     public = set(NAMES)
     for module, listed in (
-        ("conventions", "known find"),
+        ("conventions", "allConventions find"),
         ("case.protocol.protocol", "Protocol Rule readProtocol parseProtocol"),
         ("case.protocol.judgment", "Judgment Verdict judgeCase"),
         ("batch.cases", "Task CaseList"),
