@@ -34,6 +34,8 @@ def testPage(page, folder, withoutPictures, request):
         pytest.importorskip(NEEDS[page.name], reason=f"{NEEDS[page.name]} is not installed")
     if pages.isOfSlicer(page):
         request.getfixturevalue("desktop").loadModule()
+    elif any("mrml" in block.text for block in pages.blocks(page) if block.language == "python"):
+        request.getfixturevalue("scene")  # what the page shows in it is gone afterwards
     pages.run(page, folder)
     if page.name == "batch.md":
         # their bytes depend on the version of matplotlib
