@@ -177,7 +177,7 @@ def likeliest(name: str, others: Iterable[str] = ()) -> str:
         lambda key, title: title.casefold().startswith(word),
         lambda key, title: all(any(one.startswith(part) for one in _partsOf(title)) for part in parts),
     ]
-    for isMeant in ways if len(word) >= SHORT else ways[:1]:
+    for isMeant in ways if parts and len(word) >= SHORT else ways[:1]:
         for key, metric in keys.items():
             if isMeant(key, metric.title):
                 return key

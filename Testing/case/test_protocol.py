@@ -67,6 +67,7 @@ def testDecimalCommas(separator):
         ("Brain,max dose,<=,60", "there is no measurement 'max dose'; is it DmaxReference?"),
         ("Brain,95% HD,<=,3", "there is no measurement '95% HD'; is it HD95?"),
         ("Brain,Foo,<=,3", "there is no measurement 'Foo'[.]$"),
+        ("Brain,???,<=,3", r"there is no measurement '\?\?\?'[.]$"),
         ("Brain,D95,<=,60", r"Measurement: D95 is several measurements; is it D95Reference, D95Test, D95Difference\?"),
         ("Brain,Volumen,<=,1", "line 2, column Measurement: there is no measurement 'Volumen'"),
         ("Brain,DICEml,>=,0.5", "DICEml is one number for all structures, which no rule can judge."),
