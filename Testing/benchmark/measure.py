@@ -29,8 +29,6 @@ import tools
 from SegmentMetricsLib import Settings, compare
 
 ROOT = Path(__file__).parents[2]
-# Most first calls in fresh processes: they repeat the imports, which are not measured, every time.
-MOST_COLD_ROUNDS = 3
 PROCESS_STATUS, FORGET_PEAK = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 COMPARE = ("-m", "SegmentMetricsLib", "compare")
 # Commands on a whole structure set; all are put in relation to the first.
@@ -43,13 +41,13 @@ ROADS, SIZES = ("fast", "general"), (2e3, 2e4, 2e5, 2e6)
 class Times:
     """What one tool took on one case, round by round. A round is all pairs of the case.
 
-    cold, warm: seconds of the first call in a fresh process, and of every pair in later rounds. peaks: bytes of memory
-    that the first call needed beyond what was loaded, empty where the system does not tell. values: of every pair.
+    cold, warm: seconds of the first call in a fresh process, and of every pair in later rounds. peak: bytes of memory
+    that the first call needed beyond what was loaded, None where the system does not tell. values: of every pair.
     """
 
-    cold: list[float] = field(default_factory=list)
+    cold: float = 0.0
+    peak: int | None = None
     warm: list[list[float]] = field(default_factory=list)
-    peaks: list[int] = field(default_factory=list)
     values: list[tools.Values] = field(default_factory=list)
 
 
@@ -70,11 +68,9 @@ def measureCase(case: pairs.Case, names: Iterable[str], rounds: int) -> dict[str
     times = {name: Times() for name in names}
     with tempfile.TemporaryDirectory() as folder:
         pairs.write(case.pairs, Path(folder))
-        for _ in range(min(rounds, MOST_COLD_ROUNDS)):
-            for name, taken in times.items():
-                first = json.loads(runPython([__file__, name, folder]))
-                taken.cold.append(first["seconds"])
-                taken.peaks += [] if first["peak"] is None else [first["peak"]]
+        for name, taken in times.items():
+            first = json.loads(runPython([__file__, name, folder]))
+            taken.cold, taken.peak = first["seconds"], first["peak"]
     measures = {name: tools.TOOLS[name].load() for name in times}
     for name, measure in measures.items():
         times[name].values = [measure(pair) for pair in case.pairs]

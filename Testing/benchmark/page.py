@@ -31,12 +31,12 @@ LEAST_ERROR = {"mm": 1e-4, "%pt": 1e-2}
 SMALL = 10_000
 TIME_COLUMNS = ("tool", "warm ms", "ratio", "cold ms", "ratio", "MB", "bytes/triangle")
 NOTES = """\
-Times are processor time of all pairs of a case, medians over {rounds} rounds, or {cold} of the cold ones; in a round
-every tool takes its turn on every pair. *Cold* is the first call in a fresh process, imports excluded, tables and
-caches included; *warm* are later calls. *SegmentMetrics* alone are the families boundary and overlap, which hold what
-the others measure; the default families are these and the signed one. *Ratio* says how many times as long as that a
-tool takes: the median of all rounds, so that what else the machine does cancels. *MB* is the peak of the first call's
-memory beyond imports and images. What takes long is left out of cases of more than {most:,} triangles. *Truth* is what
+Times are processor time of all pairs of a case, medians over {rounds} rounds, in each of which every tool takes
+its turn on every pair. *Cold* is one first call in a fresh process, imports excluded, tables and caches included;
+*warm* are later calls. *SegmentMetrics* alone are the families boundary and overlap, which hold what the others
+measure; the default families are these and the signed one. *Ratio* says how many times as long as that a tool takes:
+the median of all rounds, so that what else the machine does cancels. *MB* is the peak of the first call's memory
+beyond imports and images. What takes long is left out of cases of more than {most:,} triangles. *Truth* is what
 the numbers of the unsmoothed surfaces tend to when these are sampled more and more densely. All tools get the same
 images or arrays, cropped to the pair's common box and {margin} voxels, before the clock starts.
 """
@@ -74,7 +74,6 @@ def drawBars(path: Path, title: str, unit: str, rows: Sequence[tuple[str, float,
 def pageOf(result: dict) -> str:
     """Return the page."""
     cases, machine, rounds = result["cases"], result["machine"], result["rounds"]
-    cold = min(rounds, measure.MOST_COLD_ROUNDS)
     startUp = [[f"`{name}`", f"{1000 * seconds:.0f}"] for name, seconds in result["startUp"].items()]
     values = {
         "machine": f"{machine['cores']} processor cores, {machine['system']}, Python {machine['python']}",
@@ -93,7 +92,7 @@ def pageOf(result: dict) -> str:
         "wholeSet": wholeSetOf(result["wholeSet"]),
         "startUp": table(("process", "ms"), startUp),
         "growth": growthOf(result["growth"]),
-        "notes": NOTES.format(rounds=rounds, cold=cold, most=tools.MOST_FOR_LONG, margin=pairs.MARGIN),
+        "notes": NOTES.format(rounds=rounds, most=tools.MOST_FOR_LONG, margin=pairs.MARGIN),
     }
     return Template((HOME / "page.md").read_text("utf-8")).substitute(values)
 

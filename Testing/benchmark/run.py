@@ -130,16 +130,14 @@ def describeCase(case: pairs.Case, times: dict[str, measure.Times], truths: list
     described = {}
     for tool, taken in times.items():
         # the peak of a case is that of its largest pair, so only a single pair has a number per triangle
-        peak = median(taken.peaks) if taken.peaks else None
         described[tool] = {
-            "cold": median(taken.cold),
+            "cold": taken.cold,
             "warm": median(warm[tool]),
-            "coldRatio": measure.ratio(taken.cold, times[tools.OURS].cold),
+            "coldRatio": taken.cold / times[tools.OURS].cold,
             "warmRatio": measure.ratio(warm[tool], warm[tools.OURS]),
             "warmRatioWithoutBands": measure.ratio(warm[tool], warm[tools.OURS_WITHOUT_BANDS]),
-            "peak": peak,
-            "peakPerTriangle": peak / case.triangles if peak and len(case.pairs) == 1 else None,
-            "coldRounds": taken.cold,
+            "peak": taken.peak,
+            "peakPerTriangle": taken.peak / case.triangles if taken.peak and len(case.pairs) == 1 else None,
             "warmRounds": warm[tool],
             "warmPairs": [median(seconds) for seconds in zip(*taken.warm)],
             "values": [{k: float(v) if math.isfinite(v) else None for k, v in one.items()} for one in taken.values],

@@ -51,7 +51,7 @@ def testEveryNumberIsThere(written):
     assert case["name"] == "2 organs, 1 x 1 x 1 mm"
     assert case["triangles"] == sum(pair["triangles"] for pair in case["pairs"]) > 1000
     for tool in case["tools"].values():
-        assert len(tool["coldRounds"]) == len(tool["warmRounds"]) == found["rounds"] == ROUNDS
+        assert len(tool["warmRounds"]) == found["rounds"] == ROUNDS
         assert len(tool["warmPairs"]) == len(tool["values"]) == len(case["pairs"]) == 2
         assert min(tool["cold"], tool["warm"], tool["warmRatio"], tool["coldRatio"]) > 0
         if sys.platform == "linux":
