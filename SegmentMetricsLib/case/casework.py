@@ -361,10 +361,9 @@ def _several(structures: Iterable[Structure]) -> StructureSet:
 def withSurface(
     structure: Structure, settings: Settings, displayed: Callable[[Structure], Structure] | None
 ) -> Structure:
-    """Return a structure with the surface that the settings ask for. displayed: as of a Case."""
-    if displayed is None or settings.surface == "unsmoothed" or structure.mask is None or structure.isEmpty:
-        return structure
-    return displayed(structure)
+    """Return a structure with the surface that the settings ask for, unless it has one. displayed: as of a Case."""
+    isMade = settings.surface == "unsmoothed" or structure.mask is None or structure.givenSurface is not None
+    return structure if displayed is None or isMade or structure.isEmpty else displayed(structure)
 
 
 def withLabelsNamed(

@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from ..base.errors import InputError, reasonOf, requireFunction
 from ..base.progress import Cancelled
-from ..case.casework import Case, atOnce
+from ..case.casework import Case, atOnce, withSurface
 from ..case.comparison import adapt
 from ..case.pairing import pairStructures, propose, withProposals
 from ..case.protocol.protocol import Protocol, asProtocol
@@ -184,7 +184,7 @@ def openCase(
                 raise InputError(f"The {which}, {name} of {node.GetName()}, cannot be compared. {error}") from error
         if settings.ignore is not None:
             mark = SegmentReader(reference[0]).structure(settings.ignore)
-            pair = _showAgain(leaveOut(pair, [mark], settings.ignore), settings)
+            pair = [withSurface(one, settings, asDisplayed) for one in leaveOut(pair, [mark], settings.ignore)]
         return Case(Pairing((Match(pair[0], pair[1]),), (), ()), settings, protocol, criticals, plan, isWhole=False)
     # segments are paired by name and code, whether or not they can be measured
     pairing = pairSegments(reference, test, choices=choices, proposed=proposed)
@@ -202,7 +202,7 @@ def openCase(
         return Case(pairStructures(*sides, choices=choices), settings, protocol, criticals, plan, unusable=lost)
     if settings.ignore is not None:
         known = separateIgnored(everything, settings.ignore)
-        read = tuple({one.segmentID: one for one in _showAgain(side, settings)} for side in known)
+        read = tuple({one.segmentID: withSurface(one, settings, asDisplayed) for one in side} for side in known)
     failures = {name: reasonOf(error) for name, error in pairing.failures.items()}
     alone: list[tuple[Structure | None, ...]] = [(structure, None) for structure in pairing.unmatchedReference]
     alone += [(None, structure) for structure in pairing.unmatchedTest]
@@ -276,12 +276,6 @@ def compareSegments(
     if result.failures:
         raise InputError(*result.failures.values())
     return Comparison.of(result[0])
-
-
-def _showAgain(structures: Iterable[Structure], settings: Settings) -> list[Structure]:
-    """Return structures with the surface that the settings ask for, also those that have lost it with their voxels."""
-    isLost = settings.surface == "displayed"
-    return [asDisplayed(one) if isLost and one.givenSurface is None and not one.isEmpty else one for one in structures]
 
 
 def compareSegmentations(

@@ -116,7 +116,9 @@ class SegmentReader:
         }
         toWorld = worldTransform(self.node)
         linear = linearMatrix(toWorld)
-        mask, memberships = self._voxelsOf(identifier)
+        source = segmentation.GetSourceRepresentationName()
+        memberships = self._memberships(identifier) if source == FRACTIONAL else None
+        mask = self.mask(identifier) if source == BINARY else memberships and memberships.cut(HALF)
         if mask is not None:
             if linear is not None:
                 mask = moveMask(mask, linear)
@@ -147,14 +149,6 @@ class SegmentReader:
         boundary = meshing.fromPolyData(world if mask is None else outward(world))
         kind = "imported" if mask is None else "displayed"
         return Structure(mask=mask if linear is not None else None, givenSurface=boundary, surfaceKind=kind, **common)
-
-    def _voxelsOf(self, identifier: str) -> tuple[Mask | None, Mask | None]:
-        """Return the voxels of a segment, None without a labelmap, and its memberships, None if that is binary."""
-        source = self.node.GetSegmentation().GetSourceRepresentationName()
-        if source == FRACTIONAL:
-            memberships = self._memberships(identifier)
-            return memberships.cut(HALF), memberships
-        return (self.mask(identifier) if source == BINARY else None), None
 
     def mask(self, identifier: str) -> Mask:
         """Return the voxels of a segment stored as a binary labelmap, on the grid of the image that it was drawn on."""

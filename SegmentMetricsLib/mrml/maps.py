@@ -34,9 +34,10 @@ def hasSurface(model) -> bool:
     return model.GetPolyData() is not None
 
 
-def hasLocalDistances(model) -> bool:
-    """Return whether a map was made with what the kind "bld" shows."""
-    return hasSurface(model) and bool(model.GetPolyData().GetPointData().HasArray(LEGENDS["bld"].array))
+def isMadeFor(model, surface: str, kind: str) -> bool:
+    """Return whether a map is drawn on a surface, "displayed" or "measured", with all that a kind shows."""
+    isThere = hasSurface(model) and mapInformation(model)["surface"] == surface
+    return isThere and (kind != "bld" or bool(model.GetPolyData().GetPointData().HasArray(LEGENDS["bld"].array)))
 
 
 def isShown(model) -> bool:

@@ -71,12 +71,8 @@ def compareObservers(
     called = names if names is not None else _names(given, len(observers))
     count = len(observers)
     case = gather(read[:count], read[count:], settings, called, consensus)
-
     # the consensus is measured on the surface that Slicer would show of it
-    def displayIfNeeded(structure: Structure) -> Structure:
-        return structure if structure.givenSurface is not None else asDisplayed(structure)
-
-    return observeAll(replace(case, displayed=displayIfNeeded), progress, run)
+    return observeAll(replace(case, displayed=asDisplayed), progress, run)
 
 
 def _isSegment(given) -> bool:

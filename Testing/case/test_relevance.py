@@ -6,7 +6,8 @@ import pytest
 import SimpleITK
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.show.explanations import familiesUsing
+from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY
+from SegmentMetricsLib.show.explanations import familiesUsing, ofFamily, ofSetting
 
 # two balls of different place and size, and one nearby that is critical
 SIZE, SPACING = (20, 18, 16), (1.5, 1.8, 3.0)
@@ -65,3 +66,14 @@ def testSettingChangesTheFamiliesThatUseItAndNoOthers(setting, usual):
 def testWhatMattersToOneKernelOnly(kernel, setting, values):
     usual, other = (measured(hazardKernel=kernel, **{setting: value}) for value in values)
     assert {family for family in usual if other[family] != usual[family]} == familiesUsing(setting)
+
+
+def testExplanationsNameWhatTheyAreAbout():
+    """Families their measurements, and settings those that use them."""
+    letters = {"percentile": "95", "tolerance": "τ", "dosePercent": "2", "doseVolume": "0.03", "doseLevel": "20"}
+    for family in FAMILIES:
+        keys = (ofFamily(family) + "\n").split("\n")[1].split(", ")  # the per-slice profile has no keys
+        for definition in REGISTRY:
+            assert (definition.keyFor(letters).replace("_", " ") in keys) == (definition.family == family)
+    names = ("NSD", "BIoU", "OverFraction", "UnderFraction", "APL", "RelativeAPL")
+    assert ofSetting("tolerances").endswith(f"Used by {', '.join(f'{name} τmm' for name in names)}.")

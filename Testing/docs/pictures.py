@@ -45,7 +45,7 @@ def write(root: Path) -> list[Path]:
     """
     import slicer
 
-    with Desktop() as desktop, photographs.fontScale():
+    with Desktop() as desktop, photographs.usualFont():
         desktop.loadModule()
         from SegmentMetrics import SegmentMetricsLogic
 

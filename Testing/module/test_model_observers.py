@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 import shapes
@@ -13,28 +13,6 @@ from SegmentMetricsPanel.model.enumerations import ConsensusMethod, Mode
 from SegmentMetricsLib import Settings, compareObservers
 
 NAMES = ["Ärztin & Co", "Ben", "Chris", "AI"]
-
-
-@dataclass(eq=False)
-class Observed:
-    """What mrml.outcomes.ObservedOutcome is for the model. changed: what change() says."""
-
-    content: dict
-    nodes: list
-    given: list
-    segments: list
-    settings: Settings = field(default_factory=Settings)
-    method: str = "majority"
-    table: Table = field(default_factory=Table)
-    changed: str = ""
-    wasStopped: bool = False
-
-    @property
-    def names(self) -> list:
-        return NAMES
-
-    def change(self, suspects=None) -> str:
-        return self.changed
 
 
 def box(x: int):
@@ -57,8 +35,12 @@ def chosenModel(**chosen):
     return model, nodes
 
 
-def observed(content, nodes, **options) -> Observed:
-    return Observed(content, nodes, [""] * 4, [["box"] * 4], **options)
+def observed(content, nodes) -> SimpleNamespace:
+    """Return what mrml.outcomes.ObservedOutcome is for the model. changed: what change() says."""
+    found = SimpleNamespace(content=content, nodes=nodes, given=[""] * 4, segments=[["box"] * 4], names=NAMES)
+    found.settings, found.method, found.table, found.changed = Settings(), "majority", Table(), ""
+    found.change = lambda suspects=None: found.changed
+    return found
 
 
 def roles(model) -> dict:
@@ -92,22 +74,21 @@ def test_segments_of_one_segmentation():
     assert roles(model) == {**dict.fromkeys(NAMES, "observer"), "Readers": "observer"}
 
 
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        (lambda model, found: None, ""),
-        (lambda model, found: setattr(found, "changed", "Box of Ben has changed."), "Box of Ben has changed."),
-        (lambda model, found: model.observers.setRole(0, ""), "The selection has changed."),
-        (lambda model, found: model.observers.setRole(0, "test"), "The selection has changed."),
-        (lambda model, found: setattr(model.parameters, "tolerance", 3.0), "The settings have changed."),
-        (lambda model, found: setattr(model.parameters, "tolerance", -3.0), "The settings have changed."),
-        (
-            lambda model, found: setattr(model.parameters, "consensus", ConsensusMethod.meanSurface),
-            "The settings have changed.",
-        ),
+CHANGES = {
+    "": [lambda model, found: None],
+    "Box of Ben has changed.": [lambda model, found: setattr(found, "changed", "Box of Ben has changed.")],
+    "The selection has changed.": [
+        lambda model, found, role=role: model.observers.setRole(0, role) for role in ("", "test")
     ],
-)
-def test_what_is_out_of_date(content, change, reason):
+    "The settings have changed.": [
+        lambda model, found, name=name, value=value: setattr(model.parameters, name, value)
+        for name, value in (("tolerance", 3.0), ("tolerance", -3.0), ("consensus", ConsensusMethod.meanSurface))
+    ],
+}
+
+
+@pytest.mark.parametrize(("reason", "change"), [(reason, c) for reason, changes in CHANGES.items() for c in changes])
+def test_what_is_out_of_date(content, reason, change):
     model, nodes = chosenModel()
     model.observers.setRole(3, "test")
     found = observed(content, nodes)

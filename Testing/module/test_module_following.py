@@ -67,10 +67,11 @@ def testTextsOfOtherModulesStayInTheCorners(session):
     assert set(corners()) == {"Another module"}
 
 
-def full(session) -> dict:
-    """Return the numbers of a full comparison of what is chosen."""
-    p = session.parameters
-    return mrml.compareSegments(p.reference, p.referenceSegment, p.test, p.testSegment, by="ID").numbers
+def assertFull(session) -> None:
+    """What is shown is what a full comparison of what is chosen finds."""
+    p, found = session.parameters, session.panel.outcome.comparisons[0].numbers
+    full = mrml.compareSegments(p.reference, p.referenceSegment, p.test, p.testSegment, by="ID").numbers
+    assert found == pytest.approx(full, rel=0, abs=0, nan_ok=True)
 
 
 def testNumbersFollowWhileAnotherModuleIsOpen(following):
@@ -83,7 +84,7 @@ def testNumbersFollowWhileAnotherModuleIsOpen(following):
     draw(session, *ALMOST)
     await_(session)
     assert panel.outcome is not before and not panel.isActive and not panel.staleness()
-    assert panel.outcome.comparisons[0].numbers == pytest.approx(full(session), rel=0, abs=0, nan_ok=True)
+    assertFull(session)
     assert session.maps() == {"reference": model} and panel.outcome.shows(model), "the same node, filled anew"
     assert len(corners()) == 4 and set(corners()) == {
         "DSC 0.947 (+0.281)\nHD95 1.00 mm (-4.00)\nNSD 2 mm 1.000 (+0.260)"
@@ -116,7 +117,7 @@ def testAMovedTransformAndAnUndoAreFollowed(following):
     await_(session)
     moved = session.panel.outcome
     assert moved is not before
-    assert moved.comparisons[0].numbers == pytest.approx(full(session), rel=0, abs=0, nan_ok=True)
+    assertFull(session)
     kept = moved.comparisons[0].reference
     assert kept is before.comparisons[0].reference, "what did not change keeps its surface"
     session.parameters.test.GetSegmentation().InvokeEvent(slicer.vtkSegmentation.SegmentModified)
@@ -145,7 +146,7 @@ def testANewerEditStopsTheRunBefore(following, monkeypatch):
     draw(session, *ALMOST)
     await_(session)
     assert ended == ["begun", "stopped"] and not session.panel.staleness()
-    assert session.panel.outcome.comparisons[0].numbers == pytest.approx(full(session), rel=0, abs=0, nan_ok=True)
+    assertFull(session)
 
 
 @pytest.mark.parametrize("what", ["segment", "test", "reference", "table", "map", "parameters", "scene", "pair", "off"])
@@ -266,7 +267,7 @@ def testPractice(session, tmp_path):
     assert rows[0][1] == 0 and rows[-1][1] == 2, "the first row is what was there"
     assert [row[0] for row in rows] == sorted(row[0] for row in rows) and rows[-1][4] == 1
     assert panel.plot.chart is not None and "2 strokes" in panel.plot.chart.GetTitle()
-    panel.files.saveSession(tmp_path / "session.csv")
+    panel.files.writers["session"](tmp_path / "session.csv")
     assert (tmp_path / "session.csv").read_text("utf-8").splitlines()[0] == "Time,Strokes,DSC,HD,NSD"
     session.widget.exit()
     assert reference.GetDisplayNode().GetVisibility(), "which the module hides beside its own lines"
@@ -315,7 +316,7 @@ def testStrokes(following, strokes):
         slicer.app.processEvents()
         if number % 10 == 9:
             await_(session)
-            assert session.panel.outcome.comparisons[0].numbers == pytest.approx(full(session), 0, 0, nan_ok=True)
+            assertFull(session)
             now = slicer.mrmlScene.GetNumberOfNodes(), observedNow(session)
             assert before in (None, now)
             before = now

@@ -43,60 +43,40 @@ class Stopper:
             self.at = 0
 
 
-def applyOnly(session):
-    return session.panel.apply
-
-
-def applyAll(session):
-    session.ui.modeComboBox.currentIndex = 1
-    session.set(session.parameters, protocol=scenework.protocol())
-    return session.panel.apply
-
-
-def applyObservers(session):
-    session.set(session.ui.modeComboBox, currentIndex=2)
-    return session.panel.apply
-
-
-def tools(session):
-    session.apply()
-    return session.panel.compareTools
-
-
-def propose(session):
-    session.set(session.ui.modeComboBox, currentIndex=1)
-    return session.panel.attempts.propose
-
-
-def writeReport(session):
-    session.apply()
-    return lambda: session.panel.report(Path(session.folder.name) / "report.html")
-
-
 ENDS = (0, "First"), (2, "Second")
-# and what the panel then says was stopped
+# What is stopped, and what the panel then says was stopped.
 ACTIONS = {
-    applyOnly: "The comparison",
-    applyAll: "The comparison",
-    applyObservers: "The comparison",
-    tools: "The calculation of other tools' results",
-    propose: "The search for pairs",
-    writeReport: "Writing the report",
+    "pair": "The comparison",
+    "all": "The comparison",
+    "observers": "The comparison",
+    "tools": "The calculation of other tools' results",
+    "proposals": "The search for pairs",
+    "report": "Writing the report",
 }
+# some stop much as others do
+NAMES = [pytest.param(name, marks=pytest.mark.nightly if name == "proposals" else ()) for name in ACTIONS]
 
 
-def given(actions):
-    """Return parameters of tests, whose first one is an action; some actions stop much as others do."""
-    return [pytest.param(*one, marks=pytest.mark.nightly if one[0] is propose else ()) for one in actions]
+def prepare(session, name: str):
+    """Return one of the actions, for which everything is there."""
+    panel, path = session.panel, Path(session.folder.name) / "report.html"
+    mode = {"all": 1, "proposals": 1, "observers": 2}.get(name, 0)
+    session.set(session.ui.modeComboBox, currentIndex=mode)
+    if name == "all":
+        session.set(session.parameters, protocol=scenework.protocol())
+    if name in ("tools", "report"):
+        session.apply()
+    others = {"tools": panel.compareTools, "proposals": panel.attempts.propose, "report": lambda: panel.report(path)}
+    return others.get(name, panel.apply)
 
 
-@pytest.mark.parametrize("prepare, what", given(ACTIONS.items()), ids=[action.__name__ for action in ACTIONS])
-def testStoppedAtEveryStep(session, monkeypatch, prepare, what):
+@pytest.mark.parametrize("name", NAMES)
+def testStoppedAtEveryStep(session, monkeypatch, name):
     """Wherever it is stopped, the scene and the user's nodes are what they were, and the next time it works."""
     scene = slicer.mrmlScene
     nodes = scenework.observers()
     scenework.choose(session, *nodes)
-    action = prepare(session)
+    action = prepare(session, name)
     session.settle(0.1)
     stopper = Stopper(monkeypatch)
     saved = saveState(session)
@@ -106,7 +86,7 @@ def testStoppedAtEveryStep(session, monkeypatch, prepare, what):
         if done:
             break
         session.settle(0.01)
-        assert session.ui.messageLabel.text.endswith(f"{what} was stopped."), at
+        assert session.ui.messageLabel.text.endswith(f"{ACTIONS[name]} was stopped."), at
         assert saveState(session) == saved, at
         # later steps are more and more alike; the thorough profile of hypothesis takes each
         at += 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 1 + at // 3
@@ -121,7 +101,7 @@ def testFinishedStructuresAreKept(session, monkeypatch):
     """Wherever a comparison of all structures is stopped, what is finished is shown, with what is missing."""
     nodes = [scenework.segmentation(n, **{s: shapes.box((6 + k, 5, 5), (15, 11, 12)) for s in "ABC"}) for k, n in ENDS]
     session.parameters.reference, session.parameters.test = nodes
-    action, stopper, counts = applyAll(session), Stopper(monkeypatch), []
+    action, stopper, counts = prepare(session, "all"), Stopper(monkeypatch), []
     assert stopper.stop(action, 0)
     complete = session.panel.outcome
     for at in range(stopper.count // 4, stopper.count, 1 + stopper.count // 12):
@@ -150,20 +130,14 @@ def testFinishedStructuresAreKept(session, monkeypatch):
     assert not session.parameters.follow, "and nothing is measured again without being asked"
 
 
-def assertUsable(panel) -> None:
-    """All parts of the panel work with the scene's parameters."""
-    assert panel.model.inputs.parameters is panel.parameters
-    assert panel.parameters is not None and panel.isActive and not panel.model.isBusy
-
-
-@pytest.mark.parametrize("prepare", given((action,) for action in ACTIONS), ids=[action.__name__ for action in ACTIONS])
-def testTheSceneIsClosedMeanwhile(session, monkeypatch, prepare):
+@pytest.mark.parametrize("name", NAMES)
+def testTheSceneIsClosedMeanwhile(session, monkeypatch, name):
     """The panel works with the next scene, whatever it did when a script closed the one before."""
     import qt
     from SegmentMetricsPanel import work
 
     scenework.choose(session, *scenework.observers())
-    action = prepare(session)
+    action = prepare(session, name)
     session.settle(0.1)
     monkeypatch.setattr(work, "PATIENCE", 0)
     run = work.LongWork.run
@@ -178,7 +152,7 @@ def testTheSceneIsClosedMeanwhile(session, monkeypatch, prepare):
     assert not action() and session.parameters is not before
     session.settle(0.1)
     panel = session.panel
-    assertUsable(panel)
+    assert panel.model.inputs.parameters is panel.parameters is not None and panel.isActive and not panel.model.isBusy
     panel.ui.advancedGroupBox.collapsed = False
     box = panel.settings.boxes["agreement"]
     box.click()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import shapes
@@ -54,38 +56,24 @@ def valuesDrawn(chart) -> list[int]:
     return [table.GetTable().GetNumberOfRows() if table is not None else 0 for table in tables]
 
 
-def removeChartTables() -> None:
-    """Remove what all charts show of the chosen pair, as a user does who tidies up the Data module."""
-    for node in slicer.util.getNodesByClass("vtkMRMLPlotSeriesNode"):
-        if node.GetTableNode() is not None:
-            slicer.mrmlScene.RemoveNode(node.GetTableNode())
-
-
-@pytest.mark.parametrize("how", ["files missing", "deleted before", "deleted after"])
-def testChartsThatCameWithoutTheirTables(session, tmp_path, how):
-    """The numbers come back, the chart of slices is made of them, and it is said what has to be valuesDrawn."""
+@pytest.mark.parametrize("areMissing", [True, False])
+def testChartsThatLackTheirTables(session, tmp_path, areMissing):
+    """The numbers come back, the chart of slices is made of them, and it is said what has to be drawn."""
     session.chooseFamilies("boundary", "overlap", "slices")
     choose(session, *twoBoxes())
     session.apply()
-    session.panel.compareTools()
     rows = valuesDrawn(session.panel.slices.chart)
-    if how == "deleted before":  # while the module does not look
-        session.widget.exit()
-        removeChartTables()
-    saveToFolder(tmp_path, ("vtkMRMLTableNode",) if how == "files missing" else ())
-    if how == "files missing":
-        with pytest.raises(RuntimeError, match="Failed to load"):
-            slicer.util.loadScene(str(tmp_path / "scene.mrml"), {"clear": True})
-    else:
+    saveToFolder(tmp_path, ("vtkMRMLTableNode",) if areMissing else ())
+    with pytest.raises(RuntimeError, match="Failed to load") if areMissing else nullcontext():
         slicer.util.loadScene(str(tmp_path / "scene.mrml"), {"clear": True})
-    session.widget.enter()
     session.settle(0.1)
-    if how == "deleted after":
+    if not areMissing:
         assert not session.ui.messageLabel.text and min(valuesDrawn(session.panel.plot.chart)) > 0
-        removeChartTables()
+        for node in slicer.util.getNodesByClass("vtkMRMLPlotSeriesNode"):
+            if node.GetTableNode() is not None:
+                slicer.mrmlScene.RemoveNode(node.GetTableNode())
         session.settle(0.1)
-    assert session.ui.mainTable.rowCount
-    assert session.panel.plot.chart is None
+    assert session.ui.mainTable.rowCount and session.panel.plot.chart is None
     assert session.ui.messageLabel.text == "This plot is not in the scene. Press Apply again to draw it."
     assert valuesDrawn(session.panel.slices.chart) == rows
     session.apply()
@@ -152,35 +140,7 @@ def testPairsWithoutAWorstPlace(session, which):
     assert not first.GetDisplayNode().GetVisibility()
 
 
-def testNamesAreCopiedAsOneCell(desktop, session):
-    """A tab or a line break in a name would begin another cell, which a spreadsheet may take for a formula."""
-    name = "=Organ\t=1+1\n@SUM(1)"
-    session.parameters.reference, session.parameters.test = twoBoxes(name)
-    session.set(session.ui.modeComboBox, currentIndex=1)
-    session.apply()
-    session.ui.copyButton.click()
-    heading, row = desktop.app.clipboard().text().split("\n")[2:4]
-    assert row.split("\t")[0] == "'=Organ =1+1 @SUM(1)" and row.count("\t") == heading.count("\t")
-
-
-def testSurfacesWithoutVoxelsThatLieFarApart(session):
-    nodes, names = twoBoxes(), slicer.vtkSegmentationConverter
-    surface = names.GetSegmentationClosedSurfaceRepresentationName()
-    for node in nodes:
-        assert node.GetSegmentation().CreateRepresentation(surface)
-        node.GetSegmentation().SetSourceRepresentationName(surface)
-        node.GetSegmentation().RemoveRepresentation(names.GetSegmentationBinaryLabelmapRepresentationName())
-    transform, matrix = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLLinearTransformNode"), np.eye(4)
-    matrix[:2, 3] = 900
-    transform.SetMatrixTransformToParent(slicer.util.vtkMatrixFromArray(matrix))
-    nodes[1].SetAndObserveTransformNodeID(transform.GetID())
-    choose(session, *nodes)
-    session.apply()
-    assert session.panel.outcome.records[0].surface == "imported"
-    assert session.maps() and session.ui.rangeSpinBox.value > 1000
-
-
-def testDecimalsAreTypedInPeace(session):
-    assert not any(
-        getattr(session.ui, name).keyboardTracking for name in ("toleranceSpinBox", "percentileSpinBox", "rangeSpinBox")
-    )
+def testNumbersAreTypedInPeace(session):
+    ui = session.ui
+    assert not any(box.keyboardTracking for box in (ui.toleranceSpinBox, ui.percentileSpinBox, ui.rangeSpinBox))
+    assert ui.rangeSpinBox.maximum > 1000, "surfaces may lie far apart"

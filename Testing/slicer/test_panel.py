@@ -13,7 +13,7 @@ from desktop import Desktop, photographs
 
 @pytest.fixture(scope="module")
 def desktop():
-    with Desktop() as desktop, photographs.fontScale():
+    with Desktop() as desktop, photographs.usualFont():
         desktop.loadModule()
         yield desktop
 

@@ -42,7 +42,8 @@ def values(record, key: str | None) -> TableContents:
     own = {name: _("{title} as it is defined.").format(title=n.title) if key else n.title for name, n in first.items()}
     row = [(OWN_CONVENTION, "", own[key] if key else _("Reference definition."))]
     for name, number in first.items():
-        value = ownNumber(number)
+        value = replace(number, value=number.reference, status=statusOf(number.reference))
+        value = replace(value, unit=unitOf(number), isReproducible=True)
         row.append((inColumn(value, number), sortable(value.value), own[name]))
     rows = [row]
     if key:
@@ -80,12 +81,6 @@ def _cell(tool: str, number, first) -> tuple:
         return NONE, None, _("{tool} does not report it.").format(tool=label)
     tip = explain(number, label)
     return inColumn(number, first), sortable(number.value), tip, COLORS.get(number.leaning, "")
-
-
-def ownNumber(number):
-    """Return a copy of a tool's number that has the value of the definition instead."""
-    value = number.reference
-    return replace(number, value=value, status=statusOf(value), unit=unitOf(number), isReproducible=True)
 
 
 def unitOf(number) -> str:

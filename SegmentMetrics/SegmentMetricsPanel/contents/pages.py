@@ -5,8 +5,6 @@ A page is added here, with a frame NAMEPage in SegmentMetrics.ui and Resources/I
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from SegmentMetricsLib.show.resulttables import doseTable
 
 from ..translation import _
@@ -15,27 +13,19 @@ from ..translation import _
 BUTTONS_IN_A_ROW = 6
 
 
-class Page(NamedTuple):
-    """A page: the name of its frame and icon, and what its button says."""
-
-    name: str
-    title: str
-    tip: str
-
-
-def allPages() -> list[Page]:
-    """Return the pages in the order of their buttons, in the current language."""
-    return [
-        Page("observers", _("Observers"), _("How all observers agree, and who differs where.")),
-        Page("numbers", _("Numbers"), _("All measurements and verdicts, to copy, export and report.")),
-        Page("plot", _("Plot"), _("How the distances are distributed.")),
-        Page("map", _("Map"), _("How the surfaces are colored by their distance.")),
-        Page("places", _("Places"), _("Where the contours lie farthest apart.")),
-        Page("lesions", _("Lesions"), _("What happened to each lesion, and gaps of vessels.")),
-        Page("slices", _("Slices"), _("The differences slice by slice.")),
-        Page("dose", _("Dose"), _("What dose the two receive.")),
-        Page("tools", _("Tools"), _("What other tools would report.")),
-    ]
+def allPages() -> dict[str, tuple[str, str]]:
+    """Return what the button of each page says and its tool tip, by the name of its frame and icon, in their order."""
+    return {
+        "observers": (_("Observers"), _("How all observers agree, and who differs where.")),
+        "numbers": (_("Numbers"), _("All measurements and verdicts, to copy, export and report.")),
+        "plot": (_("Plot"), _("How the distances are distributed.")),
+        "map": (_("Map"), _("How the surfaces are colored by their distance.")),
+        "places": (_("Places"), _("Where the contours lie farthest apart.")),
+        "lesions": (_("Lesions"), _("What happened to each lesion, and gaps of vessels.")),
+        "slices": (_("Slices"), _("The differences slice by slice.")),
+        "dose": (_("Dose"), _("What dose the two receive.")),
+        "tools": (_("Tools"), _("What other tools would report.")),
+    }
 
 
 def pagesFor(model) -> list[str]:
@@ -47,7 +37,7 @@ def pagesFor(model) -> list[str]:
         "lesions": record is not None and (record.lesions is not None or record.gaps is not None),
         "dose": record is not None and doseTable(record) is not None,
     }
-    return [page.name for page in allPages() if hasContent.get(page.name, record is not None)]
+    return [name for name in allPages() if hasContent.get(name, record is not None)]
 
 
 def rowsOf(count: int) -> list[range]:

@@ -58,13 +58,8 @@ def table(places, signed: bool, isDone=()) -> TableContents:
     return TableContents.of(headings, rows, stretched=[3])
 
 
-def lesionPositions(record) -> list[tuple[float, float, float]]:
-    """Return where the lesions, gaps and spurs of a record are, in the order of the rows; LPS in mm."""
-    return [one.position for one in (*(record.lesions or ()), *(record.gaps or ()), *(record.spurs or ()))]
-
-
 def lesions(record) -> TableContents:
-    """Return the list of the lesions, gaps and spurs of a record; empty for None."""
+    """Return the list of the lesions, gaps and spurs of a record, in this order; empty for None."""
     if record is None:
         return TableContents()
     rows = []

@@ -76,13 +76,8 @@ def ofStructure(judgment: Mapping, name: str) -> Mapping | None:
     return next((each for each in judgment["structures"] if each["structure"] == name), None)
 
 
-def orderOf(outcome) -> list[int]:
-    """Return the order of the records by verdict, alarms, what is missed, the lowest NSD or the worst main number."""
-    return sorted(range(len(outcome.records)), key=lambda number: _urgency(outcome, number))
-
-
-def _urgency(outcome, number: int) -> tuple:
-    record = outcome.records[number]
+def _urgency(outcome, record) -> tuple:
+    """Return what a record is sorted by: verdict, alarms, what is missed, the lowest NSD or the worst main number."""
     structure = ofStructure(outcome.judgment, record.name) if outcome.judgment else None
     verdict = severity(structure["verdict"] if structure else UNJUDGED)
     missed = sum(lesion.event == "missed" for lesion in record.lesions or ())
@@ -103,11 +98,10 @@ def partsWithoutResult(outcome) -> list[Mapping]:
 
 
 def orderOfRows(outcome) -> list[int]:
-    """Return the order of the rows, the worst first: the records, then the structures that were not compared."""
-    others = partsWithoutResult(outcome)
-    ranks = {number: _urgency(outcome, number)[0] for number in range(len(outcome.records))}
-    ranks |= dict(enumerate((severity(each["verdict"]) for each in others), len(ranks)))
-    return sorted([*orderOf(outcome), *range(len(outcome.records), len(ranks))], key=ranks.get)
+    """Return the order of the rows, the worst first: records, and behind those of a verdict what was not compared."""
+    keys = [_urgency(outcome, record) for record in outcome.records]
+    keys += [(severity(each["verdict"]), math.inf) for each in partsWithoutResult(outcome)]
+    return sorted(range(len(keys)), key=keys.__getitem__)
 
 
 def verdictCell(judgment: Mapping, name: str) -> tuple:

@@ -14,7 +14,7 @@ from SegmentMetricsLib.settings.settings import Settings
 
 from ..contents import observers, results
 from ..contents.following import Edit
-from ..contents.verdicts import orderOf
+from ..contents.verdicts import orderOfRows
 from ..translation import _
 from . import chosensettings
 from .editedpairs import choicesOf, proposalsOf
@@ -194,8 +194,8 @@ class PanelModel:
         self.setOutcome(outcome)
         with self.scene.oneChange(self.parameters):
             self.parameters.result = outcome.table
-            order = orderOf(outcome) if outcome.isOfAll and not isRepeated else []
-            self.parameters.shownPair = order[0] if order else self.number()
+            order = orderOfRows(outcome) if outcome.isOfAll and not isRepeated else []
+            self.parameters.shownPair = next((n for n in order if n < len(outcome.records)), self.number())
         self.isFramingDue = not isRepeated and self.pairKey() != self.framed
 
     def takeObserved(self, outcome) -> None:

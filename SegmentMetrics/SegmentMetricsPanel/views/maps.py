@@ -1,7 +1,5 @@
 """Showing the distance map with the options that the user chose, and hazard over the image in the slice views."""
 
-from functools import partial
-
 import slicer
 from slicer.i18n import tr as _
 
@@ -143,7 +141,7 @@ class MapView(View):
                 outcome,
                 outcome.pair(number),
                 mapRole(side),
-                partial(self._isRight, kind),
+                lambda model: maps.isMadeFor(model, surface, kind),
                 outcome.comparisons,
                 lambda pairs, how=how, prepared=prepared: showDistanceMap(pairs[number], **how, drawnSurface=prepared),
                 lost,
@@ -153,20 +151,14 @@ class MapView(View):
                 shown[side] = model
         return shown
 
-    def _isRight(self, kind: str, model) -> bool:
-        """Return whether a map has what is wanted."""
-        isRight = maps.hasSurface(model)
-        isRight = isRight and maps.mapInformation(model)["surface"] == self.model.parameters.mapSurface.name
-        return isRight and (kind != "bld" or maps.hasLocalDistances(model))
-
     def missing(self) -> list[str]:
         """Return the sides whose maps are wanted and have yet to be computed."""
         p, (outcome, number) = self.model.parameters, self.pair
         if self.model.record() is None or not p.showMap:
             return []
-        kind, _problem = kindOf(p, outcome)
+        (kind, _problem), surface = kindOf(p, outcome), p.mapSurface.name
         found = {side: outcome.result(outcome.pair(number), mapRole(side)) for side in p.mapSide.sides}
-        return [side for side, model in found.items() if model is None or not self._isRight(kind, model)]
+        return [side for side, model in found.items() if model is None or not maps.isMadeFor(model, surface, kind)]
 
     def _enable(self, p, record) -> None:
         ui, kind, isPossible = self.ui, p.mapKind.name, record is None or bool(record.method)

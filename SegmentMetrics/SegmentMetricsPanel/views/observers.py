@@ -126,7 +126,7 @@ class ObserversView(View):
         say(ui.outlierLabel, observers.aboutPlaces(found))
         say(ui.observersRemarksLabel, "\n".join([*(found["remarks"] if found else ()), *content["remarks"]]))
         self.places.show(places.table(observers.outlierPlaces(found), True))
-        ui.outlierTable.visible = bool(self.places.rows)
+        ui.outlierTable.visible = bool(self.places.shown.rows)
         ui.showVariationCheckBox.visible = bool(found and found["variation"]) and not isPair
 
     def _fill(self, found) -> None:

@@ -24,16 +24,16 @@ class PagesView(View):
         self.current, self.offered = "observers", []
         self.group = qt.QButtonGroup(self.ui.pagesFrame)
         self.buttons = {}
-        for number, page in enumerate(pages.allPages()):
-            self.buttons[page.name] = button = qt.QToolButton(self.ui.pagesFrame)
-            button.text, button.checkable, button.autoRaise = page.title, True, True
-            button.icon = qt.QIcon(str(ICONS / f"{page.name}.png"))
+        for number, (name, (title, tip)) in enumerate(pages.allPages().items()):
+            self.buttons[name] = button = qt.QToolButton(self.ui.pagesFrame)
+            button.text, button.checkable, button.autoRaise = title, True, True
+            button.icon = qt.QIcon(str(ICONS / f"{name}.png"))
             button.toolButtonStyle = qt.Qt.ToolButtonTextUnderIcon
             button.setSizePolicy(qt.QSizePolicy.Ignored, qt.QSizePolicy.Fixed)
             font = button.font
             font.setPointSize(8)
             button.font = font
-            explain(button, page.tip)
+            explain(button, tip)
             self.group.addButton(button, number)
         self.group.connect("idClicked(int)", self.onClicked)
 
@@ -41,9 +41,9 @@ class PagesView(View):
         return getattr(self.ui, f"{name}Page")
 
     def onClicked(self, number: int) -> None:
-        """Open a page and bring it into sight, with the buttons above it."""
+        """Open a page and bring it into sight, with the buttons above it, once its place is known."""
         self.open(list(self.buttons)[number])
-        qt.QTimer.singleShot(0, self.bringIntoSight)  # once its place is known
+        qt.QTimer.singleShot(0, self.bringIntoSight)
 
     def bringIntoSight(self) -> None:
         area = scrollAreaOf(self.ui.pagesFrame)

@@ -101,7 +101,7 @@ class LesionsView(View):
     def __init__(self, panel):
         super().__init__(panel)
         ui = self.ui
-        self.table = SortableTable(ui.lesionsTable, lambda number: goTo(self.places[number]))
+        self.table = SortableTable(ui.lesionsTable, lambda number: goTo(self.places[number].position))
         self.button = ExplainedButton(ui.lesionsButton)
         ui.lesionsButton.connect("clicked(bool)", self.onClicked)
         self.places = []
@@ -113,7 +113,7 @@ class LesionsView(View):
         """List the lesions, or nothing without an outcome; show those of the pair if asked, and hide all others."""
         outcome, number, isShown = self.state()
         record, ui = self.model.record(), self.ui
-        self.places = places.lesionPositions(record) if record else []
+        self.places = [*(record.lesions or ()), *(record.gaps or ()), *(record.spurs or ())] if record else []
         self.table.show(places.lesions(record))
         ui.lesionsTable.visible = bool(self.places)
         ui.lesionsLabel.text = places.aboutLesions(record)

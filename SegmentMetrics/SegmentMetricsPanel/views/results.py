@@ -51,7 +51,7 @@ class ResultsView(View):
         ):
             table.show(shown)
             table.table.visible = bool(shown.rows)
-        ui.protocolTable.setMaximumHeight(heightOf(ui.protocolTable, len(self.rules.rows)))
+        ui.protocolTable.setMaximumHeight(heightOf(ui.protocolTable, len(self.rules.shown.rows)))
         say(ui.judgmentLabel, verdicts.verdict(outcome, number))
         ui.verdictsButton.visible = bool(ui.judgmentLabel.text)
         ui.alarmsLabel.text, ui.findingsLabel.text, ui.notesButton.text = results.findings(outcome, number)
@@ -82,7 +82,7 @@ class ResultsView(View):
         """Fill the table of the main numbers, of which the first rows are always seen."""
         table, frame, outcome = self.ui.mainTable, self.ui.mainFrame, self.model.outcome
         self.main.show(results.mainNumbers(outcome))
-        frame.visible = bool(self.main.rows)
+        frame.visible = bool(self.main.shown.rows)
         isOfAll = outcome is not None and outcome.isOfAll
         if isOfAll:
             self.main.select(self.model.number())
@@ -98,7 +98,7 @@ class ResultsView(View):
         if outcome.isOfAll:
             rows += [*self.main.shown.texts(self.main.order), [record.name]]
         rows += results.numbers(record).texts()
-        if self.sides.rows:
+        if self.sides.shown.rows:
             rows += self.sides.shown.texts(self.sides.order)
         qt.QApplication.clipboard().setText(writing.pasteable(rows))
 

@@ -1,10 +1,8 @@
 """A table that users can sort."""
 
-from collections.abc import Sequence
-
 import qt
 
-from ..contents.table import Cell, TableContents
+from ..contents.table import TableContents
 from ..markup import asTip, breakableInColumn
 from .view import silent
 
@@ -48,14 +46,10 @@ class SortableTable:
         # they share the remaining width; a number is never cut off, because part of one is misleading
         header.setMinimumSectionSize(-1)  # the default of the style
         self.table.resizeColumnsToContents()
-        numbers = [column for column in columns if not any(isinstance(row[column].value, str) for row in self.rows)]
+        numbers = [column for column in columns if not any(isinstance(row[column].value, str) for row in table.rows)]
         header.setMinimumSectionSize(max([header.minimumSectionSize, *map(self.table.columnWidth, numbers)]))
         for column in columns:
             header.setSectionResizeMode(column, qt.QHeaderView.Stretch)
-
-    @property
-    def rows(self) -> Sequence[Sequence[Cell]]:
-        return self.shown.rows
 
     def select(self, number: int | None) -> None:
         """Select the row with this number, or none for None."""
@@ -87,28 +81,25 @@ class SortableTable:
             self.onCell(lines[0], 0)
 
     def _fill(self) -> None:
-        self.order = list(self.shown.order) or list(range(len(self.rows)))
-        header = self.table.horizontalHeader()
+        rows, header = self.shown.rows, self.table.horizontalHeader()
+        self.order = list(self.shown.order) or list(range(len(rows)))
         header.setSortIndicatorShown(self.sortedBy is not None)
         if self.sortedBy:
             column, descending = self.sortedBy
             header.setSortIndicator(column, qt.Qt.DescendingOrder if descending else qt.Qt.AscendingOrder)
-            known = [n for n in self.order if self.rows[n][column].value is not None]
-            known.sort(key=lambda n: self.rows[n][column].value, reverse=descending)
-            self.order = known + [n for n in self.order if self.rows[n][column].value is None]
+            known = [n for n in self.order if rows[n][column].value is not None]
+            known.sort(key=lambda n: rows[n][column].value, reverse=descending)
+            self.order = known + [n for n in self.order if rows[n][column].value is None]
         with silent(self.table):  # removing rows changes the selection
-            self._fillRows()
+            self.table.setRowCount(len(self.order))
+            for line, number in enumerate(self.order):
+                for column, (text, value, tip, color) in enumerate(rows[number]):
+                    item = itemOf(breakableInColumn(text) if isinstance(value, str) else text, tip, color)
+                    if not isinstance(value, str):
+                        item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
+                    self.table.setItem(line, column, item)
+            self.table.resizeRowsToContents()  # at once, for tables that are as high as their rows
         self.select(self.selected)
-
-    def _fillRows(self) -> None:
-        self.table.setRowCount(len(self.order))
-        for line, number in enumerate(self.order):
-            for column, (text, value, tip, color) in enumerate(self.rows[number]):
-                item = itemOf(breakableInColumn(text) if isinstance(value, str) else text, tip, color)
-                if not isinstance(value, str):
-                    item.setTextAlignment(qt.Qt.AlignRight | qt.Qt.AlignVCenter)
-                self.table.setItem(line, column, item)
-        self.table.resizeRowsToContents()  # at once, for tables that are as high as their rows
 
 
 def itemOf(text: str, tip: str, color: str = ""):

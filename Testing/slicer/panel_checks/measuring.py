@@ -61,10 +61,10 @@ def checkSorting(session: Session) -> None:
         assert not each.tabKeyNavigation, "the Tab key leaves it"
     before = session.texts(ui.mainTable)
     table.onHeading(1)
-    values = [table.rows[n][1][1] for n in table.order]
+    values = [table.shown.rows[n][1][1] for n in table.order]
     assert values == sorted(values) and session.texts(session.ui.mainTable) != before
     table.onHeading(1)
-    assert [table.rows[n][1][1] for n in table.order] == sorted(values, reverse=True)
+    assert [table.shown.rows[n][1][1] for n in table.order] == sorted(values, reverse=True)
     table.onHeading(1)
     assert session.texts(session.ui.mainTable) == before
     places = session.panel.places.table
@@ -87,7 +87,7 @@ def checkCopyAndExport(session: Session) -> None:
     assert lines[:2] == [f"Reference: {STRUCTURE}, Observer 1", f"Test: {STRUCTURE}, Observer 2"]
     assert len(lines) == 3 + len(numbers) - 18 + 1 + session.ui.sidesTable.rowCount and lines[3].startswith("HD\t")
     path = Path(session.folder.name) / "metrics.csv"
-    session.panel.files.exportNumbers(path)
+    session.panel.files.writers["export"](path)
     with path.open(encoding="utf-8", newline="") as file:
         (row,) = csv.DictReader(file)
     assert float(row["HD95"]) == session.remembered["HD95"] and row["Reference"] == STRUCTURE

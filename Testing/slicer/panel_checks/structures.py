@@ -169,7 +169,7 @@ def checkProtocol(session: Session) -> None:
     assert [model.GetName() for model in session.maps().values()] == [f"{STRUCTURE}: distance map on reference"]
     assert "Nowhere" in ui.findingsLabel.text and "not evaluable" in ui.judgmentLabel.text
     path = Path(session.folder.name) / "verdicts.csv"
-    session.panel.files.exportVerdicts(path)
+    session.panel.files.writers["verdicts"](path)
     assert session.isShown(ui.verdictsButton) and "not evaluable" in path.read_text(encoding="utf-8")
     session.set(ui.modeComboBox, currentIndex=0)
     session.choose(STRUCTURE)

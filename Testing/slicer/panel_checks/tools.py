@@ -45,7 +45,7 @@ def checkTools(session: Session) -> None:
     everything = session.texts(ui.conventionsTable)
     assert len(everything) == len(rows) and len(everything[0]) > 7
     path = Path(session.folder.name) / "conventions.csv"
-    session.panel.files.exportTools(path)
+    session.panel.files.writers["conventionsExport"](path)
     assert "MedPy" in path.read_text(encoding="utf-8")
     ui.conventionsKeyComboBox.currentIndex = ui.conventionsKeyComboBox.findText("HD95")
     view = session.panel.conventions

@@ -10,10 +10,6 @@ from typing import Any
 
 import numpy as np
 
-# Directions point toward the viewer, in RAS. The default is the usual view of an organ: from the front, slightly from
-# the patient's left and from above.
-ANTERIOR_LEFT = (-0.5, 0.8, 0.3)
-
 # Run in a child process, because a missing or broken OpenGL driver causes a crash, not an exception.
 _DRAW = """
 import vtkmodules.vtkRenderingOpenGL2
@@ -145,20 +141,15 @@ class ThreeDView:
         self._ownNodes += [viewNode, owner]
         return viewNode
 
-    def lookFrom(self, direction=ANTERIOR_LEFT, points=None, area=(0.05, 0.05, 0.95, 0.95)) -> None:
+    def lookFrom(self, direction, points, area) -> None:
         """Turn the camera and make the content fit into an area of the picture.
 
-        direction: (3,) from the content to the viewer, RAS. points: (n, 3) RAS positions that must be visible; None
-        uses the bounds of the visible content. area: left, bottom, right, top as fractions of the picture.
+        direction: (3,) from the content to the viewer, RAS. points: (n, 3) RAS positions that must be visible. area:
+        left, bottom, right, top as fractions of the picture.
         """
-        if points is None:
-            bounds = np.reshape(self.renderer.ComputeVisiblePropBounds(), (3, 2))
-            if bounds[0, 0] > bounds[0, 1]:  # nothing is shown
-                bounds = np.array([[-1, 1]] * 3)
-            points = np.stack(np.meshgrid(*bounds), axis=-1).reshape(-1, 3)
-        # right, up, which is toward the head or, seen from there, the front, and toward the viewer
+        # right, up, which is toward the head, and toward the viewer
         toward = np.asarray(direction, float) / np.linalg.norm(direction)
-        right = np.cross((0, 0, 1) if abs(toward[2]) < 0.99 else (0, 1, 0), toward)
+        right = np.cross((0, 0, 1), toward)
         right /= np.linalg.norm(right)
         axes = np.array([right, np.cross(toward, right), toward])
         # for large surfaces, a subset of the points is accurate to a fraction of a pixel

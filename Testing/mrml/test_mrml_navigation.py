@@ -1,4 +1,4 @@
-"""Views that show a box as a whole, and go back."""
+"""Views that show a box as a whole from any side, in windows of any shape, and go back; and that go to a place."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import slicer
 
-from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import headless, navigation
 
 BOX = (-10.0, 20.0, -40.0), (30.0, 40.0, 20.0)  # LPS
@@ -25,8 +24,6 @@ def sliceNode(scene, orientation: str, size=(600, 200)):
     if orientation == "oblique":  # rotated about two axes, panned and zoomed
         node.SetSliceToRASByNTP(0.48, 0.6, 0.64, 0.8, 0, -0.6, 3, 7, 9, 0)
         node.SetXYZOrigin(15, -8, 0)
-    else:
-        getattr(node, f"SetOrientationTo{orientation}")()
     node.SetDimensions(*size, 1)
     node.SetFieldOfView(300, 100, 2.5)
     return node
@@ -34,15 +31,13 @@ def sliceNode(scene, orientation: str, size=(600, 200)):
 
 def inView(node, points: np.ndarray) -> np.ndarray:
     """Where RAS points (n, 3) are drawn: pixels and distance from the slice, as Slicer computes them."""
-    matrix = node.GetXYToRAS()
-    toRas = np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
+    toRas = np.reshape(node.GetXYToRAS().GetData(), (4, 4))
     return np.linalg.solve(toRas, np.column_stack([points, np.ones(len(points))]).T).T[:, :3]
 
 
-@pytest.mark.parametrize("orientation", ["Axial", "Coronal", "Sagittal", "oblique"])
 @pytest.mark.parametrize("size", [(600, 200), (200, 500)])
-def testABoxFillsASliceView(scene, orientation, size):
-    node, place = sliceNode(scene, orientation, size), np.array([25.0, 22, -30])
+def testABoxFillsASliceView(scene, size):
+    node, place = sliceNode(scene, "oblique", size), np.array([25.0, 22, -30])
     before = navigation.viewState(scene)
     navigation.frame(BOX, place, scene=scene)
     drawn = inView(node, CORNERS)
@@ -52,7 +47,6 @@ def testABoxFillsASliceView(scene, orientation, size):
     assert inView(node, place[None] * (-1, -1, 1))[0, 2] == pytest.approx(0, abs=1e-6)
     columns, rows, _depth = node.GetFieldOfView()
     assert columns / rows == pytest.approx(size[0] / size[1]), "pixels are square"
-    assert not navigation.isSameView(navigation.viewState(scene), before)
     navigation.setViewState(before, scene)
     assert navigation.viewState(scene) == before
     node.SetDimensions(size[0] // 2, size[1], 1)  # the window has another shape
@@ -63,11 +57,26 @@ def testABoxFillsASliceView(scene, orientation, size):
     assert columns / rows == pytest.approx(size[0] // 2 / size[1]) and columns >= 300 and rows >= 100
 
 
+def addThreeDView(scene, name="1"):
+    view = scene.CreateNodeByClass("vtkMRMLViewNode")
+    view.UnRegister(None)
+    view.SetLayoutName(name)
+    view.SetSingletonTag(name)
+    scene.AddNode(view)
+    camera = scene.AddNewNodeByClass("vtkMRMLCameraNode")
+    camera.SetLayoutName(name)
+    return camera
+
+
+def look(camera, position=(0, 200, 0)) -> None:
+    camera.SetFocalPoint(0, 0, 0)
+    camera.SetPosition(*position)
+    camera.SetViewUp(0, 0, 1)
+
+
 @pytest.mark.parametrize("isParallel", [False, True])
 def testABoxFillsA3DView(scene, isParallel):
-    scene.AddNewNodeByClass("vtkMRMLViewNode").SetLayoutName("1")
-    camera = scene.AddNewNodeByClass("vtkMRMLCameraNode")
-    camera.SetLayoutName("1")
+    camera = addThreeDView(scene)
     camera.SetParallelProjection(isParallel)
     before = navigation.viewState(scene)
     navigation.frame(BOX, normal=(0, -1, 0), scene=scene)
@@ -81,24 +90,17 @@ def testABoxFillsA3DView(scene, isParallel):
     assert navigation.viewState(scene) == before
 
 
-@pytest.mark.parametrize("orientation", ["Axial", "oblique"])
-def testASliceThatWouldBeEmptyMovesToTheContours(scene, orientation):
+def testASliceThatWouldBeEmptyMovesToTheContours(scene):
     """By half a millimeter into what is drawn, which may be less than what was measured; others stay at the place."""
-    node = sliceNode(scene, orientation)
-    normal = np.array([node.GetSliceToRAS().GetElement(row, 2) for row in range(3)])
+    node = sliceNode(scene, "oblique")
+    normal = np.reshape(node.GetSliceToRAS().GetData(), (4, 4))[:3, 2]
     drawn = CORNERS * 0.9 * (-1, -1, 1)
     along = drawn * (-1, -1, 1) @ normal
     for position, expected in ((along.max() + 2, along.max() - 0.5), (along.min(), along.min() + 0.5), (3, 3)):
         navigation.frame(BOX, position * normal * (-1, -1, 1), drawn=drawn, scene=scene)
         assert inView(node, (expected * normal)[None])[0, 2] == pytest.approx(0, abs=1e-6)
-
-
-def testASingleVoxelIsNotMagnifiedWithoutLimit(scene):
-    node = sliceNode(scene, "Axial")
     navigation.frame(((0, 0, 0), (1, 1, 1)), scene=scene)
-    assert node.GetFieldOfView()[1] >= 2 * navigation.SMALLEST
-    with pytest.raises(InputError, match="three numbers"):
-        navigation.frame(((0, 0, 0), (1, 1, np.nan)), scene=scene)
+    assert node.GetFieldOfView()[1] >= 2 * navigation.SMALLEST, "a voxel is not magnified without limit"
 
 
 def testAPlaceOutOfSightIsCentered(scene):
@@ -113,22 +115,8 @@ def testAPlaceOutOfSightIsCentered(scene):
         assert node.GetFieldOfView() == (300, 100, 2.5)
 
 
-def addThreeDView(scene, name="1"):
-    view = scene.CreateNodeByClass("vtkMRMLViewNode")
-    view.UnRegister(None)
-    view.SetLayoutName(name)
-    view.SetSingletonTag(name)
-    scene.AddNode(view)
-    camera = scene.AddNewNodeByClass("vtkMRMLCameraNode")
-    camera.SetLayoutName(name)
-    camera.SetFocalPoint(0, 0, 0)
-    camera.SetPosition(0, 200, 0)
-    camera.SetViewUp(0, 0, 1)
-    return camera
-
-
 def testCamerasLookFromOutside(scene):
-    """As far as before, but neither too near nor too far; from above the front is up."""
+    """As far as before, but neither too near nor too far; from above the front is up; only given ones move."""
     camera, unbound = addThreeDView(scene), scene.AddNewNodeByClass("vtkMRMLCameraNode")
     untouched = unbound.GetPosition()
     for before, normal, away, up in (
@@ -137,20 +125,17 @@ def testCamerasLookFromOutside(scene):
         *(((0, 200, 0), normal, (0, 200, 0), (0, 0, 1)) for normal in (None, (0.0, 0.0, 0.0))),
         *(((0, far, 0), (0.0, -1.0, 0.0), (0, to, 0), (0, 0, 1)) for far, to in ((5, 40), (150, 150), (2000, 350))),
     ):
-        camera.SetFocalPoint(0, 0, 0)
-        camera.SetPosition(*before)
-        camera.SetViewUp(0, 0, 1)
+        look(camera, before)
         navigation.jumpTo((10.0, -20.0, 30.0), normal=normal, scene=scene)
         assert camera.GetFocalPoint() == pytest.approx((-10, 20, 30)) and camera.GetViewUp() == pytest.approx(up)
         assert np.subtract(camera.GetPosition(), camera.GetFocalPoint()) == pytest.approx(away)
     assert unbound.GetPosition() == untouched
-
-
-def testParallelProjectionZoomsAndOnlyTheGivenCamerasMove(scene):
-    one, other = addThreeDView(scene, "1"), addThreeDView(scene, "2")
+    other = addThreeDView(scene, "2")
+    look(other)
     other.SetParallelProjection(True)
     other.SetParallelScale(900)
     navigation.jumpTo((1.0, 2.0, 3.0), scene=scene, cameras=[other])
-    assert one.GetFocalPoint() == (0, 0, 0) and other.GetFocalPoint() == pytest.approx((-1, -2, 3))
+    assert camera.GetFocalPoint() == pytest.approx((-10, 20, 30)) and other.GetFocalPoint() == pytest.approx(
+        (-1, -2, 3)
+    )
     assert other.GetParallelScale() == pytest.approx(350 * np.tan(np.radians(15)))
-    assert navigation.camerasOf(scene) == [one, other]
