@@ -59,6 +59,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _stoppable(isWholeProcess=arguments is None):
             options = makeParser().parse_args(arguments)
             giveBackLargeArrays()
+            from .commands.options import requireWritable  # slow imports, which the help does without
+
+            if options.output is not None:
+                requireWritable(options.output)
             status = options.run(options)
             if sys.stdout is not None:
                 sys.stdout.flush()

@@ -83,13 +83,18 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
     tasks, and so does an error in one of them.
     """
     tasks, isStopped = list(tasks), Event()
+
+    def begin(task: Callable[[], T]) -> T:
+        checkpoint()
+        return task()
+
     if not isLong or len(tasks) < 2 or threads() == 1:
-        return [_begin(task) for task in tasks]
+        return list(map(begin, tasks))
 
     def run(task: Callable[[], T]) -> T:
         try:
             with stoppable(isStopped.is_set):
-                return _begin(task)
+                return begin(task)
         except BaseException:
             isStopped.set()  # the results of the other tasks are no longer needed
             raise
@@ -105,11 +110,6 @@ def sideBySide(tasks: Iterable[Callable[[], T]], isLong: bool = True) -> list[T]
     if errors:  # the one that stopped the others, not their cancellation
         raise min(errors, key=lambda error: isinstance(error, Cancelled))
     return [future.result() for future in futures]
-
-
-def _begin(task: Callable[[], T]) -> T:
-    checkpoint()
-    return task()
 
 
 def eachSideBySide(function: Callable[[S], T], values: Iterable[S], isLong: bool = True) -> list[T]:
@@ -179,15 +179,13 @@ def _startWorker(work: Callable[[Any], Any]) -> None:
     # there are as many workers as processors, so more threads would only compete
     os.environ["VTK_SMP_MAX_THREADS"] = "1"
     vtkSMPTools.Initialize(1)
-    parent = parent_process()
+    parent = cast(Any, parent_process())
 
     def endWithParent() -> None:
-        if parent is not None:
-            connection.wait([parent.sentinel])
+        connection.wait([parent.sentinel])
         os._exit(1)
 
-    if parent is not None:
-        threading.Thread(target=endWithParent, daemon=True).start()
+    threading.Thread(target=endWithParent, daemon=True).start()
 
 
 def _doWork(item: Any) -> Any:
@@ -213,25 +211,6 @@ def signalsLater(*numbers: int) -> Iterator[None]:
             signal.signal(number, handler)
     for number in heard:
         handlers[number](number, None)
-
-
-@contextmanager
-def startingProcesses() -> Iterator[None]:
-    """Make processes that are started inside the block ignore Ctrl-C, even while they import.
-
-    This process handles it at the end of the block, so that no process is left half started. Raises InputError when the
-    system refuses the resources to start them.
-    """
-    with signalsLater(signal.SIGINT):
-        # started processes inherit the blocked signals
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
-        try:
-            yield
-        except OSError as error:  # such as no more processes or files for this user, or no semaphores
-            raise InputError(f"No process can be started to do the work ({error.strerror or error}).") from error
-        finally:
-            if mask is not None:
-                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 def spread(
@@ -329,12 +308,21 @@ class _Pool:
         import multiprocessing
         from concurrent.futures import ProcessPoolExecutor
 
-        with startingProcesses():  # submitting the first items also starts the processes
-            if self._executor is None:
-                context = multiprocessing.get_context("spawn")
-                self._executor = ProcessPoolExecutor(self._workers, context, _startWorker, (self._work,))
-                self._submitted, self._begun = 0, time.monotonic()
-            future = self._executor.submit(instead) if instead else self._executor.submit(_doWork, item)
+        # submitting the first items also starts the processes, none of which is to be left half started
+        with signalsLater(signal.SIGINT):
+            # they inherit the blocked signal, and so ignore Ctrl-C even while they import
+            mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if os.name == "posix" else None
+            try:
+                if self._executor is None:
+                    context = multiprocessing.get_context("spawn")
+                    self._executor = ProcessPoolExecutor(self._workers, context, _startWorker, (self._work,))
+                    self._submitted, self._begun = 0, time.monotonic()
+                future = self._executor.submit(instead) if instead else self._executor.submit(_doWork, item)
+            except OSError as error:  # such as no more processes or files for this user, or no semaphores
+                raise InputError(f"No process can be started to do the work ({error.strerror or error}).") from error
+            finally:
+                if mask is not None:
+                    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         self._submitted += 1
         return future
 

@@ -90,15 +90,11 @@ def casesIn(
         for here, there, all_, left in ((reference, folder, references, lacking), (folder, reference, entries, others)):
             known = {_plain(entry, method) for entry in used.intersection(all_)}
             beside = [entry.called for entry in left if _plain(entry, method) in known]
-            alone = [
-                entry.name if here == reference else entry.called
-                for entry in left
-                if _plain(entry, method) not in known
-            ]
+            rest = [entry for entry in left if _plain(entry, method) not in known]
             if beside:
                 names = commaSeparated(beside, MOST_NAMES)
                 remarks.append(f"Not compared, as {here} has another file of the same case: {names}.")
-            if alone:
+            if alone := [entry.name if here == reference else entry.called for entry in rest]:
                 remarks.append(f"Only in {here}, not in {there}: {commaSeparated(alone, MOST_NAMES)}.")
     if not lines:
         raise InputError(
@@ -109,20 +105,11 @@ def casesIn(
     # all methods of a case together, in the order of the cases
     order = {entry: number for number, entry in enumerate(references)}
     lines.sort(key=lambda line: order[line[0]])
-    rows = [
-        Line(
-            {
-                **dict.fromkeys(OPTIONAL, ""),
-                "case": titles[entry],
-                "reference": str(entry.path.resolve()),
-                "test": str(test.path.resolve()),
-                "method": method,
-            },
-            str(entry.path),
-            mistakes.get((entry, method)),
-        )
-        for entry, test, method in lines
-    ]
+    rows = []
+    for entry, test, method in lines:
+        paths = {"reference": str(entry.path.resolve()), "test": str(test.path.resolve())}
+        cells = {**dict.fromkeys(OPTIONAL, ""), "case": titles[entry], **paths, "method": method}
+        rows.append(Line(cells, str(entry.path), mistakes.get((entry, method))))
     # a file that stands for a case stands for no structure, whatever its name
     files = [[None if one.isFile else one.path for one in (entry, test)] for entry, test, _ in lines]
     structures = nameStructures(rows, files)

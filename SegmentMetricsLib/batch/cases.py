@@ -159,16 +159,16 @@ def tasksOf(
     given: CaseList,
     settings: Settings,
     protocol: Protocol | None = None,
-    choices: Sequence[tuple[str, str]] = (),
-    names: Sequence[str] = (),
     dose: str | Path | Sequence[str] | None = None,
+    **common: Any,
 ) -> list[Task]:
     """Return the tasks in a list of cases.
 
     Paths are relative to the list's folder. In the list, a protocol is a file or the name of an example. A line that
     cannot be run, such as a second one of the same case and method, is a task with a problem. protocol, dose: for cases
-    without one of their own. choices, names: as of a Task. If any case has a dose, the settings of all of them ask for
-    its family, so that one table can hold all. Raises InputError for a dose of another form.
+    without one of their own. common: what is the same in all tasks, by its name in a Task. If any case has a dose, the
+    settings of all of them ask for its family, so that one table can hold all. Raises InputError for a dose of another
+    form.
     """
     sheet = given.sheet
     folder = Path(sheet.source).resolve().parent
@@ -209,12 +209,11 @@ def tasksOf(
             settings,
             rules,
             problem,
-            choices=tuple(choices),
             labelNames=tuple(labelNames.items()),
             structure=structure,
-            names=tuple(names),
             image=str(folder / cells["image"]) if cells["image"] else "",
             doses=tuple(plan),
+            **common,
         )
         tasks.append(task)
     return tasks

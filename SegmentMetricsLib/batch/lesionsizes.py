@@ -10,6 +10,7 @@ from ..base.markup import escape
 from ..base.palettes import METHODS
 from ..base.texts import shortest
 from ..metrics.instances import Event
+from ..show.charts import Axis
 from ..show.tablemodel import Column, Table
 from ..show.tables import shorten
 from ..show.writing import writeTable
@@ -80,12 +81,8 @@ def picture(rows: list[tuple]) -> str:
     hasMethods = any(method for _, method in curves)
     height = TOP + HEIGHT + 50 + ROW * len(names)
 
-    def x(group: float) -> float:
-        return round(LEFT + (WIDTH - LEFT - 20) * (group - span[0]) / (len(span) - 1), 1)
-
-    def y(share: float) -> float:
-        return round(TOP + HEIGHT * (1 - share), 1)
-
+    x = Axis((), "", LEFT, WIDTH - 20, (span[0], span[-1])).at
+    y = Axis((), "", TOP + HEIGHT, TOP, (0, 1)).at
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
         f'font-family="sans-serif" font-size="12" fill="{INK}">',

@@ -196,7 +196,6 @@ def _newFigure(width: float, height: float, rows: int = 1, columns: int = 1, **s
 
 
 def _looks(cohort: Cohort) -> dict[str, tuple[str, str]]:
-    """Return the color and the marker of each method."""
     return {
         method: (METHODS[number % len(METHODS)], MARKERS[number % len(MARKERS)])
         for number, method in enumerate(cohort.methods)

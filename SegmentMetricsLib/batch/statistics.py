@@ -116,9 +116,7 @@ class PairedTest(StatisticsRow):
     first: str = column("First method, as in the column Method of the other tables")
     second: str = column("Second method, as in the column Method of the other tables")
     cases: int = column("Number of cases in the test")
-    medianDifference: float | None = column(
-        "Median of the second method's value minus the first's. Infinite against infinite is 0"
-    )
+    medianDifference: float | None = column("Median of the differences; infinite against infinite is 0")
     p: float | None = column("Two-sided p of Wilcoxon's signed-rank test; infinite against finite has the largest rank")
     corrected: float | None = column("P, corrected for the number of tests")
     tests: int = column("Number of tests it is corrected for")
@@ -126,25 +124,15 @@ class PairedTest(StatisticsRow):
     missingReference: int = column("Number of cases in which the reference lacks the structure", 0)
     missingFirst: int = column("Number of cases in which the test of the first method lacks the structure", 0)
     missingSecond: int = column("Number of cases in which the test of the second method lacks the structure", 0)
-    emptyFirst: int = column(
-        "Number of cases in which the test of the first method has the structure, but no voxel of it", 0
-    )
-    emptySecond: int = column(
-        "Number of cases in which the test of the second method has the structure, but no voxel of it", 0
-    )
+    emptyFirst: int = column("Number of cases in which the test of the first method has an empty structure", 0)
+    emptySecond: int = column("Number of cases in which the test of the second method has an empty structure", 0)
     infiniteFirst: int = column("Number of infinite values of the first method", 0)
     infiniteSecond: int = column("Number of infinite values of the second method", 0)
-    leftOut: int = column(
-        "Number of cases that are not in the test: only one method has them, or a value cannot be ranked", 0
-    )
+    leftOut: int = column("Number of cases not in the test: only one method has them, or a value cannot be ranked", 0)
     correction: str = column("How p is corrected for the number of tests", "")
-    direction: str = column(
-        "Direction of all differences, with the names of the methods: the second minus the first", ""
-    )
+    direction: str = column("Direction of all differences, by the names of the methods: second minus first", "")
     better: str = column(BETTER_WORDS, "")
-    favors: str = column(
-        "Method that the rank-biserial correlation is in favor of, by the better direction; p says how surely", ""
-    )
+    favors: str = column("Method that the effect size favors, by the better direction; p says how surely", "")
     rankBiserial: float | None = column(
         "Effect size: matched-pairs rank-biserial correlation, 1 if all of the second's are larger", None
     )
@@ -153,14 +141,10 @@ class PairedTest(StatisticsRow):
     shift: float | None = column("Hodges-Lehmann estimate of the second method's value minus the first's", None)
     shiftLow: float | None = column(f"Lower end {BOUND} of the shift; -inf for fewer than six cases", None)
     shiftHigh: float | None = column(f"Upper end {BOUND} of the shift; inf for fewer than six cases", None)
-    friedmanMethods: int | None = column(
-        "Number of methods in Friedman's test, of which the tests of pairs are the post-hoc tests", None
-    )
+    friedmanMethods: int | None = column("Number of methods in Friedman's test; those of pairs are post hoc", None)
     friedmanCases: int | None = column("Number of cases that all methods have", None)
     friedmanStatistic: float | None = column("Chi-squared of Friedman's test", None)
-    friedmanP: float | None = column(
-        "p of Friedman's test; empty for fewer than three methods or if they do not differ", None
-    )
+    friedmanP: float | None = column("p of Friedman's test; empty for fewer than three methods or no difference", None)
     friedmanCorrected: float | None = column("FriedmanP, corrected for the number of such tests as P is", None)
 
 
@@ -322,7 +306,7 @@ def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
     for name in product(cohort.structures, cohort.methods, cohort.keys):
         if name not in cohort.values:
             continue
-        structure, method, key = name
+        key = name[2]
         everything = cohort.values[name].values()
         sides = [value.missing for value in everything]
         values = [value.value for value in given[name].values()]
@@ -339,25 +323,11 @@ def summarize(cohort: Cohort, options: Options | None = None) -> list[Summary]:
             statistics |= {"median": median, "q1": q1, "q3": q3}
             statistics["iqr"] = None if q1 == q3 and math.isinf(q1) else q3 - q1
             statistics |= {"minimum": float(inOrder[0]), "maximum": float(inOrder[-1])}
-        result.append(
-            Summary(
-                structure,
-                method,
-                key,
-                cohort.units[key],
-                cases=len(values),
-                used=len(inMean),
-                infinite=infinite,
-                undefined=undefined,
-                replaced=len(inMean) - (len(values) - infinite - undefined),
-                missingReference=sides.count(REFERENCE),
-                missingTest=sides.count(TEST),
-                emptyTest=sum(value.isEmpty for value in everything),
-                better=betterOf(key),
-                ranked=len(inOrder),
-                **statistics,
-            )
-        )
+        statistics |= {"cases": len(values), "used": len(inMean), "infinite": infinite, "undefined": undefined}
+        statistics |= {"replaced": len(inMean) - (len(values) - infinite - undefined), "ranked": len(inOrder)}
+        statistics |= {"missingReference": sides.count(REFERENCE), "missingTest": sides.count(TEST)}
+        statistics["emptyTest"] = sum(value.isEmpty for value in everything)
+        result.append(Summary(*name, cohort.units[key], better=betterOf(key), **statistics))
     return result
 
 
@@ -467,30 +437,16 @@ def compareMethods(cohort: Cohort, options: Options | None = None) -> list[Paire
                 "friedmanCorrected": ofAll[key, structure][0],
             }
         lacking = {case for group in (ofFirst, ofSecond) for case, v in group.items() if v.missing == REFERENCE}
-        counts: dict[str, Any] = {
+        about: dict[str, Any] = {"correction": options.correction, "better": better, "favors": favors}
+        about["direction"] = f"{second or NO_METHOD} minus {first or NO_METHOD}"
+        about |= {
             f"{what}{which}": sum(map(isIt, group.values()))
             for which, group in (("First", ofFirst), ("Second", ofSecond))
             for what, isIt in COUNTED.items()
         }
-        result.append(
-            PairedTest(
-                structure,
-                key,
-                first,
-                second,
-                corrected=p,
-                tests=tests,
-                missingReference=len(lacking),
-                leftOut=len({*ofFirst, *ofSecond}) - one.cases,
-                correction=options.correction,
-                direction=f"{second or NO_METHOD} minus {first or NO_METHOD}",
-                better=better,
-                favors=favors,
-                **counts,
-                **one._asdict(),
-                **overall,
-            )
-        )
+        about |= {"missingReference": len(lacking), "leftOut": len({*ofFirst, *ofSecond}) - one.cases}
+        numbers = {**about, **one._asdict(), **overall}
+        result.append(PairedTest(structure, key, first, second, corrected=p, tests=tests, **numbers))
     return result
 
 

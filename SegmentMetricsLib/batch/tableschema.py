@@ -81,23 +81,14 @@ def write(
     """
     identity = _columns({CASE: "Name of the case", METHOD: METHOD_WORDS, STRUCTURE: STRUCTURE_WORDS})
     # by file: what a row is, the columns that tell rows apart, and all columns
+    judged = "case, method, structure and rule of a protocol, if there is one"
+    tested = "structure, measurement and pair of methods, if there are several"
+    summarized, tests = (columnsOfRows(kind, convention) for kind in (Summary, PairedTest))
     tables: dict[str, tuple[str, Sequence[str], Sequence[Column]]] = {
         RESULTS_FILE: ("case, method and structure", (CASE, METHOD, STRUCTURE), results),
-        VERDICTS_FILE: (
-            "case, method, structure and rule of a protocol, if there is one",
-            (*JOIN, "Convention", "Relation"),
-            _columns(VERDICT_COLUMNS),
-        ),
-        SUMMARY_FILE: (
-            "structure, method and measurement",
-            (STRUCTURE, METHOD, MEASUREMENT),
-            columnsOfRows(Summary, convention),
-        ),
-        TESTS_FILE: (
-            "structure, measurement and pair of methods, if there are several",
-            (STRUCTURE, MEASUREMENT, "First", "Second"),
-            columnsOfRows(PairedTest, convention),
-        ),
+        VERDICTS_FILE: (judged, (*JOIN, "Convention", "Relation"), _columns(VERDICT_COLUMNS)),
+        SUMMARY_FILE: ("structure, method and measurement", (STRUCTURE, METHOD, MEASUREMENT), summarized),
+        TESTS_FILE: (tested, (STRUCTURE, MEASUREMENT, "First", "Second"), tests),
     }
     for file in lists:
         rows, key = LISTS[file]
@@ -109,22 +100,14 @@ def write(
         "Tables join on these columns. In results.csv, each measurement has a column of its own; a difference of two "
         "methods is the second minus the first; a difference of two structures is the test minus the reference."
     )
-    told = {
-        file: {"rows": f"one per {rows}", "key": list(key), "columns": list(map(_describe, columns))}
-        for file, (rows, key, columns) in tables.items()
-    }
+    told = {}
+    for file, (rows, key, columns) in tables.items():
+        names = ("name", "title", "type", "unit", "description")
+        described = ((c.key, c.heading, "text" if c.isText else "number", c.unit, c.description) for c in columns)
+        own = [dict(zip(names, one, strict=True)) for one in described]
+        told[file] = {"rows": f"one per {rows}", "key": list(key), "columns": own}
     writeJson({"schema": SCHEMA, "join": list(JOIN), "about": about, "tables": told}, folder / SCHEMA_FILE)
     return {file: columns for file, (_, _, columns) in tables.items()}
-
-
-def _describe(column: Column) -> dict:
-    return {
-        "name": column.key,
-        "title": column.heading,
-        "type": "text" if column.isText else "number",
-        "unit": column.unit,
-        "description": column.description,
-    }
 
 
 def _columns(words: Mapping[str, str]) -> list[Column]:

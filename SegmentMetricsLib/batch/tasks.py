@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..base.errors import InputError, PairError, installing
 from ..base.parallel import DIED, Died, spread
@@ -79,14 +79,9 @@ def outcomeOf(task: Task) -> dict:
         from ..show.report.slicepictures import thumbnail, typical
 
         titles = tellingApart([task.reference, task.test])
-        report = Report(
-            task.title,
-            case.settings,
-            withConventions=task.withConventions,
-            origins=(titles[task.reference], titles[task.test]),
-            image=case.image,
-            script=task.script,
-        )
+        about: dict[str, Any] = {"origins": (titles[task.reference], titles[task.test]), "image": case.image}
+        about |= {"withConventions": task.withConventions, "script": task.script}
+        report = Report(task.title, case.settings, **about)
         case = replace(case, settings=report.settings)
     found: dict[int, Comparison | PairError] = {}
     reported: dict[int, tuple[Part, dict]] = {}
@@ -112,7 +107,7 @@ def outcomeOf(task: Task) -> dict:
         }
         for record, match in zip(result, result.pairing.pairs, strict=True)
     ]
-    outcome = {
+    outcome: dict[str, Any] = {
         "status": FAILED if problems else OK,
         "reason": " ".join(cutShort(problems)),
         "pairs": pairs,
@@ -131,13 +126,8 @@ def outcomeOf(task: Task) -> dict:
             part, pictures = reported[number]
             report.include(part)
             record.update(pictures)
-        report.write(
-            Path(task.report),
-            judgment=result.judgment,
-            unmatched=result.unmatched,
-            failures=result.failures,
-            findings=case.pairing.findings,
-        )
+        lacking: dict[str, Any] = {"unmatched": result.unmatched, "failures": result.failures}
+        report.write(Path(task.report), judgment=result.judgment, findings=case.pairing.findings, **lacking)
         outcome["report"] = Path(task.report).name
     if task.structuredReport and result:
         from ..show.structuredreport import writeReport

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..base.errors import InputError
 from ..base.parallel import availableProcessors, requireWorkers
-from ..base.texts import oneLine, pluralize
+from ..base.texts import commaSeparated, oneLine, pluralize
 from ..batch.summaryoptions import CORRECTIONS, MISSING, TREATMENTS, Options
 from ..conventions.convention import OWN_CONVENTION
 from ..model.naming import findMeant, hintAt, labelNumber, parse
@@ -27,7 +27,6 @@ from .options import (
     pathFrom,
     reportAsked,
     requireOutput,
-    requireWritable,
     settingsFrom,
     tellWithoutEffect,
 )
@@ -46,23 +45,13 @@ def fill(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = "Compare many cases, and summarize them. The same command again goes on where it ended."
     parser.usage = "%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]"
-    parser.add_argument(
-        "cases",
-        metavar="CASES.csv",
-        type=pathFrom,
-        nargs="?",
-        help="table: case, reference, test[, method, protocol, ...]",
-    )
+    cases = "table: case, reference, test[, method, protocol, ...]"
+    parser.add_argument("cases", metavar="CASES.csv", type=pathFrom, nargs="?", help=cases)
     compared = parser.add_argument_group("what is compared")
-    compared.add_argument(
-        "--reference-dir", metavar="DIR", type=pathFrom, help="folder of the references instead of a table"
-    )
-    compared.add_argument(
-        "--test-dir",
-        metavar="[NAME=]DIR",
-        action="append",
-        help="folder of the tests of a method, named like the references (may be repeated)",
-    )
+    references = "folder of the references instead of a table"
+    compared.add_argument("--reference-dir", metavar="DIR", type=pathFrom, help=references)
+    tests = "folder of the tests of a method, named like the references (may be repeated)"
+    compared.add_argument("--test-dir", metavar="[NAME=]DIR", action="append", help=tests)
     addShared(compared.add_argument, "--structure", "--pair", "--label-names", "--dose")
     addSettings(parser)
     results = parser.add_argument_group("what comes out")
@@ -71,23 +60,16 @@ def fill(parser: Parser) -> None:
     addReport(parser, results)
     addStructuredReport(parser, results, isForEach=True)
     addProtocol(results)
-    results.add_argument(
-        "--plots",
-        metavar="KEY,...",
-        action="append",
-        nargs="?",
-        const="",
-        help="draw figures of these measurements (the main ones)",
-    )
-    parser.addFurther(
-        "--plot-structure", metavar="NAME", action="append", help="draw only this structure (may be repeated)"
-    )
+    plots = "draw figures of these measurements (the main ones)"
+    results.add_argument("--plots", metavar="KEY,...", action="append", nargs="?", const="", help=plots)
+    structure = "draw only this structure (may be repeated)"
+    parser.addFurther("--plot-structure", metavar="NAME", action="append", help=structure)
+    correction = "how p is corrected for the number of tests: of each measurement, or of all"
     for flag, name, choices, text in (
         ("--infinite", "treatment", TREATMENTS, "how means and standard deviations treat infinite values"),
         ("--missing", "missing", MISSING, "treat structures that one side of a case lacks as empty, or leave them out"),
-        ("--correction", "correction", CORRECTIONS, "how p is corrected for the number of tests: of each measurement, "
-         "or of all"),
-    ):  # fmt: skip
+        ("--correction", "correction", CORRECTIONS, correction),
+    ):
         usual = getattr(Options, name)
         parser.addFurther(flag, dest=name, choices=choices, default=usual, help=f"{text} (%(default)s)")
     addShared(parser.addFurther, "--resamples", "--seed", "--grid-uncertainty")
@@ -127,9 +109,6 @@ def planFrom(options: argparse.Namespace) -> Plan:
     Columns of the list and options that have no effect are named on standard error. Raises InputError.
     """
     settings = settingsFrom(options)
-    if options.output is not None:
-        requireWritable(options.output)
-    from ..base.texts import commaSeparated
     from ..batch.plots import keysToPlot, requirePlots
     from ..batch.resultfiles import columnsOf, requireInputsKept
     from ..case.protocol.protocol import readProtocol
@@ -147,11 +126,13 @@ def planFrom(options: argparse.Namespace) -> Plan:
     for option in options.pair:
         if option.endswith("="):
             raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
-    pairs = [(reference, test) for reference, test in choicesFrom(options.pair) if test is not None]
+    common = {
+        "choices": tuple((reference, test) for reference, test in choicesFrom(options.pair) if test is not None),
+        "names": tuple(options.structure or ()),
+        "isSpread": options.grid_uncertainty,
+    }
     protocol = None if options.protocol is None else readProtocol(options.protocol)
-    names, dose = options.structure or (), options.dose or None
-    plan = planOf(given, settings, options.output, protocol, pairs, names, dose, statistics)
-    plan = replace(plan, tasks=[replace(task, isSpread=options.grid_uncertainty) for task in plan.tasks])
+    plan = planOf(given, settings, options.output, statistics, protocol, options.dose or None, **common)
     if given.sheet.ignored:
         ignored = oneLine(commaSeparated(given.sheet.ignored))
         print(f"segment-metrics: {given.sheet.source}: ignored columns: {ignored}", file=sys.stderr)

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..base.errors import InputError, asPath
 from ..base.parallel import requireWorkers
@@ -126,9 +126,10 @@ def compareBatch(
     else:
         methods = tests.items() if isinstance(tests, Mapping) else [("", tests)]
         given = casesIn(path, [(name, asPath(one)) for name, one in methods], labelNames)
-    pairs = [(asName(name), asName(other)) for name, other in (choices or {}).items()]
-    chosen = [asName(one) for one in ([names] if isinstance(names, (str, int)) else names or ())]
-    plan = planOf(given, asSettings(settings), folder, asProtocol(protocol), pairs, chosen, dose, options)
+    pairs = tuple((asName(name), asName(other)) for name, other in (choices or {}).items())
+    chosen = tuple(asName(one) for one in ([names] if isinstance(names, (str, int)) else names or ()))
+    rules, statistics = asProtocol(protocol), options or Options()
+    plan = planOf(given, asSettings(settings), folder, statistics, rules, dose, choices=pairs, names=chosen)
     plan = withReports(plan) if isReported else plan
     with CohortFiles(folder, plan.tasks, overwrites) as files:
         done = carryOut(plan, files, workers, isHere=True)
@@ -140,17 +141,14 @@ def planOf(
     given: CaseList,
     settings: Settings,
     output: Path,
+    statistics: Options,
     protocol: Protocol | None,
-    pairs: Sequence[tuple[str, str]],
-    names: Sequence[str],
     dose: str | Path | Sequence[str] | None,
-    statistics: Options | None,
+    **common: Any,
 ) -> Plan:
     """Return the plan of a batch of the given cases; arguments are as of a Plan and tasksOf(). Raises InputError."""
-    tasks = tasksOf(given, settings, protocol, pairs, names, dose)
-    if settings.surface == "displayed":
-        tasks = [replace(task, displayed=makeDisplayed) for task in tasks]
-    return Plan(tasks, output, given, statistics or Options())
+    displayed = makeDisplayed if settings.surface == "displayed" else None
+    return Plan(tasksOf(given, settings, protocol, dose, displayed=displayed, **common), output, given, statistics)
 
 
 def withReports(plan: Plan, withConventions: bool = False) -> Plan:
@@ -230,19 +228,12 @@ def carryOut(
         files.writeTables(broken)
     # in the order of the tasks, whichever was completed first
     failures = [*broken, *(failed[task.key] for task in waiting if task.key in failed)]
-    given = len(plan.tasks)
+    given, first = len(plan.tasks), plan.tasks[0]
     counts = {"given": given, "ok": given - len(failures), "failed": len(failures), "repeated": repeated}
-    return conclude(plan, files, broken, failures, counts)
-
-
-def conclude(
-    plan: Plan, files: CohortFiles, broken: Sequence[dict], failures: Sequence[dict], counts: Mapping[str, int]
-) -> Done:
-    """Write what there is to say about all cases together, and return it; arguments are as of Done."""
     found = Collected(files.outcomes(), broken, files.roster, plan.given.cases)
-    cohort, statistics, convention = found.cohort, plan.statistics, plan.tasks[0].settings.convention
+    cohort, statistics, convention = found.cohort, plan.statistics, first.settings.convention
     tests = compareMethods(cohort, statistics)
-    content = found.page.content(cohort, statistics, tests) if plan.tasks[0].report else None
+    content = found.page.content(cohort, statistics, tests) if first.report else None
     files.writeIndex(found.lines, Path(plan.given.sheet.source).stem, content, lackingCases(cohort))
     summaries = writeSummary(cohort, statistics, tests, counts, plan.output, convention, found.alarms)
     found.lesionSizes.write(plan.output)

@@ -18,7 +18,6 @@ from .options import (
     pathFrom,
     reportAsked,
     requireFolder,
-    requireWritable,
     settingsFrom,
     tellWithoutEffect,
 )
@@ -33,20 +32,15 @@ def fill(parser: Parser) -> None:
     addShared(parser.add_argument, "reference", "test")
     compared = parser.add_argument_group("what is compared")
     addShared(compared.add_argument, "--structure", "--pair", "--label-names", "--dose")
-    compared.add_argument(
-        "--image", metavar="FILE", type=pathFrom, help="image under the contours in report and pictures"
-    )
+    image = "image under the contours in report and pictures"
+    compared.add_argument("--image", metavar="FILE", type=pathFrom, help=image)
     addSettings(parser)
     results = parser.add_argument_group("what comes out")
     addOutput(results, "folder for the results (else they are only printed)")
     results.add_argument("--numbers-only", action="store_true", help="write no surfaces, pictures and worst places")
     addReport(parser, results)
-    parser.addFurther(
-        "--report-patient",
-        metavar="TEXT",
-        default="",
-        help="write a report with this name of the patient (it has none)",
-    )
+    patient = "write a report with this name of the patient (it has none)"
+    parser.addFurther("--report-patient", metavar="TEXT", default="", help=patient)
     addStructuredReport(parser, results)
     addProtocol(results)
     results.add_argument("--json", action="store_true", help="print the content of metrics.json instead of tables")
@@ -61,8 +55,6 @@ def run(options: argparse.Namespace) -> int:
     settings = settingsFrom(options)
     if options.fail_on and options.protocol is None:
         raise InputError("Without a protocol there is no verdict: give --protocol, or leave --fail-on out.")
-    if options.output is not None:
-        requireWritable(options.output)
     writers = dicomWriters(options)
     from ..case.comparison import adapt
     from ..case.protocol.protocol import readProtocol

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..base.errors import InputError, PairError
 from ..base.parallel import Died, spread
@@ -140,11 +140,18 @@ def compareAndWrite(
     verdict is at least as bad as --fail-on. Raises InputError when none could be compared.
     """
     output = options.output
-    report = _newReport(options, case) if reportAsked(options) else None
-    if report is not None:  # it also selects slices
-        case = replace(case, settings=report.settings)
+    report = None
+    if reportAsked(options):
+        from ..show.report import Report
+
+        titles = tellingApart([options.reference, options.test])
+        reference, test = titles[options.reference], titles[options.test]
+        about: dict[str, Any] = {"patient": options.report_patient, "origins": (reference, test), "image": case.image}
+        about["withConventions"] = options.report_conventions
+        report = Report(f"{test} compared with {reference}", case.settings, **about)
+        case = replace(case, settings=report.settings)  # which select slices
     pairs, found = case.pairing.pairs, dict[int, WrittenPair]()
-    names = list(writing.fileNames(reference.name for reference, _ in pairs))
+    names = list(writing.fileNames(match.reference.name for match in pairs))
     hasPlaces = report is not None or not (options.numbers_only or (output is None and not options.json))
     with unfinishedResults(output) as unfinished:
         isShowing = unfinished is not None and not options.numbers_only
@@ -183,22 +190,6 @@ def compareAndWrite(
     return finalStatus(bool(problems), [result.judgment.verdict] if result.judgment else [], options.fail_on)
 
 
-def _newReport(options: argparse.Namespace, case: Case) -> Report:
-    """Return an empty report about a case as requested by the options."""
-    from ..show.report import Report
-
-    titles = tellingApart([options.reference, options.test])
-    origins = (titles[options.reference], titles[options.test])
-    return Report(
-        f"{origins[1]} compared with {origins[0]}",
-        case.settings,
-        withConventions=options.report_conventions,
-        patient=options.report_patient,
-        origins=origins,
-        image=case.image,
-    )
-
-
 def _write(result: CaseResult, document: dict, report: Report | None, parts: Sequence[Part], folder: Path) -> None:
     """Write the files about all pairs, beside those of each pair. report, parts: of them, or None and none."""
     if result.judgment:
@@ -206,13 +197,8 @@ def _write(result: CaseResult, document: dict, report: Report | None, parts: Seq
     if report is not None:
         for part in parts:
             report.include(part)
-        report.write(
-            folder / writing.REPORT_FILE,
-            judgment=result.judgment,
-            unmatched=result.unmatched,
-            failures=result.failures,
-            findings=result.findings,
-        )
+        lacking: dict[str, Any] = {"unmatched": result.unmatched, "failures": result.failures}
+        report.write(folder / writing.REPORT_FILE, judgment=result.judgment, findings=result.findings, **lacking)
         document = {**document, "report": writing.REPORT_FILE}
     writing.writeJson(document, folder / METRICS_FILE)
     writing.writeCsv(result, folder / "metrics.csv")

@@ -5,18 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..base.errors import PairError
 from ..base.texts import oneLine
 from ..settings.settings import Settings
-from .options import addOutput, addShared, addSome, givenSettings, openFrom, requireOutput, requireWritable
+from .options import addOutput, addShared, addSome, givenSettings, openFrom, requireOutput
 from .parsing import Parser
 from .results import SOME_FAILED, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
 if TYPE_CHECKING:
-    from ..case.caseresult import CaseResult
-    from ..case.casework import Case
+    from ..show.conventions import ConventionsRecord
 
 LEGEND = (
     "In parentheses: difference from SegmentMetrics in mm or percentage points{colors}. Empty: the tool has no such "
@@ -37,28 +37,14 @@ def fill(parser: Parser) -> None:
     addOutput(parser)
     addShared(parser.add_argument, "--structure", "--pair", "--label-names")
     addSome(parser, "tolerances", "percentiles")
-    parser.add_argument(
-        "--threshold",
-        metavar="T",
-        type=float,
-        default=0.5,
-        help="count voxels of a membership image at or above T as inside (%(default)s)",
-    )
-    parser.add_argument(
-        "--membership-maximum",
-        metavar="N",
-        type=int,
-        dest="membershipMaximum",
-        help="value of full membership if values go beyond 1",
-    )
-    parser.add_argument(
-        "--tool", metavar="TOOL", action="append", help="only this tool, such as MONAI (may be repeated)"
-    )
-    parser.add_argument(
-        "--at-edge",
-        action="store_true",
-        help="measure images without adding background around them, as the tools do (background is added)",
-    )
+    threshold = "count voxels of a membership image at or above T as inside (%(default)s)"
+    parser.add_argument("--threshold", metavar="T", type=float, default=0.5, help=threshold)
+    most = "value of full membership if values go beyond 1"
+    parser.add_argument("--membership-maximum", metavar="N", type=int, dest="membershipMaximum", help=most)
+    tool = "only this tool, such as MONAI (may be repeated)"
+    parser.add_argument("--tool", metavar="TOOL", action="append", help=tool)
+    atEdge = "measure images without adding background around them, as the tools do (background is added)"
+    parser.add_argument("--at-edge", action="store_true", help=atEdge)
     parser.add_argument("--reasons", action="store_true", help="print what each tool does")
 
 
@@ -66,9 +52,9 @@ def run(options: argparse.Namespace) -> int:
     """Write and print the numbers that the tools would have reported, and return the exit status."""
     given = givenSettings(options, ("tolerances", "percentiles", "threshold", "membershipMaximum"))
     settings = Settings(families=("boundary", "overlap"), **given)
-    if options.output is not None:
-        requireWritable(options.output)
+    from ..case.comparison import describe
     from ..conventions import allConventions, find
+    from ..conventions.evaluation import conventions
     from ..model.naming import onlyIn
     from ..show import conventions as results
     from ..show.writing import writeJson
@@ -76,7 +62,20 @@ def run(options: argparse.Namespace) -> int:
     tools = [find(key).key for key in (options.tool or allConventions())]
     case = openFrom(options, settings)
     requireOutput(options)
-    result = evaluate(case, tools, options.at_edge)
+    found: dict[int, results.ConventionsRecord | PairError] = {}
+    pairs = case.pairing.pairs
+    with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
+        for pack in case.packs():
+            for number, one in zip(pack, case.pairs(pairs[number] for number in pack)):
+                progress(pairs[number].reference.name)
+                if isinstance(one, PairError):
+                    found[number] = one
+                else:
+                    pair = (one.reference, one.test)
+                    reported = conventions(pair, one.settings, tools, options.at_edge, one.measurements, one.distances)
+                    found[number] = results.ConventionsRecord(*map(describe, pair), reported)
+    result = case.result(found)
+    result.requireAny()
     document = results.document(result, result.pairing, settings.toDictionary())
     if result.failures:
         document["failures"] = result.failures
@@ -92,33 +91,7 @@ def run(options: argparse.Namespace) -> int:
     return SOME_FAILED if problems else 0
 
 
-def evaluate(case: Case, tools: list[str], atEdge: bool) -> CaseResult:
-    """Return the result of a case, with a ConventionsRecord of each pair that can be compared.
-
-    Raises InputError when no pair can be compared.
-    """
-    from ..case.comparison import describe
-    from ..conventions.evaluation import conventions
-    from ..show.conventions import ConventionsRecord
-
-    found: dict[int, ConventionsRecord | PairError] = {}
-    pairs = case.pairing.pairs
-    with progressBar(len(pairs), "pair", len(pairs) > 1) as progress:
-        for pack in case.packs():
-            for number, one in zip(pack, case.pairs(pairs[number] for number in pack)):
-                progress(pairs[number].reference.name)
-                if isinstance(one, PairError):
-                    found[number] = one
-                else:
-                    pair = (one.reference, one.test)
-                    reported = conventions(pair, one.settings, tools, atEdge, one.measurements, one.distances)
-                    found[number] = ConventionsRecord(describe(one.reference), describe(one.test), reported)
-    result = case.result(found)
-    result.requireAny()
-    return result
-
-
-def show(records: CaseResult, withReasons: bool) -> None:
+def show(records: Sequence[ConventionsRecord], withReasons: bool) -> None:
     """Print the tables."""
     from ..show import conventions as results
 

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from .options import addOutput, addReport, addSettings, requireWritable, settingsFrom
+from .options import addOutput, addReport, addSettings, settingsFrom
 from .parsing import Parser
 
 # The samples, with what of them is measured unless the options say so, "" for the usual.
@@ -19,14 +19,8 @@ def fill(parser: Parser) -> None:
         "Write the contours of two made-up observers into a folder, with their CT if there is one, and compare them."
     )
     parser.usage = "%(prog)s [SAMPLE] [-o DIR] [OPTION ...]"
-    parser.add_argument(
-        "sample",
-        metavar="SAMPLE",
-        nargs="?",
-        choices=tuple(FAMILIES),
-        default=next(iter(FAMILIES)),
-        help=f"contours to compare: {', '.join(FAMILIES)} (%(default)s)",
-    )
+    sample, choices = f"contours to compare: {', '.join(FAMILIES)} (%(default)s)", tuple(FAMILIES)
+    parser.add_argument("sample", metavar="SAMPLE", nargs="?", choices=choices, default=choices[0], help=sample)
     addOutput(parser, "folder (%(default)s)", Path("segment-metrics-demo"))
     addReport(parser, parser)
     addSettings(parser)
@@ -39,7 +33,6 @@ def run(options: argparse.Namespace) -> int:
     if options.metrics is None and FAMILIES[options.sample]:
         options.metrics = [FAMILIES[options.sample]]
     settings = settingsFrom(options)
-    requireWritable(options.output)
     from ..case.casework import openCase
     from ..io.reading import readAll
     from ..io.samples import FOLDER, HEAD_AND_NECK, IMAGE, SAMPLES

@@ -13,6 +13,7 @@ from ..base.errors import InputError
 from ..base.parallel import requireWorkers, spread
 from ..base.texts import oneLine
 from .options import (
+    CONTOURS,
     addOutput,
     addSettings,
     addShared,
@@ -42,47 +43,25 @@ def fill(parser: Parser) -> None:
         "and where, and whether tests, such as automatic contours, are within what the observers do."
     )
     parser.usage = "%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... [-o DIR] [OPTION ...]"
-    parser.add_argument(
-        "observers", metavar="OBSERVER", nargs="+", type=pathFrom, help="label map, segmentation, mesh or folder"
-    )
+    parser.add_argument("observers", metavar="OBSERVER", nargs="+", type=pathFrom, help=CONTOURS)
     compared = parser.add_argument_group("what is compared")
-    compared.add_argument(
-        "--test",
-        metavar="FILE|DIR",
-        action="append",
-        default=[],
-        type=pathFrom,
-        help="compare this with the observers; it is none (may be repeated)",
-    )
-    compared.add_argument(
-        "--names",
-        metavar="NAME",
-        nargs="+",
-        help="names of the observers, and after them of the tests (those of the files)",
-    )
+    test = "compare this with the observers; it is none (may be repeated)"
+    compared.add_argument("--test", metavar="FILE|DIR", action="append", default=[], type=pathFrom, help=test)
+    names = "names of the observers, and after them of the tests (those of the files)"
+    compared.add_argument("--names", metavar="NAME", nargs="+", help=names)
     addShared(compared.add_argument, "--structure", "--label-names")
-    compared.add_argument(
-        "--consensus",
-        choices=METHODS,
-        default=METHODS[0],
-        help="consensus: the voxels that most have, SimpleITK's STAPLE filter, or the zero of the mean signed distance "
-        "(%(default)s)",
-    )
+    how = "the voxels that most have, SimpleITK's STAPLE filter, or the zero of the mean signed distance (%(default)s)"
+    compared.add_argument("--consensus", choices=METHODS, default=METHODS[0], help=f"consensus: {how}")
     addSettings(parser)
     results = parser.add_argument_group("what comes out")
     addOutput(results, "folder for the results (else they are only printed)")
     results.add_argument("--numbers-only", action="store_true", help="draw no pictures")
     addShared(results.add_argument, "--report")
-    results.add_argument(
-        "--write-protocol",
-        metavar="FILE",
-        type=pathFrom,
-        help="write tolerances and limits from the observers as a protocol",
-    )
+    protocol = "write tolerances and limits from the observers as a protocol"
+    results.add_argument("--write-protocol", metavar="FILE", type=pathFrom, help=protocol)
     addStructuredReport(parser, results)
-    parser.addFurther(
-        "--consensus-seg", metavar="FILE.dcm", type=pathFrom, help="write the consensus as DICOM segmentation (SEG)"
-    )
+    consensus = "write the consensus as DICOM segmentation (SEG)"
+    parser.addFurther("--consensus-seg", metavar="FILE.dcm", type=pathFrom, help=consensus)
     addShared(results.add_argument, "--workers")
 
 
@@ -90,8 +69,6 @@ def run(options: argparse.Namespace) -> int:
     """Compare the observers, write and print the results, and return the exit status."""
     requireWorkers(options.workers)
     settings = settingsFrom(options)
-    if options.output is not None:
-        requireWritable(options.output)
     requireFolder(options, "--report" if options.report else "")
     if options.write_protocol is not None:
         requireWritable(options.write_protocol.absolute().parent)
@@ -204,7 +181,6 @@ def _protocolProblem(study: ObserverStudy, path: Path) -> str:
 
 
 def _show(study: ObserverStudy, options: argparse.Namespace, hasProtocol: bool, dicom: Sequence[Path]) -> None:
-    """Print the table and the sentences."""
     from ..show import observers as observerfiles
     from ..show import tables
 

@@ -54,59 +54,46 @@ def pathFrom(text: str) -> Path:
     return Path(text)
 
 
-# Options that several commands share.
-CONTOURS = {"type": pathFrom, "help": "label map, segmentation, mesh or folder"}
-SHARED: dict[str, dict[str, Any]] = {
-    "reference": {"metavar": "REFERENCE", **CONTOURS},
-    "test": {"metavar": "TEST", **CONTOURS},
-    "--structure": {
-        "metavar": "NAME",
-        "action": "append",
-        "help": "only this structure or label number (may be repeated)",
-    },
-    "--pair": {
-        "metavar": "REFERENCE=TEST",
-        "action": "append",
-        "default": [],
-        "help": "compare these two, NAME= with none (may be repeated)",
-    },
-    "--label-names": {
-        "metavar": "FILE",
-        "type": pathFrom,
-        "help": "names of labels: JSON, as of nnU-Net, table or color table; or TotalSegmentator(-v1, -MR), "
-        "BraTS(-2024)",
-    },
-    "--dose": {
-        "metavar": "FILE[=WEIGHT]",
-        "action": "append",
-        "default": [],
-        "help": "dose of a plan: RTDOSE, or an image in Gy; several RTDOSE of its parts are summed (may be repeated)",
-    },
-    "--report": {"action": "store_true", "help": "write a report as one HTML page"},
-    "--report-conventions": {
-        "action": "store_true",
-        "help": "write a report with what other tools would have reported",
-    },
-    "--fail-on": {
-        "metavar": "VERDICT",
-        "choices": FAIL_ON,
-        "help": f"exit with status {VERDICT_REACHED} if the verdict is this one or worse: {', '.join(FAIL_ON)}",
-    },
-    "--workers": {"metavar": "N", "type": int, "help": "number of processes (one per processor, if it pays)"},
-    "--grid-uncertainty": {
-        "action": "store_true",
-        "help": "also compute how much each number depends on where the voxel grid lies: its standard deviation when "
+# Options that several commands share: their help, and what else argparse needs.
+CONTOURS = "label map, segmentation, mesh or folder"
+SHARED: dict[str, tuple[str, dict[str, Any]]] = {
+    "reference": (CONTOURS, {"metavar": "REFERENCE", "type": pathFrom}),
+    "test": (CONTOURS, {"metavar": "TEST", "type": pathFrom}),
+    "--structure": ("only this structure or label number (may be repeated)", {"metavar": "NAME", "action": "append"}),
+    "--pair": (
+        "compare these two, NAME= with none (may be repeated)",
+        {"metavar": "REFERENCE=TEST", "action": "append", "default": []},
+    ),
+    "--label-names": (
+        "names of labels: JSON, as of nnU-Net, table or color table; or TotalSegmentator(-v1, -MR), BraTS(-2024)",
+        {"metavar": "FILE", "type": pathFrom},
+    ),
+    "--dose": (
+        "dose of a plan: RTDOSE, or an image in Gy; several RTDOSE of its parts are summed (may be repeated)",
+        {"metavar": "FILE[=WEIGHT]", "action": "append", "default": []},
+    ),
+    "--report": ("write a report as one HTML page", {"action": "store_true"}),
+    "--report-conventions": ("write a report with what other tools would have reported", {"action": "store_true"}),
+    "--fail-on": (
+        f"exit with status {VERDICT_REACHED} if the verdict is this one or worse: {', '.join(FAIL_ON)}",
+        {"metavar": "VERDICT", "choices": FAIL_ON},
+    ),
+    "--workers": ("number of processes (one per processor, if it pays)", {"metavar": "N", "type": int}),
+    "--grid-uncertainty": (
+        "also compute how much each number depends on where the voxel grid lies: its standard deviation when "
         "the grid is shifted by fractions of a voxel, and its 95 %% range (takes several dozen times as long)",
-    },
-    "--resamples": {"metavar": "N", "type": int, "default": RESAMPLES, "help": "bootstrap samples (%(default)s)"},
-    "--seed": {"metavar": "N", "type": int, "default": SEED, "help": "random seed of the bootstrap (%(default)s)"},
+        {"action": "store_true"},
+    ),
+    "--resamples": ("bootstrap samples (%(default)s)", {"metavar": "N", "type": int, "default": RESAMPLES}),
+    "--seed": ("random seed of the bootstrap (%(default)s)", {"metavar": "N", "type": int, "default": SEED}),
 }
 
 
 def addShared(add: Callable, *names: str) -> None:
     """Add some of the options that several commands share by a function like add_argument()."""
     for name in names:
-        add(name, **SHARED[name])
+        text, details = SHARED[name]
+        add(name, help=text, **details)
 
 
 def addSettings(parser: Parser) -> None:
@@ -114,15 +101,11 @@ def addSettings(parser: Parser) -> None:
     group = parser.add_argument_group("what is measured")
     for name in USUAL:
         _addSetting(group.add_argument, name)
-    group.add_argument(
-        "--settings", metavar="FILE", type=pathFrom, help="the settings in the metrics.json of a comparison"
-    )
-    group.add_argument(
-        "--preset",
-        metavar="NAME",
-        choices=[*MESHMETRICS, *(name for name in PRESETS if name != OWN_CONVENTION)],
-        help="all settings of a tool or challenge: MeshMetrics-0.1, -1.4.1, panoptica, BraTS 2023 (MEN, MET)",
-    )
+    saved = "the settings in the metrics.json of a comparison"
+    group.add_argument("--settings", metavar="FILE", type=pathFrom, help=saved)
+    presets = [*MESHMETRICS, *(name for name in PRESETS if name != OWN_CONVENTION)]
+    which = "all settings of a tool or challenge: MeshMetrics-0.1, -1.4.1, panoptica, BraTS 2023 (MEN, MET)"
+    group.add_argument("--preset", metavar="NAME", choices=presets, help=which)
     addSet(parser, group, OPTIONS)
 
 
@@ -188,7 +171,6 @@ class _SettingsHelp(argparse.Action):
         parser.exit()
 
     def _explain(self, name: str) -> argparse.Action:
-        """Return what lists a setting."""
         one, option = DECLARED[name], cast(Option, DECLARED[name].option)
         choices = one.check.option.get("choices")
         kind = "yes|no" if "action" in one.check.option and not option.metavar and not choices else "VALUE"

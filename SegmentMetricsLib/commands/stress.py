@@ -11,7 +11,7 @@ from ..batch.summaryoptions import Options
 from ..settings.checks import numberFrom
 from ..settings.declarations import HAZARD
 from ..settings.settings import Settings
-from .options import OPTIONS, addOutput, addSet, addShared, givenSettings, pathFrom, requireOutput, requireWritable
+from .options import OPTIONS, addOutput, addSet, addShared, givenSettings, pathFrom, requireOutput
 from .parsing import Parser
 from .results import SOME_FAILED, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
@@ -30,32 +30,17 @@ def fill(parser: Parser) -> None:
         "the two apart."
     )
     parser.usage = "%(prog)s REFERENCE|CASES --structure NAME --critical NAME -o DIR [OPTION ...]"
-    parser.add_argument(
-        "reference",
-        metavar="REFERENCE",
-        type=pathFrom,
-        help="label map, segmentation or folder; or a table of many: case, reference",
-    )
-    parser.add_argument(
-        "--structure",
-        metavar="NAME",
-        action="append",
-        required=True,
-        help="structure or label to change (for a list of cases, may be repeated)",
-    )
-    parser.add_argument(
-        "--critical",
-        metavar="NAME[=WEIGHT]",
-        action="append",
-        required=True,
-        help="structure of the reference near which errors are hazardous (weight 1; may be repeated)",
-    )
+    reference = "label map, segmentation or folder; or a table of many: case, reference"
+    parser.add_argument("reference", metavar="REFERENCE", type=pathFrom, help=reference)
+    structure = "structure or label to change (for a list of cases, may be repeated)"
+    parser.add_argument("--structure", metavar="NAME", action="append", required=True, help=structure)
+    critical = "structure of the reference near which errors are hazardous (weight 1; may be repeated)"
+    parser.add_argument("--critical", metavar="NAME[=WEIGHT]", action="append", required=True, help=critical)
     addShared(parser.add_argument, "--label-names")
     howMany = parser.add_mutually_exclusive_group()
     howMany.add_argument("--count", metavar="K", type=int, help="voxels to leave out and to add (see --share)")
-    howMany.add_argument(
-        "--share", metavar="SHARE", type=float, help="the same as a share of the inner boundary, up to 0.5 (0.1)"
-    )
+    share = "the same as a share of the inner boundary, up to 0.5 (0.1)"
+    howMany.add_argument("--share", metavar="SHARE", type=float, help=share)
     addSet(parser, parser, {HAZARD: [name for name in OPTIONS[HAZARD] if name != "critical"]})
     addShared(parser.add_argument, "--resamples", "--seed")
     addOutput(parser)
@@ -65,8 +50,6 @@ def run(options: argparse.Namespace) -> int:
     """Make both variants of one or of many structures, write and print the results, and return the exit status."""
     bootstrap = Options(resamples=options.resamples, seed=options.seed)
     hazard = givenSettings(options, OPTIONS[HAZARD])
-    if options.output is not None:
-        requireWritable(options.output)
     share = {} if options.share is None else {"share": numberFrom(options.share, "share")}
     if options.reference.suffix.lower() in LISTS and not options.reference.is_dir():
         return _runCases(options, Settings(metrics=OF_CASES, **hazard), share, bootstrap)

@@ -7,7 +7,7 @@ import json
 
 from ..base.texts import oneLine, pluralize
 from ..settings.settings import Settings
-from .options import addOutput, addShared, addSome, givenSettings, openFrom, requireWritable
+from .options import addOutput, addShared, addSome, givenSettings, openFrom
 from .parsing import Parser
 from .results import SOME_FAILED, progressBar, tellFailures, tellWhere, terminalWidth, unfinishedResults
 
@@ -22,15 +22,13 @@ def fill(parser: Parser) -> None:
         "with all given digits."
     )
     parser.usage = "%(prog)s VALUE REFERENCE TEST [OPTION ...]"
-    parser.add_argument(
-        "value", metavar="VALUE", help="the number as it was reported, such as 3.7 (more digits say more)"
-    )
+    value = "the number as it was reported, such as 3.7 (more digits say more)"
+    parser.add_argument("value", metavar="VALUE", help=value)
     addShared(parser.add_argument, "reference", "test")
     addOutput(parser, "folder for which.json with all candidates")
     addShared(parser.add_argument, "--structure", "--pair", "--label-names")
-    parser.add_argument(
-        "--measurement", metavar="KEY", help="what the number is said to be, such as HD95 or DSC (any measurement)"
-    )
+    key = "what the number is said to be, such as HD95 or DSC (any measurement)"
+    parser.add_argument("--measurement", metavar="KEY", help=key)
     addSome(parser, "tolerances", "percentiles")
     parser.add_argument("--most", metavar="N", type=int, default=MOST, help="candidates to print (%(default)s)")
     parser.add_argument("--json", action="store_true", help="print all candidates as JSON instead of a table")
@@ -39,8 +37,6 @@ def fill(parser: Parser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print what gives the number, and return the exit status: 1 if a pair could not be compared."""
     settings = Settings(metrics=("DSC",), **givenSettings(options, ("tolerances", "percentiles")))
-    if options.output:
-        requireWritable(options.output)
     from ..conventions.which import Wanted, numbersOf, which
     from ..show import which as shown
     from ..show.writing import writeJson
@@ -69,10 +65,7 @@ def run(options: argparse.Namespace) -> int:
         with unfinishedResults(options.output, []) as unfinished:
             writeJson(document, unfinished / "which.json")
         tellWhere(options.output, isAside=options.json)
-    empty = [
-        f"{match.title}: there is no number, as both structures are empty."
-        for match in pairs
-        if match.title not in found
-    ]
+    lacking = [match.title for match in pairs if match.title not in found]
+    empty = [f"{title}: there is no number, as both structures are empty." for title in lacking]
     tellFailures([*map(str, case.pairing.failures.values()), *empty], "which.json")
     return SOME_FAILED if case.pairing.failures or empty else 0

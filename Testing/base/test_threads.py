@@ -109,9 +109,7 @@ def untilStopped():
 
 @pytest.mark.parametrize("other", [lambda: None, untilStopped])
 @pytest.mark.parametrize("isFirst", [True, False])
-def testAnErrorKeepsItsCause(monkeypatch, other, isFirst):
-    monkeypatch.setattr(parallel, "threads", lambda: 2)
-
+def testAnErrorKeepsItsCause(other, isFirst):
     def fail():
         try:
             raise KeyError("deep")

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 import shapes
-from test_statistics import outcome
+from batchruns import outcome
 
 from SegmentMetricsLib import compare
 from SegmentMetricsLib.batch.cohortpage import CohortPage
@@ -76,14 +76,6 @@ def testThumbnailsShowBothContours(low, view):
     pair = [shapes.box(at, tuple(np.add(at, 7))) for at in ((8, 8, 8), low)]
     found = thumbnail(compare(*pair))
     assert found["view"] == view and found["reference"] and found["test"]
-
-
-def testASingleCaseHasNoOverview():
-    row = cases()[0]
-    cohort, page = Cohort([row]), CohortPage()
-    page.add(row, {})
-    assert page.content(cohort, Options(), []) is None
-    assert "cohort-data" not in indexOf([CaseLine("a", "", "1", "", "")], "x")
 
 
 def testThePageHoldsTheNumbersSafely(content):

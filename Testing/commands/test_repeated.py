@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import shapes
 import SimpleITK
-from commandruns import metrics
+from commandruns import BOX, SHIFTED, metrics
 from commandruns import run as run  # the fixture
 
+from SegmentMetricsLib import compare
 from SegmentMetricsLib.case.findings.cautions import UNION
 from SegmentMetricsLib.metrics.extents import COMMON
 from SegmentMetricsLib.metrics.findings import Finding, Kind
-from SegmentMetricsLib.show import repeated
+from SegmentMetricsLib.show import repeated, tables
 from SegmentMetricsLib.show.repeated import Common
 
 ALARM = Finding.of(Kind.SAME)
@@ -89,3 +92,14 @@ def testACaseOfManyStructures(run):
     onPaper = advice.partition(" (")[0] + "."
     assert len(told) == 4 and all(onPaper in line for line in told) and page.count("--extent") == 0
     assert page.index('id="structure0"') < page.index("lies at the upper end") < page.index('id="structure1"')
+
+
+def testFindingsHaveOneOrder():
+    """Alarms come first, those of the case before those of pairs; then all that is no alarm, in the same order."""
+    alarm, advice = Finding.of(Kind.EXCHANGED, first="A", second="B", pairs="so"), Finding("Something about the case.")
+    apart = compare(*(shapes.box((at, 2, 2), (at + 3, 5, 5)) for at in (2, 14))).record()
+    alike = replace(compare(BOX, SHIFTED).record(), findings=(Finding("Something about the pair."),))
+    lines = list(tables.remarks([replace(apart, findings=(*apart.findings, Finding("More."))), alike], [advice, alarm]))
+    assert lines[0] == str(alarm) and "do not overlap" in lines[1]
+    assert [line for line in lines if "Something" in line or "More." in line] == lines[-3:]
+    assert lines[-3] == "Something about the case."

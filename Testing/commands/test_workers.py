@@ -15,13 +15,15 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
-from commandruns import BOX, ROOT, contents
+from commandruns import BOX, ROOT, contents, metrics
 from commandruns import files as files  # the fixture
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.base import parallel
+from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case import casework
 from SegmentMetricsLib.commands import comparing
+from SegmentMetricsLib.show import writing
 
 
 @pytest.mark.nightly
@@ -36,13 +38,6 @@ def testProcessesWriteTheSameFiles(files, capfd):
     assert len(one) > 6 and one.keys() == two.keys()
     # a picture may depend on the process that draws it
     assert [name for name in one if one[name] != two[name] and not name.endswith(".png")] == []
-
-
-def testNumbersOfWorkersThatCannotBe(files, capfd):
-    for workers in ("0", "2000"):
-        assert __main__.main(["compare", *files, "--output", "out", "--workers", workers]) == 2
-        assert "The number of workers must be from 1 to 1024" in capfd.readouterr().err
-    assert not Path("out").exists()
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.nightly)])
@@ -67,6 +62,25 @@ def testPairsThatFailStopNoOthers(files, capfd, workers):
     assert __main__.main([*given, "none"]) == 2
     assert capfd.readouterr().err == said
     assert sorted(Path().rglob("*")) == before
+
+
+def testAFileThatCannotBeMade(files, capfd, monkeypatch):
+    """The others are compared; nothing is left of it but the reason."""
+    write = writing.writeSurfaces
+
+    def failing(result, path):
+        write(result, path)
+        if result.reference.name == "Label 2":
+            raise InputError("It is too odd.")
+
+    monkeypatch.setattr(writing, "writeSurfaces", failing)
+    assert __main__.main(["compare", *files, "--output", "out", "--workers", "1"]) == 1
+    said = capfd.readouterr()
+    assert said.err == "segment-metrics: Label 2: It is too odd.\n" and "Results are in out" in said.out
+    content = metrics("out")
+    assert [pair["reference"]["name"] for pair in content["pairs"]] == ["Label 1", "Label 3"]
+    assert content["failures"] == {"Label 2": "It is too odd."}
+    assert Path("out/distances_Label_1.vtp").exists() and not Path("out/distances_Label_2.vtp").exists()
 
 
 @pytest.mark.nightly

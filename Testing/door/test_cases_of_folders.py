@@ -128,3 +128,144 @@ def testStructuresOfOnePatientAreNoCases(run, names, isAsked):
         assert len(compareBatch("list.csv", Settings(metrics="DSC"), output="listed").outcomes) == len(names.split())
     else:
         assert status == 0 and len(statusOf("out")) == len(names.split())
+
+
+@pytest.mark.parametrize(
+    ("references", "tests", "pairs"),
+    [
+        ("case_1 case_2", "case_2 case_1", "case_1=case_1 case_2=case_2"),
+        ("Case_1 case_2", "case_1_pred case_2-Seg", "Case_1=case_1_pred case_2=case_2-Seg"),
+        ("a_gt b_gt", "seg_a prediction.b", "a_gt=seg_a b_gt=prediction.b"),
+        # of a name and the same with a suffix, the equal one
+        ("a", "a a_seg", "a=a"),
+        # what several are called says nothing
+        ("a", "a_seg a_pred", ""),
+        # what all names of a folder end with, and what all names of one folder begin with
+        ("p1_expert p2_expert", "p1_net_3 p2_net_3", "p1_expert=p1_net_3 p2_expert=p2_net_3"),
+        ("patient_07 patient_11", "07 11", "patient_07=07 patient_11=11"),
+        ("liver_1 liver_2", "spleen_1 spleen_2", ""),
+        ("x", "x_nnunet", "x=x_nnunet"),
+        ("case_0001 case_0000", "case_0000 case_0001", "case_0001=case_0001 case_0000=case_0000"),
+        ("Müller", "müller_label", "Müller=müller_label"),
+        ("M\u00fcller", "Mu\u0308ller", "M\u00fcller=Mu\u0308ller"),
+        # a name that goes on where another one ends, but not with the number of another case
+        ("case1", "case1_auto_v2", "case1=case1_auto_v2"),
+        ("p1_expert p2", "p1 p2-unet", "p1_expert=p1 p2=p2-unet"),
+        ("s1 s1_2", "s1_2 s1_3", "s1_2=s1_2"),
+        ("case1", "case10_net case1-a case1-b", ""),
+    ],
+)
+def testNamesSayWhatBelongsTogether(run, references, tests, pairs):
+    """Files that cannot be read are listed as well."""
+    for folder, names in (("labels", references), ("nnunet", tests)):
+        Path(folder).mkdir()
+        for name in names.split():
+            Path(folder, f"{name}.nrrd").touch()
+    try:
+        outcomes = compareBatch("labels", tests={"nnunet": "nnunet"}, output="out").outcomes
+    except ValueError as error:
+        assert "counterpart of the same name" in str(error)
+        outcomes = []
+    clear = [one for one in outcomes if "not clear which file" not in one["reason"]]
+    found = {Path(one["reference"]).stem: Path(one["test"]).stem for one in clear}
+    assert found == dict(pair.split("=") for pair in pairs.split())
+
+
+SMALL = (12, 12, 12)
+LABELS = {1: ((2, 2, 2), (5, 5, 5)), 2: ((7, 7, 7), (10, 10, 10))}
+BOTH, FIRST = shapes.labelImage(LABELS, SMALL), shapes.labelImage({1: LABELS[1]}, SMALL)
+MOVED = shapes.labelImage({**LABELS, 1: ((3, 2, 2), (6, 5, 5))}, SMALL)
+
+
+@pytest.fixture
+def folders(run):
+    """References of three cases, tests of two methods, one of which lacks a case and a structure."""
+    for case in ("a1", "a2", "a10"):
+        save(f"labelsTs/{case}.nii.gz", image=BOTH)
+        save(f"pred1/{case}.nii.gz", image=MOVED)
+    for path, image in {"a1_seg": BOTH, "a2_seg": FIRST, "b7": FIRST}.items():
+        save(f"pred2/{path}.nrrd", image=image)
+    Path("pred1/plans.json").write_text("{}")
+    Path("dataset.json").write_text(json.dumps({"labels": {"background": 0, "both": [1, 2], "first": 1}}))
+    return lambda *arguments: run("batch", *arguments, "-o", "out", "--metrics", "DSC,HD")
+
+
+DIRECTORIES = ("--reference-dir", "labelsTs", "--test-dir", "net=pred1", "--test-dir", "other=pred2")
+
+
+def testMethodFoldersAreCompared(folders):
+    status, out, err = folders(*DIRECTORIES)
+    assert status == 0 and err.splitlines() == [
+        "segment-metrics: 3 cases in labelsTs.",
+        "segment-metrics: 3 tests in pred1 (net).",
+        "segment-metrics: 2 tests in pred2 (other).",
+        "segment-metrics: Only in labelsTs, not in pred2: a10.",
+        "segment-metrics: Only in pred2, not in labelsTs: b7.nrrd.",
+        f"segment-metrics: The names of the labels are those of {Path('dataset.json').resolve()}.",
+    ]
+    assert "5 of 5 cases compared." in out and "Mean of structures" in out
+    rows = rowsOf("out/results.csv")
+    found = {(row["Case"], row["Method"], row["Structure"]): float(row["DSC"]) for row in rows}
+    cases = [("a1", "net"), ("a1", "other"), ("a2", "net"), ("a2", "other"), ("a10", "net")]
+    assert list(dict.fromkeys(key[:2] for key in found)) == cases
+    assert {key[2] for key in found} == {"both", "first"}
+    # 64 voxels each, moved by one of four
+    assert found["a1", "net", "both"] == pytest.approx((48 + 64) / 128)
+    assert found["a2", "other", "both"] == pytest.approx(2 * 64 / (64 + 128))
+    overall = [row for row in rowsOf("out/means.csv") if row["Measurement"] == "DSC"]
+    assert {row["Structure"] for row in overall} == {"Mean of structures"}
+    assert [float(row["Mean"]) for row in overall] == pytest.approx([(0.875 + 0.75) / 2, (1 + (2 / 3 + 1) / 2) / 2])
+    # other structures are other results
+    chosen = ("--structure", "FIRST", "--structure", "firts")
+    status, _, err = folders(*DIRECTORIES, *chosen)
+    assert status == 2 and "give --overwrite to remove them" in err
+    _, out, _ = folders(*DIRECTORIES, *chosen, "--overwrite")
+    assert "--structure firts: no case has such a structure. Did you mean first?" in out
+    assert {row["Structure"] for row in rowsOf("out/results.csv")} == {"first"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "Cases are given as a table, or as folders with --reference-dir and --test-dir."),
+        (("x.csv", *DIRECTORIES), "Cases are given as a table or as folders, not as both: leave out x.csv."),
+        (("--reference-dir", "pred1"), "Folders are compared with --reference-dir and --test-dir; --test-dir is"),
+        (("--test-dir", "pred1"), "Folders are compared with --reference-dir and --test-dir; --reference-dir is"),
+        (("--reference-dir", "none", "--test-dir", "pred1"), "none: there is no such folder."),
+        (("--reference-dir", "pred1", "--test-dir", "x="), "The folder of tests is given as NAME=DIR or DIR, not"),
+        ((*DIRECTORIES, "--test-dir", "net=pred2"), "Two folders of tests are called 'net': name them, as in"),
+        (("--reference-dir", "empty", "--test-dir", "pred1"), "empty: there is no case, neither a file that can be"),
+    ],
+)
+def testMistakesAreTold(run, arguments, message):
+    save("pred1/a.nrrd")
+    Path("empty").mkdir()
+    status, _, err = run("batch", *arguments, "-o", "out")
+    assert status == 2 and message in err
+
+
+def testAFolderPerCase(run):
+    """As of TotalSegmentator, with a folder for the masks, and of BraTS, with images beside the segmentation."""
+    for case in ("s1", "s2"):
+        save(f"masks/{case}/segmentations/liver.nii.gz", image=FIRST)
+        save(f"masks/{case}/segmentations/spleen.nii.gz", image=FIRST)
+        save(f"found/{case}/liver.nii.gz", image=FIRST)
+        save(f"brats/{case}/{case}-seg.nii.gz", image=BOTH)
+        save(f"brats/{case}/{case}-t1c.nii.gz", image=FIRST)
+    tests = {"found": "found", "brats": "brats"}
+    outcomes = compareBatch("masks", Settings(metrics="DSC"), tests=tests, output="out").outcomes
+    assert [(one["case"], one["method"], Path(one["test"]).name) for one in outcomes] == [
+        ("s1", "found", "liver.nii.gz"), ("s1", "brats", "s1-seg.nii.gz"),
+        ("s2", "found", "liver.nii.gz"), ("s2", "brats", "s2-seg.nii.gz"),
+    ]  # fmt: skip
+    assert {Path(one["reference"]).name for one in outcomes} == {"segmentations"}
+
+
+def testFilesStandForCases(run):
+    """Whatever they are called: their structure has the same name in all of them."""
+    for name in ("anna", "bert"):
+        save(f"labels/{name}.nrrd")
+        save(f"pred/{name}.nrrd", 1)
+    assert run(*BATCH, "-o", "out")[0] == 0
+    found = [(row["Case"], row["Method"], row["Structure"]) for row in rowsOf("out/results.csv")]
+    assert found == [("anna", "", "Label 1"), ("bert", "", "Label 1")]

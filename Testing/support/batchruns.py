@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import SimpleITK
 from inline import Inline
 
 from SegmentMetricsLib import __main__
+from SegmentMetricsLib.base import parallel
 
 
 def rowsOf(path) -> list[dict[str, str]]:
@@ -25,6 +27,12 @@ def rowsOf(path) -> list[dict[str, str]]:
 def inline():
     """Cases are counted from here on."""
     Inline.count = 0
+
+
+@pytest.fixture
+def inProcesses(monkeypatch):
+    """Cases are compared in other processes, as if no test ran."""
+    monkeypatch.setattr("SegmentMetricsLib.batch.tasks.spread", parallel.spread)
 
 
 @pytest.fixture
@@ -58,3 +66,16 @@ def records() -> list[dict]:
 def table(name: str = "results") -> list[dict]:
     """Return the rows of a table of a run."""
     return rowsOf(f"out/{name}.csv")
+
+
+def outcome(case: str, values: dict, method: str = "", name: str = "Lens", diagonal=100.0) -> dict:
+    """Return what results.jsonl has of a case of one pair with such numbers: infinite ones, and NaN for undefined."""
+    measurements = {}
+    for key, value in values.items():
+        status = "undefined" if math.isnan(value) else "infinite" if math.isinf(value) else "ok"
+        unit, reason = "" if key in ("DSC", "PBD") else "mm", "" if status == "ok" else "made up"
+        stored = {"value": value if status == "ok" else None, "unit": unit, "status": status, "reason": reason}
+        measurements[key] = stored | ({"sign": -1} if value == -math.inf else {})
+    names = {side: {"name": name} for side in ("reference", "test")}
+    pair = {"structure": name, **names, "measurements": measurements, "diagonal": diagonal}
+    return {"case": case, "method": method, "pairs": [pair]}

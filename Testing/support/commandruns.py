@@ -53,6 +53,26 @@ def pair(tmp_path):
     return save(BOX, tmp_path / "ref.nrrd"), save(SHIFTED, tmp_path / "test.nrrd")
 
 
+def everything(but="out") -> dict:
+    """Return all files of the current folder with their content, and its folders and links, but for one folder."""
+    found = [path for path in sorted(Path().rglob("*")) if path.parts[:1] != (but,)]
+    return {path: path.read_bytes() if path.is_file() and not path.is_symlink() else None for path in found}
+
+
+def refusal(run, *arguments) -> str:
+    """Return the one line with which a command is refused, with and without an output folder; nothing is written."""
+    for isFirst in (True, False)[Path("out").exists() :]:
+        if not isFirst:
+            Path("out").mkdir(exist_ok=True)
+            Path("out/metrics.json").write_text("of an earlier run")
+        before = everything(but="")
+        status, out, err = run(*arguments, "--output", "out")
+        assert (status, out) == (2, "")
+        assert err.startswith("segment-metrics: ") and err.endswith("\n") and len(err.splitlines()) == 1
+        assert everything(but="") == before
+    return err[len("segment-metrics: ") : -1]
+
+
 def contents(folder) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in Path(folder).iterdir()}
 

@@ -9,6 +9,13 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.model.inputs import labelMasks
 
 
+def voxelsOf(image):
+    """Return a mask as Slicer keeps it."""
+    from SegmentMetricsLib.mrml.conversion import orientedImage
+
+    return orientedImage(labelMasks(image, 0.5)[1])
+
+
 def segmentationOf(scene, **segments):
     """Return a segmentation node with a segment for every image."""
     from SegmentMetricsLib.mrml.conversion import addVoxels

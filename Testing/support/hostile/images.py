@@ -54,6 +54,7 @@ NIFTI_2, NEWER = "it is in the format NIfTI-2", struct.pack("<i8s", 540, b"n+2\0
 SHORT = zlib.compress(b"x" * 10)
 BZIP2 = "its voxels are compressed with bzip2, which is not supported; save it with gzip."
 COMPRESSED, BZ2 = {"CompressedData": "True", "CompressedDataSize": len(SHORT)}, bz2.compress(voxels().tobytes())
+NRRD_TEXT = "NRRD0004\nencoding: ascii\ndata file: a.txt\nsizes: 4 5 6\nspacings: 1 1 2\n\n"
 META_HEAD = "ObjectType = Image\nNDims = 3\nDimSize = 8 8 8\n"
 META_HEADS = META_HEAD, "NDims = 3\n", "ObjectType = Image\nx NDims = 3\nElementDataFile = LOCAL\n"
 
@@ -106,6 +107,7 @@ HUGE = [
     Row("NRRD of two sizes for three axes", ofNrrd(sizes="24 24"), DAMAGED),
     Row("MetaImage of 600^3 voxels", ofMeta(DimSize="600 600 600"), DAMAGED),
     Row("MetaImage of no voxels", ofMeta(DimSize="0 24 24"), "at least one voxel along each axis"),
+    Row("MetaImage of two sizes", ofMeta(DimSize="24 24"), "more or fewer sizes than axes"),
     Row("NIfTI of 600^3 voxels", ofNifti(dim=(3, 600, 600, 600, 1, 1, 1, 1)), DAMAGED),
     Row("NIfTI of -12 voxels", ofNifti(dim=(3, -12, 10, 14, 1, 1, 1, 1)), "its content is not that of a .nii file"),
     Row("compressed NRRD of 10 bytes", ofNrrd(encoding="gzip", data=gzip.compress(b"x" * 10)), DAMAGED),
@@ -144,6 +146,9 @@ SPACING = [
     Row("MetaImage, NaN spacing", ofMeta(ElementSpacing="nan 1 1"), NO_NUMBER),
     Row("MetaImage, zero spacing", ofMeta(ElementSpacing="0 1 1"), "a voxel that is 0 mm long."),
     Row("MetaImage, spacing in words", ofMeta(ElementSpacing="one by one"), NO_NUMBER),
+    Row("MetaImage, spacing of two axes", ofMeta(ElementSpacing="1 1"), NO_NUMBER),
+    Row("MetaImage, direction of eight numbers", ofMeta(TransformMatrix="1 0 0 0 1 0 0 0"), NO_NUMBER),
+    Row("voxels as text in a file of their own", written("odd.nhdr", NRRD_TEXT), "save it in binary."),
     Row("MetaImage in cm", ofMeta(DistanceUnits="cm"), "its header gives lengths in cm instead of mm."),
     Row("NIfTI, NaN spacing", ofNifti(pixdim=(1, nan, 1, 1, 1, 1, 1, 1)), "voxel size of nan x 1 x 1 mm."),
     Row("NIfTI, zero spacing", ofNifti(pixdim=(1, 0, 1, 1, 1, 1, 1, 1)), "voxel size of 0 x 1 x 1 mm."),

@@ -116,7 +116,7 @@ def withFile(name: str, option: str, content: bytes | str, outcome) -> Row:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return save(SHIFTED, folder / "odd.nrrd")
 
-    return Row(name, make, outcome, options=(option, "../in/odd.json" if option == "--settings" else "../in/odd.csv"))
+    return Row(name, make, outcome, options=(option, "in/odd.json" if option == "--settings" else "in/odd.csv"))
 
 
 ROWS = [

@@ -1,4 +1,4 @@
-"""Many cases on processes and on a cluster: runs and workers that are killed, workers that are replaced."""
+"""Many cases on processes: runs and workers that are killed, and schedulers that are not there."""
 
 from __future__ import annotations
 
@@ -7,31 +7,20 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import Executor
 from pathlib import Path
 
 import pytest
 from batchruns import batch, records, table, write
-from batchruns import study as study  # the fixture
+from batchruns import inProcesses as inProcesses  # the fixtures
+from batchruns import study as study
 from commandruns import ROOT
 
-from SegmentMetricsLib.base import parallel
-from SegmentMetricsLib.batch import tasks as cohort
-from SegmentMetricsLib.batch.cases import Task
-from SegmentMetricsLib.batch.tasks import runAll
-
-pytestmark = pytest.mark.usefixtures("inProcesses")
 HAS_PROC = Path("/proc/self/task").is_dir()
 COMMAND = [sys.executable, "-m", "SegmentMetricsLib", "batch", "data/cases.csv", "--output", "out", "--workers", "2"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 
 
-@pytest.fixture
-def inProcesses(monkeypatch):
-    monkeypatch.setattr(cohort, "spread", parallel.spread)
-
-
-def testProcesses(study):
+def testProcesses(study, inProcesses):
     write(*(f"case {n},ref.nrrd,t{n}.nrrd" for n in range(3)))
     assert batch("--workers", 1, "--metrics", "overlap") == 0
     assert [float(row["DSC"]) for row in table()] == pytest.approx([1, 0.9, 0.8])
@@ -79,63 +68,6 @@ def testKilledAndRunAgain(study):
     assert subprocess.run(COMMAND, env=ENVIRONMENT, stdout=subprocess.DEVNULL, timeout=300, check=False).returncode == 0
     assert results.read_bytes().startswith(b"".join(whole))
     assert sorted(record["case"] for record in records()) == cases == [row["Case"] for row in table()]
-
-
-def tasksOf(*names: str) -> list[Task]:
-    return [Task(name, "", "r", "t") for name in names]
-
-
-def crash(task: Task) -> dict:
-    """What stands for runCase in workers that die."""
-    if task.case.startswith("bad"):
-        os._exit(9)
-    return {"case": task.case, "status": "ok"}
-
-
-# A cluster
-
-
-@pytest.fixture(scope="module")
-def scheduler():
-    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-    import dask
-
-    with (
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        distributed.LocalCluster(
-            n_workers=1, threads_per_worker=2, dashboard_address=":0", host="127.0.0.1", silence_logs=50
-        ) as running,
-    ):
-        yield running.scheduler_address
-
-
-@pytest.mark.nightly
-def testACluster(study, scheduler):
-    write(*(f"case {n},ref.nrrd,t{n}.nrrd" for n in range(6)), "gone,ref.nrrd,nowhere.nrrd")
-    assert batch("--scheduler", scheduler) == 1
-    assert [float(row["DSC"]) for row in table()[:6]] == pytest.approx([1 - n / 10 for n in range(6)])
-    assert "there is no such file" in table()[6]["Reason"]
-
-
-@pytest.mark.nightly
-def testAWorkerOfAClusterThatDies(scheduler):
-    class Substitute(Executor):
-        def __init__(self, executor):
-            self.executor = executor
-
-        def submit(self, function, task):
-            return self.executor.submit(crash, task)
-
-        def shutdown(self, wait=True, *, cancel_futures=False):
-            self.executor.shutdown(wait)
-
-    with cohort.cluster(scheduler) as (executor, workers):
-        assert workers >= 8
-        given = Substitute(executor)
-        # what is on the same worker goes with it
-        outcomes = {t.case: o for some in ("bad", "a") for t, o in runAll(tasksOf(some), workers, given)}
-    assert {case: outcome["status"] for case, outcome in outcomes.items()} == {"bad": "failed", "a": "ok"}
-    assert outcomes["bad"]["reason"] == cohort.DIED
 
 
 def testNoScheduler(study, capsys):

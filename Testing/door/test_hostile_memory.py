@@ -10,10 +10,10 @@ import shapes
 import SimpleITK
 from hostile import Measured
 from hostile.builders import REFERENCE, SHIFTED
+from segmentnodes import voxelsOf
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.model import inputs
 
 UNSCALED = "check the header, or the unit of lengths."
 UNREACHABLE = "too far apart or too different in size to be compared"
@@ -50,7 +50,7 @@ OBJECTS = {
     "nothing": (lambda: None, "a vtkPolyData, a Structure or the path of a file, not NoneType."),
     "a path": (lambda: "liver.nrrd", "liver.nrrd: there is no such file."),
     "a list": (lambda: ["liver.nii.gz"], "a Structure or the path of a file, not list."),
-    "structures": (lambda: [inputs.structureFromImage(SHIFTED, "A", None, None)], "one of them, as in structures[0]."),
+    "structures": (lambda: [compare(SHIFTED, SHIFTED).reference], "one of them, as in structures[0]."),
     "an image without voxels": (SimpleITK.Image, "The image has no voxels"),
     "NaN spacing": (lambda: moved(spacing=(nan, 1, 1)), NO_NUMBERS),
     "infinite spacing": (lambda: moved(spacing=(inf, 1, 1)), NO_NUMBERS),
@@ -113,10 +113,7 @@ def segmentation(scene, *segments):
 
 def voxels(matrix=None, image=SHIFTED):
     """Return a box as Slicer keeps it; matrix: the changed elements (row, column) of its geometry."""
-    from SegmentMetricsLib.model.inputs import labelMasks
-    from SegmentMetricsLib.mrml.conversion import orientedImage
-
-    oriented = orientedImage(labelMasks(image, 0.5)[1])
+    oriented = voxelsOf(image)
     if matrix:
         oriented.SetImageToWorldMatrix(elements(matrix))
     return oriented

@@ -12,35 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapes
-from commandruns import BOX, ROOT, metrics, valuesOf
+from commandruns import BOX, ROOT, everything, refusal, valuesOf
 from commandruns import pair as pair  # the fixtures
 from commandruns import run as run
 from imagefiles import save
 
-import SegmentMetricsLib
-from SegmentMetricsLib import __main__, commands
-from SegmentMetricsLib.case import comparison
-from SegmentMetricsLib.show import writing
-
-
-def contents() -> dict:
-    """Return all files of the current folder with their content, and its folders."""
-    return {path: path.read_bytes() if path.is_file() else None for path in sorted(Path().rglob("*"))}
-
-
-def refusal(run, *arguments, output="out") -> str:
-    """Return the one line with which a command is refused, with and without an output folder; nothing is written."""
-    before = contents()
-    status, out, err = run(*arguments, "--output", output)
-    assert (status, out) == (2, "")
-    assert err.startswith("segment-metrics: ") and err.endswith("\n") and len(err.splitlines()) == 1
-    assert contents() == before
-    if not Path(output).exists():
-        Path(output).mkdir(parents=True)
-        (Path(output) / "metrics.json").write_text("of an earlier run")
-        refusal(run, *arguments, output=output)
-    return err[len("segment-metrics: ") : -1]
-
+from SegmentMetricsLib import __main__
 
 HELP = "(see segment-metrics compare --help)"
 
@@ -66,7 +43,7 @@ def testAVariableOfAScriptThatIsNotSet(run, arguments, which):
         "",
         f"segment-metrics: argument {which}: the name is empty (see segment-metrics {arguments[0]} --help)\n",
     )
-    assert contents() == {}
+    assert everything() == {}
 
 
 @pytest.mark.parametrize(
@@ -86,6 +63,8 @@ def testAVariableOfAScriptThatIsNotSet(run, arguments, which):
         (["--set", "hazardReach"], ["A setting is given as NAME=VALUE, not as 'hazardReach'."]),
         (["--set", "hazard-reach=far"], ["The setting hazardReach: 'far' is not a number."]),
         (["--set", "split_contours=maybe"], ["The setting splitContours: it is yes or no, not 'maybe'."]),
+        (["--workers", "0"], ["The number of workers must be from 1 to 1024"]),
+        (["--workers", "2000"], ["The number of workers must be from 1 to 1024"]),
         (["--set", "threshold=2"], ["threshold must be greater than 0 and at most 1, not 2"]),
         # the option that is wrong is named, rather than one that is missing because of it, and the command's own help
         (["--structures", "X"], ["there is no option --structures. Did you mean --structure?", HELP]),
@@ -135,36 +114,17 @@ def testWhatLooksLikeAnOptionAndIsNone(run, pair):
 
 def testPairsThatCannotBeCompared(run, pair, tmp_path):
     planar = save(shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4)), tmp_path / "planar.nrrd")
-    said = refusal(run, "compare", pair[0], planar, output="out1")
+    said = refusal(run, "compare", pair[0], planar)
     assert f"planar of {pair[0]} and planar of {planar}: A structure in space cannot be compared" in said
     two = save(shapes.labelImage({4: ((1, 1, 1),) * 2, 5: ((3, 3, 3),) * 2}), tmp_path / "two.nrrd")
-    said = refusal(run, "compare", pair[0], two, output="out2")
+    said = refusal(run, "compare", pair[0], two)
     assert "No structure has the same name in both" in said and f"{two} has Label 4, Label 5" in said
     far = save(shapes.box((6, 6, 6), (15, 14, 13), origin=(1e6, 1e6, 1e6)), tmp_path / "far.nrrd")
-    assert "too far apart" in refusal(run, "compare", pair[0], far, output="out3")
+    assert "too far apart" in refusal(run, "compare", pair[0], far)
     (tmp_path / "twice").mkdir()
     save(BOX, tmp_path / "twice" / "Liver.nrrd")
     shapes.writeMesh(shapes.ballMesh(5, resolution=24), tmp_path / "twice" / "Liver.stl")
-    assert "more than one structure named 'Liver'" in refusal(run, "compare", "twice", "twice", output="out4")
-
-
-def testALaterPairThatFails(run, tmp_path, monkeypatch):
-    """The others are compared; nothing is left of it but the reason."""
-    image = save(shapes.labelImage({1: ((2, 2, 2),) * 2, 2: ((5, 5, 5),) * 2}), tmp_path / "1.nrrd")
-    write = writing.writeSurfaces
-
-    def failing(result, path):
-        write(result, path)
-        if result.reference.name == "Label 2":
-            raise SegmentMetricsLib.base.errors.InputError("It is too odd.")
-
-    monkeypatch.setattr(writing, "writeSurfaces", failing)
-    status, out, err = run("compare", image, image, "--output", "out")
-    assert (status, err) == (1, "segment-metrics: Label 2: It is too odd.\n") and "Results are in out" in out
-    content = metrics("out")
-    assert [pair["reference"]["name"] for pair in content["pairs"]] == ["Label 1"]
-    assert content["failures"] == {"Label 2": "It is too odd."}
-    assert Path("out/distances_Label_1.vtp").exists() and not Path("out/distances_Label_2.vtp").exists()
+    assert "more than one structure named 'Liver'" in refusal(run, "compare", "twice", "twice")
 
 
 def testOutputFoldersThatRefuse(run, pair, monkeypatch):
@@ -173,21 +133,19 @@ def testOutputFoldersThatRefuse(run, pair, monkeypatch):
     def full(*given, **options):
         raise OSError(28, "No space left on device", "/somewhere/.segment-metrics-x")
 
-    monkeypatch.setattr(commands.results.tempfile, "mkdtemp", full)
+    monkeypatch.setattr("tempfile.mkdtemp", full)
     assert refusal(run, "compare", *pair).endswith(
         "results cannot be written into this folder (No space left on device)."
     )
-    monkeypatch.setattr(commands.options.os, "access", lambda *given: False)
+    monkeypatch.setattr("os.access", lambda *given: False)
     assert refusal(run, "compare", *pair).endswith("results cannot be written into this folder.")
-
-
-# Interruption and broken pipes
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
 def testTermination(run, pair, monkeypatch):
     """As a batch system ends it: nothing is left, and the handler that was there before is back."""
-    monkeypatch.setattr(comparison, "comparePair", lambda *given, **criticals: os.kill(os.getpid(), signal.SIGTERM))
+    stopping = lambda *given: os.kill(os.getpid(), signal.SIGTERM)  # noqa: E731
+    monkeypatch.setattr("SegmentMetricsLib.case.comparison.comparePair", stopping)
     before, handler = sorted(Path().rglob("*")), signal.getsignal(signal.SIGTERM)
     assert run("compare", *pair, "--output", "out") == (143, "", "")
     assert sorted(Path().rglob("*")) == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import shutil
 from contextlib import redirect_stdout
@@ -16,8 +17,6 @@ from imagefiles import save
 from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
 from SegmentMetricsLib import Settings, __main__, compare, compareObservers, readStructures
-from SegmentMetricsLib.case.protocol.protocol import readProtocol
-from SegmentMetricsLib.show import observers as observerfiles
 
 NAMES = ["Müller", "B", "C", "KI"]
 
@@ -69,6 +68,11 @@ def testDocument(written, folders):
     assert study.toDictionary()["structures"][0]["matrix"]["DSC"] == dice
 
 
+def rulesOf(protocol) -> list[dict]:
+    lines = protocol.read_text("utf-8").splitlines()
+    return list(csv.DictReader(line for line in lines if not line.startswith("#")))
+
+
 def testFiles(written, folders):
     """The consensus is a segmentation that is read again, the map has the local SD, the tables hold the matrices."""
     output, _ = written
@@ -92,15 +96,15 @@ def testFiles(written, folders):
     page = (output / "report.html").read_text("utf-8")
     for text in ("Drüse", "Müller", "Who differs where", "within</span>", "Lens: 2 of 3 observers have it"):
         assert text in page
-    rules = readProtocol(output.parent / "own.csv").rules
-    assert {rule.structure for rule in rules} == {"Drüse", "Lens"} and all(rule.source for rule in rules)
+    rules = rulesOf(output.parent / "own.csv")
+    assert {rule["Structure"] for rule in rules} == {"Drüse", "Lens"} and all(rule["Source"] for rule in rules)
 
 
 def testProtocolInANewFolder(folders, run, tmp_path):
     """Its folder may be made by this run; and where no limit can be given, the results are kept."""
     path = tmp_path / "out" / "limits" / "own.csv"
     given = [*folders[:2], "--numbers-only", "-o", tmp_path / "out", "--write-protocol", path]
-    assert run("observers", *given, "--metrics", "DSC")[0] == 0 and readProtocol(path).rules
+    assert run("observers", *given, "--metrics", "DSC")[0] == 0 and rulesOf(path)
     path.unlink()
     status, printed, problems = run("observers", *given, "--metrics", "TPR")
     assert status == 1 and problems == (
@@ -116,10 +120,15 @@ def testSecondRunReplacesTheFirst(written, folders, run, tmp_path):
     status, _, _ = run("observers", *folders[:2], "--metrics", "DSC", "-o", output)
     assert status == 0
     assert {path.name for path in output.iterdir()} == {"mine.txt", "observers.json", "observers.csv", "matrix_DSC.csv"}
-    assert observerfiles.earlierResults(output) == [output / "matrix_DSC.csv"]
-    (output / "observers.json").write_text(json.dumps({"schema": observerfiles.SCHEMA, "structures": [
-        {"files": {"consensus": "../o1.seg.nrrd", "picture": "x.png"}, "matrix": ["/../A"]}]}))  # fmt: skip
-    assert observerfiles.earlierResults(output) == [], "nothing outside the folder, and nothing of others"
+    # nothing outside the folder, and nothing of others
+    kept = [tmp_path / "o1.seg.nrrd", tmp_path / "A.csv", output / "x.png"]
+    for path in kept:
+        path.write_text("kept")
+    edited = {"files": {"consensus": "../o1.seg.nrrd", "picture": "x.png"}, "matrix": ["/../../A"]}
+    document = {"schema": "segment-metrics-observers/1", "structures": [edited]}
+    (output / "observers.json").write_text(json.dumps(document))
+    assert run("observers", *folders[:2], "--metrics", "HD", "-o", output)[0] == 0
+    assert all(path.read_text() == "kept" for path in kept)
 
 
 @pytest.mark.nightly

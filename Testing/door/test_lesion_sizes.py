@@ -15,17 +15,13 @@ import SimpleITK
 from batchruns import rowsOf
 from scipy.stats import binomtest
 
-from SegmentMetricsLib.batch.lesionsizes import LesionSizes
-from SegmentMetricsLib.batch.missing import Counted
-from SegmentMetricsLib.batch.ranks import wilson
 
-
-def write(path: str, *lesions: tuple[int, int]) -> None:
-    """Write an image of cubes, each given by its place along i and the length of its sides."""
+def write(path: str, *lesions: tuple[int, int], spacing: float = 1.0) -> None:
+    """Write an image of cubes, each given by its place along i and the length of its sides in voxels."""
     array = np.zeros((12, 12, 60), np.uint8)
     for place, side in lesions:
         array[2 : 2 + side, 2 : 2 + side, place : place + side] = 1
-    SimpleITK.WriteImage(shapes.imageOf(array), path)
+    SimpleITK.WriteImage(shapes.imageOf(array, [spacing] * 3), path)
 
 
 batch = partial(batchruns.batch, cases="cases.csv")
@@ -55,6 +51,9 @@ def testLesionsOfAllCases(study):
         for r in rowsOf("out/lesions_by_size.csv")
     }
     assert found == {(3, 10): ("2", "0"), (100, 300): ("1", "1"), (300, 1000): ("2", "2")}
+    for row in rowsOf("out/lesions_by_size.csv"):
+        interval = binomtest(int(row["Found"]), int(row["Lesions"])).proportion_ci(method="wilson")
+        assert (float(row["Low"]), float(row["High"])) == pytest.approx((interval.low, interval.high))
     picture = xml.parse("out/lesions_by_size.svg").getroot()
     texts = [one.text for one in picture.iter() if one.tag.endswith("text")]
     assert any("nnÜNet (5 lesions)" in text for text in texts)
@@ -66,18 +65,9 @@ def testLesionsOfAllCases(study):
     # results of an earlier run do not stay behind
     batch("--overwrite", "--metrics", "DSC")
     assert not list(Path("out").glob("lesions*")) and "lesions.csv" not in Path("out/schema.json").read_text("utf-8")
-
-
-def testLesionsUnderAMicroscope(tmp_path):
-    sizes = LesionSizes()
-    lesions = [{"side": "reference", "volumeReference": volume, "event": "found"} for volume in (4.5e-12, 2e15)]
-    sizes.add("", [Counted({"lesions": lesions}, "cell", True)])
-    assert [row[2:5] for row in sizes.rows()] == [pytest.approx((3e-12, 1e-11, 1)), (1e15, 3e15, 1)]
-    sizes.write(tmp_path)
-    assert len(rowsOf(tmp_path / "lesions_by_size.csv")) == 2
-
-
-@pytest.mark.parametrize(("found", "lesions"), [(0, 3), (3, 3), (2, 7), (40, 100)])
-def testInterval(found, lesions):
-    expected = binomtest(found, lesions).proportion_ci(method="wilson")
-    assert wilson(found / lesions, lesions) == pytest.approx((expected.low, expected.high))
+    # of cells under a microscope there are groups as well
+    write("r1.nrrd", (2, 2), spacing=1e-4)
+    write("t1.nrrd", (2, 2), spacing=1e-4)
+    assert batch("--overwrite", "--metrics", "instances") == 0
+    row = rowsOf("out/lesions_by_size.csv")[0]
+    assert [float(row[name]) for name in ("VolumeLow", "VolumeHigh", "Lesions")] == pytest.approx([3e-12, 1e-11, 1])

@@ -30,16 +30,8 @@ def withoutSurfaces(folder) -> dict[str, bytes]:
 
 
 def testTheNumbersAreTheSame(run, files):
-    given = (
-        "compare",
-        *files,
-        "--metrics",
-        "boundary,slices,hazard",
-        "--critical",
-        "Label 2",
-        "--protocol",
-        "rules.csv",
-    )
+    measured = ("--metrics", "boundary,slices,hazard", "--critical", "Label 2")
+    given = ("compare", *files, *measured, "--protocol", "rules.csv")
     Path("rules.csv").write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.5\n")
     status, out, err = run(*given, "-o", "out")
     assert (status, err) == (0, "")

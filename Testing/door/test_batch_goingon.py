@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import inline as here
 import pytest
 import shapes
 import SimpleITK
@@ -16,11 +16,8 @@ from batchruns import inline as inline  # the fixtures
 from batchruns import study as study
 from inline import Inline
 
-from SegmentMetricsLib import Settings
-from SegmentMetricsLib.batch.cases import readList, tasksOf
-from SegmentMetricsLib.batch.resultfiles import CohortFiles
-
 quick = partial(batch, "--metrics", "overlap")
+ROWS = ("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd", "d,ref.nrrd,t4.nrrd")
 
 
 def testGoingOn(study, inline, capsys):
@@ -56,8 +53,7 @@ def reports() -> set[str]:
 def testReportsOfOtherDataGo(study, inline):
     """A page whose case has changed, or is no longer in the list, is not about these results; those of others stay."""
     pytest.importorskip("plotly", reason="plotly is not installed")
-    rows = ["a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd"]
-    write(*rows)
+    write(*ROWS[:3])
     assert quick("--report") == 0 and reports() == {"a.html", "b.html", "c.html"}
     Path("out/reports/mine.html").write_text("mine")
     # the cases are done without a report, too
@@ -79,10 +75,11 @@ def testReportsWhoseNamesAreTaken(study, inline):
     write("a/b,ref.nrrd,t2.nrrd")
     assert quick("--overwrite", "--report") == 0 and reports() == {"a_b.html"}
     assert "a/b" in Path("out/reports/a_b.html").read_text()
+    assert "cohort-data" not in Path("out/reports/index.html").read_text("utf-8"), "a single case has no overview"
 
 
 def testNothingOutsideTheFolderOfReportsGoes(study, inline):
-    write("a,ref.nrrd,t1.nrrd")
+    write(ROWS[0])
     assert batch() == 0
     Path("out/mine.html").write_text("mine")
     Path("out/reports").mkdir()
@@ -96,13 +93,13 @@ def testNothingOutsideTheFolderOfReportsGoes(study, inline):
 @pytest.mark.parametrize(
     ("rows", "options", "why"),
     [
-        (("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd"), ("--percentile", 99), "a was measured with other settings"),
-        (("b,ref.nrrd,t2.nrrd",), (), "a is no longer in the list"),
+        (ROWS[:2], ("--percentile", 99), "a was measured with other settings"),
+        (ROWS[1:2], (), "a is no longer in the list"),
     ],
 )
 def testResultsOfAnotherKindAreNotMixed(study, inline, capsys, rows, options, why):
     """Nothing is changed, and the sentence says what to do."""
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    write(*ROWS[:2])
     assert batch() == 0
     before = {path: path.read_bytes() for path in Path("out").rglob("*") if path.is_file()}
     write(*rows)
@@ -117,23 +114,20 @@ def testResultsOfAnotherKindAreNotMixed(study, inline, capsys, rows, options, wh
 
 
 @pytest.fixture
-def interrupted(inline, monkeypatch):
+def interrupted(monkeypatch):
     """A function that runs a batch until so many more outcomes are written, and then is interrupted."""
-    original = CohortFiles.add
 
     def run(cases, *options):
-        written = []
-
-        def add(self, outcome):
-            if len(written) == cases:
-                raise KeyboardInterrupt
-            written.append(outcome)
-            original(self, outcome)
-            # users can watch the run
-            assert outcome["case"] == table()[-1]["Case"]
+        def spread(work, items, **_):
+            for number, found in enumerate(here.spread(work, items)):
+                if number == cases:
+                    raise KeyboardInterrupt
+                yield found
+                # users can watch the run
+                assert items[number].case == table()[-1]["Case"]
 
         with monkeypatch.context() as patched:
-            patched.setattr(CohortFiles, "add", add)
+            patched.setattr("SegmentMetricsLib.batch.tasks.spread", spread)
             return batch(*options)
 
     return run
@@ -159,16 +153,16 @@ def testARunThatOverwritesAndIsInterrupted(study, interrupted, capsys):
 
 def testALongerListThatIsInterrupted(study, interrupted):
     """What is done stays, but the summary is not of all that is there."""
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    write(*ROWS[:2])
     assert batch() == 0
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd", "d,ref.nrrd,t4.nrrd")
+    write(*ROWS)
     assert interrupted(1) == 130
     assert [record["case"] for record in records()] == ["a", "b", "c"]
     assert not Path("out/summary.csv").exists()
 
 
 def testTornRecords(study, inline):
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd")
+    write(*ROWS[:2])
     assert batch() == 0
     first, _ = Path("out/results.jsonl").read_bytes().splitlines(keepends=True)
     torn = b'null\n[1]\n\xff\n{"case": 1}\n\n\n{"case": "b", "me'
@@ -181,7 +175,7 @@ def testTwoRunsAtOnce(study, inline, capsys):
     pytest.importorskip("fcntl", reason="files are locked otherwise here")
     import fcntl
 
-    write("a,ref.nrrd,t1.nrrd")
+    write(ROWS[0])
     Path("out").mkdir()
     with Path("out/.segment-metrics.lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -189,68 +183,15 @@ def testTwoRunsAtOnce(study, inline, capsys):
     assert batch() == 0
 
 
-# What counts as the same case when a batch goes on: the files, all that is read with them, and the settings
-
-
-def fingerprints(**settings) -> list[str]:
-    return [task.fingerprint for task in tasksOf(readList("data/cases.csv"), Settings(**settings))]
-
-
-def testFingerprints(study):
-    write("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t1.nrrd", "c,nowhere,t1.nrrd")
-    first, second, gone = fingerprints()
-    assert first == second != gone and first != fingerprints(tolerances=(3,))[0]
-    task, *_ = tasksOf(readList("data/cases.csv"), Settings())
-    more = {"report": "a.html", "structuredReport": "a.dcm", "isSpread": True, "names": ("Label 1",)}
-    assert len({first, *(replace(task, **{name: own}).fingerprint for name, own in more.items())}) == 5
-
-
-@pytest.mark.parametrize("header, name", [("t.mhd", "t.mhd"), ("t.nhdr", "t.nhdr"), ("t.mhd", "u.mha")])
-def testFingerprintsOfDataFiles(study, header, name):
-    """What a header describes is in another file."""
-    SimpleITK.WriteImage(SimpleITK.ReadImage("data/t1.nrrd"), f"data/{header}")
-    (data,) = (path for path in Path("data").glob("t.*") if path.name != header)
-    header = Path(f"data/{header}").rename(f"data/{name}").name
-    write(f"a,ref.nrrd,{header}")
-    first = fingerprints()
-    assert fingerprints() == first
-    data.write_bytes(data.read_bytes()[::-1])
-    os.utime(data, (1, 1))
-    assert fingerprints() != first
-
-
-@pytest.mark.parametrize("name", ["contours.dcm", "RS.1.2.3"])
-@pytest.mark.parametrize("slices", ["patient/set/slice.dcm", "patient/set/ct/1.2.3", "patient/ct/slice.dcm"])
-def testFingerprintsOfContours(study, name, slices):
-    """The image on which contours were drawn counts, too; tables beside them do not."""
-    folder = Path("data/patient/set")
-    folder.mkdir(parents=True)
-    (folder / name).write_bytes(bytes(128) + b"DICM contours")
-    write(f"a,ref.nrrd,patient/set/{name}")
-    first = fingerprints()
-    (folder / "notes.csv").write_text("a,b")
-    assert fingerprints() == first
-    Path("data", slices).parent.mkdir(exist_ok=True)
-    Path("data", slices).write_bytes(b"slice")
-    assert fingerprints() != first
-
-
-def testFingerprintsOfNestedFolders(study):
-    """A folder of DICOM has folders for studies and series."""
-    deep = Path("data/patient/study/series")
-    other = deep.parent / "other"
-    other.mkdir(parents=True)
-    deep.mkdir()
-    (deep / "1.dcm").write_bytes(b"one")
-    write("a,patient,t1.nrrd")
-    first = fingerprints()
-    assert fingerprints() == first
-    (deep / "2.dcm").write_bytes(b"two")
-    second = fingerprints()
-    (deep / "2.dcm").write_bytes(b"three")
-    third = fingerprints()
-    (deep / "2.dcm").rename(other / "2.dcm")
-    assert len({*first, *second, *third, *fingerprints()}) == 4
-    (other / "2.dcm").unlink()
-    (other / "results.jsonl").write_text("{}\n")
-    assert fingerprints() == first, "the results of a batch in it are no input"
+def testFilesThatAreReadWithOthers(study, inline):
+    """What a header describes is in another file: a case whose voxels have changed is compared again."""
+    headers = {"a.mhd": "a.mhd", "b.nhdr": "b.nhdr", "c.mhd": "c.mha"}
+    for header, name in headers.items():
+        SimpleITK.WriteImage(SimpleITK.ReadImage("data/t1.nrrd"), f"data/{header}")
+        Path(f"data/{header}").rename(f"data/{name}")
+    write(*(f"{name},ref.nrrd,{name}" for name in headers.values()))
+    assert quick() == 0 and quick() == 0 and Inline.count == 3
+    for number, header in enumerate(headers, start=4):
+        (data,) = (path for path in Path("data").glob(f"{header[0]}.*raw*"))
+        os.utime(data, (1, 1))
+        assert quick() == 0 and Inline.count == number
