@@ -91,8 +91,8 @@ def write(
         TESTS_FILE: (tested, (STRUCTURE, MEASUREMENT, "First", "Second"), tests),
     }
     for file in lists:
-        rows, key = LISTS[file]
-        tables[file] = (rows, (CASE, METHOD, STRUCTURE, *key), [*identity, *LISTED[file]])
+        rows, ownKey = LISTS[file]
+        tables[file] = (rows, (CASE, METHOD, STRUCTURE, *ownKey), [*identity, *LISTED[file]])
     if LESIONS_FILE in lists:
         rows = "structure, method and size of lesions"
         tables[SIZES_FILE] = (rows, (STRUCTURE, METHOD, "VolumeLow"), _columns(SIZE_COLUMNS))

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
                 else:
                     pair = (one.reference, one.test)
                     reported = conventions(pair, one.settings, tools, options.at_edge, one.measurements, one.distances)
-                    found[number] = results.ConventionsRecord(*map(describe, pair), reported)
+                    found[number] = results.ConventionsRecord(describe(one.reference), describe(one.test), reported)
     result = case.result(found)
     result.requireAny()
     document = results.document(result, result.pairing, settings.toDictionary())

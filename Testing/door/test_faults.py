@@ -19,7 +19,7 @@ from SegmentMetricsLib import __main__, readStructures
     ("package", "arguments", "needs", "extra"),
     [
         ("pydicom", ("compare", "any.dcm", "any.dcm"), "pydicom and highdicom", "dicom"),
-        ("highdicom", ("compare", "any.dcm", "any.dcm", "--sr", "out.dcm"), "highdicom", "dicom"),
+        ("highdicom", ("compare", "any.dcm", "any.dcm", "--sr", "out.dcm"), "pydicom and highdicom", "dicom"),
         ("distributed", ("batch", "cases.csv", "-o", "out", "--scheduler", "tcp://127.0.0.1:1"), "Dask", "cluster"),
         ("matplotlib", ("batch", "cases.csv", "-o", "out", "--plots"), "matplotlib and pandas", "plots"),
     ],
@@ -132,14 +132,3 @@ def testFilesAreReadWithoutATerminal(tmp_path, monkeypatch):
         (structure,) = readStructures(path)
     assert structure.mask.size == 4 * 5 * 6
     assert SimpleITK.ProcessObject.GetGlobalWarningDisplay() == shown
-
-
-def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch, tmp_path):
-    from SegmentMetricsLib.mrml import sample
-
-    (tmp_path / "observer1.seg.nrrd").write_text("no segmentation")
-    monkeypatch.setattr(sample, "FOLDER", tmp_path)
-    before = {node.GetID() for node in scene.GetNodes()}
-    with pytest.raises(ValueError, match=r"The sample could not be loaded\."):
-        sample.loadSample(scene=scene)
-    assert {node.GetID() for node in scene.GetNodes()} == before

@@ -37,7 +37,7 @@ WHOLE = (0, 0, 0), (23, 23, 23)
 def requireTheFindingOfTheSource(result) -> None:
     """Require one Dice, and SIS and STAR of the risky variant never lower, and higher where the choice can matter."""
     (dice, *risky), (same, *neutral) = (
-        [comparison[key].value for key in ("DSC", "STAR", "SIS")] for comparison in (result.risky, result.neutral)
+        [comparison[key].value for key in ("DSC", "SIS", "STAR")] for comparison in (result.risky, result.neutral)
     )
     assert dice == same < 1
     assert (np.array(risky) >= np.array(neutral) - 1e-12).all()

@@ -114,3 +114,12 @@ def testObserversAreRecalledAsTheyWereKept(scene):
     ):
         change()
         assert outcome.change() == said
+
+
+def testASampleThatCannotBeLoadedLeavesNothingInTheScene(scene, monkeypatch, tmp_path):
+    (tmp_path / "observer1.seg.nrrd").write_text("no segmentation")
+    monkeypatch.setattr("SegmentMetricsLib.mrml.sample.FOLDER", tmp_path)
+    before = {node.GetID() for node in scene.GetNodes()}
+    with pytest.raises(ValueError, match=r"The sample could not be loaded\."):
+        loadSample(scene=scene)
+    assert {node.GetID() for node in scene.GetNodes()} == before
