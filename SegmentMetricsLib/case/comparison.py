@@ -35,7 +35,7 @@ from ..model.ignored import leaveOut
 from ..model.inputs import Placing
 from ..model.naming import pairTitle
 from ..model.structure import Identity, Structure
-from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, asName, dimensionOf
+from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, asName
 from ..settings.settings import Settings, asSettings
 from . import multilabel, places, summary
 from .findings import pairfindings
@@ -156,7 +156,7 @@ class Comparison(Mapping):
     @cached_property
     def dimension(self) -> int:
         """3 for surfaces in space, 2 for contours in a plane."""
-        return dimensionOf(self.reference, self.test)
+        return (self.test if self.reference.isEmpty else self.reference).dimension
 
     @cached_property
     def surface(self) -> str:

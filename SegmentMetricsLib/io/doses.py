@@ -15,7 +15,7 @@ from ..base.errors import InputError, asPath
 from ..base.texts import commaSeparated, pluralize
 from ..geometry.grids import Grid
 from ..model.dose import Dose
-from .dicom.opening import isDicom, patientOf, read, readNamed, textOf
+from .dicom.opening import canDecode, isDicom, patientOf, read, readNamed, textOf
 from .dicom.opening import readable as decoded
 from .formats.table import IMAGE_SUFFIXES
 from .reading import nameFile, readChecked, suffixOf
@@ -219,18 +219,12 @@ def _numbers(dataset, name: str, count: int | None = None) -> np.ndarray:
 
 def _values(dataset) -> np.ndarray:
     """Return the values [k, j, i] of a dose in its own unit."""
-    from pydicom.pixels.decoders.base import get_decoder
-
     _require(dataset, "PixelData", "BitsStored", "PixelRepresentation", "SamplesPerPixel", "PhotometricInterpretation")
     (scaling,) = _numbers(dataset, "DoseGridScaling", 1)
     if scaling <= 0:
         raise InputError(f"the element DoseGridScaling is {scaling:g}, so the file has no dose.")
     syntax = dataset.file_meta.TransferSyntaxUID
-    try:
-        isReadable = get_decoder(syntax).is_available
-    except NotImplementedError:
-        isReadable = False
-    if not isReadable:
+    if not canDecode(syntax):
         raise InputError(f"the dose is stored as {syntax.name}, which is not supported; store it without compression.")
     return dataset.pixel_array.astype(np.float64).reshape(-1, dataset.Rows, dataset.Columns) * scaling
 

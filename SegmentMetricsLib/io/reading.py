@@ -30,7 +30,7 @@ from .dicom.kinds import readStructures as readDicom
 from .dicom.opening import DAMAGED, isDicom, requireInstalled
 from .formats import nifti, vtp
 from .formats.headers import unicodeText
-from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, MESHES, checkSums, inspect, readable
+from .formats.table import IMAGE_SUFFIXES, MESH_SUFFIXES, MESHES, imageFormat, inspect, readable
 from .labelnames import labelNamesFrom
 from .messages import quiet
 from .segmentationfiles import readSegments, segmentHeaders, wholeGrid
@@ -196,23 +196,19 @@ def readAll(
     """
     paths, how = list(paths), _How(threshold, maximum, labelNames or {})
     titles = tellingApart(paths)
-    found = _readEach([(Path(path), replace(how, title=titles[path])) for path in paths])
+    found = eachSideBySide(_attempt, [(Path(path), replace(how, title=titles[path])) for path in paths])
     errors = [one for one in found if isinstance(one, UnusableFile)]
     if errors and not isGoingOn:
         raise errors[0]
     return found
 
 
-def _readEach(given: Iterable[tuple[Path, _How]]) -> list[StructureSet | UnusableFile]:
-    """Return the structures of each of several files or folders with its options, or the error for it."""
-
-    def attempt(task: tuple[Path, _How]) -> StructureSet | UnusableFile:
-        try:
-            return _readAny(*task)
-        except UnusableFile as error:
-            return error
-
-    return eachSideBySide(attempt, given)
+def _attempt(task: tuple[Path, _How]) -> StructureSet | UnusableFile:
+    """Return the structures of a file or folder with its options, or the error for it."""
+    try:
+        return _readAny(*task)
+    except UnusableFile as error:
+        return error
 
 
 def suffixOf(path: Path) -> str:
@@ -251,7 +247,7 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
     files = sorted([*found, *objects])
     if not files:
         raise _nothingIn(folder, unread)
-    contents = dict(zip(files, _readEach([(p, how.within(folder, p)) for p in files]), strict=True))
+    contents = dict(zip(files, eachSideBySide(_attempt, [(p, how.within(folder, p)) for p in files]), strict=True))
     failed = {path: content for path, content in contents.items() if isinstance(content, UnusableFile)}
     if len(failed) == len(files):
         raise _noneOf(folder, failed)
@@ -412,7 +408,7 @@ def readChecked(path: Path, suffix: str) -> tuple[tuple[str, ...], SimpleITK.Ima
     Values of a NIfTI file that are not finite, which ITK replaces by 0, are NaN.
     """
     remarks = inspect(path, withVoxels=False)
-    if (sums := checkSums(path)) is not None:
+    if (sums := imageFormat(path).checkSums(path)) is not None:
         # comparing the check sum at the end of the file takes a tenth of decompressing the file a second time
         before, promised = sums
         with suppress(InputError):  # the whole inspection may give a better reason

@@ -26,6 +26,8 @@ BACKGROUND = ("background",)
 FRACTIONAL = "Fractional labelmap"
 # The numbers for memberships 0 and 1, by the kind of their type.
 RANGES = {"i": (-108.0, 108.0), "u": (0.0, 216.0), "f": (0.0, 1.0)}
+# How the tag of a segment begins that says what it is.
+CODE = "TerminologyEntry:"
 HEADERS = ("Segmentation_SourceRepresentation", "Segmentation_MasterRepresentation")
 
 
@@ -34,34 +36,25 @@ def segmentHeaders(image: SimpleITK.Image) -> list[dict]:
 
     Each has a name, a label, a layer, an extent, and further fields of its structure.
     """
-    keys = image.GetMetaDataKeys()
+    given = {key: unicodeText(image.GetMetaData(key)) for key in image.GetMetaDataKeys() if key.startswith("Segment")}
     segments: list[dict] = []
-    while f"Segment{len(segments)}_ID" in keys:
-        prefix = f"Segment{len(segments)}_"
-
-        def value(key: str, default: str, prefix: str = prefix) -> str:
-            return unicodeText(image.GetMetaData(prefix + key)) if prefix + key in keys else default
-
+    while f"{(prefix := f'Segment{len(segments)}_')}ID" in given:
+        tags = given.get(f"{prefix}Tags", "").split("|")  # key:value|key:value|
         segments.append(
             {
-                "name": value("Name", "") or value("ID", ""),
+                "name": given.get(f"{prefix}Name") or given[f"{prefix}ID"],
                 # files of Slicer before 4.11 store every segment in its own layer
-                "label": _wholeNumber(value("LabelValue", "1")),
-                "layer": _wholeNumber(value("Layer", str(len(segments)))),
-                "extent": value("Extent", ""),
+                "label": _wholeNumber(given.get(f"{prefix}LabelValue", "1")),
+                "layer": _wholeNumber(given.get(f"{prefix}Layer", str(len(segments)))),
+                "extent": given.get(f"{prefix}Extent", ""),
                 "fields": {
-                    "segmentID": value("ID", ""),
-                    "color": _color(value("Color", "")),
-                    "terminology": _tag(value("Tags", ""), "TerminologyEntry"),
+                    "segmentID": given[f"{prefix}ID"],
+                    "color": _color(given.get(f"{prefix}Color", "")),
+                    "terminology": next((tag[len(CODE) :] for tag in tags if tag.startswith(CODE)), ""),
                 },
             }
         )
     return segments
-
-
-def _tag(tags: str, key: str) -> str:
-    """Return one of the tags of a segment, which are written as key:value|key:value|, or "" if it is missing."""
-    return next((tag[len(key) + 1 :] for tag in tags.split("|") if tag.startswith(f"{key}:")), "")
 
 
 def _wholeNumber(text: str) -> int:

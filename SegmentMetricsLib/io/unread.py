@@ -53,12 +53,8 @@ def dataFiles(members: Sequence[Path]) -> set[Path]:
         if header.suffix.lower() in HEADERS and header.is_file():
             with suppress(OSError, ValueError):  # reported when the header is read
                 patterns = [Path(name).name for name in _dataFilesOf(header)]
-                found |= {
-                    path
-                    for path in members
-                    for pattern in patterns
-                    if path.name == pattern or ("*" in pattern and fnmatchcase(path.name, pattern))
-                }
+                wild = [pattern for pattern in patterns if "*" in pattern]
+                found |= {p for p in members if p.name in patterns or any(fnmatchcase(p.name, one) for one in wild)}
     return found
 
 

@@ -18,10 +18,7 @@ PAIR_JOINT = " / "
 LABEL = re.compile(r"(?:label[\s_-]*)?(\d+)", re.IGNORECASE | re.ASCII)
 # In patterns of names.
 WILDCARDS = "*?"
-SIDE_WORDS = {
-    **dict.fromkeys(("l", "lt", "lft", "left"), LEFT),
-    **dict.fromkeys(("r", "rt", "rgt", "right"), RIGHT),
-}
+SIDE_WORDS = {**dict.fromkeys(("l", "lt", "lft", "left"), LEFT), **dict.fromkeys(("r", "rt", "rgt", "right"), RIGHT)}
 # Words that AAPM Task Group 263 (doi:10.1016/j.ijrobp.2017.12.013) abbreviates in the names of organs.
 ABBREVIATIONS = {"glnd": "gland", "nrv": "nerve", "submand": "submandibular"}
 # Words that are often omitted.
@@ -195,11 +192,7 @@ def fits(pattern: str, name: str) -> bool:
     more regardless of separators.
     """
     folded = pattern.casefold()
-    forms = (
-        (name.casefold(), folded),
-        (parse(name).standard, folded),
-        (separateWords(name), separateWords(pattern)),
-    )
+    forms = ((name.casefold(), folded), (parse(name).standard, folded), (separateWords(name), separateWords(pattern)))
     # brackets are ordinary characters in names
     return any(fnmatchcase(form, own.replace("[", "[[]")) for form, own in forms)
 

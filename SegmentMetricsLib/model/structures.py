@@ -23,8 +23,6 @@ REFERENCE_EMPTY, TEST_EMPTY, BOTH_EMPTY = "the reference is empty", "the test is
 SEGMENTATION = "segmentation"
 # Names of structures that are only known by a number.
 NUMBERED = re.compile(r"Label (\d+)( of layer \d+)?")
-# Most remarks in a message about what was left out.
-MOST_REMARKS = 8
 # A surface that encloses less than this fraction of the volume of the voxels hardly shows them.
 LEAST_ENCLOSED = 0.9
 
@@ -39,11 +37,6 @@ def shareLeft(structure: Structure, volume: float) -> float | None:
         return None
     share = max(volume, 0.0) / structure.mask.size
     return share if share < LEAST_ENCLOSED else None
-
-
-def dimensionOf(reference: Structure, test: Structure) -> int:
-    """Return 3 for a pair of structures in space, 2 for contours in a plane; an empty reference does not count."""
-    return (test if reference.isEmpty else reference).dimension
 
 
 @dataclass(frozen=True)
@@ -263,10 +256,8 @@ def unusableIn(pairing: Pairing, reference: Iterable[Structure], test: Iterable[
 
 
 def remarksOnLeftOut(*sets: Iterable[Structure]) -> list[str]:
-    """Return the remarks about structures that were left out of the files of some sets, and how many more there are."""
-    found = list(dict.fromkeys(one.remark for structures in sets for one in StructureSet.of(structures).leftOut))
-    more = len(found) - MOST_REMARKS
-    return [*found[:MOST_REMARKS], f"And {more} more were left out."] if more > 0 else found
+    """Return the remarks about structures that were left out of the files of some sets."""
+    return list(dict.fromkeys(one.remark for structures in sets for one in StructureSet.of(structures).leftOut))
 
 
 def unusableOf(*sets: Iterable[Structure]) -> dict[str, str]:

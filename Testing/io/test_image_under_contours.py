@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 
+import dicomfiles
 import numpy as np
 import pytest
 import shapes
@@ -12,10 +13,8 @@ from commandruns import metrics, save
 from commandruns import pair as pair
 from commandruns import run as run
 
-from SegmentMetricsLib import readStructures
-from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib import Grid, readStructures
 from SegmentMetricsLib.io.grayimages import readGrayImage
-from SegmentMetricsLib.io.reading import UnusableFile
 from SegmentMetricsLib.model.grayimages import GrayImage
 
 SLOPE = np.array([2.0, -3.0, 5.0])
@@ -56,9 +55,6 @@ def testValuesAreThoseOfThePlace(tmp_path, suffix, direction):
 
 
 def testASeriesLiesWhereItsSlicesDoAlsoOfATiltedGantry(tmp_path):
-    pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
-    import dicomfiles
-
     matrix = np.diag([0.9, 1.1, 3.0, 1.0])
     matrix[:3, 3] = 5, -7, 11
     matrix[1, 2] = 0.8  # each slice a little behind the one below
@@ -76,7 +72,7 @@ def testASeriesLiesWhereItsSlicesDoAlsoOfATiltedGantry(tmp_path):
     for file in (tmp_path / "MR").iterdir():
         file.rename(tmp_path / "CT" / f"other {file.name}")
     told = r"2 series of images: .*CT \(4 files, such as slice\d\).*give a file of the"
-    with pytest.raises(UnusableFile, match=told):
+    with pytest.raises(ValueError, match=told):
         readGrayImage(tmp_path / "CT")
     assert readGrayImage(tmp_path / "CT" / "other slice0").grid.size[2] == 3
 
@@ -85,12 +81,9 @@ def testWhatCannotBeShownIsAFinding(run, pair, tmp_path):
     """One sentence, and the comparison is made all the same."""
     segments = shapes.segmentation([np.ones((4, 4, 4), np.uint8)], [{"ID": "a", "Name": "A", "LabelValue": 1}])
     (tmp_path / "empty").mkdir()
+    colors = SimpleITK.Image([4] * 3, SimpleITK.sitkVectorUInt8, 3)
     for name, content, said in (
-        (
-            "color.nrrd",
-            SimpleITK.Image([4] * 3, SimpleITK.sitkVectorUInt8, 3),
-            "3 values per voxel, as color images have",
-        ),
+        ("color.nrrd", colors, "3 values per voxel, as color images have"),
         ("four.nii.gz", SimpleITK.Image([5, 4, 3, 2], SimpleITK.sitkInt16), "4 dimensions"),
         ("segments.seg.nrrd", segments, "this is a segmentation, not the image"),
         ("nan.mha", shapes.imageOf(np.full((3, 4, 5), np.nan, np.float32)), "none of its values is a number"),
@@ -105,9 +98,8 @@ def testWhatCannotBeShownIsAFinding(run, pair, tmp_path):
             save(content, path)
         elif content is not None:
             path.write_bytes(content)
-        with pytest.raises(UnusableFile) as raised:
+        with pytest.raises(ValueError, match=rf"^{path}: [^\n]*{said}[^\n]*$") as raised:
             readGrayImage(path)
-        assert str(raised.value).startswith(f"{path}: ") and said in str(raised.value) and "\n" not in str(raised.value)
     status, _, err = run("compare", *pair, "--metrics", "DSC", "--image", path, "--report", "--output", "out")
     assert (status, err) == (0, "")
     assert f"The image under the contours is not shown: {raised.value}" in findingsOf("out")
@@ -129,30 +121,22 @@ def testWhatIsNoNumberIsShownAsTheLowest(tmp_path, name, odd):
     values[:4, :, 1:] = odd
     image = readGrayImage(save(shapes.imageOf(values, (1, 1, 3)), tmp_path / name))
     np.testing.assert_array_equal(image.values, np.where(np.isfinite(values), gray, values[np.isfinite(values)].min()))
-    with pytest.raises(UnusableFile, match=r"The image has values that are not numbers\."):
+    with pytest.raises(ValueError, match=r"The image has values that are not numbers\."):
         readStructures(tmp_path / name)
 
 
 def writeSeries(folder, grid, heights=None, **elements):
     """Write a series whose values are 10 times the height of the slice plus the column; return its slices."""
-    import dicomfiles
-
-    heights = grid.origin[2] + grid.spacing[2] * np.arange(grid.size[2]) if heights is None else np.array(heights)
-    slices = dicomfiles.writeSeries(folder, grid)
-    for file, one, height in zip((folder / f"slice{s.InstanceNumber - 1}" for s in slices), slices, slices):
-        height = float(heights[one.InstanceNumber - 1])
-        one.ImagePositionPatient = [*one.ImagePositionPatient[:2], height]
-        values = 10 * height + np.arange(grid.size[0]) + np.zeros((grid.size[1], 1))
+    slices = dicomfiles.writeSeries(folder, grid, heights=heights)
+    for one in slices:
+        values = 10 * one.ImagePositionPatient[2] + np.arange(grid.size[0]) + np.zeros((grid.size[1], 1))
         one.PixelData = np.rint(values).astype(np.uint16).tobytes()
-        one.save_as(file, enforce_file_format=True)
-    return sorted(slices, key=lambda one: one.InstanceNumber)
+        one.save_as(one.filename, enforce_file_format=True)
+    return slices
 
 
 def testASeriesAsItLies(run, pair, tmp_path):
     """Uneven slices, missing ones, copies, and what else is in the series."""
-    pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
-    import dicomfiles
-
     grid = Grid((9, 8, 10), np.diag([1.0, 1, 3, 1]))
 
     def requireValues(image, heights):

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pytest
 import SimpleITK
+
+from SegmentMetricsLib import Grid, Structure, readStructures
+
+pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
+
+import pydicom
 from pydicom.dataset import Dataset, FileDataset, FileMetaDataset
 from pydicom.uid import CTImageStorage, ExplicitVRLittleEndian, RTDoseStorage, RTStructureSetStorage, generate_uid
+
+# 20 slices of 64 x 64 pixels, every 3 mm from 0 to 57 mm.
+GRID = Grid((64, 64, 20), np.array([[1.0, 0, 0, -32], [0, 1, 0, -32], [0, 0, 3, 0], [0, 0, 0, 1]]))
+# Beside the middle of a pixel, so that no contour runs through the middle of others.
+CENTER = (0.3, 0.2)
 
 
 def dataset(path: Path, storage: str, modality: str, patient: str, frame: str) -> FileDataset:
@@ -42,8 +56,45 @@ def referenceTo(storage: str, instance: str) -> Dataset:
     return item(ReferencedSOPClassUID=storage, ReferencedSOPInstanceUID=instance)
 
 
-def writeSeries(folder: Path, grid, patient: str = "A", frame: str = "1.2.3") -> list[FileDataset]:
-    """Write the slices of an empty CT on a grid, in no special order, and return them."""
+@contextmanager
+def edited(path: Path) -> Iterator[FileDataset]:
+    """Let a DICOM file be changed inside the block."""
+    content = pydicom.dcmread(path)
+    yield content
+    content.save_as(path, enforce_file_format=False)
+
+
+def circle(radius: float, height: float, center=CENTER, count: int = 60) -> np.ndarray:
+    """Return a contour (n, 3)."""
+    angles = np.linspace(0, 2 * np.pi, count, endpoint=False)
+    around = np.stack([np.cos(angles), np.sin(angles)], axis=1) * radius + center
+    return np.column_stack([around, np.full(count, height)])
+
+
+def cylinder(heights, center=CENTER, radius: float = 10.0) -> list[np.ndarray]:
+    """Return circles at heights in mm."""
+    return [circle(radius, height, center) for height in heights]
+
+
+def readContours(folder: Path, regions: dict, grid: Grid | None = GRID, **options) -> dict[str, Structure]:
+    """Return the structures of a structure set by name. grid: of the image beside it, None for none."""
+    slices = () if grid is None else writeSeries(folder / "ct", grid)
+    writeStructureSet(folder / "set.dcm", regions, slices, **options)
+    return {s.name: s for s in readStructures(folder / "set.dcm")}
+
+
+def voxelsOf(structure: Structure) -> np.ndarray:
+    """Return the mask of a structure on its whole grid, [k, j, i]."""
+    return structure.mask.block((0, 0, 0), np.array(structure.mask.grid.size) - 1)
+
+
+def writeSeries(
+    folder: Path, grid: Grid, patient: str = "A", frame: str = "1.2.3", heights=None, **elements
+) -> list[FileDataset]:
+    """Write the slices of an empty CT on a grid, in no special order, and return them in ascending order.
+
+    heights: in mm, instead of those of the grid. elements: with other values.
+    """
     series, study, slices = generate_uid(), generate_uid(), []
     folder.mkdir(parents=True, exist_ok=True)
     for k in np.random.default_rng(0).permutation(grid.size[2]):
@@ -51,6 +102,8 @@ def writeSeries(folder: Path, grid, patient: str = "A", frame: str = "1.2.3") ->
         image = dataset(path, CTImageStorage, "CT", patient, frame)
         image.SeriesInstanceUID, image.StudyInstanceUID, image.InstanceNumber = series, study, int(k) + 1
         image.ImagePositionPatient = [float(x) for x in grid.toWorld([[0, 0, k]])[0]]
+        if heights is not None:
+            image.ImagePositionPatient[2] = float(heights[k])
         image.ImageOrientationPatient = [float(x) for x in grid.direction[:, :2].T.ravel()]
         image.PixelSpacing = [float(grid.spacing[1]), float(grid.spacing[0])]
         image.SliceThickness = float(grid.spacing[2])
@@ -59,9 +112,11 @@ def writeSeries(folder: Path, grid, patient: str = "A", frame: str = "1.2.3") ->
         image.HighBit, image.PixelRepresentation, image.SamplesPerPixel = 15, 0, 1
         image.PhotometricInterpretation = "MONOCHROME2"
         image.PixelData = bytes(2 * grid.size[0] * grid.size[1])
+        for name, value in elements.items():
+            setattr(image, name, value)
         image.save_as(path, enforce_file_format=True)
         slices.append(image)
-    return slices
+    return sorted(slices, key=lambda one: one.InstanceNumber)
 
 
 def writeSlices(folder: Path, positions, like: FileDataset, **elements) -> list[FileDataset]:
@@ -84,10 +139,8 @@ def writeSlices(folder: Path, positions, like: FileDataset, **elements) -> list[
 
 def withoutPreamble(path: Path, isImplicit: bool = True) -> None:
     """Write a DICOM file again without the preamble and the file meta information."""
-    from pydicom import Dataset, dcmread, dcmwrite
-
-    content = Dataset(dcmread(path))
-    dcmwrite(path, content, implicit_vr=isImplicit, little_endian=True, enforce_file_format=False)
+    content = Dataset(pydicom.dcmread(path))
+    pydicom.dcmwrite(path, content, implicit_vr=isImplicit, little_endian=True, enforce_file_format=False)
 
 
 def writeStructureSet(path: Path, regions: dict, slices=(), patient: str = "A", frame: str = "1.2.3", kinds=None):
@@ -174,7 +227,7 @@ def writeLabelMap(path: Path, slices, labels: np.ndarray, names: dict[int, str])
 
 
 def _writeSegments(path: Path, slices, pixels: np.ndarray, kind: str, names: dict[int, str]):
-    import highdicom
+    highdicom = pytest.importorskip("highdicom", reason="highdicom is not installed (extra dicom)")
     from pydicom.sr.codedict import codes
 
     descriptions = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
@@ -86,21 +87,16 @@ def holdsWhatItNames(path: Path, files: Iterable[Path]) -> bool:
     """
     try:
         with readable():
-            missing: dict[str, set[str]] = {}
+            wanted, found = defaultdict[str, set](set), defaultdict[str, set](set)
             for image in imagesNamedIn(read(path, specific_tags=REFERENCES, stop_before_pixels=True)):
-                missing.setdefault(image.series, set()).update(image.instances)
-            missing.pop("", None)
-            found: dict[str, set[str]] = {uid: set() for uid in missing}
-            for file in files if missing else ():
+                wanted[image.series] |= image.instances
+            wanted.pop("", None)
+            for file in files if wanted else ():
                 checkpoint()
-                header = sliceOf(file, [SERIES, INSTANCE])
-                uid = str(header.get(SERIES, "")) if header is not None else ""
-                if uid in missing:
-                    found[uid].add(str(header.get(INSTANCE, "")))
-                    if areEnough(found[uid], missing[uid]):
-                        del missing[uid]
-                        if not missing:
-                            return True
+                if (header := sliceOf(file, [SERIES, INSTANCE])) is not None:
+                    found[str(header.get(SERIES, ""))].add(str(header.get(INSTANCE, "")))
+                    if all(uid in found and areEnough(found[uid], named) for uid, named in wanted.items()):
+                        return True
     except (InputError, OSError):  # reported when the file is read
         pass
     return False

@@ -117,6 +117,16 @@ def readable() -> Iterator[None]:
         raise InputError(DAMAGED) from error
 
 
+def canDecode(syntax) -> bool:
+    """Return whether pixels can be decoded that are stored with a transfer syntax."""
+    from pydicom.pixels.decoders.base import get_decoder
+
+    try:
+        return get_decoder(syntax).is_available
+    except NotImplementedError:
+        return False
+
+
 def textOf(dataset, name: str) -> str:
     """Return the text of an element, "" without it. Backslashes, which separate values in DICOM, are kept as text."""
     value = dataset.get(name, None)

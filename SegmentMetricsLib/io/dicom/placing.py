@@ -25,8 +25,7 @@ from .planes import (
 )
 from .unevenslices import Slabs, goOn, unevenPlanes
 
-# In mm: pixel size of a grid for contours without their image, and distance of its planes if the contours do not
-# determine it.
+# In mm: pixel size of a grid for contours without their image, and distance of slices that nothing determines.
 PIXEL, DISTANCE = 0.5, 1.0
 
 
@@ -114,10 +113,7 @@ def _placeOnPlanes(loops: Sequence[np.ndarray], drawn: Drawn) -> SlicePlace:
 
 
 def _placeOnImage(
-    slices: Sequence[series.Slice],
-    instances: Collection[str],
-    loops: Sequence[np.ndarray],
-    drawn: Drawn,
+    slices: Sequence[series.Slice], instances: Collection[str], loops: Sequence[np.ndarray], drawn: Drawn
 ) -> SlicePlace:
     """Return where to fill contours, LPS points (n, 3) in mm each, on the slices of their image.
 
@@ -142,10 +138,12 @@ def _placeOnImage(
         if planes is not None:
             place = _placeOnSlabs(stack, planes, contoured)
             return SlicePlace(place.grid, f"{remark} to be where the contours are.", place.slabs)
-        grid = _grow(series.gridOf(stack, distance), loops)
+        only = stack[0]
+        step = only.normal * (distance or only.thickness or DISTANCE)
+        grid = _grow(series.gridAlong(only, only.position, step, 1), loops)
         return SlicePlace(grid, f"{remark} to be {grid.spacing[2]:.4g} mm apart.")
     areAllThere = bool(named) and not unseen and series.namesOthers(stack, contoured)
-    found = series.evenGridOf(stack)
+    found = series.gridOf(stack)
     if found is None or len(beyond) or (areAllThere and found.size[2] > len(stack)):
         return _placeOnSlabs(stack, np.concatenate([series.heightsOfSlices(stack), beyond]), contoured)
     columns, rows, depth = found.size

@@ -112,12 +112,9 @@ def alongPlanes(loops: Sequence[np.ndarray], normal: np.ndarray) -> list[np.ndar
 def leastDistance(heights: np.ndarray) -> float:
     """Return the distance in mm of slices, of which some may be missing, from ascending heights (n,) in mm.
 
-    It is the smallest step between two, refined by all heights together. Raises ValueError for equal heights, and for
-    fewer than two.
+    It is the smallest step between two, refined by all heights together; these are at least two, and differ.
     """
     steps = np.diff(heights)
-    if not len(steps) or steps.min() <= 0:
-        raise ValueError("Heights that do not differ do not say how far apart slices are.")
     counts = stepCounts(steps, float(steps[steps < ONE_SLICE * steps.min()].mean()))
     return float((heights[-1] - heights[0]) / counts.sum())
 

@@ -20,7 +20,7 @@ from ...model.structure import Structure
 from ...model.structureset import StructureSet
 from . import planes, series
 from .images import Image, imagesNamedIn
-from .opening import patientOf, read, readable, requireInstalled, textOf
+from .opening import canDecode, patientOf, read, readable, requireInstalled, textOf
 from .unevenslices import Slabs, areUneven, goOn
 
 # The code of the background: scheme and value.
@@ -72,16 +72,11 @@ def readSegmentation(path: Path, threshold: float | None = None) -> StructureSet
 
 def _requireSupported(dataset) -> None:
     """Raise InputError for whole files of a kind that cannot be read, and with other frames than are described."""
-    from pydicom.pixels.decoders.base import get_decoder
     from pydicom.uid import UID, ExplicitVRBigEndian, RLELossless
 
     syntax = UID(dataset.file_meta.TransferSyntaxUID)
-    try:
-        # libraries expect whole bytes for the pixels
-        isReadable = get_decoder(syntax).is_available and not (syntax == RLELossless and dataset.BitsAllocated == 1)
-    except NotImplementedError:
-        isReadable = False
-    if not isReadable or syntax == ExplicitVRBigEndian:
+    isPacked = syntax == RLELossless and dataset.BitsAllocated == 1  # libraries expect whole bytes for the pixels
+    if not canDecode(syntax) or isPacked or syntax == ExplicitVRBigEndian:
         raise InputError(
             f"the segmentation is stored as {LATER_SYNTAXES.get(syntax, syntax.name)}, which is not supported; store "
             "it as Explicit VR Little Endian, without compression."
@@ -191,7 +186,7 @@ class Frames:
     def home(self) -> Grid | None:
         """The grid of the image, None if it is not near the file or its slices are unevenly spaced."""
         # the distance of a single slice is unknown; uneven ones are not needed, as the frames have their own positions
-        return series.evenGridOf(self.slices) if len(self.slices) > 1 else None
+        return series.gridOf(self.slices) if self.slices else None
 
     def tellDistance(self, dataset) -> tuple[str, Slabs | None]:
         """Set the distance of slices in a dataset that lacks it, or has one at which its frames do not lie.

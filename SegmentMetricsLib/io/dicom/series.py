@@ -35,10 +35,6 @@ GEOMETRY = (
 )
 
 
-class Uneven(InputError):
-    """Slices of an image that are not equally spaced along one line."""
-
-
 @dataclass(frozen=True, eq=False)
 class Slice:
     """A slice of an image, or a frame of an image with several.
@@ -170,11 +166,11 @@ def stackOf(
     if group[0].instance not in instances or not others:
         return named
     together = withoutRepeats([*named, *others])
-    with suppress(Uneven):
-        if not namesOthers(named, contoured) and _isOne(gridOf(together), named):
-            return together
-    grid = evenGridOf(named)
-    if grid is None or len(named) == 1:
+    whole = None if namesOthers(named, contoured) else gridOf(together)
+    if whole is not None and _isOne(whole, named):
+        return together
+    grid = gridOf(named)
+    if grid is None:
         return named
     numbers = grid.toIndex(np.array([one.position for one in others]))
     beside = (numbers - np.rint(numbers) * (0, 0, 1)) * grid.spacing
@@ -225,28 +221,17 @@ def lineOf(slices: Sequence[Slice]) -> tuple[np.ndarray, np.ndarray]:
     return positions[0] - heights[0] * way, way
 
 
-def evenGridOf(slices: Sequence[Slice]) -> Grid | None:
-    """Return the grid of an image's slices, None unless they are equally spaced along one line."""
-    with suppress(Uneven):
-        return gridOf(slices)
-    return None
-
-
-def gridOf(slices: Sequence[Slice], distance: float | None = None) -> Grid:
+def gridOf(slices: Sequence[Slice]) -> Grid | None:
     """Return the grid of an image's slices, including those that are missing between others.
 
-    distance: of slices in mm if there is only one; None uses its thickness, or 1 mm. Raises Uneven when they are not
-    equally spaced along one line.
+    None for a single one, and unless they are equally spaced along one line.
     """
     first = slices[0]
     positions = np.array([one.position for one in slices])
     positions = positions[np.argsort(positions @ first.normal)]
-    if len(slices) == 1:
-        return gridAlong(first, positions[0], first.normal * (distance or first.thickness or 1.0), 1)
     heights = positions @ first.normal
-    uneven = Uneven("the slices of the image that the contours were drawn on are not equally spaced.")
-    if not np.diff(heights).min() > SMALLEST_STEP:
-        raise uneven
+    if len(slices) == 1 or not np.diff(heights).min() > SMALLEST_STEP:
+        return None
     counts = planes.stepCounts(np.diff(heights), planes.leastDistance(heights))
     numbers = np.concatenate([[0], np.cumsum(counts)])
     step = (positions[-1] - positions[0]) / numbers[-1]
@@ -255,11 +240,11 @@ def gridOf(slices: Sequence[Slice], distance: float | None = None) -> Grid:
     # deviations that accumulate gradually may become larger than single ones
     isSteady = np.abs(np.diff(beside, axis=0)).max() <= planes.UNEVENNESS * length
     if not isSteady and np.linalg.norm(beside, axis=1).max() > planes.allowance(length):
-        raise uneven
+        return None
     # slices that are farther apart in one part of the image do not mean that others are missing
     isWide = counts > 1
     if (isWide[1:] & isWide[:-1]).any() or numbers[-1] >= 2 * len(positions):
-        raise uneven
+        return None
     return gridAlong(first, positions[0], step, int(numbers[-1]) + 1)
 
 

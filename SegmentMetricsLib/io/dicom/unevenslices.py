@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 
@@ -77,16 +76,16 @@ def _layersOf(bounds: np.ndarray) -> tuple[np.ndarray, float]:
     heights in mm at which slices end, ascending.
     """
     thinnest = float(np.diff(bounds).min())
-    best = None
+    found = []
     for number in range(1, MOST_LAYERS + 1):
         places = (bounds - bounds[0]) * number / thinnest
         edges = np.rint(places).astype(np.int64)
         error = float(np.abs(places - edges).max()) * thinnest / number
-        if best is None or error < best[0]:
-            best = error, edges, thinnest / number
+        found.append((error, number, edges))
         if error <= UNEVENNESS * thinnest:
             break
-    return cast(tuple[float, np.ndarray, float], best)[1:]
+    _, number, edges = min(found, key=lambda one: one[0])
+    return edges, thinnest / number
 
 
 def goOn(heights: np.ndarray, low: float, high: float) -> np.ndarray:

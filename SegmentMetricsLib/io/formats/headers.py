@@ -6,14 +6,22 @@ taken as mm), and crash on some headers. Neither must affect a patient.
 
 from __future__ import annotations
 
+import gzip
 import math
 import re
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from xml.parsers import expat
 
 import numpy as np
 
 from ...base.errors import InputError
 from ...geometry.grids import requireScale
 
+# What reading damaged bytes raises.
+DAMAGES = (ValueError, LookupError, ArithmeticError, EOFError, struct.error, zlib.error, expat.ExpatError)
 # Longer than any header, in bytes.
 LONGEST_HEADER = 100_000_000
 # A numbered series of data files: a name with one number format, then first, last and step.
@@ -24,6 +32,17 @@ NO_VOXEL_SIZE = "the file does not say how large its voxels are: they were taken
 NO_NUMBER = "its header has a place or a voxel size that is not a number."
 NO_SIZE = "its header has a voxel that is 0 mm long."
 NO_VOLUME = "the axes in its header do not span space."
+
+
+@contextmanager
+def refuseDamage(said: str) -> Iterator[None]:
+    """Raise InputError that says so in place of what reading damaged bytes raises inside the block."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (*DAMAGES, gzip.BadGzipFile) as error:
+        raise InputError(said) from error
 
 
 def tellMissing(isVoxelKnown: bool, isPlaceKnown: bool) -> tuple[str, ...]:

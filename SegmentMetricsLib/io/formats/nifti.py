@@ -118,12 +118,6 @@ class Header:
         return {name: RAS_FROM_LPS @ matrix for name, matrix in found.items()}
 
 
-def parse(data: bytes) -> Header | None:
-    """Return a header of either byte order from its 348 bytes, or None if it is not a NIfTI-1 header."""
-    found = [Header(data, order) for order in "<>"] if data[344:347] == b"n+1" else []
-    return next((one for one in found if one.given["sizeof_hdr"] == LENGTH), None)
-
-
 def _beginning(path: Path, count: int = -1) -> tuple[bool, bytes]:
     """Return whether a file is compressed, and its first bytes, or all of them, unpacked."""
     with path.open("rb") as file:
@@ -140,7 +134,8 @@ def check(path: Path) -> Header | None:
     isCompressed, data = _beginning(path, LENGTH)
     if isCompressed and path.suffix.lower() != ".gz":
         raise InputError("it is compressed; rename it so that it ends in .nii.gz.")
-    header = parse(data)
+    found = [Header(data, order) for order in "<>"] if data[344:347] == b"n+1" else []
+    header = next((one for one in found if one.given["sizeof_hdr"] == LENGTH), None)
     if header is None:
         if data[4:7] == b"n+2":
             raise InputError("it is in the format NIfTI-2, which is not supported; save it as NIfTI-1.")
@@ -312,8 +307,3 @@ def mend(path: Path) -> bytes | None:
             rows[:, 2] = normal(rows[:, 0], rows[:, 1])
             struct.pack_into(f"{order}12f", data, FIELDS["srow"][1], *rows.ravel())
     return bytes(data)
-
-
-def isTakenForAnother(path: Path) -> bool:
-    """Return whether ITK reads the voxels of another file: those of liver.nii, if that is beside liver.nii.gz."""
-    return path.name.lower().endswith(".nii.gz") and path.with_suffix("").exists()

@@ -11,6 +11,7 @@ import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError
+from .headers import refuseDamage
 from .polydata import NO_MESH, polyDataOf
 
 # Keywords of surfaces that are not made of polygons.
@@ -21,25 +22,17 @@ LETTERS = frozenset((b"g", b"s", b"o", b"p"))
 FEWEST = {b"f": 3, b"fo": 3, b"l": 2}
 
 
+@refuseDamage(NO_MESH)
 def read(path: Path) -> tuple[vtkPolyData, str]:
     """Return the points, polygons and lines of an OBJ file, and its comments.
 
     Textures, normals, groups and materials are ignored. Raises InputError for a file that is damaged, and for curved
     surfaces.
     """
-    try:
-        return _read(path.read_bytes().removeprefix(codecs.BOM_UTF8))
-    except InputError:
-        raise
-    except (ValueError, LookupError, ArithmeticError) as error:
-        raise InputError(NO_MESH) from error
-
-
-def _read(data: bytes) -> tuple[vtkPolyData, str]:
     points: list[Sequence[float]] = []
     cells: dict[bytes, list[list[int]]] = {b"f": [], b"l": []}
     comments: list[str] = []
-    for words in _lines(data, comments):
+    for words in _lines(path.read_bytes().removeprefix(codecs.BOM_UTF8), comments):
         keyword, *given = words
         if keyword == b"v":
             if not 3 <= len(given) <= 8:

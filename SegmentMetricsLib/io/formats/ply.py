@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from ...base.errors import InputError
+from .headers import refuseDamage
 from .polydata import NO_CELLS, Cells, polyDataOf
 
 TYPES = {
@@ -43,18 +43,13 @@ class Element:
         return np.dtype(fields)
 
 
+@refuseDamage("the file is damaged or incomplete.")
 def read(path: Path) -> tuple[vtkPolyData, str]:
     """Return the points and polygons of a PLY file, ASCII or binary, and its comments.
 
     Raises InputError for a file that is damaged or truncated.
     """
-    try:
-        return _read(path.read_bytes())
-    except (ValueError, LookupError, ArithmeticError) as error:
-        raise InputError("the file is damaged or incomplete.") from error
-
-
-def _read(data: bytes) -> tuple[vtkPolyData, str]:
+    data = path.read_bytes()
     elements, comments, isText, start = _headerOf(data)
     body = data[start:]
     if isText:

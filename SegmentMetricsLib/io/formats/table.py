@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from typing import BinaryIO
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError
-from . import mha, nifti, nrrd, obj, ply, stl, vtp
+from . import headers, mha, nifti, nrrd, obj, ply, stl, vtp
 
 DAMAGED = "the file is damaged or incomplete."
 SURPLUS = "the file holds more data than its header describes, and the rest was left out"
@@ -58,7 +56,8 @@ IMAGE_SUFFIXES = tuple(suffix for one in IMAGES for suffix in one.suffixes)
 MESH_SUFFIXES = tuple(MESHES)
 
 
-def _imageFormat(path: Path) -> ImageFormat:
+def imageFormat(path: Path) -> ImageFormat:
+    """Return the format of an image file."""
     return next(one for one in IMAGES if path.name.lower().endswith(one.suffixes))
 
 
@@ -70,20 +69,11 @@ def inspect(path: Path, withVoxels: bool = True) -> tuple[str, ...]:
     compressed part is damaged, and for an invalid header. Problems that the image readers detect themselves, such as
     too few uncompressed values in an NRRD file, are left to them.
     """
-    try:
-        remarks, known, there = _imageFormat(path).inspect(path, withVoxels)
-    except InputError:
-        raise
-    except (EOFError, ValueError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(DAMAGED) from error
+    with headers.refuseDamage(DAMAGED):
+        remarks, known, there = imageFormat(path).inspect(path, withVoxels)
     if there < known:
         raise InputError(DAMAGED)
     return (*remarks, SURPLUS) if known and there > known else remarks
-
-
-def checkSums(path: Path) -> tuple[int, int] | None:
-    """Return the CRC-32 sums of an inspected image file by which undamaged voxels are known; see ImageFormat."""
-    return _imageFormat(path).checkSums(path)
 
 
 @contextmanager
@@ -93,8 +83,10 @@ def readable(path: Path) -> Iterator[Path]:
     Images of two dimensions may lie anywhere in space: ITK reads them as images of a plane, without their place, and
     refuses those that are not axial. They are read as volumes of one slice. The header has been checked.
     """
-    content = _imageFormat(path).mend(path)
-    if content is None and not nifti.isTakenForAnother(path):
+    content = imageFormat(path).mend(path)
+    # of liver.nii.gz beside liver.nii, ITK reads the voxels of the latter
+    isTakenForAnother = path.name.lower().endswith(".nii.gz") and path.with_suffix("").exists()
+    if content is None and not isTakenForAnother:
         yield path
         return
     with TemporaryDirectory() as folder:
@@ -114,4 +106,4 @@ def dataFileOf(path: Path) -> str:
     if not path.name.lower().endswith(IMAGE_SUFFIXES):
         return ""
     with path.open("rb") as file:
-        return _imageFormat(path).dataFileIn(file)
+        return imageFormat(path).dataFileIn(file)

@@ -16,6 +16,7 @@ import numpy as np
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError
+from .headers import refuseDamage
 from .polydata import NO_MESH, readBy
 
 # Maximum nesting of elements: a mesh has at most seven levels, and VTK's reader is recursive.
@@ -53,20 +54,6 @@ class _Array:
     def isOffsets(self) -> bool:
         """Whether the array says where the cells begin in the list of their points."""
         return self.place in CELLS and self.given.get("Name") == "offsets"
-
-
-def check(path: Path) -> None:
-    """Raise InputError if a file is not a VTP mesh, or has impossible values in its header or in its arrays."""
-    content = _Content(path.stat().st_size)
-    try:
-        with path.open("rb") as file:
-            apart = content.read(file)
-        for array in content.arrays:
-            content.check(array, apart)
-    except InputError:
-        raise
-    except (ValueError, LookupError, OverflowError, struct.error, zlib.error, expat.ExpatError) as error:
-        raise InputError(NO_MESH) from error
 
 
 class _Content:
@@ -201,10 +188,18 @@ def _lengthInBase64(count: int) -> int:
 
 
 def read(path: Path) -> tuple[vtkPolyData, str]:
-    """Return a mesh, and the note on its coordinate system in the field data. Raises InputError as check() does."""
+    """Return a mesh, and the note on its coordinate system in the field data.
+
+    Raises InputError if a file is not a VTP mesh, or has impossible values in its header or in its arrays.
+    """
     from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
-    check(path)
+    content = _Content(path.stat().st_size)
+    with refuseDamage(NO_MESH):
+        with path.open("rb") as file:
+            apart = content.read(file)
+        for array in content.arrays:
+            content.check(array, apart)
     polyData = readBy(vtkXMLPolyDataReader(), path)
     space = polyData.GetFieldData().GetAbstractArray("SPACE")
     return polyData, f"SPACE={space.GetValue(0)}" if space is not None and space.GetNumberOfValues() else ""

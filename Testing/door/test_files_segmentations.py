@@ -9,10 +9,7 @@ import shapes
 import SimpleITK
 from imagefiles import OVERLAPPING, SEGMENTS, middleOf, read, refusal, save
 
-from SegmentMetricsLib import readStructures, samples
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.pairing import pairStructures
-from SegmentMetricsLib.io.reading import UnusableFile
+from SegmentMetricsLib import compareCase, readStructures, samples
 
 
 @pytest.mark.parametrize(("dtype", "low", "high"), [(np.int8, -108, 108), (np.uint8, 0, 216), (np.float32, 0, 1)])
@@ -67,27 +64,25 @@ def testStructuresAreChosenByName(tmp_path):
     for name in ("Parotid_L", "left parotid", "Parotid-Lt", "PAROTID L"):
         (parotid,) = readStructures(path, name=name)
         assert parotid.name == "Parotid_L" and parotid.mask.count == read(path)["Parotid_L"].mask.count
-    with pytest.raises(UnusableFile) as error:
-        readStructures(path, name="Parotid")
     known = ", ".join(organ.name for organ in anatomy.ORGANS)
-    said = f"{path}: there is no structure named 'Parotid'; it has {known}. It fits several: Parotid_L, Parotid_R."
-    assert str(error.value) == said
+    said = f"there is no structure named 'Parotid'; it has {known}. It fits several: Parotid_L, Parotid_R."
+    assert refusal(path, name="Parotid") == said
     image = save(shapes.labelImage({5: ((1, 1, 1), (3, 3, 3))}), tmp_path / "labels.nrrd")
     for name in ("Label 5", "label 5", "label5", "5", 5, np.uint8(5), np.int64(5)):
         assert [s.name for s in readStructures(image, name=name)] == ["labels"]
-    with pytest.raises(UnusableFile, match="there is no structure named 6; it has labels"):
-        readStructures(image, name=6)
+    assert refusal(image, name=6).startswith("there is no structure named 6; it has labels")
 
 
 @pytest.mark.parametrize("name", [["x"], 5.0, b"Liver", None], ids=str)
 def testNamesThatAreNone(tmp_path, name):
-    """They are told before a file is looked for, also where several names are given."""
+    """They are told before a file is looked for, where one is given."""
     message = "given by its name or the number of its label, not by"
     if name is not None:
-        with pytest.raises(InputError, match=message):
+        with pytest.raises(ValueError, match=message):
             readStructures(tmp_path / "missing.nrrd", name=name)
-    with pytest.raises(InputError, match=message):
-        pairStructures([], [], names=[name])
+    path = samples.FOLDER / samples.FILES[0]
+    with pytest.raises(ValueError, match=message):
+        compareCase(path, path, names=[name])
 
 
 @pytest.mark.parametrize("kind", [b"vector", b"list"])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+import pickle
 import shutil
 from pathlib import Path
 
@@ -17,12 +18,9 @@ import shapes
 import SimpleITK
 from commandruns import BOX, SHIFTED, metrics
 from commandruns import run as run  # the fixture
-from imagefiles import read, refusal, save
+from imagefiles import BOXES, LABELS, OVERLAPPING, SEGMENTS, read, refusal, save
 
-from SegmentMetricsLib import readStructures
-from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.io.reading import UnusableFile
-from SegmentMetricsLib.model.structures import remarksOnLeftOut, unusableOf
+from SegmentMetricsLib import Grid, Settings, Structure, StructureSet, compareCase, readStructures
 
 DAMAGED = "the file is damaged or incomplete."
 NOT_READ = "this kind of file is not read."
@@ -50,18 +48,58 @@ def rows(case: str = "1") -> dict[str, dict[str, str]]:
         return {row["Reference"] or row["Test"]: row for row in csv.DictReader(file) if row["Case"] == case}
 
 
+def testEveryKindOfFile(tmp_path):
+    save(shapes.labelImage({4: BOXES[1]}), tmp_path / "Liver.nii.gz")
+    save(LABELS, tmp_path / "many.nrrd")
+    save(shapes.labelImage({}), tmp_path / "Spleen.seg.nrrd")
+    shapes.writeMesh(shapes.boxMesh((0, 0, 0), (1, 2, 3)), tmp_path / "Heart.stl")
+    save(shapes.segmentation(OVERLAPPING, SEGMENTS[:3]), tmp_path / "slicer.seg.nrrd")
+    for name in ("notes.txt", ".hidden.nrrd"):
+        (tmp_path / name).write_text("not a structure")
+    (tmp_path / "folder.nrrd").mkdir()
+    found = read(tmp_path)
+    many = ["many Label 1", "many Label 5", *(f"slicer {name}" for name in ("Tumor, left", "Node", "Margin"))]
+    assert list(found) == ["Heart", "Liver", "Spleen", *many]
+    assert found["Spleen"].isEmpty and found["Liver"].mask.count == 120
+
+
 def testACtBesideTheMasks(tmp_path):
     found = readStructures(folder(tmp_path / "case", CT=CT, Heart=BOX, Liver=SHIFTED))
     assert [s.name for s in found] == ["Heart", "Liver"]
-    (remark,) = remarksOnLeftOut(found)
-    assert remark.startswith(TOLD) and all(s.notes == (remark,) for s in found)
+    ((name, remark, isOptional),) = found.leftOut
     # it is no structure that failed, unless another one is called like it
-    assert unusableOf(found) == {} and unusableOf(found, [found[0].rename("ct")]) == {"CT": remark}
+    assert name == "CT" and remark.startswith(TOLD) and isOptional and all(s.notes == (remark,) for s in found)
     assert [s.name for s in readStructures(tmp_path / "case", name="Liver")] == ["Liver"]
-    with pytest.raises(UnusableFile, match=r"case: CT\.nrrd was left out: The image is not a label map"):
-        readStructures(tmp_path / "case", name="CT")
+    assert refusal(tmp_path / "case", name="CT").startswith(TOLD)
     # a file that was given by its name stays an error
     assert refusal(tmp_path / "case" / "CT.nrrd").startswith(WHY)
+
+
+def testASetIsASequenceThatKeepsWhatWasLeftOut(tmp_path):
+    here = folder(tmp_path / "case", CT=CT, Eye=BOX, Heart=BOX, Parotid_L=BOX)
+    damage(here / "Parotid_L.nrrd")
+    found = readStructures(here)
+    eye, heart = found
+    assert found[-1] is heart is found["heart"] and eye in found and found.index(heart) == 1 and not StructureSet()
+    with pytest.raises(IndexError):
+        found[2]
+    assert repr(found[:1]) == f"<StructureSet of {here}: [{eye!r}]>"
+    said = {name: f"{name}.nrrd was left out: " for name in ("CT", "Parotid_L")}
+    lung = Structure("Lung", mask=eye.mask)
+    parts = (found[1:], found.having([eye]), found + StructureSet((lung,)), found[:0] + found[:1])
+    for part in (*parts, pickle.loads(pickle.dumps(found))):
+        assert set(part.leftOut) == set(found.leftOut) and part.remarkOn("Parotid_L").startswith(said["Parotid_L"])
+        # the same in other words, and what it may hold under another name
+        assert part.whyLost("Left Parotid") == part.whyLost("Parotid_L Boost") == part.remarkOn("Parotid_L")
+        assert part.whyLost("Lung") == part.remarkOn("Lung") == ""
+    assert StructureSet.of(found) is found and StructureSet.of(list(found)).leftOut == ()
+    assert refusal(here, name="parotid l").startswith(said["Parotid_L"])
+    # what both sides have left out fails once, a CT only where a structure is called like it
+    for more, failed in (((), ["Parotid_L"]), ((Structure("ct", mask=eye.mask),), ["Parotid_L", "CT"])):
+        case = compareCase(found, found + more, Settings(metrics="DSC"))
+        assert sorted(case.failures) == sorted(failed) and all(
+            case.failures[name].startswith(said[name]) for name in failed
+        )
 
 
 def testImagesThatAreNoSegmentations(tmp_path):
@@ -91,9 +129,8 @@ def testFilesOfUnknownKindsAreNamed(tmp_path):
         (here / name).write_bytes(b"something that nobody knows")
         found, said = readStructures(here), f"{name} was left out: {NOT_READ}"
         (heart,) = found
-        assert heart.name == "Heart" and heart.notes == (said,)
         # it fails only where there is such a structure
-        assert unusableOf(found) == {} and unusableOf(found, [heart.rename("tumor")]) == {"Tumor": said}
+        assert heart.name == "Heart" and heart.notes == (said,) and found.leftOut == (("Tumor", said, True),)
         assert found.whyLost("tumor") == found.whyLost("Tumor GTV") == said
         assert found.whyLost("Tumors") == found.whyLost("Liver") == ""
         (here / name).unlink()
@@ -117,7 +154,7 @@ def testHarmlessFilesAreNot(tmp_path):
         for name in (f"lung{k:02d}.bin", f"eye{k}.part"):
             (here / name).write_bytes(voxels[576 * k : 576 * (k + 1)])
     found = readStructures(here)
-    assert [s.name for s in found] == ["Eye", "Heart", "Liver", "Lung"] and remarksOnLeftOut(found) == []
+    assert [s.name for s in found] == ["Eye", "Heart", "Liver", "Lung"] and found.leftOut == ()
     assert not any("left out" in note for s in found for note in s.notes)
     assert len({s.mask.count for s in found}) == 1
 
@@ -144,18 +181,19 @@ def testNamesInSmallLettersMakeSentences(run, tmp_path):
     assert told == [f"Of the {side}, tumor of {side}.gipl was left out: {NOT_READ}" for side in ("reference", "test")]
 
 
-def testManyHaveOneRemark(tmp_path):
+def testManyHaveOneRemark(run, tmp_path):
     here = folder(tmp_path / "case", Heart=BOX)
     for number in range(40):
         (here / f"organ{number:02d}.mgz").write_bytes(b"x")
     found = readStructures(here)
     ((remark,),) = (heart.notes for heart in found)
-    assert remark.startswith("organ00.mgz, organ01.mgz, ") and remark.endswith(
-        f" and 32 more were left out: {NOT_READ}"
-    )
-    # a message about all of them is short, too
-    assert len(remarksOnLeftOut(found)) == 9 and remarksOnLeftOut(found)[-1] == "And 32 more were left out."
+    assert remark.startswith("organ00.mgz, ") and remark.endswith(f" and 32 more were left out: {NOT_READ}")
     assert found.whyLost("organ39") == f"organ39.mgz was left out: {NOT_READ}"
+    # a message about all of them is short, too
+    folder(tmp_path / "other", Liver=BOX, Lung=BOX)
+    status, _, err = run("compare", "case", "other")
+    assert status == 2 and "organ02.mgz was left out" in err and "organ03" not in err
+    assert "There are 37 more like this." in err
 
 
 def testNothingUsableIsLeft(tmp_path):
@@ -190,10 +228,10 @@ def testDamagedFiles(tmp_path):
         "Heart": f"Heart.nrrd was left out: {DAMAGED}",
         "Lung": "Lung.nii.gz was left out: there is no such file.",
     }
-    assert liver.name == "Liver" and unusableOf(found) == said and liver.notes == tuple(said.values())
+    assert found.leftOut == tuple((name, why, False) for name, why in said.items())
+    assert liver.name == "Liver" and liver.notes == tuple(said.values())
     assert [s.name for s in readStructures(here, name="Liver")] == ["Liver"]
-    with pytest.raises(ValueError, match=f"Heart.nrrd was left out: {DAMAGED}"):
-        readStructures(here, name="heart")
+    assert refusal(here, name="heart") == said["Heart"]
 
 
 def testComparingFoldersWithImages(run, tmp_path):
@@ -343,8 +381,7 @@ def testWhatLiesBesideTheOnlyStructureSet(tmp_path):
         save(CT, here / "CT.nii.gz")
         found = readStructures(here)
         assert [s.name for s in found] == names
-        told = [remark.partition(":")[0] for remark in remarksOnLeftOut(found)]
-        assert told == ["CT.nii.gz was left out", "shot.png was left out"]
+        assert [one.name for one in found.leftOut] == ["CT", "shot"]
     save(BOX, here / "Eye.nrrd")
     assert list(read(here)) == ["Eye", "Heart"]
     structureSet(here / "zweite.dcm", "Heart")
@@ -353,17 +390,14 @@ def testWhatLiesBesideTheOnlyStructureSet(tmp_path):
 
 def testADiskThatFails(tmp_path, monkeypatch):
     """An error of the disk or the network while a file is read is that of the file."""
-    from SegmentMetricsLib.io import reading
+    here, real = folder(tmp_path / "case", Heart=BOX, Liver=BOX), SimpleITK.ReadImage
 
-    here = folder(tmp_path / "case", Heart=BOX, Liver=BOX)
-
-    def failing(path, *given):
-        if path.name == "Heart.nrrd":
+    def failing(path):
+        if path.endswith("Heart.nrrd"):
             raise OSError(5, "Input/output error")
-        return real(path, *given)
+        return real(path)
 
-    real = reading._readImage
-    monkeypatch.setattr(reading, "_readImage", failing)
+    monkeypatch.setattr(SimpleITK, "ReadImage", failing)
     found = readStructures(here)
     assert [s.name for s in found] == ["Liver"]
-    assert unusableOf(found) == {"Heart": "Heart.nrrd was left out: the file cannot be read (Input/output error)."}
+    assert found.remarkOn("Heart") == "Heart.nrrd was left out: the file cannot be read (Input/output error)."

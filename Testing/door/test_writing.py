@@ -11,23 +11,18 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from commandruns import metrics
+from commandruns import pair as pair
+from commandruns import run as run
+from imagefiles import save
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
-from SegmentMetricsLib import Settings, compare, readStructures
+from SegmentMetricsLib import Comparison, Measurement, Settings, compare, readStructures
 from SegmentMetricsLib.__main__ import main
-from SegmentMetricsLib.base.errors import Cause
-from SegmentMetricsLib.case.comparison import Comparison
-from SegmentMetricsLib.metrics.measurement import Measurement
-from SegmentMetricsLib.show import writing
 
 # Both axes point as in most NIfTI files, so that a mix-up of LPS and RAS would show.
-DIRECTION = np.diag([-1.0, -1.0, 1.0])
-
-GEOMETRY = {"origin": (100.0, 80.0, -50.0), "direction": DIRECTION.ravel().tolist()}
-
-SHAPE = (24, 24, 24)
-
+GEOMETRY = {"origin": (100.0, 80.0, -50.0), "direction": (-1, 0, 0, 0, -1, 0, 0, 0, 1)}
 # name: reference box, test box (voxel indices, both ends included); None: not in the file; (): listed, but empty
 ORGANS = {
     "Liver": (((6, 6, 6), (15, 14, 13)), ((8, 6, 6), (17, 14, 13))),
@@ -41,15 +36,13 @@ ORGANS = {
 }
 
 PAIRS = ["Liver", "liver", "Gone", "Nowhere", "=1+1", "../Niere/左"]
-
 FILE_NAMES = {"Liver": "Liver", "liver": "liver_2", "=1+1": "1_1", "../Niere/左": "Niere_左"}
-
 TOLERANCES, PERCENTILES = (2.0, 0.5), (95.0, 97.5, 100.0)
 
 
 def writeOrgans(path, side):
     """Write one observer's side of ORGANS as Slicer stores segmentations."""
-    array, segments = np.zeros(SHAPE, np.uint8), []
+    array, segments = np.zeros((24, 24, 24), np.uint8), []
     for label, (name, boxes) in enumerate(ORGANS.items(), start=1):
         if boxes[side] is None:
             continue
@@ -161,20 +154,24 @@ def testJsonOfEmptyStructures(document):
     assert pairs["Nowhere"]["findings"][0]["text"].startswith("Absent in both")
 
 
-def testJsonOfPlanarAndOpenStructures(tmp_path):
+def testJsonOfPlanarAndOpenStructures(run, tmp_path):
     def stored(*inputs) -> dict:
-        writing.writeJson({"pairs": [compare(*inputs).toDictionary()]}, tmp_path / "metrics.json")
-        (pair,) = readJson(tmp_path)["pairs"]
+        assert run("compare", *inputs, "-o", "out")[0] == 0
+        (pair,) = readJson(tmp_path / "out")["pairs"]
         for measurement in pair["measurements"].values():
             requireMeasurement(measurement)
         return pair
 
-    square = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
+    square = save(shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4)), tmp_path / "square.nrrd")
     planar = stored(square, square)
+    surfaces = readSurfaces(tmp_path / "out" / planar["files"]["distances"])
+    assert surfaces.GetNumberOfPolys() == 0 and surfaces.GetNumberOfLines() > 0
+    assert not arrays(surfaces)["Distance"].any()
     # the corners of a mask's contour are cut
     assert planar["reference"]["areaMm2"] == planar["measurements"]["VolumeReference"]["value"] == 29.5
     assert planar["measurements"]["VoxelVolumeTest"] == {"value": 30, "unit": "mm2", "status": "ok"}
-    pair = stored(shapes.openBox(), shapes.boxMesh((0, 0, 0), (10, 10, 11)))
+    meshes = {"box.vtp": shapes.openBox(), "box_2.vtp": shapes.boxMesh((0, 0, 0), (10, 10, 11))}
+    pair = stored(*(shapes.writeMesh(mesh, tmp_path / name) for name, mesh in meshes.items()))
     assert pair["reference"]["volumeMm3"] is None and pair["test"]["volumeMm3"] == pytest.approx(1100)
     assert pair["measurements"]["HD"]["status"] == "ok"
     dice = pair["measurements"]["DSC"]
@@ -182,7 +179,7 @@ def testJsonOfPlanarAndOpenStructures(tmp_path):
     assert dice["cause"] == {"kind": "not-closed", "values": {"which": "reference"}}
     again = Comparison.fromDictionary(pair)
     assert again.toDictionary()["measurements"] == pair["measurements"]
-    assert again.measurements["DSC"].cause is Cause.NOT_CLOSED
+    assert again.measurements["DSC"].cause.name == "NOT_CLOSED"
 
 
 # metrics.csv
@@ -266,109 +263,47 @@ def testResultsAmongStructuresAreNone(results, tmp_path):
     assert [structure.name for structure in readStructures(tmp_path / "case")] == ["Heart"]
 
 
-def testContoursOfPlanarImages(tmp_path):
-    image = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
-    path = tmp_path / "planar.vtp"
-    writing.writeSurfaces(compare(image, image), path)
-    written = readSurfaces(path)
-    assert written.GetNumberOfPolys() == 0 and written.GetNumberOfLines() > 0
-    assert not arrays(written)["Distance"].any()
+# Names of files, what replaces an earlier run, and texts that spreadsheets and JSON take
 
 
-# The writers of single files: names, what replaces an earlier run, and texts that spreadsheets and JSON take
+def testFileNames(run, tmp_path):
+    """They differ, also for file systems that ignore case or count bytes, and keep the letters of any script."""
+    expected = {
+        **{"A": "A", "a": "a_2", "A_2": "A_2_2", "a_2": "a_2_3"},
+        **{"a/b": "a_b", "a\\b": "a_b_2", "a:b": "a_b_3", "a b": "a_b_4", "a<b>|c?": "a_b_c"},
+        **{"Ösophagus": "Ösophagus", "O\u0308sophagus": "Ösophagus_2", "ösophagus": "ösophagus_3"},
+        "हृदय (बायाँ)": "हृदय_बायाँ",  # vowel signs belong to their letters
+        **{"❤*": "structure", "肺" * 90: "肺" * 66, "-x": "-x", "GTV-1.5cm": "GTV-1.5cm", "Label 5": "Label_5"},
+    }
+    array, segments = np.zeros((3, 20, 20), np.uint8), []
+    for label, name in enumerate(expected, start=1):
+        array[1, 3 * (label % 6) + 1, 3 * (label // 6) + 1] = label
+        segments.append({"ID": f"S{label}", "Name": name, "LabelValue": label, "Layer": 0})
+    path = save(shapes.segmentation([array], segments), tmp_path / "all.seg.nrrd")
+    assert run("compare", path, path, "--metrics", "HD", "-o", "out")[0] == 0
+    found = {pair["reference"]["name"]: pair["files"]["distances"] for pair in metrics("out")["pairs"]}
+    assert found == {name: f"distances_{file}.vtp" for name, file in expected.items()}
 
 
-@pytest.mark.parametrize(
-    ("names", "expected"),
-    [
-        (["A", "a", "A_2", "a_2"], ["A", "a_2", "A_2_2", "a_2_3"]),
-        (["a/b", "a\\b", "a:b", "a b"], ["a_b", "a_b_2", "a_b_3", "a_b_4"]),
-        (["Ösophagus", "O\u0308sophagus", "ösophagus"], ["Ösophagus", "Ösophagus_2", "ösophagus_3"]),
-        (["हृदय (बायाँ)"], ["हृदय_बायाँ"]),  # vowel signs belong to their letters
-        (["❤*", "a<b>|c?"], ["structure", "a_b_c"]),
-        (["肺" * 90], ["肺" * 66]),  # file systems count bytes
-        (["-x", "GTV-1.5cm", "Label 5"], ["-x", "GTV-1.5cm", "Label_5"]),
-        (["a\nb\x00c", "a\udcff"], ["a_b_c", "a"]),
-    ],
+OTHERS = (
+    *("", "no JSON", "[]", "{}", "3", '{"schema": "segment-metrics/2"}', '{"schema": "segment-metrics/2", "pairs": 5}'),
+    '{"schema": "another/1", "pairs": [{"files": {"overlay": "overlay_Liver.png"}}]}',
+    '{"schema": "segment-metrics/2", "pairs": [{"files": 5}]}',
+    '{"schema": "segment-metrics/2", "pairs": [{"files": {"overlay": 5, "distances": "notes.txt"}}]}',
+    '{"schema": "segment-metrics/2", "pairs": [{"files": {"overlay": "overlay_/../../Liver.png"}}]}',
+    '{"schema": "segment-metrics/2", "pairs": [], "report": "../report.html"}',
 )
-def testFileNames(names, expected):
-    assert writing.fileNames(names) == expected
 
 
-def testResultsOfAnEarlierRunAreReplaced(tmp_path):
-    """What else is in the folder stays."""
-    unfinished, output = tmp_path / "unfinished", tmp_path / "out"
-    new = {name: f"new {name}" for name in ("a.txt", "b.txt", "metrics.json")}
-    for folder in (unfinished, output):
-        folder.mkdir()
-    for name, text in new.items():
-        (unfinished / name).write_text(text)
-    stale = {"distances_Liver.vtp", "overlay_Liver.png", "overlay_liver_2.png", "report.html"}
-    for name in (*stale, "overlay_Other.png", "b.txt"):
-        (output / name).write_text("old")
-    pairs = [
-        {"files": {"distances": "distances_Liver.vtp", "overlay": "overlay_Liver.png"}},
-        {"files": {"overlay": "overlay_liver_2.png"}},
-    ]
-    content = {"schema": writing.SCHEMA, "pairs": pairs, "report": "report.html"}
-    (output / "metrics.json").write_text(json.dumps(content))
-    assert stale <= {path.name for path in writing.earlierResults(output)}
-    writing.deliver(unfinished, output)
-    assert {path.name: path.read_text() for path in output.iterdir()} == {**new, "overlay_Other.png": "old"}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(
-            "",
-            "no JSON",
-            "[]",
-            "{}",
-            "3",
-            '{"schema": "segment-metrics/2"}',
-            '{"schema": "segment-metrics/2", "pairs": 5}',
-        ),
-        '{"schema": "another/1", "pairs": [{"files": {"overlay": "overlay_Liver.png"}}]}',
-        '{"schema": "segment-metrics/2", "pairs": [{"files": 5}]}',
-        '{"schema": "segment-metrics/2", "pairs": [{"files": {"overlay": 5, "distances": "notes.txt"}}]}',
-        '{"schema": "segment-metrics/2", "pairs": [{"files": {"overlay": "overlay_/../../Liver.png"}}]}',
-        '{"schema": "segment-metrics/2", "pairs": [], "report": "../report.html"}',
-    ],
-)
-def testFilesOfOthersAreNoEarlierResults(tmp_path, text):
-    (tmp_path / "metrics.json").write_text(text)
-    for name in ("overlay_Liver.png", "report.html"):
-        (tmp_path / name).write_text("mine")
-    assert writing.earlierResults(tmp_path) == []
-    assert writing.earlierResults(tmp_path / "nowhere") == []
-
-
-def testJsonRefusesWhatIsNotStrict(tmp_path):
-    for value in (math.nan, math.inf, -math.inf):
-        with pytest.raises(ValueError):
-            writing.writeJson({"value": value}, tmp_path / "metrics.json")
-    assert not (tmp_path / "metrics.json").exists()
-
-
-def testJsonOfNamesThatAreNoText(tmp_path):
-    """File names need not be valid Unicode."""
-    writing.writeJson({"name": "a\udcffb", "other": "Müller 左"}, tmp_path / "metrics.json")
-    text = (tmp_path / "metrics.json").read_bytes().decode("utf-8")
-    assert json.loads(text) == {"name": "a\udcffb", "other": "Müller 左"} and "Müller 左" in text
-
-
-@pytest.mark.parametrize(
-    ("name", "cell"),
-    [
-        ("Liver", "Liver"),
-        ("=1+1", "'=1+1"),
-        ("Liver\t=1+1", "Liver =1+1"),
-        ("Liver\n=1+1", "Liver =1+1"),
-        ("Liver\r\n@SUM(1)", "Liver  @SUM(1)"),
-        ("\t=1", "' =1"),
-    ],
-)
-def testNamesArePastedAsOneCell(name, cell):
-    """Numbers that begin with a sign stay numbers."""
-    assert writing.pasteable([["Structure", "HD"], [name, "-1.5 mm"]]) == f"Structure\tHD\n{cell}\t-1.5 mm"
+def testFilesOfOthersAreNoEarlierResults(run, tmp_path, pair):
+    """Whatever they say; those of an earlier run are replaced."""
+    pairs = [{"files": {"overlay": "overlay_Liver.png"}}]
+    ours = json.dumps({"schema": "segment-metrics/2", "pairs": pairs, "report": "report.html"})
+    for text in (*OTHERS, ours):
+        (tmp_path / "out").mkdir(exist_ok=True)
+        names = ("metrics.json", "overlay_Liver.png", "report.html", "notes.txt", "../report.html")
+        for name in names:
+            (tmp_path / "out" / name).write_text(text if name == "metrics.json" else "mine")
+        assert run("compare", *pair, "--metrics", "DSC", "-o", "out")[0] == 0
+        kept = [name for name in names[1:] if (tmp_path / "out" / name).exists()]
+        assert kept == list(names[1:] if text != ours else names[3:]), text

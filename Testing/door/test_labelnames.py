@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import struct
 from pathlib import Path
 
@@ -13,14 +12,26 @@ import pytest
 import shapes
 from commandruns import LABELS, OTHERS, metrics
 from commandruns import run as run  # the fixture
-from imagefiles import OVERLAPPING, SEGMENTS, save
+from imagefiles import OVERLAPPING, SEGMENTS, read, save
 
 from SegmentMetricsLib import readStructures
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.io.labelnames import labelNamesFrom, readLabelNames
 
 NAMES = {1: "liver", 5: "kidney left"}
 BOXES = {1: ((2, 2, 2), (6, 6, 6)), 2: ((8, 8, 8), (9, 9, 9)), 5: ((11, 3, 3), (14, 6, 6))}
+
+
+@pytest.fixture(scope="module")
+def labels(tmp_path_factory) -> Path:
+    """A label map with the labels 1, 2 and 5."""
+    return save(shapes.labelImage(BOXES), tmp_path_factory.mktemp("map") / "labels.nii.gz")
+
+
+def named(path: Path, labelNames) -> dict[int, str]:
+    """Return the names of labels in an image by number, of those that have one."""
+    found = readStructures(path, labelNames=labelNames)
+    return {one.number: one.name for one in found if one.name != f"Label {one.number}"}
+
+
 COLORS = "# Color table file x.ctbl\n# 3 values\n0 Background 0 0 0 0\n1 liver 221 130 101 255\n2 (none) 0 0 0 0\n"
 
 
@@ -41,11 +52,11 @@ COLORS = "# Color table file x.ctbl\n# 3 values\n0 Background 0 0 0 0\n1 liver 2
         ("a.ctbl", COLORS + "5 kidney left 1 2.5 3 255\n"),
     ],
 )
-def testFilesOfNames(tmp_path, name, text):
+def testFilesOfNames(labels, tmp_path, name, text):
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     expected = {"liver,1\n5 kidney,2\n": {1: "liver", 2: "5 kidney"}, "label,name\n1,2\n2,1\n": {1: "2", 2: "1"}}
-    assert readLabelNames(path) == expected.get(text, NAMES)
+    assert named(labels, path) == expected.get(text, NAMES)
 
 
 @pytest.mark.parametrize(
@@ -75,31 +86,25 @@ def testFilesOfNames(tmp_path, name, text):
         ("a.ctbl", "1 liver 0 0\n", ", line 1: a line of a color table is: number name red green blue opacity."),
         ("a.ctbl", "x liver 0 0 0 0\n", ", line 1: a label is a whole number from 0, not 'x'."),
         ("a.csv", "1,\0", ": the file holds zero bytes, so it is not text."),
+        ("a.csv", b"1,\xff\n", ": the file is not text in UTF-8."),
+        ("folder.csv", None, ": this is a folder, not a file."),
+        ("gone.json", None, ": there is no such file."),
     ],
 )  # fmt: skip
-def testFilesThatAreRefused(tmp_path, name, text, message):
+def testFilesThatAreRefused(labels, tmp_path, name, text, message):
     path = tmp_path / name
-    path.write_text(text)
-    with pytest.raises(InputError) as caught:
-        readLabelNames(path)
+    if text is not None:
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    elif name.startswith("folder"):
+        path.mkdir()
+    with pytest.raises(ValueError) as caught:
+        readStructures(labels, labelNames=path)
     assert str(caught.value) == f"{path}{message}"
-
-
-def testFilesThatCannotBeOpened(tmp_path):
-    (tmp_path / "folder.csv").mkdir()
-    (tmp_path / "bytes.csv").write_bytes(b"1,\xff\n")
-    for said in (
-        "gone.json: there is no such file.",
-        "folder.csv: this is a folder, not a file.",
-        "bytes.csv: the file is not text in UTF-8.",
-    ):
-        with pytest.raises(InputError, match=re.escape(said)):
-            readLabelNames(tmp_path / said.partition(":")[0])
 
 
 def testStructuresOfLabelMaps(tmp_path):
     path = save(shapes.labelImage(BOXES), tmp_path / "labels.nii.gz")
-    found = {s.name: s.mask.count for s in readStructures(path, labelNames=NAMES)}
+    found = {name: s.mask.count for name, s in read(path, labelNames=NAMES).items()}
     assert list(found) == ["liver", "Label 2", "kidney left"] and found["liver"] == 125
     (tmp_path / "names.json").write_text(json.dumps(NAMES))
     assert [s.name for s in readStructures(path, labelNames=tmp_path / "names.json")] == list(found)
@@ -110,7 +115,7 @@ def testStructuresOfLabelMaps(tmp_path):
     assert readStructures(path, name="2", labelNames=NAMES)[0].name == "Label 2"
     with pytest.raises(ValueError, match="there is no structure named '3'; it has liver, Label 2, kidney left"):
         readStructures(path, name="3", labelNames=NAMES)
-    with pytest.raises(InputError, match="labelNames: a label is a whole number from 0, not 'liver'"):
+    with pytest.raises(ValueError, match="labelNames: a label is a whole number from 0, not 'liver'"):
         readStructures(path, labelNames={"liver": 1})
     # a folder has a name for every file
     assert next(s.name for s in readStructures(tmp_path, labelNames=NAMES)) == "labels liver"
@@ -165,7 +170,7 @@ def testBatch(run, tmp_path):
 
 
 @pytest.fixture
-def labels(tmp_path) -> tuple[str, ...]:
+def pairs(tmp_path) -> tuple[str, ...]:
     """Two label maps in the current folder, and the options that name their labels."""
     save(shapes.labelImage(LABELS), tmp_path / "ref.nii.gz")
     save(shapes.labelImage(OTHERS), tmp_path / "test.nii.gz")
@@ -173,17 +178,17 @@ def labels(tmp_path) -> tuple[str, ...]:
     return "ref.nii.gz", "test.nii.gz", "--label-names", "names.csv"
 
 
-def testConventions(run, labels):
+def testConventions(run, pairs):
     chosen = [part for name in ("LIVER", "03") for part in ("--structure", name)]
-    given = (*labels, *chosen, "--pair", "5=4", "--structure", "5", "--tool", "MedPy", "-o", "out")
+    given = (*pairs, *chosen, "--pair", "5=4", "--structure", "5", "--tool", "MedPy", "-o", "out")
     assert run("conventions", *given)[0] == 0
     document = json.loads(Path("out/conventions.json").read_text())
     found = [(pair["reference"]["name"], pair["test"]["name"]) for pair in document["pairs"]]
     assert found == [("liver", "liver"), ("cord", "cord"), ("Label 5", "Label 4")]
 
 
-def testStress(run, labels):
-    reference, _, *names = labels
+def testStress(run, pairs):
+    reference, _, *names = pairs
     given = ("stress", reference, *names, "--structure", "1", "--critical", "HEART=0.5", "-o", "out")
     assert run(*given)[0] == 0
     document = json.loads(Path("out/stress.json").read_text())
@@ -195,24 +200,24 @@ def testStress(run, labels):
 
 
 @pytest.mark.parametrize("numbers", [True, False])
-def testEveryOptionThatTakesANameTakesTheNumberOfALabel(run, labels, numbers):
+def testEveryOptionThatTakesANameTakesTheNumberOfALabel(run, pairs, numbers):
     """They come to the same, of compare and of batch."""
     liver, heart = ("1", "2") if numbers else ("liver", "heart")
     more = ("--critical", f"{heart}=0.5", "--set", f"labelWeights={liver}=3", "--pair", f"{liver}=4")
     more += ("--metrics", "overlap,hazard,agreement", "-o", "out")
-    assert run("compare", *labels, *more)[0] == 0
+    assert run("compare", *pairs, *more)[0] == 0
     document = metrics("out")
     assert document["settings"]["critical"] == {"heart": 0.5} and document["settings"]["labelWeights"] == {"liver": 3}
-    pairs = [(pair["reference"]["name"], pair["test"]["name"]) for pair in document["pairs"]]
-    assert pairs == [("liver", "Label 4"), ("heart", "heart"), ("cord", "cord")]
+    found = [(pair["reference"]["name"], pair["test"]["name"]) for pair in document["pairs"]]
+    assert found == [("liver", "Label 4"), ("heart", "heart"), ("cord", "cord")]
     hazard = [pair["measurements"]["SIS"]["value"] for pair in document["pairs"]]
-    twice = run("compare", *labels, "--pair", "1=4", "--pair", "liver=2")
+    twice = run("compare", *pairs, "--pair", "1=4", "--pair", "liver=2")
     assert twice[::2] == (2, "segment-metrics: 'liver' is in more than one of the given pairs.\n")
     Path("cases.csv").write_text("case,reference,test\na,ref.nii.gz,test.nii.gz\n")
-    assert run("batch", "cases.csv", *labels[2:], *more)[0] == 0
+    assert run("batch", "cases.csv", *pairs[2:], *more)[0] == 0
     (outcome,) = map(json.loads, Path("out/results.jsonl").read_text().splitlines())
     assert [pair["measurements"]["SIS"]["value"] for pair in outcome["pairs"]] == hazard
-    assert [(pair["reference"]["name"], pair["test"]["name"]) for pair in outcome["pairs"]] == pairs
+    assert [(pair["reference"]["name"], pair["test"]["name"]) for pair in outcome["pairs"]] == found
 
 
 # Names in the header of a NIfTI file
@@ -289,6 +294,7 @@ def testRegionsAreUnions(tmp_path, enhancing):
     array = np.zeros((8, 8, 8), np.uint8)
     array[1:7, 1:7, 1:7], array[2:5, 2:5, 2:5], array[2:4, 2:4, 2:4], array[7, 7, 7] = 2, 1, enhancing, 9
     path = save(shapes.imageOf(array), tmp_path / "a.nii.gz")
+    assert list(read(path, labelNames="BraTS-2024"))[-3:-1] == ["TC", "WT"]
     counts = {s.name: s.mask.count for s in readStructures(path, labelNames="brats")}
     assert counts == {"NCR": 27 - 8, "ED": 216 - 27, "ET": 8, "TC": 27, "WT": 216, "Label 9": 1}
     names = {(1, enhancing): "core", enhancing: "spot"}
@@ -306,9 +312,10 @@ def testRegionsAreUnions(tmp_path, enhancing):
         ("TotalSegmentator", 117, {5: "liver", 51: "heart", 79: "spinal_cord", 90: "brain", 117: "costal_cartilages"}),
         ("totalsegmentator-v1", 104, {7: "aorta", 42: "esophagus", 93: "face", 104: "urinary_bladder"}),
         ("TotalSegmentator-MR", 50, {20: "intervertebral_discs", 29: "iliac_vena_right", 50: "brain"}),
-        ("BraTS-2024", 6, {3: "ET", 4: "RC", (1, 3): "TC", (1, 2, 3): "WT"}),
+        ("BraTS-2024", 5, {3: "ET", 4: "RC", None: "WT"}),
     ],
 )
-def testNamesThatAreKnown(name, number, some):
-    found = labelNamesFrom(name)
+def testNamesThatAreKnown(tmp_path, name, number, some):
+    array = np.broadcast_to(np.arange(1, number + 2, dtype=np.uint8)[:, None, None], (number + 1, 4, 4))
+    found = named(save(shapes.imageOf(array), tmp_path / "all.nrrd"), name)
     assert len(found) == number and some.items() <= found.items()

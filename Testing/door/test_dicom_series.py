@@ -4,35 +4,27 @@ from __future__ import annotations
 
 import shutil
 
-import numpy as np
-import pytest
-
-from SegmentMetricsLib import Settings, compare, readStructures
-from SegmentMetricsLib.geometry.grids import Grid
-
-pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
-
 import dicomfiles
+import numpy as np
 import pydicom
-from test_dicom_contours import circle, cylinder
+import pytest
+from dicomfiles import GRID, circle, cylinder, edited
+
+from SegmentMetricsLib import Grid, Settings, compare, readStructures
 
 HEIGHTS = np.arange(0, 60, 3.0)
-GRID = Grid((64, 64, 20), np.array([[1.0, 0, 0, -32], [0, 1, 0, -32], [0, 0, 3, 0], [0, 0, 0, 1]]))
 ROD = cylinder(HEIGHTS[3:17])
 # of the polygon of circle(10, ...)
 AREA = 30 * 10**2 * np.sin(2 * np.pi / 60)
 
 
 def at(heights, x=-32.0, y=-32.0):
-    return [(x, y, height) for height in heights]
+    return [(x, y, float(height)) for height in heights]
 
 
 def imageAt(folder, heights, **elements):
     """Write slices at heights in mm, and return them."""
-    flat = Grid((64, 64, 1), np.array([[1.0, 0, 0, -32], [0, 1, 0, -32], [0, 0, 3, 0], [0, 0, 0, 1]]))
-    (like,) = dicomfiles.writeSeries(folder / "like", flat)
-    shutil.rmtree(folder / "like")
-    return dicomfiles.writeSlices(folder, at(heights), like, **elements)
+    return dicomfiles.writeSeries(folder, Grid((64, 64, len(heights)), GRID.matrix), heights=heights, **elements)
 
 
 def structuresOf(folder, regions, slices):
@@ -59,7 +51,7 @@ FINER = {"PixelSpacing": [0.5, 0.5], "Rows": 128, "Columns": 128}
 )
 def testWhatElseIsInTheSeriesDoesNotMatter(tmp_path, positions, elements):
     """A scout, a repeated slice, a second phase, a second reconstruction."""
-    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", GRID), key=lambda s: s.InstanceNumber)
+    slices = dicomfiles.writeSeries(tmp_path / "ct", GRID)
     dicomfiles.writeSlices(tmp_path / "ct" / "other", positions, slices[0], **elements)
     (rod,) = structuresOf(tmp_path, {"Rod": ROD}, slices)
     assert rod.mask.grid == GRID and rod.notes == ()
@@ -92,7 +84,7 @@ def testASliceBesideTheSetAndTheImageElsewhere(tmp_path):
 @pytest.mark.parametrize("numbers", [range(3, 17), (5,), (4, 14), (3, 4, 5, 12, 13)])
 def testASetThatNamesOnlySlicesWithContours(tmp_path, numbers):
     """The image is all of the series."""
-    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", GRID), key=lambda s: s.InstanceNumber)
+    slices = dicomfiles.writeSeries(tmp_path / "ct", GRID)
     (rod,) = structuresOf(tmp_path, {"Rod": cylinder(HEIGHTS[list(numbers)])}, [slices[n] for n in numbers])
     assert rod.mask.grid == GRID
     assert rod.mask.count == pytest.approx(len(numbers) * AREA, rel=0.02)
@@ -100,7 +92,7 @@ def testASetThatNamesOnlySlicesWithContours(tmp_path, numbers):
 
 def testEverySecondSliceIsNamed(tmp_path):
     """A plan on every second slice of a series: its slices are 6 mm apart."""
-    slices = sorted(dicomfiles.writeSeries(tmp_path / "ct", GRID), key=lambda s: s.InstanceNumber)
+    slices = dicomfiles.writeSeries(tmp_path / "ct", GRID)
     (rod,) = structuresOf(tmp_path, {"Rod": cylinder(HEIGHTS[4:15:2])}, slices[::2])
     assert rod.mask.grid.spacing[2] == 6 and rod.mask.size == pytest.approx(6 * 6 * AREA, rel=0.02)
 
@@ -128,12 +120,11 @@ UNEVEN = [
 @pytest.mark.parametrize("isImageThere", [True, False])
 @pytest.mark.parametrize("heights", UNEVEN)
 def testUnevenSlicesHaveTheirOwnThickness(tmp_path, heights, isImageThere):
-    heights = np.array(heights, float)
-    slices = imageAt(tmp_path / "ct", heights)
-    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Rod": cylinder(heights), "Other": cylinder(heights)}, slices)
+    heights, regions = np.array(heights, float), {name: cylinder(heights) for name in ("Rod", "Other")}
+    rod, other = structuresOf(tmp_path, regions, imageAt(tmp_path / "ct", heights))
     if not isImageThere:
         shutil.rmtree(tmp_path / "ct")
-    rod, other = readStructures(tmp_path / "set.dcm")
+        rod, other = readStructures(tmp_path / "set.dcm")
     assert rod.mask.size == pytest.approx(slabVolume(heights), rel=0.025)
     low, high = rod.mask.corners()[:, 2].min(), rod.mask.corners()[:, 2].max()
     ends = heights[0] - (heights[1] - heights[0]) / 2, heights[-1] + (heights[-1] - heights[-2]) / 2
@@ -181,11 +172,10 @@ def testASliceThatIsNotThereAndOneThatNeverWas(tmp_path):
 @pytest.mark.parametrize("isImageThere", [True, False])
 def testAGapIsNoThickSlice(tmp_path, isImageThere):
     heights = np.array([0, 3, 6, 9, 40, 43, 47, 50])
-    slices = imageAt(tmp_path / "ct", heights)
-    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Rod": cylinder(heights)}, slices)
+    (rod,) = structuresOf(tmp_path, {"Rod": cylinder(heights)}, imageAt(tmp_path / "ct", heights))
     if not isImageThere:
         shutil.rmtree(tmp_path / "ct")
-    (rod,) = readStructures(tmp_path / "set.dcm")
+        (rod,) = readStructures(tmp_path / "set.dcm")
     # 40 mm begins 1.5 mm below, as 43 mm is 3 mm away
     assert rod.mask.size == pytest.approx(AREA * (12 + 3 + 3.5 + 3.5 + 3), rel=0.02)
     assert any("no contour on" in note for note in rod.notes)
@@ -206,24 +196,13 @@ def testAContourBetweenUnevenSlices(tmp_path):
 # Images of other kinds
 
 
-def tiltedGantry(heights, angle=20.0):
-    """Return positions and orientation of slices that lean against the way of the table."""
-    cos, sin = np.cos(np.radians(angle)), np.sin(np.radians(angle))
-    return at(heights), [1, 0, 0, 0, float(cos), float(-sin)]
-
-
 @pytest.mark.parametrize("heights", [HEIGHTS, np.array(UNEVEN[0])])
 def testATiltedGantry(tmp_path, heights):
     """The way of the table, not the normal of the slices, leads from one slice to the next; both give the volume."""
-    positions, orientation = tiltedGantry(heights)
-    (like,) = imageAt(tmp_path / "like", [0.0], ImageOrientationPatient=orientation)
-    shutil.rmtree(tmp_path / "like")
-    slices = dicomfiles.writeSlices(tmp_path / "ct", positions, like)
-    down = np.array(orientation[3:])
-    loops = []
-    for position in positions:
-        u, v, _ = circle(10, 0.0, (32.3, 31.2)).T
-        loops.append(np.array(position) + u[:, None] * (1, 0, 0) + v[:, None] * down)
+    down = np.array([0, np.cos(np.radians(20)), -np.sin(np.radians(20))])
+    slices = imageAt(tmp_path / "ct", heights, ImageOrientationPatient=[1, 0, 0, *down.tolist()])
+    u, v, _ = circle(10, 0.0, (32.3, 31.2)).T
+    loops = [position + u[:, None] * (1, 0, 0) + v[:, None] * down for position in at(heights)]
     (rod,) = structuresOf(tmp_path, {"Rod": loops}, slices)
     # slices are closer together along their normal than along the table
     assert rod.mask.size == pytest.approx(slabVolume(heights) * np.cos(np.radians(20)), rel=0.02)
@@ -249,7 +228,7 @@ def enhanced(folder, heights, **elements):
     image.SOPClassUID = image.file_meta.MediaStorageSOPClassUID = "1.2.840.10008.5.1.4.1.1.2.1"
     image.NumberOfFrames = len(heights)
     image.PixelData = bytes(2 * 64 * 64 * len(heights))
-    image.save_as(folder / "other0", enforce_file_format=True)
+    image.save_as(folder / "slice0", enforce_file_format=True)
     return image
 
 
@@ -281,10 +260,9 @@ def testOfTwoImagesThatTheSetListsItIsTheOneWithTheContours(tmp_path):
     early = imageAt(tmp_path / "early", HEIGHTS + 1.5, SeriesInstanceUID=dicomfiles.generate_uid())
     late = imageAt(tmp_path / "late", HEIGHTS, SeriesInstanceUID=dicomfiles.generate_uid())
     other = dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Rod": ROD}, early)
-    content = dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Rod": ROD}, late)
-    content.ReferencedFrameOfReferenceSequence = pydicom.Sequence(
-        [*other.ReferencedFrameOfReferenceSequence, *content.ReferencedFrameOfReferenceSequence]
-    )
-    content.save_as(tmp_path / "set.dcm")
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Rod": ROD}, late)
+    with edited(tmp_path / "set.dcm") as content:
+        frames = (*other.ReferencedFrameOfReferenceSequence, *content.ReferencedFrameOfReferenceSequence)
+        content.ReferencedFrameOfReferenceSequence = pydicom.Sequence(frames)
     (rod,) = readStructures(tmp_path / "set.dcm")
     assert rod.mask.grid == GRID and rod.notes == ()

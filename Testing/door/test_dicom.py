@@ -1,0 +1,340 @@
+"""DICOM structure sets: contours are filled on the slices that they were drawn on, and damage is told, not guessed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from copy import deepcopy
+from pathlib import Path
+
+import dicomfiles
+import numpy as np
+import pydicom
+import pytest
+import shapes
+import SimpleITK
+from commandruns import run as run
+from dicomfiles import GRID, cylinder, edited, readContours, voxelsOf
+from imagefiles import read
+
+from SegmentMetricsLib import Grid, Settings, compare, compareCase, readStructures
+
+TILTED = np.eye(4)
+TILTED[:3, :3] = shapes.rotation((1, -2, 3), 40) * (1.0, 1.5, 2.5)
+TILTED[:3, 3] = (-12, 30, 100)
+GRIDS = {"axial": Grid((30, 26, 12), np.diag([1.0, 1.5, 2.5, 1.0])), "tilted": Grid((30, 26, 12), TILTED)}
+AXIAL = GRIDS["axial"]
+OVERLAP = Settings(families="overlap")
+
+
+def rectangle(low, high, k):
+    """Return the corners, in voxel index, of a rectangle whose sides lie between pixels."""
+    (a, b), (c, d) = low, high
+    return np.array([(a - 0.5, b - 0.5, k), (c + 0.5, b - 0.5, k), (c + 0.5, d + 0.5, k), (a - 0.5, d + 0.5, k)])
+
+
+def inWorld(grid, loops):
+    return [grid.toWorld(loop) for loop in loops]
+
+
+def rods(grid):
+    """Return squares of 100 pixels on five slices, in world coordinates."""
+    return inWorld(grid, [rectangle((5, 6), (14, 15), k) for k in range(3, 8)])
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def testContoursAreFilledOnTheSlicesOfTheImage(tmp_path, name):
+    grid = GRIDS[name]
+    found = readContours(tmp_path, {"Box": rods(grid), "None": []}, grid)
+    expected = np.zeros(grid.size[::-1], np.uint8)
+    expected[3:8, 6:16, 5:15] = 1
+    box = found["Box"]
+    np.testing.assert_array_equal(voxelsOf(box), expected)
+    np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
+    assert (box.color, box.frameOfReference) == ((1.0, 0.0, 0.2), "1.2.3")
+    assert found["None"].isEmpty and not box.notes
+
+
+@pytest.mark.parametrize(("images", "contours"), [("ct", "RS"), ("study/ct", "study/rt/1.2.3")])
+def testAPatientsFolder(tmp_path, images, contours):
+    """With all files in it, or a folder for every series, as an archive exports it; images alone are told."""
+    slices = dicomfiles.writeSeries(tmp_path / images, AXIAL)
+    with pytest.raises(ValueError, match="no files that can be compared"):
+        readStructures(tmp_path)
+    dicomfiles.writeStructureSet(tmp_path / contours, {"Box": rods(AXIAL)}, slices)
+    (box,) = readStructures(tmp_path)
+    assert box.name == "Box" and voxelsOf(box).sum() == 500 == readStructures(tmp_path / contours)[0].mask.count
+
+
+def testHolesAndKeyholesAndIslands(tmp_path):
+    """A hole as a contour of its own, joined by a channel, or drawn as XOR gives the same voxels; islands are kept."""
+    outer, hole, island = (rectangle((a, a), (b, b), 4) for a, b in ((3, 20), (7, 16), (10, 12)))
+    # from the outer contour's first corner to the hole's, around it, and the same way back
+    keyhole = np.concatenate([outer, outer[:1], hole[:1], hole[::-1], outer[:1]])
+    regions = {"Own": [outer, hole], "Keyhole": [keyhole], "Xor": [hole, outer], "Island": [island, hole, outer]}
+    kinds = {("Xor", 0): "CLOSEDPLANAR_XOR", ("Xor", 1): "CLOSEDPLANAR_XOR"}
+    world = {name: inWorld(AXIAL, loops) for name, loops in regions.items()}
+    own, key, xor, withIsland = readContours(tmp_path, world, AXIAL, kinds=kinds).values()
+    assert own.mask.count == 18 * 18 - 10 * 10 == withIsland.mask.count - 9
+    for other in (key, xor):
+        np.testing.assert_array_equal(voxelsOf(other), voxelsOf(own))
+
+
+def testNamesWithABackslash(tmp_path):
+    """To DICOM they are several values."""
+    name = "Gl.\\parotidea\\links"
+    slices = dicomfiles.writeSeries(tmp_path / "ct", AXIAL)
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {name: rods(AXIAL)}, slices)
+    array = np.zeros(AXIAL.size[::-1], np.uint8)
+    array[3:8, 6:16, 5:15] = 1
+    dicomfiles.writeSegmentation(tmp_path / "seg.dcm", slices, {"Gland": array})
+    with edited(tmp_path / "seg.dcm") as content:
+        content.SegmentSequence[0].SegmentLabel = name
+    found = [structure for file in ("set.dcm", "seg.dcm") for structure in readStructures(tmp_path / file)]
+    assert [structure.name for structure in found] == [name, name] and compare(*found)["DSC"].value == 1
+
+
+def testWhatReadingHasToSay(tmp_path):
+    regions = {
+        "Gap": [rectangle((5, 5), (9, 9), k) for k in (2, 3, 6)],
+        "Between": [rectangle((5, 5), (9, 9), 4.4)],
+        "Crossing": [rectangle((5, 5), (9, 9), 4), rectangle((8, 8), (12, 12), 4)],
+        "Twice": [rectangle((5, 5), (9, 9), 4)] * 2,
+        "Point": [rectangle((5, 5), (9, 9), 4), rectangle((5, 5), (9, 9), 5)],
+    }
+    world = {name: inWorld(AXIAL, loops) for name, loops in regions.items()}
+    found = readContours(tmp_path, world, AXIAL, kinds={("Point", 1): "OPEN_PLANAR"})
+    notes = {name: s.notes for name, s in found.items()}
+    assert notes["Gap"] == ("it has no contour on 2 slices between its first and its last one",)
+    assert notes["Between"] == ("1 of its contours lies between slices and was filled on the nearest one",)
+    assert notes["Crossing"][0].startswith("its contours cross each other on 1 slice;")
+    assert found["Crossing"].mask.count == 25 + 25 - 4
+    assert notes["Twice"] == () and found["Twice"].mask.count == 25
+    assert notes["Point"] == ("1 of its contours is an open line or point and was left out",)
+    comparison = compare(found["Twice"], found["Gap"], OVERLAP)
+    assert "The test has no contour on 2 slices between its first and its last one." in comparison.findings
+
+
+def testWithoutTheImage(tmp_path):
+    """Contours whose image is not at hand are filled finely on planes of their own, and that is said once."""
+    reference, test = (
+        readContours(tmp_path / patient, {"Box": rods(AXIAL)}, None, patient=patient)["Box"] for patient in "AB"
+    )
+    assert reference.mask.size == pytest.approx(10 * 10 * 1.5 * 5 * 2.5, rel=0.02)
+    comparison = compare(reference, test)
+    assert comparison["HD"].value == 0
+    assert sum("pixels of 0.5 mm" in finding for finding in comparison.findings) == 1
+    assert "OTHER_PATIENTS" in {finding.kind.name for finding in comparison.findings}
+
+
+def testUnusable(tmp_path):
+    readContours(tmp_path, {"Box": rods(AXIAL)}, AXIAL)
+    (tmp_path / "text.dcm").write_text("no DICOM")
+    dicomfiles.writeStructureSet(tmp_path / "none.dcm", {})
+    with edited(tmp_path / "set.dcm") as partly:
+        del partly.ROIContourSequence
+    for name, said in (
+        ("ct/slice0", "this is DICOM of the modality CT, which holds no contours"),
+        ("text.dcm", "its content is not that of a DICOM file."),
+        ("none.dcm", "no regions of interest"),
+        ("set.dcm", "holds the contours of its regions of interest is missing"),
+    ):
+        with pytest.raises(ValueError, match=f"{name}: .*{said}"):
+            readStructures(tmp_path / name)
+
+
+@pytest.mark.parametrize("areLengthsKnown", [False, True])
+def testWhatEndsTooEarly(tmp_path, areLengthsKnown):
+    """Wherever a structure set was cut off, in a sequence that ends with a mark or in one whose length is told."""
+    loops = inWorld(AXIAL, [rectangle((5, 6), (14, 15), k) for k in (3, 4)])
+    path = tmp_path / "set.dcm"
+    dicomfiles.writeStructureSet(path, {"One": loops, "Two": loops})
+    with edited(path) as whole:
+        for name in ("StructureSetROISequence", "ROIContourSequence"):
+            whole[name].is_undefined_length = not areLengthsKnown
+    assert all(s.mask.count for s in readStructures(path))
+    content = path.read_bytes()
+    for size in range(200, len(content), 47):
+        path.write_bytes(content[:size])
+        with pytest.raises(ValueError, match=r"set\.dcm: [^\n]*$"):
+            readStructures(path)
+
+
+def testDamagedNeighbors(tmp_path):
+    """Beside a file that can be compared, a cut image does not matter; a cut structure set is named."""
+    readContours(tmp_path, {"Box": rods(AXIAL)}, AXIAL)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    SimpleITK.WriteImage(shapes.box((5, 5, 5), (9, 9, 9)), folder / "Liver.nrrd")
+    (folder / "slice").write_bytes((tmp_path / "ct" / "slice0").read_bytes()[:-100])
+    assert list(read(folder)) == ["Liver"] and readStructures(folder).leftOut == ()
+    (folder / "set.dcm").write_bytes((tmp_path / "set.dcm").read_bytes()[:-100])
+    found = readStructures(folder)
+    assert [s.name for s in found] == ["Liver"]
+    assert found.leftOut == (("set", "set.dcm was left out: the DICOM file is damaged or incomplete.", False),)
+
+
+@pytest.mark.parametrize(("first", "distance"), [(0.0, 1.25), (0.04, 0.625), (7.3, 3.333)])
+def testPositionsRoundedToTenths(tmp_path, distance, first):
+    """Steps of 1.2 and 1.3 mm are slices 1.25 mm apart."""
+    heights = np.round(first + distance * np.arange(20), 1)
+    slices = dicomfiles.writeSeries(tmp_path / "ct", GRID, heights=heights)
+    dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Rod": cylinder(heights)}, slices)
+    (rod,) = readStructures(tmp_path / "set.dcm")
+    grid = rod.mask.grid
+    assert grid.size[2] == 20 and grid.spacing[2] == pytest.approx(distance, abs=0.1 / 19)
+    counts = voxelsOf(rod).sum(axis=(1, 2))
+    assert counts.min() == counts.max() > 300 and rod.notes == ()
+
+
+@pytest.mark.parametrize("missing", [{5, 8, 9}, *({*range(1, 12, 2), *also} for also in ((), (4,), (10,)))], ids=str)
+def testMissingSlices(tmp_path, missing):
+    """Contours and the names of slices show what the distances of the rest do not; all are as good as the rest."""
+    grid = GRIDS["tilted"]
+    whole = readContours(tmp_path, {"Box": rods(grid)}, grid)["Box"]
+    for number in missing:
+        (tmp_path / "ct" / f"slice{number}").unlink()
+    (box,) = readStructures(tmp_path / "set.dcm")
+    np.testing.assert_array_equal(voxelsOf(box), voxelsOf(whole)[: box.mask.grid.size[2]])
+    np.testing.assert_allclose(box.mask.grid.matrix, grid.matrix, atol=1e-5)
+    (note,) = box.notes
+    assert note.startswith(f"Near the file, {len(missing)} of the 12 slices of the image") and "2.5 mm apart" in note
+
+
+# Structure sets of which a part is damaged: the rest is as usable as ever, and says what is missing
+
+
+ROD = cylinder(range(6, 54, 3))
+
+
+def damaged(folder, edit, names=("Rod", "Bad")) -> Path:
+    """Return a structure set with rods of these names beside its image, changed before it is written."""
+    readContours(folder, dict.fromkeys(names, ROD))
+    with edited(folder / "set.dcm") as content:
+        edit(content)
+    return folder / "set.dcm"
+
+
+def fewerPoints(content):
+    content.ROIContourSequence[1].ContourSequence[3].NumberOfContourPoints = 3
+
+
+def testADamagedStructureLeavesTheOthersAsTheyAre(tmp_path):
+    path = damaged(tmp_path, lambda content: None)
+    whole, good = pydicom.dcmread(path), readStructures(path)[0]
+    damages = {
+        "a contour does not have as many points as it says.": {"NumberOfContourPoints": 3},
+        "a contour has coordinates that are not positions in space.": {"ContourData": ["nan", *range(179)]},
+        "the DICOM file is damaged or incomplete.": {"ContourImageSequence": [pydicom.Dataset()]},
+        "the file has 2 lists of contours for it, and does not say which of them is the right one.": {},
+    }
+    for why, elements in damages.items():
+        content = deepcopy(whole)
+        for name, value in elements.items():
+            setattr(content.ROIContourSequence[1].ContourSequence[3], name, value)
+        if not elements:
+            content.ROIContourSequence.append(deepcopy(content.ROIContourSequence[1]))
+        content.save_as(path)
+        said = f"The structure 'Bad' of set.dcm was left out: {why}"
+        (rod,) = readStructures(path)
+        assert rod.name == "Rod" and rod.mask.count == good.mask.count and said in rod.notes
+        assert [s.name for s in readStructures(path, name="rod")] == ["Rod"]
+        with pytest.raises(ValueError, match=re.escape(said)):
+            readStructures(path, name="bad")
+    assert said in compare(rod, good).findings
+
+
+def testFilesOfOneNameAreToldApart(tmp_path):
+    """Both observers' files are often called alike."""
+    paths = [damaged(tmp_path / which / "series", fewerPoints) for which in ("first", "second")]
+    for given in (paths, [path.parent for path in paths]):
+        (comparison,) = compareCase(*given, OVERLAP)
+        found = re.findall(r" of (\S*) was left out", "\n".join(comparison.findings))
+        assert found == [str(Path(which, "series", "set.dcm")) for which in ("first", "second")]
+
+
+def testADamagedStructureBesideAnEmptyOne(tmp_path):
+    """Without any contour there is no grid if the image is not there: then the damage is what is told."""
+
+    def edit(content):
+        fewerPoints(content)
+        content.ROIContourSequence[0].ContourSequence = []
+
+    path = damaged(tmp_path, edit)
+    (rod,) = readStructures(path)
+    assert rod.isEmpty and "The structure 'Bad' of set.dcm was left out" in rod.notes[0]
+    shutil.rmtree(tmp_path / "ct")
+    with pytest.raises(ValueError, match="the structure 'Bad' cannot be used: a contour does not have as many"):
+        readStructures(path)
+
+
+@pytest.mark.parametrize(("number", "which"), [(77, "number 77"), (None, "without a number")])
+def testContoursOfNobody(tmp_path, number, which):
+    def edit(content):
+        if number is None:
+            del content.ROIContourSequence[1].ReferencedROINumber
+        else:
+            content.ROIContourSequence[1].ReferencedROINumber = number
+
+    path = damaged(tmp_path, edit)
+    rod, empty = readStructures(path)
+    assert not rod.isEmpty and empty.isEmpty and rod.notes == empty.notes
+    assert len(rod.notes) == 1 and f"does not list ({which}): they were left out" in rod.notes[0]
+    # without contours there is nothing to talk about
+    with edited(path) as content:
+        content.ROIContourSequence[1].ContourSequence = []
+    assert [s.notes for s in readStructures(path)] == [(), ()]
+
+
+# Where the image of a structure set is looked for
+
+
+SMALL = Grid((12, 12, 6), np.diag([1.0, 1.0, 3.0, 1.0]))
+SQUARE = [np.array([(2.5, 2.5, z), (7.5, 2.5, z), (7.5, 7.5, z), (2.5, 7.5, z)]) for z in (3.0, 6.0, 9.0)]
+
+
+def study(folder, patient: str, images: str = "ct") -> Path:
+    """Write a structure set into a folder, and its image into one below or beside it; return its path."""
+    frame = f"1.2.{ord(patient)}"
+    slices = dicomfiles.writeSeries(folder / images, SMALL, patient, frame)
+    dicomfiles.writeStructureSet(folder / "set.dcm", {"Box": SQUARE}, slices, patient, frame)
+    return folder / "set.dcm"
+
+
+def testWhatMayNotBeLookedAtIsLeftOut(tmp_path, monkeypatch):
+    """One may be allowed to enter the folder above and not to list it, and a folder may be gone in the meantime."""
+    path = study(tmp_path / "set", "A", "../images")
+    assert readStructures(path)[0].mask.grid == SMALL
+    list_ = type(path).iterdir
+
+    def refusing(folder):
+        if folder == tmp_path:
+            raise PermissionError(13, "Permission denied")
+        return list_(folder)
+
+    monkeypatch.setattr(type(path), "iterdir", refusing)
+    (structure,) = readStructures(path)
+    assert structure.mask.grid != SMALL and not structure.isEmpty
+
+
+@pytest.mark.parametrize("images", ["ct", "../images", None])
+def testACaseAndOtherPatients(run, tmp_path, images):
+    """A case whose image is there is not measured again when another patient comes, but when its own files change.
+
+    If the image lies elsewhere, or the set does not name its series, the other patient's files may be those of it.
+    """
+    path = study(tmp_path / "A", "A", images or "ct")
+    if images is None:
+        dicomfiles.writeStructureSet(path, {"Box": SQUARE}, (), "A")
+    Path("cases.csv").write_text("case,reference,test\n1,A/set.dcm,A/set.dcm\n")
+
+    def isKept() -> bool:
+        status, out, _ = run("batch", "cases.csv", "-o", tmp_path.parent, "--metrics", "DSC", "--workers", "1")
+        assert status == 0
+        return "in an earlier run" in out
+
+    assert not isKept() and isKept()
+    study(tmp_path / "B", "B")
+    assert isKept() == (images == "ct")
+    shutil.rmtree(tmp_path / "images" if images == "../images" else tmp_path / "A" / "ct")
+    assert not isKept()
