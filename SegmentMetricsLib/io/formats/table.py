@@ -13,7 +13,8 @@ from typing import BinaryIO
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ...base.errors import InputError
-from . import headers, mha, nifti, nrrd, obj, ply, stl, vtp
+from . import mha, nifti, nrrd, obj, ply, stl, vtp
+from .headers import refuseDamage
 
 DAMAGED = "the file is damaged or incomplete."
 SURPLUS = "the file holds more data than its header describes, and the rest was left out"
@@ -69,7 +70,7 @@ def inspect(path: Path, withVoxels: bool = True) -> tuple[str, ...]:
     compressed part is damaged, and for an invalid header. Problems that the image readers detect themselves, such as
     too few uncompressed values in an NRRD file, are left to them.
     """
-    with headers.refuseDamage(DAMAGED):
+    with refuseDamage(DAMAGED):
         remarks, known, there = imageFormat(path).inspect(path, withVoxels)
     if there < known:
         raise InputError(DAMAGED)
