@@ -18,7 +18,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # end is short, and none goes on alone.
 LONGEST = (
     *("panel", "registry", "parity", "hostile", "dicom_reports", "severalobservers", "orientation", "field"),
-    *("dicom_contours", "identical", "bands", "nearest", "extent", "module_scenes", "conventions_inputs"),
+    *("dicom_contours", "identical", "bands", "nearest", "extent", "module_scenes", "conventions"),
     *("module_following", "dose_volume", "module_stopping", "pictures_of_files", "relevance", "findings", "summary"),
     *("dicom_segmentations", "dicom_series", "dicom", "batch_goingon", "module_tools", "selection", "document"),
 )

@@ -13,8 +13,7 @@ import SimpleITK
 
 from ..base.errors import InputError, Undefined
 from ..base.plain import finite, fromPlain, toPlain
-from ..conventions.chosen import metricsOf
-from ..conventions.presets import QUANTITIES
+from ..conventions.presets import QUANTITIES, metricsOf
 from ..distances import surfacedistances
 from ..distances.surfacedistances import SurfaceDistances
 from ..io.doses import readDose

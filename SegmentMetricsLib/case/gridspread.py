@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..base.progress import checkpoint
-from ..conventions.chosen import metricsOf
-from ..geometry.grids import Grid, translation
+from ..conventions.presets import metricsOf
+from ..geometry.grids import Grid, affine
 from ..geometry.masks import Mask, union
 from ..geometry.meshing import fromMask
 from ..geometry.voxelization import maskOf
@@ -61,7 +61,7 @@ def withGridUncertainty(given: Comparison, displayed: Callable[[Structure], Stru
         checkpoint()
         if grid.flatAxis is not None:  # a planar grid stays in its plane
             shift[grid.flatAxis] = 0
-        moved = Grid(grid.size, grid.matrix @ translation(shift), grid.planar)
+        moved = Grid(grid.size, grid.matrix @ affine(np.eye(3), shift), grid.planar)
         pair = [_on(moved, one) for one in drawn]
         vanished += [one.isEmpty for one in pair]
         if vanished.any():

@@ -28,7 +28,7 @@ def allConventions() -> dict[str, Convention]:
     from . import tools
 
     modules = [importlib.import_module(f"{tools.__name__}.{m.name}") for m in pkgutil.iter_modules(tools.__path__)]
-    found = [module.CONVENTION for module in modules]
+    found = [one for module in modules for one in vars(module).values() if isinstance(one, Convention)]
     return {convention.key: convention for convention in sorted(found, key=lambda c: c.key.casefold())}
 
 

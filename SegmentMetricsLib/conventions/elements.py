@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
-from ..geometry.cellcases import cases, cellCodes
+from ..geometry.cellcases import caseAreas, cases, cellCodes
 from .rules import Sample
 from .toolmasks import Sampling
 
@@ -69,7 +68,7 @@ class Voxels:
         unit = (1.0, 1.0, 1.0) if self.inVoxels else tuple(sampling.spacing)
         starts = (self.start, self.start)
         if self.zeroInside:
-            starts = sampling.keep(("outside", self.start), lambda: _outside(self.start, sampling))
+            starts = sampling.keep(("outside", self.start), lambda: self._outside(*sampling.arrays))
         samples = []
         for number, start in enumerate(starts):
             distances = sampling.nearest(start, number, self.goal or self.start, unit)
@@ -78,6 +77,10 @@ class Voxels:
                 distances = np.concatenate([distances, np.zeros(inside)])
             samples.append(Sample(distances.astype(np.float32) if self.single else distances))
         return samples[0], samples[1]
+
+    def _outside(self, reference: np.ndarray, test: np.ndarray) -> tuple[Callable, Callable]:
+        """Return for each mask the kind of its voxels that are outside the other one."""
+        return lambda mask, flat: self.start(mask, flat) & ~test, lambda mask, flat: self.start(mask, flat) & ~reference
 
 
 @dataclass(frozen=True)
@@ -98,12 +101,6 @@ def inSmallestSteps(sampling: Sampling) -> tuple[Sample, Sample]:
     toTest, toReference = sampling.keep(Voxels(faceBorder), lambda: Voxels(faceBorder)(sampling))
     step = sampling.spacing[axes].min()
     return Sample(toTest.distances / step), Sample(toReference.distances / step)
-
-
-def _outside(kind: Callable, sampling: Sampling) -> tuple[Callable, Callable]:
-    """Return for each mask the kind of its voxels that are outside the other mask."""
-    reference, test = sampling.arrays
-    return lambda mask, flatAxis: kind(mask, flatAxis) & ~test, lambda mask, flatAxis: kind(mask, flatAxis) & ~reference
 
 
 @dataclass(frozen=True)
@@ -148,23 +145,17 @@ def cornerSizes(spacing: np.ndarray, flatAxis: int | None) -> np.ndarray:
     exchanged, have the same triangles: those of the one that has fewer voxels inside.
     """
     if flatAxis is None:
-        return _areas(tuple(spacing))
+        _, numbers, counts, _ = cases()
+        areas = caseAreas(tuple(np.diag(spacing[::-1]).ravel().tolist()))
+        sizes = np.where(np.arange(5) < counts[:, None], areas[numbers], 0).sum(axis=1)
+        inside = np.array([code.bit_count() for code in range(256)])
+        return np.where(inside <= 4, sizes, sizes[::-1])
     alongJ, alongI = np.delete(spacing, flatAxis)
     diagonal = np.hypot(alongJ, alongI)
     # where one pixel differs from the others; and where none does, two beside each other do, and two opposite ones
     sizes = np.full(16, diagonal / 2)
     sizes[[0, 15]], sizes[[3, 12]], sizes[[5, 10]], sizes[[6, 9]] = 0, alongI, alongJ, diagonal
     return sizes
-
-
-@lru_cache(maxsize=8)
-def _areas(spacing: tuple[float, float, float]) -> np.ndarray:
-    triangles, numbers, counts, _ = cases()
-    placed = triangles * spacing[::-1]
-    areas = np.linalg.norm(np.cross(placed[:, 1] - placed[:, 0], placed[:, 2] - placed[:, 0]), axis=1) / 2
-    sizes = np.where(np.arange(5) < counts[:, None], areas[numbers], 0).sum(axis=1)
-    inside = np.array([code.bit_count() for code in range(256)])
-    return np.where(inside <= 4, sizes, sizes[::-1])
 
 
 def cornerBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:

@@ -11,9 +11,7 @@ from ..geometry.masks import boxAround
 from ..geometry.surfaces import barycentricWeights, elementCenters
 from ..geometry.voxelization import maskOf
 from ..metrics.bands.methods import bands
-from .bandrules import overlaps
-from .convention import ASSD, BIOU, HD, HDP, MASD, NSD, Number
-from .rules import Sample, largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
+from .rules import Sample
 from .toolmasks import Sampling
 
 # Voxel centers often lie exactly tau from a face. They do not count as closer, regardless of rounding.
@@ -62,22 +60,6 @@ def nearSurface(sampling: Sampling, number: int, tolerance: float) -> np.ndarray
     band = inside.copy()
     band[inside] = (depths > TIE_TOLERANCE) & (depths < tolerance - TIE_TOLERANCE)
     return band
-
-
-def numbersOf(where: str, bands: Number) -> dict[str, Number]:
-    """Return the numbers that every generation of MeshMetrics reports, by key.
-
-    where: text on the elements that distances are measured from and to. bands: boundary IoU of the generation.
-    """
-    return {
-        HD: Number(largest, "hd", f"largest distance {where}"),
-        HDP: Number(weightedPercentile, "hd({percentile})", f"larger directed percentile by area {where}"),
-        MASD: Number(meanOfMeans, "masd", f"mean of the two directed means by area {where}"),
-        ASSD: Number(pooledMean, "assd", f"mean by area over both boundaries {where}"),
-        NSD: Number(shareWithinTies, "nsd({tolerance})", f"share of both boundaries' area {where}"),
-        BIOU: bands,
-        **overlaps("dsc", "iou"),
-    }
 
 
 def boundariesOf(sampling: Sampling) -> BoundaryPair:

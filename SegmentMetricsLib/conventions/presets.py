@@ -1,9 +1,15 @@
-"""Presets: settings with a name, and the functions that they replace, for lesions as BraTS 2023 and panoptica do it."""
+"""Presets: settings with a name, and the functions that they replace, for lesions as BraTS 2023 and panoptica do it.
+
+Conventions and presets are chosen for a comparison because a study or a protocol requires it. A convention, too,
+replaces the functions of some metrics: boundary and overlap measurements are then the tool's, as their titles say.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,12 +29,12 @@ from ..metrics.instances import (
     scoredLesions,
     segmentationQuality,
 )
-from ..metrics.metric import Empty, Metric
+from ..metrics.metric import Empty, Metric, Named, Value
 from ..metrics.pair import Pair
-from ..metrics.registry import metricOf
+from ..metrics.registry import REGISTRY, metricOf
 from ..model.structure import Structure
 from . import find
-from .convention import HDP, OWN_CONVENTION
+from .convention import HDP, KEYS, OWN_CONVENTION, Convention
 from .evaluation import Source
 
 # Presets of the family instances: the rules of BraTS 2023, with variants for its tasks, and those of panoptica.
@@ -98,18 +104,10 @@ def scoreIfLarge(
     return tuple(LesionGroup((one,), partners.get(one, ())) for one in large), lesionMatches.invented
 
 
-def hausdorffByDeepMind(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> float:
-    """Return the HD95 in mm of a lesion that is found, as DeepMind's surface-distance reports it."""
-    return _hausdorffBy("DeepMind", innerPair(pair, ofReference, ofTest))
-
-
-def hausdorffByPanoptica(pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> float:
-    """Return the HD95 in mm of a lesion that is found, as panoptica reports it."""
-    return _hausdorffBy("panoptica-distances", innerPair(pair, ofReference, ofTest))
-
-
-def _hausdorffBy(tool: str, pair: Pair) -> float:
-    return Source(pair).reportOne(find(tool), metricOf(HDP), {"percentile": PERCENTILE}).value
+def hausdorffBy(tool: str, pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> float:
+    """Return the HD95 in mm of a lesion that is found, as a tool reports it."""
+    inner = innerPair(pair, ofReference, ofTest)
+    return Source(inner).reportOne(find(tool), metricOf(HDP), {"percentile": PERCENTILE}).value
 
 
 def meanDiceOfBrats(dicesOfLesions: list[float]) -> float:
@@ -147,12 +145,12 @@ def segmentationOfPanoptica(panopticMatches: Matches) -> float:
 _OF_BRATS: dict[str, Callable[..., Any]] = {
     "lesions": allOfBrats,
     "scoredLesions": scoreByBrats,
-    "hausdorffOfLesion": hausdorffByDeepMind,
+    "hausdorffOfLesion": partial(hausdorffBy, "DeepMind"),
 }
 _OF_EVALUATION: dict[str, Callable[..., Any]] = {
     "lesions": allOfBrats,
     "lesionMatches": matchesByDice,
-    "hausdorffOfLesion": hausdorffByPanoptica,
+    "hausdorffOfLesion": partial(hausdorffBy, "panoptica-distances"),
 }
 _METRICS_OF_BRATS: dict[str, Callable[..., Any]] = {"LesionDSC": meanDiceOfBrats, "LesionHD95": meanHausdorffOfBrats}
 # The functions of quantities that a preset replaces, by name.
@@ -171,12 +169,52 @@ METRICS: Mapping[str, Mapping[str, Callable[..., float]]] = {
 }
 
 
-def changesOf(preset: str, metric: Metric) -> dict[str, Any]:
-    """Return what a preset changes of a metric whose function it replaces."""
+@lru_cache
+def metricsOf(key: str) -> dict[str, Metric]:
+    """Return all metrics by their keys, those of a convention or preset for the ones that it decides."""
+    if key not in PRESETS:
+        convention = find(key)
+        return {one.key: _asOf(convention, one) if one.key in KEYS else one for one in REGISTRY}
+    own = METRICS.get(key, {})
+    return {one.key: _asPreset(key, one, own[one.key]) if one.key in own else one for one in REGISTRY}
+
+
+def _asPreset(preset: str, metric: Metric, function: Callable[..., float]) -> Metric:
+    """Return a metric whose function a preset replaces."""
+    metric = replace(metric, function=function)
     if preset in RULES:
         how = f"{metric.title} as {preset} does it: {RULES[preset]}"
-        return {"title": f"{metric.title} ({preset})", "description": how}
+        return replace(metric, title=f"{metric.title} ({preset})", description=how)
     if preset.startswith(BRATS):
-        texts = {"title": f"{metric.title} ({BRATS})", "description": f"{metric.description} As {BRATS} does it."}
-        return {**texts, "empty": Empty.COMPUTED}
-    return {}
+        title, description = f"{metric.title} ({BRATS})", f"{metric.description} As {BRATS} does it."
+        return replace(metric, title=title, description=description, empty=Empty.COMPUTED)
+    return metric
+
+
+def _asOf(convention: Convention, metric: Metric) -> Metric:
+    """Return a metric of what a tool would have reported."""
+    number = convention.numbers.get(metric.key)
+    unit = metric.unit if number is None or number.unit is None else number.unit
+
+    def refuse() -> float:
+        raise Undefined(f"{convention.tool} does not report it")
+
+    def report(toolSource: Source, value: float) -> Value:
+        parameters = {} if metric.parameter is None else {metric.parameter: value}
+        found = toolSource.reportOne(convention, metric, parameters)
+        if found.status == "undefined":
+            raise Undefined(found.reason)
+        return Value(found.value, remark="" if found.status == "ok" and found.isReproducible else found.reason)
+
+    how = f" As {convention.label} does it: {number.reason}." if number else ""
+    return replace(
+        metric,
+        function=report if number else refuse,
+        given={"value": None if metric.parameter is None else Named(metric.parameter)},
+        title=f"{metric.title} ({convention.label})",
+        description=metric.description + how,
+        source=convention.source,
+        unitSetting=lambda settings: unit,
+        empty=Empty.COMPUTED,
+        note=None,
+    )

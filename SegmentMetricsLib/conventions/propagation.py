@@ -100,24 +100,21 @@ class _State:
                     self._travel(offsets[j, :, :-1], offsets[j, :, 1:], squared[j, :, 1:])
                     self._travel(offsets[j, :, 1:], offsets[j, :, :-1], squared[j, :, :-1])
 
-    def _travel(self, source: np.ndarray, target: np.ndarray, squared: np.ndarray) -> bool:
-        """Let offsets travel along a row in one direction; return whether any did.
+    def _travel(self, source: np.ndarray, target: np.ndarray, squared: np.ndarray) -> None:
+        """Let offsets travel along a row in one direction.
 
         source, target: the same row without its last and without its first voxel, as seen in that direction.
         """
         longer = source + np.int32(1)
-        length = self.lengths.take(longer)
-        closer = length < squared
+        closer = self.lengths.take(longer) < squared
         if not closer.any():
-            return False
+            return
         own = target.copy()
         np.copyto(target, longer, where=closer)
         while True:
             np.add(source, np.int32(1), out=longer)
-            closer = self.lengths.take(longer) < squared
-            new = np.where(closer, longer, own)
+            new = np.where(self.lengths.take(longer) < squared, longer, own)
             if not (new != target).any():
                 break
             target[...] = new
         squared[...] = self.lengths.take(target)
-        return True

@@ -109,8 +109,7 @@ class Grid:
         dimension = image.GetDimension()
         if dimension not in (2, 3):
             raise NoSegmentation(f"Images of 2 or 3 dimensions can be compared; this one has {dimension}.")
-        matrix = np.eye(4)
-        direction = np.reshape(image.GetDirection(), (dimension, dimension))
+        matrix, direction = np.eye(4), np.reshape(image.GetDirection(), (dimension, dimension))
         with np.errstate(invalid="ignore"):  # values that are not finite are rejected below
             matrix[:dimension, :dimension] = direction * np.array(image.GetSpacing())
         matrix[:dimension, 3] = image.GetOrigin()
@@ -169,9 +168,8 @@ class Grid:
         """Return the grid with its axes reordered so that k runs across the slices; the voxels stay where they are."""
         axis = self.sliceAxis
         order = [*(other for other in range(3) if other != axis), axis]
-        return Grid(
-            (self.size[order[0]], self.size[order[1]], self.size[axis]), self.matrix[:, [*order, 3]], self.planar
-        )
+        i, j, k = (self.size[one] for one in order)
+        return Grid((i, j, k), self.matrix[:, [*order, 3]], self.planar)
 
     @cached_property
     def voxelSize(self) -> float:
@@ -222,7 +220,7 @@ class Grid:
         if np.array_equal(self.matrix, grid.matrix):
             return 0, 0, 0
         shift = np.rint(grid.toIndex(self.origin[None])[0])
-        moved = Grid(self.size, grid.matrix @ translation(shift), self.planar)
+        moved = Grid(self.size, grid.matrix @ affine(np.eye(3), shift), self.planar)
         error = np.linalg.norm(moved.corners() - self.corners(), axis=1).max()
         if error > SAME_LATTICE_TOLERANCE * min(self.spacing.min(), grid.spacing.min()):
             return None
@@ -241,12 +239,10 @@ class Grid:
         if (np.abs(steps) != np.eye(3)[order]).any() or len(set(order)) < 3:
             return None
         turned = steps[range(3), order] < 0
-        matrix = np.eye(4)
-        matrix[:3, :3] = self.axes[:, order] * np.where(turned, -1, 1)
         size = np.array(self.size)[order]
         last = np.zeros(3)
         last[order] = np.where(turned, size - 1, 0)
-        matrix[:3, 3] = self.toWorld(last[None])[0]
+        matrix = affine(self.axes[:, order] * np.where(turned, -1, 1), self.toWorld(last[None])[0])
         return Grid(tuple(size), matrix, self.planar), tuple(order.tolist()), tuple(turned.tolist())
 
     @property
@@ -270,15 +266,13 @@ class Grid:
     def resize(self, low, high) -> Grid:
         """Return the grid on the same lattice from voxel index low to high (both included)."""
         i, j, k = (int(b - a + 1) for a, b in zip(low, high, strict=True))
-        return Grid((i, j, k), self.matrix @ translation(low), self.planar)
+        return Grid((i, j, k), self.matrix @ affine(np.eye(3), low), self.planar)
 
     def divide(self, parts: Sequence[int]) -> Grid:
         """Return the grid with every voxel divided into as many parts along i, j, k, at its place."""
-        matrix = np.eye(4)
-        matrix[:3, :3] /= parts
-        matrix[:3, 3] = (1 / np.array(parts) - 1) / 2
         i, j, k = (size * number for size, number in zip(self.size, parts, strict=True))
-        return Grid((i, j, k), self.matrix @ matrix, self.planar)
+        division = affine(np.eye(3) / parts, (1 / np.array(parts) - 1) / 2)
+        return Grid((i, j, k), self.matrix @ division, self.planar)
 
     def growTo(self, points: np.ndarray) -> Grid:
         """Return the grid extended by as many voxels as needed for its voxels to contain LPS points (n, 3)."""
@@ -325,10 +319,10 @@ class Grid:
         }
 
 
-def translation(shift) -> np.ndarray:
-    """Return the 4x4 matrix that moves by a vector (3,)."""
+def affine(axes: ArrayLike, origin: ArrayLike) -> np.ndarray:
+    """Return the 4x4 matrix whose columns are those of axes (3, 3) and an origin (3,)."""
     matrix = np.eye(4)
-    matrix[:3, 3] = shift
+    matrix[:3, :3], matrix[:3, 3] = axes, origin
     return matrix
 
 
@@ -349,7 +343,4 @@ def gridAround(points: np.ndarray, axes: np.ndarray, origin: np.ndarray, margin:
     index = (np.asarray(points, float) - origin) @ np.linalg.inv(axes).T
     low = np.floor(index.min(axis=0)).astype(int) - margin
     high = np.ceil(index.max(axis=0)).astype(int) + margin
-    matrix = np.eye(4)
-    matrix[:3, :3] = axes
-    matrix[:3, 3] = origin
-    return Grid((1, 1, 1), matrix).resize(low, high)
+    return Grid((1, 1, 1), affine(axes, origin)).resize(low, high)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
 
@@ -12,7 +12,7 @@ from vtkmodules.vtkCommonDataModel import vtkPlane, vtkPlaneCollection
 
 from . import meshing
 from .masks import Mask
-from .slabs import SAME_PLANE, Slab, alignedAxis, stepAlong
+from .slabs import SAME_PLANE, Slab, alignedAxis
 from .surfaces import Surface, empty, toPolyData, triangleIndices
 from .triangles import CORNERS_OF_SIDES, uniqueSides
 
@@ -62,12 +62,10 @@ def maskWithin(mask: Mask, slab: Slab) -> Mask:
     steps = mask.grid.axes.T @ slab.normal
     k, j, i = (np.arange(n) * step for n, step in zip(mask.voxels.shape, steps[::-1], strict=True))
     heights = start + k[:, None, None] + j[:, None] + i
-    tolerance = SAME_PLANE * stepAlong(mask.grid, slab.normal)
+    tolerance = SAME_PLANE * np.abs(steps).max()
     kept = mask.voxels * ((heights >= slab.outerLow - tolerance) & (heights < slab.outerHigh - tolerance))
-    cropped = Mask.fromArray(kept, mask.grid, mask.offset)
-    if mask.voxels.dtype == np.uint8 or cropped.isEmpty:
-        return cropped
-    return replace(cropped, voxels=replace(mask, voxels=kept).block(cropped.low, cropped.high))
+    make = Mask.fromArray if mask.voxels.dtype == np.uint8 else Mask.ofMemberships
+    return make(kept, mask.grid, mask.offset)
 
 
 def lateralOfMask(mask: Mask, slab: Slab) -> LateralSurface:

@@ -59,9 +59,8 @@ class Mask:
     def __post_init__(self) -> None:
         low = np.array(self.offset)
         high = low + self.voxels.shape[::-1] - 1
-        # they are shared, so callers must not change them
-        low.setflags(write=False)
-        high.setflags(write=False)
+        for array in (low, high):  # they are shared, so callers must not change them
+            array.setflags(write=False)
         vars(self).update(isEmpty=self.voxels.size == 0, low=low, high=high)
 
     def __repr__(self) -> str:
@@ -100,9 +99,7 @@ class Mask:
     def ofMemberships(array: np.ndarray, grid: Grid, start=(0, 0, 0)) -> Mask:
         """Return the mask of the memberships above 0 of an array [k, j, i] whose first voxel is `start` (i, j, k)."""
         support = Mask.fromArray(array > 0, grid, start)
-        first = np.array(support.offset) - start if not support.isEmpty else np.zeros(3, int)
-        box = tuple(slice(a, a + n) for a, n in zip(first[::-1], support.voxels.shape, strict=True))
-        return Mask(array[box].copy(), support.offset, grid)
+        return Mask(array[slicesOf(support.low - start, support.high - start)].copy(), support.offset, grid)
 
     @staticmethod
     def ofVoxels(index: np.ndarray, grid: Grid) -> Mask:

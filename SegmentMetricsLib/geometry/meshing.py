@@ -116,18 +116,17 @@ class MaskSurface(Surface):
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        return self._ofCases(cellcases.caseAreas)
+        _, numbers, _ = cellcases.trianglesIn(self._mixed[1])
+        return cellcases.caseAreas(self._axes).take(numbers)
 
     def normalsOf(self, cells: np.ndarray) -> np.ndarray:
         _, numbers, areTurned = cellcases.trianglesIn(self._mixed[1])
-        ofCases = cellcases.caseNormals(tuple(cast(Mask, self.mask).grid.axes.ravel().tolist()))
-        normals = ofCases.take(numbers.take(cells), axis=0)
+        normals = cellcases.caseNormals(self._axes).take(numbers.take(cells), axis=0)
         return np.where(areTurned.take(cells)[:, None], -normals, normals)
 
-    def _ofCases(self, values: Callable[[tuple[float, ...]], np.ndarray]) -> np.ndarray:
-        """Return the values (m,) of the triangles of a function of axes that returns those of all cases."""
-        _, numbers, _ = cellcases.trianglesIn(self._mixed[1])
-        return values(tuple(cast(Mask, self.mask).grid.axes.ravel().tolist())).take(numbers)
+    @property
+    def _axes(self) -> tuple[float, ...]:
+        return tuple(cast(Mask, self.mask).grid.axes.ravel().tolist())
 
     @cached_property
     def volume(self) -> float:

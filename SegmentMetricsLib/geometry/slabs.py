@@ -65,8 +65,3 @@ def alignedAxis(grid: Grid, normal: np.ndarray) -> int | None:
     """Return the axis of a grid whose slices are perpendicular to a normal, None if there is none."""
     across = np.abs(grid.direction.T @ normal) < 1e-6
     return int(np.flatnonzero(~across)[0]) if across.sum() == 2 else None
-
-
-def stepAlong(grid: Grid, normal: np.ndarray) -> float:
-    """Return the spacing in mm along a normal of the slices of a grid that face it most."""
-    return float(np.abs(grid.axes.T @ normal).max())

@@ -75,14 +75,10 @@ def stacksOf(*sides: Mask | CrossSections) -> tuple[SliceStack, ...]:
 
     Structures that are not on that lattice are given by their cross-sections instead of masks.
     """
-    gap = gapBetween(*sides)
-    return tuple(stackOf(ofVoxels(side) if isinstance(side, Mask) else side, gap) for side in sides)
-
-
-def gapBetween(*sides: Mask | CrossSections) -> float:
-    """Return the gap in mm required between the slices of a stack: more than any distance within a slice."""
     corners = np.concatenate([_ends(side) for side in sides])
-    return 10 * float(np.linalg.norm(np.ptp(corners, axis=0))) + 10.0 if len(corners) else 1.0
+    # more than any distance within a slice
+    gap = 10 * float(np.linalg.norm(np.ptp(corners, axis=0))) + 10.0 if len(corners) else 1.0
+    return tuple(stackOf(ofVoxels(side) if isinstance(side, Mask) else side, gap) for side in sides)
 
 
 def _ends(side: Mask | CrossSections) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, cast
@@ -165,16 +164,12 @@ def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:
 
     Cells without size get zeros.
     """
-    return np.concatenate([np.zeros((0, 3)), *eachOutwardNormals(surface, surface.cells[cells])])
-
-
-def eachOutwardNormals(surface: Surface, cells: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield outwardNormals() of cells (n, 2 or 3) in batches (k, 3), as those of many at once take much memory."""
     if surface.dimension == 2:
-        corners = surface.points.take(cells, axis=0)
-        yield _unit(np.cross(corners[:, 1] - corners[:, 0], cast(np.ndarray, surface.normal)))
-    else:
-        yield from (_unit(vectors.T) for _, vectors in areaVectors(surface.points, cells))
+        corners = surface.corners(cells)
+        return _unit(np.cross(corners[:, 1] - corners[:, 0], cast(np.ndarray, surface.normal)))
+    # in batches, as vectors of many at once take much memory
+    batches = areaVectors(surface.points, surface.cells[cells])
+    return np.concatenate([np.zeros((0, 3)), *(_unit(vectors.T) for _, vectors in batches)])
 
 
 def _unit(vectors: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ import SimpleITK
 
 from ..base.errors import InputError, asPath
 from ..base.texts import commaSeparated, pluralize
-from ..geometry.grids import Grid
+from ..geometry.grids import Grid, affine
 from ..model.dose import Dose
 from .dicom.opening import canDecode, isDicom, patientOf, read, readNamed, textOf
 from .dicom.opening import readable as decoded
@@ -251,9 +251,8 @@ def _placeOf(dataset) -> tuple[Grid, np.ndarray | None, bool]:
         raise InputError("the planes of the dose are not in order.")
     step = planes[-1] / (len(planes) - 1)
     planes = planes / step
-    matrix = np.eye(4)
-    matrix[:3, :3] = np.column_stack([row * columnSpacing, column * rowSpacing, normal * step])
-    matrix[:3, 3] = origin + normal * start
+    axes = np.column_stack([row * columnSpacing, column * rowSpacing, normal * step])
+    matrix = affine(axes, origin + normal * start)
     isEven = np.abs(planes - np.arange(len(planes))).max() <= EVEN
     return Grid((dataset.Columns, dataset.Rows, len(planes)), matrix), None if isEven else planes, isReversed
 

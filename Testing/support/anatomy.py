@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import SimpleITK
+from shapes import imageOf
 
 from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS, Grid
 from SegmentMetricsLib.io.samples import FOLDER, IMAGE, SAMPLES
@@ -32,8 +33,8 @@ SIZE = (158, 136, 82)
 NOISE, STEP = 10, 20
 AIR, FAT, FLUID, BRAIN, MUSCLE, GLAND, SPONGY, CORTICAL, TOOTH = -1000, -95, 8, 36, 55, 45, 350, 1150, 1900
 
-# Margin in mm around an organ's shapes for additions of the observers.
-CLEARANCE = 12.0
+# Margin in mm around an organ's shapes for additions of the observers, as looked at in so many voxels' steps.
+CLEARANCE, STRIDE = 24.0, 4
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,6 @@ class Ellipsoid:
     radii: Point
     pitch: float = 0.0
     yaw: float = 0.0
-
-    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        reach = np.array(self.radii) if not (self.pitch or self.yaw) else np.full(3, max(self.radii))
-        return np.array(self.center) - reach, np.array(self.center) + reach
 
     def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         x, y, z = x - self.center[0], y - self.center[1], z - self.center[2]
@@ -64,13 +61,6 @@ class Column:
 
     stations: tuple[tuple[float, float, float, float, float], ...]
     along: str = "z"
-
-    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        position, *centers, radiusX, radiusOther = np.array(self.stations).T
-        low = [(centers[0] - radiusX).min(), (centers[1] - radiusOther).min(), position.min()]
-        high = [(centers[0] + radiusX).max(), (centers[1] + radiusOther).max(), position.max()]
-        order = [0, 1, 2] if self.along == "z" else [0, 2, 1]
-        return np.array(low)[order], np.array(high)[order]
 
     def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         position, other = (z, y) if self.along == "z" else (y, z)
@@ -91,11 +81,6 @@ class Arch:
     plan: tuple[Point, ...]
     outline: tuple[tuple[float, float], ...]
     rounding: float
-
-    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        plan, outline = np.array(self.plan), np.array(self.outline)
-        reach = (plan[:, 0] + plan[:, 2]).max()
-        return np.array([-reach, *outline.min(axis=0)]), np.array([reach, *outline.max(axis=0)])
 
     def distance(self, x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
         plan, outline = _smoothCurve(self.plan), _smoothCurve(self.outline, closed=True)
@@ -248,7 +233,7 @@ def lesionMap(observer: int) -> SimpleITK.Image:
             irregular = 0.12 * radius * _smoothNoise(position, (50 + number,), (8, 16))
             wobble = 0.05 * radius * _smoothNoise(position, (50 + number, observer), (6, 12))
             inside |= distance - more - irregular - observer * wobble < 0
-    return _imageOf(inside.astype(np.uint8), origin, EVEN)
+    return imageOf(inside, EVEN, origin)
 
 
 def vesselMap(observer: int) -> SimpleITK.Image:
@@ -261,7 +246,7 @@ def vesselMap(observer: int) -> SimpleITK.Image:
     if observer == 1:
         center, radius = GAP
         inside &= sum((axis - middle) ** 2 for axis, middle in zip(position, center)) > radius**2
-    return _imageOf(inside.astype(np.uint8), origin, spacing)
+    return imageOf(inside, spacing, origin)
 
 
 def _positions(origin: Point, size: tuple[int, int, int], spacing: Point) -> tuple[np.ndarray, ...]:
@@ -282,13 +267,6 @@ def _tubeDistance(position: tuple, points: tuple) -> np.ndarray:
     return np.sqrt(nearest)
 
 
-def _imageOf(array: np.ndarray, origin: Point, spacing: Point) -> SimpleITK.Image:
-    image = SimpleITK.GetImageFromArray(array)
-    image.SetSpacing(spacing)
-    image.SetOrigin(origin)
-    return image
-
-
 def writeImage(folder: Path) -> None:
     """Write the CT into a folder as a compressed NRRD image."""
     SimpleITK.WriteImage(ct(), str(folder / IMAGE), useCompression=True, compressionLevel=6)
@@ -303,7 +281,7 @@ def labelMap(observer: int) -> SimpleITK.Image:
             box, place = _boxOf(organ)
             inside = _drawnDistance(organ, drawing, place, seed=(index, observer)) < 0
             labels[box][inside & (labels[box] == 0)] = index + 1
-    return _imageOf(labels, ORIGIN, SPACING)
+    return imageOf(labels, SPACING, ORIGIN)
 
 
 # What lies around the organs in the CT.
@@ -356,7 +334,7 @@ def ct() -> SimpleITK.Image:
     hu = gaussian_filter(hu, (0.35, 0.7, 0.7))  # the point spread of a scanner
     draws = np.random.default_rng(7).random((4, *hu.shape), np.float32).sum(axis=0) - 2  # nearly normal
     hu[hu > -950] += NOISE * np.sqrt(3) * draws[hu > -950]
-    return _imageOf((STEP * np.rint(np.clip(hu, AIR, 3000) / STEP)).astype(np.int16), ORIGIN, SPACING)
+    return imageOf((STEP * np.rint(np.clip(hu, AIR, 3000) / STEP)).astype(np.int16), SPACING, ORIGIN)
 
 
 def _union(shapes, x, y, z, blend: float = 5.0) -> np.ndarray:
@@ -404,12 +382,10 @@ def _paintOrgan(hu: np.ndarray, organ: Organ, place, distance: np.ndarray) -> No
 
 def _boxOf(organ: Organ) -> tuple[tuple[slice, ...], tuple[np.ndarray, ...]]:
     """Return the (k, j, i) slices of the voxels that the organ's drawings can reach, and their x, y and z."""
-    low = np.min([shape.bounds()[0] for shape in organ.shapes], axis=0) - CLEARANCE
-    high = np.max([shape.bounds()[1] for shape in organ.shapes], axis=0) + CLEARANCE
-    if organ.mirrored:
-        low[0], high[0] = -high[0], -low[0]
-    x, y, z = axes = _positions(ORIGIN, SIZE, SPACING)
-    i, j, k = (slice(*np.searchsorted(axis.ravel(), ends)) for axis, *ends in zip(axes, low, high))
+    x, y, z = _positions(ORIGIN, SIZE, SPACING)
+    some = (-x if organ.mirrored else x)[..., ::STRIDE], y[:, ::STRIDE], z[::STRIDE]
+    near = np.nonzero(np.min([shape.distance(*some) for shape in organ.shapes], axis=0) < CLEARANCE)
+    k, j, i = (slice(STRIDE * numbers.min(), STRIDE * numbers.max() + 1) for numbers in near)
     return (k, j, i), (x[..., i], y[:, j], z[k])
 
 

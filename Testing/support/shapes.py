@@ -9,8 +9,10 @@ from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 from vtkmodules.vtkFiltersSources import vtkCubeSource, vtkSphereSource
 
+from SegmentMetricsLib.geometry.grids import Grid, affine
+from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.geometry.surfaces import doublePoints, toPolyData
+from SegmentMetricsLib.geometry.surfaces import Surface, doublePoints, toPolyData
 from SegmentMetricsLib.model.inputs import labelMasks
 
 
@@ -89,9 +91,32 @@ def meshOf(points, cells=(), lines=()) -> vtkPolyData:
     return result
 
 
+def gridOf(axes=None, origin=(0.0, 0.0, 0.0), size=(9, 9, 9)) -> Grid:
+    """Return a grid whose steps between voxels are the columns of axes (3, 3), mm."""
+    return Grid(tuple(size), affine(np.eye(3) if axes is None else axes, origin))
+
+
+def maskOf(given, *geometry, **more) -> Mask:
+    """Return the voxels of an image of one label, or of an array [k, j, i] as an image of some geometry."""
+    image = given if isinstance(given, SimpleITK.Image) else imageOf(given, *geometry, **more)
+    return labelMasks(image, 0.5)[1]
+
+
+def boundaryOf(given, *geometry, **more) -> Surface:
+    """Return the boundary of an image or array, given as for maskOf()."""
+    return fromMask(maskOf(given, *geometry, **more))
+
+
 def surfaceOf(image) -> vtkPolyData:
     """Return the boundary of a mask."""
-    return toPolyData(fromMask(labelMasks(image, 0.5)[1]))
+    return toPolyData(boundaryOf(image))
+
+
+def together(*surfaces: Surface) -> Surface:
+    """Return several surfaces as one."""
+    first = np.cumsum([0, *(len(s.points) for s in surfaces[:-1])])
+    cells = np.concatenate([s.cells + n for s, n in zip(surfaces, first, strict=True)])
+    return Surface(np.concatenate([s.points for s in surfaces]), cells)
 
 
 def loops(*polygons, z: float = 0.0) -> vtkPolyData:

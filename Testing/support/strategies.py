@@ -189,9 +189,8 @@ def meshes(draw):
         parts.append(fromPolyData(polyData))
         start = parts[-1].points[:, 0].max() + 13
     turn, stretch = draw(turns()), draw(st.sampled_from([(1, 1, 1), (1, 0.6, 1.7)]))
-    first = np.cumsum([0, *(len(part.points) for part in parts[:-1])])
-    points = np.concatenate([part.points for part in parts]) * stretch @ turn.T
-    return Surface(points, np.concatenate([part.cells + n for part, n in zip(parts, first)]))
+    both = shapes.together(*parts)
+    return Surface(both.points * stretch @ turn.T, both.cells)
 
 
 def numbers(low: float, high: float, most: int = 3):

@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 import pytest
+import segmentnodes
 import shapes
 import SimpleITK
 import strategies as some
 from hypothesis import given
-from segmentnodes import move
 
 from SegmentMetricsLib import compare
 from SegmentMetricsLib.__main__ import main
@@ -70,17 +70,7 @@ def byPython(paths, settings) -> dict:
 
 def segmentationOf(scene, image, wall):
     """Return a node with the two segments, which knows the image that they were drawn on as nodes in Slicer do."""
-    import slicer
-
-    from SegmentMetricsLib.mrml.conversion import orientedImage
-
-    node, names = scene.AddNewNodeByClass("vtkMRMLSegmentationNode"), slicer.vtkSegmentationConverter
-    for name, voxels in (("Organ", image), ("Wall", wall)):
-        mask, segment = labelMasks(voxels, 0.5)[1], slicer.vtkSegment()
-        segment.SetName(name)
-        segment.AddRepresentation(names.GetSegmentationBinaryLabelmapRepresentationName(), orientedImage(mask))
-        node.GetSegmentation().AddSegment(segment)
-    return drawnOn(node, image)
+    return drawnOn(segmentnodes.segmentationOf(scene, Organ=image, Wall=wall), image)
 
 
 def drawnOn(node, image):
@@ -144,7 +134,7 @@ def testSegmentsUnderATransformAreMeasuredAlike(scene, voxels, settings, turn, s
     nodes = [segmentationOf(scene, image, still[2]) for image in still[:2]]
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = turn, shift
-    transform = move(scene, *nodes, matrix=RAS_FROM_LPS @ matrix @ RAS_FROM_LPS)
+    transform = segmentnodes.move(scene, *nodes, matrix=RAS_FROM_LPS @ matrix @ RAS_FROM_LPS)
     try:
         requireAlike(byScene(scene, nodes, settings), expected)
     finally:

@@ -10,22 +10,18 @@ import numpy as np
 import pytest
 import shapes
 from givendistances import Directions
+from shapes import boundaryOf
 
 from SegmentMetricsLib.distances import elements
 from SegmentMetricsLib.distances.bounded import Bounded, combine
 from SegmentMetricsLib.distances.field import Field
 from SegmentMetricsLib.distances.largest import balancedBounds
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, DirectedDistances, withTies
-from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface
-from SegmentMetricsLib.model.inputs import labelMasks, structureFromPolyData
+from SegmentMetricsLib.model.inputs import structureFromPolyData
 from SegmentMetricsLib.show.maps import samplesOf
 
 TAUS, PERCENTS, LIMITS = (0.5, 1.0, 2.0), (50, 95), np.array([0.0, 0.3, 1.0001, 1.7])
-
-
-def ofMask(array, spacing=(1.0, 1.0, 1.0)) -> Surface:
-    return fromMask(labelMasks(shapes.imageOf(np.asarray(array, np.uint8), spacing), 0.5)[1])
 
 
 def ofMesh(mesh) -> Surface:
@@ -41,19 +37,19 @@ def boxes(*corners, size=(8, 7, 9)) -> np.ndarray:
 
 
 def blob(seed: int, spacing=(1.0, 1.2, 2.0)) -> Surface:
-    return ofMask(np.pad(shapes.blob(seed, (5, 5, 4), 0.5, 1.2), 1), spacing)
+    return boundaryOf(np.pad(shapes.blob(seed, (5, 5, 4), 0.5, 1.2), 1), spacing)
 
 
 # Pairs, and the longest side of the pieces by which they are measured again.
 PAIRS = {
     "blobs": (lambda: (blob(1), blob(2)), 0.35),
-    "moved by a voxel": (lambda: [ofMask(boxes(((1 + n, 1, 1), (3 + n, 3, 3)))) for n in (0, 1)], 0.2),
-    "one more voxel": (lambda: [ofMask(boxes(BOX, ((2, 2, 1), (2, 2, 3 + n)))) for n in (0, 1)], 0.2),
-    "one voxel": (lambda: [ofMask(boxes(((1 + n, 1, 1), (1 + n, 1, 1))), (0.5, 1, 2)) for n in (0, 1)], 0.05),
-    "sheets": (lambda: [ofMask(boxes(((1, 1, 2), (4, 4 + n, 2))), (1, 1, 2.5 - n)) for n in (0, 1)], 0.2),
-    "far apart": (lambda: [ofMask(boxes(((1, 1, z), (2, 2, z + 1)), size=(5, 5, 20))) for z in (1, 16)], 0.2),
+    "moved by a voxel": (lambda: [boundaryOf(boxes(((1 + n, 1, 1), (3 + n, 3, 3)))) for n in (0, 1)], 0.2),
+    "one more voxel": (lambda: [boundaryOf(boxes(BOX, ((2, 2, 1), (2, 2, 3 + n)))) for n in (0, 1)], 0.2),
+    "one voxel": (lambda: [boundaryOf(boxes(((1 + n, 1, 1), (1 + n, 1, 1))), (0.5, 1, 2)) for n in (0, 1)], 0.05),
+    "sheets": (lambda: [boundaryOf(boxes(((1, 1, 2), (4, 4 + n, 2))), (1, 1, 2.5 - n)) for n in (0, 1)], 0.2),
+    "far apart": (lambda: [boundaryOf(boxes(((1, 1, z), (2, 2, z + 1)), size=(5, 5, 20))) for z in (1, 16)], 0.2),
     "huge triangles": (lambda: [ofMesh(mesh) for mesh in (shapes.boxMesh((-5, -4, -4), (5, 4, 4.5)), BALL)], 0.4),
-    "mask and mesh": (lambda: (ofMask(boxes(BOX)), ofMesh(shapes.boxMesh((1, 1, 1), (4, 3, 3)))), 0.2),
+    "mask and mesh": (lambda: (boundaryOf(boxes(BOX)), ofMesh(shapes.boxMesh((1, 1, 1), (4, 3, 3)))), 0.2),
     "open": (lambda: (ofMesh(shapes.openBox()), ofMesh(shapes.boxMesh((3, 3, -1), (8, 8, 11)))), 0.4),
     "contours": (lambda: [ofMesh(shapes.loops(polygon)) for polygon in POLYGONS], 0.01),
 }  # fmt: skip
@@ -296,7 +292,9 @@ class TestSecondPass:
     def testWhatIsAskedForIsMorePrecise(self, monkeypatch):
         """Of many elements only those are cut that a wanted limit passes through, and that brings the number closer."""
         monkeypatch.setattr(elements, "FEW", 500)
-        surfaces = [ofMask(np.pad(shapes.blob(seed, (16, 16, 10), 0.4, 2.0), 1), (1.0, 1.0, 3.0)) for seed in (5, 6)]
+        surfaces = [
+            boundaryOf(np.pad(shapes.blob(seed, (16, 16, 10), 0.4, 2.0), 1), (1.0, 1.0, 3.0)) for seed in (5, 6)
+        ]
         errors = {}
         truth = BoundaryPair(*surfaces).measure((1.0,), (95,)).directions[0].field
         for tolerances in ((), (1.0,)):

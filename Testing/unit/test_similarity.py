@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import shapes
 from scipy.spatial.distance import cdist
-from similaritywork import KEYS, disc, maskOf, measured, square, stack, values
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 
@@ -25,8 +24,34 @@ from SegmentMetricsLib.geometry.surfaces import toPolyData
 from SegmentMetricsLib.metrics import similarity
 from SegmentMetricsLib.metrics.similarity import localDistancesAt
 from SegmentMetricsLib.metrics.slices import SliceRow
-from SegmentMetricsLib.model.inputs import labelMasks
 from SegmentMetricsLib.show.writing import measuredSurfaces
+
+KEYS = ["MSI", "MSIPaired", "PairedDistance", "MeanBLD", "MSI3D"]
+
+
+def measured(reference, test, **settings):
+    return compare(reference, test, Settings(families="similarity", **settings))
+
+
+def values(result) -> list[float]:
+    return [result[key].value for key in KEYS]
+
+
+def stack(slices, **geometry):
+    """Return the image of slices [j, i]."""
+    return shapes.imageOf(np.array(slices, np.uint8), **geometry)
+
+
+def disc(radius: float, center=(30, 30), size: int = 60) -> np.ndarray:
+    j, i = np.mgrid[:size, :size]
+    return np.hypot(i - center[0], j - center[1]) <= radius
+
+
+def square(low, high, size: int = 30) -> np.ndarray:
+    """Return the slice of a rectangle of pixels from low to high (i, j), both included."""
+    array = np.zeros((size, size), bool)
+    array[low[1] : high[1] + 1, low[0] : high[0] + 1] = True
+    return array
 
 
 class TestHandComputed:
@@ -342,7 +367,7 @@ class TestInputs:
     def testWhereSurfacesTouchNoSideIsPunished(self):
         """The same surface as voxels and as a mesh: rounding must not decide whether a shared place is outside."""
         images = [shapes.imageOf(b, (1, 1, 2)) for b in BLOBS]
-        mesh = toPolyData(meshing.fromMask(labelMasks(images[1], 0.5)[1]))
+        mesh = shapes.surfaceOf(images[1])
         voxels, mixed = (measured(images[0], test, il=2, ol=5)["MSI3D"].value for test in (images[1], mesh))
         assert mixed == pytest.approx(voxels, abs=1e-9)
 
@@ -368,7 +393,7 @@ class TestInputs:
         ]
         lines = []
         for array in masks:
-            mask = maskOf(array)
+            mask = shapes.maskOf(array)
             found = slicecontours.ofSections(ofVoxels(mask), Planes(mask.grid, 2, "mm"))[0]
             lines.append(shapes.loops(*(c.points for c in found)))
         asMasks, asLines = measured(*map(shapes.imageOf, masks), ol=4), measured(*lines, ol=4)

@@ -1,1 +1,1 @@
-"""One file for each tool: its CONVENTION."""
+"""One file for each tool: its Convention, or those of its generations."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.progress import checkpoint
-from ...geometry.grids import Grid
+from ...geometry.grids import Grid, affine
 from . import planes
 from .images import Image
 from .neighbors import FRAMES, areEnough, filesNear, sliceOf
@@ -256,7 +256,5 @@ def gridOfSlabs(stack: Sequence[Slice], slabs: Slabs) -> Grid:
 
 def gridAlong(like: Slice, origin: np.ndarray, step: np.ndarray, depth: int) -> Grid:
     """Return the grid with the pixels of a slice, the first at an origin (3,), and a step (3,) in mm between slices."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = np.column_stack([*(like.directions * like.spacing[:, None]), step])
-    matrix[:3, 3] = origin
-    return Grid((*like.size, depth), matrix)
+    axes = np.column_stack([*(like.directions * like.spacing[:, None]), step])
+    return Grid((*like.size, depth), affine(axes, origin))

@@ -18,7 +18,7 @@ import numpy as np
 from vtkmodules.vtkCommonCore import vtkMath
 
 from ...base.errors import InputError
-from ...geometry.grids import RAS_FROM_LPS, Grid
+from ...geometry.grids import RAS_FROM_LPS, Grid, affine
 from .bytecounts import GZIP, decompressedSize, promisedSum, remaining
 from .headers import NO_PLACE, NO_VOLUME, normal, spansSpace
 
@@ -111,10 +111,8 @@ class Header:
             rotation: Any = np.eye(3).tolist()
             vtkMath.QuaternionToMatrix3x3([math.sqrt(max(0.0, 1 - b * b - c * c - d * d)), b, c, d], rotation)
             turned, *lengths = self.given["pixdim"][:4]
-            matrix = np.eye(4)
-            matrix[:3, :3] = np.array(rotation) * lengths * (1, 1, 1 if turned >= 0 else -1) * unit
-            matrix[:3, 3] = np.array(self.given["qoffset"]) * unit
-            found["qform"] = matrix
+            axes = np.array(rotation) * lengths * (1, 1, 1 if turned >= 0 else -1) * unit
+            found["qform"] = affine(axes, np.array(self.given["qoffset"]) * unit)
         return {name: RAS_FROM_LPS @ matrix for name, matrix in found.items()}
 
 

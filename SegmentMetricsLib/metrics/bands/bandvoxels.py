@@ -15,7 +15,7 @@ import numpy as np
 
 from ...base.progress import checkpoint
 from ...distances.surfacedistances import BoundaryPair
-from ...geometry.grids import Grid
+from ...geometry.grids import Grid, affine
 from ...geometry.masks import slicesOf
 from ...geometry.voxelization import maskOf
 from .lookup import spread
@@ -142,9 +142,7 @@ def askewGrid(boundaries: BoundaryPair, home: Grid, step: float) -> Grid:
     size[: len(span)] = SIDE * np.ceil((span / step + 2) / SIDE).astype(int)
     # one voxel of background at every edge
     origin[: len(span)] -= step / 2
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = axes * step, axes @ origin
-    return Grid(tuple(size), matrix, planar=home.planar)
+    return Grid(tuple(size), affine(axes * step, axes @ origin), planar=home.planar)
 
 
 def askewAxes(home: Grid) -> np.ndarray:

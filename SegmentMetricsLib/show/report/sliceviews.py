@@ -17,7 +17,7 @@ from ...base.texts import positionText
 from ...case.comparison import Comparison
 from ...distances.surfacedistances import TIE_TOLERANCE
 from ...geometry.crosssections import cut
-from ...geometry.grids import Grid
+from ...geometry.grids import Grid, affine
 from ...geometry.surfaces import Surface
 from ...geometry.triangles import closestPoints
 from ...metrics.measurement import roundText
@@ -60,9 +60,8 @@ def cutAcross(surface: Surface, axes: np.ndarray, origin: np.ndarray, step: floa
     axes: (3, 3) unit vectors along patient axes, in columns: two that span the planes, and their normal. origin: (3,)
     of the first plane. step: from one to the next, mm. The segments are in mm from the origin along the first two axes.
     """
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = axes * (1, 1, step), origin
-    found = cut(surface, Grid((1, 1, max(count, 2)), matrix), within=(0, count - 1))
+    grid = Grid((1, 1, max(count, 2)), affine(axes * (1, 1, step), origin))
+    found = cut(surface, grid, within=(0, count - 1))
     rows = np.searchsorted(found.slices, np.arange(count + 1))
     parts = [slice(first, end) for first, end in itertools.pairwise(rows)]
     return [Cut(found.start[part], found.end[part], found.starts[part], found.ends[part]) for part in parts]

@@ -5,32 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import shapes
-from shapes import imageOf
+from shapes import gridOf
 
 from SegmentMetricsLib.geometry import meshing, slicecontours
 from SegmentMetricsLib.geometry.contours import insideContours
-from SegmentMetricsLib.geometry.crosssections import boxesOf, cut, follow, ofVoxels
-from SegmentMetricsLib.geometry.grids import Grid
+from SegmentMetricsLib.geometry.crosssections import boxesOf, cut, follow
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.slicecontours import Planes
-from SegmentMetricsLib.geometry.slicing import gapBetween, stackOf
+from SegmentMetricsLib.geometry.slicing import stackOf, stacksOf
 from SegmentMetricsLib.metrics import sliceareas
-from SegmentMetricsLib.model.inputs import structureFromImage
 
 TURNED = shapes.rotation((1, 2, 3), 40)
 MIRRORED = np.diag([1.0, 1.0, -1.0])
 
 
 def maskOf(seed: int, spacing=(1, 1.5, 2), origin=(3, 4, 5), direction=TURNED) -> Mask:
-    image = imageOf(shapes.blob(seed), spacing, origin, direction)
-    return structureFromImage(image, "reference", None, 0.5).mask
-
-
-def gridOf(spacing, origin=(0, 0, 0), direction=None, size=(20, 20, 20)) -> Grid:
-    matrix = np.eye(4)
-    matrix[:3, :3] = (np.eye(3) if direction is None else direction) * spacing
-    matrix[:3, 3] = origin
-    return Grid(size, matrix)
+    return shapes.maskOf(shapes.blob(seed), spacing, origin, direction)
 
 
 def areasOf(sections) -> dict[int, float]:
@@ -43,8 +33,7 @@ def areasOf(sections) -> dict[int, float]:
 @pytest.mark.parametrize("direction", [np.eye(3), TURNED, TURNED @ MIRRORED], ids=["straight", "oblique", "mirrored"])
 def testAMaskIsCutWhereItsOwnSlicesAreContoured(direction):
     mask = maskOf(1, direction=direction)
-    gap = gapBetween(mask)
-    own, found = stackOf(ofVoxels(mask), gap), stackOf(cut(meshing.fromMask(mask), mask.grid), gap)
+    own, found = stacksOf(mask, cut(meshing.fromMask(mask), mask.grid))
 
     def directed(stack):
         rows = np.column_stack([stack.numbers, stack.contours.points[stack.contours.cells].reshape(-1, 6)])
@@ -59,14 +48,14 @@ def testAMaskIsCutWhereItsOwnSlicesAreContoured(direction):
 def testABoxFromTwoToFive():
     """What lies exactly in a plane counts as below it: the slices 2, 3 and 4 as when voxels are filled."""
     surface = meshing.fromPolyData(shapes.boxMesh((1, 1, 2), (4, 3, 5)))
-    sections = cut(surface, gridOf((1, 1, 1)))
+    sections = cut(surface, gridOf())
     assert areasOf(sections) == {2: 6, 3: 6, 4: 6}
     # pixels of 0.5 mm x 2 mm have the same area in mm2
-    assert areasOf(cut(surface, gridOf((0.5, 2, 1)))) == pytest.approx(dict.fromkeys((2, 3, 4), 6))
-    assert areasOf(cut(surface, gridOf((1, 1, 1)), (3, 9))) == {3: 6, 4: 6}
+    assert areasOf(cut(surface, gridOf(np.diag((0.5, 2, 1))))) == pytest.approx(dict.fromkeys((2, 3, 4), 6))
+    assert areasOf(cut(surface, gridOf(), (3, 9))) == {3: 6, 4: 6}
     # downward: what is on the high face is the first slice
-    assert areasOf(cut(surface, gridOf((1, 1, 1), direction=MIRRORED))) == dict.fromkeys((-5, -4, -3), 6)
-    assert cut(surface, gridOf((1, 1, 1)), (7, 9)).isEmpty
+    assert areasOf(cut(surface, gridOf(MIRRORED))) == dict.fromkeys((-5, -4, -3), 6)
+    assert cut(surface, gridOf(), (7, 9)).isEmpty
     # long sides are cut as finely as pixels are wide, and come back
     stack = stackOf(sections, 100.0)
     assert stack.contours.sizes.max() <= 1 + 1e-9 and stack.contours.sizes.min() > 0
@@ -79,7 +68,7 @@ def testWhatOnlyTouchesAPlane():
     cells = [(0, 1, 3), (0, 3, 2), (0, 4, 5), (0, 5, 1), (2, 3, 5), (2, 5, 4), (0, 2, 4), (1, 5, 3)]
     surface = meshing.fromPolyData(shapes.meshOf(points, cells))
     assert surface.isClosed
-    grid = gridOf((1, 1, 1))
+    grid = gridOf()
     sections = cut(surface, grid)
     assert areasOf(sections) == {3: 0, 4: pytest.approx(4)}
     assert list(slicecontours.ofSections(sections, Planes(grid, 2, "mm"))) == [4]
@@ -88,7 +77,7 @@ def testWhatOnlyTouchesAPlane():
 @pytest.mark.parametrize("direction", [np.eye(3), TURNED @ MIRRORED], ids=["straight", "turned"])
 def testContoursAreClosedAndTellInsideFromOutside(direction):
     """The contours of a surface on another grid enclose the places that its voxels' surface encloses there."""
-    mask, grid = maskOf(2), gridOf((1.3, 0.9, 1.7), (1, 2, 3), direction)
+    mask, grid = maskOf(2), gridOf(direction * np.array((1.3, 0.9, 1.7)), (1, 2, 3))
     sections = cut(meshing.fromMask(mask), grid)
     np.testing.assert_allclose(sections.end, sections.start[follow(sections.starts, sections.ends)], atol=1e-9)
     contours = slicecontours.ofSections(sections, Planes(grid, 2, "pixel"))
@@ -116,16 +105,11 @@ def _windings(places: np.ndarray, points: np.ndarray) -> np.ndarray:
 def testSharedAreas(direction):
     """What the voxels of two masks share in the slices of one of them: against many places asked one by one."""
     mask, other = maskOf(5, direction=np.eye(3)), maskOf(6, (1.3, 0.9, 1.7), (2.7, 4.3, 6.1), np.eye(3))
-    about = np.asarray(direction)
     center = other.corners().mean(axis=0)
-    matrix = other.grid.matrix.copy()
-    matrix[:3, :3] = about @ matrix[:3, :3]
-    matrix[:3, 3] = center + about @ (matrix[:3, 3] - center)
-    other = Mask(other.voxels, other.offset, Grid(other.grid.size, matrix))
-    sections = cut(boxesOf(other), mask.grid)
-    gap = gapBetween(mask, sections)
-    stacks = stackOf(ofVoxels(mask), gap), stackOf(cut(meshing.fromMask(other), mask.grid), gap)
-    found = sliceareas.areasOf((mask, sections), stacks)
+    origin = center + direction @ (other.grid.origin - center)
+    other = Mask(other.voxels, other.offset, gridOf(direction @ other.grid.axes, origin, other.grid.size))
+    stacks = stacksOf(mask, cut(meshing.fromMask(other), mask.grid))
+    found = sliceareas.areasOf((mask, cut(boxesOf(other), mask.grid)), stacks)
     size = 16
     steps = (np.arange(size) + 0.5) / size - 0.5
     for k in range(mask.low[2], mask.high[2] + 1, 3):

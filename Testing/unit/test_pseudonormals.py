@@ -11,7 +11,6 @@ from test_caps import BOX, capped, rounded
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.surfaces import Surface
-from SegmentMetricsLib.model.inputs import labelMasks
 
 
 def isInside(surface: Surface, places: np.ndarray) -> np.ndarray:
@@ -28,14 +27,11 @@ def crown() -> Surface:
 
 
 def blob() -> Surface:
-    array = shapes.blob(3, (14, 13, 12), 0.4, 2.0)
-    return meshing.fromMask(labelMasks(shapes.imageOf(array, (1.0, 1.0, 2.5)), 0.5)[1])
+    return shapes.boundaryOf(shapes.blob(3, (14, 13, 12), 0.4, 2.0), (1.0, 1.0, 2.5))
 
 
 def box() -> Surface:
-    array = np.zeros((5, 6, 7), bool)
-    array[1:4, 1:5, 1:6] = True
-    return meshing.fromMask(labelMasks(shapes.imageOf(array), 0.5)[1])
+    return shapes.boundaryOf(shapes.box((1, 1, 1), (5, 4, 3)))
 
 
 def ridges() -> Surface:
@@ -73,6 +69,3 @@ def testNextToCornersAndSides():
     places = np.concatenate([a, (a + b) / 2]) + 1e-3 * random.normal(size=(2 * len(a), 3))
     signed = ClosestSurface(surface).signedDistances(places)
     assert ((signed < 0) == isInside(surface, places)).all()
-
-
-# Triangles: their sides, and the places on them that are nearest to points, against counting and brute force

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib.resources
 import json
 import math
@@ -10,12 +9,14 @@ import re
 import subprocess
 import tempfile
 import warnings
+from collections.abc import Callable
+from functools import cache, partial
 
 import numpy as np
 import pytest
 import shapes
-import SimpleITK
 from batchruns import rowsOf
+from imagefiles import save
 
 from SegmentMetricsLib import Settings, compare
 
@@ -34,136 +35,124 @@ def imagesOf(spacing, *arrays):
     return [shapes.imageOf(array.astype(np.uint8), spacing[::-1]) for array in arrays]
 
 
-def deepMind(reference, test, spacing):
-    surface = pytest.importorskip("surface_distance", reason="surface-distance is not installed")
-    distances = surface.compute_surface_distances(reference, test, spacing)
+PEERS: dict[str, Callable] = {}
+
+
+def peer(key: str, module: str) -> Callable:
+    """Return a decorator of a function of a module, arrays and spacing, which returns a tool's numbers, or calls."""
+
+    def register(numbersOf: Callable) -> Callable:
+        def measure(*given):
+            return numbersOf(pytest.importorskip(module, reason=f"{module} is not installed"), *given)
+
+        PEERS[key] = measure
+        return measure
+
+    return register
+
+
+@peer("DeepMind", "surface_distance")
+def deepMind(tool, reference, test, spacing):
+    distances = tool.compute_surface_distances(reference, test, spacing)
     areas = distances["surfel_areas_gt"], distances["surfel_areas_pred"]
-    sums = [
-        np.sum(d * a)
-        for d, a in zip((distances["distances_gt_to_pred"], distances["distances_pred_to_gt"]), areas, strict=True)
-    ]
+    sums = distances["distances_gt_to_pred"] @ areas[0] + distances["distances_pred_to_gt"] @ areas[1]
     return {
-        "HD": surface.compute_robust_hausdorff(distances, 100),
-        "HD90": surface.compute_robust_hausdorff(distances, 90),
-        "MASD": sum(surface.compute_average_surface_distance(distances)) / 2,
-        "ASSD": sum(sums) / sum(map(np.sum, areas)),
-        NSD: surface.compute_surface_dice_at_tolerance(distances, 1.5),
-        "DSC": surface.compute_dice_coefficient(reference, test),
+        "HD": tool.compute_robust_hausdorff(distances, 100),
+        "HD90": tool.compute_robust_hausdorff(distances, 90),
+        "MASD": sum(tool.compute_average_surface_distance(distances)) / 2,
+        "ASSD": sums / sum(map(np.sum, areas)),
+        NSD: tool.compute_surface_dice_at_tolerance(distances, 1.5),
+        "DSC": tool.compute_dice_coefficient(reference, test),
     }
 
 
-def monai(reference, test, spacing):
+@peer("MONAI", "monai.metrics")
+def monai(tool, reference, test, spacing):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    metrics = pytest.importorskip("monai.metrics", reason="MONAI is not installed")
     y, given = (torch.from_numpy(array.copy())[None, None] for array in (reference, test))
     both = {"y_pred": given, "y": y, "include_background": True, "spacing": list(spacing)}
-    dice = metrics.compute_dice if hasattr(metrics, "compute_dice") else None
     values = {
-        "HD": metrics.compute_hausdorff_distance(**both),
-        "HD90": metrics.compute_hausdorff_distance(**both, percentile=90),
-        "MASD": metrics.compute_average_surface_distance(**both),
-        "ASSD": metrics.compute_average_surface_distance(**both, symmetric=True),
-        NSD: metrics.compute_surface_dice(**both, class_thresholds=[1.5]),
-        "IoU": metrics.compute_iou(given.float(), y.float()),
+        "HD": tool.compute_hausdorff_distance(**both),
+        "HD90": tool.compute_hausdorff_distance(**both, percentile=90),
+        "MASD": tool.compute_average_surface_distance(**both),
+        "ASSD": tool.compute_average_surface_distance(**both, symmetric=True),
+        NSD: tool.compute_surface_dice(**both, class_thresholds=[1.5]),
+        "IoU": tool.compute_iou(given.float(), y.float()),
+        "DSC": tool.compute_dice(given.float(), y.float()),
     }
-    if dice is not None:
-        values["DSC"] = dice(given.float(), y.float())
     return {key: float(value) for key, value in values.items()}
 
 
-def medpy(reference, test, spacing):
-    binary = pytest.importorskip("medpy.metric.binary", reason="MedPy is not installed")
-    return {
-        "HD": lambda: binary.hd(test, reference, spacing),
-        "HD95": lambda: binary.hd95(test, reference, spacing),
-        "MASD": lambda: binary.asd(test, reference, spacing),
-        "ASSD": lambda: binary.assd(test, reference, spacing),
-        "DSC": lambda: binary.dc(test, reference),
-        "IoU": lambda: binary.jc(test, reference),
-    }
+@peer("MedPy", "medpy.metric.binary")
+def medpy(tool, reference, test, spacing):
+    names = {"HD": tool.hd, "HD95": tool.hd95, "MASD": tool.asd, "ASSD": tool.assd}
+    found = {key: partial(name, test, reference, spacing) for key, name in names.items()}
+    return {**found, "DSC": lambda: tool.dc(test, reference), "IoU": lambda: tool.jc(test, reference)}
 
 
-def segMetrics(reference, test, spacing):
-    tool = pytest.importorskip("seg_metrics.seg_metrics", reason="seg-metrics is not installed")
+@peer("seg-metrics", "seg_metrics.seg_metrics")
+def segMetrics(tool, reference, test, spacing):
     found = tool.computeQualityMeasures(test.astype(np.uint8), reference.astype(np.uint8), spacing[::-1])
-    return {
-        "HD": found["hd"],
-        "HD95": found["hd95"],
-        "ASSD": found["msd"],
-        "DSC": found["dice"],
-        "IoU": found["jaccard"],
+    names = {"HD": "hd", "HD95": "hd95", "ASSD": "msd", "DSC": "dice", "IoU": "jaccard"}
+    return {key: found[name] for key, name in names.items()}
+
+
+@peer("pymia", "pymia.evaluation.metric")
+def pymia(tool, reference, test, spacing):
+    base, values = pytest.importorskip("pymia.evaluation.metric.base"), {}
+    given = {
+        "distances": base.Distances(test, reference, spacing),
+        "confusion_matrix": base.ConfusionMatrix(test, reference),
+        **{"prediction": test.astype(np.uint8), "reference": reference.astype(np.uint8), "spacing": spacing},
     }
-
-
-def pymia(reference, test, spacing):
-    tool = pytest.importorskip("pymia.evaluation.metric", reason="pymia is not installed")
-    base = pytest.importorskip("pymia.evaluation.metric.base")
-    distances = base.Distances(test, reference, spacing)
-    matrix = base.ConfusionMatrix(test, reference)
-    values = {}
     for key, metric in (
         ("HD", tool.HausdorffDistance()),
         ("HD90", tool.HausdorffDistance(percentile=90)),
         (NSD, tool.SurfaceDiceOverlap(1.5)),
+        ("DSC", tool.DiceCoefficient()),
+        ("IoU", tool.JaccardCoefficient()),
+        ("MASD", tool.AverageDistance()),
     ):
-        metric.distances = distances
+        vars(metric).update(given)
         values[key] = metric.calculate()
-    for key, metric in (("DSC", tool.DiceCoefficient()), ("IoU", tool.JaccardCoefficient())):
-        metric.confusion_matrix = matrix
-        values[key] = metric.calculate()
-    average = tool.AverageDistance()
-    average.prediction, average.reference = test.astype(np.uint8), reference.astype(np.uint8)
-    average.spacing = spacing
-    values["MASD"] = average.calculate()
     return values
 
 
-def simpleItk(reference, test, spacing):
+@peer("SimpleITK", "SimpleITK")
+def simpleItk(tool, reference, test, spacing):
     images = imagesOf(spacing, reference, test)
-    distance, overlap = SimpleITK.HausdorffDistanceImageFilter(), SimpleITK.LabelOverlapMeasuresImageFilter()
+    distance, overlap = tool.HausdorffDistanceImageFilter(), tool.LabelOverlapMeasuresImageFilter()
 
-    def of(tool, name):
-        def run():
-            tool.Execute(*images)
-            return getattr(tool, name)()
-
-        return run
+    def run(of, name):
+        of.Execute(*images)
+        return getattr(of, name)()
 
     return {
-        "HD": of(distance, "GetHausdorffDistance"),
-        "MASD": of(distance, "GetAverageHausdorffDistance"),
-        "DSC": of(overlap, "GetDiceCoefficient"),
-        "IoU": of(overlap, "GetJaccardCoefficient"),
+        "HD": partial(run, distance, "GetHausdorffDistance"),
+        "MASD": partial(run, distance, "GetAverageHausdorffDistance"),
+        "DSC": partial(run, overlap, "GetDiceCoefficient"),
+        "IoU": partial(run, overlap, "GetJaccardCoefficient"),
     }
 
 
-def miseval(reference, test, spacing):
-    tool = pytest.importorskip("miseval", reason="MISeval is not installed")
-    given = reference.astype(np.uint8), test.astype(np.uint8)
-    names = {"HD": "AHD", "DSC": "DSC", "IoU": "IoU"}
-    return {key: lambda n=name: tool.evaluate(*given, metric=n, multi_class=False) for key, name in names.items()}
+@peer("MISeval", "miseval")
+def miseval(tool, reference, test, spacing):
+    given, names = (reference.astype(np.uint8), test.astype(np.uint8)), {"HD": "AHD", "DSC": "DSC", "IoU": "IoU"}
+    return {key: partial(tool.evaluate, *given, metric=name, multi_class=False) for key, name in names.items()}
 
 
-def meshMetrics(reference, test, spacing):
-    tool = pytest.importorskip("meshmetrics", reason="pymeshmetrics is not installed")
-    images = imagesOf(spacing, reference, test)
+@peer("MeshMetrics-1.4.1", "meshmetrics")
+def meshMetrics(tool, reference, test, spacing):
     metrics = tool.DistanceMetrics(verbose=False)
-    metrics.set_input(*images)
-    return {
-        "HD": metrics.hd(),
-        "HD90": metrics.hd(90),
-        "MASD": metrics.masd(),
-        "ASSD": metrics.assd(),
-        # distances that equal the tolerance count by rounding there
-        NSD: metrics.nsd(1.5 + 1e-4),
-        BIOU: metrics.biou(1.5),
-        "DSC": metrics.dsc(),
-        "IoU": metrics.iou(),
-    }
+    metrics.set_input(*imagesOf(spacing, reference, test))
+    values = {"HD": metrics.hd(), "HD90": metrics.hd(90), "MASD": metrics.masd(), "ASSD": metrics.assd()}
+    # distances that equal the tolerance count by rounding there
+    values |= {NSD: metrics.nsd(1.5 + 1e-4), BIOU: metrics.biou(1.5)}
+    return {**values, "DSC": metrics.dsc(), "IoU": metrics.iou()}
 
 
-def grandChallenge(reference, test, spacing):
-    tool = pytest.importorskip("grand_challenge_metrics.stats", reason="grand-challenge-metrics is not installed")
+@peer("grand-challenge-metrics", "grand_challenge_metrics.stats")
+def grandChallenge(tool, reference, test, spacing):
     table = tool.calculate_confusion_matrix(reference.astype(int), test.astype(int), [0, 1])
     both = reference, test, spacing
     return {
@@ -176,8 +165,8 @@ def grandChallenge(reference, test, spacing):
     }
 
 
-def platipy(reference, test, spacing):
-    tool = pytest.importorskip("platipy.imaging.label.comparison", reason="platipy is not installed")
+@peer("platipy", "platipy.imaging.label.comparison")
+def platipy(tool, reference, test, spacing):
     images = imagesOf(spacing, reference, test)
     return {
         "HD": lambda: tool.compute_surface_metrics(*images)["hausdorffDistance"],
@@ -190,34 +179,24 @@ def platipy(reference, test, spacing):
     }
 
 
-def panoptica(reference, test, spacing):
-    tool = pytest.importorskip("panoptica", reason="panoptica is not installed")
-    metrics = {
-        "HD": (tool.Metric.HD, "sq_hd"),
-        "HD95": (tool.Metric.HD95, "sq_hd95"),
-        "ASSD": (tool.Metric.ASSD, "sq_assd"),
-        NSD: (tool.Metric.NSD, "sq_nsd"),
-        "DSC": (tool.Metric.DSC, "sq_dsc"),
-        "IoU": (tool.Metric.IOU, "sq"),
-    }
+@peer("panoptica-distances", "panoptica")
+def panoptica(tool, reference, test, spacing):
+    names = {"HD": "sq_hd", "HD95": "sq_hd95", "ASSD": "sq_assd", NSD: "sq_nsd", "DSC": "sq_dsc", "IoU": "sq"}
 
-    def of(metric, name):
-        def run():
-            evaluator = tool.Panoptica_Evaluator(
-                tool.InputType.MATCHED_INSTANCE, instance_metrics=[metric], global_metrics=[]
-            )
-            given = test.astype(np.uint8), reference.astype(np.uint8)
-            (result,) = evaluator.evaluate(*given, voxelspacing=spacing, verbose=False).values()
-            return getattr(result, name)
+    def run(key, name):
+        metric = getattr(tool.Metric, {NSD: "NSD", "IoU": "IOU"}.get(key, key))
+        kind = tool.InputType.MATCHED_INSTANCE
+        evaluator = tool.Panoptica_Evaluator(kind, instance_metrics=[metric], global_metrics=[])
+        given = test.astype(np.uint8), reference.astype(np.uint8)
+        (result,) = evaluator.evaluate(*given, voxelspacing=spacing, verbose=False).values()
+        return getattr(result, name)
 
-        return run
-
-    return {key: of(*one) for key, one in metrics.items()}
+    return {key: partial(run, key, name) for key, name in names.items()}
 
 
-def torchMetrics(reference, test, spacing):
+@peer("torchmetrics", "torchmetrics.functional.segmentation")
+def torchMetrics(tool, reference, test, spacing):
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
-    tool = pytest.importorskip("torchmetrics.functional.segmentation", reason="torchmetrics is not installed")
     side = max(reference.shape)  # the distances of another image than a square one are wrong, as its reason says
     padded = (np.pad(array, [(0, side - n) for n in array.shape]) for array in (test, reference))
     given = [torch.from_numpy(np.stack([~array, array])[None].astype(np.int64)) for array in padded]
@@ -229,17 +208,17 @@ def torchMetrics(reference, test, spacing):
     }
 
 
-def plastimatch(reference, test, spacing):
-    tool = pytest.importorskip("plastimatch", reason="Plastimatch is not installed")
-
-    @functools.cache
+@peer("Plastimatch", "plastimatch")
+def plastimatch(tool, reference, test, spacing):
+    @cache
     def printed():
         with tempfile.TemporaryDirectory() as folder:
-            paths = [f"{folder}/{name}.mha" for name in ("reference", "test")]
-            for image, path in zip(imagesOf(spacing, reference, test), paths):
-                SimpleITK.WriteImage(image, path)
+            paths = [save(image, f"{folder}/{n}.mha") for n, image in enumerate(imagesOf(spacing, reference, test))]
             command = [str(tool._lookup("plastimatch")), "dice", "--all", *paths]
             return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+    def find(name):
+        return float(re.search(name + r"\s*=?:?\s*([-\d.e+]+)", printed()).group(1))
 
     names = {
         "HD": r"\nHausdorff distance \(boundary\)",
@@ -247,27 +226,9 @@ def plastimatch(reference, test, spacing):
         "MASD": r"Avg average Hausdorff distance \(boundary\)",
         "DSC": r"DICE",
     }
-    return {
-        key: lambda name=name: float(re.search(name + r"\s*=?:?\s*([-\d.e+]+)", printed()).group(1))
-        for key, name in names.items()
-    }
+    return {key: partial(find, name) for key, name in names.items()}
 
 
-PEERS = {
-    "DeepMind": deepMind,
-    "MONAI": monai,
-    "MedPy": medpy,
-    "seg-metrics": segMetrics,
-    "pymia": pymia,
-    "SimpleITK": simpleItk,
-    "MISeval": miseval,
-    "MeshMetrics-1.4.1": meshMetrics,
-    "grand-challenge-metrics": grandChallenge,
-    "platipy": platipy,
-    "panoptica-distances": panoptica,
-    "torchmetrics": torchMetrics,
-    "Plastimatch": plastimatch,
-}
 NEWER = ("grand-challenge-metrics", "platipy", "panoptica-distances", "torchmetrics")
 # platipy measures in single precision, which can cost a bit more on small masks
 SINGLE = {"rel": 3e-6, "abs": 1e-9}

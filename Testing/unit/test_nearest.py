@@ -10,16 +10,12 @@ import shapes
 from SegmentMetricsLib.base import progress
 from SegmentMetricsLib.geometry import nearest
 from SegmentMetricsLib.geometry.closest import ClosestSurface
-from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.geometry.nearest import NearestTriangles
-from SegmentMetricsLib.geometry.surfaces import Surface
-from SegmentMetricsLib.model.inputs import labelMasks
 
-
-def blobSurface(spacing=(1.0, 1.0, 2.5)) -> Surface:
-    return fromMask(labelMasks(shapes.imageOf(shapes.blob(3, (14, 13, 12), 0.4, 2.0), spacing), 0.5)[1])
+BLOB = shapes.blob(3, (14, 13, 12), 0.4, 2.0)
+SURFACE = shapes.boundaryOf(BLOB, (1.0, 1.0, 2.5))
 
 
 @pytest.fixture(autouse=True, params=["with a search tree", "without one"])
@@ -37,17 +33,10 @@ AXES = {
 }
 
 
-def latticeSurface(axes: np.ndarray) -> Surface:
-    voxels = shapes.blob(3, (14, 13, 12), 0.4, 2.0).astype(bool)
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = axes, (30.0, -20.0, 10.0)
-    return fromMask(Mask.fromArray(voxels, Grid(voxels.shape[::-1], matrix)))
-
-
 @pytest.mark.parametrize("name", AXES)
 @pytest.mark.parametrize("away", [0.0, 0.3, 30.0, 1000.0])
 def testNearestOfALattice(name, away):
-    surface = latticeSurface(AXES[name])
+    surface = fromMask(Mask.fromArray(BLOB, shapes.gridOf(AXES[name], (30.0, -20.0, 10.0))))
     random = np.random.default_rng(4)
     points = surface.points[random.integers(0, len(surface.points), 300)] + away * random.normal(size=(300, 3))
     found = NearestTriangles(surface.points, surface.cells).find(points)
@@ -57,7 +46,7 @@ def testNearestOfALattice(name, away):
 
 @pytest.mark.parametrize("count", [1, 3000])
 def testTheSearchCanBeStopped(count):
-    closest = ClosestSurface(blobSurface())
+    closest = ClosestSurface(SURFACE)
     with progress.stoppable(lambda: True), pytest.raises(progress.Cancelled):
         closest.distances(np.zeros((count, 3)))
 
@@ -65,13 +54,12 @@ def testTheSearchCanBeStopped(count):
 @pytest.mark.parametrize("scale", [0.01, 1.0])
 @pytest.mark.parametrize("away", [0.5, 5.0, 200.0])
 def testAllTrianglesWithinADistance(away, scale):
-    surface = blobSurface()
-    corners = scale * surface.points
+    corners = scale * SURFACE.points
     random = np.random.default_rng(7)
     points = corners[random.integers(0, len(corners), 60)] + scale * away * random.normal(size=(60, 3))
-    distances = naive.distancesTo(points, corners[surface.cells])
+    distances = naive.distancesTo(points, corners[SURFACE.cells])
     squared = (distances.min(axis=1) * random.uniform(1.0, 1.3, 60)) ** 2 + 1e-9 * scale**2
-    triangles, owners = NearestTriangles(corners, surface.cells).within(points, squared)
+    triangles, owners = NearestTriangles(corners, SURFACE.cells).within(points, squared)
     found = np.zeros(distances.shape, bool)
     found[owners, triangles] = True
     isSure = np.abs(distances**2 - squared[:, None]) > 1e-9 * (scale * away) ** 2
@@ -81,7 +69,7 @@ def testAllTrianglesWithinADistance(away, scale):
 @pytest.mark.parametrize("size", [40, 4000, 400_000])
 def testLargeTrianglesElsewhereDoNotMatter(size):
     """Corners are searched by what the triangles around them can be nearer, not by the largest triangle of all."""
-    surface = blobSurface()
+    surface = SURFACE
     count = len(surface.points)
     low = surface.points.min(axis=0)
     large = low + (0, 0, -3) + size * np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0.0]])
@@ -131,7 +119,7 @@ def testNearestOfThinTriangles(sides):
 
 
 def testGradientsOfSignedDistances():
-    surface = blobSurface()
+    surface = SURFACE
     closest = ClosestSurface(surface)
     random = np.random.default_rng(7)
     places = surface.points[random.integers(0, len(surface.points), 400)] + random.normal(0, 2, (400, 3))

@@ -1,4 +1,4 @@
-"""Surfaces of masks from the cases of their cells: triangles, sizes and volumes of the filters that they replace."""
+"""Boundaries: of masks from the cases of their cells, as VTK's filter makes them; of polygons and contours."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import naive
 import numpy as np
 import pytest
 import shapes
+from shapes import maskOf
 from vtkmodules.util.numpy_support import vtk_to_numpy
 
+from SegmentMetricsLib.geometry import meshing
+from SegmentMetricsLib.geometry.closest import ClosestSurface
 from SegmentMetricsLib.geometry.meshing import MaskSurface, fromMask, paddedImage
 from SegmentMetricsLib.geometry.surfaces import Surface, triangleIndices
-from SegmentMetricsLib.model.inputs import labelMasks
 
 OBLIQUE = shapes.rotation((1, 2, -0.5), 33)
 GRIDS = {
@@ -29,10 +31,6 @@ SHAPES = {
     "hollow": np.pad(np.zeros((2, 2, 1), bool), 2, constant_values=True),
     "touching corners": np.eye(3, dtype=bool)[None] & np.eye(3, dtype=bool)[:, None],
 }
-
-
-def maskOf(array, **geometry):
-    return labelMasks(shapes.imageOf(array, **geometry), 0.5)[1]
 
 
 def byFilter(mask) -> Surface:
@@ -108,3 +106,34 @@ def testClosedSurfacesOfSlicer(grid, scene):
     assert ours.count == theirs.count
     assert ours.sizes.sum() == pytest.approx(theirs.sizes.sum(), rel=near)
     assert ours.volume == pytest.approx(abs(theirs.volume), rel=near)
+
+
+def testPolygonsAreTriangulated():
+    points = [(x, y, z) for z in (0, 1) for y in (0, 2) for x in (0, 3)]
+    quads = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    surface = meshing.fromPolyData(shapes.meshOf(points, quads))
+    assert len(surface.cells) == 12 and surface.isClosed and surface.nonManifoldEdges == 0
+    assert surface.volume == pytest.approx(6)
+    assert surface.repairs == ()
+
+
+def testContoursWithAHole():
+    outer, hole = [(0, 0), (9, 0), (9, 6), (0, 6)], [(2, 2), (4, 2), (4, 4), (2, 4)]
+    for second in (hole, hole[::-1]):
+        surface = meshing.fromPolyData(shapes.loops(outer, second, z=3.5))
+        assert surface.dimension == 2 and surface.volume == pytest.approx(54 - 4)
+        assert surface.sizes.sum() == pytest.approx(30 + 8)
+        signed = ClosestSurface(surface).signedDistances(
+            np.array([[1, 1, 3.5], [3, 3, 3.5], [-2, 3, 3.5], [8, 3, 3.5]])
+        )
+        assert signed == pytest.approx([-1, 1, 2, -1])
+
+
+def testContoursOfAMaskInAnyPlane():
+    array = np.zeros((12, 1, 10), bool)
+    array[3:8, 0, 2:9] = True
+    surface = shapes.boundaryOf(array, (0.5, 3, 2), (1, 2, 3))
+    assert surface.dimension == 2
+    # the corners are cut half-way between pixel centers
+    assert surface.volume == pytest.approx(7 * 0.5 * 5 * 2 - 4 * (0.25 * 1) / 2)
+    assert np.ptp(surface.points[:, 1]) == 0

@@ -6,17 +6,12 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from shapes import maskOf
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.sharedvolume import sharedVolume
 
 OVERLAP = Settings(families=("overlap", "agreement"))
-
-
-def maskOf(image: SimpleITK.Image) -> Mask:
-    return Mask.fromArray(SimpleITK.GetArrayFromImage(image), Grid.fromImage(image))
 
 
 def onSteps(array: np.ndarray, spacing, origin, size: int, step: float) -> np.ndarray:

@@ -21,10 +21,6 @@ from SegmentMetricsLib.geometry.voxelization import maskOf
 from SegmentMetricsLib.model.inputs import labelMask, labelMasks
 
 
-def maskOfImage(image) -> Mask:
-    return labelMasks(image, 0.5)[1]
-
-
 def testGridOfAnObliqueImage():
     image = shapes.box((1, 2, 3), (4, 5, 6), (9, 8, 7), (0.5, 0.75, 2.0), (10, 20, 30))
     image.SetDirection(shapes.rotation((1, 1, 0), 25).ravel().tolist())
@@ -88,11 +84,8 @@ def testOneLabelOfAnImage(dtype, block, monkeypatch):
 
 
 def testResamplingToAnotherGrid():
-    ball = maskOfImage(shapes.ball(10, (0.2, 0.1, -0.3)))
-    turned = np.eye(4)
-    turned[:3, :3] = shapes.rotation((0, 1, 1), 40) * 0.7
-    turned[:3, 3] = (5, -3, 2)
-    moved = ball.on(Grid((4, 4, 4), turned))
+    ball = shapes.maskOf(shapes.ball(10, (0.2, 0.1, -0.3)))
+    moved = ball.on(shapes.gridOf(shapes.rotation((0, 1, 1), 40) * 0.7, (5, -3, 2), (4, 4, 4)))
     # the grid is far smaller than the ball; nothing is lost
     assert moved.count * 0.7**3 == pytest.approx(ball.count, rel=0.01)
     center = moved.grid.toWorld(np.argwhere(moved.voxels)[:, ::-1] + moved.low).mean(axis=0)
@@ -100,8 +93,8 @@ def testResamplingToAnotherGrid():
 
 
 def testCommonGridContainsBothAtTheFinerSpacing():
-    first = maskOfImage(shapes.ball(8, (-5, 0, 0), (1, 1, 3), (-20, -15, -15), (30, 30, 10)))
-    second = maskOfImage(shapes.ball(8, (6, 0, 0), (2, 2, 1), (-10, -15, -15), (15, 15, 30)))
+    first = shapes.maskOf(shapes.ball(8, (-5, 0, 0), (1, 1, 3), (-20, -15, -15), (30, 30, 10)))
+    second = shapes.maskOf(shapes.ball(8, (6, 0, 0), (2, 2, 1), (-10, -15, -15), (15, 15, 30)))
     for pair in ((first, second), (second, first)):
         grid, resampled = commonGrid(*pair)
         assert resampled
@@ -144,10 +137,9 @@ def testWhichVoxelAPlaceBetweenTwoBelongsToDoesNotDependOnRounding():
     random = np.random.default_rng(1)
     voxels, found = random.random((6, 7, 8)) < 0.5, set()
     for _ in range(20):
-        world = np.eye(4)
-        world[:3, :3], world[:3, 3] = Rotation.random(random_state=random).as_matrix(), random.normal(0, 200, 3)
-        fine = Grid((16, 14, 12), world @ np.diag([0.5, 0.5, 0.5, 1]))
-        mask = Mask.fromArray(voxels, Grid((8, 7, 6), world)).on(fine)
+        axes, origin = Rotation.random(random_state=random).as_matrix(), random.normal(0, 200, 3)
+        fine, grid = shapes.gridOf(axes / 2, origin, (16, 14, 12)), shapes.gridOf(axes, origin, (8, 7, 6))
+        mask = Mask.fromArray(voxels, grid).on(fine)
         found.add((mask.offset, mask.voxels.tobytes()))
     assert len(found) == 1
 
@@ -156,14 +148,14 @@ def testContoursOnAGridOfSlices():
     corners = np.array([(1, 1, 2), (3, 1, 2), (3, 3, 2), (1, 3, 2)], float)
     square = Surface(corners, np.array([(0, 1), (1, 2), (2, 3), (3, 0)]), normal=np.array([0.0, 0.0, 1.0]))
     with pytest.raises(InputError, match="can only be drawn on a grid of one slice"):
-        maskOf(square, Grid((5, 5, 5), np.eye(4)))
+        maskOf(square, shapes.gridOf())
 
 
 @pytest.mark.parametrize("axis", range(3))
 def testASurfaceBetweenCentersHasNoVoxels(axis):
     low, high = np.full(3, 2.0), np.full(3, 6.0)
     low[axis], high[axis] = 3.2, 3.8
-    mask = maskOf(fromPolyData(shapes.boxMesh(tuple(low), tuple(high))), Grid((9, 9, 9), np.eye(4)))
+    mask = maskOf(fromPolyData(shapes.boxMesh(tuple(low), tuple(high))), shapes.gridOf())
     assert mask.isEmpty and mask.count == 0
 
 

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 import shapes
 from scipy.spatial.transform import Rotation
-from test_orientation import together
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkImagingStencil import vtkImageStencilToImage, vtkPolyDataToImageStencil
 
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
 from SegmentMetricsLib.geometry.voxelization import maskOf
 
@@ -45,19 +43,19 @@ def flat(generator):
 
 def hollow(generator):
     inner = ball(generator, 5, 12)
-    return together(ball(generator, 20, 24), Surface(inner.points, inner.cells[:, ::-1]))
+    return shapes.together(ball(generator, 20, 24), Surface(inner.points, inner.cells[:, ::-1]))
 
 
 def ofVoxels(generator):
     """Voxels that touch along edges and at corners: more than two triangles meet there."""
     voxels = np.pad(shapes.blob(int(generator.integers(1e6)), tuple(generator.integers(4, 16, 3)), 0.4, 0.5), 1)
-    surface = meshing.fromMask(Mask.fromArray(voxels, Grid((1, 1, 1), np.eye(4))))
+    surface = shapes.boundaryOf(voxels)
     return Surface(surface.points @ Rotation.random(random_state=generator).as_matrix() * 1.7, surface.cells)
 
 
 def overlapping(generator):
     corners = generator.uniform(-10, 10, (3, 3))
-    boxes = together(*(box(corner, corner + generator.uniform(1, 15, 3)) for corner in corners))
+    boxes = shapes.together(*(box(corner, corner + generator.uniform(1, 15, 3)) for corner in corners))
     return Surface(boxes.points @ Rotation.random(random_state=generator).as_matrix(), boxes.cells)
 
 
@@ -69,12 +67,10 @@ def tetrahedra(generator):
 
 def lattice(generator: np.random.Generator) -> Grid:
     """Return a grid with voxels of any shape that runs in any direction, somewhere."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = Rotation.random(random_state=generator).as_matrix() * generator.uniform(0.4, 3, 3)
+    axes = Rotation.random(random_state=generator).as_matrix() * generator.uniform(0.4, 3, 3)
     if generator.random() < 0.5:
-        matrix[:3, :3] = np.diag(generator.choice([-1, 1], 3) * generator.uniform(0.4, 3, 3))
-    matrix[:3, 3] = generator.uniform(-1, 1, 3) * generator.choice([1, 100, 1e5])
-    return Grid((5, 5, 5), matrix)
+        axes = np.diag(generator.choice([-1, 1], 3) * generator.uniform(0.4, 3, 3))
+    return shapes.gridOf(axes, generator.uniform(-1, 1, 3) * generator.choice([1, 100, 1e5]))
 
 
 def stencilled(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: np.ndarray, tolerance: float) -> np.ndarray:
@@ -111,14 +107,14 @@ def testSameVoxelsAsVtk(shape):
 
 
 def testLowFacesHoldTheirCentersHighFacesDoNot():
-    mask = maskOf(box((2, 2, 2), (5, 6, 7)), Grid((9, 9, 9), np.eye(4)))
+    mask = maskOf(box((2, 2, 2), (5, 6, 7)), shapes.gridOf())
     assert mask.low.tolist() == [2, 2, 2] and mask.high.tolist() == [4, 5, 6] and mask.voxels.all()
 
 
 @pytest.mark.parametrize("facing", [1, -1])
 def testPartsOfACubeShareItsVoxels(facing):
     """Six tetrahedra around a diagonal: their faces, straight and slanted, run through voxel centers."""
-    grid = Grid((9, 9, 9), np.eye(4))
+    grid = shapes.gridOf()
     owners = np.zeros((9, 9, 9), int)
     for order in itertools.permutations(np.eye(3)):
         corners = 1 + 6 * np.cumsum([np.zeros(3), *order], axis=0)
@@ -132,10 +128,7 @@ def testPartsOfACubeShareItsVoxels(facing):
 
 def testBoxesSideBySideShareAllVoxelsInSpiteOfRounding():
     """Faces on voxel centers of an oblique grid, where no corner lies exactly where it should."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = shapes.rotation((1, 2, 3), 37) * (0.7, 0.9, 1.3)
-    matrix[:3, 3] = (-133.7, 81.3, 512.9)
-    grid = Grid((12, 12, 12), matrix)
+    grid = shapes.gridOf(shapes.rotation((1, 2, 3), 37) * (0.7, 0.9, 1.3), (-133.7, 81.3, 512.9), (12, 12, 12))
     owners = np.zeros((12, 12, 12), int)
     for low in itertools.product((1, 4), (2, 5), (3, 6)):
         part = box(low, np.add(low, 3))
