@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
-from commandruns import metrics
-from commandruns import pair as pair
+from commandruns import BOX, metrics
 from commandruns import run as run
 from imagefiles import save
 from vtkmodules.util.numpy_support import vtk_to_numpy
@@ -295,8 +294,9 @@ OTHERS = (
 )
 
 
-def testFilesOfOthersAreNoEarlierResults(run, tmp_path, pair):
+def testFilesOfOthersAreNoEarlierResults(run, tmp_path):
     """Whatever they say; those of an earlier run are replaced."""
+    path = save(BOX, tmp_path / "box.nrrd")
     pairs = [{"files": {"overlay": "overlay_Liver.png"}}]
     ours = json.dumps({"schema": "segment-metrics/2", "pairs": pairs, "report": "report.html"})
     for text in (*OTHERS, ours):
@@ -304,6 +304,6 @@ def testFilesOfOthersAreNoEarlierResults(run, tmp_path, pair):
         names = ("metrics.json", "overlay_Liver.png", "report.html", "notes.txt", "../report.html")
         for name in names:
             (tmp_path / "out" / name).write_text(text if name == "metrics.json" else "mine")
-        assert run("compare", *pair, "--metrics", "DSC", "-o", "out")[0] == 0
+        assert run("compare", path, path, "--metrics", "DSC", "-o", "out")[0] == 0
         kept = [name for name in names[1:] if (tmp_path / "out" / name).exists()]
         assert kept == list(names[1:] if text != ours else names[3:]), text
