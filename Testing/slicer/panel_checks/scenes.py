@@ -30,7 +30,10 @@ def checkSaving(session: Session) -> None:
 
 
 def checkReload(session: Session) -> None:
-    """Reloading the module reloads its library; the results are still there and everything goes on working."""
+    """Reloading the module reloads its library; the results are still there and everything goes on working.
+
+    Another run forgets what other tools would report; asked again, it is the same.
+    """
     import sys
 
     before = seen(session)
@@ -40,6 +43,8 @@ def checkReload(session: Session) -> None:
     assert sys.modules["SegmentMetricsLib"] is not library
     assertSeen(session, before)
     session.apply()
+    assert session.ui.conventionsTable.rowCount == 0 and session.isShown(session.ui.conventionsButton)
+    assert not [n for n in session.results() if n.GetAttribute("SegmentMetrics.Role") == "conventions"]
     session.askTools()
     assertSeen(session, before)
 

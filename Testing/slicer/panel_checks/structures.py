@@ -158,6 +158,8 @@ def checkProtocol(session: Session) -> None:
     assert session.panel.staleness(), "the table was edited"
     session.apply()
     assert "WARN" in ui.judgmentLabel.text and session.texts(ui.protocolTable)[1][3] == "pass"
+    families = session.families
+    session.chooseFamilies("overlap")  # and of each structure what the protocol needs
     session.set(ui.modeComboBox, currentIndex=1)
     session.apply()
     verdicts = {row[0]: row[1] for row in session.texts(ui.mainTable)}
@@ -172,6 +174,7 @@ def checkProtocol(session: Session) -> None:
     session.panel.files.writers["verdicts"](path)
     assert session.isShown(ui.verdictsButton) and "not evaluable" in path.read_text(encoding="utf-8")
     session.set(ui.modeComboBox, currentIndex=0)
+    session.chooseFamilies(*families)
     session.choose(STRUCTURE)
     assert node.SetCellText(2, 1, "NSD_2mm")  # which is measured in any case
     session.settle(0.1)

@@ -116,18 +116,6 @@ class Wrapper(metaclass=WrapperClass):
     def __bool__(self) -> bool:
         return self._native is not None and shiboken6.isValid(self._native)
 
-    def __eq__(self, other) -> bool:
-        if other is None:
-            return not self
-        if not isinstance(other, Wrapper):
-            return NotImplemented
-        if isinstance(self._native, QtCore.QObject):
-            return self._native is other._native
-        return self._native == other._native
-
-    def __hash__(self) -> int:
-        return id(self._native)
-
     def __getattr__(self, name):
         if name.startswith("_"):
             raise AttributeError(name)

@@ -68,7 +68,7 @@ class SceneKeeper:
 
 
 class qSlicerCoreIOManager(QObject):
-    """Reads and writes scenes (.mrb, .mrml) and segmentations; everything else fails with a message."""
+    """Reads scenes (.mrb, .mrml) and writes them (.mrb); everything else fails with a message."""
 
     exposed = frozenset({"loadNodes", "saveNodes", "fileType"})
 
@@ -89,9 +89,7 @@ class qSlicerCoreIOManager(QObject):
         raise NotImplementedError(f"the stand-in does not load {fileType}")
 
     def saveNodes(self, fileType, properties, messages=None):
-        scene, fileName = self._desktop.scene, str(Path(properties["fileName"]).absolute())
-        if fileType == "SceneFile" and fileName.endswith(".mrb"):
-            return bool(scene.WriteToMRB(fileName, None, messages))
-        if fileType == "SceneFile" and fileName.endswith(".mrml"):
-            return bool(scene.Commit(fileName, messages))
-        raise NotImplementedError(f"the stand-in does not save {fileType}")
+        fileName = str(Path(properties["fileName"]).absolute())
+        if not fileName.endswith(".mrb"):
+            raise NotImplementedError(f"the stand-in does not save {fileName}")
+        return bool(self._desktop.scene.WriteToMRB(fileName, None, messages))
