@@ -30,33 +30,26 @@ def knownTables() -> dict[str, Path]:
 
 
 def labelNamesFrom(given: Mapping[int, str] | Mapping[Labels, str] | str | Path | None) -> dict[Labels, str]:
-    """Return names by label number, or by the numbers of a region's labels, from a mapping, a file or a known name.
+    """Return names by label number, from 1, from a mapping, a file or a known name; label 0 is ignored.
 
-    A known name is one of knownTables(), such as TotalSegmentator, unless there is such a file. Raises InputError as
-    readLabelNames does.
+    A region of several labels, as in {"tumor": [1, 2]}, has a tuple of their numbers. A known name is one of
+    knownTables(), such as TotalSegmentator, unless there is such a file. The file is a dataset.json of nnU-Net, JSON
+    such as {"1": "liver"} or {"liver": 1}, a table of two columns with numbers and names in either order, with or
+    without a heading (.csv, .tsv), or a color table of Slicer (.ctbl). Raises InputError, naming the file and the
+    place, for other files, duplicate numbers or names, and a file without any name.
     """
     if given is None:
         return {}
     if isinstance(given, str | Path):
         known = None if Path(given).exists() else knownTables().get(inAnyCase(str(given), knownTables()))
-        return readLabelNames(known or given)
+        path = known or Path(given)
+        return _collect(str(path), _entriesOf(path, "names of labels"))
     requireKind(given, Mapping, "The names of labels", "a mapping of numbers to names, or the path of a file")
     return _collect("labelNames", [("", number, name) for number, name in given.items()])
 
 
-def readLabelNames(path: str | Path) -> dict[Labels, str]:
-    """Return the names in a file by label number, from 1; the background, label 0, is ignored.
-
-    A region of several labels, as in {"tumor": [1, 2]}, has a tuple of their numbers. The file is a dataset.json of
-    nnU-Net, JSON such as {"1": "liver"} or {"liver": 1}, a table of two columns with numbers and names in either order,
-    with or without a heading (.csv, .tsv), or a color table of Slicer (.ctbl). Raises InputError, naming the file and
-    the place, for other files, duplicate numbers or names, and a file without any name.
-    """
-    return _collect(str(path), _entriesOf(Path(path), "names of labels"))
-
-
 def readClasses(path: str | Path) -> dict[str, str]:
-    """Return the names in a file by label, in a file as for readLabelNames(), where labels may have the same name."""
+    """Return the names in a file by label, in a file as for labelNamesFrom(), where labels may have the same name."""
     found: dict[str, str] = {}
     for labels, name in _collect(str(path), _entriesOf(Path(path), "classes"), areUnique=False).items():
         found.update(dict.fromkeys(map(str, [labels] if isinstance(labels, int) else labels), name))

@@ -74,34 +74,19 @@ def testMembershipsCountInPartWithoutAThreshold(tmp_path):
 
 
 def testGridsOfFiles(run, pair, tmp_path):
-    """Of any image, whose voxels are not looked at; a segmentation stands for the image that it was drawn on."""
-    image = shapes.imageOf(np.random.default_rng(0).normal(size=(4, 5, 6)), (1, 2, 3), (7, 8, 9))
-    mask = samples.writeHeadAndNeck(tmp_path)[0]
+    """The voxels are not looked at; a segmentation stands for the image that it was drawn on."""
+    mask = samples.FOLDER / samples.FILES[0]
     (tmp_path / "bad.nrrd").write_text("nothing")
     nrrd(tmp_path / "cm.nrrd", space_units='"cm" "cm" "cm"')
-
-    def use(path) -> tuple[int, str]:
-        given = ("--metrics", "agreement", "--set", f"grid={path}", "-o", "out")
-        status, _, err = run("compare", *pair, *given)
-        return status, err
-
-    for path, expected in (
-        (save(image, tmp_path / "ct.nii.gz"), Grid.fromImage(image)),
-        (mask, readStructures(mask)[0].mask.grid),
-        (cut("cut.nii.gz", 0.9)(tmp_path), Grid((24, 24, 24), np.eye(4))),
-    ):
-        assert use(path) == (0, "")
-        found = Settings(**metrics("out")["settings"]).grid
-        assert found.size == expected.size
-        np.testing.assert_allclose(found.matrix, expected.matrix, atol=1e-5)
-    for name, words in (
-        ("gone.nrrd", "there is no such file"),
-        ("mesh.stl", "not an image whose grid can be used"),
-        ("bad.nrrd", "cannot be read as an image"),
-        ("cm.nrrd", "its header gives lengths in cm instead of mm"),
-    ):
-        status, said = use(tmp_path / name)
-        assert status == 2 and words in said and str(tmp_path / name) in said
+    given = {mask: readStructures(mask)[0].mask.grid, cut("cut.nii.gz", 0.9)(tmp_path): Grid((24, 24, 24), np.eye(4))}
+    given |= {tmp_path / "gone.nrrd": "there is no such file", tmp_path / "bad.nrrd": "cannot be read as an image"}
+    given |= {tmp_path / "mesh.stl": "not an image whose grid can be used", tmp_path / "cm.nrrd": "in cm instead of mm"}
+    for path, expected in given.items():
+        status, _, err = run("compare", *pair, "--metrics", "agreement", "--set", f"grid={path}", "-o", "out")
+        if isinstance(expected, str):
+            assert status == 2 and expected in err and str(path) in err
+        else:
+            assert (status, err) == (0, "") and Settings(**metrics("out")["settings"]).grid == expected
 
 
 def testPlanarImages(tmp_path):
@@ -118,16 +103,6 @@ def testPlanarImages(tmp_path):
     assert comparison["HD"].value == 0 and comparison["VolumeTest"].unit == "mm2"
 
 
-def withForms(path, qform: int, sform: int, rows=None):
-    """Write other codes into the header of a NIfTI file, and rows of the sform."""
-    data = bytearray(path.read_bytes())
-    struct.pack_into("<2h", data, 252, qform, sform)
-    if rows:
-        struct.pack_into("<12f", data, 280, *rows)
-    path.write_bytes(data)
-    return path
-
-
 @pytest.mark.parametrize(
     ("qform", "sform", "isQform", "frame"),
     [
@@ -137,11 +112,17 @@ def withForms(path, qform: int, sform: int, rows=None):
 )
 def testTheFrameIsThatOfThePlaceThatWasTaken(tmp_path, qform, sform, isQform, frame):
     """Whatever space the other place in the header is in."""
-    ball = shapes.imageOf(BALL, origin=(-10, -20, 30))
-    rows = None if qform == sform else (0, -1, 0, 5, 1, 0, 0, 0, 0, 0, 1, 1)
-    (structure,) = readStructures(withForms(save(ball, tmp_path / "x.nii", False), qform, sform, rows))
+    path = save(shapes.imageOf(BALL, origin=(-10, -20, 30)), tmp_path / "x.nii", False)
+    data = bytearray(path.read_bytes())
+    struct.pack_into("<2h", data, 252, 1, 0)
+    path.write_bytes(data)
+    (other,) = readStructures(path)
+    struct.pack_into("<2h", data, 252, qform, sform)
+    if qform != sform:
+        struct.pack_into("<12f", data, 280, *(0, -1, 0, 5, 1, 0, 0, 0, 0, 0, 1, 1))
+    path.write_bytes(data)
+    (structure,) = readStructures(path)
     assert np.allclose(structure.mask.grid.origin, (-10, -20, 30)) == isQform and structure.frameOfReference == frame
-    (other,) = readStructures(withForms(save(ball, tmp_path / "y.nii", False), 1, 0))
     kinds = [finding.kind.name for finding in compare(other, structure, Settings(families="overlap")).findings]
     assert ("OTHER_FRAMES" in kinds) == (frame not in ("scanner", ""))
 
@@ -366,18 +347,6 @@ def place(turn) -> np.ndarray:
     return np.array([ORIGIN, ORIGIN + steps[:, 0], ORIGIN + steps[:, 1]]) * (-1, -1, 1)
 
 
-@pytest.mark.parametrize("turn", TURNS)
-@pytest.mark.parametrize(("form", "third"), [("sform", True), ("sform", False), ("qform", True), ("qform", False)])
-@pytest.mark.parametrize(("suffix", "order"), [(".nii", "<"), (".nii.gz", ">")])
-def testNiftiAnywhere(tmp_path, turn, form, third, suffix, order):
-    path = writeNifti(tmp_path / f"slice{suffix}", TURNS[turn], form, order, third)
-    (structure,) = readStructures(path)
-    grid = structure.mask.grid
-    np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), place(TURNS[turn]), atol=1e-4)
-    assert grid.size == (12, 10, 1) and structure.mask.count == 25 and structure.dimension == 2
-    assert not structure.notes
-
-
 def writeNrrd(path: Path, turn, voxels: str = "raw", **fields) -> Path:
     vectors = " ".join("({})".format(",".join(map(str, column))) for column in (turn[:, :2] * LENGTHS).T)
     fields |= {"space_directions": vectors, "space_origin": f"({','.join(map(str, ORIGIN))})", "encoding": voxels}
@@ -390,13 +359,21 @@ def writeNrrd(path: Path, turn, voxels: str = "raw", **fields) -> Path:
 
 
 @pytest.mark.parametrize("turn", TURNS)
-@pytest.mark.parametrize(("name", "voxels"), [("slice.nrrd", "gzip"), ("slice.nrrd", "raw"), ("slice.nhdr", "raw")])
-def testNrrdAnywhere(tmp_path, turn, name, voxels):
-    path = writeNrrd(tmp_path / name, TURNS[turn], voxels, centers="cell cell", units='"mm" "mm"')
-    (structure,) = readStructures(path)
-    grid = structure.mask.grid
-    np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), place(TURNS[turn]), atol=1e-6)
-    assert grid.size == (12, 10, 1) and structure.mask.count == 25 and not structure.notes
+def testFlatImagesAnywhere(tmp_path, turn):
+    forms = [*((form, isThere) for form in ("sform", "qform") for isThere in (True, False))]
+    made = [
+        writeNifti(tmp_path / f"{form}{isThere}{suffix}", TURNS[turn], form, order, isThere)
+        for form, isThere in forms
+        for suffix, order in ((".nii", "<"), (".nii.gz", ">"))
+    ]
+    for name, voxels in (("gzip.nrrd", "gzip"), ("raw.nrrd", "raw"), ("raw.nhdr", "raw")):
+        made.append(writeNrrd(tmp_path / name, TURNS[turn], voxels, centers="cell cell", units='"mm" "mm"'))
+    for path in made:
+        (structure,) = readStructures(path)
+        grid = structure.mask.grid
+        np.testing.assert_allclose(grid.toWorld([[0, 0, 0], [1, 0, 0], [0, 1, 0]]), place(TURNS[turn]), atol=1e-4)
+        assert grid.size == (12, 10, 1) and structure.mask.count == 25 and structure.dimension == 2
+        assert not structure.notes
 
 
 def testNrrdWhoseAxesAreParallel(tmp_path):

@@ -48,22 +48,10 @@ def testPolygonsAndContours(tmp_path):
 
 def plyText(faces, order="ascii", vertices=((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)), newline="\n") -> bytes:
     """Return a PLY file as other programs write them: double coordinates, colors, flags behind the faces' corners."""
-    header = [
-        "ply",
-        f"format {order} 1.0",
-        "comment made by hand",
-        "obj_info nothing",
-        f"element vertex {len(vertices)}",
-        "property double x",
-        "property float64 y",
-        "property float z",
-        "property uchar red",
-        f"element face {len(faces)}",
-        "property list uint8 int32 vertex_indices",
-        "property short flag",
-        "end_header",
-    ]
-    header = (newline.join(header) + newline).encode()
+    header = ["ply", f"format {order} 1.0", "comment made by hand", "obj_info nothing"]
+    header += [f"element vertex {len(vertices)}", "property double x", "property float64 y", "property float z"]
+    header += ["property uchar red", f"element face {len(faces)}", "property list uint8 int32 vertex_indices"]
+    header = (newline.join([*header, "property short flag", "end_header"]) + newline).encode()
     if order == "ascii":
         rows = [f"{x} {y} {z} 255" for x, y, z in vertices] + [f"{len(f)} {' '.join(map(str, f))} 3" for f in faces]
         return header + (newline.join(rows) + newline).encode()

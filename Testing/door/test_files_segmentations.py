@@ -145,36 +145,19 @@ def testTheWholeImageOfACroppedSegmentation(tmp_path, geometry, size):
     assert middleOf(found["Node"]) == pytest.approx((6.5, 6.5, 6.5))
 
 
-def testASegmentationWrittenBySlicer(tmp_path):
-    slicer = pytest.importorskip("slicer")
-    from vtkmodules.util.numpy_support import numpy_to_vtk
+def testASegmentationWrittenBySlicer(scene, tmp_path):
+    import slicer
+    from segmentnodes import segmentationOf
 
-    from SegmentMetricsLib import mrml
-
-    scene = mrml.ensureScene()
-    node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode")
-    for name, box in (("Kidney", np.s_[2:8, 2:8, 2:8]), ("Cyst", np.s_[5:9, 5:9, 5:10])):
-        image = slicer.vtkOrientedImageData()
-        image.SetDimensions(10, 10, 10)
-        image.SetSpacing(1, 2, 3)
-        array = np.zeros((10, 10, 10), np.uint8)
-        array[box] = 1
-        scalars = numpy_to_vtk(array.ravel(), deep=True)
-        image.GetPointData().SetScalars(scalars)
-        segment = slicer.vtkSegment()
-        segment.SetName(name)
-        segment.AddRepresentation("Binary labelmap", image)
-        node.GetSegmentation().AddSegment(segment)
+    boxes = {"Kidney": ((2, 2, 2), (7, 7, 7)), "Cyst": ((5, 5, 5), (9, 8, 8))}
+    images = {name: shapes.box(*ends, (10, 10, 10), (1.0, 2.0, 3.0)) for name, ends in boxes.items()}
     storage = slicer.vtkMRMLSegmentationStorageNode()
     storage.SetFileName(str(tmp_path / "slicer.seg.nrrd"))
-    assert storage.WriteData(node)
-    scene.RemoveNode(node)
-
+    assert storage.WriteData(segmentationOf(scene, **images))
     found = read(tmp_path / "slicer.seg.nrrd")
     assert {name: s.mask.size for name, s in found.items()} == {"Kidney": 6 * 216, "Cyst": 6 * 80}
-    # RAS (4.5, 9, 13.5) and (7, 13, 19.5)
-    assert middleOf(found["Kidney"]) == pytest.approx((-4.5, -9, 13.5))
-    assert middleOf(found["Cyst"]) == pytest.approx((-7, -13, 19.5))
+    for name, ends in boxes.items():
+        assert middleOf(found[name]) == pytest.approx(np.mean(ends, axis=0) * (1, 2, 3))
 
 
 def testWholeNumbersAreLabelsInWhateverTypeTheyAreStored(tmp_path):

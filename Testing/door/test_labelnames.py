@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapes
+import SimpleITK
 from commandruns import LABELS, OTHERS, metrics
 from commandruns import run as run  # the fixture
 from imagefiles import OVERLAPPING, SEGMENTS, read, save
@@ -126,9 +127,8 @@ def testStructuresOfLabelMaps(tmp_path):
 
 def testCompare(run, tmp_path):
     save(shapes.labelImage(BOXES), Path("ref.nii.gz"))
-    layer = np.zeros((20, 20, 20), np.uint8)
-    layer[2:7, 2:7, 2:7], layer[3:7, 3:7, 10:15] = 1, 2
-    segments = [{"ID": n, "Name": n, "LabelValue": v, "Layer": 0} for v, n in enumerate(("Liver", "Kidney_L"), 1)]
+    segments = [{"ID": n, "Name": n, "LabelValue": v, "Layer": 0} for v, n in ((1, "Liver"), (5, "Kidney_L"))]
+    layer = SimpleITK.GetArrayFromImage(shapes.labelImage({1: BOXES[1], 5: BOXES[5]}))
     save(shapes.segmentation([layer], segments), Path("test.seg.nrrd"))
     Path("dataset.json").write_text('{"labels": {"background": 0, "liver": 1, "kidney left": 5}}')
     Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\nliver,DSC,>=,0.9\n")

@@ -38,12 +38,6 @@ def fieldsOf(file: BinaryIO) -> dict[str, str]:
     return fields
 
 
-def dataFileIn(file: BinaryIO) -> str:
-    """Return the entry of the data file in a header, "" for this file. Raises ValueError if damaged."""
-    name = fieldsOf(file).get("ElementDataFile", "")
-    return "" if name == "LOCAL" else name
-
-
 def inspect(path: Path, withVoxels: bool) -> tuple[tuple[str, ...], int, int]:
     """Return remarks, and how many bytes the header promises and the file holds; see table.ImageFormat."""
     with path.open("rb") as file:

@@ -284,13 +284,14 @@ def mend(path: Path) -> bytes | None:
     """Return the content of a file that ITK would read wrongly in a form that it reads rightly, None for any other.
 
     A flat image becomes a volume of one slice. ITK adds the intercept although a slope of 0 says that values are not
-    scaled.
+    scaled. Of liver.nii.gz beside liver.nii, it reads the voxels of the latter.
     """
     header = check(path)
     if header is None:
         return None
     isFlat, isMoved = len(header.sizes) == 2, not header.isScaled and header.intercept != 0
-    if not isFlat and not isMoved:
+    isTakenForAnother = path.name.lower().endswith(".nii.gz") and path.with_suffix("").exists()
+    if not (isFlat or isMoved or isTakenForAnother):
         return None
     data, order = bytearray(_beginning(path)[1]), header.order
     if isMoved:

@@ -53,11 +53,6 @@ def fieldsOf(file: BinaryIO) -> dict[str, str]:
     return fields
 
 
-def dataFileIn(file: BinaryIO) -> str:
-    """Return the entry of the data file in a header, "" if there is none. Raises ValueError if damaged."""
-    return fieldsOf(file).get("datafile", "")
-
-
 def vectorsOf(text: str) -> list[list[float]]:
     """Return the vectors in an entry of an NRRD header. Raises InputError for what is no number."""
     return [headers.numbers(part) for part in re.findall(r"\(([^)]*)\)", text)]

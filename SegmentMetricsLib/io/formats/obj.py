@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +32,13 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
     points: list[Sequence[float]] = []
     cells: dict[bytes, list[list[int]]] = {b"f": [], b"l": []}
     comments: list[str] = []
-    for words in _lines(path.read_bytes().removeprefix(codecs.BOM_UTF8), comments):
+    data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    for line in re.sub(rb"\\[ \t]*\r?\n", b" ", data).splitlines():  # a backslash at the end continues a line
+        content, mark, comment = line.partition(b"#")
+        if mark:
+            comments.append(comment.decode("latin-1").strip())
+        if not (words := content.split()):
+            continue
         keyword, *given = words
         if keyword == b"v":
             if not 3 <= len(given) <= 8:
@@ -52,17 +58,6 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
         offsets = np.concatenate([[0], np.cumsum([len(cell) for cell in several], dtype=np.int64)])
         found.append((offsets, np.array([number for cell in several for number in cell], np.int64)))
     return polyDataOf(np.array(points, float).reshape(-1, 3), *found), "\n".join(comments)
-
-
-def _lines(data: bytes, comments: list[str]) -> Iterator[list[bytes]]:
-    """Yield the words of each line that is not empty; a backslash at the end continues a line. Comments are added."""
-    for line in re.sub(rb"\\[ \t]*\r?\n", b" ", data).splitlines():
-        content, mark, comment = line.partition(b"#")
-        if mark:
-            comments.append(comment.decode("latin-1").strip())
-        words = content.split()
-        if words:
-            yield words
 
 
 def _pointNumber(word: bytes, count: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,24 +25,24 @@ class ImageFormat:
 
     suffixes: what the names of its files end with, in lower case. inspect: returns remarks on a file for readers of the
     results, and the number of bytes expected from the header (0 if unknown) and the number found; with False, without
-    looking at the voxels. It raises InputError for an invalid header, and ValueError, EOFError or zlib.error for what
-    is damaged. mend: returns the content of a file that ITK would read wrongly in a form that it reads rightly, None
-    for any other. dataFileIn: returns the name in an opened file of another file with its voxels, or a notation for
-    several. checkSums: returns the CRC-32 of what is packed before the voxels of an intact header, and the one of all
-    that is packed, as the end of the file says it; None if it does not.
+    looking at the voxels. It raises InputError for an invalid header, and others of DAMAGES for what is damaged. mend:
+    returns the content of a file that ITK would read wrongly in a form that it reads rightly, None for any other.
+    fieldsOf: returns the fields of the header of an opened file that may name another one. checkSums: returns the
+    CRC-32 of what is packed before the voxels of an intact header, and the one of all that is packed, as the end of the
+    file says it; None if it does not.
     """
 
     suffixes: tuple[str, ...]
     inspect: Callable[[Path, bool], tuple[tuple[str, ...], int, int]]
     mend: Callable[[Path], bytes | None] = lambda _path: None
-    dataFileIn: Callable[[BinaryIO], str] = lambda _file: ""
+    fieldsOf: Callable[[BinaryIO], dict[str, str]] = lambda _file: {}
     checkSums: Callable[[Path], tuple[int, int] | None] = lambda _path: None
 
 
 IMAGES = (
-    ImageFormat((".nrrd", ".nhdr"), nrrd.inspect, nrrd.mend, nrrd.dataFileIn, nrrd.checkSums),
+    ImageFormat((".nrrd", ".nhdr"), nrrd.inspect, nrrd.mend, nrrd.fieldsOf, nrrd.checkSums),
     ImageFormat((".nii", ".nii.gz"), nifti.inspect, nifti.mend, checkSums=nifti.checkSums),
-    ImageFormat((".mha", ".mhd"), mha.inspect, dataFileIn=mha.dataFileIn),
+    ImageFormat((".mha", ".mhd"), mha.inspect, fieldsOf=mha.fieldsOf),
 )
 # By what the names of files end with, in lower case: what returns the mesh of a file, and a text that may hold a note
 # on its coordinate system. It raises InputError for a file that is no such mesh.
@@ -85,15 +84,10 @@ def readable(path: Path) -> Iterator[Path]:
     refuses those that are not axial. They are read as volumes of one slice. The header has been checked.
     """
     content = imageFormat(path).mend(path)
-    # of liver.nii.gz beside liver.nii, ITK reads the voxels of the latter
-    isTakenForAnother = path.name.lower().endswith(".nii.gz") and path.with_suffix("").exists()
-    if content is None and not isTakenForAnother:
+    if content is None:
         yield path
         return
     with TemporaryDirectory() as folder:
-        if content is None:
-            yield Path(shutil.copy(path, folder))
-            return
         copy = Path(folder, "image.nrrd" if content.startswith(b"NRRD") else "image.nii")
         copy.write_bytes(content)
         yield copy
@@ -107,4 +101,6 @@ def dataFileOf(path: Path) -> str:
     if not path.name.lower().endswith(IMAGE_SUFFIXES):
         return ""
     with path.open("rb") as file:
-        return imageFormat(path).dataFileIn(file)
+        fields = imageFormat(path).fieldsOf(file)
+    name = fields.get("datafile", fields.get("ElementDataFile", ""))
+    return "" if name == "LOCAL" else name
