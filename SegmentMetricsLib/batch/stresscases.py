@@ -16,16 +16,13 @@ import numpy as np
 
 from ..base.errors import InputError
 from ..base.plain import toPlain
-from ..base.texts import commaSeparated
 from ..case.casework import criticalsOf, withLabelsNamed
 from ..case.stress import USUAL_SHARE, stressTest
 from ..io import reading
 from ..io.sheets import readSheet
 from ..metrics.measurement import ROUNDING, Measurement, roundText, withUnit
 from ..metrics.registry import findMetric
-from ..model.naming import hintAt
-from ..model.structure import Structure
-from ..model.structures import Labels, nameMeant, requireUsable
+from ..model.structures import Labels, onlyNamed
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from ..show import writing
@@ -144,26 +141,6 @@ def readStressCases(path: str | Path) -> list[StressCase]:
     return list(found.values())
 
 
-def structureNamed(
-    name: str, structures: Sequence[Structure], where: str, labelNames: Mapping[Labels, str] | None = None
-) -> Structure:
-    """Return the structure of a name in any spelling, or label. Raises InputError unless there is exactly one.
-
-    where: the file or folder, for messages. labelNames: names, by number, of labels that have none of their own.
-    """
-    wanted = nameMeant(name, structures, labelNames)
-    matches = [structure for structure in structures if structure.name == wanted]
-    if len(matches) != 1:
-        requireUsable(wanted, structures)
-        problem = "more than one" if matches else "no"
-        names = [structure.name for structure in structures]
-        raise InputError(
-            f"{where} has {problem} structure named {name!r}; it has {commaSeparated(names)}."
-            f"{'' if matches else hintAt(name, names)}"
-        )
-    return matches[0]
-
-
 def stressCase(
     case: StressCase,
     names: Sequence[str],
@@ -174,7 +151,7 @@ def stressCase(
 ) -> Iterator[StressOutcome]:
     """Yield the stress test of each structure of a case; one that is not possible states the reason.
 
-    settings: with the critical structures. count, share: as for stressTest(). labelNames: as for structureNamed().
+    settings: with the critical structures. count, share: as for stressTest(). labelNames: as for onlyNamed().
     """
     problem, found = case.problem, StructureSet()
     if not problem:
@@ -187,7 +164,7 @@ def stressCase(
         try:
             if problem:
                 raise InputError(problem)
-            structure = structureNamed(name, found, case.reference, labelNames)
+            structure = onlyNamed(name, found, case.reference, labelNames)
             result = stressTest(structure, criticalsOf(found, settings), settings, count=count, share=share)
         except (InputError, MemoryError) as error:
             reason = str(error) or "this takes more memory than the computer has."

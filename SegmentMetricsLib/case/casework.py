@@ -7,6 +7,7 @@ import operator
 import os
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +16,7 @@ from typing import Any
 
 from ..base.errors import InputError, PairError, reasonOf, requireFunction, requireKind
 from ..base.progress import Cancelled
-from ..base.texts import commaSeparated, pluralize
+from ..base.texts import pluralize
 from ..geometry.grids import Grid
 from ..io.labelnames import labelNamesFrom
 from ..io.reading import readAll
@@ -25,9 +26,9 @@ from ..metrics.pair import Pair
 from ..model.dose import Dose
 from ..model.grayimages import GrayImage
 from ..model.ignored import separateIgnored
-from ..model.naming import hintAt, isPattern
+from ..model.naming import isPattern
 from ..model.structure import Structure
-from ..model.structures import Labels, Match, Pairing, asName, inAnySpelling, nameMeant, requireUsable, unusableIn
+from ..model.structures import Labels, Match, Pairing, asName, inAnySpelling, nameMeant, onlyNamed, unusableIn
 from ..model.structureset import StructureSet
 from ..settings.settings import Settings
 from . import comparison
@@ -148,46 +149,41 @@ class Case:
 
         They are measured together, which is quicker for the pairs of one of packs().
         """
-        opened: deque[tuple[Match, list[Pair] | PairError]] = deque()
-        for match in matches:
-            try:
-                opened.append((match, self._open(match)))
-            except (InputError, MemoryError) as error:
-                opened.append((match, _pairError(match, error)))
+        opened = deque((match, self._open(match)) for match in matches)
         if len(opened) > 1:
-            comparison.measureTogether(pair for _, pairs in opened if isinstance(pairs, list) for pair in pairs)
-        found: list[Comparison | PairError] = []
+            with suppress(InputError, MemoryError):  # which each pair then says for itself
+                comparison.measureTogether(pair for _, pairs in opened if isinstance(pairs, list) for pair in pairs)
         while opened:
-            match, pairs = opened.popleft()
-            try:
-                found.append(pairs if isinstance(pairs, PairError) else self._compare(match, pairs))
-            except (InputError, MemoryError) as error:
-                found.append(_pairError(match, error))
-            del match, pairs
-            yield found.pop()  # nothing of it is kept here
+            yield self._compare(*opened.popleft())  # nothing of it is kept here
 
-    def _open(self, match: Match) -> list[Pair]:
+    def _open(self, match: Match) -> list[Pair] | PairError:
         """Return what is computed of a pair: with the settings, and with those of other conventions in the protocol."""
-        chosen = [self.settings]
-        if self.protocol is not None:
-            chosen = list(self.protocol.settingsFor(self.settings, *(one.name for one in match)).values())
-        pairs = []
-        for settings in chosen:
-            reference, test = (
-                asStructure(withSurface(one, settings, self.displayed), "", None, settings) for one in match
-            )
-            # what a protocol asks of another tool has no dose
-            dose = self.dose if "dose" in settings.families else None
-            pairs.append(Pair(reference, test, settings, self.criticals, dose=dose))
+        chosen, pairs = [self.settings], []
+        try:
+            if self.protocol is not None:
+                chosen = list(self.protocol.settingsFor(self.settings, *(one.name for one in match)).values())
+            for settings in chosen:
+                shown = (withSurface(one, settings, self.displayed) for one in match)
+                reference, test = (asStructure(one, "", None, settings) for one in shown)
+                # what a protocol asks of another tool has no dose
+                dose = self.dose if "dose" in settings.families else None
+                pairs.append(Pair(reference, test, settings, self.criticals, dose=dose))
+        except (InputError, MemoryError) as error:
+            return _pairError(match, error)
         return pairs
 
-    def _compare(self, match: Match, pairs: list[Pair]) -> Comparison:
-        first, *others = map(comparison.comparePair, pairs)
-        if self.isSpread:
-            first = withGridUncertainty(first, self.displayed)
-        if others:
-            first = replace(first, others={one.settings.convention: one.measurements for one in others})
-        return note(first, match)
+    def _compare(self, match: Match, pairs: list[Pair] | PairError) -> Comparison | PairError:
+        if isinstance(pairs, PairError):
+            return pairs
+        try:
+            first, *others = map(comparison.comparePair, pairs)
+            if self.isSpread:
+                first = withGridUncertainty(first, self.displayed)
+            if others:
+                first = replace(first, others={one.settings.convention: one.measurements for one in others})
+            return note(first, match)
+        except (InputError, MemoryError) as error:
+            return _pairError(match, error)
 
     def packs(self) -> list[list[int]]:
         """Return the numbers of the pairs that are measured together: small ones on one grid; others are alone."""
@@ -196,13 +192,15 @@ class Case:
         for number, match in enumerate(self.pairing.pairs):
             grids = {one.samplingGrid for one in match if one.givenSurface is None}
             cost, grid = costOf(match), grids.pop() if len(grids) == 1 else None
-            pack, sum_ = latest.get(grid, ([], math.inf)) if grid is not None else ([], math.inf)
-            if cost > SMALL or grid is None or sum_ + cost > MOST_TOGETHER:
+            if cost > SMALL or grid is None:
+                packs.append([number])
+                continue
+            pack, total = latest.get(grid, ([], math.inf))
+            if total + cost > MOST_TOGETHER:
                 packs.append(pack := [])
-                sum_ = 0.0
+                total = 0.0
             pack.append(number)
-            if grid is not None and cost <= SMALL:
-                latest[grid] = pack, sum_ + cost
+            latest[grid] = pack, total + cost
         return packs
 
     def compare(self, progress: Progress | None = None, run: Run = atOnce) -> CaseResult[Comparison]:
@@ -250,8 +248,7 @@ class Case:
         result: CaseResult = CaseResult((done[number] for number in order), pairing)
         result.errors = {**pairing.failures, **{pairs[number].title: error for number, error in raised.items()}}
         result.failures = {**self.unusable, **{title: reasonOf(error) for title, error in result.errors.items()}}
-        missing = [match.title for number, match in enumerate(pairs) if number not in done]
-        if missing:
+        if missing := [match.title for number, match in enumerate(pairs) if number not in done]:
             result.failures |= dict.fromkeys(missing, STOPPED)
             count = pluralize(len(result) + len(missing), "structure")
             result.findings = (f"Stopped: {len(result)} of {count} measured.", *result.findings)
@@ -267,13 +264,10 @@ class Case:
         return changed
 
     def _judge(self, result: CaseResult) -> None:
-        if self.protocol is None:
-            return
-        names = [(match.reference.name, match.test.name) for match in result.pairing.pairs]
-        measured = [(both, one.byConvention) for both, one in zip(names, result, strict=True)]
-        result.judgment = judgeCase(
-            self.protocol, measured, result.unmatched, isWhole=self.isWhole, failures=result.failures
-        )
+        if self.protocol is not None:
+            measured = [((one.reference.name, one.test.name), one.byConvention) for one in result]
+            more: dict[str, Any] = {"isWhole": self.isWhole, "failures": result.failures}
+            result.judgment = judgeCase(self.protocol, measured, result.unmatched, **more)
 
 
 def costOf(structures: Iterable[Structure]) -> float:
@@ -349,9 +343,7 @@ def openCase(
 
 
 def _several(structures: Iterable[Structure]) -> StructureSet:
-    """Return several structures as a set. Raises InputError for anything else."""
-    kinds = "the path of a file or folder, or several Structures"
-    requireKind(structures, Iterable, "The input", kinds)
+    requireKind(structures, Iterable, "The input", "the path of a file or folder, or several Structures")
     several = StructureSet.of(structures)
     for structure in several:
         requireKind(structure, Structure, "Each of several structures", "a Structure")
@@ -392,18 +384,8 @@ def withLabelsNamed(
 
 def criticalsOf(structures: Sequence[Structure], settings: Settings) -> dict[str, Structure]:
     """Return the critical structures that the settings name. Raises InputError for missing or ambiguous ones."""
-    found = {}
-    for name, _ in settings.critical:
-        matches = [s for s in structures if s.name == name]
-        if len(matches) != 1:
-            requireUsable(name, structures)
-            problem = "more than one" if matches else "no"
-            raise InputError(
-                f"The reference has {problem} critical structure named {name!r}; it has "
-                f"{commaSeparated(s.name for s in structures)}.{hintAt(name, (s.name for s in structures))}"
-            )
-        found[name] = matches[0]
-    return found
+    names = [name for name, _ in settings.critical]
+    return {name: onlyNamed(name, structures, "The reference", what="critical structure") for name in names}
 
 
 def readableChoices(

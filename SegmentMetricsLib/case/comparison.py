@@ -251,20 +251,9 @@ class Comparison(Mapping):
     def toDictionary(self) -> dict:
         """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""
         reference, test = self.sides
-        values = {
-            "schema": SCHEMA,
-            "reference": reference,
-            "test": test,
-            "grid": self.grid or None,
-            "extent": self.extent or None,
-            "surface": self.surface,
-            "convention": self.convention,
-            "method": self.method or None,
-            "measurements": self.measurements,
-            "findings": asDictionaries(self.findings),
-            "slices": self.slices,
-            "summary": self.summary,
-        }
+        told = {name: getattr(self, name) or None for name in ("grid", "extent", "surface", "convention", "method")}
+        values = {"schema": SCHEMA, "reference": reference, "test": test, **told, "measurements": self.measurements}
+        values |= {"findings": asDictionaries(self.findings), "slices": self.slices, "summary": self.summary}
         listed = {name: getattr(self, name) for name in LISTED}
         return toPlain(values | {name: found for name, found in listed.items() if found is not None})
 
@@ -455,9 +444,7 @@ def comparePair(pair: Pair) -> Comparison:
         pair.need("lesions")
     if not pair.needed.isdisjoint(("dosesInside", "bothDoses")):
         pair.need("doseCurves")
-    values = {}
-    for one in asked:
-        values[one.key] = measure(pair, one)
+    values = {one.key: measure(pair, one) for one in asked}
     rows: tuple[SliceRow, ...] = ()
     missing = []
     if "slices" in families:

@@ -135,14 +135,12 @@ def readAs(path: str | os.PathLike, settings: Settings) -> StructureSet:
 
 
 def _numberOf(ignored: str) -> int:
-    """Return the number of the label of an image that is ignored. Raises InputError for a name."""
     if not ignored.isdecimal():
         raise InputError(f"The labels of an image have no names: give the number of the one that is {ignored}.")
     return inputs.positiveLabel(int(ignored))
 
 
 def _hint(given: object) -> str:
-    """Return advice on converting an unsupported argument of compare() to a supported one, "" if there is none."""
     if isinstance(given, Sequence) and given and all(isinstance(one, Structure) for one in given):
         return ": choose one of them, as in structures[0]"
     if hasattr(given, "GetID") and hasattr(given, "IsA"):

@@ -98,8 +98,7 @@ def _spread(number: float, values: np.ndarray, metric: Metric) -> Spread | None:
 
 def _on(grid: Grid, structure: Structure) -> Structure:
     """Return a structure as its surface is on a grid; of known lesions each by itself."""
-    lesions = structure.instances
-    if lesions is None:
+    if (lesions := structure.instances) is None:
         mask = maskOf(structure.surface, grid)
     else:
         lesions = tuple(one for lesion in lesions if not (one := maskOf(fromMask(lesion), grid)).isEmpty)

@@ -18,7 +18,7 @@ from vtkmodules.vtkCommonDataModel import vtkPolyData
 
 from ..base.errors import InputError, Undefined, requireKind
 from ..base.texts import commaSeparated
-from ..metrics.measurement import Measurement, measurementOf
+from ..metrics.measurement import Measurement, measurementOf, statusOf
 from ..metrics.multilabel import GIVEN, WEIGHTINGS
 from ..metrics.pair import Pair
 from ..metrics.registry import MULTI_LABEL
@@ -55,10 +55,8 @@ class Share:
 
     def toDictionary(self) -> dict:
         """Return the share as plain values for files."""
-        if self.problem:
-            return {"name": self.name, "problem": self.problem}
         sizes = {key: float(getattr(self, key)) for key in ("reference", "test", "both")}
-        return {"name": self.name, **sizes}
+        return {"name": self.name, **({"problem": self.problem} if self.problem else sizes)}
 
 
 @dataclass(frozen=True)
@@ -153,9 +151,8 @@ def shareOf(pair: Pair) -> Share:
 
 
 def _sizeOf(structure: Structure, settings: Settings) -> Fraction:
-    if structure.memberships is not None and settings.threshold is None:
-        total = structure.memberships.voxels.sum(dtype=float)
-        return Fraction(float(total)) * Fraction(structure.memberships.grid.voxelSize)
+    if (soft := structure.memberships) is not None and settings.threshold is None:
+        return Fraction(float(soft.voxels.sum(dtype=float))) * Fraction(soft.grid.voxelSize)
     if structure.mask is not None:
         return structure.mask.count * Fraction(structure.mask.grid.voxelSize)
     if not structure.isEmpty and not structure.surface.isClosed:
@@ -181,14 +178,7 @@ def combine(
             shares.append(Share(structure.name, **size))
     shares += [Share(name, problem=f"cannot be compared: {reason}") for name, reason in (failures or {}).items()]
     names = [share.name for share in shares]
-    given = {}
-    for name, weight in settings.labelWeights:
-        alike = naming.findMeant(name, names)
-        if len(alike) != 1:
-            number, hint = ("more than one", "") if alike else ("no", naming.hintAt(name, names))
-            known = f"there are {commaSeparated(alike or names)}.{hint}"
-            raise InputError(f"There is {number} label {name!r} to give a weight to; {known}")
-        given[alike[0]] = weight
+    given = {naming.onlyMeant(n, names, "label {} to give a weight to"): weight for n, weight in settings.labelWeights}
     weightings: dict[str, Callable[[Share], Fraction]] = {
         "": lambda share: Fraction(1),
         "volume": lambda share: 1 / share.reference,
@@ -199,15 +189,13 @@ def combine(
         weighting = next(name for name in reversed(WEIGHTINGS) if metric.key.endswith(name))
         if weighting == GIVEN and not given:
             continue
-        (asked,) = metric.ask(settings)
-        value, reason = math.nan, ""
         try:
-            value = metric.function(jaccard(shares, weightings[weighting]))
+            value, reason = metric.function(jaccard(shares, weightings[weighting])), ""
         except Undefined as undefined:
-            reason = str(undefined)
-        status = "undefined" if reason else "ok"
-        measurements[asked.key] = Measurement(
-            asked.key, value=value, unit=metric.unit, status=status, reason=reason, **asked.describe(metric.unit)
+            value, reason = math.nan, str(undefined)
+        told = metric.ask(settings)[0].describe(metric.unit)
+        measurements[metric.key] = Measurement(
+            metric.key, value=value, unit=metric.unit, status=statusOf(value), reason=reason, **told
         )
     return MultiLabel(measurements, tuple(shares))
 
@@ -242,18 +230,16 @@ def _structures(given: object, which: str, settings: Settings, placing: Placing)
     if isinstance(given, Mapping):
         for name in given:
             requireKind(name, str, f"The name of a label of the {which}", "a text")
-        found = {
-            name: asStructure(one, f"{which} {name}", None, settings, False, name, placing)
+        return [
+            asStructure(one, f"{which} {name}", None, settings, False, name, placing).rename(name)
             for name, one in given.items()
-        }
-        return [one.rename(name) for name, one in found.items()]
+        ]
     if isinstance(given, (str, os.PathLike)):
         return readAs(given, settings)
     if isinstance(given, (np.ndarray, SimpleITK.Image)):
         try:
             given = placing.imageOf(given) if isinstance(given, np.ndarray) else given
-            memberships = inputs.membershipsOf(given, settings.membershipMaximum)
-            if memberships is not None:
+            if (memberships := inputs.membershipsOf(given, settings.membershipMaximum)) is not None:
                 return [inputs.structureFromMemberships("Label 1", memberships, settings.threshold)]
             labels = inputs.labelMasks(given, inputs.HALF)
         except InputError as error:

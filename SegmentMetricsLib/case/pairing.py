@@ -26,10 +26,10 @@ from ..model.structures import (
     nameMeant,
     nameNumber,
     namesOfSeveral,
+    onlyNamed,
     pairByName,
     remarksOnLeftOut,
     requireKnown,
-    requireUsable,
     severalNamed,
 )
 from ..model.structureset import StructureSet
@@ -144,20 +144,19 @@ def _matchGiven(
     alone: list[Structure] = []
     used: dict[str, str] = {}
     for given, givenCounterpart in (choices or {}).items():
-        name = nameMeant(given, reference, labelNames)
-        if name in named:
-            raise InputError(f"{name!r} is in more than one of the given pairs.")
-        named.add(name)
-        one = _theOnly(name, reference, "reference")
+        one = onlyNamed(given, reference, "The reference", labelNames)
+        if one.name in named:
+            raise InputError(f"{one.name!r} is in more than one of the given pairs.")
+        named.add(one.name)
         if givenCounterpart is None:
             alone.append(one)
             continue
-        counterpart = nameMeant(givenCounterpart, test, labelNames)
-        if counterpart in used:
-            raise InputError(f"{counterpart!r} of the test is chosen for both {used[counterpart]!r} and {name!r}.")
-        used[counterpart] = name
-        how, confidence = ("overlap", dice[name]) if name in dice else ("choice", CONFIDENCE["choice"])
-        matches.append(Match(one, _theOnly(counterpart, test, "test"), how, confidence))
+        other = onlyNamed(givenCounterpart, test, "The test", labelNames)
+        if other.name in used:
+            raise InputError(f"{other.name!r} of the test is chosen for both {used[other.name]!r} and {one.name!r}.")
+        used[other.name] = one.name
+        how, confidence = ("overlap", dice[one.name]) if one.name in dice else ("choice", CONFIDENCE["choice"])
+        matches.append(Match(one, other, how, confidence))
     return matches, alone
 
 
@@ -176,9 +175,7 @@ def _spellNames(
 
 
 def withProposals(
-    pairing: Pairing,
-    alone: Collection[str],
-    beside: tuple[Collection[Structure], Collection[Structure]] = ((), ()),
+    pairing: Pairing, alone: Collection[str], beside: tuple[Collection[Structure], Collection[Structure]] = ((), ())
 ) -> Pairing:
     """Return a pairing with proposals for its unmatched structures, and findings about them.
 
@@ -219,16 +216,12 @@ def propose(reference: Iterable[Structure], test: Iterable[Structure]) -> list[M
 
     shared = np.array([[_dice(r, t) for t in test] for r in reference])
     assigned = zip(*linear_sum_assignment(shared, maximize=True), strict=True)
-    pairs = [(row, column) for row, column in assigned if shared[row, column] >= LEAST_DICE]
-    found = [Match(reference[row], test[column], "overlap", float(shared[row, column])) for row, column in pairs]
-    return sorted(found, key=lambda match: -match.confidence)
+    found = [Match(reference[row], test[column], "overlap", float(shared[row, column])) for row, column in assigned]
+    return sorted((m for m in found if m.confidence >= LEAST_DICE), key=lambda match: -match.confidence)
 
 
 def _byEqualNames(reference: StructureSet, test: StructureSet, names: Collection[str] | None, isWhole: bool):
-    """Return the matches by equal names and the two lists of remaining structures.
-
-    isWhole: whether the lists hold all structures; otherwise a single one on each side need not belong together.
-    """
+    """Return the matches by equal names, and what is left. isWhole: whether what is alone on each side is a pair."""
     if not isWhole and not (reference and test):
         return [], [reference, test]
     if names is not None:
@@ -304,7 +297,7 @@ def _ambiguous(reference: StructureSet, test: StructureSet) -> dict[str, PairErr
     sets = reference, test
     for which, structures in zip(REFERENCE_AND_TEST, sets, strict=True):
         for name in namesOfSeveral(structures):
-            failures.setdefault(name, severalNamed(name, which, structures))
+            failures.setdefault(name, severalNamed(name, f"The {which}", structures))
     spelled: dict[Hashable, PairError] = {naming.parse(name).spelled: error for name, error in failures.items()}
     names = [{s.name for s in structures} for structures in sets]
     for structure in (*reference, *test) if failures else ():
@@ -313,18 +306,6 @@ def _ambiguous(reference: StructureSet, test: StructureSet) -> dict[str, PairErr
         if isAlone and spelling in spelled and not structure.isUnlabeled:
             failures.setdefault(structure.name, spelled[spelling])
     return failures
-
-
-def _theOnly(name: str, structures: StructureSet, which: str) -> Structure:
-    found = [s for s in structures if s.name == name]
-    if not found:
-        requireUsable(name, structures)
-        known = [s.name for s in structures]
-        hint = naming.hintAt(name, known)
-        raise InputError(f"The {which} has no structure named {name!r}; it has {commaSeparated(known)}.{hint}")
-    if len(found) > 1:
-        raise severalNamed(name, which, structures)
-    return found[0]
 
 
 def _withoutRelatives(reference: StructureSet, test: StructureSet, names: Collection[str]):
@@ -385,10 +366,10 @@ def _doubts(match: Match) -> list[Finding]:
 
 
 def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) -> list[Finding]:
-    """Return the finding that a structure of a match lies in the place of another one of the other side.
+    """Return the finding that a structure of a match lies in the place of another one of the other side, [] if not.
 
-    The list is empty if neither does. reference, test: all structures that are not empty. Chosen matches are not
-    doubted, nor are those that overlap: targets are nested, and one that is drawn too large looks like the next.
+    reference, test: all structures that are not empty. Chosen matches are not doubted, nor are those that overlap:
+    targets are nested, and one that is drawn too large looks like the next.
     """
     if match.how in GIVEN or any(structure.isEmpty for structure in match):
         return []
@@ -409,10 +390,7 @@ def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) 
 
 
 def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Structure]) -> Structure | None:
-    """Return the one of the others that lies in the place of a structure and fits better than its counterpart, or None.
-
-    counterpart: the structure that it is paired with; others of the same name are ignored.
-    """
+    """Return the one of the others, but of its counterpart's name, that lies in a structure's place and fits better."""
     others = [s for s in others if s.name != counterpart.name]
     # boxes are quick to compare and usually rule out all other structures, so that no voxels need to be compared
     shares = shareOfBoxes(np.array(own.box), np.array([s.box for s in (counterpart, *others)]))
@@ -428,7 +406,6 @@ def _howToPair(*pairs: tuple[Structure, Structure]) -> SettingPlace:
 
 
 def _dice(reference: Structure, test: Structure) -> float:
-    """Return the Dice of two structures, 0 if it is undefined."""
     checkpoint()
     if reference.isEmpty or test.isEmpty or reference.dimension != test.dimension:
         return 0.0

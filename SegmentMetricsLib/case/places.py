@@ -110,10 +110,7 @@ class _Side:
         return result
 
     def _takeLargest(self) -> None:
-        """Assign the boundary's largest distance, and its place, to the patch that contains it.
-
-        That distance is known more precisely than those of elements.
-        """
+        """Give the boundary's largest distance, which is known more precisely than those of elements, to its patch."""
         largest = float(self.direction.largest)
         # nothing to do if all patches are equally far
         if not (largest > np.abs(self.values) + TIE_TOLERANCE).any():
@@ -138,8 +135,7 @@ class _Side:
 
     def position(self, number: int) -> np.ndarray:
         """Return the worst place (3,) of a patch, mm."""
-        known = self.positions.get(number)
-        if known is not None:
+        if (known := self.positions.get(number)) is not None:
             return known
         return self.direction.farthestPlace(int(self.peaks[number]), bool(self.values[number] > 0))
 
@@ -151,17 +147,10 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int | None 
     boundary opposite to it are the same place and are not listed. most: maximum number of places, None for all.
     """
     sides = [_Side(direction, tolerance) for direction in distances.directions]
-    ranked = sorted(
-        (
-            (round(abs(value), 6), which, number)
-            for which, side in enumerate(sides)
-            for number, value in enumerate(side.values.tolist())
-        ),
-        reverse=True,
-    )
+    every = [(round(abs(v), 6), which, n) for which in (0, 1) for n, v in enumerate(sides[which].values.tolist())]
     places: list[tuple[int, int]] = []
     taken: set[tuple[int, int]] = set()
-    for _, which, number in ranked:
+    for _, which, number in sorted(every, reverse=True):
         if (which, number) in taken:
             continue
         places.append((which, number))
@@ -172,18 +161,12 @@ def worstPlaces(distances: SurfaceDistances, tolerance: float, most: int | None 
     values = [float(sides[which].values[number]) for which, number in places]
     positions = np.array([sides[which].position(number) for which, number in places]).reshape(-1, 3)
     normals = _normalsBelow(sides, positions, np.array(values) < 0)
-    return tuple(
-        Place(
-            rank,
-            values[rank - 1],
-            float(sides[which].areas[number]),
-            tuple(position.tolist()),
-            _letter(normal),
-            REFERENCE_AND_TEST[which],
-            tuple(normal.tolist()),
-        )
-        for rank, ((which, number), position, normal) in enumerate(zip(places, positions, normals, strict=True), 1)
-    )
+    found = []
+    for rank, ((which, number), value) in enumerate(zip(places, values, strict=True), 1):
+        position, normal = (tuple(one[rank - 1].tolist()) for one in (positions, normals))
+        area, side = float(sides[which].areas[number]), REFERENCE_AND_TEST[which]
+        found.append(Place(rank, value, area, position, _letter(normals[rank - 1]), side, normal))
+    return tuple(found)
 
 
 def withDose(places: Sequence[Place], dose: Dose, isRanked: bool) -> tuple[Place, ...]:
@@ -216,8 +199,7 @@ def mostlyToward(distances: SurfaceDistances, tolerance: float, over: bool = Tru
         points.append(direction.positionsOf(beyond[::step]))
         excesses.append(direction.sizesOf(beyond[::step]) * excess[beyond[::step]] * step)
     weights = np.concatenate(excesses)
-    weight = weights.sum()
-    if weight == 0:
+    if (weight := weights.sum()) == 0:
         return ""
     cells = np.arange(0, len(inner.cells), 1 + len(inner.cells) // MOST_SAMPLES)
     centers = NearPoints(_centersOf(inner.points, inner.cells[cells]))
@@ -280,6 +262,5 @@ def _normalsBelow(sides: Sequence[_Side], positions: np.ndarray, isUnder: np.nda
 
 
 def _letter(normal: np.ndarray) -> str:
-    """Return the letter of the patient's side toward which an LPS vector points most."""
     axis = int(np.abs(normal).argmax())
     return LETTERS_OF_AXES[axis][int(normal[axis] > 0)]

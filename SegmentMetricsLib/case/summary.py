@@ -85,8 +85,7 @@ def _difference(pair, isPlanar: bool) -> str:
     causes = {measurement.cause for measurement in measurements.values()}
     isOpen, hasDefect = Cause.NOT_CLOSED in causes, Cause.DEFECT in causes
     parts = []
-    difference = _value(measurements, "VolumeDifference")
-    if difference is not None:
+    if (difference := _value(measurements, "VolumeDifference")) is not None:
         reference = abs(_value(measurements, "VolumeReference") or 0.0)
         if abs(difference) <= SAME_VOLUME * reference:
             about = "about " if difference else ""
@@ -128,7 +127,6 @@ def _whereContoured(pair) -> str:
 
 
 def _value(measurements: Mapping[str, Measurement], key: str) -> float | None:
-    """Return the value of a measurement, None if it was not measured or is not finite."""
     measurement = measurements.get(key)
     return measurement.value if measurement is not None and measurement.status == "ok" else None
 

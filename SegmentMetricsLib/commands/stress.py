@@ -57,11 +57,11 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, Any]) -> int:
-    from ..batch.stresscases import structureNamed
     from ..case import stress
     from ..case.casework import criticalsOf, withLabelsNamed
     from ..io import reading as files
     from ..io.labelnames import labelNamesFrom
+    from ..model.structures import onlyNamed
     from ..show import stress as stressfiles
     from ..show import tables
 
@@ -72,7 +72,7 @@ def _runOne(options: argparse.Namespace, settings: Settings, share: dict[str, An
     labelNames = labelNamesFrom(options.label_names)
     (found,) = files.readAll([options.reference], settings.threshold, labelNames=labelNames)
     settings = withLabelsNamed(settings, found, labelNames=labelNames)
-    structure = structureNamed(options.structure[0], found, str(options.reference), labelNames)
+    structure = onlyNamed(options.structure[0], found, str(options.reference), labelNames)
     requireOutput(options)
     result = stress.stressTest(structure, criticalsOf(found, settings), settings, count=options.count, **share)
     with unfinishedResults(options.output, stressfiles.earlierResults(options.output)) as unfinished:

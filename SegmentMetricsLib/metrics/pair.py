@@ -12,7 +12,6 @@ import numpy as np
 
 from ..base.errors import Cause, InputError, Reason, Undefined
 from ..base.parallel import allCores
-from ..base.texts import commaSeparated
 from ..distances.surfacedistances import BoundaryPair, SurfaceDistances
 from ..geometry import sharedvolume, voxelization
 from ..geometry.grids import Grid
@@ -419,12 +418,8 @@ def _chosenCriticals(criticals: Mapping[str, Structure], settings: Any) -> list[
     """
     weights: dict[str, float] = {}
     for given, weight in settings.critical:
-        meant = naming.findMeant(given, criticals)
-        if len(meant) != 1:
-            there = f"there are {commaSeparated(meant or criticals)}" if criticals else "none is given"
-            number, hint = ("more than one", "") if meant else ("no", naming.hintAt(given, criticals))
-            raise InputError(f"There is {number} critical structure {given!r}; {there}.{hint}")
-        if meant[0] in weights:
-            raise InputError(f"The critical structure {meant[0]} is named twice, the second time as {given!r}.")
-        weights[meant[0]] = weight
+        name = naming.onlyMeant(given, criticals, "critical structure {}")
+        if name in weights:
+            raise InputError(f"The critical structure {name} is named twice, the second time as {given!r}.")
+        weights[name] = weight
     return [(criticals[name], weight) for name, weight in (weights or dict.fromkeys(criticals, 1.0)).items()]

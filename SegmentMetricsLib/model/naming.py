@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
+from ..base.errors import InputError
 from ..base.texts import commaSeparated, didYouMean
 
 LEFT, RIGHT = "left", "right"
@@ -172,6 +173,19 @@ def findMeant(given: str, names: Iterable[str]) -> list[str]:
         return [name for name in names if fits(given, name)]
     spelled = parse(given).spelled
     return [name for name in names if parse(name).spelled == spelled]
+
+
+def onlyMeant(given: str, names: Collection[str], what: str) -> str:
+    """Return the only one of some names that a given one means. Raises InputError unless there is one.
+
+    what: has these names, with {} for the given one in the message.
+    """
+    meant = findMeant(given, names)
+    if len(meant) != 1:
+        there = f"there are {commaSeparated(meant or names)}" if names else "none is given"
+        number, hint = ("more than one", "") if meant else ("no", hintAt(given, names))
+        raise InputError(f"There is {number} {what.format(repr(given))}; {there}.{hint}")
+    return meant[0]
 
 
 def labelNumber(name: str) -> int | None:

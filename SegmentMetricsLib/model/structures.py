@@ -126,7 +126,7 @@ def pairByName(
         both = [[s for s in structures if s.name in names] for structures in both]
     for which, structures in zip(REFERENCE_AND_TEST, both, strict=True):
         for name in namesOfSeveral(structures):
-            raise severalNamed(name, which, structures)
+            raise severalNamed(name, f"The {which}", structures)
     byName = {structure.name: structure for structure in both[1]}
     pairs = tuple(Match(r, byName.pop(r.name)) for r in both[0] if r.name in byName)
     paired = {r.name for r, _ in pairs}
@@ -138,10 +138,10 @@ def namesOfSeveral(structures: Iterable[Structure]) -> list[str]:
     return [name for name, number in Counter(s.name for s in structures).items() if number > 1]
 
 
-def severalNamed(name: str, which: str, structures: Iterable[Structure]) -> PairError:
-    """Return an error for several structures of one name in a set. which: "reference" or "test"."""
+def severalNamed(name: str, owner: str, structures: Iterable[Structure]) -> PairError:
+    """Return an error for several structures of one name. owner: of them, as at the beginning of a sentence."""
     homes = dict.fromkeys(s.file for s in structures if s.name == name and s.file)
-    said = f"The {which} has more than one structure named {name!r}"
+    said = f"{owner} has more than one structure named {name!r}"
     wayOut = "Rename all but the one that is meant."
     return PairError(f"{said}{f' ({commaSeparated(homes)})' if homes else ''}. {wayOut}", f"{said}. {wayOut}")
 
@@ -220,6 +220,29 @@ def nameMeant(name: str | int, structures: Iterable[Structure], labelNames: Mapp
     """
     meant = inAnySpelling([name], labelNames, structures)
     return meant[0] if len(meant) == 1 else asName(name)
+
+
+def onlyNamed(
+    name: str | int,
+    structures: Iterable[Structure],
+    owner: str,
+    labelNames: Mapping[Labels, str] | None = None,
+    what: str = "structure",
+) -> Structure:
+    """Return the structure with a name in any spelling, or with a label number. Raises InputError unless there is one.
+
+    owner: of the structures, as at the beginning of a sentence. labelNames: as for inAnySpelling(). what: is wanted.
+    """
+    meant = nameMeant(name, structures, labelNames)
+    found = [structure for structure in structures if structure.name == meant]
+    if len(found) > 1:
+        raise severalNamed(meant, owner, structures)
+    if not found:
+        requireUsable(meant, structures)
+        known = [structure.name for structure in structures]
+        hint = naming.hintAt(meant, known)
+        raise InputError(f"{owner} has no {what} named {meant!r}; it has {commaSeparated(known)}.{hint}")
+    return found[0]
 
 
 def requireKnown(names: Collection[str], *sets: Iterable[Structure]) -> None:

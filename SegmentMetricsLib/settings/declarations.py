@@ -106,8 +106,7 @@ class Declaration:
         """Return the help of the option, "" without one, with its default in parentheses."""
         if self.option is None:
             return ""
-        usual = self.option.default
-        if usual is None:
+        if (usual := self.option.default) is None:
             values = self.parameter.values if self.parameter else (default,)
             usual = ", ".join(value if isinstance(value, str) else shortest(value) for value in values)
         if usual and self.check.option.get("type") and self.check.option.get("action") == "append":

@@ -93,7 +93,6 @@ def _namesIn(text: str) -> list[str]:
 
 
 def _metricOf(name: Any) -> str:
-    """Return the proper spelling of a measurement or a family. Raises InputError for an unknown one."""
     if not isinstance(name, str):
         raise InputError(f"Measurements and families are given by name, not as {name!r}.")
     family = familyMeant(name)
@@ -102,11 +101,7 @@ def _metricOf(name: Any) -> str:
 
 def _chosenGrid(given: Any) -> str | Grid:
     """Return the evaluated grid: a choice by name, or the grid of the given Grid, mapping or image."""
-    if isinstance(given, str):
-        if (known := inAnyCase(given, GRIDS)) not in GRIDS:
-            raise InputError(
-                f"The evaluated grid must be one of {', '.join(GRIDS)}, or an image whose grid it is, not {given!r}."
-            )
+    if isinstance(given, str) and (known := inAnyCase(given, GRIDS)) in GRIDS:
         return known
     from ..geometry.grids import Grid
 
@@ -116,9 +111,8 @@ def _chosenGrid(given: Any) -> str | Grid:
         return Grid.fromDictionary(given)
     if hasattr(given, "GetDirection") and hasattr(given, "GetSpacing"):
         return Grid.fromImage(given)
-    raise InputError(
-        f"The evaluated grid must be one of {', '.join(GRIDS)}, a Grid or an image, not {type(given).__name__}."
-    )
+    told = repr(given) if isinstance(given, str) else type(given).__name__
+    raise InputError(f"The evaluated grid must be one of {', '.join(GRIDS)}, a Grid or an image, not {told}.")
 
 
 chosenFamilies = Check(_chosenFamilies)

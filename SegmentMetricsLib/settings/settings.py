@@ -12,18 +12,7 @@ from ..conventions.convention import OWN_CONVENTION
 from ..conventions.presets import PRESETS
 from ..metrics.metric import PARAMETERS
 from ..metrics.registry import FAMILIES, FAMILY_CHOICE, meaningOf
-from .checks import (
-    classes,
-    fromZero,
-    nameOrNumber,
-    oneOf,
-    orNone,
-    positive,
-    several,
-    weights,
-    wholeNumber,
-    yesOrNo,
-)
+from .checks import classes, fromZero, nameOrNumber, oneOf, orNone, positive, several, weights, wholeNumber, yesOrNo
 from .declarations import (
     DISTANCES,
     DOSE,
@@ -194,8 +183,7 @@ class Settings:
     labelWeights: tuple[tuple[str, float], ...] = setting(
         (), weights("label"), "Weights of labels",
         about="Weights of labels for DICEml and JACml; labels without one have weight 1.",
-        option=Option("", MEASURED, "weight of a structure for DICEml and JACml", "NAME=WEIGHT",
-                      "1; may be repeated"),
+        option=Option("", MEASURED, "weight of a structure for DICEml and JACml", "NAME=WEIGHT", "1; may be repeated"),
     )
     critical: tuple[tuple[str, float], ...] = setting(
         (), weights("critical structure", 1), "Critical structures",
@@ -242,15 +230,13 @@ class Settings:
     hazardCombination: str = setting(
         "max", oneOf("combination of hazards", ("max", "sum")), "Several critical structures",
         about="Hazard near several critical structures: the largest, or the sum, at most 1.",
-        option=Option("", HAZARD,
-                      "hazard near several critical structures: the largest, or the sum, up to 1"),
+        option=Option("", HAZARD, "hazard near several critical structures: the largest, or the sum, up to 1"),
         families=("hazard",),
     )
     hazardBalance: float = setting(
         0.7, fromZero("balance of the hazard", 1), "Weight of missed against added voxels",
         about="Weight of missed against added voxels in SIS and STAR.",
-        option=Option("", HAZARD, "weight of missed against added voxels in SIS and STAR, from 0 to 1",
-                      "W"),
+        option=Option("", HAZARD, "weight of missed against added voxels in SIS and STAR, from 0 to 1", "W"),
         families=("hazard",),
     )
     hazardTail: float = setting(
@@ -349,8 +335,7 @@ class Settings:
         0, wholeNumber("dilation of lesions", 0, LARGEST_DILATION), "Dilation that joins lesions", unit="voxels",
         about="Lesions of the reference that touch when they are dilated by so many voxels are scored as one in "
               "LesionDSC and LesionHD95, and what the test has within them belongs to them.",
-        option=Option("", INSTANCES,
-                      "voxels by which lesions are dilated for LesionDSC and LesionHD95", "N"),
+        option=Option("", INSTANCES, "voxels by which lesions are dilated for LesionDSC and LesionHD95", "N"),
         panel=InPanel(label=_("Lesion dilation"), row=18, low=0, high=LARGEST_DILATION),
         families=("instances",),
     )
@@ -403,8 +388,7 @@ class Settings:
               "the surface, too.",
         inPython='A key of SegmentMetricsLib.conventions, such as "MedPy", in any case, or the name of the preset '
                  "that these settings come from.",
-        option=Option("--convention", MEASURED, "report boundary and overlap as this tool does",
-                      "TOOL", ""),
+        option=Option("--convention", MEASURED, "report boundary and overlap as this tool does", "TOOL", ""),
         panel=InPanel(label="Report as", control="ComboBox"),
         families=("boundary", "overlap"), isAlwaysTold=True,
     )

@@ -9,8 +9,8 @@ from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 from vtkmodules.vtkFiltersSources import vtkCubeSource, vtkSphereSource
 
-from SegmentMetricsLib.geometry.grids import Grid, affine
-from SegmentMetricsLib.geometry.masks import Mask
+from SegmentMetricsLib import Grid, Mask, Structure
+from SegmentMetricsLib.geometry.grids import affine
 from SegmentMetricsLib.geometry.meshing import fromMask
 from SegmentMetricsLib.geometry.surfaces import Surface, doublePoints, toPolyData
 from SegmentMetricsLib.model.inputs import labelMasks
@@ -37,6 +37,11 @@ def ball(radius: float, center=(0.0, 0.0, 0.0), spacing=(1.0, 1.0, 1.0), origin=
 def box(low, high, size=(24, 24, 24), spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), value=1) -> SimpleITK.Image:
     """Return the image of a box of voxels from index low to high (i, j, k), both included."""
     return labelImage({value: (low, high)}, size, spacing=spacing, origin=origin)
+
+
+def structureOf(image, name: str = "Organ", **details) -> Structure:
+    """Return the voxels of an image that are not 0 as a structure. details: more of it, such as its file."""
+    return Structure(name, Mask.fromArray(SimpleITK.GetArrayFromImage(image) > 0, Grid.fromImage(image)), **details)
 
 
 def blob(seed: int, size=(16, 18, 14), share: float = 0.5, smooth: float = 1.5) -> np.ndarray:
@@ -70,9 +75,9 @@ def boxMesh(low, high) -> vtkPolyData:
     return triangles.GetOutput()
 
 
-def openBox() -> vtkPolyData:
-    """Return the mesh of a box without its first two triangles."""
-    box = boxMesh((0, 0, 0), (10, 10, 10))
+def openBox(x: float = 0.0) -> vtkPolyData:
+    """Return the mesh of a box of 10 mm, which begins at x, without its first two triangles."""
+    box = boxMesh((x, 0, 0), (x + 10, 10, 10))
     points, cells = (vtk_to_numpy(data) for data in (box.GetPoints().GetData(), box.GetPolys().GetConnectivityArray()))
     return meshOf(points, cells.reshape(-1, 3)[2:])
 

@@ -68,9 +68,8 @@ def _memberships(pair: Pair) -> Iterator[str]:
 
 
 def _lesions(pair: Pair) -> Iterator[str]:
-    both = pair.findIfNeeded("lesions")
-    which = [which for which, lesions in zip(REFERENCE_AND_TEST, both or ()) if lesions.areOverlapping]
-    if which:
+    both = zip(REFERENCE_AND_TEST, pair.findIfNeeded("lesions") or ())
+    if which := [which for which, lesions in both if lesions.areOverlapping]:
         yield Finding.remark(
             f"Lesions of the {' and of the '.join(which)} overlap each other: every one counts with all of its voxels.",
             "By a voxel of several, only those belong together that fit each other best.",
@@ -113,33 +112,30 @@ def _parts(pair: Pair) -> Iterator[str]:
                 f"Most of the {len(found)} parts of the {which} are single voxels, as in noise: boundary measurements "
                 "mostly describe these."
             )
-    numbers = [max(len(found), 1) for found in sizes]
+    own, others = numbers = [max(len(found), 1) for found in sizes]
     # the number of parts of a mesh is unknown: a shell may be a cavity
     if any(s.mask is None for s in pair.structures) or max(numbers) == 1:
         return
-    if numbers[0] == numbers[1]:
-        said = f"Both structures have {numbers[0]} separate parts"
+    if own == others:
+        said = f"Both structures have {own} separate parts"
     elif min(numbers) == 1:
-        which, other = REFERENCE_AND_TEST if numbers[0] > numbers[1] else REFERENCE_AND_TEST[::-1]
+        which, other = REFERENCE_AND_TEST if own > others else REFERENCE_AND_TEST[::-1]
         said = f"The {which} has {max(numbers)} separate parts, the {other} one part"
     else:
-        said = f"The reference has {numbers[0]} and the test {numbers[1]} separate parts"
+        said = f"The reference has {own} and the test {others} separate parts"
     reference, test = pair.masks
     missed, added = partsOutside(reference, test), partsOutside(test, reference)
-    verbs = ["is" if count == 1 else "are" for count in (missed, added)]
-    counts = [
-        *([f"{missed} of the reference's {numbers[0]} {verbs[0]} missed"] if missed else []),
-        *([f"{added} of the test's {numbers[1]} {verbs[1]} not in the reference"] if added else []),
-    ]
-    told = f" {' and '.join(counts)}." if counts else ""
+    lost = f"{missed} of the reference's {own} {'is' if missed == 1 else 'are'} missed" if missed else ""
+    more = f"{added} of the test's {others} {'is' if added == 1 else 'are'} not in the reference" if added else ""
+    told = f" {' and '.join(filter(None, (lost, more)))}." if lost or more else ""
     where = None if "instances" in pair.settings.families else LESIONS
     yield Finding.of(Kind.SEVERAL_PARTS, parts=said, told=told, missed=missed, added=added, where=where)
 
 
 def _tolerances(pair: Pair) -> Iterator[str]:
-    tolerances, structures = pair.settings.tolerances, pair.structures
-    if not tolerances:
+    if not (tolerances := pair.settings.tolerances):
         return
+    structures = pair.structures
     # smoothing may have shrunk the surface of voxels
     areShrunk = [one.mask is not None and one.surfaceKind == "displayed" for one in structures]
     boxes = [one.withoutSmoothing().box if isShrunk else one.box for one, isShrunk in zip(structures, areShrunk)]
@@ -157,8 +153,7 @@ def _tolerances(pair: Pair) -> Iterator[str]:
         return
     # slices may be thicker than the tolerance, but below the shortest side of the voxels no difference is within it
     finest = max(float(_sides(mask.grid).min()) for mask in masks)
-    small = [shortest(t) for t in tolerances if t < finest * (1 - 1e-6)]
-    if small:
+    if small := [shortest(t) for t in tolerances if t < finest * (1 - 1e-6)]:
         several = f"Tolerances ({commaSeparated(small)} mm) are"
         what = f"The tolerance of {small[0]} mm is" if len(small) == 1 else several
         yield (
@@ -169,8 +164,7 @@ def _tolerances(pair: Pair) -> Iterator[str]:
 
 def _percentiles(pair: Pair) -> Iterator[str]:
     for percentile in sorted(p for p in pair.settings.percentiles if p < 1):
-        better = shortest(round(100 * percentile, 9))
-        rest = shortest(round(100 - 100 * percentile, 9))
+        better, rest = shortest(round(100 * percentile, 9)), shortest(round(100 - 100 * percentile, 9))
         where = SettingPlace(f"--percentile {better}", f"percentiles={better}", "Percentile")
         numbers = {"percentile": shortest(percentile), "rest": rest, "better": better}
         yield Finding.of(Kind.LOW_PERCENTILE, **numbers, where=where)
@@ -183,8 +177,7 @@ def _size(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     areShared = any(m.family in COUNTED and not m.unit and key != "VS" for key, m in values.items())
     if grid is None or not areShared:
         return
-    mask = pair.reference.mask
-    if mask is not None:
+    if (mask := pair.reference.mask) is not None:
         spans = mask.high - mask.low + 1
     else:
         # voxels of the test's image
@@ -201,8 +194,7 @@ def _volumes(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     similarity = values.get("VS")
     if similarity is None or similarity.status != "ok":
         return
-    dice = overlap.dice(pair.counts)
-    if dice < HALF_SHARED:
+    if (dice := overlap.dice(pair.counts)) < HALF_SHARED:
         yield (
             f"VS ({similarity.text()}) compares the two volumes and says nothing about where they are: DSC is only "
             f"{replace(similarity, value=dice).text()}."
@@ -213,10 +205,8 @@ def _density(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     if not any(m.family in ("boundary", "voxel") and m.unit in LENGTHS for m in values.values()):
         return
     shares = [0.0 if s.mask is None else shareMissingInside(s.mask, POROUS) for s in pair.structures]
-    told = [
-        f"{100 * share:.0f} % of the {which}'s" for which, share in zip(REFERENCE_AND_TEST, shares) if share > POROUS
-    ]
-    if told:
+    both = zip(REFERENCE_AND_TEST, shares)
+    if told := [f"{100 * share:.0f} % of the {which}'s" for which, share in both if share > POROUS]:
         yield (
             f"{' and '.join(told)} filled shape {'are' if len(told) > 1 else 'is'} missing inside: distances can be "
             "short although much of the volume is missing; look at DSC and VS, too."
@@ -233,10 +223,9 @@ def _background(pair: Pair, values: Mapping[str, Measurement]) -> Iterator[str]:
     for place, voxelsThere in where:
         if voxelsThere > MOSTLY_ONE_KIND * counts.size:
             verb, best = ("is", "its") if len(chosen) == 1 else ("are", "their")
-            isOfImage = pair.settings.grid == "reference" and any(s.samplingGrid for s in pair.structures)
             keys = " and ".join(filter(None, [", ".join(chosen[:-1]), chosen[-1]]))
             said = {"most": f"{100 * MOSTLY_ONE_KIND:g}", "grid": grid, "place": place, "keys": f"{keys} {verb}"}
-            if isOfImage:
+            if pair.settings.grid == "reference" and any(s.samplingGrid for s in pair.structures):
                 yield Finding.of(Kind.IMAGE_MOSTLY_ONE_KIND, **said, best=best, where=UNION)
             else:
                 yield Finding.of(Kind.MOSTLY_ONE_KIND, **said, best=best)

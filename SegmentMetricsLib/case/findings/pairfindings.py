@@ -91,10 +91,8 @@ def _dose(pair: Pair) -> Iterator[str]:
     yield Finding.of(Kind.PLAN_OF_ONE)
     yield from pair.dose.remarks
     for name, kind in (("frameOfReference", Kind.OTHER_DOSE_FRAME), ("patient", Kind.OTHER_DOSE_PATIENT)):
-        own = getattr(pair.dose, name)
-        others = [
-            f"the {which}" for which, s in zip(REFERENCE_AND_TEST, pair.structures) if getattr(s, name) not in ("", own)
-        ]
+        own, both = getattr(pair.dose, name), zip(REFERENCE_AND_TEST, pair.structures)
+        others = [f"the {which}" for which, one in both if getattr(one, name) not in ("", own)]
         if own and others:
             yield Finding.of(kind, what=" and ".join(others))
     large: dict[str, float] = {}
@@ -112,30 +110,28 @@ def _dose(pair: Pair) -> Iterator[str]:
 
 
 def _sayIgnored(pair: Pair) -> Iterator[str]:
-    known = [(which, s, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored is not None]
-    label = known[0][2].label
+    known = [(which, s.mask, s.ignored) for which, s in zip(REFERENCE_AND_TEST, pair.structures) if s.ignored]
+    label, unit = known[0][2].label, "mm3" if pair.dimension == 3 else "mm2"
     if pair.ignored is None:
         yield f"The reference has no label {label} to be ignored, so all of it counts."
         return
-    unit = "mm3" if pair.dimension == 3 else "mm2"
     parts = [f"{withUnit(ignored.size, unit)} of the {which}" for which, _, ignored in known if ignored.size]
     yield Finding.remark(
         f"What the reference marks as {label} counts on neither side: "
         f"{' and '.join(parts) or 'nothing of the two'} {'is' if len(parts) < 2 else 'are'} left out.",
         "Contours end at its border, and distances are those of what is left.",
     )
-    if uncut := [which for which, s, _ in known if s.mask is None]:
+    if uncut := [which for which, mask, _ in known if mask is None]:
         yield f"The {' and the '.join(uncut)} is a surface without voxels, so nothing of it is left out."
 
 
 def _emptiness(pair: Pair) -> Iterator[str]:
     both = list(zip(REFERENCE_AND_TEST, pair.structures, strict=True))
     faint = [which for which, s in both if pair.isFuzzy and s.isEmpty and s.memberships is not None]
+    drawn = [which for which, s in both if s.isEmpty and s.isUnfilled]
     if faint:
         yield f"No voxel of the {' and the '.join(faint)} has a membership of 0.5, so there is no boundary to measure."
-        return
-    drawn = [which for which, s in both if s.isEmpty and s.isUnfilled]
-    if drawn:
+    elif drawn:
         verb = "were drawn, but enclose" if len(drawn) == 2 else "was drawn, but encloses"
         counts = "they count" if len(drawn) == 2 else "it counts"
         yield f"The {' and the '.join(drawn)} {verb} no voxel center of the image, so {counts} as empty."
@@ -212,8 +208,7 @@ def _placement(pair: Pair) -> Iterator[str]:
             "is counted."
         )
     if counts is None or hollow:
-        isApart = not _meet(*(s.box for s in pair.structures))
-        if isApart:
+        if isApart := not _meet(*(s.box for s in pair.structures)):
             yield Finding.of(Kind.NO_OVERLAP)
         if isApart or hollow:
             yield from _otherCoordinates(pair)
@@ -261,8 +256,7 @@ def _sides(pair: Pair, dice: float) -> Iterator[str]:
     grids = [s.samplingGrid for s in pair.structures if s.samplingGrid is not None]
     # sides may be exchanged at the origin and in the middle of each image
     planes = {0.0, *(round(float(grid.corners()[:, 0].mean()), 3) for grid in grids)}
-    best = max(_diceMirrored(pair, plane) for plane in planes)
-    if best > dice + MIRROR_GAIN:
+    if (best := max(_diceMirrored(pair, plane) for plane in planes)) > dice + MIRROR_GAIN:
         yield Finding.of(Kind.MIRRORED, best=f"{best:.2f}", dice=f"{dice:.2f}")
 
 
@@ -298,27 +292,21 @@ def mirror(mask: Mask, plane: float) -> Mask:
     plane = mask.grid.origin[0] + half * round((plane - mask.grid.origin[0]) / half)
     reflection = np.diag([-1.0, 1, 1, 1])
     reflection[0, 3] = 2 * plane
-    mirrored = Mask(mask.voxels, mask.offset, Grid(mask.grid.size, reflection @ mask.grid.matrix))
-    return mirrored.on(mask.grid)
+    return Mask(mask.voxels, mask.offset, Grid(mask.grid.size, reflection @ mask.grid.matrix)).on(mask.grid)
 
 
 def _edges(pair: Pair) -> Iterator[str]:
-    touching = [
-        which
-        for which, structure in (("reference", pair.reference), ("test", pair.test))
-        if structure.mask is not None and structure.mask.touchesEdge
-    ]
-    if touching:
+    both = zip(REFERENCE_AND_TEST, pair.structures)
+    if touching := [which for which, one in both if one.mask is not None and one.mask.touchesEdge]:
         names = "Both contours touch" if len(touching) == 2 else f"The {touching[0]} touches"
         yield f"{names} the image edge: a part of the structure may be cut off."
 
 
 def _surfaces(pair: Pair) -> Iterator[str]:
-    for which, structure in (("reference", pair.reference), ("test", pair.test)):
-        surface = structure.givenSurface
-        if surface is None:
+    for which, structure in zip(REFERENCE_AND_TEST, pair.structures):
+        if (surface := structure.givenSurface) is None:
             continue
-        name = f"The surface of the {which}" if surface.dimension == 3 else f"The contour of the {which}"
+        name = f"The {'surface' if surface.dimension == 3 else 'contour'} of the {which}"
         if not surface.isClosed:
             edges = f" ({pluralize(surface.openEdges, 'open edge')})" if surface.openEdges else ""
             yield (
@@ -364,7 +352,6 @@ def _grids(pair: Pair) -> Iterator[str]:
 
 
 def _howCounted(pair: Pair) -> str:
-    """Return a sentence on how the overlap of masks on different grids was counted."""
     isExact = pair.sharedVolume is not None and not pair.isFuzzy
     exactly = f"Overlap was counted in parts of voxels{'' if pair.isTurned else ', exactly'}."
     if isExact and not BY_VOXEL & set(pair.settings.families):
@@ -382,8 +369,7 @@ def _ties(pair: Pair) -> Iterator[str]:
     if pair.findIfNeeded("distances", "signedDistances") is None:
         return
     for tolerance in pair.settings.tolerances:
-        ties = boundary.shareOfTies(pair.distances, tolerance)
-        if ties > TIES_WORTH_A_WORD:
+        if (ties := boundary.shareOfTies(pair.distances, tolerance)) > TIES_WORTH_A_WORD:
             within = boundary.normalizedSurfaceDistance(pair.distances, tolerance)
             yield (
                 f"{100 * ties:.1f} % of the boundary lies exactly {shortest(tolerance)} mm away and counts as within; "

@@ -67,8 +67,7 @@ class Drawings:
         their order; meshes are filled on it. Meshes must have an inside. Raises InputError for too large a box.
         """
         structures = onOneLattice(structures)
-        drawn = [s.mask for s in structures if s.mask is not None]
-        if drawn:
+        if drawn := [s.mask for s in structures if s.mask is not None]:
             grid = finest(drawn).grid
         else:
             surfaces = [structure.surface for structure in structures]
@@ -79,8 +78,7 @@ class Drawings:
                 "the box around all observers has more voxels than any image; check origins and spacings in the files."
             )
         masks = [voxelization.maskOf(s.surface, grid) if s.mask is None else s.mask.on(grid) for s in structures]
-        filled = [mask for mask in masks if not mask.isEmpty]
-        if not filled:
+        if not (filled := [mask for mask in masks if not mask.isEmpty]):
             raise InputError("no voxel of the common grid lies inside an observer's contour.")
         low, high = np.min([mask.low for mask in filled], axis=0), np.max([mask.high for mask in filled], axis=0)
         return Drawings(structures, masks, low, high)
@@ -152,7 +150,6 @@ def consensusOf(drawings: Drawings, method: str, chosen: Sequence[int] | None = 
 
 
 def _staple(drawings: Drawings, numbers: Sequence[int]) -> Consensus:
-    """Return the consensus of some observers by STAPLE, and what it finds of each of them."""
     margin = np.full(3, STAPLE_MARGIN)
     if drawings.grid.flatAxis is not None:
         margin[drawings.grid.flatAxis] = 0
@@ -216,7 +213,5 @@ class Variation:
     def percentile95SD(self) -> float:
         """The smallest local SD in mm that 95 % of the area does not exceed."""
         order = np.argsort(self.localSD, kind="stable")
-        reached = np.cumsum(self.shares[order])
-        return float(
-            self.localSD[order[min(int(np.searchsorted(reached, PERCENT / 100 * (1 - 1e-12))), len(order) - 1)]]
-        )
+        place = np.searchsorted(np.cumsum(self.shares[order]), PERCENT / 100 * (1 - 1e-12))
+        return float(self.localSD[order[min(int(place), len(order) - 1)]])

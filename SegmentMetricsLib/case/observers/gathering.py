@@ -99,8 +99,7 @@ def gather(
         raise InputError(f"The consensus is one of {', '.join(METHODS)}, not {method!r}.")
     observers, tests, names = withNames(observers, tests, names, lambda some: _names(list(some), len(some), None))
     given = [*_several(observers, "The observers"), *_several(tests, "The tests")]
-    count = len(given) - len(tests)
-    if count < 2:
+    if (count := len(given) - len(tests)) < 2:
         raise InputError(f"Observers are compared with each other: at least two are needed, not {count}.")
     called = _names(given, count, names)
     read = _read(given, count, settings, labelNames)
@@ -233,8 +232,7 @@ def _match(sets: Sequence[StructureSet], called: Sequence[str]) -> tuple[list[Or
     Structures belong together if a chain of pairs connects them; a chain with two structures of one set is a doubt, and
     no organ.
     """
-    places = [(number, row) for number, own in enumerate(sets) for row in range(len(own))]
-    if not places:
+    if not (places := [(number, row) for number, own in enumerate(sets) for row in range(len(own))]):
         return [], []
     numberOf = {id(sets[number][row]): n for n, (number, row) in enumerate(places)}
     links = [(0, 0)]

@@ -144,9 +144,7 @@ class Matrix:
 
 
 def compareAll(
-    structures: Sequence[Structure | None],
-    settings: Settings,
-    criticals: Sequence[Mapping[str, Structure]],
+    structures: Sequence[Structure | None], settings: Settings, criticals: Sequence[Mapping[str, Structure]]
 ) -> Matrix:
     """Compare all ordered pairs of structures; those that are None are in no pair.
 
@@ -195,10 +193,7 @@ def compareAll(
 
 
 def _exchange(pair: Pair, comparison: Comparison, criticals: Mapping[str, Structure]) -> Mapping[str, Measurement]:
-    """Return the measurements of a pair with reference and test exchanged.
-
-    A measurement that does not depend on their order is not measured again.
-    """
+    """Return the measurements of a pair with reference and test exchanged; what that leaves as it is, is taken over."""
     exchanged = pair.exchange(criticals)
     # of empty structures and of parts of them, reasons and more name the reference and the test
     isPlain = pair.settings.convention in PRESETS and not pair.emptiness and pair.extent.description is None

@@ -188,8 +188,7 @@ class ObservedStructure:
             size = "volumeMm3" if self.consensus.dimension == 3 else "areaMm2"
             content["consensus"] = {"method": self.method, size: cast(Mask, self.consensus.mask).size}
             if self.performances:
-                rates = {name: one._asdict() for name, one in self.performances.items()}
-                content["consensus"]["performances"] = rates
+                content["consensus"]["performances"] = {n: one._asdict() for n, one in self.performances.items()}
         if self.variation is not None:
             names = ("rootMeanSquareSD", "percentile95SD")
             content["variation"] = {name: getattr(self.variation, name) for name in names}
@@ -248,8 +247,7 @@ def _verdict(test) -> str:
     """Return whether a test is within the observers' range, by the main measurements; by all if none was measured."""
     asked = {key: findMetric(key) for key in test.isWithin}
     main = [key for key, found in asked.items() if found is not None and found.metric.isMain] or list(asked)
-    beyond = [key for key in main if not test.isWithin[key]]
-    if not beyond:
+    if not (beyond := [key for key in main if not test.isWithin[key]]):
         return f"{test.name} is within their range"
     if len(beyond) == len(main):
         return f"{test.name} is outside their range"

@@ -205,8 +205,7 @@ def studyOf(case: ObserverCase, found: Sequence[ObservedStructure | InputError])
         if isinstance(one, InputError)
     ]
     remarks = [*case.leftOut, *case.findings]
-    wasStopped = len(found) < len(organs)
-    if wasStopped:
+    if wasStopped := len(found) < len(organs):
         remarks.append(f"Stopped: {len(results)} of {len(organs)} structures measured.")
     for organ in case.organs:
         having = [name for name, one in zip(case.observers, organ.structures, strict=False) if one is not None]
@@ -300,8 +299,7 @@ def _observe(case: ObserverCase, organ: str, structures: Sequence[Structure | No
 
 def _areEqual(found: ObservedStructure, *pair: int) -> bool:
     """Return whether an observer and a test drew the same, by their distances if these were measured."""
-    pooled = found.pairs.pooled.get(cast(tuple[int, int], pair))
-    if pooled is not None:
+    if (pooled := found.pairs.pooled.get(cast(tuple[int, int], pair))) is not None:
         return pooled.within(0.0) == 1.0
     own = (found.structures[number] for number in pair)
     masks = [structure.mask for structure in own if structure is not None and structure.mask is not None]
@@ -309,7 +307,6 @@ def _areEqual(found: ObservedStructure, *pair: int) -> bool:
 
 
 def _withConsensus(found: ObservedStructure, drawings: Drawings, case: ObserverCase) -> ObservedStructure:
-    """Return what was found with all that needs a consensus."""
     names = [found.observers[n] for n in found.drawn]
     made = consensusOf(drawings, case.method)
     consensus, variation = _asStructure(made, found.name, drawings, case), None

@@ -70,8 +70,10 @@ class Verdict:
 
     @property
     def limitsText(self) -> str:
-        """The limits as text for people, in the unit of the value."""
-        return limitsText(self.rule, unitOf(self.rule, self.measurement))
+        """The limits as text for people, in the unit of the value: "≤ 3 mm (warn 5 mm)"."""
+        rule, unit = self.rule, unitOf(self.rule, self.measurement)
+        text = SIGNS[rule.relation] + limitText(rule, rule.limit, unit)
+        return text if rule.warning is None else f"{text} (warn {limitText(rule, rule.warning, unit)})"
 
     def toDictionary(self) -> dict:
         """Return the verdict as plain values for files."""
@@ -129,12 +131,12 @@ class Judgment:
         """Whether the rules have different weights, so that scores say more than how many rules are kept."""
         return any(verdict.rule.weight != 1 for verdict in self.verdicts)
 
-    def byStructure(self) -> dict[str, tuple[Verdict, ...]]:
+    def byStructure(self) -> dict[str, list[Verdict]]:
         """Return the verdicts by structure, in the order in which they were judged."""
         result: dict[str, list[Verdict]] = {}
         for verdict in self.verdicts:
             result.setdefault(verdict.structure, []).append(verdict)
-        return {name: tuple(verdicts) for name, verdicts in result.items()}
+        return result
 
     def toDictionary(self) -> dict:
         """Return the judgment as plain values, as in metrics.json."""
@@ -148,16 +150,9 @@ class Judgment:
             }
             for name, verdicts in self.byStructure().items()
         ]
-        content = {
-            "name": self.protocol.name,
-            "version": self.protocol.version,
-            "comments": self.protocol.comments,
-            "verdict": self.verdict,
-            "score": score(self.verdicts),
-            "structures": structures,
-            "withoutLimits": self.withoutLimits,
-        }
-        return toPlain(content)
+        protocol = {name: getattr(self.protocol, name) for name in ("name", "version", "comments")}
+        found = {"verdict": self.verdict, "score": score(self.verdicts), "structures": structures}
+        return toPlain({**protocol, **found, "withoutLimits": self.withoutLimits})
 
 
 def worst(verdicts: Iterable[str]) -> str:
@@ -174,8 +169,7 @@ def score(verdicts: Sequence[Verdict]) -> float | None:
 
 def scoreText(verdicts: Sequence[Verdict]) -> str:
     """Return a score as text for people, "-" without any."""
-    given = score(verdicts)
-    return "-" if given is None else f"{given:.2f}"
+    return "-" if (given := score(verdicts)) is None else f"{given:.2f}"
 
 
 def judgeCase(
@@ -202,14 +196,10 @@ def judgeCase(
     ]
     for title, reason in failures.items():
         subjects.append((title, tuple(dict.fromkeys((title, *title.split(naming.PAIR_JOINT)))), {}, reason))
-    # a structure that cannot be used on the other side must not be reported as missing there
-    spelled = {naming.parse(title).spelled for title in failures}
     for which, alone in unmatched.items():
-        subjects += [
-            (name, (name,), {}, f"only the {which} has {name}")
-            for name in alone
-            if naming.parse(name).spelled not in spelled
-        ]
+        # a structure that cannot be used on the other side must not be reported as missing there
+        left = naming.notAmong(alone, failures)
+        subjects += [(name, (name,), {}, f"only the {which} has {name}") for name in left]
     verdicts, withoutLimits = [], []
     for title, names, byConvention, reason in subjects:
         rules = protocol.rulesFor(*names)
@@ -266,12 +256,6 @@ def limitText(rule: Rule, limit: float, unit: str) -> str:
     shown, factor = _scale(rule, unit)
     sign = "±" if rule.relation == "within" else ""
     return f"{sign}{(Decimal(shortest(limit)) / factor).normalize():f} {shown}".rstrip()
-
-
-def limitsText(rule: Rule, unit: str) -> str:
-    """Return both limits of a rule for a table: "≤ 3 mm (warn 5 mm)"."""
-    text = SIGNS[rule.relation] + limitText(rule, rule.limit, unit)
-    return text if rule.warning is None else f"{text} (warn {limitText(rule, rule.warning, unit)})"
 
 
 def explain(rule: Rule, measurement: Measurement, isKept: bool, isWarning: bool) -> str:

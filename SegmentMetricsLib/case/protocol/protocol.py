@@ -6,7 +6,7 @@ import hashlib
 import math
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -31,7 +31,7 @@ T = TypeVar("T")
 REQUIRED = ("Structure", "Measurement", "Relation", "Pass")
 OPTIONAL = ("Warn", "Weight", "Convention", "Source")
 NUMBERS = ("Pass", "Warn", "Weight")
-DECIMAL_COMMA = re.compile(r"([+-]?\d*),(\d+(?:\s*[a-zA-Z%²³^].*)?)")
+DECIMAL_COMMA = re.compile(r"\A([+-]?\d*),(\d+(?:\s*[a-zA-Z%²³^].*)?)\Z")
 # "within" applies to the absolute value.
 RELATIONS = {"<=": "<=", "<": "<", ">=": ">=", ">": ">", "≤": "<=", "≥": ">=", "within": "within"}
 
@@ -61,10 +61,7 @@ class Rule:
         return naming.isPattern(self.structure)
 
     def fits(self, name: str) -> bool:
-        """Return whether the rule is for a structure of that name.
-
-        A name fits in every spelling, as for pairs.
-        """
+        """Return whether the rule is for a structure of that name, which fits in every spelling, as for pairs."""
         if self.isPattern:
             return self.structure == name or naming.fits(self.structure, name)
         own, other = naming.parse(self.structure), naming.parse(name)
@@ -82,16 +79,9 @@ class Rule:
 
     def cells(self) -> dict[str, str]:
         """Return the rule as the cells of its line."""
-        return {
-            "Structure": self.structure,
-            "Measurement": self.measurement,
-            "Relation": self.relation,
-            "Pass": shortest(self.limit),
-            "Warn": "" if self.warning is None else shortest(self.warning),
-            "Weight": shortest(self.weight),
-            "Convention": self.convention,
-            "Source": self.source,
-        }
+        numbers = [shortest(self.limit), "" if self.warning is None else shortest(self.warning), shortest(self.weight)]
+        values = (self.structure, self.measurement, self.relation, *numbers, self.convention, self.source)
+        return dict(zip((*REQUIRED, *OPTIONAL), values, strict=True))
 
 
 @dataclass(frozen=True)
@@ -129,27 +119,24 @@ class Protocol:
         structures. The tolerances, percentiles, families and so on of the rules are added. For other conventions, only
         the measurements in their rules are selected.
         """
-        rules = [replace(rule, convention=rule.convention or base.convention) for rule in self.rulesFor(*names)]
-        own = [rule for rule in rules if rule.convention == base.convention]
-        needs: dict[str, list[float]] = {}
-        keys = []
-        for rule in own:
-            asked = _metricOf(rule)
-            if not isWhole(asked.metric.family, base):
-                keys.append(rule.measurement)
-            for name, value in asked.parameters.items():
-                needs.setdefault(PARAMETERS[name].setting, []).append(value)
-        change: dict[str, Any] = {name: (*getattr(base, name), *values) for name, values in needs.items()}
-        result = {base.convention: replace(base, metrics=(*base.metrics, *keys), **change)}
-        for convention in dict.fromkeys(rule.convention for rule in rules):
+        rules: dict[str, list[Rule]] = {base.convention: []}
+        for rule in self.rulesFor(*names):
+            rules.setdefault(rule.convention or base.convention, []).append(rule)
+        result: dict[str, Settings] = {}
+        for convention, own in rules.items():
+            change: dict[str, Any] = {"metrics": tuple(rule.measurement for rule in own)}
             if convention == base.convention:
-                continue
-            # settings that conventions fix are reset to the defaults
-            fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else DECIDED_BY_TOOLS
-            change = {name: getattr(Settings(), name) for name in fixed} | PRESETS.get(convention, {})
-            change |= {"convention": convention, "families": None, "tolerances": (), "percentiles": ()}
-            metrics = tuple(rule.measurement for rule in rules if rule.convention == convention)
-            result[convention] = replace(base, metrics=metrics, **change)
+                asked = [one for one in map(_metricOf, own) if not isWhole(one.metric.family, base)]
+                change = {"metrics": (*base.metrics, *(one.key for one in asked))}
+                for name, value in (pair for rule in own for pair in _metricOf(rule).parameters.items()):
+                    setting = PARAMETERS[name].setting
+                    change[setting] = (*change.get(setting, getattr(base, setting)), value)
+            else:
+                # settings that conventions fix are reset to the defaults
+                fixed = PRESETS.get(base.convention, {}) if convention in PRESETS else DECIDED_BY_TOOLS
+                change |= {name: getattr(Settings(), name) for name in fixed} | PRESETS.get(convention, {})
+                change |= {"convention": convention, "families": None, "tolerances": (), "percentiles": ()}
+            result[convention] = replace(base, **change)
         return result
 
 
@@ -165,15 +152,14 @@ def readProtocol(path: str | Path) -> Protocol:
         path = example
     elif not path.exists() and not path.suffix:
         raise InputError(f"There is no file or example named {path}; the examples are {', '.join(exampleNames())}.")
-    return fromSheet(readSheet(path, REQUIRED, OPTIONAL, keepsMistakes=True), path.name)
+    return _fromSheet(readSheet(path, REQUIRED, OPTIONAL, keepsMistakes=True), path.name)
 
 
 def asProtocol(given: Protocol | str | os.PathLike | None) -> Protocol | None:
     """Return a protocol as it is, or the one in a file or of an example's name. Raises InputError for anything else."""
     if given is None or isinstance(given, Protocol):
         return given
-    kinds = "a Protocol, the path of a file or the name of an example"
-    requireKind(given, (str, os.PathLike), "The protocol", kinds)
+    requireKind(given, (str, os.PathLike), "The protocol", "a Protocol, the path of a file or the name of an example")
     return readProtocol(Path(given))
 
 
@@ -181,19 +167,17 @@ def parseProtocol(text: str, source: str) -> Protocol:
     """Return the protocol in the text of a CSV file. Columns and errors as for readProtocol()."""
     requireKind(text, str, "The text of a protocol", "a text")
     requireKind(source, str, "The name of a protocol", "a text")
-    return fromSheet(readSheet(source, REQUIRED, OPTIONAL, keepsMistakes=True, text=text), source)
+    return _fromSheet(readSheet(source, REQUIRED, OPTIONAL, keepsMistakes=True, text=text), source)
 
 
-def fromSheet(sheet: Sheet, name: str) -> Protocol:
-    """Return the protocol in a table. Raises InputError as readProtocol()."""
+def _fromSheet(sheet: Sheet, name: str) -> Protocol:
     if not sheet.lines:
         raise InputError(f"{sheet.source}: the protocol has no rules.")
     problems: list[InputError] = []
     rules: list[Rule] = []
     seen: dict[tuple, Rule] = {}
     for line in _withPoints(sheet):
-        rule = _attempt(problems, _rule, line)
-        if rule is None:
+        if (rule := _attempt(problems, _rule, line)) is None:
             continue
         rules.append(rule)
         # keys, of which at least one is equal for rules for the same structures, as in Rule.fits()
@@ -213,18 +197,12 @@ def fromSheet(sheet: Sheet, name: str) -> Protocol:
 
 
 def _withPoints(sheet: Sheet) -> tuple[Line, ...]:
-    """Return the lines of a table with decimal points, also if spreadsheets of a country with commas wrote it.
-
-    That is unambiguous only if something else separates the cells and no number has a point.
-    """
+    """Return the lines of a table with decimal points, also if spreadsheets of a country with commas wrote it."""
+    # unambiguous only if something else separates the cells and no number has a point
     if sheet.separator == "," or any("." in line.cells[name] for line in sheet.lines for name in NUMBERS):
         return sheet.lines
-
-    def withPoints(cells: Mapping[str, str]) -> dict[str, str]:
-        found = {name: DECIMAL_COMMA.fullmatch(cells[name]) for name in NUMBERS}
-        return {**cells, **{name: f"{one[1]}.{one[2]}" for name, one in found.items() if one}}
-
-    return tuple(replace(line, cells=withPoints(line.cells)) for line in sheet.lines)
+    numbers = [{name: DECIMAL_COMMA.sub(r"\1.\2", line.cells[name]) for name in NUMBERS} for line in sheet.lines]
+    return tuple(replace(line, cells={**line.cells, **own}) for line, own in zip(sheet.lines, numbers, strict=True))
 
 
 def _attempt(problems: list[InputError], read: Callable[..., T], *given: Any) -> T | None:
@@ -244,7 +222,6 @@ def _metricOf(rule: Rule) -> Asked:
 
 
 def _rule(line: Line) -> Rule:
-    """Return the rule in a line. Raises InputError that lists all its mistakes."""
     if line.mistake:  # its cells may be shifted, so do not check them
         raise line.mistake
     cells = line.cells
@@ -271,8 +248,7 @@ def _rule(line: Line) -> Rule:
 def _relation(line: Line, definition: Metric | None, key: str) -> str:
     """Return the relation of a line. definition, key: of its measurement; the definition is None if unknown."""
     given = line.cells["Relation"]
-    relation = RELATIONS.get(given.casefold())
-    if relation is None:
+    if (relation := RELATIONS.get(given.casefold())) is None:
         raise line.problem("Relation", f"it must be one of <=, <, >=, >, within, not {given!r}.")
     if relation == "within" and definition and definition.low >= 0:
         raise line.problem("Relation", f"within is for numbers with a sign, and {key} has none.")
@@ -307,11 +283,7 @@ def _measurement(line: Line) -> tuple[Metric, str]:
 
 
 def _convention(line: Line, definition: Metric | None) -> str:
-    """Return the proper spelling of the preset or tool that a line names in any case, "" for none.
-
-    definition: of the line's measurement, None if unknown. Raises InputError when there is none of that name, or when
-    the tool does not report that measurement.
-    """
+    """Return the proper spelling of the preset or tool that a line names in any case, "" for none."""
     if not line.cells["Convention"]:
         return ""
     try:
@@ -325,7 +297,6 @@ def _convention(line: Line, definition: Metric | None) -> str:
 
 
 def _limit(line: Line, column: str, definition: Metric | None, relation: str | None) -> float:
-    """Return a limit. Raises InputError if it is outside the range of the line's measurement, if that is known."""
     limit = _number(line, column, definition)
     if definition is None:
         return limit
@@ -343,8 +314,7 @@ def _number(line: Line, column: str, definition: Metric | None = None) -> float:
     """Return the number in a cell. definition: of a limit's measurement, in whose unit it is returned."""
     text = line.cells[column]
     if definition is not None and (written := units.split(text)):
-        limit = units.inUnit(*written, definition.unit)
-        if limit is None:
+        if (limit := units.inUnit(*written, definition.unit)) is None:
             key, what = line.cells["Measurement"], f"in {definition.unit}" if definition.unit else "a fraction"
             allowed = commaSeparated(units.unitsOf(definition.unit)) if definition.unit else "% or no unit"
             given = written[1]

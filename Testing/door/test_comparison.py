@@ -7,25 +7,18 @@ import json
 import math
 import pickle
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
 import shapes
 import SimpleITK
 from commandruns import files as files  # the fixture
+from commandruns import metrics
+from commandruns import run as run
 from vtkmodules.vtkCommonDataModel import vtkPolyData
 
-from SegmentMetricsLib import Settings, Structure, compare, compareCase, readStructures
-from SegmentMetricsLib.__main__ import main
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.base.progress import Cancelled
-from SegmentMetricsLib.batch.cases import Task
-from SegmentMetricsLib.batch.tasks import runCase
-from SegmentMetricsLib.case import casework
-from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-from SegmentMetricsLib.metrics.registry import REGISTRY
-from SegmentMetricsLib.model.inputs import labelMasks
-from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
+from SegmentMetricsLib import Grid, Mask, Settings, Structure, compare, compareBatch, compareCase, readStructures
 
 BOX = shapes.box((6, 6, 6), (15, 14, 13))
 OTHER = shapes.box((7, 6, 6), (17, 14, 14))
@@ -111,8 +104,8 @@ def testPlanarMasksAndContours():
 
 def testAResultIsAMapping():
     comparison = compare(BOX, OTHER)
-    expected = sum(definition.family in DEFAULT_FAMILIES for definition in REGISTRY)
-    assert "HD95" in comparison and len(comparison) == len(list(comparison)) == expected
+    assert "HD95" in comparison and len(comparison) == len(list(comparison)) == len(comparison.numbers)
+    assert {one.family for one in comparison.values()} == {"boundary", "signed", "overlap"}
     assert comparison["hd95"] is comparison["Hausdorff distance, 95th percentile"] is comparison["HD95"]
     with pytest.raises(KeyError, match="There are HD, HD95"):
         comparison["?"]
@@ -165,8 +158,7 @@ OVERLAP = Settings(families="overlap")
 
 def named(*names: str) -> list[Structure]:
     """Return boxes one voxel apart, each longer than the one before."""
-    boxes = [shapes.box((2, 2, 2), (6, 6, 6 + number)) for number in range(len(names))]
-    return [Structure(name, *labelMasks(box, 0.5).values()) for name, box in zip(names, boxes, strict=True)]
+    return [shapes.structureOf(shapes.box((2, 2, 2), (6, 6, 6 + n)), name) for n, name in enumerate(names)]
 
 
 def testEachPairIsComparedAsByItself(files):
@@ -182,13 +174,12 @@ def testEachPairIsComparedAsByItself(files):
     assert case.judgment is None and not case.wasStopped
 
 
-def testEveryDoorGivesTheSameNumbers(files, withoutPictures, capsys):
+def testEveryDoorGivesTheSameNumbers(run, files):
     wanted = [one.toDictionary()["measurements"] for one in compareCase(*files, OVERLAP)]
-    assert main(["compare", *files, "-o", "out", "--metrics", "overlap"]) == 0
-    with open("out/metrics.json", encoding="utf-8") as file:
-        written = json.load(file)
-    outcome = runCase(Task("one", "", *files, settings=OVERLAP))
-    for document in (written, outcome):
+    assert run("compare", *files, "-o", "out", "--metrics", "overlap")[0] == 0
+    Path("cases.csv").write_text(f"case,reference,test\none,{','.join(files)}\n")
+    compareBatch("cases.csv", OVERLAP, output="all")
+    for document in (metrics("out"), json.loads(Path("all/results.jsonl").read_text())):
         assert [pair["measurements"] for pair in document["pairs"]] == wanted
         assert document["unmatched"] == {"reference": ["Label 5"], "test": ["Label 4"]}
 
@@ -200,29 +191,35 @@ def testChosenStructuresAndPairs():
     assert chosen.unmatched == {"reference": ["Lens_R"], "test": ["Lens_R"]}
     (only,) = compareCase(reference, test, OVERLAP, names=["lens r"])
     assert only.reference.name == "Lens_R"
-    with pytest.raises(InputError, match="no structure named 'Nose'"):
+    with pytest.raises(ValueError, match="no structure named 'Nose'"):
         compareCase(reference, test, OVERLAP, names=["Nose"])
 
 
-def testWhatCannotBeComparedIsAFailure(monkeypatch):
-    original = casework.comparison.comparePair
+class Endless(Structure):
+    @property
+    def surface(self):
+        raise MemoryError
 
-    def failing(pair):
-        if pair.reference.name == "B":
-            raise MemoryError
-        return original(pair)
 
-    monkeypatch.setattr(casework.comparison, "comparePair", failing)
-    protocol = parseProtocol("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.5\n", "limits")
-    case = compareCase(named("A", "B", "C"), named("A", "B", "C"), OVERLAP, protocol=protocol)
+def testWhatCannotBeComparedIsAFailure(tmp_path):
+    """Of two that lie too far apart, and of what is too large, the reason is told; the others are compared."""
+    (tmp_path / "limits.csv").write_text("Structure,Measurement,Relation,Pass\n*,DSC,>=,0.5\n")
+    reference, test = named("A", "B", "C", "D"), named("A", "B", "C", "D")
+    matrix = np.eye(4)
+    matrix[0, 3] = 1e7
+    test[1] = Structure("B", Mask(test[1].mask.voxels, test[1].mask.offset, Grid(test[1].mask.grid.size, matrix)))
+    reference[3] = Endless("D", reference[3].mask)
+    settings = Settings(metrics=("DSC", "HD"))
+    case = compareCase(reference, test, settings, protocol=tmp_path / "limits.csv")
     assert [one.reference.name for one in case] == ["A", "C"]
-    assert case.failures == {"B": "this takes more memory than the computer has."}
+    assert list(case.failures) == ["B", "D"] and "too far apart" in case.failures["B"]
+    assert case.failures["D"] == "this takes more memory than the computer has."
     assert [(v.structure, v.verdict) for v in case.judgment.verdicts] == [
-        ("A", "pass"), ("C", "pass"), ("B", "not evaluable")
+        ("A", "pass"), ("C", "pass"), ("B", "not evaluable"), ("D", "not evaluable")
     ]  # fmt: skip
     case.requireAny()
-    with pytest.raises(InputError, match="B of  and B of : this takes more memory"):
-        compareCase(named("B"), named("B"), OVERLAP).requireAny()
+    with pytest.raises(ValueError, match="D of  and D of : this takes more memory"):
+        compareCase(reference[3:], test[3:], settings).requireAny()
 
 
 def testItCanBeStopped():
@@ -236,16 +233,6 @@ def testItCanBeStopped():
     assert seen == [(0, 3, "A"), (1, 3, "B"), (2, 3, "C")]
     assert len(case) == 2 and case.wasStopped and case.findings == ("Stopped: 2 of 3 structures measured.",)
     assert case.failures == {"C": "The comparison was stopped before this pair was measured."}
-
-    def cancel(number, *given):
-        if number == first:
-            raise Cancelled
-
-    first = 1
-    assert len(compareCase(*sets, OVERLAP, progress=cancel)) == 1
-    first = 0
-    with pytest.raises(Cancelled):
-        compareCase(*sets, OVERLAP, progress=cancel)
 
 
 def testNothingInCommonSaysWhatThereIs():

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 import shapes
 from sharedpairs import doseAround
-from tiers import throughout
 
-from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case import multilabel
-from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, REGISTRY, nameOf
+from SegmentMetricsLib import Settings, compare, compareLabels
 
 PAIR = [shapes.ball(r, (x, 0, 0), origin=(-12, -12, -12), size=(25, 25, 25)) for r, x in ((6, 0), (5, 1))]
-EXAMPLES = {
-    "percentile": "97.5", "tolerance": "3", "beta": "2", "quantile": "0.9",
-    "dosePercent": "90", "doseVolume": "0.5", "doseLevel": "31",
-}  # fmt: skip
 
 
 def keysOf(*pair, **settings) -> list[str]:
@@ -28,28 +18,20 @@ def keysOf(*pair, **settings) -> list[str]:
 CRITICALS = {"Wall": shapes.ball(3, (7, 0, 0), origin=(-12, -12, -12), size=(25, 25, 25))}
 
 
-@cache
-def everything():
+def testEveryMeasurementAlone():
+    """By its key in any case, and with the value that it has among all."""
     settings = Settings(
         families=("all", "dose"), tolerances=3, percentiles=97.5, betas=2, quantiles=0.9, dosePercents=90,
         doseVolumes=0.5, doseLevels=31,
     )  # fmt: skip
-    return compare(*PAIR, settings, criticals=CRITICALS, dose=doseAround(PAIR[0]))
-
-
-@throughout("definition", REGISTRY, lambda definition: definition.key)
-def testEveryMeasurementAlone(definition):
-    """By its key in any case, without its parameter where a name is left, and with the value that it has among all."""
-    key = definition.keyFor(EXAMPLES)
-    dose = doseAround(PAIR[0]) if definition.family == "dose" else None
-    alone = compare(*PAIR, Settings(metrics=key.swapcase()), criticals=CRITICALS, dose=dose)
-    assert list(alone) == [key]
-    assert alone.settings.families == (definition.family,)
-    other = everything()[key]
-    if definition.key.startswith(("BIoU", "HD{")):  # how many points are sampled depends on all that is measured
-        assert alone[key].value == pytest.approx(other.value, abs=0.02)
-    else:
-        assert alone[key].value == pytest.approx(other.value, rel=1e-3, abs=1e-3, nan_ok=True)
+    dose = doseAround(PAIR[0])
+    for key, other in compare(*PAIR, settings, criticals=CRITICALS, dose=dose).items():
+        given = dose if other.family == "dose" else None
+        alone = compare(*PAIR, Settings(metrics=key.swapcase()), criticals=CRITICALS, dose=given)
+        assert list(alone) == [key] and alone.settings.families == (other.family,)
+        # how many points are sampled depends on all that is measured
+        slack = 0.02 if key.startswith(("BIoU", "HD9")) else 1e-3
+        assert alone[key].value == pytest.approx(other.value, rel=1e-3, abs=slack, nan_ok=True), key
 
 
 def testAKeyStatesItsParameters():
@@ -69,9 +51,6 @@ def testANameWithoutItsParameterStandsForAll():
         "NSD_1mm", "NSD_2mm", "FMS", "FMS_2",
     ]  # fmt: skip
     assert keysOf(*PAIR, metrics="NSD") == ["NSD_2mm"] and keysOf(*PAIR, metrics="HD") == ["HD"]
-    names = [nameOf(definition) for definition in (*REGISTRY, *MULTI_LABEL)]
-    assert len(set(names)) == len(names), "every measurement can be asked for"
-    assert not {name.casefold() for name in names} & set(FAMILIES)
 
 
 @pytest.mark.parametrize(
@@ -86,14 +65,14 @@ def testANameWithoutItsParameterStandsForAll():
     ],
 )
 def testRefusals(given, said):
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(ValueError, match=said):
         Settings(metrics=given)
 
 
 def testAllLabelsAtOnce():
     """They are measured with the family, or when they are asked for."""
     both = {"Liver": PAIR[0], "Spleen": PAIR[1]}, {"Liver": PAIR[1], "Spleen": PAIR[1]}
-    assert list(multilabel.compareLabels(*both, Settings(metrics="diceml"))) == ["DICEml"]
-    assert len(multilabel.compareLabels(*both, Settings())) == 4
+    assert list(compareLabels(*both, Settings(metrics="diceml"))) == ["DICEml"]
+    assert len(compareLabels(*both, Settings())) == 4
     assert compare(*PAIR, Settings(metrics="KAP")).share is None
     assert compare(*PAIR, Settings(metrics=("KAP", "JACml"))).share is not None

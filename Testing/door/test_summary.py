@@ -10,10 +10,7 @@ import shapes
 from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 from vtkmodules.vtkFiltersSources import vtkSphereSource
 
-from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.base.errors import Cause
-from SegmentMetricsLib.case.comparison import Comparison
-from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
+from SegmentMetricsLib import Comparison, Settings, compare
 
 NOTHING = shapes.imageOf(np.zeros((60, 60, 60), np.uint8))
 
@@ -85,13 +82,13 @@ class TestSentence:
         assert summary.endswith("; a surface is not closed, so inside, outside and volumes are undefined.")
         assert "contoured" not in summary
 
-    @pytest.mark.parametrize("families", [DEFAULT_FAMILIES, ("overlap",), ("agreement",)])
+    @pytest.mark.parametrize("families", [Settings().families, "overlap", "agreement"])
     def testSurfaceWithAnotherDefect(self, families):
         """It is closed, but its parts cut through each other."""
         reference, test = shapes.ballMesh(11, resolution=24), crossing()
         result = compare(reference, test, Settings(families=families))
         assert result.summary.endswith("surface has a defect, so inside, outside and volumes are undefined.")
-        assert {m.cause for m in result.values() if m.status == "undefined"} == {Cause.DEFECT}
+        assert {m.cause.name for m in result.values() if m.status == "undefined"} == {"DEFECT"}
         asMedPy = compare(reference, test, Settings(families=("boundary", "overlap"), convention="MedPy"))
         assert asMedPy.summary == "A surface has a defect, so inside, outside and volumes are undefined."
 

@@ -1,0 +1,67 @@
+"""What is given to functions beside the face, and to options of the command line."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from SegmentMetricsLib import Settings
+from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.batch.statistics import Cohort, summarize
+from SegmentMetricsLib.batch.summaryoptions import Options
+from SegmentMetricsLib.case.protocol.judgment import judgeCase
+from SegmentMetricsLib.case.protocol.protocol import parseProtocol, readProtocol
+from SegmentMetricsLib.commands.options import OPTIONS, addSettings, settingsFrom
+from SegmentMetricsLib.commands.parsing import Parser
+from SegmentMetricsLib.settings.settings import DECLARED
+from SegmentMetricsLib.show.tablemodel import Amount, Column
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: summarize([]), "The cohort must be a Cohort"),
+        (lambda: summarize(Cohort(), {"seed": 1}), "The options must be Options, not dict"),
+        (lambda: Options(resamples="many"), "The number of bootstrap samples must be a whole number"),
+        (lambda: readProtocol(7), "The path must be a text or a Path, not int"),
+        (lambda: parseProtocol(Path("limits.csv"), "limits"), "The text of a protocol must be a text"),
+        (lambda: judgeCase("limits.csv", [], {}), "The protocol must be a Protocol"),
+    ],
+)
+def testWrongKindsOfArgumentsAreRefusedInASentence(call, message):
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def testOptionsTakeWhatTheSettingsTake(tmp_path):
+    """What the command line gives to a setting is accepted, whatever kind it is of."""
+    parser, table = Parser(), tmp_path / "classes.csv"
+    addSettings(parser)
+    table.write_text("label,class\n1,Edema\n2,Edema\n", encoding="utf-8")
+    words = {
+        "metrics": "DSC", "instanceClasses": str(table), "membershipMaximum": "255", "critical": "Cord=0.5",
+        "labelWeights": "Liver=2", "convention": "medpy", "grid": "reference",
+    }  # fmt: skip
+    for name in (name for names in OPTIONS.values() for name in names):
+        one = DECLARED[name]
+        value = words.get(name) or (one.check.choices or ("1",))[0]
+        isSwitch = one.check.option.get("action") == "store_true"
+        given = [settingsFrom(parser.parse_args(["--set", f"{name}={'yes' if isSwitch else value}"]))]
+        if one.option.flag:
+            given.append(settingsFrom(parser.parse_args([one.option.flag, *([] if isSwitch else [value])])))
+        for found in given:
+            changed = {field for field in DECLARED if getattr(found, field) != getattr(Settings(), field)}
+            assert changed <= {name, "families"} and found == given[0], name
+
+
+def testAColumnOfVolumesHasOneUnit():
+    """Small ones are in that of the large ones, with a decimal place more; what is small alone stays as it is."""
+    volume = Column("Volume", unit="mm3")
+    assert volume.texts([52.8, 13074.0, None, math.inf]) == ["0.053 cm3", "13.074 cm3", "", "inf"]
+    assert volume.texts([0.2, -29.0, 1.3e6, 0.0]) == ["< 0.001 cm3", "-0.029 cm3", "1300.000 cm3", "0.000 cm3"]
+    assert volume.texts([52.8, 29.0]) == ["52.8 mm3", "29.0 mm3"]
+    # of different kinds, such as a volume and an area
+    mixed = [Amount(52.8, "mm3"), Amount(13074.0, "mm3"), Amount(1.0, "mm2")]
+    assert Column("Value").texts(mixed) == [one.text() for one in mixed]
