@@ -29,17 +29,18 @@ def imageUnder(path: Path, pairs: Sequence[Iterable[Structure]]) -> tuple[GrayIm
 
     The image is None if it cannot be shown, which a finding says: it changes no number, so nothing ends with it.
     """
-    structures = [structure for match in pairs for structure in match]
     try:
         image = readGrayImage(path)
-        if boxes := [structure.box for structure in structures if not structure.isEmpty]:
+        if boxes := [structure.box for match in pairs for structure in match if not structure.isEmpty]:
             image = image.crop(np.min(boxes, axis=0)[0], np.max(boxes, axis=0)[1], MARGIN)
     except InputError as error:
         return None, [f"The image under the contours is not shown: {oneLine(str(error))}"]
-    return image, [*image.remarks, *_doubts(image, structures)]
+    return image, [*image.remarks, *imageFindings(image, pairs)]
 
 
-def _doubts(image: GrayImage, structures: Sequence[Structure]) -> Iterator[Finding]:
+def imageFindings(image: GrayImage, pairs: Iterable[Iterable[Structure]]) -> Iterator[Finding]:
+    """Yield what is doubtful about an image under the contours of pairs."""
+    structures = [structure for match in pairs for structure in match]
     frame, grid = image.frameOfReference, image.whole or image.grid
     shares = {id(one): 1.0 if one.isEmpty else _shareCovered(one, grid) for one in structures}
     doubts: dict[Kind, Callable[[Structure], bool]] = {
