@@ -53,12 +53,15 @@ def nearSurface(sampling: Sampling, number: int, tolerance: float) -> np.ndarray
 
     def measure() -> tuple[np.ndarray, np.ndarray]:
         inside = maskOf(boundaries.surfaces[number], grid).block(low, high).astype(bool)
-        places = grid.toWorld(np.argwhere(inside)[:, ::-1] + low)
-        return inside, -boundaries.search(number).signedDistances(places)
+        places, search = grid.toWorld(np.argwhere(inside)[:, ::-1] + low), boundaries.search(number)
+        # places in the depth of a large structure, far from any triangle, would take most of the time
+        inside[inside] = isNear = search.mayReach(places, reach)
+        return inside, -search.signedDistances(places[isNear])
 
-    inside, depths = sampling.keep(("depths", number), measure)
-    band = inside.copy()
-    band[inside] = (depths > TIE_TOLERANCE) & (depths < tolerance - TIE_TOLERANCE)
+    reach = max(tolerance, *sampling.pair.settings.tolerances)
+    near, depths = sampling.keep(("depths", number, reach), measure)
+    band = near.copy()
+    band[near] = (depths > TIE_TOLERANCE) & (depths < tolerance - TIE_TOLERANCE)
     return band
 
 
