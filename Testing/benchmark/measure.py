@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 import pairs
@@ -56,11 +57,12 @@ def ratio(times: Sequence[float], others: Sequence[float]) -> float:
     return median(a / b for a, b in zip(times, others, strict=True))
 
 
-def processorSeconds(work: Callable[[], object]) -> float:
+def clock(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the processor seconds of some work, and what it returns."""
     gc.collect()
     start = time.process_time()
-    work()
-    return time.process_time() - start
+    result = work()
+    return time.process_time() - start, result
 
 
 def measureCase(case: pairs.Case, names: Iterable[str], rounds: int) -> dict[str, Times]:
@@ -72,15 +74,15 @@ def measureCase(case: pairs.Case, names: Iterable[str], rounds: int) -> dict[str
             first = json.loads(runPython([__file__, name, folder]))
             taken.cold, taken.peak = first["seconds"], first["peak"]
     measures = {name: tools.TOOLS[name].load() for name in times}
-    for name, measure in measures.items():
-        times[name].values = [measure(pair) for pair in case.pairs]
     for number in range(rounds):
         for taken in times.values():
             taken.warm.append([])
         for pair in case.pairs:
             # there and back, so that no tool always follows the same one
             for name in list(measures)[:: 1 if number % 2 == 0 else -1]:
-                times[name].warm[-1].append(processorSeconds(lambda name=name, pair=pair: measures[name](pair)))
+                seconds, values = clock(lambda name=name, pair=pair: measures[name](pair))
+                times[name].warm[-1].append(seconds)
+                times[name].values += [values] if number == 0 else []
     return times
 
 
@@ -98,7 +100,7 @@ def firstCall(name: str, folder: Path) -> dict:
     if isTold:
         FORGET_PEAK.write_text("5")
         before = statusBytes("VmRSS")
-    seconds = processorSeconds(lambda: [measure(pair) for pair in given])
+    seconds, _ = clock(lambda: [measure(pair) for pair in given])
     return {"seconds": seconds, "peak": statusBytes("VmHWM") - before if isTold else None}
 
 
@@ -171,7 +173,7 @@ def growth(sizes: Sequence[float], rounds: int) -> list[dict]:
     seconds: list[list[float]] = [[] for _ in works]
     for number in range(rounds + 1):
         for (_, _, work), taken in zip(works, seconds, strict=True):
-            taken.append(processorSeconds(work))
+            taken.append(clock(work)[0])
             if number == 0:  # imports and tables
                 taken.clear()
     return [
