@@ -61,7 +61,7 @@ def testFarApartIsNoCliff(pairs, measure, road):
 
 
 def testBandsOfVoxelCentersAreNoCliff(pairs, measure):
-    """In the depth of a large structure every triangle is about equally far; MeshMetrics asks for all centers inside."""
+    """Deep inside a large structure all triangles are about equally far; MeshMetrics asks for every center there."""
     pair = pairs.ellipsoids(1e5)
     preset = Settings.preset("MeshMetrics-1.4.1", families=SETTINGS.families)
     assert ratio(measure, lambda: compare(*pair.images, preset), lambda: compare(*pair.images, SETTINGS)) < 6
