@@ -77,7 +77,7 @@ def modificationKeys(segmentationNode) -> dict[str, tuple]:
         names: list[str] = []
         segment = segmentation.GetSegment(identifier)
         time = segment.GetMTime()
-        keys[identifier] = common, segment.__this__, time, segment.GetLabelValue()
+        keys[identifier] = common, segment.__this__, time
         segment.GetContainedRepresentationNames(names)
         data = {name: segment.GetRepresentation(name) for name in names}
         stored[identifier] = [(name, one.__this__) for name, one in data.items()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 import shapes
 
@@ -14,10 +16,11 @@ from SegmentMetricsLib import Settings, mrml
 
 @pytest.fixture
 def own(monkeypatch):
-    """The scene of a script, which made it before anything else was done."""
-    scene = slicer.vtkMRMLScene()
-    monkeypatch.setattr(slicer, "mrmlScene", scene, raising=False)
-    monkeypatch.setattr("SegmentMetricsLib.mrml.headless._headlessSlicer", None)
+    """The scene of a script, which replaced the one that there was."""
+    mrml.ensureScene()
+    headless, scene = sys.modules["SegmentMetricsLib.mrml.headless"], slicer.vtkMRMLScene()
+    monkeypatch.setattr(headless, "_headlessSlicer", headless._headlessSlicer)  # which comes back with the scene
+    monkeypatch.setattr(slicer, "mrmlScene", scene)
     return scene
 
 

@@ -234,62 +234,50 @@ def testGoingToPlacesWithTheKeyboard(session, monkeypatch):
     assert visited[1:] == visited[:1], "a click on the highlighted row goes there again"
 
 
-def exportedTo(desktop, session, path) -> None:
-    """Export the measurements to where the file dialog says."""
-    desktop.answers.insert(0, str(path))
-    session.ui.exportButton.click()
+def ask(desktop, *answers) -> Path | None:
+    """Ask for a file as the button of a table does; the answers are those of the dialogs."""
+    from SegmentMetricsPanel import saving
+
+    desktop.answers[:] = answers
+    path = saving.askForPath(None, "Export", "metrics.csv", "Table (*.csv)")
     assert desktop.answers == []
+    return path
 
 
-def testNamesOfExportedTables(desktop, session, tmp_path):
-    """A name gets the suffix that it lacks, whatever dots are in it, and the columns' file goes with it."""
+def testAFileHasTheSuffixThatItLacks(desktop, session, tmp_path):
+    """Whatever dots are in its name; a name that became another one overwrites no file without being asked."""
+    for name, expected in (("liver 2.5mm", "liver 2.5mm.csv"), ("LIVER.CSV", "LIVER.CSV"), ("given.csv", "given.csv")):
+        assert ask(desktop, str(tmp_path / name)) == tmp_path / expected
+    path, buttons = tmp_path / "liver 2.5mm.csv", QMessageBox.StandardButton
+    path.write_text("precious")
+    assert ask(desktop, str(tmp_path / "liver 2.5mm"), buttons.Cancel.value) is None
+    assert "liver 2.5mm.csv exists already" in desktop.shown[-1][1]
+    assert ask(desktop, str(tmp_path / "liver 2.5mm"), buttons.Ok.value) == path
+    assert ask(desktop, str(path)) == path, "the dialog asks about names that stay as they are"
     choose(session, *twoBoxes())
     session.apply()
-    for name in ("liver 2.5mm", "plain", "LIVER.CSV", "given.csv"):
-        exportedTo(desktop, session, tmp_path / name)
-        assert session.isShown(session.ui.messageLabel)
-    assert session.ui.messageLabel.text == f"The table was written to {tmp_path / 'given.csv'}."
-    found = sorted(path.name for path in tmp_path.iterdir())
-    stems = [("LIVER", ".CSV"), ("given", ".csv"), ("liver 2.5mm", ".csv"), ("plain", ".csv")]
-    assert found == sorted(f"{stem}{end}" for stem, suffix in stems for end in (suffix, ".schema.csv"))
-    assert [shown[0] for shown in desktop.shown] == ["getSaveFileName"] * 4
+    desktop.answers.append(str(tmp_path / "plain"))
+    session.click(session.ui.exportButton)
+    assert session.isShown(session.ui.messageLabel)
+    assert session.ui.messageLabel.text == f"The table was written to {tmp_path / 'plain.csv'}."
+    assert sorted(path.name for path in tmp_path.glob("plain*")) == ["plain.csv", "plain.schema.csv"]
 
 
 def testDialogsBeginWhereFilesWere(desktop, session, tmp_path):
     """Where the scene is, then where the user went, to write or to read; of another scene somewhere else."""
-    choose(session, *twoBoxes())
-    session.apply()
     folders = [tmp_path / name for name in ("scene", "export", "other", "protocols")]
     for folder in folders:
         folder.mkdir()
     before, box = slicer.mrmlScene.GetRootDirectory(), session.ui.protocolComboBox
     for root in (folders[0], folders[0], folders[2], folders[0], tmp_path / "gone"):
         slicer.mrmlScene.SetRootDirectory(str(root))
-        exportedTo(desktop, session, folders[1] / "metrics.csv" if root == folders[0] else "")
+        ask(desktop, str(folders[1] / "metrics.csv") if root == folders[0] else "")
     slicer.mrmlScene.SetRootDirectory(str(folders[0]))
     for answer in (str(folders[3] / "none.csv"), ""):  # the first one is not there, and the panel says so
         desktop.answers.insert(0, answer)
         session.set(box, currentIndex=box.count - 1)
     slicer.mrmlScene.SetRootDirectory(before)
     begun = [Path(start) for dialog, start, *_ in desktop.shown if dialog.startswith("get")]
-    expected = [folders[0], folders[1], folders[2], folders[1], Path()]
-    assert begun[:5] == [folder / "metrics_Box_First_Second.csv" for folder in expected]
+    assert begun[:5] == [folder / "metrics.csv" for folder in (folders[0], folders[1], folders[2], folders[1], Path())]
     assert begun[5:] == [folders[1], folders[3]]
     desktop.messages.clear()
-
-
-def testAFileThatTheDialogDidNotAskAbout(desktop, session, tmp_path):
-    """A name that became another one by its suffix does not overwrite a file without being asked."""
-    choose(session, *twoBoxes())
-    session.apply()
-    path = tmp_path / "liver 2.5mm.csv"
-    path.write_text("precious")
-    desktop.answers.append(QMessageBox.StandardButton.Cancel.value)
-    exportedTo(desktop, session, tmp_path / "liver 2.5mm")
-    assert path.read_text() == "precious" and "liver 2.5mm.csv exists already" in desktop.shown[-1][1]
-    desktop.answers.append(QMessageBox.StandardButton.Ok.value)
-    exportedTo(desktop, session, tmp_path / "liver 2.5mm")
-    assert path.read_text().startswith("Reference")
-    path.write_text("precious")
-    exportedTo(desktop, session, path)  # the dialog asks about names that stay as they are
-    assert path.read_text().startswith("Reference") and desktop.shown[-1][0] == "getSaveFileName"
