@@ -19,10 +19,10 @@ from imagefiles import read
 
 from SegmentMetricsLib import Grid, Settings, compare, compareCase, readStructures
 
-TILTED = np.eye(4)
-TILTED[:3, :3] = shapes.rotation((1, -2, 3), 40) * (1.0, 1.5, 2.5)
-TILTED[:3, 3] = (-12, 30, 100)
-GRIDS = {"axial": Grid((30, 26, 12), np.diag([1.0, 1.5, 2.5, 1.0])), "tilted": Grid((30, 26, 12), TILTED)}
+GRIDS = {
+    "axial": shapes.gridOf((30, 26, 12), (1, 1.5, 2.5)),
+    "tilted": shapes.gridOf((30, 26, 12), (1, 1.5, 2.5), (-12, 30, 100), shapes.rotation((1, -2, 3), 40)),
+}
 AXIAL = GRIDS["axial"]
 OVERLAP = Settings(families="overlap")
 

@@ -13,17 +13,11 @@ from commandruns import run as run  # the fixture
 from commandruns import valuesOf
 from dicomfiles import writeDose
 from imagefiles import save
+from shapes import gridOf
 
 from SegmentMetricsLib import Dose, Grid, Settings, compare, readBatch, readDose
 
 EXTREMES = ("DmaxReference", "DminReference", "DmaxTest", "DminTest", "DmaxUnder", "DmaxOver")
-
-
-def gridOf(size, spacing, origin, axes=None) -> Grid:
-    matrix = np.eye(4)
-    matrix[:3, :3] = (np.eye(3) if axes is None else axes) * spacing
-    matrix[:3, 3] = origin
-    return Grid(tuple(size), matrix)
 
 
 def imageOn(grid: Grid, array: np.ndarray):

@@ -21,15 +21,13 @@ SAID = "contours run through the centers of pixels and were filled with pixels d
 
 def gridOf(direction=None, lean=(0.0, 0.0), spacing=(0.9765625, 0.8, 3.0), size=(40, 36, 6)) -> Grid:
     """Return a grid; each slice lies `lean` mm beside the one below."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = (np.eye(3) if direction is None else direction) * spacing
-    matrix[:3, 2] += matrix[:3, :2] / spacing[:2] @ np.array(lean)
-    matrix[:3, 3] = -120.3, 77.1, -31
-    return Grid(size, matrix)
+    axes = (np.eye(3) if direction is None else direction) * spacing
+    axes[:, 2] += axes[:, :2] / spacing[:2] @ np.array(lean)
+    return shapes.gridOf(size, 1, (-120.3, 77.1, -31), axes)
 
 
 # Numbers that are exact in files, so that centers on a contour are on it.
-EXACT = Grid((40, 36, 6), np.array([[1.0, 0, 0, -20.5], [0, 0.75, 0, 7.25], [0, 0, 3, -9], [0, 0, 0, 1]]))
+EXACT = shapes.gridOf((40, 36, 6), (1, 0.75, 3), (-20.5, 7.25, -9))
 GRIDS = {
     "axial": gridOf(),
     "oblique": gridOf(shapes.rotation((1, 2, 3), 40)),

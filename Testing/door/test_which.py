@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from imagefiles import save
 from scipy.ndimage import binary_erosion
 from scipy.spatial import cKDTree
 
@@ -120,8 +121,9 @@ def testEmptyStructuresAndMeshes():
 def testTheCommand(images, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for image, name in zip(images, ("a.nrrd", "b.nrrd")):
-        SimpleITK.WriteImage(image, name)
-    toTest, toReference = distances(images, SPACING)
+        # voxels of 1 mm, whose spacing cannot be taken for another one
+        save(shapes.imageOf(SimpleITK.GetArrayFromImage(image)), name)
+    toTest, toReference = distances(images, (1, 1, 1))
     value = f"{max(toTest.max(), toReference.max()):.4f}"
     assert __main__.main(["which", value, "a.nrrd", "b.nrrd", "--measurement", "hd", "--most", "2", "-o", "out"]) == 0
     out = capsys.readouterr().out

@@ -14,7 +14,6 @@ import SimpleITK
 from test_report import structure
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.model.grayimages import GrayImage
 from SegmentMetricsLib.show.report import Report, stepping
 from SegmentMetricsLib.show.report import slicepictures as slices
@@ -40,10 +39,8 @@ def pair():
 @pytest.fixture(scope="module")
 def gray():
     """The reference as an image on another, oblique grid: 200 inside, -100 outside."""
-    matrix = np.eye(4)
-    matrix[:3, :3] = shapes.rotation((1, 2, 3), 25) * (0.7, 0.8, 0.9)
-    matrix[:3, 3] = -matrix[:3, :3] @ (30, 30, 30)
-    grid = Grid((61, 61, 61), matrix)
+    turn, spacing = shapes.rotation((1, 2, 3), 25), np.array((0.7, 0.8, 0.9))
+    grid = shapes.gridOf((61, 61, 61), spacing, -turn @ (30 * spacing), turn)
     k, j, i = np.indices((61, 61, 61)).reshape(3, -1)
     inside = isInside(grid.toWorld(np.column_stack([i, j, k]))).reshape(61, 61, 61)
     return Gray(GrayImage(np.where(inside, 200, -100).astype(np.int16), grid, name="CT"))
@@ -132,9 +129,7 @@ def testLungIsFirstShownInItsWindow():
     for value, around, expected in ((-780, 30, "lung"), (30, -1000, "soft tissue"), (-1000, 30, "soft tissue")):
         values = np.full((61, 61, 61), around, np.int16)
         values[18:43, 18:43, 18:43] = value
-        matrix = np.eye(4)
-        matrix[:3, 3] = -30
-        gray = Gray(GrayImage(values, Grid((61, 61, 61), matrix), modality="CT"))
+        gray = Gray(GrayImage(values, shapes.gridOf((61, 61, 61), origin=(-30,) * 3), modality="CT"))
         steps = ElementTree.fromstring(stepping.stepPictures(pair, "step0", gray))
         selected = [option.text for option in steps.iter("option") if option.get("selected") is not None]
         cuts = ElementTree.fromstring(slices.slicePictures(pair, "cut0", gray))

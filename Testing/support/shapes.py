@@ -96,9 +96,9 @@ def meshOf(points, cells=(), lines=()) -> vtkPolyData:
     return result
 
 
-def gridOf(axes=None, origin=(0.0, 0.0, 0.0), size=(9, 9, 9)) -> Grid:
-    """Return a grid whose steps between voxels are the columns of axes (3, 3), mm."""
-    return Grid(tuple(size), affine(np.eye(3) if axes is None else axes, origin))
+def gridOf(size=(9, 9, 9), spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), direction=None) -> Grid:
+    """Return a grid, as that of an image."""
+    return Grid(tuple(size), affine((np.eye(3) if direction is None else direction) * np.array(spacing), origin))
 
 
 def maskOf(given, *geometry, **more) -> Mask:

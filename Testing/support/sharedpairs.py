@@ -16,7 +16,6 @@ from scipy.ndimage import gaussian_filter
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.geometry.grids import Grid
 from SegmentMetricsLib.model.dose import Dose
 
 SETTINGS = Settings(
@@ -104,9 +103,8 @@ def doseAround(given) -> Dose | None:
     if structure.dimension == 2:
         return None
     step, middle = 4.0, np.mean(structure.box, axis=0)
-    matrix = np.diag([step, step, step, 1.0])
-    matrix[:3, 3] = middle - 10 * step
-    return Dose(1.0 + np.indices((21, 21, 21)).sum(axis=0), Grid((21, 21, 21), matrix))
+    grid = shapes.gridOf((21, 21, 21), step, middle - 10 * step)
+    return Dose(1.0 + np.indices((21, 21, 21)).sum(axis=0), grid)
 
 
 # Other ways to measure, which keep the same promises.

@@ -51,10 +51,10 @@ def testABoxFromTwoToFive():
     sections = cut(surface, gridOf())
     assert areasOf(sections) == {2: 6, 3: 6, 4: 6}
     # pixels of 0.5 mm x 2 mm have the same area in mm2
-    assert areasOf(cut(surface, gridOf(np.diag((0.5, 2, 1))))) == pytest.approx(dict.fromkeys((2, 3, 4), 6))
+    assert areasOf(cut(surface, gridOf(spacing=(0.5, 2, 1)))) == pytest.approx(dict.fromkeys((2, 3, 4), 6))
     assert areasOf(cut(surface, gridOf(), (3, 9))) == {3: 6, 4: 6}
     # downward: what is on the high face is the first slice
-    assert areasOf(cut(surface, gridOf(MIRRORED))) == dict.fromkeys((-5, -4, -3), 6)
+    assert areasOf(cut(surface, gridOf(direction=MIRRORED))) == dict.fromkeys((-5, -4, -3), 6)
     assert cut(surface, gridOf(), (7, 9)).isEmpty
     # long sides are cut as finely as pixels are wide, and come back
     stack = stackOf(sections, 100.0)
@@ -77,7 +77,7 @@ def testWhatOnlyTouchesAPlane():
 @pytest.mark.parametrize("direction", [np.eye(3), TURNED @ MIRRORED], ids=["straight", "turned"])
 def testContoursAreClosedAndTellInsideFromOutside(direction):
     """The contours of a surface on another grid enclose the places that its voxels' surface encloses there."""
-    mask, grid = maskOf(2), gridOf(direction * np.array((1.3, 0.9, 1.7)), (1, 2, 3))
+    mask, grid = maskOf(2), gridOf((9, 9, 9), (1.3, 0.9, 1.7), (1, 2, 3), direction)
     sections = cut(meshing.fromMask(mask), grid)
     np.testing.assert_allclose(sections.end, sections.start[follow(sections.starts, sections.ends)], atol=1e-9)
     contours = slicecontours.ofSections(sections, Planes(grid, 2, "pixel"))
@@ -107,7 +107,7 @@ def testSharedAreas(direction):
     mask, other = maskOf(5, direction=np.eye(3)), maskOf(6, (1.3, 0.9, 1.7), (2.7, 4.3, 6.1), np.eye(3))
     center = other.corners().mean(axis=0)
     origin = center + direction @ (other.grid.origin - center)
-    other = Mask(other.voxels, other.offset, gridOf(direction @ other.grid.axes, origin, other.grid.size))
+    other = Mask(other.voxels, other.offset, gridOf(other.grid.size, 1, origin, direction @ other.grid.axes))
     stacks = stacksOf(mask, cut(meshing.fromMask(other), mask.grid))
     found = sliceareas.areasOf((mask, cut(boxesOf(other), mask.grid)), stacks)
     size = 16

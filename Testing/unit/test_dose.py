@@ -33,11 +33,9 @@ KEYS = ("D2", "D50", "D95", "D98", "D0.03cc", "Dmean", "Dmax", "Dmin")
 def gradient(step: float, along=(0, 0, 1), half: float = 96.0) -> Dose:
     """Return a dose that rises along an axis."""
     count = int(2 * half / step) + 1
-    matrix = np.diag([step, step, step, 1.0])
-    matrix[:3, 3] = -half
     k, j, i = np.indices((count, count, count))
     points = np.stack([i, j, k], axis=-1) * step - half
-    return Dose(LEVEL + SLOPE * (points @ np.array(along, float)), Grid((count,) * 3, matrix))
+    return Dose(LEVEL + SLOPE * (points @ np.array(along, float)), shapes.gridOf((count,) * 3, step, (-half,) * 3))
 
 
 def sphere(volume: float):
@@ -241,9 +239,7 @@ def testDicompyler(tmp_path, monkeypatch):
     # a name that it uses, and newer versions of pydicom no longer have
     monkeypatch.setitem(sys.modules, "pydicom.dicomio", SimpleNamespace(read_file=pydicom.dcmread))
     dvhcalc = pytest.importorskip("dicompylercore.dvhcalc", reason="dicompyler-core is not installed")
-    matrix = np.diag([1.0, 1.0, SLICE, 1.0])
-    matrix[:3, 3] = -60, -60, -40
-    slices = writeSeries(tmp_path / "ct", Grid((121, 121, 41), matrix))
+    slices = writeSeries(tmp_path / "ct", shapes.gridOf((121, 121, 41), (1, 1, SLICE), (-60, -60, -40)))
     places = {"Ball": (0.3, -0.4, 0), "Small": (25, 20, 4)}
     file = tmp_path / "rs" / "rs.dcm"
     writeStructureSet(file, {name: contours(RADII[name], places[name]) for name in RADII}, slices)

@@ -70,7 +70,7 @@ def lattice(generator: np.random.Generator) -> Grid:
     axes = Rotation.random(random_state=generator).as_matrix() * generator.uniform(0.4, 3, 3)
     if generator.random() < 0.5:
         axes = np.diag(generator.choice([-1, 1], 3) * generator.uniform(0.4, 3, 3))
-    return shapes.gridOf(axes, generator.uniform(-1, 1, 3) * generator.choice([1, 100, 1e5]))
+    return shapes.gridOf(origin=generator.uniform(-1, 1, 3) * generator.choice([1, 100, 1e5]), direction=axes)
 
 
 def stencilled(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: np.ndarray, tolerance: float) -> np.ndarray:
@@ -128,7 +128,7 @@ def testPartsOfACubeShareItsVoxels(facing):
 
 def testBoxesSideBySideShareAllVoxelsInSpiteOfRounding():
     """Faces on voxel centers of an oblique grid, where no corner lies exactly where it should."""
-    grid = shapes.gridOf(shapes.rotation((1, 2, 3), 37) * (0.7, 0.9, 1.3), (-133.7, 81.3, 512.9), (12, 12, 12))
+    grid = shapes.gridOf((12, 12, 12), (0.7, 0.9, 1.3), (-133.7, 81.3, 512.9), shapes.rotation((1, 2, 3), 37))
     owners = np.zeros((12, 12, 12), int)
     for low in itertools.product((1, 4), (2, 5), (3, 6)):
         part = box(low, np.add(low, 3))

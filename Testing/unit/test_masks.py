@@ -85,7 +85,7 @@ def testOneLabelOfAnImage(dtype, block, monkeypatch):
 
 def testResamplingToAnotherGrid():
     ball = shapes.maskOf(shapes.ball(10, (0.2, 0.1, -0.3)))
-    moved = ball.on(shapes.gridOf(shapes.rotation((0, 1, 1), 40) * 0.7, (5, -3, 2), (4, 4, 4)))
+    moved = ball.on(shapes.gridOf((4, 4, 4), 0.7, (5, -3, 2), shapes.rotation((0, 1, 1), 40)))
     # the grid is far smaller than the ball; nothing is lost
     assert moved.count * 0.7**3 == pytest.approx(ball.count, rel=0.01)
     center = moved.grid.toWorld(np.argwhere(moved.voxels)[:, ::-1] + moved.low).mean(axis=0)
@@ -138,7 +138,7 @@ def testWhichVoxelAPlaceBetweenTwoBelongsToDoesNotDependOnRounding():
     voxels, found = random.random((6, 7, 8)) < 0.5, set()
     for _ in range(20):
         axes, origin = Rotation.random(random_state=random).as_matrix(), random.normal(0, 200, 3)
-        fine, grid = shapes.gridOf(axes / 2, origin, (16, 14, 12)), shapes.gridOf(axes, origin, (8, 7, 6))
+        fine, grid = shapes.gridOf((16, 14, 12), 0.5, origin, axes), shapes.gridOf((8, 7, 6), 1, origin, axes)
         mask = Mask.fromArray(voxels, grid).on(fine)
         found.add((mask.offset, mask.voxels.tobytes()))
     assert len(found) == 1

@@ -36,7 +36,7 @@ AXES = {
 @pytest.mark.parametrize("name", AXES)
 @pytest.mark.parametrize("away", [0.0, 0.3, 30.0, 1000.0])
 def testNearestOfALattice(name, away):
-    surface = fromMask(Mask.fromArray(BLOB, shapes.gridOf(AXES[name], (30.0, -20.0, 10.0))))
+    surface = fromMask(Mask.fromArray(BLOB, shapes.gridOf(origin=(30.0, -20.0, 10.0), direction=AXES[name])))
     random = np.random.default_rng(4)
     points = surface.points[random.integers(0, len(surface.points), 300)] + away * random.normal(size=(300, 3))
     found = NearestTriangles(surface.points, surface.cells).find(points)

@@ -7,6 +7,7 @@ import pytest
 import shapes
 import SimpleITK
 from shapes import maskOf
+from tiers import rarely
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.sharedvolume import sharedVolume
@@ -86,7 +87,7 @@ def testTurnedBoxesInAPlane():
     assert sharedVolume(maskOf(first), maskOf(second)) == pytest.approx(2 * (2**0.5 - 1) * 400, rel=1e-3)
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *rarely((2, 3))])
 def testTurnedShapesAgainstRandomPoints(seed):
     direction = shapes.rotation((1, 2, 3), 20 * seed)
     first = maskOf(shapes.imageOf(shapes.blob(seed), (1, 1.5, 2), (4, 5, 6)))
