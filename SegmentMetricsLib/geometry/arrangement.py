@@ -33,10 +33,7 @@ def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, n
     The points of crossings are appended to the points.
     """
     extent = np.ptp(points, axis=0).max()
-    lines: list[np.ndarray] = []
-    places: list[np.ndarray] = []
-    cuts: list[np.ndarray] = []
-    added: list[np.ndarray] = []
+    lines, places, cuts, added = (list[np.ndarray]() for _ in range(4))
     for one, other in _neighbors(points, cells):
         a, b, c, d = (points[cells[n, end]] for n in (one, other) for end in (0, 1))
         u, v = b - a, d - c

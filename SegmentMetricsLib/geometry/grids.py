@@ -338,9 +338,9 @@ def roundIndex(index: np.ndarray) -> np.ndarray:
     return result
 
 
-def gridAround(points: np.ndarray, axes: np.ndarray, origin: np.ndarray, margin: int = 1) -> Grid:
-    """Return the grid with axes (3, 3) and a voxel at origin that contains points (n, 3) plus a margin of voxels."""
+def gridAround(points: np.ndarray, axes: np.ndarray, origin: np.ndarray) -> Grid:
+    """Return the grid with axes (3, 3) and a voxel at origin that contains points (n, 3) and a voxel around them."""
     index = (np.asarray(points, float) - origin) @ np.linalg.inv(axes).T
-    low = np.floor(index.min(axis=0)).astype(int) - margin
-    high = np.ceil(index.max(axis=0)).astype(int) + margin
+    low = np.floor(index.min(axis=0)).astype(int) - 1
+    high = np.ceil(index.max(axis=0)).astype(int) + 1
     return Grid((1, 1, 1), affine(axes, origin)).resize(low, high)

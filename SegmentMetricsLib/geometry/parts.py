@@ -28,19 +28,19 @@ class Parts:
     count: int
 
 
-def partSizes(mask: Mask, connectivity: int = 26) -> list[int]:
-    """Return the voxel counts of the separate parts of a mask, largest first.
-
-    connectivity: voxels are connected to the 6, 18 or 26 around them; with 26, parts do not touch even at a corner.
-    """
+def partSizes(mask: Mask) -> list[int]:
+    """Return the voxel counts of the separate parts of a mask, which do not touch even at a corner, largest first."""
     if mask.isEmpty:
         return []
-    first, last, labels = _labeledRuns(mask, connectivity)
+    first, last, labels = _labeledRuns(mask)
     return sorted(np.bincount(labels, last - first + 1).astype(int).tolist(), reverse=True)
 
 
 def partsOf(mask: Mask, connectivity: int = 26) -> Parts:
-    """Return the separate parts of a mask, in the order of their first voxels. connectivity: as for partSizes()."""
+    """Return the separate parts of a mask, in the order of their first voxels.
+
+    connectivity: voxels are connected to the 6, 18 or 26 around them; with 26, parts do not touch even at a corner.
+    """
     if mask.isEmpty:
         return Parts(np.zeros((0, 3), int), np.zeros(0, int), 0)
     first, last, labels = _labeledRuns(mask, connectivity)
@@ -55,7 +55,7 @@ def partsOutside(mask: Mask, other: Mask) -> int:
     """Return how many of the separate parts of a mask share no voxel with another mask on the same grid."""
     if mask.isEmpty:
         return 0
-    first, _last, labels = _labeledRuns(mask, 26)
+    first, _last, labels = _labeledRuns(mask)
     isShared = (mask.voxels > 0) & (other.block(mask.low, mask.high) > 0)
     inBoth, _ = _runs(Mask(isShared.view(np.uint8), mask.offset, mask.grid))
     # every run that both have begins within a run of the mask
@@ -78,7 +78,7 @@ def _runs(mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     return starts + first, starts + last
 
 
-def _labeledRuns(mask: Mask, connectivity: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _labeledRuns(mask: Mask, connectivity: int = 26) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the first and the last place (r,) of every run, and the number (r,) of the part that it belongs to."""
     first, last = _runs(mask)
     width, depth = _strides(mask)

@@ -178,9 +178,9 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.where(lengths > 0, lengths, 1)
 
 
-def empty(dimension: int = 3, normal=None) -> Surface:
+def empty(dimension: int = 3) -> Surface:
     """Return the boundary of nothing."""
-    return Surface(np.zeros((0, 3)), np.zeros((0, dimension), np.int64), normal)
+    return Surface(np.zeros((0, 3)), np.zeros((0, dimension), np.int64))
 
 
 def toPolyData(surface: Surface) -> vtkPolyData:
@@ -192,10 +192,7 @@ def toPolyData(surface: Surface) -> vtkPolyData:
     connectivity = numpy_to_vtk(surface.cells.astype(np.int64).ravel(), deep=True, array_type=VTK_ID_TYPE)
     cellArray = vtkCellArray()
     cellArray.SetData(offsets, connectivity)
-    if corners == 3:
-        polyData.SetPolys(cellArray)
-    else:
-        polyData.SetLines(cellArray)
+    (polyData.SetPolys if corners == 3 else polyData.SetLines)(cellArray)
     return polyData
 
 

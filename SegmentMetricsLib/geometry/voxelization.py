@@ -68,13 +68,7 @@ def gridForMeshes(surfaces: Sequence[Surface], spacing: float, steps: int) -> Gr
     corner = axes @ ((points @ axes).min(axis=0))
     origin = corner + axes @ (0.5 * spacing * np.array([1, 1, 0 if planar else 1]))
     grid = gridAround(points, axes * spacing, origin)
-    if planar:
-        low = np.rint(grid.toIndex(corner[None])[0]).astype(int)
-        size = (grid.size[0], grid.size[1], 1)
-        matrix = grid.matrix.copy()
-        matrix[:3, 3] += grid.axes[:, 2] * low[2]
-        return Grid(size, matrix, planar=True)
-    return grid
+    return grid.plane(int(np.rint(grid.toIndex(corner[None])[0, 2])), 2) if planar else grid
 
 
 def closedParts(surface: Surface) -> list[Surface]:
