@@ -75,18 +75,6 @@ def testWhatKillsAProcessIsDoneAgainAloneAndOnlyOnce(pool, takesPart):
     assert len(started) == 2 and 1 in pool.asked and pool.shut == len(pool.asked)
 
 
-def exitFor(item):
-    if item == "bad":
-        os._exit(9)
-    return item.upper()
-
-
-def testARealProcessThatDies():
-    found = dict(spread(exitFor, ["bad", "a", "b"], workers=2, takesPart=False))
-    assert isinstance(found[0], Died) and str(found[0]) == parallel.DIED
-    assert (found[1], found[2]) == ("A", "B")
-
-
 def testErrorsOfAnItemStopNoOther(pool):
     def work(item):
         if item in (1, 2):

@@ -10,6 +10,7 @@ from batchruns import outcome
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.batch.alarms import SHORT
+from SegmentMetricsLib.batch.ranks import correctAll
 from SegmentMetricsLib.batch.statistics import Cohort, box, compareMethods, meanInterval, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.batch.summarywriting import summaryTable
@@ -72,6 +73,9 @@ def testOptionsForStructuresThatAreMissingAndForCorrections():
         distance, dice = compareMethods(Cohort(given), Options(correction=correction))
         assert (dice.measurement, distance.measurement, dice.correction) == ("DSC", "HD95", correction)
         assert (dice.tests, dice.corrected, distance.corrected) == pytest.approx(expected)
+    # 0.005 * 4, 0.01 * 3, 0.03 * 2, and 0.04 * 1, which must not be less than the one before
+    corrected = correctAll({"a": 0.01, "b": 0.04, "none": None, "c": 0.03, "d": 0.005}, isStepwise=True)
+    assert corrected == pytest.approx({"a": 0.03, "b": 0.06, "none": None, "c": 0.06, "d": 0.02})
     for wrong in ({"missing": "zero"}, {"treatment": "zero"}, {"correction": "none"}, {"resamples": 0}, {"seed": -1}):
         with pytest.raises(InputError):
             Options(**wrong)

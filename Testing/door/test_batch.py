@@ -44,6 +44,7 @@ def testABatch(study, inline, capsys):
     assert set(found[0]) == schema
     summary = json.loads(Path("out/summary.json").read_text())
     assert summary["cases"] == {"given": 7, "ok": 7, "failed": 0, "repeated": 0}
+    assert (summary["treatment"]["resamples"], summary["treatment"]["seed"]) == (2000, 0)
     (dice,) = [
         t for t in summary["pairedTests"] if t["measurement"] == "DSC" and (t["first"], t["second"]) == ("A", "B")
     ]

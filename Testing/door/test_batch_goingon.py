@@ -23,7 +23,10 @@ ROWS = ("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd", "d,ref
 def testGoingOn(study, inline, capsys):
     rows = [f"case {n},ref.nrrd,t{n}.nrrd" for n in range(4)]
     write(*rows[:3], "late,ref.nrrd,late.nrrd")
-    assert quick() == 1 and Inline.count == 4
+    Path("out/plots").mkdir(parents=True)
+    Path("out/plots/HD95.svg").write_text("drawn with other options")
+    Path("out/plots/plots.json").write_text('{"schema": "segment-metrics-plots/1", "files": ["HD95.svg"]}')
+    assert quick() == 1 and Inline.count == 4 and not Path("out/plots").exists()
     first = [line for line in Path("out/results.jsonl").read_bytes().splitlines() if b'"status": "ok"' in line]
     # nothing new: only what failed is tried again
     assert quick() == 1 and Inline.count == 5

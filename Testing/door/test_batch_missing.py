@@ -100,7 +100,7 @@ def testSetsOfMeshes(study):
     for side, names in (("r", ("Heart", "Liver", "Lung")), ("t", ("Heart", "Lung", "Cord")), ("damaged", ("Heart",))):
         Path("data", side).mkdir()
         for name in names:
-            shapes.writeMesh(shapes.ballMesh(5, resolution=8), Path(f"data/{side}/{name}.stl"))
+            shapes.writeMesh(shapes.boxMesh((0, 0, 0), (5, 6, 7)), Path(f"data/{side}/{name}.stl"))
     Path("data/damaged/Liver.stl").write_text("solid")
     Path("limits.csv").write_text("Structure,Measurement,Relation,Pass\nLiver,DSC,>=,0.1\n")
     write("a,r,t", "b,t,r")
@@ -198,7 +198,7 @@ def testMeshFilesOfCasesHaveOneName(study):
         Path("data", side).mkdir()
         for name in ("case1", "case2", "Heart"):
             size = 5 if name == "Heart" else radius
-            shapes.writeMesh(shapes.ballMesh(size, resolution=8), Path(f"data/{side}/{name}.stl"))
+            shapes.writeMesh(shapes.boxMesh((0, 0, 0), (size, 6, 7)), Path(f"data/{side}/{name}.stl"))
     write("1,r/case1.stl,t/case1.stl", "2,r/case2.stl,t/case2.stl", "3,r/Heart.stl,t/Heart.stl")
     assert batch("--metrics", "HD") == 0
     assert (summary("the only structure", "HD")["Cases"], summary("Heart", "HD")["Cases"]) == ("2", "1")

@@ -60,13 +60,18 @@ def testACaseThatAFolderHasTwiceFails(run, folder, names, twice):
 
 
 def testAFurtherFileOfACaseIsSaidToBeOne(run):
-    """An equal name decides; what else belongs to the case is not said to be missing from the other folder."""
+    """An equal name decides; what else belongs to the case is not said to be missing from the other folder.
+
+    A folder with the results of a batch is no case.
+    """
+    Path("pred/results").mkdir(parents=True)
+    Path("pred/results/results.jsonl").touch()
     for name in ("labels/c1.nrrd", "pred/c1.nrrd", "pred/c1_prediction.nrrd", "pred/c9.nrrd"):
         save(name)
     status, _, err = run(*BATCH, "-o", "out")
     assert status == 0 and statusOf("out") == {("c1", ""): "ok"}
     assert "c1_prediction.nrrd" in err
-    assert "c9.nrrd" in err
+    assert "c9.nrrd" in err and "results" not in err
 
 
 def testACaseThatAMethodLacks(run):
@@ -143,6 +148,7 @@ def testStructuresOfOnePatientAreNoCases(run, names, isAsked):
         # what all names of a folder end with, and what all names of one folder begin with
         ("p1_expert p2_expert", "p1_net_3 p2_net_3", "p1_expert=p1_net_3 p2_expert=p2_net_3"),
         ("patient_07 patient_11", "07 11", "patient_07=07 patient_11=11"),
+        ("07 11", "patient_07 patient_11", "07=patient_07 11=patient_11"),
         ("liver_1 liver_2", "spleen_1 spleen_2", ""),
         ("x", "x_nnunet", "x=x_nnunet"),
         ("case_0001 case_0000", "case_0000 case_0001", "case_0001=case_0001 case_0000=case_0000"),

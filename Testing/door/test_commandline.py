@@ -7,7 +7,6 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 import shapes
 import SimpleITK
@@ -47,33 +46,6 @@ def testAgainstAnImageWithoutLabels(run, tmp_path):
         assert [finding["text"] for finding in one["findings"]] == [f"Only one contour exists: {empty}."]
         number = {"value": None, "unit": "mm", "status": "infinite", "reason": empty, "empty": empty}
         assert one["measurements"]["HD95"] == number
-
-
-def testMeshAgainstMask(run, tmp_path):
-    image = save(shapes.ball(10), tmp_path / "mask.mha")
-    mesh = shapes.writeMesh(shapes.ballMesh(10, resolution=24), tmp_path / "mesh.ply", space="RAS")
-    assert run("compare", image, mesh, "--output", "out")[0] == 0
-    values, (only,) = valuesOf("out"), metrics("out")["pairs"]
-    assert only["surface"] == "unsmoothed and imported"
-    assert (only["reference"]["name"], only["test"]["name"]) == ("Label 1", "mesh")
-    assert values["HD"] < 0.8 and values["DSC"] > 0.98
-    assert values["VolumeTest"] == pytest.approx(4 / 3 * np.pi * 1000, rel=0.02)
-
-
-def testFolders(run, tmp_path):
-    for which, high in (("r", 15), ("t", 16)):
-        (tmp_path / which).mkdir()
-        save(shapes.box((6, 6, 6), (high, 14, 13)), tmp_path / which / "Liver.nii.gz")
-        shapes.writeMesh(shapes.boxMesh((0, 0, 0), (9, 9, high)), tmp_path / which / "Kidney.stl")
-        (tmp_path / which / "notes.txt").write_text("not a segmentation")
-    save(BOX, tmp_path / "t" / "Spleen.nrrd")
-    status, out, _ = run("compare", "r", "t", "--output", "out", "--metrics", "overlap")
-    assert status == 0 and "Only in the test: Spleen" in out
-    pairs = {given["reference"]["name"]: given for given in metrics("out")["pairs"]}
-    assert list(pairs) == ["Kidney", "Liver"]
-    assert pairs["Liver"]["measurements"]["DSC"]["value"] == pytest.approx(20 / 21)
-    assert pairs["Kidney"]["measurements"]["VolumeDifference"]["value"] == pytest.approx(81)
-    assert pairs["Liver"]["test"]["file"] == str(Path("t") / "Liver.nii.gz")
 
 
 def testNamesInLatin1(run, tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapes
+from batchruns import rowsOf
 from commandruns import BOX, SHIFTED, command, metrics, valuesOf
 from commandruns import pair as pair  # the fixtures
 from commandruns import run as run
@@ -100,23 +101,6 @@ def testMetricsCriticalStructures(run, tmp_path):
     assert not (tmp_path / "refused").exists()
 
 
-def testFuzzy(run, tmp_path):
-    first, second = np.zeros((8, 8, 8), np.float32), np.zeros((8, 8, 8), np.float32)
-    first[2:6, 2:6, 2:6], second[2:6, 2:6, 2:6] = 1, 0.75
-    images = [save(shapes.imageOf(array), tmp_path / f"{n}.nrrd") for n, array in enumerate((first, second))]
-    values = {}
-    for name, options in (("crisp", ["--threshold", "0.5"]), ("fuzzy", []), ("cuts", ["--set", "cuts=2"])):
-        assert run("compare", *images, "--output", name, "--metrics", "overlap,agreement,voxel", *options)[0] == 0
-        values[name] = valuesOf(name)
-    assert values["crisp"]["DSC"] == values["crisp"]["FMS"] == 1
-    assert values["fuzzy"]["DSC"] == values["fuzzy"]["FMS"] == pytest.approx(2 * 0.75 / 1.75)
-    measurement = metrics("cuts")["pairs"][0]["measurements"]["AVD"]
-    assert (measurement["status"], measurement["reason"]) == (
-        "infinite",
-        "the test is empty in a cut of the memberships",
-    )
-
-
 def testGridOfAFile(run, pair, tmp_path):
     volume = save(shapes.imageOf(NOISE, (2, 2, 2), (-4, -4, -4)), tmp_path / "ct.nrrd")
     status, out, _ = run("compare", *pair, "--output", "out", "--metrics", "agreement", "--set", f"grid={volume}")
@@ -153,6 +137,9 @@ def testDisplayedSurface(run, isFresh):
     numbers = [{key: one["value"] for key, one in pairs[0]["measurements"].items()} for pairs in (steps, smooth)]
     assert numbers[1]["VolumeReference"] == pytest.approx(4 / 3 * np.pi * 1000, rel=0.03)
     assert numbers[1]["MASD"] != numbers[0]["MASD"] and numbers[1]["DSC"] == numbers[0]["DSC"]
+    Path("cases.csv").write_text("case,reference,test\n1,a,b\n")
+    assert run("batch", "cases.csv", "--metrics", "MASD", "--surface", "displayed", "-o", "out")[0] == 0
+    assert float(rowsOf("out/results.csv")[0]["MASD"]) == numbers[1]["MASD"]
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,6 @@ def testCommandsRunWhereSignalsDoNotArrive(tmp_path):
 @pytest.mark.parametrize(
     ("error", "status", "says"),
     [
-        (KeyboardInterrupt(), 130, "interrupted"),
         (MemoryError(), 2, "The input is too large for the memory of this computer."),
         (OSError(28, "No space left on device"), 2, "OUTPUT: No space left on device"),
         (OSError(28, "No space left on device", "x.csv"), 2, "x.csv: No space left on device"),

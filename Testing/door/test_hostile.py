@@ -175,7 +175,8 @@ OUTPUTS = {
     "a read-only folder": (readOnly, f"archive: {NO_RESULTS} this folder"),
     "a name that is no Unicode": (lambda folder: folder / "o\udcff", "not valid Unicode; choose another one."),
     "a name of 300 letters": (lambda folder: folder / ("x" * 300), "this name is too long for a folder."),
-    "a folder of the system": (lambda folder: Path("/proc/results"), f"{NO_RESULTS} this folder"),
+    "the name of a file": (lambda folder: folder / "results.csv", "is that a file?"),
+    "a folder of the system": (lambda folder: Path("/proc/results"), "/proc/results: "),
 }
 
 
@@ -194,8 +195,10 @@ def testWhereResultsCannotGo(run, arguments, kind):
         pytest.skip("whoever runs this may write into every folder")
     if output.parts[1:2] == ("proc",) and not Path("/proc/self").exists():
         pytest.skip("needs a folder that refuses even the superuser")
+    Path("cases.csv").write_text("case,reference,test\n1,{},{}\n".format(*arguments[1:3]))
     before = everything(but="")
-    for given in (arguments, ["demo", "-o"]) if make is not folderInTheWay else (arguments,):
+    others = (["demo", "-o"], ["batch", "cases.csv", "-o"])
+    for given in (arguments, *(others if make is not folderInTheWay else ())):
         status, out, err = run(*given, output)
         assert (status, out) == (2, "") and says in err and err.count("\n") == 1
         assert everything(but="") == before

@@ -71,6 +71,8 @@ def testStructuresThatCannotBeCompared(study):
     requirePage(Path("out/report.html"))
     content = metrics("out")
     assert list(content["failures"]) == ["A"] and [pair["reference"]["name"] for pair in content["pairs"]] == ["B"]
+    assert study("conventions", "r", "t", "--tool", "MedPy", "-o", "tools")[0] == 1
+    assert list(json.loads(Path("tools/conventions.json").read_text())["failures"]) == ["A"]
     # without failures the file is what it was
     assert study("compare", "r", "r", "-o", "out", "--report")[0] == 0
     assert "failures" not in metrics("out") and "Not compared" not in Path("out/report.html").read_text("utf-8")
