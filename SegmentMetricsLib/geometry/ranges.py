@@ -16,6 +16,12 @@ def levelsOf(first: np.ndarray, last: np.ndarray) -> tuple[np.ndarray, np.ndarra
     return number, np.arange(len(number), dtype=np.int64) - np.repeat(np.cumsum(counts) - counts - first, counts)
 
 
+def splitBy(values: np.ndarray, numbers: np.ndarray, count: int) -> list[np.ndarray]:
+    """Return the values that have each of the numbers (n,) from 0 to below a count, in their order."""
+    order = np.argsort(numbers, kind="stable")
+    return np.split(values[order], np.searchsorted(numbers[order], np.arange(1, count + 1)))[:count]
+
+
 def partsOf(counts: np.ndarray, most: int) -> Iterator[slice]:
     """Yield slices of items with counts (n,) whose counts sum to at most `most`, or of single items.
 

@@ -61,6 +61,13 @@ class Slab:
         return [(height - start) / step for height in (self.outerLow, self.outerHigh)]
 
 
+def normalOf(axes: np.ndarray) -> np.ndarray:
+    """Return the unit normal (3,) of slices along k, its largest component toward L, P or S. axes: those of a Grid."""
+    normal = np.cross(axes[:, 0], axes[:, 1])
+    normal /= np.linalg.norm(normal)
+    return normal * np.sign(normal[np.abs(normal).argmax()])
+
+
 def alignedAxis(grid: Grid, normal: np.ndarray) -> int | None:
     """Return the axis of a grid whose slices are perpendicular to a normal, None if there is none."""
     across = np.abs(grid.direction.T @ normal) < 1e-6

@@ -17,9 +17,7 @@ from .overlap import Counts, ratio
 
 FAMILY = Family(40)
 FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
-LARGE_BACKGROUND = (
-    "Near its best value for any small structure in a large image: " + FIX_THE_GRID[0].lower() + FIX_THE_GRID[1:]
-)
+LARGE_BACKGROUND = f"Near its best value for any small structure in a large image: {FIX_THE_GRID.replace('D', 'd', 1)}"
 EXCHANGED = "Equation 1 of the source exchanges FP and FN; elsewhere they are as here."
 NOT_A_SHARE = "A count, not a share: it grows with the structure and with finer voxels."
 REFERENCE_FILLS = "the reference fills the whole evaluated grid"
@@ -31,9 +29,7 @@ ofImage = partial(published, empty=Empty.COUNTED, dependsOnGrid=True)
 
 
 @ofCount(
-    "{short}",
-    "{name}",
-    hint=NOT_A_SHARE,
+    "{short}", "{name}", hint=NOT_A_SHARE,
     variants=(
         {"short": "TP", "name": "True positives", "alias": "TP", "which": "in both", "voxels": "truePositive",
          "better": "higher", "formula": r"\mathrm{TP} = \sum_i \min(f_{A,i}, f_{B,i})"},
@@ -53,25 +49,17 @@ def numberOf(exactCounts: Counts, voxels: str) -> float:
 
 
 @ofCount(
-    "TN",
-    "True negatives",
-    better="higher",
-    dependsOnGrid=True,
-    alias="TN",
-    steps=("metrics.overlap.Counts.trueNegative",),
-    hint=FIX_THE_GRID,
+    "TN", "True negatives", better="higher", dependsOnGrid=True, alias="TN", hint=FIX_THE_GRID,
     formula=r"\mathrm{TN} = \sum_i \min(1 - f_{A,i}, 1 - f_{B,i}) = n - \mathrm{TP} - \mathrm{FP} - \mathrm{FN}",
-)
+    steps=("metrics.overlap.Counts.trueNegative",),
+)  # fmt: skip
 def outside(exactCounts: Counts) -> float:
     """Number of voxels of the evaluated grid in neither; memberships count in part."""
     return float(exactCounts.trueNegative)
 
 
 @ofImage(
-    "{short}",
-    "{name}",
-    symmetric=False,
-    hint=LARGE_BACKGROUND,
+    "{short}", "{name}", symmetric=False, hint=LARGE_BACKGROUND,
     variants=(
         {"short": "TNR", "name": "Specificity (true negative rate)", "alias": "SPCFTY",
          "where": "outside the test, too", "part": "trueNegative", "better": "higher", "identity": 1,
@@ -82,22 +70,15 @@ def outside(exactCounts: Counts) -> float:
     ),
 )  # fmt: skip
 def shareOutside(exactCounts: Counts, part: str) -> float:
-    """Share of the voxels outside the reference that are {where}.
-
-    In [0, 1]; undefined when the reference fills the grid. part: "trueNegative" or "falsePositive".
-    """
+    """Share of the voxels outside the reference that are {where}."""
     return ratio(getattr(exactCounts, part), exactCounts.outsideReference, exactCounts, REFERENCE_FILLS)
 
 
 @published(
-    "FNR",
-    "Miss rate (false negative rate)",
-    best=0,
-    empty=Empty.ONE,
-    symmetric=False,
+    "FNR", "Miss rate (false negative rate)", best=0, empty=Empty.ONE, symmetric=False,
     hint="Choose it when missing a part of the structure matters more than adding to it.",
     formula=r"\mathrm{FNR} = \frac{\mathrm{FN}}{\mathrm{TP} + \mathrm{FN}} = 1 - \mathrm{TPR}",
-)
+)  # fmt: skip
 def missRate(exactCounts: Counts) -> float:
     """Share of the reference that the test lacks, counted in voxels."""
     nothing = f"the reference encloses no {exactCounts.unit}"
@@ -105,17 +86,11 @@ def missRate(exactCounts: Counts) -> float:
 
 
 @published(
-    "FMS_{beta}",
-    "F-measure, beta {beta}",
-    best=1,
-    empty=Empty.ZERO,
-    symmetric=False,
-    trend="any",
-    alias="FMEASR",
+    "FMS_{beta}", "F-measure, beta {beta}", best=1, empty=Empty.ZERO, symmetric=False, trend="any", alias="FMEASR",
     hint="Small structures: one voxel changes it much, prefer distances.",
     formula=r"\mathrm{FMS}_\beta = \frac{(\beta^2 + 1) \cdot \mathrm{PPV} \cdot \mathrm{TPR}}{\beta^2 \cdot "
     r"\mathrm{PPV} + \mathrm{TPR}}",
-)
+)  # fmt: skip
 def fMeasure(exactCounts: Counts, beta: float) -> float:
     """Weighted harmonic mean of precision and sensitivity, with beta {beta}; beta 1 is the Dice coefficient, a larger
     one favors sensitivity.
@@ -128,35 +103,24 @@ def fMeasure(exactCounts: Counts, beta: float) -> float:
 
 
 @ofImage(
-    "ACC",
-    "Accuracy",
-    best=1,
-    alias="ACURCY",
-    hint=LARGE_BACKGROUND,
+    "ACC", "Accuracy", best=1, alias="ACURCY", hint=LARGE_BACKGROUND,
     formula=r"\mathrm{ACC} = \frac{\mathrm{TP} + \mathrm{TN}}{n}",
-)
+)  # fmt: skip
 def accuracy(exactCounts: Counts) -> float:
     """Share of all voxels of the evaluated grid on which the two agree."""
     return float((exactCounts.truePositive + exactCounts.trueNegative) / exactCounts.size)
 
 
 @ofImage(
-    "GCE",
-    "Global consistency error",
-    best=0,
-    alias="GCOERR",
-    hint=FIX_THE_GRID,
+    "GCE", "Global consistency error", best=0, alias="GCOERR", hint=FIX_THE_GRID,
     formula=r"\mathrm{GCE} = \frac{1}{n} \min(E_{AB}, E_{BA}) \\ E_{AB} = \frac{\mathrm{FN} (\mathrm{FN} + 2 "
     r"\mathrm{TP})}{\mathrm{TP} + \mathrm{FN}} + \frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TN})}{\mathrm{TN} + "
     r"\mathrm{FP}}, \quad E_{BA} = \frac{\mathrm{FP} (\mathrm{FP} + 2 \mathrm{TP})}{\mathrm{TP} + \mathrm{FP}} + "
     r"\frac{\mathrm{FN} (\mathrm{FN} + 2 \mathrm{TN})}{\mathrm{TN} + \mathrm{FN}}",
-)
+)  # fmt: skip
 def globalConsistencyError(exactCounts: Counts) -> float:
-    """Share of voxels in error, where neither segmentation merely refines the other.
-
-    In [0, 1] (Martin 2001), 0 where one segmentation refines the other. Undefined when a structure is empty or fills
-    the grid.
-    """
+    """Share of voxels in error, where neither segmentation merely refines the other."""
+    # Martin 2001
     both, neither = exactCounts.truePositive, exactCounts.trueNegative
     over, under = exactCounts.falsePositive, exactCounts.falseNegative
     errors = []
@@ -169,15 +133,11 @@ def globalConsistencyError(exactCounts: Counts) -> float:
 
 
 @published(
-    "VS",
-    "Volumetric similarity",
-    best=1,
-    empty=Empty.ZERO,
-    alias="VOLSMTY",
+    "VS", "Volumetric similarity", best=1, empty=Empty.ZERO, alias="VOLSMTY",
     hint="Choose it when the volume is what matters; it can be perfect without any overlap.",
     formula=r"\mathrm{VS} = 1 - \frac{\lvert \mathrm{FN} - \mathrm{FP} \rvert}{2 \mathrm{TP} + \mathrm{FP} + "
     r"\mathrm{FN}}",
-)
+)  # fmt: skip
 def volumetricSimilarity(exactCounts: Counts) -> float:
     """How alike the two volumes are, wherever they lie, counted in voxels."""
     whole = exactCounts.reference + exactCounts.test
@@ -198,40 +158,26 @@ def pairsOfVoxels(exactCounts: Counts) -> tuple[Fraction, Fraction, Fraction, Fr
 
 
 @ofImage(
-    "RI",
-    "Rand index",
-    best=1,
-    alias="RNDIND",
-    steps=("metrics.agreement.pairsOfVoxels",),
-    hint=LARGE_BACKGROUND,
+    "RI", "Rand index", best=1, alias="RNDIND", hint=LARGE_BACKGROUND,
     formula=r"\mathrm{RI} = \frac{a + d}{a + b + c + d}",
     deviation="The source prints a + b as the numerator. Rand's definition, and the source's own program, have a + d.",
-)
+    steps=("metrics.agreement.pairsOfVoxels",),
+)  # fmt: skip
 def randIndex(exactCounts: Counts) -> float:
-    """Share of all pairs of voxels that both segmentations join or both separate.
-
-    In [0, 1] (Rand 1971).
-    """
+    """Share of all pairs of voxels that both segmentations join or both separate."""
+    # Rand 1971
     together, inReference, inTest, apart = pairsOfVoxels(exactCounts)
     return float((together + apart) / (together + inReference + inTest + apart))
 
 
 @ofImage(
-    "ARI",
-    "Adjusted Rand index",
-    best=1,
-    low=-1,
-    empty=Empty.ZERO,
-    alias="ADJRIND",
-    steps=("metrics.agreement.pairsOfVoxels",),
-    hint=FIX_THE_GRID,
+    "ARI", "Adjusted Rand index", best=1, low=-1, empty=Empty.ZERO, alias="ADJRIND", hint=FIX_THE_GRID,
     formula=r"\mathrm{ARI} = \frac{2 (ad - bc)}{c^2 + b^2 + 2ad + (a + d)(c + b)}",
-)
+    steps=("metrics.agreement.pairsOfVoxels",),
+)  # fmt: skip
 def adjustedRandIndex(exactCounts: Counts) -> float:
-    """Rand index corrected for chance: 0 is what random segmentations reach.
-
-    In [-1, 1] (Hubert 1985).
-    """
+    """Rand index corrected for chance: 0 is what random segmentations reach."""
+    # Hubert 1985
     a, b, c, d = pairsOfVoxels(exactCounts)
     whole = c**2 + b**2 + 2 * a * d + (a + d) * (c + b)
     isFull = exactCounts.truePositive == exactCounts.size
@@ -251,67 +197,43 @@ def entropies(exactCounts: Counts) -> tuple[float, float, float]:
         return math.log1p(float((cell - size) / size)) / math.log(2) if 2 * cell > size else math.log2(cell / size)
 
     joint = (exactCounts.truePositive, exactCounts.falsePositive, exactCounts.trueNegative, exactCounts.falseNegative)
-    return (
-        entropy(exactCounts.reference, exactCounts.outsideReference),
-        entropy(exactCounts.test, exactCounts.outsideTest),
-        entropy(*joint),
-    )
+    reference = entropy(exactCounts.reference, exactCounts.outsideReference)
+    return reference, entropy(exactCounts.test, exactCounts.outsideTest), entropy(*joint)
 
 
 @ofImage(
-    "MI",
-    "Mutual information",
-    unit="bit",
-    better="higher",
-    high=1,
-    alias="MUTINF",
-    steps=("metrics.agreement.entropies",),
+    "MI", "Mutual information", unit="bit", better="higher", high=1, alias="MUTINF",
     hint="Compare it between tests of one reference only. " + FIX_THE_GRID,
     formula=r"\mathrm{MI} = H(A) + H(B) - H(A, B)",
-)
+    steps=("metrics.agreement.entropies",),
+)  # fmt: skip
 def mutualInformation(exactCounts: Counts) -> float:
-    """How much knowing whether a voxel is in one structure tells about the other; larger for larger structures.
-
-    In bits, [0, 1].
-    """
+    """How much knowing whether a voxel is in one structure tells about the other; larger for larger structures."""
     reference, test, joint = entropies(exactCounts)
     return max(reference + test - joint, 0.0)
 
 
 @ofImage(
-    "VOI",
-    "Variation of information",
-    unit="bit",
-    best=0,
-    high=2,
-    alias="VARINFO",
-    steps=("metrics.agreement.entropies",),
-    hint=FIX_THE_GRID,
+    "VOI", "Variation of information", unit="bit", best=0, high=2, alias="VARINFO", hint=FIX_THE_GRID,
     formula=r"\mathrm{VOI} = H(A) + H(B) - 2 \, \mathrm{MI} = 2 H(A, B) - H(A) - H(B)",
     deviation="The source exchanges the probabilities of the two backgrounds in print: that of the "
     "reference's is (TN + FP) / n, that of the test's (TN + FN) / n.",
-)
+    steps=("metrics.agreement.entropies",),
+)  # fmt: skip
 def variationOfInformation(exactCounts: Counts) -> float:
-    """How much information the two segmentations do not share.
-
-    In bits, [0, 2] (Meila 2003).
-    """
+    """How much information the two segmentations do not share."""
+    # Meila 2003
     reference, test, joint = entropies(exactCounts)
     return max(2 * joint - (reference + test), 0.0)
 
 
 @ofImage(
-    "ICC",
-    "Interclass correlation",
-    best=1,
-    low=-1,
-    alias="ICCORR",
-    hint=FIX_THE_GRID,
+    "ICC", "Interclass correlation", best=1, low=-1, alias="ICCORR", hint=FIX_THE_GRID,
     formula=r"\mathrm{ICC} = \frac{\mathrm{MS}_b - \mathrm{MS}_w}{\mathrm{MS}_b + \mathrm{MS}_w} \\ \mathrm{MS}_b = "
     r"\frac{2}{n - 1} \sum_i (m_i - \mu)^2, \quad \mathrm{MS}_w = \frac{1}{n} \sum_i \left((f_{A,i} - m_i)^2 + "
     r"(f_{B,i} - m_i)^2\right) \\ m_i = \frac{f_{A,i} + f_{B,i}}{2}, \quad \mu = \frac{1}{n} \sum_i m_i",
     deviation="The source's own program mixes memberships up to 1 with memberships up to 255 and gives another number.",
-)
+)  # fmt: skip
 def interclassCorrelation(exactCounts: Counts) -> float:
     """How much of the variation lies between voxels rather than between the two segmentations.
 
@@ -329,62 +251,40 @@ def interclassCorrelation(exactCounts: Counts) -> float:
 
 
 @published(
-    "PBD",
-    "Probabilistic distance",
-    best=0,
-    high=math.inf,
-    empty=Empty.INFINITE,
-    alias="PROBDST",
+    "PBD", "Probabilistic distance", best=0, high=math.inf, empty=Empty.INFINITE, alias="PROBDST",
     note=lambda exactCounts: "" if exactCounts.products else "the two do not overlap",
     hint="Made for memberships; infinite without overlap.",
     formula=r"\mathrm{PBD} = \frac{\sum_i \lvert f_{A,i} - f_{B,i} \rvert}{2 \sum_i f_{A,i} \, f_{B,i}}",
     deviation="The source's own program gives 1/255 of it.",
-)
+)  # fmt: skip
 def probabilisticDistance(exactCounts: Counts) -> float:
-    """Difference of the memberships over twice their product, summed over all voxels.
-
-    In [0, inf], infinite without overlap (Gerig 2001).
-    """
+    """Difference of the memberships over twice their product, summed over all voxels."""
+    # Gerig 2001
     difference = exactCounts.falsePositive + exactCounts.falseNegative
     isApart = difference and not exactCounts.products
     return math.inf if isApart else ratio(difference, 2 * exactCounts.products, exactCounts)
 
 
 @ofImage(
-    "KAP",
-    "Cohen's kappa",
-    best=1,
-    low=-1,
-    empty=Empty.ZERO,
-    isMain=True,
-    alias="KAPPA",
-    hint=FIX_THE_GRID,
+    "KAP", "Cohen's kappa", best=1, low=-1, empty=Empty.ZERO, isMain=True, alias="KAPPA", hint=FIX_THE_GRID,
     formula=r"\mathrm{KAP} = \frac{f_a - f_c}{n - f_c} \\ f_a = \mathrm{TP} + \mathrm{TN}, \quad f_c = "
     r"\frac{(\mathrm{TN} + \mathrm{FN})(\mathrm{TN} + \mathrm{FP}) + (\mathrm{FP} + \mathrm{TP})(\mathrm{FN} + "
     r"\mathrm{TP})}{n}",
-)
+)  # fmt: skip
 def kappa(exactCounts: Counts) -> float:
-    """Agreement beyond chance: 0 is what random segmentations of these sizes reach.
-
-    In [-1, 1] (Cohen 1960).
-    """
+    """Agreement beyond chance: 0 is what random segmentations of these sizes reach."""
+    # Cohen 1960
     agreed = exactCounts.truePositive + exactCounts.trueNegative
-    chance = (
-        exactCounts.outsideTest * exactCounts.outsideReference + exactCounts.test * exactCounts.reference
-    ) / exactCounts.size
+    neither = exactCounts.outsideTest * exactCounts.outsideReference
+    chance = (neither + exactCounts.test * exactCounts.reference) / exactCounts.size
     return ratio(agreed - chance, exactCounts.size - chance, exactCounts, BOTH_FILL)
 
 
 @ofImage(
-    "AUC",
-    "Area under the ROC curve",
-    best=1,
-    symmetric=False,
-    alias="AUC",
-    steps=("metrics.agreement.shareOutside", "metrics.agreement.missRate"),
-    hint=FIX_THE_GRID,
+    "AUC", "Area under the ROC curve", best=1, symmetric=False, alias="AUC", hint=FIX_THE_GRID,
     formula=r"\mathrm{AUC} = 1 - \frac{\mathrm{FPR} + \mathrm{FNR}}{2}",
-)
+    steps=("metrics.agreement.shareOutside", "metrics.agreement.missRate"),
+)  # fmt: skip
 def areaUnderCurve(exactCounts: Counts) -> float:
     """Mean of sensitivity and specificity: the area under the curve through the one point that a segmentation has."""
     return 1 - (shareOutside(exactCounts, "falsePositive") + missRate(exactCounts)) / 2

@@ -28,14 +28,12 @@ ofShare = partial(metric, best=1, empty=Empty.ZERO, isMain=True)
 
 
 @ofDistance(
-    "HD",
-    "Hausdorff distance",
-    isMain=True,
+    "HD", "Hausdorff distance", isMain=True,
     hint="One outlier determines it: choose it when every error counts, else HD95 or a mean.",
     formula=r"\mathrm{HD} = \max\left(\max_{x \in \partial A} d(x, \partial B), \; \max_{y \in \partial B} "
     r"d(y, \partial A)\right)",
     steps=("distances.field.Field.largest",),
-)
+)  # fmt: skip
 def hausdorff(distances: SurfaceDistances) -> Value:
     """Largest distance from any place of one contour to the other contour."""
     toTest, toReference = (direction.largest for direction in distances.directions)
@@ -43,16 +41,13 @@ def hausdorff(distances: SurfaceDistances) -> Value:
 
 
 @ofDistance(
-    "HD{percentile}",
-    "Hausdorff distance, {percentile}th percentile",
-    isMain=True,
-    trend="rising",
+    "HD{percentile}", "Hausdorff distance, {percentile}th percentile", isMain=True, trend="rising",
     hint="Ignores the worst errors, up to the share it leaves out: look at HD, too, where one of them matters.",
     formula=r"\mathrm{HD}_p = \max\left(Q_p(\partial A, \partial B), \; Q_p(\partial B, \partial A)\right) \\ "
     r"Q_p(X, Y) = \min\left\lbrace t : \lvert \lbrace x \in X : d(x, Y) \le t \rbrace \rvert \ge "
     r"\frac{p}{100} \lvert X \rvert \right\rbrace",
     steps=("distances.field.Field.percentile",),
-)
+)  # fmt: skip
 def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value:
     """Distance that {percentile} % of either contour's area does not exceed; the larger of the two directions.
 
@@ -70,14 +65,12 @@ def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value
 
 
 @ofDistance(
-    "MASD",
-    "Mean average surface distance",
-    isMain=True,
+    "MASD", "Mean average surface distance", isMain=True,
     hint="Choose it for the typical distance of the contours; a few large errors vanish among many small ones.",
     formula=r"\mathrm{MASD} = \frac{1}{2} \left(\frac{1}{\lvert \partial A \rvert} \int_{\partial A} d(x, \partial B) "
     r"\, dx + \frac{1}{\lvert \partial B \rvert} \int_{\partial B} d(y, \partial A) \, dy\right)",
     steps=("distances.field.Field.mean",),
-)
+)  # fmt: skip
 def meanAverageSurfaceDistance(distances: SurfaceDistances) -> Value:
     """Mean distance to the other contour, averaged over the two directions."""
     toTest, toReference = (direction.mean for direction in distances.directions)
@@ -85,13 +78,12 @@ def meanAverageSurfaceDistance(distances: SurfaceDistances) -> Value:
 
 
 @ofDistance(
-    "ASSD",
-    "Average symmetric surface distance",
+    "ASSD", "Average symmetric surface distance",
     hint="Like MASD, but the larger contour counts more.",
     formula=r"\mathrm{ASSD} = \frac{\int_{\partial A} d(x, \partial B) \, dx + \int_{\partial B} d(y, \partial A) \, "
     r"dy}{\lvert \partial A \rvert + \lvert \partial B \rvert}",
     steps=("distances.field.Field.mean",),
-)
+)  # fmt: skip
 def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Value:
     """Mean distance to the other contour over the area of both contours together."""
     sizes = [direction.totalSize for direction in distances.directions]
@@ -101,21 +93,16 @@ def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Value:
 
 
 @ofShare(
-    "NSD_{tolerance}mm",
-    "Normalized surface distance (surface Dice), {tolerance} mm",
-    NIKOLOV,
-    trend="rising",
+    "NSD_{tolerance}mm", "Normalized surface distance (surface Dice), {tolerance} mm", NIKOLOV, trend="rising",
     hint="Choose the tolerance from how far observers differ; below the voxel size it punishes the sampling.",
     formula=r"\mathrm{NSD}_\tau = \frac{\lvert \lbrace x \in \partial A : d(x, \partial B) \le \tau \rbrace \rvert + "
     r"\lvert \lbrace y \in \partial B : d(y, \partial A) \le \tau \rbrace \rvert}{\lvert \partial A \rvert + \lvert "
     r"\partial B \rvert}",
     steps=("distances.field.Field.size",),
-)
+)  # fmt: skip
 def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> Value:
-    """Share of both contours' area that lies within {tolerance} mm of the other contour.
-
-    A distance that equals the tolerance counts as within.
-    """
+    """Share of both contours' area that lies within {tolerance} mm of the other contour."""
+    # a distance that equals the tolerance counts as within
     limit = withTies(tolerance)
     sizes = [direction.sizeWithin(limit) for direction in distances.directions]
     totals = [direction.totalSize for direction in distances.directions]
@@ -148,15 +135,12 @@ def boundaryBands(pair: Pair, tolerance: float) -> Bands:
 
 
 @ofShare(
-    "BIoU_{tolerance}mm",
-    "Boundary intersection over union, {tolerance} mm",
-    CHENG,
-    trend="any",
+    "BIoU_{tolerance}mm", "Boundary intersection over union, {tolerance} mm", CHENG, trend="any",
     hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
     formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau \rvert}, \quad "
     r"X_\tau = \lbrace x \in X : d(x, \partial X) < \tau \rbrace",
     steps=("metrics.bands.methods.bands",),
-)
+)  # fmt: skip
 def boundaryIntersectionOverUnion(boundaryBands: Bands) -> float:
     """Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them."""
     return boundaryBands.overlap

@@ -221,67 +221,52 @@ def difference(
 
 
 @ofBoth(
-    "Dmean",
-    "Mean dose",
-    "Gy",
-    "For organs that lose function part by part, such as salivary glands and lungs.",
-    r"\mathrm{Dmean} = \frac{1}{\lvert S \rvert} \int_S D(x) \, dx",
-    isMain=True,
-)
+    "Dmean", "Mean dose", "Gy", isMain=True,
+    hint="For organs that lose function part by part, such as salivary glands and lungs.",
+    formula=r"\mathrm{Dmean} = \frac{1}{\lvert S \rvert} \int_S D(x) \, dx",
+)  # fmt: skip
 def meanDose(dosesInside: DoseVolume) -> float:
     """Mean dose in {it}."""
     return float(dosesInside.doses.mean())
 
 
 @ofBoth(
-    "Dmax",
-    "Maximum dose",
-    "Gy",
-    "Of a single point: D0.03cc is what protocols limit.",
-    r"\mathrm{Dmax} = \max_{x \in S} D(x)",
-)
+    "Dmax", "Maximum dose", "Gy",
+    hint="Of a single point: D0.03cc is what protocols limit.",
+    formula=r"\mathrm{Dmax} = \max_{x \in S} D(x)",
+)  # fmt: skip
 def maximumDose(dosesInside: DoseVolume) -> float:
     """Largest dose in {it}."""
     return dosesInside.highest
 
 
 @ofBoth(
-    "Dmin",
-    "Minimum dose",
-    "Gy",
-    "Of a single point: D98 is what protocols ask for.",
-    r"\mathrm{Dmin} = \min_{x \in S} D(x)",
-)
+    "Dmin", "Minimum dose", "Gy",
+    hint="Of a single point: D98 is what protocols ask for.",
+    formula=r"\mathrm{Dmin} = \min_{x \in S} D(x)",
+)  # fmt: skip
 def minimumDose(dosesInside: DoseVolume) -> float:
     """Smallest dose in {it}."""
     return dosesInside.lowest
 
 
 @ofBoth(
-    "D{dosePercent}",
-    "D{dosePercent}",
-    "Gy",
-    "Targets are judged by D95 and D98, and what they receive too much by D2.",
-    r"\mathrm{D}_x = \max \lbrace d : V(d) \geq x \, \% \rbrace",
-    isMain=True,
-)
+    "D{dosePercent}", "D{dosePercent}", "Gy", isMain=True,
+    hint="Targets are judged by D95 and D98, and what they receive too much by D2.",
+    formula=r"\mathrm{D}_x = \max \lbrace d : V(d) \geq x \, \% \rbrace",
+)  # fmt: skip
 def doseOfShare(dosesInside: DoseVolume, dosePercent: float) -> float:
     """Dose that is reached in {dosePercent} % of the volume of {it}."""
     return dosesInside.atHottest(dosePercent / 100)
 
 
 @ofBoth(
-    "D{doseVolume}cc",
-    "D{doseVolume}cc",
-    "Gy",
-    "For organs that a small volume of high dose damages, such as the spinal cord.",
-    r"\mathrm{D}_v = \max \lbrace d : V(d) \geq v \rbrace",
-)
+    "D{doseVolume}cc", "D{doseVolume}cc", "Gy",
+    hint="For organs that a small volume of high dose damages, such as the spinal cord.",
+    formula=r"\mathrm{D}_v = \max \lbrace d : V(d) \geq v \rbrace",
+)  # fmt: skip
 def doseOfVolume(dosesInside: DoseVolume, doseVolume: float) -> float:
-    """Dose that is reached in the hottest {doseVolume} cm3 of {it}.
-
-    Raises Undefined for a structure that is smaller.
-    """
+    """Dose that is reached in the hottest {doseVolume} cm3 of {it}."""
     share = doseVolume * CUBIC_CENTIMETER / dosesInside.volume
     if share > 1:
         raise Undefined(f"the structure has less than {doseVolume:g} cm3 within the dose")
@@ -289,12 +274,10 @@ def doseOfVolume(dosesInside: DoseVolume, doseVolume: float) -> float:
 
 
 @ofBoth(
-    "V{doseLevel}Gy",
-    "V{doseLevel}Gy",
-    "",
-    "For organs whose tolerance depends on the volume, such as V20Gy of the lungs.",
-    r"\mathrm{V}_d = \frac{\lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert}{\lvert S \rvert}",
-)
+    "V{doseLevel}Gy", "V{doseLevel}Gy", "",
+    hint="For organs whose tolerance depends on the volume, such as V20Gy of the lungs.",
+    formula=r"\mathrm{V}_d = \frac{\lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert}{\lvert S \rvert}",
+)  # fmt: skip
 def shareOfDose(dosesInside: DoseVolume, doseLevel: float) -> float:
     """Share of the volume of {it} that receives at least {doseLevel} Gy."""
     least = doseLevel * (1 - dosesInside.precision)
@@ -304,24 +287,17 @@ def shareOfDose(dosesInside: DoseVolume, doseLevel: float) -> float:
 
 
 @ofBoth(
-    "V{doseLevel}Gycc",
-    "V{doseLevel}Gy in cm3",
-    "cm3",
-    "Unlike the share it does not depend on where the structure ends.",
-    r"\mathrm{V}_d = \lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert",
-)
+    "V{doseLevel}Gycc", "V{doseLevel}Gy in cm3", "cm3",
+    hint="Unlike the share it does not depend on where the structure ends.",
+    formula=r"\mathrm{V}_d = \lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert",
+)  # fmt: skip
 def volumeOfDose(dosesInside: DoseVolume, doseLevel: float) -> float:
     """Volume in cm3 of {it} that receives at least {doseLevel} Gy."""
     return shareOfDose(dosesInside, doseLevel) * dosesInside.volume / CUBIC_CENTIMETER
 
 
 @metric(
-    "{name}{suffix}",
-    "{title} of what {what}",
-    OURS,
-    unit="Gy",
-    empty=Empty.COMPUTED,
-    symmetric=False,
+    "{name}{suffix}", "{title} of what {what}", OURS, unit="Gy", empty=Empty.COMPUTED, symmetric=False,
     formula=r"\mathrm{{name}{suffix}} = \mathrm{{name}}({part})",
     variants=tuple(
         {"ask": ask, "name": name, "title": f"{title} of what {what}", "number": number, "suffix": suffix,

@@ -155,15 +155,12 @@ ofPath = partial(metric, source=VAASSEN, best=0, empty=Empty.COMPUTED, symmetric
 
 
 @ofPath(
-    "APL_{tolerance}mm",
-    "Added path length, {tolerance} mm",
-    unit="mm",
-    isMain=True,
+    "APL_{tolerance}mm", "Added path length, {tolerance} mm", unit="mm", isMain=True,
     hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
     formula=r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau \rbrace \rvert",
-    steps=("metrics.effort.lengthsBeyond",),
     deviation="The source counts pixels of the contour; here it is a length in mm, measured to the contour itself.",
-)
+    steps=("metrics.effort.lengthsBeyond",),
+)  # fmt: skip
 def addedPathLength(lengthsBeyond: np.ndarray) -> float:
     """Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from the test's: what
     has to be drawn to correct the test.
@@ -172,17 +169,12 @@ def addedPathLength(lengthsBeyond: np.ndarray) -> float:
 
 
 @ofPath(
-    "RelativeAPL_{tolerance}mm",
-    "Added path length relative to the reference, {tolerance} mm",
-    heading="Relative APL",
+    "RelativeAPL_{tolerance}mm", "Added path length relative to the reference, {tolerance} mm", heading="Relative APL",
     hint="Choose it to compare the effort between structures of different size.",
     formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
-)
+)  # fmt: skip
 def relativeAddedPathLength(outlines: tuple[Surface, NearContour | None], lengthsBeyond: np.ndarray) -> float:
-    """Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's.
-
-    Raises Undefined without a reference.
-    """
+    """Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's."""
     reference, _ = outlines
     if reference.isEmpty:
         raise Undefined("the reference has no contour")
@@ -190,15 +182,8 @@ def relativeAddedPathLength(outlines: tuple[Surface, NearContour | None], length
 
 
 @metric(
-    "CentroidShift{letter}",
-    "Shift of the centroid toward {word}",
-    OURS,
-    unit="mm",
-    identity=0,
-    low=-math.inf,
-    empty=Empty.COMPUTED,
-    symmetric=False,
-    heading="Center to {short}",
+    "CentroidShift{letter}", "Shift of the centroid toward {word}", OURS, unit="mm", identity=0, low=-math.inf,
+    empty=Empty.COMPUTED, symmetric=False, heading="Center to {short}",
     hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
     formula=r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k",
     steps=("metrics.effort.centroid",),
@@ -207,7 +192,7 @@ def relativeAddedPathLength(outlines: tuple[Surface, NearContour | None], length
         {"letter": "A", "word": "anterior", "short": "ant."},
         {"letter": "S", "word": "superior", "short": "sup."},
     ),
-)
+)  # fmt: skip
 def centroidShift(structuresWithInside: tuple[Structure, Structure], letter: str) -> float:
     """How far the test's center of mass lies toward {word} of the reference's: that of the voxels, or, if either
     structure is a mesh, of what the surfaces enclose.

@@ -27,7 +27,7 @@ from ..base.texts import SettingPlace, pluralize
 from ..geometry.grids import Grid
 from ..geometry.lateral import lateralOfMask, lateralOfSurface, maskWithin
 from ..geometry.parts import components
-from ..geometry.slabs import SAME_PLANE, Slab, alignedAxis
+from ..geometry.slabs import SAME_PLANE, Slab, alignedAxis, normalOf
 from ..geometry.surfaces import Surface, outwardNormals
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST
@@ -123,10 +123,7 @@ def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tup
     """Return the slab that two structures in space have in common, None if there is none, and the span of each."""
     structures = (reference, test)
     home = homeGrid(*structures)
-    normal = np.array([0.0, 0.0, 1.0])
-    if home is not None:
-        normal = np.cross(home.axes[:, 0], home.axes[:, 1])
-        normal /= np.linalg.norm(normal) * np.sign(normal[np.abs(normal).argmax()])
+    normal = np.array([0.0, 0.0, 1.0]) if home is None else normalOf(home.axes)
     spans = [spanOf(structure, normal) for structure in structures]
     low, high = max(span[0] for span in spans), min(span[1] for span in spans)
     corners = np.concatenate([structure.box for structure in structures])

@@ -23,156 +23,133 @@ class Severity(enum.Enum):
     ADVICE = "good to know when reading the numbers"
 
 
+def _alarm(*sentences: str) -> tuple[Severity, tuple[str, ...]]:
+    return Severity.ALARM, sentences
+
+
+def _advice(*sentences: str) -> tuple[Severity, tuple[str, ...]]:
+    return Severity.ADVICE, sentences
+
+
 class Kind(enum.Enum):
     """Kinds of findings that code depends on, with severity and templates of sentences; all others are remarks."""
 
     # identity of the two structures
-    NO_OVERLAP = (
-        Severity.ALARM,
-        "The two contours do not overlap at all: check that they are the same structure of the same patient.",
+    NO_OVERLAP = _alarm(
+        "The two contours do not overlap at all: check that they are the same structure of the same patient."
     )
-    HARDLY_OVERLAP = (
-        Severity.ALARM,
-        "The two contours hardly overlap (Dice {dice}): check that they are the same structure.",
-    )
-    OTHER_STRUCTURE = (
-        Severity.ALARM,
+    HARDLY_OVERLAP = _alarm("The two contours hardly overlap (Dice {dice}): check that they are the same structure.")
+    OTHER_STRUCTURE = _alarm(
         "{name} of the {other} lies in the same place as the {which}, with a Dice of {best} instead of {dice}: check "
         "which structures belong together.",
         "If these two do, pair them {pair}.",
     )
-    EXCHANGED = (
-        Severity.ALARM,
+    EXCHANGED = _alarm(
         "{first} and {second} are exchanged: each lies in the place of the other.",
         "Check the names and the orientation of both files; if only the names are wrong, pair them {pairs}.",
     )
-    SAME = Severity.ALARM, "The reference and the test are the same structure of the same file."
-    OTHER_PATIENTS = Severity.ALARM, "The files belong to different patients: their patient IDs differ."
-    OTHER_CODES = (
-        Severity.ALARM,
-        "The two structures have terminology codes {what}: check that they are the same.",
-    )
-    OTHER_LABELS = (
-        Severity.ALARM,
+    SAME = _alarm("The reference and the test are the same structure of the same file.")
+    OTHER_PATIENTS = _alarm("The files belong to different patients: their patient IDs differ.")
+    OTHER_CODES = _alarm("The two structures have terminology codes {what}: check that they are the same.")
+    OTHER_LABELS = _alarm(
         "The two images have one label each, but different ones ({reference} and {test}): check that they are the same "
-        "structure.",
+        "structure."
     )
     # side of the patient
-    OTHER_SIDES = Severity.ALARM, "Check the sides: {reference} is compared with {test}."
-    MIRRORED = (
-        Severity.ALARM,
+    OTHER_SIDES = _alarm("Check the sides: {reference} is compared with {test}.")
+    MIRRORED = _alarm(
         "The test matches better when mirrored left-right (Dice {best} instead of {dice}): "
-        "check the sides, or the orientation in the file's header.",
+        "check the sides, or the orientation in the file's header."
     )
     # location
-    OTHER_FRAMES = (
-        Severity.ALARM,
+    OTHER_FRAMES = _alarm(
         "The files have different frames of reference ({reference} and {test}): "
-        "distances are meaningful only if the images are registered.",
+        "distances are meaningful only if the images are registered."
     )
-    IMAGES_APART = (
-        Severity.ALARM,
-        "The two images do not overlap in space: they have different frames of reference, or one has a wrong header.",
+    IMAGES_APART = _alarm(
+        "The two images do not overlap in space: they have different frames of reference, or one has a wrong header."
     )
-    OTHER_UNITS = (
-        Severity.ALARM,
-        "Scaled by {scale}, the {which} would match the other contour: its file may be in another unit ({units}).",
+    OTHER_UNITS = _alarm(
+        "Scaled by {scale}, the {which} would match the other contour: its file may be in another unit ({units})."
     )
-    OTHER_AXES = (
-        Severity.ALARM,
+    OTHER_AXES = _alarm(
         "The test would lie on the reference with the signs of x and y changed: one of the files may be in RAS "
-        "coordinates, the other in LPS.",
+        "coordinates, the other in LPS."
     )
-    CROPPED = (
-        Severity.ADVICE,
+    CROPPED = _advice(
         "The image of the {which} begins where the other one does but is smaller ({sizes} voxels), and the {which} "
-        "would match better farther inside: if the image was cropped, its origin was not moved with it.",
+        "would match better farther inside: if the image was cropped, its origin was not moved with it."
     )
-    OTHER_DOSE_FRAME = (
-        Severity.ALARM,
+    OTHER_DOSE_FRAME = _alarm(
         "The dose has another frame of reference than {what}: its numbers mean something only if the images are "
-        "registered.",
+        "registered."
     )
-    OTHER_DOSE_PATIENT = Severity.ALARM, "The dose belongs to another patient than {what}: the patient IDs differ."
-    OUTSIDE_DOSE = (
-        Severity.ALARM,
-        "{share} % of {what} lie outside the region of the dose: the numbers are those of the part inside.",
+    OTHER_DOSE_PATIENT = _alarm("The dose belongs to another patient than {what}: the patient IDs differ.")
+    OUTSIDE_DOSE = _alarm(
+        "{share} % of {what} lie outside the region of the dose: the numbers are those of the part inside."
     )
-    DOSE_IN_CGY = (
-        Severity.ALARM,
-        "Half of {what} receives {dose} Gy or more: the dose is likely in cGy, its numbers 100 times too large.",
+    DOSE_IN_CGY = _alarm(
+        "Half of {what} receives {dose} Gy or more: the dose is likely in cGy, its numbers 100 times too large."
     )
     # the image under the contours
-    IMAGE_OF_OTHER = (
-        Severity.ALARM,
-        "The image under the contours, {image}, belongs to another patient than {names}: their patient IDs differ.",
+    IMAGE_OF_OTHER = _alarm(
+        "The image under the contours, {image}, belongs to another patient than {names}: their patient IDs differ."
     )
-    IMAGE_IN_OTHER_FRAME = (
-        Severity.ALARM,
+    IMAGE_IN_OTHER_FRAME = _alarm(
         "The image under the contours, {image}, has another frame of reference than {names}: it shows the anatomy at "
-        "the contours only if the two are registered.",
+        "the contours only if the two are registered."
     )
-    IMAGE_ELSEWHERE = (
-        Severity.ALARM,
-        "The image under the contours, {image}, does not reach {names}: check that it is the one they were drawn on.",
+    IMAGE_ELSEWHERE = _alarm(
+        "The image under the contours, {image}, does not reach {names}: check that it is the one they were drawn on."
     )
-    IMAGE_IN_PART = Severity.ADVICE, "The image under the contours, {image}, does not cover all of {names}."
+    IMAGE_IN_PART = _advice("The image under the contours, {image}, does not cover all of {names}.")
     # missing numbers
-    ONE_EMPTY = Severity.ADVICE, "Only one contour exists: {reason}."
-    NOTHING_COMPARED = Severity.ADVICE, "Nothing was compared: {reason}."
-    NO_PROFILE = Severity.ADVICE, "There is no per-slice profile: {reason}."
-    PLAN_OF_ONE = (
-        Severity.ADVICE,
-        "The plan was made for one of the two contours: for the other one, another plan would have been made.",
+    ONE_EMPTY = _advice("Only one contour exists: {reason}.")
+    NOTHING_COMPARED = _advice("Nothing was compared: {reason}.")
+    NO_PROFILE = _advice("There is no per-slice profile: {reason}.")
+    PLAN_OF_ONE = _advice(
+        "The plan was made for one of the two contours: for the other one, another plan would have been made."
     )
     # advice on a setting
-    COUNTED_IN_PART = (
-        Severity.ADVICE,
+    COUNTED_IN_PART = _advice(
         "Voxels of the {which} count in part, by their membership, for overlap and agreement, while surfaces and "
-        "distances are those at 0.5; with a threshold, such as 0.5, every voxel counts fully or not at all {where}.",
+        "distances are those at 0.5; with a threshold, such as 0.5, every voxel counts fully or not at all {where}."
     )
-    LOW_PERCENTILE = (
-        Severity.ADVICE,
+    LOW_PERCENTILE = _advice(
         "HD{percentile} is the distance within which {percentile} % of the boundary lies; the percentile that leaves "
-        "out the farthest {rest} % is {better} {where}.",
+        "out the farthest {rest} % is {better} {where}."
     )
-    SEVERAL_PARTS = (
-        Severity.ADVICE,
+    SEVERAL_PARTS = _advice(
         "{parts}: numbers for the whole can hide a part that is missing or added.{told}",
         "The family instances lists them one by one {where}.",
     )
-    MOSTLY_ONE_KIND = (
-        Severity.ADVICE,
+    MOSTLY_ONE_KIND = _advice(
         "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is.",
         "Prefer KAP or ARI, which are corrected for chance.",
     )
-    IMAGE_MOSTLY_ONE_KIND = (
-        Severity.ADVICE,
+    IMAGE_MOSTLY_ONE_KIND = _advice(
         "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is.",
         "Prefer KAP or ARI, which are corrected for chance; or choose the grid union {where}, or one volume "
         "for all cases.",
     )
-    SMALL = (
-        Severity.ADVICE,
+    SMALL = _advice(
         "The reference is small: {extent} of the image's {size} along one axis.",
         "Overlap changes much with few voxels, so prefer distances.",
     )
-    ENDS_DECIDE = (
-        Severity.ADVICE,
+    ENDS_DECIDE = _advice(
         "The Hausdorff distance of {distance} mm lies at the {end} end, which only one of the contours reaches; where "
         "both are, they lie at most about {within} mm apart.",
         "If it is arbitrary where the structure ends (spinal cord, esophagus, vessels), choose the common extent "
         "{where}.",
     )
-    PROPOSED = (
-        Severity.ADVICE,
+    PROPOSED = _advice(
         "{reference} of the reference and {test} of the test may be the same structure{sides}: they overlap with a "
         "Dice of {dice}.",
         "If they are, pair them {where}.",
     )
-    REMARK = Severity.ADVICE, "{text}"
+    REMARK = _advice("{text}")
 
-    def __init__(self, severity: Severity, *sentences: str):
+    def __init__(self, severity: Severity, sentences: tuple[str, ...]):
         self.severity, self.sentences = severity, sentences
 
 

@@ -244,7 +244,8 @@ def hazardField(pair: Pair) -> HazardField:
         box = np.array(start), np.add(start, evaluated.size) - 1
     lattices = tuple((g.matrix.tobytes(), g.size, g.planar) for g in (grid.resize(*box), evaluated))
     source = (pair.dose, pair.settings.prescription) if isOfDose else tuple(pair.criticals)
-    key = source, kernelOf(pair.settings), grid.matrix.tobytes(), lattices
+    kernel = kernelOf(pair.settings)
+    key = source, kernel, grid.matrix.tobytes(), lattices
     field = _fields.get(key)
     if field is None:
         if isOfDose:
@@ -253,7 +254,7 @@ def hazardField(pair: Pair) -> HazardField:
             given = [(_critical(pair, s, grid), weight) for s, weight in pair.criticals if not s.isEmpty]
             if not given:
                 raise Undefined("the critical structures are empty")
-            field = hazardAround(given, grid, box, kernelOf(pair.settings))
+            field = hazardAround(given, grid, box, kernel)
         field = _fields[key] = field if start is not None else field.within(evaluated)
     return field
 
@@ -308,63 +309,41 @@ ofHazard = partial(metric, source=BEYOND_DICE, best=0, empty=Empty.COMPUTED, sym
 
 
 @ofHazard(
-    "RFN",
-    "Missed hazard",
-    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"),
-    symbols=HAZARD_OF_VOXELS,
+    "RFN", "Missed hazard",
     hint="Choose it when missing a part near a critical structure matters most.",
     formula=r"\mathrm{RFN} = \frac{\sum_{i \in A \setminus B} w_i}{\sum_{i \in A} w_i + \varepsilon}",
-)
+    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"), symbols=HAZARD_OF_VOXELS,
+)  # fmt: skip
 def missedShare(hazardErrors: Errors) -> float:
-    """Share of the hazard in the reference, high near critical structures, that the test misses.
-
-    0 without hazard there.
-    """
+    """Share of the hazard in the reference, high near critical structures, that the test misses."""
     missed = float(hazardErrors.missed.sum())
     return missed / (hazardErrors.both + missed + EPSILON)
 
 
 @ofHazard(
-    "RFP",
-    "Added hazard",
-    dependsOnGrid=True,
-    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"),
-    symbols=HAZARD_OF_VOXELS,
+    "RFP", "Added hazard", dependsOnGrid=True,
     hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
     formula=r"\mathrm{RFP} = \frac{\sum_{i \in B \setminus A} w_i}{\sum_{i \notin A} w_i + \varepsilon}",
-)
+    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"), symbols=HAZARD_OF_VOXELS,
+)  # fmt: skip
 def addedShare(hazardErrors: Errors) -> float:
-    """Share of the hazard outside the reference that the test covers.
-
-    0 without any.
-    """
+    """Share of the hazard outside the reference that the test covers."""
     return float(hazardErrors.added.sum()) / (hazardErrors.outside + EPSILON)
 
 
 @ofHazard(
-    "SIS",
-    "Safety impact score",
-    dependsOnGrid=True,
-    isMain=True,
-    steps=("metrics.hazard.missedShare", "metrics.hazard.addedShare"),
-    symbols=BALANCE,
+    "SIS", "Safety impact score", dependsOnGrid=True, isMain=True,
     hint="A mean over all errors, in which a few grave ones vanish: look at STAR, too. Fix the evaluated grid.",
     formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
-)
+    steps=("metrics.hazard.missedShare", "metrics.hazard.addedShare"), symbols=BALANCE,
+)  # fmt: skip
 def safetyImpactScore(hazardErrors: Errors, hazardBalance: float) -> float:
-    """Weighted mean of the missed and the added hazard.
-
-    hazardBalance: lambda in [0, 1], the weight of the missed hazard.
-    """
+    """Weighted mean of the missed and the added hazard."""
     return hazardBalance * missedShare(hazardErrors) + (1 - hazardBalance) * addedShare(hazardErrors)
 
 
 @ofHazard(
-    "STAR",
-    "Tail risk",
-    isMain=True,
-    steps=("metrics.hazard.tailMean",),
-    symbols=(*BALANCE, (r"\alpha", ("hazardTail",)), *HAZARD_OF_VOXELS),
+    "STAR", "Tail risk", isMain=True,
     hint="Looks at the worst errors only: one voxel in a critical structure shows.",
     formula=r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
     r"C_\alpha(E) = q + \frac{1}{\alpha \lvert E \rvert} \sum_{i \in E} \max(w_i - q, 0), \quad C_\alpha(\emptyset) = "
@@ -373,7 +352,8 @@ def safetyImpactScore(hazardErrors: Errors, hazardBalance: float) -> float:
     deviation="Equation 7 of the source sums every hazard from q on and can exceed 1. Here it is the exact "
     "mean of the worst share, the last voxel counted in part; both are equal where that share is a "
     "whole number of voxels and nothing ties.",
-)
+    steps=("metrics.hazard.tailMean",), symbols=(*BALANCE, (r"\alpha", ("hazardTail",)), *HAZARD_OF_VOXELS),
+)  # fmt: skip
 def tailRisk(hazardErrors: Errors, hazardBalance: float, hazardTail: float) -> float:
     """Mean hazard of the most hazardous missed and added voxels: how bad the worst errors are.
 
@@ -392,10 +372,9 @@ def tailRisk(hazardErrors: Errors, hazardBalance: float, hazardTail: float) -> f
 
 
 def tailMean(values: np.ndarray, share: float) -> float:
-    """Return the mean of the largest values, the last one counted fractionally; 0 without values.
+    """Return the mean of a share of the values, the largest, the last one counted fractionally; 0 without values.
 
-    share: fraction in (0, 1] of the values. In the formulas, this is C of alpha, where alpha is the share and q the
-    threshold from which on values are among the largest.
+    In the formulas, this is C of alpha, where alpha is the share and q the threshold.
     """
     if not len(values):
         return 0.0
@@ -404,23 +383,15 @@ def tailMean(values: np.ndarray, share: float) -> float:
 
 
 @ofHazard(
-    "wDice",
-    "Dice weighted by hazard",
-    best=1,
-    symmetric=True,
-    isMain=True,
-    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"),
-    symbols=HAZARD_OF_VOXELS,
+    "wDice", "Dice weighted by hazard", best=1, symmetric=True, isMain=True,
     hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
     formula=r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",
     deviation="The source adds a small number to the denominator; here it is undefined where neither "
     "structure has any hazard.",
-)
+    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"), symbols=HAZARD_OF_VOXELS,
+)  # fmt: skip
 def weightedDice(hazardErrors: Errors) -> float:
-    """Dice coefficient in which every voxel counts by its hazard.
-
-    Raises Undefined if neither structure has any hazard.
-    """
+    """Dice coefficient in which every voxel counts by its hazard."""
     both = 2 * hazardErrors.both
     whole = both + float(hazardErrors.missed.sum()) + float(hazardErrors.added.sum())
     if not whole:

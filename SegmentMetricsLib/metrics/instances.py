@@ -25,6 +25,7 @@ from ..geometry import voxelization
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, boxAround, finerFirst, slicesOf, union
 from ..geometry.parts import components, partsOf
+from ..geometry.ranges import splitBy
 from ..geometry.sharedvolume import sharedVolume
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY, REFERENCE_AND_TEST
@@ -131,14 +132,9 @@ class Overlaps:
     def groups(self) -> tuple[LesionGroup, ...]:
         """The groups of lesions that overlap, in the order of the lesions, those of the reference first."""
         m, n = len(self.reference), len(self.test)
-        if not m + n:
-            return ()
         numbers = components(self.belong[:, 0], self.belong[:, 1] + m, m + n)
-        found: dict[int, tuple[list[int], list[int]]] = {}
-        for lesion, group in enumerate(numbers.tolist()):
-            isOfTest = lesion >= m
-            found.setdefault(group, ([], []))[isOfTest].append(lesion - m if isOfTest else lesion)
-        return tuple(LesionGroup(tuple(reference), tuple(test)) for reference, test in found.values())
+        sides = [splitBy(np.arange(len(own)), own, numbers.max(initial=-1) + 1) for own in np.split(numbers, [m])]
+        return tuple(LesionGroup(tuple(some.tolist()), tuple(others.tolist())) for some, others in zip(*sides))
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,21 +277,18 @@ def _lesionsOf(structure: Structure, mask: Mask, connectivity: int) -> Lesions:
 def _separate(mask: Mask, connectivity: int = 26) -> Lesions:
     """Return the separate parts of a mask. connectivity: as for partsOf()."""
     parts = partsOf(mask, connectivity)
-    order, ends = np.argsort(parts.numbers, kind="stable"), np.cumsum(np.bincount(parts.numbers))
-    every = np.split(parts.voxels[order], ends[:-1]) if parts.count else []
+    every = splitBy(parts.voxels, parts.numbers, parts.count)
     return Lesions(tuple(Mask.ofVoxels(voxels, mask.grid) for voxels in every), mask.grid)
 
 
 @quantity()
 def lesions(allLesions: tuple[Lesions, Lesions], lesionMinimum: float) -> tuple[Lesions, Lesions]:
     """Return the lesions of both, without those that are too small."""
-    large = [
-        tuple(mask for mask in one.masks if mask.count >= lesionMinimum / one.grid.voxelSize) for one in allLesions
-    ]
-    reference, test = (
-        replace(one, masks=masks, omitted=one.count - len(masks)) for one, masks in zip(allLesions, large)
-    )
-    return reference, test
+    found = []
+    for one in allLesions:
+        masks = tuple(mask for mask in one.masks if mask.count >= lesionMinimum / one.grid.voxelSize)
+        found.append(replace(one, masks=masks, omitted=one.count - len(masks)))
+    return found[0], found[1]
 
 
 @quantity()
@@ -323,13 +316,11 @@ def scoredLesions(
     owners, reached = np.arange(reference.count), lesionOverlaps.belong
     if lesionDilation:
         owners, reached = _dilate(reference, test, lesionDilation)
-    together: dict[int, tuple[list[int], list[int]]] = {}
-    for lesion, owner in enumerate(owners.tolist()):
-        together.setdefault(owner, ([], []))[0].append(lesion)
-    for owner, lesion in reached.tolist():
-        together[owner][1].append(lesion)
-    invented = test.count - len(set(reached[:, 1].tolist()))
-    return tuple(LesionGroup(tuple(ofReference), tuple(ofTest)) for ofReference, ofTest in together.values()), invented
+    numbers, count = np.arange(reference.count), owners.max(initial=-1) + 1
+    sides = splitBy(numbers, owners, count), splitBy(reached[:, 1], reached[:, 0], count)
+    scored = [LesionGroup(tuple(some.tolist()), tuple(others.tolist())) for some, others in zip(*sides)]
+    scored.sort(key=lambda group: group.reference)
+    return tuple(scored), test.count - len(np.unique(reached[:, 1]))
 
 
 def _dilate(reference: Lesions, test: Lesions, steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -448,8 +439,7 @@ ofMatched = partial(ofMatches, source=KIRILLOV, symbols=((r"\mathrm{TP}_t", ("pa
 
 
 @ofCount(
-    "Lesions{Which}",
-    "Lesions of the {which}",
+    "Lesions{Which}", "Lesions of the {which}",
     hint="Voxels that share a corner belong to one lesion, unless the settings say otherwise.",
     formula=r"\mathrm{Lesions{Which}} = {letter}",
     steps=("metrics.instances.allLesions",),
@@ -457,15 +447,14 @@ ofMatched = partial(ofMatches, source=KIRILLOV, symbols=((r"\mathrm{TP}_t", ("pa
         {"Which": "Reference", "which": "reference", "letter": "m", "ofOne": Named("lesions", 0)},
         {"Which": "Test", "which": "test", "letter": "n", "ofOne": Named("lesions", 1)},
     ),
-)
+)  # fmt: skip
 def numberOf(ofOne: Lesions) -> int:
     """Separate lesions of the {which}."""
     return ofOne.count
 
 
 @ofCount(
-    "Lesions{What}",
-    "",
+    "Lesions{What}", "",
     formula=r"\mathrm{Lesions{What}} = \lvert \lbrace G : {condition} \rbrace \rvert",
     steps=("metrics.instances.Overlaps.groups",),
     variants=(
@@ -501,9 +490,7 @@ def countOf(lesionOverlaps: Overlaps, event: Event) -> int:
 
 
 @ofFound(
-    "Lesion{name}",
-    "{name} for lesions",
-    symmetric=False,
+    "Lesion{name}", "{name} for lesions", symmetric=False,
     formula=r"\mathrm{Lesion{name}} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{{F}}_t}",
     variants=(
         {"name": "Sensitivity", "heading": "Sens. lesions", "others": "missed", "which": "reference", "F": "FN",
@@ -515,10 +502,7 @@ def countOf(lesionOverlaps: Overlaps, event: Event) -> int:
     ),
 )  # fmt: skip
 def shareFound(lesionMatches: Matches, others: str, which: str) -> float:
-    """{what}.
-
-    others: "missed" for the reference's lesions, "invented" for the test's. Raises Undefined if there are none.
-    """
+    """{what}."""
     every = lesionMatches.found + getattr(lesionMatches, others)
     if not every:
         raise Undefined(f"the {which} has no lesion")
@@ -526,18 +510,12 @@ def shareFound(lesionMatches: Matches, others: str, which: str) -> float:
 
 
 @ofFound(
-    "LesionF1",
-    "F1 score of lesions",
-    isMain=True,
-    heading="F1 lesions",
+    "LesionF1", "F1 score of lesions", isMain=True, heading="F1 lesions",
     hint="One number for detection; any overlap is enough unless the settings ask for more.",
     formula=r"\mathrm{LesionF1} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}",
-)
+)  # fmt: skip
 def scoreF1(lesionMatches: Matches) -> float:
-    """Harmonic mean of sensitivity and precision for lesions.
-
-    Raises Undefined if neither side has a lesion.
-    """
+    """Harmonic mean of sensitivity and precision for lesions."""
     all_ = 2 * lesionMatches.found + lesionMatches.missed + lesionMatches.invented
     if not all_:
         raise Undefined("neither structure has a lesion")
@@ -545,82 +523,61 @@ def scoreF1(lesionMatches: Matches) -> float:
 
 
 @ofMatched(
-    "PQ",
-    "Panoptic quality",
+    "PQ", "Panoptic quality",
     hint="One number for finding and drawing; a match needs an IoU above one half, hard for small lesions.",
     formula=r"\mathrm{PQ} = \mathrm{SQ} \cdot \mathrm{RQ} = \frac{\sum_{(a, b)} \mathrm{IoU}(a, b)}"
     r"{\mathrm{TP}_t + \frac{1}{2} \mathrm{FP}_t + \frac{1}{2} \mathrm{FN}_t}",
-)
+)  # fmt: skip
 def panopticQuality(panopticMatches: Matches) -> float:
-    """Recognition quality times segmentation quality of the lesions that match.
-
-    0 without a match. Raises Undefined if neither side has a lesion.
-    """
+    """Recognition quality times segmentation quality of the lesions that match."""
     recognition = recognitionQuality(panopticMatches)
     return recognition * segmentationQuality(panopticMatches) if panopticMatches.found else 0.0
 
 
 @ofMatched(
-    "RQ",
-    "Recognition quality",
+    "RQ", "Recognition quality",
     hint="Stricter than LesionF1, as a match must overlap well.",
     formula=r"\mathrm{RQ} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}",
-)
+)  # fmt: skip
 def recognitionQuality(panopticMatches: Matches) -> float:
     """F1 score of the lesions, of which a match overlaps by more than half."""
     return scoreF1(panopticMatches)
 
 
 @ofMatched(
-    "SQ",
-    "Segmentation quality",
+    "SQ", "Segmentation quality",
     hint="Of the matched lesions only: missing the hard ones raises it.",
     formula=r"\mathrm{SQ} = \frac{1}{\mathrm{TP}_t} \sum_{(a, b)} \mathrm{IoU}(a, b)",
-)
+)  # fmt: skip
 def segmentationQuality(panopticMatches: Matches) -> float:
-    """Mean intersection over union of the lesions that match.
-
-    Raises Undefined if none does.
-    """
+    """Mean intersection over union of the lesions that match."""
     if not panopticMatches.found:
         raise Undefined("no lesion is matched")
     return float(panopticMatches.ious.mean())
 
 
 @ofShare(
-    "LesionDSC",
-    "Dice of lesions, one by one",
-    BRATS_PROGRAM,
-    symmetric=False,
-    isMain=True,
-    heading="DSC lesions",
+    "LesionDSC", "Dice of lesions, one by one", BRATS_PROGRAM, symmetric=False, isMain=True, heading="DSC lesions",
     hint="Every lesion counts alike, however small; a single large one does not hide the others.",
     formula=r"\mathrm{LesionDSC} = \frac{1}{L + I} \sum_{l=1}^{L} \mathrm{DSC}(X_l, Y_l)",
     steps=("metrics.instances.scoredLesions",),
-)
+)  # fmt: skip
 def meanDice(dicesOfLesions: Sequence[float]) -> float:
     """Mean Dice of the reference's lesions with what overlaps each, where missed and invented lesions count 0."""
     return meanOf(dicesOfLesions)
 
 
 @metric(
-    "LesionHD95",
-    "HD95 of lesions, one by one",
-    BRATS_PROGRAM,
-    unit="mm",
-    best=0,
-    empty=Empty.COUNTED,
-    symmetric=False,
-    note=noteOnLesions,
-    heading="HD95 lesions",
+    "LesionHD95", "HD95 of lesions, one by one", BRATS_PROGRAM, unit="mm", best=0, empty=Empty.COUNTED, symmetric=False,
+    note=noteOnLesions, heading="HD95 lesions",
     hint="The penalty decides it as soon as a lesion is missed: state it.",
     formula=r"\mathrm{LesionHD95} = \frac{1}{L + I} \left( \sum_{l} \mathrm{HD}_{95}(X_l, Y_l) + "
     r"P_0 \, (M + I) \right)",
-    steps=("metrics.instances.scoredLesions", "metrics.instances.distanceOfMissed"),
-    symbols=(("P_0", ("lesionPenalty",)),),
     deviation="The distance is that of exact surfaces; the presets of BraTS 2023 sample it as DeepMind's "
     "surface-distance does.",
-)
+    steps=("metrics.instances.scoredLesions", "metrics.instances.distanceOfMissed"),
+    symbols=(("P_0", ("lesionPenalty",)),),
+)  # fmt: skip
 def meanHausdorff(hausdorffsOfLesions: Sequence[float]) -> float:
     """Mean 95th percentile Hausdorff distance of the reference's lesions to what overlaps each, where missed and
     invented lesions count a penalty.
@@ -661,15 +618,13 @@ def listOf(pair: Pair, hasDistances: bool = True) -> tuple[Lesion, ...]:
     hasDistances: whether HD95 and MASD of every lesion are measured, which takes most of the time.
     """
     overlaps, rows = pair["lesionOverlaps"], []
-    partners: dict[int, list[int]] = {}
-    for lesion, other in overlaps.belong.tolist():
-        partners.setdefault(lesion, []).append(other)
+    partners = splitBy(overlaps.belong[:, 1], overlaps.belong[:, 0], len(overlaps.reference))
     clearances = [_clearances(pair, number) for number in (0, 1)]
     for group in overlaps.groups:
         for number, lesions in enumerate((group.reference, group.test if group.event is Event.INVENTED else ())):
             for lesion in lesions:
                 checkpoint()
-                overlapping = () if number else tuple(partners.get(lesion, ()))
+                overlapping = () if number else tuple(partners[lesion].tolist())
                 row = _row(pair, number, lesion, group.event, overlapping, hasDistances)
                 rows.append(replace(row, clearance=clearances[number].get(lesion)))
     order = {event.value: rank for rank, event in enumerate(Event)}

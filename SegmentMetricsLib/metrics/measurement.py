@@ -257,8 +257,7 @@ def statusOf(value: float) -> str:
 def measure(pair: Pair, asked: Asked) -> Measurement:
     """Return the measurement of a pair that is asked for."""
     checkpoint()
-    metric = asked.metric
-    given = asked.given
+    metric, given = asked.metric, {**asked.metric.given, **asked.parameters}
     value, reason, emptiness = math.nan, "", ""
     try:
         emptiness = pair.find(metric.emptiness, given)
@@ -276,18 +275,14 @@ def measure(pair: Pair, asked: Asked) -> Measurement:
             value = pair.call(metric.function, given)
         if math.isnan(value):
             raise Undefined("the definition divides by zero for this pair")
-        reason = reason or getattr(value, "remark", "")
-        if not reason and metric.note is not None:
-            reason = pair.call(metric.note, given)
+        reason = reason or getattr(value, "remark", "") or (pair.call(metric.note, given) if metric.note else "")
     except Undefined as undefined:
         value, reason = math.nan, pair.extent.problem or undefined.reason
     if math.isinf(value):
         reason = reason or pair.emptiness
     unit = metric.unitFor(pair.dimension, pair.settings)
     # adding 0 turns -0.0 into 0.0
-    known: dict[str, Any] = {
-        name: None if (one := getattr(value, name, None)) is None else float(one) + 0.0 for name in DIRECTED
-    }
+    known: dict[str, Any] = {n: float(one) + 0.0 for n in DIRECTED if (one := getattr(value, n, None)) is not None}
     return Measurement(
         asked.key,
         value=float(value) + 0.0,

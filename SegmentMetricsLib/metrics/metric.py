@@ -125,7 +125,8 @@ class Family(NamedTuple):
 class Named(NamedTuple):
     """The name of a quantity or parameter that an argument with another name stands for.
 
-    number: of the item of a quantity of both structures, 0 for the reference's; None for all of it.
+    number: of the item of a quantity of both structures, or of the side that a method asks for, 0 for the reference;
+    None for all of it.
     """
 
     name: str
@@ -267,11 +268,6 @@ class Asked:
     def words(self) -> dict[str, str]:
         """The parameters as texts show them."""
         return {name: shortest(value) for name, value in self.parameters.items()}
-
-    @cached_property
-    def given(self) -> dict[str, Any]:
-        """What arguments of the function stand for that are not looked up by their names."""
-        return {**self.metric.given, **self.parameters}
 
     def describe(self, unit: str) -> dict[str, Any]:
         """Return what a measurement in a unit has of its metric."""

@@ -17,38 +17,31 @@ WEIGHTINGS = {
 TITLES = {"": "", "volume": ", weighted by 1 / volume", GIVEN: ", weighted as given"}
 # What the metrics of all labels have in common: there is one for each weighting.
 ofAllLabels = partial(
-    metric,
-    source=CRUM,
-    family="agreement",
-    best=1,
-    empty=Empty.ZERO,
+    metric, source=CRUM, family="agreement", best=1, empty=Empty.ZERO,
     hint="One number for a whole segmentation hides which label differs: look at each label, too.",
     variants=tuple(
         {"suffix": f"_{suffix}" if suffix else "", "weighted": TITLES[suffix], "how": words}
         for suffix, words in WEIGHTINGS.items()
     ),
-)
+)  # fmt: skip
 
 
 @ofAllLabels(
-    "JACml{suffix}",
-    "Jaccard index of all labels{weighted}",
+    "JACml{suffix}", "Jaccard index of all labels{weighted}",
     formula=r"\mathrm{JACml} = "
     r"\frac{\sum_l a_l \sum_i \min(f_{A,l,i}, f_{B,l,i})}{\sum_l a_l \sum_i \max(f_{A,l,i}, f_{B,l,i})}",
-    steps=("case.multilabel.jaccard",),
-    symbols=(("a_l", ("labelWeights",)),),
-)
+    steps=("case.multilabel.jaccard",), symbols=(("a_l", ("labelWeights",)),),
+)  # fmt: skip
 def jaccardOfLabels(jaccard: float) -> float:
     """What the labels share over what either side covers, summed over all labels; {how}."""
     return float(jaccard)
 
 
 @ofAllLabels(
-    "DICEml{suffix}",
-    "Dice coefficient of all labels{weighted}",
+    "DICEml{suffix}", "Dice coefficient of all labels{weighted}",
     formula=r"\mathrm{DICEml} = \frac{2 \, \mathrm{JACml}}{1 + \mathrm{JACml}}",
     steps=("case.multilabel.jaccard",),
-)
+)  # fmt: skip
 def diceOfLabels(jaccard: float) -> float:
     """Twice what the labels share over the sum of both sides, as it follows from the Jaccard index of all labels;
     {how}.

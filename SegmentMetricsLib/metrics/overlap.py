@@ -16,7 +16,7 @@ from ..geometry.masks import Mask, boxAround
 from ..geometry.surfaces import Surface
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST
-from .metric import OURS, TAHA, VOLUME, Empty, Family, Named, metric, quantity
+from .metric import OURS, TAHA, VOLUME, Empty, Family, Named, metric
 
 FAMILY = Family(30)
 # Volumes that differ by less than this fraction differ by rounding only: a single voxel is a larger fraction of any
@@ -151,13 +151,10 @@ ofVolume = partial(metric, source=OURS, unit=VOLUME, empty=Empty.COMPUTED, symme
 
 
 @ofShare(
-    "DSC",
-    "Dice similarity coefficient",
-    isMain=True,
+    "DSC", "Dice similarity coefficient", isMain=True, alias="DICE",
     hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
     formula=r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
-    alias="DICE",
-)
+)  # fmt: skip
 def dice(counts: Counts) -> float:
     """Twice the shared volume over the sum of both volumes, counted in voxels.
 
@@ -171,12 +168,10 @@ def dice(counts: Counts) -> float:
 
 
 @ofShare(
-    "IoU",
-    "Intersection over union (Jaccard)",
+    "IoU", "Intersection over union (Jaccard)", alias="JACRD",
     hint="Ranks as the Dice coefficient does and never exceeds it: report one of the two.",
     formula=r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
-    alias="JACRD",
-)
+)  # fmt: skip
 def intersectionOverUnion(counts: Counts) -> float:
     """Shared volume over the volume that either one covers, counted in voxels."""
     either = counts.truePositive + counts.falsePositive + counts.falseNegative
@@ -184,9 +179,7 @@ def intersectionOverUnion(counts: Counts) -> float:
 
 
 @ofShare(
-    "{short}",
-    "{name}",
-    symmetric=False,
+    "{short}", "{name}", symmetric=False,
     formula=r"\mathrm{{short}} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{{lacking}}}",
     variants=(
         {"short": "TPR", "name": "Sensitivity (recall)", "heading": "Sensitivity", "alias": "SNSVTY",
@@ -198,26 +191,20 @@ def intersectionOverUnion(counts: Counts) -> float:
     ),
 )  # fmt: skip
 def shareOf(counts: Counts, whole: str) -> float:
-    """{what}, counted in voxels.
-
-    whole: "reference" or "test".
-    """
+    """{what}, counted in voxels."""
     return ratio(counts.truePositive, getattr(counts, whole), counts)
 
 
 @ofVolume(
-    "Volume{Which}",
-    "Volume of the {which}",
-    isMain=True,
-    areaTitle="Area of the {which}",
-    areaDescription="Area that the {which}'s contour encloses.",
+    "Volume{Which}", "Volume of the {which}", isMain=True, areaTitle="Area of the {which}",
     hint="Of the boundary; for small structures it differs from the voxel volume.",
     formula=r"\mathrm{Volume{Which}} = \frac{1}{3} \int_{\partial {X}} x \cdot \nu(x) \, dx",
+    areaDescription="Area that the {which}'s contour encloses.",
     steps=("geometry.meshing.MaskSurface.volume",),
     variants=(
-        {"which": "reference", "Which": "Reference", "X": "A", "structure": Named("closedReference"),
+        {"which": "reference", "Which": "Reference", "X": "A", "structure": Named("closedSide", 0),
          "heading": "Volume ref."},
-        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedTest"),
+        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedSide", 1),
          "heading": "Volume test", "concept": ("RNU0", "IBSI", "Volume of Mesh")},
     ),
 )  # fmt: skip
@@ -226,44 +213,30 @@ def enclosedVolume(structure: Structure) -> float:
     return structure.surface.volume
 
 
-@quantity()
-def enclosedVolumes(closedReference: Structure, closedTest: Structure) -> tuple[float, float]:
-    """Return the volumes in mm3 (areas in mm2) that both surfaces enclose."""
-    return enclosedVolume(closedReference), enclosedVolume(closedTest)
-
-
 @ofVolume(
-    "VolumeDifference",
-    "Volume difference",
-    identity=0,
-    low=-math.inf,
-    heading="Volume diff.",
+    "VolumeDifference", "Volume difference", identity=0, low=-math.inf, heading="Volume diff.",
     areaTitle="Area difference",
-    areaDescription="Area of the test minus area of the reference, of the contours.",
     hint="Choose it when volume is what matters; it can be 0 without any overlap.",
     formula=r"\mathrm{VolumeDifference} = \mathrm{VolumeTest} - \mathrm{VolumeReference}",
-)
-def volumeDifference(enclosedVolumes: tuple[float, float]) -> float:
-    """Volume of the test minus volume of the reference, of the closed surfaces.
-
-    0 if they differ by rounding only.
-    """
-    reference, test = enclosedVolumes
+    areaDescription="Area of the test minus area of the reference, of the contours.",
+    variants=({"closedReference": Named("closedSide", 0), "closedTest": Named("closedSide", 1)},),
+)  # fmt: skip
+def volumeDifference(closedReference: Structure, closedTest: Structure) -> float:
+    """Volume of the test minus volume of the reference, of the closed surfaces."""
+    reference, test = enclosedVolume(closedReference), enclosedVolume(closedTest)
     return 0.0 if abs(test - reference) <= VOLUME_ROUNDING * max(reference, test) else test - reference
 
 
 @ofVolume(
-    "VoxelVolume{Which}",
-    "Voxel volume of the {which}",
-    areaTitle="Voxel area of the {which}",
-    areaDescription="Number of the {which}'s voxels times the voxel size.",
+    "VoxelVolume{Which}", "Voxel volume of the {which}", areaTitle="Voxel area of the {which}",
     hint="The volume of tools that count voxels; memberships count from 0.5, or from the threshold.",
     formula=r"\mathrm{VoxelVolume{Which}} = v \, n_{X}",
+    areaDescription="Number of the {which}'s voxels times the voxel size.",
     steps=("geometry.masks.Mask.size",),
     variants=(
-        {"which": "reference", "Which": "Reference", "X": "A", "voxels": Named("referenceVoxels"),
+        {"which": "reference", "Which": "Reference", "X": "A", "voxels": Named("voxelsOf", 0),
          "heading": "Voxel vol. ref."},
-        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("testVoxels"),
+        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("voxelsOf", 1),
          "heading": "Voxel vol. test", "concept": ("YEKZ", "IBSI", "Volume from Voxel Summation")},
     ),
 )  # fmt: skip

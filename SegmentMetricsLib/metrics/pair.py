@@ -102,16 +102,12 @@ class Pair:
             if not isinstance(found, Named):
                 return found
             both = self.find(found.name, given)
-            return both if found.number is None else both[found.number]
+            return both if found.number is None else both(found.number) if callable(both) else both[found.number]
         function = self.replaced.get(name) or QUANTITIES.get(name)
         if function is None:
-            if name == "pair":
-                return self
-            return (
-                getattr(self, name) if hasattr(type(self), name) or name in vars(self) else getattr(self.settings, name)
-            )
-        needs = closureOf(name) if given else ()
-        key = (name, *[value for one, value in given.items() if one in needs]) if given else (name,)
+            owner = self if hasattr(type(self), name) or name in vars(self) else self.settings
+            return self if name == "pair" else getattr(owner, name)
+        key = (name, *[value for one, value in given.items() if one in closureOf(name)])
         if key not in self._done:
             self._done[key] = self.call(function, given)
         return self._done[key]
@@ -173,9 +169,7 @@ class Pair:
         reference, test = self.given
         other = Pair(test, reference, self.settings, criticals)
         if self.extent.slab is None:
-            for name in MEASURED:
-                if name in vars(self):
-                    vars(other)[name] = vars(self)[name].exchange()
+            vars(other).update({name: vars(self)[name].exchange() for name in MEASURED if name in vars(self)})
         return other
 
     def forget(self, most: int = 0) -> None:
@@ -184,9 +178,8 @@ class Pair:
         most: they are kept for boundaries of up to so many elements.
         """
         if "boundaries" in vars(self) and sum(s.count for s in self.boundaries.surfaces) > most:
-            for name in MEASURED:
-                if name in vars(self):
-                    vars(self)[name].forget()
+            for known in [vars(self)[name] for name in MEASURED if name in vars(self)]:
+                known.forget()
 
     @cached_property
     def boundaries(self) -> BoundaryPair:
@@ -236,14 +229,9 @@ class Pair:
 
     def masksOn(self, grid: Grid) -> tuple[Mask, Mask]:
         """Return the voxels of both structures on a grid; meshes are filled on it."""
-        masks = []
-        for structure in self.structures:
-            if structure.mask is None:
-                self.requireClosed(structure)
-                masks.append(voxelization.maskOf(structure.surface, grid))
-            else:
-                masks.append(structure.mask.on(grid))
-        return masks[0], masks[1]
+        self.requireClosed(*(s for s in self.structures if s.mask is None))
+        reference, test = (s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
+        return reference, test
 
     @cached_property
     def overlapGrid(self) -> ChosenGrid:
@@ -381,17 +369,10 @@ class Pair:
         self.requireClosed(*(s for s in self.structures if s.mask is None))
         return self.structures
 
-    @property
-    def closedReference(self) -> Structure:
-        """The reference. Raises Undefined if its surface has no inside."""
-        self.requireClosed(self.reference)
-        return self.reference
-
-    @property
-    def closedTest(self) -> Structure:
-        """The test. Raises Undefined if its surface has no inside."""
-        self.requireClosed(self.test)
-        return self.test
+    def closedSide(self, number: int) -> Structure:
+        """Return the reference (0) or the test (1). Raises Undefined if its surface has no inside."""
+        self.requireClosed(self.structures[number])
+        return self.structures[number]
 
     @property
     def someStructures(self) -> tuple[Structure, Structure]:
@@ -400,15 +381,10 @@ class Pair:
             raise Undefined(BOTH_EMPTY)
         return self.structures
 
-    @property
-    def referenceVoxels(self) -> Mask | None:
-        """The voxels of the reference, None for an empty mesh."""
-        return self.reference.mask or (None if self.reference.isEmpty else self.masks[0])
-
-    @property
-    def testVoxels(self) -> Mask | None:
-        """The voxels of the test, None for an empty mesh."""
-        return self.test.mask or (None if self.test.isEmpty else self.masks[1])
+    def voxelsOf(self, number: int) -> Mask | None:
+        """Return the voxels of the reference (0) or the test (1), None for an empty mesh."""
+        structure = self.structures[number]
+        return structure.mask or (None if structure.isEmpty else self.masks[number])
 
 
 def _chosenCriticals(criticals: Mapping[str, Structure], settings: Any) -> list[tuple[Structure, float]]:

@@ -29,7 +29,7 @@ from ..geometry.triangles import closestPoints, distancesToTriangles
 from ..model.structures import BOTH_EMPTY
 from .evaluatedgrid import ChosenGrid
 from .metric import OURS, VOLUME, Empty, Family, Value, metric, quantity
-from .overlap import Counts
+from .overlap import Counts, voxelVolume
 from .pair import MANY_ELEMENTS, Pair
 
 FAMILY = Family(20)
@@ -87,12 +87,6 @@ def _normalsAt(reference: ClosestSurface, points: np.ndarray, touch: float) -> n
     triangles = Surface(corners, np.arange(len(corners)).reshape(-1, 3))
     outward[near] = outwardNormals(triangles, np.arange(len(near)))
     return outward
-
-
-def _directions(ways: np.ndarray, normals: np.ndarray, touch: float) -> np.ndarray:
-    """Return vectors (n, 3) in mm as unit vectors; normals (n, 3) replace those no longer than `touch`, mm."""
-    lengths = np.linalg.norm(ways, axis=1, keepdims=True)
-    return np.where(lengths > touch, ways / np.where(lengths > 0, lengths, 1), normals)
 
 
 def _byLookup(boundaries: BoundaryPair) -> np.ndarray:
@@ -209,7 +203,9 @@ class SidesOfTriples:
         # the other way where the case turns the triangle
         normals = caseNormals(tuple(np.diag(tables.spacing).ravel().tolist()))[trianglesOf[cases[owners], slots]]
         normals = np.where(caseTable().areTurned[cases[owners], slots, None], -normals, normals)
-        outside = sidesOf(product(_directions(ways, normals, touch), self._axes.T))
+        lengths = np.linalg.norm(ways, axis=1, keepdims=True)
+        toward = np.where(lengths > touch, ways / np.where(lengths > 0, lengths, 1), normals)
+        outside = sidesOf(product(toward, self._axes.T))
         # inside, the vector from the boundary to the position points to the opposite side: the DIRECTIONS come in pairs
         inside = np.where(touches, outside, (outside & 0b010101) << 1 | (outside & 0b101010) >> 1)
         return np.bitwise_or.reduceat(outside, starts), np.bitwise_or.reduceat(inside, starts)
@@ -241,31 +237,17 @@ class FacingPart(NamedTuple):
     under: float
 
 
-def volumeOfEmpty(pair: Pair, sign: int) -> float:
-    """Return the volume that only one of both encloses, when one is empty: all of the other one."""
-    mask = pair.testVoxels if sign > 0 else pair.referenceVoxels
-    return 0.0 if mask is None else mask.size
-
-
 # What over- and under-contouring have in common.
 ofKind = partial(metric, source=OURS, best=0, empty=Empty.COMPUTED, symmetric=False)
 
 
 @metric(
-    "SignedMean",
-    "Signed mean distance",
-    OURS,
-    unit="mm",
-    identity=0,
-    low=-math.inf,
-    empty=Empty.SIGNED,
-    symmetric=False,
-    isMain=True,
-    heading="Signed mean",
+    "SignedMean", "Signed mean distance", OURS, unit="mm", identity=0, low=-math.inf, empty=Empty.SIGNED,
+    symmetric=False, isMain=True, heading="Signed mean",
     hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
     formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
     steps=("distances.field.Field.mean",),
-)
+)  # fmt: skip
 def mean(signedDistances: SurfaceDistances) -> float:
     """Mean distance with a sign: positive where the test lies outside the reference, negative where inside."""
     sizes = [direction.totalSize for direction in signedDistances.directions]
@@ -274,10 +256,8 @@ def mean(signedDistances: SurfaceDistances) -> float:
 
 
 @ofKind(
-    "{Kind}Fraction_{tolerance}mm",
-    "{Kind}-contoured fraction, {tolerance} mm",
-    ofEmpty=lambda someStructures, sign: float((sign > 0) == someStructures[0].isEmpty),
-    heading="{Kind} >",
+    "{Kind}Fraction_{tolerance}mm", "{Kind}-contoured fraction, {tolerance} mm",
+    ofEmpty=lambda someStructures, sign: float((sign > 0) == someStructures[0].isEmpty), heading="{Kind} >",
     trend="falling",
     formula=r"\mathrm{{Kind}Fraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) {isBeyond} \rbrace \rvert}{\lvert "
     r"E \rvert}",
@@ -301,9 +281,7 @@ def fractionBeyond(signedDistances: SurfaceDistances, tolerance: float, sign: in
 
 
 @ofKind(
-    "{Kind}Max",
-    "Largest {kind}-contouring",
-    unit="mm",
+    "{Kind}Max", "Largest {kind}-contouring", unit="mm",
     ofEmpty=lambda someStructures, sign: math.inf if (sign > 0) == someStructures[0].isEmpty else 0.0,
     heading="{Kind} max.",
     hint="One outlier determines it: choose it when every error counts.",
@@ -313,7 +291,7 @@ def fractionBeyond(signedDistances: SurfaceDistances, tolerance: float, sign: in
         {"sign": 1, "Kind": "Over", "kind": "over", "where": "outside", "extreme": r"\max"},
         {"sign": -1, "Kind": "Under", "kind": "under", "where": "inside", "extreme": r"-\min"},
     ),
-)
+)  # fmt: skip
 def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
     """Largest distance of the test {where} the reference; 0 when it is nowhere {where}.
 
@@ -326,31 +304,23 @@ def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
 
 
 @ofKind(
-    "{Kind}Volume",
-    "{Kind}-contoured volume",
-    unit=VOLUME,
-    ofEmpty=volumeOfEmpty,
-    heading="{Kind} vol.",
+    "{Kind}Volume", "{Kind}-contoured volume", unit=VOLUME, heading="{Kind} vol.",
+    # all of the other one
+    ofEmpty=lambda pair, sign: voxelVolume(pair.voxelsOf(int(sign > 0))),
     areaTitle="{Kind}-contoured area",
     hint="Grows with the structure: compare it between tests of one reference.",
     formula=r"\mathrm{{Kind}Volume} = v \, \mathrm{{count}}",
+    areaDescription="Area {what}, counted in voxels.",
     steps=("metrics.overlap.count",),
     variants=(
         {"sign": 1, "Kind": "Over", "count": "FP", "what": "that the test has outside the reference"},
         {"sign": -1, "Kind": "Under", "count": "FN", "what": "of the reference that the test leaves out"},
     ),
-    areaDescription="Area {what}, counted in voxels.",
 )  # fmt: skip
 def volumeOutside(crispCounts: Counts, overlapGrid: ChosenGrid, sign: int) -> float:
     """Volume {what}, counted in voxels."""
     number = crispCounts.falsePositive if sign > 0 else crispCounts.falseNegative
     return number * (overlapGrid.grid.voxelSize if crispCounts.unit == "voxel" else 1.0)
-
-
-def requireFaced(isFaced: bool, side: str) -> None:
-    """Raise Undefined if no part of the boundary faces a side."""
-    if not isFaced:
-        raise Undefined(Reason.of(Cause.NO_BOUNDARY, side=side))
 
 
 def bySide(distances: SurfaceDistances, boundaries: BoundaryPair, over: Bounded, under: Bounded) -> dict[str, Side]:
@@ -434,7 +404,8 @@ def emptinessToward(pair: Pair, letter: str) -> str:
     if pair.emptiness and pair.emptiness != BOTH_EMPTY and pair.dimension == 2:
         surface = next(structure for structure in pair.structures if not structure.isEmpty).surface
         sides = sidesOf(outwardNormals(surface, np.arange(surface.count)))
-        requireFaced(bool((sides & sideBit(letter)).any()), letter)
+        if not (sides & sideBit(letter)).any():
+            raise Undefined(Reason.of(Cause.NO_BOUNDARY, side=letter))
     return pair.emptiness
 
 
@@ -452,14 +423,7 @@ SIDES_OF_BOTH = ("metrics.signed.bySide", "metrics.signed.sidesOf", "metrics.sig
 
 
 @metric(
-    "{What}{letter}",
-    "",
-    OURS,
-    unit="mm",
-    identity=0,
-    low=-math.inf,
-    empty=Empty.SIGNED,
-    emptiness="emptinessToward",
+    "{What}{letter}", "", OURS, unit="mm", identity=0, low=-math.inf, empty=Empty.SIGNED, emptiness="emptinessToward",
     symmetric=False,
     hint="Choose it when a direction matters, such as that of a neighboring organ.",
     variants=tuple(
@@ -485,9 +449,7 @@ SIDES_OF_BOTH = ("metrics.signed.bySide", "metrics.signed.sidesOf", "metrics.sig
     ),
 )  # fmt: skip
 def numberToward(towardSides: dict[str, Side], letter: str, number: str) -> float:
-    """A signed distance of the boundary that faces one side of the patient.
-
-    number: "mean", "largest" or "smallest". Raises Undefined if no part of the boundary faces the side.
-    """
-    requireFaced(letter in towardSides, letter)
+    """A signed distance of the boundary that faces one side of the patient."""
+    if letter not in towardSides:
+        raise Undefined(Reason.of(Cause.NO_BOUNDARY, side=letter))
     return getattr(towardSides[letter], number)

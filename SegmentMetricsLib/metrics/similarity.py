@@ -36,12 +36,9 @@ FAZEKAS = "Fazekas et al., arXiv:2508.09722"
 # The functions that compute W(d, l), and the steps to the index: first the function that lists them all, then from the
 # last step to the first.
 WEIGHTS = ("metrics.similarity.Levels.scores", "metrics.similarity.weight")
-STEPS = (
-    "metrics.similarity.measure",
-    "metrics.similarity.scoreContour",
-    *WEIGHTS,
-    "metrics.similarity.localDistances",
-)
+STEPS = ("metrics.similarity.measure", "metrics.similarity.scoreContour", *WEIGHTS, "metrics.similarity.localDistances")
+# Contours by the number of their slice.
+Slices = Mapping[int, Sequence[Contour]]
 # The settings behind the level of a point.
 LEVEL = (("l_t", ("il", "ol")),)
 LEVELS = "A higher outside level punishes over-contouring more, as next to an organ at risk."
@@ -192,11 +189,7 @@ def _allClosest(points: np.ndarray, tree, tolerance: float) -> tuple[np.ndarray,
     return rows, others, lengths
 
 
-# (contour of the reference, contour of the test)
-ContourPair = tuple[Contour, Contour]
-
-
-def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple[list[ContourPair], str]:
+def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple[list[tuple[Contour, Contour]], str]:
     """Return the pairs of contours of a slice by closest center of mass, and why pairing failed, "" if it did not.
 
     Holes are paired with holes.
@@ -216,9 +209,6 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
                 return [], CLAIMED_TWICE
             pairs += [(contour, following[number]) for contour, number in zip(followed, nearest, strict=True)]
     return pairs, ""
-
-
-Slices = Mapping[int, Sequence[Contour]]
 
 
 def measure(
@@ -426,26 +416,15 @@ noteOnPaired = partial(noteOnSlices, "are left out")
 # What the indices have in common, and what the distances.
 ofFollowing = partial(metric, source=FAZEKAS, best=1, empty=Empty.ZERO, symmetric=False, symbols=LEVEL)
 ofDistance = partial(
-    metric,
-    source=FAZEKAS,
-    unit="mm",
-    best=0,
-    empty=Empty.INFINITE,
-    symmetric=False,
+    metric, source=FAZEKAS, unit="mm", best=0, empty=Empty.INFINITE, symmetric=False, note=noteOnPaired,
     unitSetting=lambda settings: "pixel" if settings.asPublished else settings.msiUnit,
-    note=noteOnPaired,
-)
+)  # fmt: skip
 
 
 @ofFollowing(
-    "MSI",
-    "Medical Similarity Index",
-    isMain=True,
-    note=partial(noteOnSlices, "count as 0"),
-    hint=LEVELS,
+    "MSI", "Medical Similarity Index", isMain=True, note=partial(noteOnSlices, "count as 0"), hint=LEVELS,
     formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
     r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
-    steps=STEPS,
     deviation="As published, and in the authors' code, a point on the contour scores 0, so that identical contours "
     "have the index 0; here it scores 1. Their code also takes the mean over the reference's points and decides "
     "about inside and outside after the alignment: `--set asPublished=yes` gives the authors' formula on chains of "
@@ -455,7 +434,8 @@ ofDistance = partial(
     "here both count as 0, and MSIPaired leaves them out. Distances and the 10 are pixels in the article: compare "
     "published values with `--msi-unit pixel`. From a level of 5 on, the mean over the points is integrated along "
     "the contour, because it would depend on where sampling starts.",
-)
+    steps=STEPS,
+)  # fmt: skip
 def similarityIndex(sliceSimilarity: Similarity) -> float:
     """How well the test's contours follow the reference's, slice by slice, with inside and outside judged by levels of
     their own; median of the slices, of which those that cannot be paired count as 0.
@@ -472,25 +452,19 @@ def similarityIndex(sliceSimilarity: Similarity) -> float:
 
 
 @ofFollowing(
-    "MSIPaired",
-    "Medical Similarity Index, paired slices",
-    note=noteOnPaired,
+    "MSIPaired", "Medical Similarity Index, paired slices", note=noteOnPaired,
     hint="Leaves out slices that only one of the two has: look at MSI, too.",
     formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
     r"\sum_{t \in c} W(d_t, l_t)",
     steps=STEPS,
-)
+)  # fmt: skip
 def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
-    """Medical Similarity Index of those slices only in which every contour has a counterpart.
-
-    0 if there are none.
-    """
+    """Medical Similarity Index of those slices only in which every contour has a counterpart."""
     return sliceSimilarity.medianOf("score", 0.0)
 
 
 @ofDistance(
-    "{key}",
-    "",
+    "{key}", "",
     variants=(
         {"key": "PairedDistance", "title": "Paired average Hausdorff distance", "number": "distance",
          "description": "Mean distance between a contour and its counterpart in the slice, over both directions; "
@@ -509,10 +483,7 @@ def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
     ),
 )  # fmt: skip
 def medianDistance(sliceSimilarity: Similarity, number: str) -> float:
-    """A distance of the contours that are paired; median of the paired slices.
-
-    number: "distance" or "meanBLD". Infinite if there are none.
-    """
+    """A distance of the contours that are paired; median of the paired slices."""
     return sliceSimilarity.medianOf(number, math.inf)
 
 
@@ -553,13 +524,11 @@ def pairedElements(pair: Pair, meshSpacing: float, il: float, ol: float) -> Pair
 
 
 @ofFollowing(
-    "MSI3D",
-    "Medical Similarity Index on surfaces",
-    source=OURS,
+    "MSI3D", "Medical Similarity Index on surfaces", source=OURS,
     hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
     formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
     steps=(*WEIGHTS, "metrics.similarity.localDistances"),
-)
+)  # fmt: skip
 def surfaceScore(pairedElements: PairedElements, il: float, ol: float) -> float:
     """The same index on the whole boundary instead of slices, every element weighted by its area. The elements of
     meshes are cut until their sides are no longer than a step of the grid for meshes.

@@ -15,6 +15,7 @@ import numpy as np
 from ..base.plain import toPlain
 from ..base.texts import coordinateText, shortest
 from ..geometry.grids import Grid
+from ..geometry.slabs import normalOf
 from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import elementCenters
 from . import boundary, effort, overlap
@@ -32,8 +33,10 @@ MOST_SUBDIVISIONS, MOST_PIECES = 5, 100_000
 ALONG_AN_AXIS = 1 - 1e-6
 # Difference in mm up to which two coordinates are the same: the headers of images are rounded.
 SAME_COORDINATE = 1e-2
-# Columns of a table of slices: key -> title, unit, description.
 PAIRED = "Mean distance of the points that the Medical Similarity Index pairs; infinite if contours cannot be paired"
+FOLLOWED = "How well the test's contours follow the reference's; 0 if they cannot be paired one by one"
+ADDED = "Length of the reference's contour that lies farther than {tolerance} mm from the test's"
+# Columns of a table of slices: key -> title, unit, description.
 COLUMNS = {
     "DSC": ("Dice similarity coefficient", "", "Overlap of the two in the slice"),
     "HD": ("Hausdorff distance", "mm", "Largest distance between the contours, in the plane of the slice"),
@@ -41,18 +44,10 @@ COLUMNS = {
     "AreaReference": ("Area of the reference", "mm2", "Area of the reference's voxels in the slice"),
     "AreaTest": ("Area of the test", "mm2", "Area of the test's voxels, or of a mesh, in the slice"),
     "AreaDifference": ("Area difference", "mm2", "Area of the test minus that of the reference"),
-    "MSI": (
-        "Medical Similarity Index",
-        "",
-        "How well the test's contours follow the reference's; 0 if they cannot be paired one by one",
-    ),
+    "MSI": ("Medical Similarity Index", "", FOLLOWED),
     "MeanBLD": ("Mean bidirectional local distance", "mm", PAIRED),
     "MeanBLD_pixel": ("Mean bidirectional local distance in pixels", "pixel", PAIRED),
-    "APL_{tolerance}mm": (
-        "Added path length, {tolerance} mm",
-        "mm",
-        "Length of the reference's contour that lies farther than {tolerance} mm from the test's",
-    ),
+    "APL_{tolerance}mm": ("Added path length, {tolerance} mm", "mm", ADDED),
 }
 
 
@@ -111,16 +106,15 @@ def profile(
     first, counts, both = areasOfSlices.first, areasOfSlices.areas, areasOfSlices.shared
     pixel = float(np.linalg.norm(np.cross(grid.axes[:, 0], grid.axes[:, 1])))
     normal = normalOf(grid.axes)
-    distances = [_Slicewise(*order, counts, first) for order in (stacks, stacks[::-1])]
+    distances = [_slicewise(*order, counts, first) for order in (stacks, stacks[::-1])]
+    largest, means, places = map(np.array, zip(*distances, strict=True))
     added = {t: np.bincount(stacks[0].numbers - first, lengths, len(both)) for t, lengths in beyond.items()}
     rows = []
     for number in np.flatnonzero(counts.any(axis=0)).tolist():
         reference, test = counts[:, number].tolist()
         if reference and test:
-            only = ""
-            worst = max(distances, key=lambda d: d.largest[number])
-            hausdorff, place = float(worst.largest[number]), worst.place(number)
-            mean = float(sum(d.mean[number] for d in distances)) / 2
+            only, place = "", places[largest[:, number].argmax(), number]
+            hausdorff, mean = float(largest[:, number].max()), float(means[:, number].sum()) / 2
         else:
             only, hausdorff, mean = "reference" if reference else "test", math.inf, math.inf
             place = areasOfSlices.center(0 if reference else 1, first + number)
@@ -132,55 +126,39 @@ def profile(
     return tuple(sorted(rows, key=lambda row: row.position))
 
 
-class _Slicewise:
-    """Distances from the contours of one stack to those of the other in the same slice, as arrays (slices,).
+def _slicewise(
+    source: SliceStack, target: SliceStack, counts: np.ndarray, first: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return distances in mm from the contours of one stack to those of the other in the same slice.
 
-    largest: the largest distance of the corners and of the middles of the segments' pieces. mean: the mean distance,
-    weighted by length.
+    They are the largest (n,), of the corners and of the middles of the segments' pieces, the mean (n,), weighted by
+    length, and the LPS places (n, 3) of the largest, in every slice.
     """
-
-    def __init__(self, source: SliceStack, target: SliceStack, counts: np.ndarray, first: int):
-        shared = np.all(counts, axis=0)
-        self.first, self.shift = first, source.shift
-        self.largest, self.mean = np.zeros(len(shared)), np.zeros(len(shared))
-        self.source = source
-        inShared = shared[source.numbers - first]
-        total = np.bincount(source.numbers[inShared] - first, source.contours.sizes[inShared], len(shared))
-        # a segment of both contours has the distance 0
-        segments = np.flatnonzero(inShared & ~np.isin(source.keys, target.keys))
-        if not len(segments):
-            return
-        surface, cells = source.contours, source.contours.cells[segments]
-        fitting = np.log2(max(1, MOST_PIECES / len(segments)))
-        subdivisions = int(min(MOST_SUBDIVISIONS, fitting))
-        centers = elementCenters(surface.points, cells, subdivisions)
+    contours, slices, count = source.contours, source.numbers - first, counts.shape[1]
+    inShared = np.all(counts, axis=0)[slices]
+    total = np.bincount(slices[inShared], contours.sizes[inShared], count)
+    largest, mean, places = np.zeros(count), np.zeros(count), np.zeros((count, 3))
+    numbers, starts = np.unique(slices, return_index=True)
+    places[numbers] = contours.points[contours.cells[starts, 0]]
+    # a segment of both contours has the distance 0
+    segments = np.flatnonzero(inShared & ~np.isin(source.keys, target.keys))
+    if len(segments):
+        cells = contours.cells[segments]
+        subdivisions = int(min(MOST_SUBDIVISIONS, np.log2(max(1, MOST_PIECES / len(segments)))))
+        centers = elementCenters(contours.points, cells, subdivisions)
         # in closed contours, every corner starts one segment
-        self.points = np.concatenate([surface.points[cells[:, 0]], centers])
-        slices = source.numbers[segments] - first
-        ofCenters = np.repeat(slices, len(centers) // len(cells))
-        self.distances, _ = NearContour(target.contours).nearest(self.points, math.inf)
-        self.slices = np.concatenate([slices, ofCenters])
-        np.maximum.at(self.largest, self.slices, self.distances)
-        sizes = np.repeat(surface.sizes[segments] * len(cells) / len(centers), len(centers) // len(cells))
-        weighted = np.bincount(ofCenters, sizes * self.distances[len(cells) :], len(shared))
-        self.mean = np.divide(weighted, total, out=self.mean, where=total > 0)
-
-    def place(self, number: int) -> np.ndarray:
-        """Return the LPS position (3,) in mm of the largest distance in a slice."""
-        if self.largest[number] > 0:
-            found = np.flatnonzero((self.slices == number) & (self.distances == self.largest[number]))[0]
-            point = self.points[found]
-        else:
-            segment = np.searchsorted(self.source.numbers, self.first + number)
-            point = self.source.contours.points[self.source.contours.cells[segment, 0]]
-        return point - (self.first + number) * self.shift
-
-
-def normalOf(axes: np.ndarray) -> np.ndarray:
-    """Return the unit normal (3,) of slices along k, its largest component toward L, P or S. axes: those of a Grid."""
-    normal = np.cross(axes[:, 0], axes[:, 1])
-    normal /= np.linalg.norm(normal)
-    return normal * np.sign(normal[np.abs(normal).argmax()])
+        points = np.concatenate([contours.points[cells[:, 0]], centers])
+        ofCenters = np.repeat(slices[segments], len(centers) // len(cells))
+        owners = np.concatenate([slices[segments], ofCenters])
+        distances, _ = NearContour(target.contours).nearest(points, math.inf)
+        np.maximum.at(largest, owners, distances)
+        sizes = np.repeat(contours.sizes[segments] * len(cells) / len(centers), len(centers) // len(cells))
+        weighted = np.bincount(ofCenters, sizes * distances[len(cells) :], count)
+        np.divide(weighted, total, out=mean, where=total > 0)
+        farthest = np.flatnonzero((distances == largest[owners]) & (distances > 0))
+        numbers, starts = np.unique(owners[farthest], return_index=True)
+        places[numbers] = points[farthest[starts]]
+    return largest, mean, places - np.arange(first, first + count)[:, None] * source.shift
 
 
 def axisOf(normal: np.ndarray) -> int | None:

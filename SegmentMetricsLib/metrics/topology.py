@@ -19,6 +19,7 @@ from ..base.parallel import sideBySide
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..geometry.parts import components, partSizes
+from ..geometry.ranges import splitBy
 from . import thinning
 from .metric import OURS, Empty, Family, Named, metric, quantity
 from .thinning import TooLarge
@@ -28,30 +29,17 @@ SHIT = "Shit et al., arXiv:2003.07311"
 HU = "Hu et al., arXiv:1906.05404"
 # What shares of center lines have in common, what numbers of gaps and spurs, and what Betti errors.
 ofLines = partial(
-    metric,
-    source=SHIT,
-    best=1,
-    empty=Empty.ZERO,
-    steps=("metrics.topology.skeletonOf", "metrics.topology.lostRuns"),
+    metric, source=SHIT, best=1, empty=Empty.ZERO, steps=("metrics.topology.skeletonOf", "metrics.topology.lostRuns"),
     deviation="Where thinning the voxels loses a part of a vessel, both structures are thinned at twice the "
     "resolution.",
-)
+)  # fmt: skip
 ofRuns = partial(
-    metric,
-    source=OURS,
-    best=0,
-    empty=Empty.COUNTED,
-    symmetric=False,
-    steps=("metrics.topology.runsOutside",),
+    metric, source=OURS, best=0, empty=Empty.COUNTED, symmetric=False, steps=("metrics.topology.runsOutside",)
 )
 ofBetti = partial(
-    metric,
-    source=HU,
-    best=0,
-    empty=Empty.COUNTED,
-    isCount=True,
+    metric, source=HU, best=0, empty=Empty.COUNTED, isCount=True,
     deviation="The source averages over patches of the image; here the whole structures count.",
-)
+)  # fmt: skip
 # Voxels of both together from which on they are thinned side by side.
 MANY_VOXELS = 50_000
 # Distance up to which points are neighbors: the corners of a cube of two voxels are a little less apart.
@@ -194,9 +182,8 @@ def withoutSpikes(skeleton: Skeleton, mask: Mask) -> Skeleton:
 
 
 def runsOutside(skeleton: Skeleton, least: int = 1) -> tuple[Run, ...]:
-    """Return the connected stretches of a skeleton, of at least so many points, outside the other structure.
+    """Return the connected stretches of a skeleton, of at least so many points, outside the other, longest first.
 
-    The longest comes first.
     Of the links between neighboring points, those of a shortest tree that joins all of them make the length.
     """
     outside = np.flatnonzero(~skeleton.isCovered)
@@ -217,9 +204,8 @@ def runsOutside(skeleton: Skeleton, least: int = 1) -> tuple[Run, ...]:
     for some in (one, other):
         isOutside = ~skeleton.isCovered[some]
         np.add.at(total, numbers[some[isOutside]], parts[isOutside])
-    order = np.argsort(found, kind="stable")
     runs = []
-    for length, rows in zip(total, np.split(outside[order], np.cumsum(np.bincount(found))[:-1]), strict=True):
+    for length, rows in zip(total, splitBy(outside, found, len(total)), strict=True):
         if len(rows) >= least:
             places = skeleton.grid.toWorld(skeleton.points[rows] / skeleton.perVoxel)
             middle = places[np.linalg.norm(places - places.mean(axis=0), axis=1).argmin()]
@@ -336,12 +322,10 @@ def spurs(skeletons: tuple[Skeleton, ...]) -> tuple[Run, ...]:
 
 
 @ofLines(
-    "clDice",
-    "Center line Dice (clDice)",
-    isMain=True,
+    "clDice", "Center line Dice (clDice)", isMain=True,
     hint="For vessels and airways: it sees an interruption, which hardly changes the volume.",
     formula=r"\mathrm{clDice} = \frac{2 \, \mathrm{Tprec} \, \mathrm{Tsens}}{\mathrm{Tprec} + \mathrm{Tsens}}",
-)
+)  # fmt: skip
 def centerLineDice(skeletons: tuple[Skeleton, ...]) -> float:
     """Harmonic mean of the shares of both center lines that the other structure covers."""
     shares = [coveredShare(skeleton) for skeleton in skeletons[::-1]]
@@ -349,9 +333,7 @@ def centerLineDice(skeletons: tuple[Skeleton, ...]) -> float:
 
 
 @ofLines(
-    "{name}",
-    "Topology {what}",
-    symmetric=False,
+    "{name}", "Topology {what}", symmetric=False,
     formula=r"\mathrm{{name}} = \frac{\lvert S({X}) \cap {Y} \rvert}{\lvert S({X}) \rvert}",
     variants=(
         {"name": "Tprec", "what": "precision", "skeleton": Named("skeletons", 1), "heading": "Topol. prec.",
@@ -363,32 +345,26 @@ def centerLineDice(skeletons: tuple[Skeleton, ...]) -> float:
     ),
 )  # fmt: skip
 def coveredShare(skeleton: Skeleton) -> float:
-    """{share}.
-
-    In [0, 1]. Points that stand for parts without a skeleton count only if there are no others. Raises Undefined
-    without any.
-    """
+    """{share}."""
     if not len(skeleton.points):
         raise Undefined("a structure encloses no voxel")
+    # points that stand for parts without a skeleton count only if there are no others
     return float(skeleton.isCovered[: len(skeleton.thinned) or None].mean())
 
 
 @ofBetti(
-    "BettiError",
-    "Betti error",
-    isMain=True,
+    "BettiError", "Betti error", isMain=True,
     hint="It counts without looking where: a part too few here and one too many there cancel out.",
     formula=r"\mathrm{BettiError} = \sum_{k=0}^{2} \lvert \beta_k(A) - \beta_k(B) \rvert",
     steps=("metrics.topology.bettiNumbers",),
-)
+)  # fmt: skip
 def bettiError(betti: tuple[Betti, Betti]) -> int:
     """How many parts, tunnels and cavities one structure has more than the other, all added up."""
     return sum(bettiErrorOf(betti, number) for number in range(3))
 
 
 @ofBetti(
-    "BettiError{digit}",
-    "Betti error, {words}",
+    "BettiError{digit}", "Betti error, {words}",
     formula=r"\mathrm{BettiError}_k = \lvert \beta_k(A) - \beta_k(B) \rvert",
     steps=("metrics.topology.bettiNumbers", "metrics.topology.eulerCharacteristic"),
     variants=(
@@ -401,17 +377,12 @@ def bettiError(betti: tuple[Betti, Betti]) -> int:
     ),
 )  # fmt: skip
 def bettiErrorOf(betti: tuple[Betti, Betti], number: int) -> int:
-    """Difference between the numbers of {words} of the two structures.
-
-    number: of the Betti number, 0 for parts, 1 for tunnels, 2 for cavities.
-    """
+    """Difference between the numbers of {words} of the two structures."""
     return abs(betti[0][number] - betti[1][number])
 
 
 @ofRuns(
-    "{name}",
-    "{name} of the center line",
-    isCount=True,
+    "{name}", "{name} of the center line", isCount=True,
     formula=r"\mathrm{{name}} = \beta_0(S({X}) \setminus {Y})",
     variants=(
         {"name": "Gaps", "runs": Named("gaps"), "X": "A", "Y": "B",
@@ -428,10 +399,7 @@ def numberOf(runs: tuple[Run, ...]) -> int:
 
 
 @ofRuns(
-    "{name}Length",
-    "Length of {names}",
-    unit="mm",
-    heading="Length of {names}",
+    "{name}Length", "Length of {names}", unit="mm", heading="Length of {names}",
     formula=r"\mathrm{{name}Length} = \lvert S({X}) \setminus {Y} \rvert",
     variants=(
         {"name": "Gap", "names": "gaps", "runs": Named("gaps"), "X": "A", "Y": "B",

@@ -1,7 +1,7 @@
 """How far apart the voxels of the segments lie, over whole segments rather than their contours.
 
 Source: Taha & Hanbury, BMC Medical Imaging 2015, doi:10.1186/s12880-015-0068-x. Distances are measured between voxel
-centers; a voxel in both structures has the distance 0.
+centers; a voxel in both structures has the distance 0. Of memberships, numbers are means over the cuts.
 """
 
 from __future__ import annotations
@@ -180,64 +180,47 @@ ofDistances = partial(ofCuts, unit="mm", unitSetting=lambda settings: settings.v
 
 
 @ofDistances(
-    "AVD",
-    "Average distance of voxels",
-    TAHA,
-    isMain=True,
-    alias="AVGDIST",
-    steps=("metrics.voxel.VoxelDistances.mean",),
+    "AVD", "Average distance of voxels", TAHA, isMain=True, alias="AVGDIST",
     hint="Small structures and low density: less sensitive to single voxels than overlap.",
     formula=r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
     r"\frac{1}{n_B} \sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
     deviation="The source's own program takes the mean of the two directions instead of the larger one.",
-)
+    steps=("metrics.voxel.VoxelDistances.mean",),
+)  # fmt: skip
 def averageDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]]) -> Value:
     """Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions;
     shared voxels count as 0.
-
-    Equation 49 of the source, averaged over the cuts.
     """
+    # equation 49 of the source
     return _average(max, [[way.mean for way in ways] for ways in voxelDistances])
 
 
 @ofDistances(
-    "bAVD",
-    "Balanced average distance of voxels",
-    AYDIN,
-    symmetric=False,
-    alias="bAVD",
-    steps=("metrics.voxel.VoxelDistances.total",),
+    "bAVD", "Balanced average distance of voxels", AYDIN, symmetric=False, alias="bAVD",
     hint="Choose it to rank several tests of one reference: a large test does not dilute its own errors.",
     formula=r"\mathrm{bAVD} = \frac{1}{2 n_A} \left(\sum_{a \in A} \min_{b \in B} \lVert a - b \rVert + "
     r"\sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
-)
+    steps=("metrics.voxel.VoxelDistances.total",),
+)  # fmt: skip
 def balancedDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]]) -> Value:
     """Half the sum of the distances from all voxels of each structure to the nearest of the other, per voxel of the
     reference; shared voxels count as 0.
-
-    Averaged over the cuts. Each direction alone is the sum of its distances per voxel of the reference.
     """
     perVoxel = [[way.total / ways[0].count for way in ways] for ways in voxelDistances]
     return _average(lambda toTest, toReference: (toTest + toReference) / 2, perVoxel)
 
 
 @ofDistances(
-    "HDvox_{quantile}",
-    "Hausdorff distance of voxels, quantile {quantile}",
-    TAHA,
-    trend="rising",
-    alias="HDRFDST",
-    steps=("metrics.voxel.VoxelDistances.quantile",),
+    "HDvox_{quantile}", "Hausdorff distance of voxels, quantile {quantile}", TAHA, trend="rising", alias="HDRFDST",
     hint="With quantile 1 a single outlier determines it: take a smaller one where outliers do not matter.",
     formula=r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
     r"\rVert : a \in A \right\rbrace, \; "
     r"\mathrm{quantile}_q\left\lbrace \min_{a \in A} \lVert a - b \rVert : b \in B \right\rbrace\right)",
-)
+    steps=("metrics.voxel.VoxelDistances.quantile",),
+)  # fmt: skip
 def hausdorff(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]], quantile: float) -> Value:
     """Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not exceed;
     the larger of the two directions.
-
-    Averaged over the cuts. The quantile 1 is the largest distance.
     """
     return _average(max, [[way.quantile(quantile) for way in ways] for ways in voxelDistances])
 
@@ -250,21 +233,14 @@ def _average(combine: Callable[[float, float], float], values: Sequence[Sequence
 
 
 @ofCuts(
-    "MHD",
-    "Mahalanobis distance",
-    TAHA,
-    high=math.inf,
-    alias="MAHLNBS",
-    steps=("metrics.voxel.mahalanobis", "metrics.voxel.moments"),
+    "MHD", "Mahalanobis distance", TAHA, high=math.inf, alias="MAHLNBS",
     hint="Sees general shape and position only: 0 for concentric structures of any size.",
     formula=r"\mathrm{MHD} = \sqrt{(\mu_A - \mu_B)^\top S^{-1} (\mu_A - \mu_B)}, \quad "
     r"S = \frac{n_A S_A + n_B S_B}{n_A + n_B}",
-)
+    steps=("metrics.voxel.mahalanobis", "metrics.voxel.moments"),
+)  # fmt: skip
 def averageMahalanobis(voxelCuts: list[tuple[Mask, Mask]]) -> float:
-    """Distance of the two centers in standard deviations of the voxels around them.
-
-    Averaged over the cuts.
-    """
+    """Distance of the two centers in standard deviations of the voxels around them."""
     return math.fsum(mahalanobis(*cut) for cut in voxelCuts) / len(voxelCuts)
 
 

@@ -14,11 +14,12 @@ from ...conventions import find as findConvention
 from ...conventions.presets import PRESETS
 from ...geometry.grids import Grid
 from ...geometry.masks import Mask
+from ...geometry.slabs import normalOf
 from ...metrics import boundary, overlap
 from ...metrics.dose import doseOfShare
 from ...metrics.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
 from ...metrics.measurement import withUnit
-from ...metrics.slices import axisOf, normalOf, positionText
+from ...metrics.slices import axisOf, positionText
 from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
 from .cautions import CAUTIONS, Finder

@@ -23,7 +23,6 @@ narrow that voxels count all or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -147,28 +146,39 @@ class Members:
         factor = float(np.clip(searched / total, FIRST_DRAW / total, LARGEST_FIRST_DRAW / total))
         while True:
             checkpoint()
-            corrections = self._corrections(chances, draws, factor)
-            both, either = self.both + corrections.both, self.either + corrections.either
-            if either <= 0:
-                return 0.0, 0.0, float("inf")
-            error = corrections.error(both / either) / either
+            both, either, error = self._search(chances, draws, factor)
             more = min(factor * float(np.clip(1.1 * (error / wanted) ** 2, 1.2, 4)), LARGEST_DRAW / total)
-            if error <= wanted or more <= factor:
+            if not either or error <= wanted or more <= factor:
                 return both, either, error
             factor = more
 
-    def _corrections(self, chances: list[np.ndarray], draws: np.ndarray, factor: float) -> Corrections:
-        """Return the corrections by searching the voxels whose chances (n,), times a factor, exceed draws (n,)."""
+    def _search(self, chances: list[np.ndarray], draws: np.ndarray, factor: float) -> tuple[float, float, float]:
+        """Return the same by a search of the voxels whose chances (n,), times a factor, exceed draws (n,)."""
         every = np.flatnonzero(draws < np.float32(factor) * np.maximum(*chances))
-        guessed, found, used = self._guess(every), [], []
+        guessed, found, inverse = self._guess(every), [], []
         for number in (0, 1):
             chance = np.minimum(chances[number].take(every) * np.float32(factor), 1)
             isDrawn = draws.take(every) < chance
-            new = guessed[number].copy()
+            new = guessed[number].astype(float)
             new[isDrawn] = self._searchNew(number, every[isDrawn])
             found.append(new)
-            used.append(chance.astype(float))
-        return Corrections(guessed, found, used)
+            # voxels that are never searched change nothing
+            inverse.append(1 / np.where(chance > 0, chance.astype(float), 1))
+        (a, b), (c, d), together = (some.astype(float) for some in guessed), found, np.maximum(*inverse)
+        # by the search of one boundary, of the other, and of both; the ends of both bands are mostly parallel, so the
+        # smaller fraction of a voxel is in both bands
+        changes = [[f(*parts) - f(a, b) for parts in ((c, b), (a, d), (c, d))] for f in (np.minimum, np.maximum)]
+
+        def estimate(first: np.ndarray, second: np.ndarray, whole: np.ndarray) -> np.ndarray:
+            # in this order, equal changes in both bands and in either are equal to the last digit
+            return whole * together + (first * (inverse[0] - together) + second * (inverse[1] - together))
+
+        both, either = (n + float(estimate(*some).sum()) for n, some in zip((self.both, self.either), changes))
+        if either <= 0:
+            return 0.0, 0.0, float("inf")
+        # of the intersection minus the overlap times the union, in voxels
+        parts = [one - both / either * other for one, other in zip(*changes)]
+        return both, either, float(np.sqrt((estimate(*parts) ** 2 * (1 - 1 / together)).sum())) / either
 
     def _searchNew(self, number: int, voxels: np.ndarray) -> np.ndarray:
         """Return the search results of voxels (k,), ascending, which include all that were searched before."""
@@ -178,12 +188,16 @@ class Members:
         found = np.empty(len(voxels), np.float32)
         found[~isNew] = values
         if isNew.any():
-            found[isNew] = self._search(number, voxels[isNew])
+            found[isNew] = self._searchOne(number, voxels[isNew])
         self._searched[number] = voxels, found
         return found
 
     def _chances(self, number: int) -> np.ndarray:
-        """Return numbers (n,) proportional to the probabilities of voxels to be searched for one boundary."""
+        """Return numbers (n,) proportional to the probabilities of voxels to be searched for one boundary.
+
+        The optimum is the root mean square of a voxel's change (Neyman's allocation), here for exponentially
+        distributed errors of depths.
+        """
         depth, places = self._depths[number], self._places[number]
         # joining one band changes the overlap in proportion to 1 inside the other band, and to the overlap outside
         outside = np.float32(max(self.both / max(self.either, 1), LEAST_OUTSIDE))
@@ -194,13 +208,15 @@ class Members:
             above, scales = depth.above[first : first + CHUNK], depth.scales[first : first + CHUNK]
             widths = self._widths[number][first : first + CHUNK]
             isInside = self._codes[rows] & np.uint8(1 << number) != 0
-            isClose = isNear(above, scales.take(inPart, axis=1), widths.take(inPart, axis=1))
-            near = np.flatnonzero(isClose & isInside)
+            reach = np.float32(FAR) * scales.take(inPart, axis=1) + widths.take(inPart, axis=1) / 2
+            near = np.flatnonzero((np.abs(above) < reach) & isInside)
             row, voxel = np.divmod(near, len(inPart))
             part = row * parts + inPart.take(voxel)
-            least = LEAST_CHANCE * largestChances(scales, widths).mean(axis=1, keepdims=True)
-            chances = np.where(isInside, least, np.float32(0))
-            found = chancesOf(above.ravel().take(near), scales.ravel().take(part), widths.ravel().take(part))
+            # of voxels at the end of the band
+            largest = np.minimum(scales * np.float32(1.4) / widths, 1)
+            chances = np.where(isInside, LEAST_CHANCE * largest.mean(axis=1, keepdims=True), np.float32(0))
+            beyond = np.maximum(np.abs(above.ravel().take(near)) - widths.ravel().take(part) / 2, 0)
+            found = largest.ravel().take(part) * np.exp(beyond / (-2 * scales.ravel().take(part)))
             isOther = self._inBand[1 - number].ravel().take(rows.take(row) * len(inPart) + voxel)
             chances.ravel()[near] = found * np.where(isOther, np.float32(1), outside)
             result[rows] = chances
@@ -218,7 +234,7 @@ class Members:
             result.append(member)
         return result
 
-    def _search(self, number: int, numbers: np.ndarray) -> np.ndarray:
+    def _searchOne(self, number: int, numbers: np.ndarray) -> np.ndarray:
         """Return the fractions of voxels (k,), given by index and inside one boundary, that lie in its band."""
         block, voxel = np.divmod(numbers, self._codes.shape[1])
         within = np.stack(np.unravel_index(voxel, (SIDE,) * self._voxels.dimension), axis=1)
@@ -234,73 +250,9 @@ def partOfVoxels(dimension: int) -> np.ndarray:
     return np.asarray(np.ravel_multi_index(tuple(index), (SIDE // PART,) * dimension))
 
 
-def ramp(above: np.ndarray, width: np.ndarray | float) -> np.ndarray:
+def ramp(above: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """Return the fractions (n,) of voxels, in [0, 1], that count as in a band.
 
-    above: (n,) mm by which they are less deep than the end of the band. width: of the ramp, mm, or (n,) of each.
+    above: (n,) mm by which they are less deep than the end of the band. widths: (n,) of the ramps, mm.
     """
-    return np.clip(above / np.float32(width) + np.float32(0.5), 0, 1)
-
-
-def isNear(above: np.ndarray, scales: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Return whether voxels (...) are close enough to the end of the band for a higher chance; see chancesOf()."""
-    return np.abs(above) < np.float32(FAR) * scales + np.float32(width / 2)
-
-
-def chancesOf(above: np.ndarray, scales: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Return the numbers (n,) to which the chances of voxels should be proportional, at most 1; float32.
-
-    above, scales: (n,) mm by which they are less deep than the end of the band, and the approximate errors of that.
-    width: of the ramp, mm, or (n,) of each. The optimum is the root mean square of a voxel's change (Neyman's
-    allocation), here for exponentially distributed errors of depths.
-    """
-    beyond = np.maximum(np.abs(above) - np.float32(width / 2), 0)
-    return largestChances(scales, width) * np.exp(beyond / (-2 * scales))
-
-
-def largestChances(scales: np.ndarray, width: np.ndarray | float) -> np.ndarray:
-    """Return chancesOf() voxels at the end of the band. scales: (...) approximate errors of their depths, mm."""
-    return np.minimum(scales * np.float32(1.4) / np.float32(width), 1)
-
-
-class Corrections:
-    """Changes to the numbers of voxels in both bands and in either, estimated from drawn voxels.
-
-    guessed, found: for each boundary, the fractions of voxels (k,) in its band, as guessed and as searched; for a voxel
-    that was not searched, both are the guess. chances: for each boundary, the probabilities (k,) of being searched.
-    """
-
-    def __init__(self, guessed: list[np.ndarray], found: list[np.ndarray], chances: list[np.ndarray]):
-        (a, b), (c, d) = ([part.astype(float) for part in parts] for parts in (guessed, found))
-        # voxels that are never searched change nothing
-        one, other = (np.where(chance > 0, chance, 1) for chance in chances)
-        self._inverse = 1 / one, 1 / other, 1 / np.minimum(one, other)
-        # the ends of both bands are mostly parallel, so the smaller fraction of a voxel is in both bands
-        self._both = _changes(*(np.minimum(*parts) for parts in ((a, b), (c, b), (a, d), (c, d))))
-        self._either = _changes(*(np.maximum(*parts) for parts in ((a, b), (c, b), (a, d), (c, d))))
-
-    @property
-    def both(self) -> float:
-        """Change of the number of voxels in both bands."""
-        return float(self._estimates(self._both).sum())
-
-    @property
-    def either(self) -> float:
-        """Change of the number of voxels in either band."""
-        return float(self._estimates(self._either).sum())
-
-    def error(self, overlap: float) -> float:
-        """Return the standard error in voxels of the intersection minus the overlap times the union."""
-        parts = [both - overlap * either for both, either in zip(self._both, self._either, strict=True)]
-        return float(np.sqrt((self._estimates(parts) ** 2 * (1 - 1 / self._inverse[2])).sum()))
-
-    def _estimates(self, changes: Sequence[np.ndarray]) -> np.ndarray:
-        first, second, whole = changes
-        one, other, together = self._inverse
-        # in this order, equal changes in both bands and in either are equal to the last digit
-        return whole * together + (first * (one - together) + second * (other - together))
-
-
-def _changes(none: np.ndarray, first: np.ndarray, second: np.ndarray, both: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return the changes of numbers (k,) by the search of one boundary, of the other, and of both."""
-    return first - none, second - none, both - none
+    return np.clip(above / widths + np.float32(0.5), 0, 1)

@@ -57,9 +57,7 @@ class BandVoxels:
                 voxels = mask.voxels[slicesOf(low - mask.low, high - mask.low)]
                 codes[slicesOf(low, high)] |= voxels << np.uint8(1) if number else voxels
         slab = boundaries.surfaces[0].slab
-        for k, layer in enumerate(codes):
-            if slab is None:
-                break
+        for k, layer in enumerate([] if slab is None else codes):
             checkpoint()
             j, i = np.nonzero(layer)
             isOutside = ~slab.contains(grid.toWorld(np.stack([i, j, np.full(len(i), k)], axis=1)))
@@ -96,10 +94,6 @@ class BandVoxels:
         """Contents of blocks as bits: voxels in the reference, in the test, outside the reference, outside the test."""
         outside = joinBlocks(self.codes, np.bitwise_and) ^ BOTH
         return joinBlocks(self.codes, np.bitwise_or) | outside << np.uint8(2)
-
-    def holding(self, number: int) -> np.ndarray:
-        """Return whether blocks hold voxels of the reference (0) or the test (1)."""
-        return self.blocks >> np.uint8(number) & np.uint8(1) != 0
 
     def deeper(self, number: int, depth: float) -> np.ndarray:
         """Return whether blocks are certainly deeper than `depth` mm inside the reference (0) or the test (1).
@@ -161,8 +155,7 @@ def askewAxes(home: Grid) -> np.ndarray:
 
 def rotation() -> np.ndarray:
     """Return the rotation (3, 3) of the quaternion TURN."""
-    w, *axis = np.array(TURN) / np.linalg.norm(TURN)
-    x, y, z = axis
+    w, x, y, z = np.array(TURN) / np.linalg.norm(TURN)
     across = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + 2 * w * across + 2 * across @ across
 

@@ -58,7 +58,8 @@ class Depths:
         self._union, self._room = union, room
         dimension = voxels.dimension
         self.isDeep = voxels.deeper(number, tolerance)
-        blocks = np.stack(np.nonzero(voxels.holding(number) & ~self.isDeep), axis=1)
+        isHolding = voxels.blocks >> np.uint8(number) & np.uint8(1) != 0
+        blocks = np.stack(np.nonzero(isHolding & ~self.isDeep), axis=1)
         atCorners = self._corners(blocks, SIDE)
         depths = atCorners[:, : 2**dimension] + np.float32(tolerance)
         reach = SIDE * voxels.step * dimension**0.5 / 2
@@ -88,11 +89,9 @@ class Depths:
             scales = off * (OF_CELL * disagreements + (1 - OF_CELL) * float(disagreements.mean()))
             values = product(atCorners, placeWeights(dimension, side)) + np.float32(self._tolerance)
             inCells(self.above, dimension, side)[(rows, *places.T)] = values.reshape(-1, *[side] * dimension)
-            parts = inCells(self.scales, dimension, side // PART)
-            parts[(rows, *places.T)] = scales.reshape(-1, *[1] * dimension)
             isSteep = areSteep(atCorners[:, len(octants) :].reshape(-1, len(octants), dimension), side * step)
-            parts = inCells(self.areSteep, dimension, side // PART)
-            parts[(rows, *places.T)] = isSteep.reshape(-1, *[1] * dimension)
+            for whole, found in ((self.scales, scales), (self.areSteep, isSteep)):
+                inCells(whole, dimension, side // PART)[(rows, *places.T)] = found.reshape(-1, *[1] * dimension)
             half = side // 2
             # area of the band's end inside each part, taken as a ball, and the error of the overlap that it may cause
             middles = product(atCorners, placeWeights(dimension, 2)) + np.float32(self._tolerance)

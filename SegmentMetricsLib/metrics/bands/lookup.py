@@ -143,8 +143,8 @@ def cellBands(pair: Lattice, tolerance: float, wanted: float, slab: Slab | None 
     steps = int(np.count_nonzero(tables.bounds < tolerance))
     if reach > pair.reach or tolerance > tables.horizon or steps > LARGEST_TABLE_COUNT:
         return None
-    count = _within(2 ** int(np.log2(QUICK_TABLE_SIZE / steps)), FEWEST_POSITIONS, MANY_POSITIONS)
-    most = _within(2 ** int(np.log2(LARGEST_TABLE_SIZE / steps)), count, MOST_POSITIONS)
+    count = int(np.clip(2 ** int(np.log2(QUICK_TABLE_SIZE / steps)), FEWEST_POSITIONS, MANY_POSITIONS))
+    most = int(np.clip(2 ** int(np.log2(LARGEST_TABLE_SIZE / steps)), count, MOST_POSITIONS))
     cells, near = bandCells(pair, tolerance)
     if slab is not None:
         chosen = _layersOf(slab, pair, cellIndices(pair, cells))
@@ -152,7 +152,7 @@ def cellBands(pair: Lattice, tolerance: float, wanted: float, slab: Slab | None 
     # with evenly spread points, the error falls with the root of the number of cells and the 2/3 power of points in
     # each
     guess = 1.5 * np.log2(0.55 / wanted / np.sqrt(max(1, len(cells))))
-    perCell = int(_within(2.0 ** np.ceil(guess), SHORT_WORD, count))
+    perCell = int(np.clip(2.0 ** np.ceil(guess), SHORT_WORD, count))
     while True:
         used = bandTables(pair.spacing, count if perCell <= count else most, reach, tolerance)
         estimate = _cellEstimate(pair, used, cells, near, perCell)
@@ -165,10 +165,6 @@ def cellBands(pair: Lattice, tolerance: float, wanted: float, slab: Slab | None 
         return None  # only a few voxels, or a band far thinner than voxels
     scale = pair.grid.voxelSize / perCell
     return Bands(estimate.both.sum() * scale, estimate.either.sum() * scale, error)
-
-
-def _within(value: float, least: float, most: float) -> float:
-    return max(least, min(value, most))
 
 
 def _layersOf(slab: Slab, pair: Lattice, index: np.ndarray) -> np.ndarray:
@@ -271,11 +267,7 @@ def _spreadAlong(lines: np.ndarray, steps: int) -> None:
 
 
 def bandMembership(
-    codes: np.ndarray,
-    strides: np.ndarray,
-    cells: np.ndarray,
-    blocks: np.ndarray,
-    tables: tuple[np.ndarray, np.ndarray],
+    codes: np.ndarray, strides: np.ndarray, cells: np.ndarray, blocks: np.ndarray, tables: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray:
     """Return the positions inside a mask and close to its boundary, as bits (n,) or (n, words).
 
