@@ -17,7 +17,9 @@ from .overlap import Counts, ratio
 
 FAMILY = Family(40)
 FIX_THE_GRID = "Depends on the voxels outside both: fix the evaluated grid to compare cases."
-LARGE_BACKGROUND = f"Near its best value for any small structure in a large image: {FIX_THE_GRID.replace('D', 'd', 1)}"
+LARGE_BACKGROUND = (
+    "Near its best value for any small structure in a large image: " + FIX_THE_GRID[0].lower() + FIX_THE_GRID[1:]
+)
 EXCHANGED = "Equation 1 of the source exchanges FP and FN; elsewhere they are as here."
 NOT_A_SHARE = "A count, not a share: it grows with the structure and with finer voxels."
 REFERENCE_FILLS = "the reference fills the whole evaluated grid"

@@ -2,7 +2,7 @@
 
 The tests that use them try the same examples every time; the nightly workflow tries others. For a long search:
 
-    HYPOTHESIS_PROFILE=thorough python -m pytest -m '' Testing/truth/test_{properties,invariance,routes}.py
+    HYPOTHESIS_PROFILE=thorough python -m pytest -m '' Testing/truth/test_{properties,routes}.py
 
 What it finds becomes an @example of the test.
 """

@@ -39,7 +39,7 @@ def testTrianglesWithFinelySplitBase():
     assert paper["ASSD"].value == pytest.approx(0.82, abs=0.005)
     # and by all places: from one apex to the other, (0, 6) and (0, 2)
     assert comparison["HD"].value == pytest.approx(4, abs=1e-9)
-    assert comparison["DSC"].value == pytest.approx(0.5, abs=1e-9)
+    assert values(comparison, "DSC", "TPR", "PPV") == pytest.approx([0.5, 1 / 3, 1], abs=1e-9)
     assert values(comparison, "VolumeReference", "VolumeTest") == pytest.approx([12, 4])
     assert comparison["VolumeReference"].unit == "mm2"
 

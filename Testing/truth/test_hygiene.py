@@ -12,8 +12,8 @@ from functools import lru_cache
 import numpy as np
 import pytest
 import shapes
-import SimpleITK
 import strategies as some
+from imagefiles import save
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.meshing import fromPolyData
@@ -67,27 +67,22 @@ def requireDigits(found, wanted) -> None:
 
 
 @pytest.mark.parametrize("kind", SPACINGS)
-class TestImages:
-    @pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
-    def testFarFromTheOrigin(self, kind, direction):
-        images = voxels(SPACINGS[kind]).images(placed(SPACINGS[kind], direction, FAR))
-        found = compared(images, SETTINGS)
-        requireDigits(found, expected(kind, direction.tobytes()))
+@pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
+def testImages(kind, direction, tmp_path):
+    """Far from the origin, with directions as files have them, each in its own way: they are one lattice all the same.
 
-    def testDirectionsRoundedInTheSeventhDigit(self, kind, tmp_path):
-        """As NIfTI files have them, each in its own way: the two images are the same lattice all the same."""
-        random = np.random.default_rng(5)
-        images = []
-        for array in voxels(SPACINGS[kind]).arrays:
-            direction = np.float32(OBLIQUE + random.uniform(-3e-7, 3e-7, (3, 3))).astype(float)
-            spacing = tuple(np.float32(SPACINGS[kind]).astype(float).tolist())
-            images.append(placed(spacing, direction, np.float32(FAR * 1e-3)).image(array))
-        wanted = expected(kind, OBLIQUE.tobytes())
-        requireDigits(compared(images, SETTINGS), wanted)
-        paths = [tmp_path / f"{number}.nii.gz" for number in range(3)]
-        for image, path in zip(images, paths, strict=True):
-            SimpleITK.WriteImage(image, str(path))
-        requireDigits(compared([readStructures(path)[0] for path in paths], SETTINGS), wanted)
+    NIfTI has single precision, and origins as close as it is.
+    """
+    spacing, wanted = SPACINGS[kind], expected(kind, direction.tobytes())
+    requireDigits(compared(voxels(spacing).images(placed(spacing, direction, FAR)), SETTINGS), wanted)
+    random, images = np.random.default_rng(5), []
+    for array in voxels(spacing).arrays:
+        rounded = np.float32(direction + random.uniform(-3e-7, 3e-7, (3, 3))).astype(float)
+        steps = tuple(np.float32(spacing).astype(float).tolist())
+        images.append(placed(steps, rounded, np.float32(FAR * 1e-3)).image(array))
+    requireDigits(compared(images, SETTINGS), wanted)
+    paths = [save(image, tmp_path / f"{number}.nii.gz") for number, image in enumerate(images)]
+    requireDigits(compared([readStructures(path)[0] for path in paths], SETTINGS), wanted)
 
 
 def surfaces() -> list[Surface]:
@@ -105,23 +100,12 @@ def polyData(surface: Surface, shift=(0, 0, 0), precision=float):
     return toPolyData(Surface((surface.points + shift).astype(precision).astype(float), surface.cells))
 
 
-@lru_cache
-def expectedOfMeshes():
-    return compared([polyData(s) for s in surfaces()], SETTINGS)
-
-
-class TestMeshes:
-    def testFarFromTheOrigin(self):
-        found = compared([polyData(s, shift=FAR) for s in surfaces()], SETTINGS)
-        requireDigits(found, expectedOfMeshes())
-
-    def testSinglePrecision(self):
-        found = compared([polyData(s, precision=np.float32) for s in surfaces()], SETTINGS)
-        requireDigits(found, expectedOfMeshes())
-
-    def testFiles(self, tmp_path):
-        """Each kind of file, in text or single precision, says what the polydata says."""
-        for suffix in (".vtp", ".stl", ".ply", ".obj"):
-            paths = [shapes.writeMesh(polyData(s), tmp_path / f"{n}{suffix}", "LPS") for n, s in enumerate(surfaces())]
-            found = compared([readStructures(path)[0] for path in paths], SETTINGS)
-            requireDigits(found, expectedOfMeshes())
+def testMeshes(tmp_path):
+    """Far from the origin, in single precision, and in each kind of file, whose points are texts or single, too."""
+    every = [[polyData(s, shift=FAR) for s in surfaces()], [polyData(s, precision=np.float32) for s in surfaces()]]
+    for suffix in (".vtp", ".stl", ".ply", ".obj"):
+        paths = [shapes.writeMesh(polyData(s), tmp_path / f"{n}{suffix}", "LPS") for n, s in enumerate(surfaces())]
+        every.append([readStructures(path)[0] for path in paths])
+    wanted = compared([polyData(s) for s in surfaces()], SETTINGS)
+    for structures in every:
+        requireDigits(compared(structures, SETTINGS), wanted)

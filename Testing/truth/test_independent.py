@@ -6,6 +6,7 @@ Nothing here is fast, and nothing is shared with the library: that both agree is
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +15,8 @@ from scipy.ndimage import gaussian_filter
 from shapes import box, imageOf, rotation
 from tiers import rarely
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Grid, Settings, Structure, compare
+from SegmentMetricsLib.geometry.masks import Mask
 
 EPSILON = 1e-8
 
@@ -26,11 +28,20 @@ def quotient(a: float, b: float) -> float:
 def agreement(g, t, betas=()) -> dict[str, float]:
     """Overlap and agreement of memberships g (reference) and t (test) of all voxels of the evaluated grid."""
     g, t = (np.asarray(f, float).ravel() for f in (g, t))
-    n = len(g)
-    tp = sum(min(a, b) for a, b in zip(t, g))
-    fp = sum(max(a - b, 0) for a, b in zip(t, g))
-    tn = sum(min(1 - a, 1 - b) for a, b in zip(t, g))
-    fn = sum(max(b - a, 0) for a, b in zip(t, g))
+    tp, fp = sum(min(a, b) for a, b in zip(t, g)), sum(max(a - b, 0) for a, b in zip(t, g))
+    tn, fn = sum(min(1 - a, 1 - b) for a, b in zip(t, g)), sum(max(b - a, 0) for a, b in zip(t, g))
+    middle = (g + t) / 2
+    between = quotient(2 * sum((middle - middle.mean()) ** 2), len(g) - 1)
+    within = sum((g - middle) ** 2 + (t - middle) ** 2) / len(g)
+    return {
+        **ofCounts(tp, fp, tn, fn, betas), "ICC": quotient(between - within, between + within),
+        "PBD": sum(abs(g - t)) / (2 * sum(g * t)) if sum(g * t) else math.inf,
+    }  # fmt: skip
+
+
+def ofCounts(tp, fp, tn, fn, betas=()) -> dict:
+    """The same of voxels that belong to a structure or do not: exactly, if the counts are fractions."""
+    n = tp + fp + tn + fn
     tpr, ppv, tnr = quotient(tp, tp + fn), quotient(tp, tp + fp), quotient(tn, tn + fp)
     squares = tp**2 + tn**2 + fp**2 + fn**2
     a = sum(count * (count - 1) for count in (tp, fp, tn, fn)) / 2
@@ -39,21 +50,20 @@ def agreement(g, t, betas=()) -> dict[str, float]:
     d = n * (n - 1) / 2 - (a + b + c)
     ofReference, ofTest = entropy(tp + fn, tn + fp), entropy(tp + fp, tn + fn)
     information = ofReference + ofTest - entropy(tp, fp, tn, fn)
-    middle = (g + t) / 2
-    between = quotient(2 * sum((middle - middle.mean()) ** 2), n - 1)
-    within = sum((g - middle) ** 2 + (t - middle) ** 2) / n
+    mean, within = (2 * tp + fp + fn) / (2 * n), (fp + fn) / (2 * n)
+    between = 2 * quotient(tp * (1 - mean) ** 2 + (fp + fn) * (1 - 2 * mean) ** 2 / 4 + tn * mean**2, n - 1)
     chance = ((tn + fn) * (tn + fp) + (fp + tp) * (fn + tp)) / n
     oneWay = quotient(fn * (fn + 2 * tp), tp + fn) + quotient(fp * (fp + 2 * tn), tn + fp)
     otherWay = quotient(fp * (fp + 2 * tp), tp + fp) + quotient(fn * (fn + 2 * tn), tn + fn)
     result = {
         "DSC": 2 * tp / (2 * tp + fp + fn), "IoU": tp / (tp + fp + fn), "TPR": tpr, "PPV": ppv, "TNR": tnr,
-        "FPR": 1 - tnr, "FNR": 1 - tpr, "ACC": (tp + tn) / n, "GCE": float(np.minimum(oneWay, otherWay)) / n,
+        "FPR": 1 - tnr, "FNR": 1 - tpr, "ACC": (tp + tn) / n,
+        "GCE": (min(oneWay, otherWay) + 0 * otherWay) / n,  # undefined if either way is
         "VS": 1 - abs(fn - fp) / (2 * tp + fp + fn), "RI": quotient(a + d, a + b + c + d),
         "ARI": quotient(2 * (a * d - b * c), c**2 + b**2 + 2 * a * d + (a + d) * (c + b)), "MI": information,
         "VOI": ofReference + ofTest - 2 * information, "ICC": quotient(between - within, between + within),
-        "PBD": sum(abs(g - t)) / (2 * sum(g * t)) if sum(g * t) else math.inf,
-        "KAP": quotient(tp + tn - chance, n - chance), "AUC": 1 - ((1 - tnr) + (1 - tpr)) / 2,
-        "TP": tp, "FP": fp, "FN": fn, "TN": tn,
+        "PBD": quotient(fp + fn, 2 * tp), "KAP": quotient(tp + tn - chance, n - chance),
+        "AUC": 1 - ((1 - tnr) + (1 - tpr)) / 2, "TP": tp, "FP": fp, "FN": fn, "TN": tn,
     }  # fmt: skip
     for beta in betas:
         key = "FMS" if beta == 1 else f"FMS_{beta:g}"
@@ -209,6 +219,23 @@ def testRandomPairs(seed):
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-7, nan_ok=True)
     surfaces = {"VolumeReference", "VolumeTest", "VolumeDifference"}
     assert set(comparison) - surfaces == set(expected)
+
+
+@pytest.mark.parametrize("isFuzzy", [False, True])
+@pytest.mark.parametrize("shift", [1, 7])
+def testHugeGridsAreExact(shift, isFuzzy):
+    """A few voxels in 5e8: every measure is the float nearest to what fractions give."""
+    grid = Grid((1000, 1000, 500), np.eye(4))
+    masks = [Mask(np.ones((20, 20, 20), np.uint8), (400 + n, 500, 250), grid) for n in (0, shift)]
+    # memberships, of which none is a fraction, take the other road
+    soft = [Mask(mask.voxels.astype(float), mask.offset, grid) if isFuzzy else None for mask in masks]
+    structures = [Structure("a", mask, memberships=m) for mask, m in zip(masks, soft)]
+    comparison = compare(*structures, Settings(families=("overlap", "agreement")))
+    both, either, n = 400 * (20 - shift), 400 * (20 + shift), 5 * 10**8
+    expected = ofCounts(*map(Fraction, (both, 400 * shift, n - either, 400 * shift)), betas=(1,))
+    assert comparison.grid["evaluated"]["voxels"] == n
+    for key in expected.keys() - {"MI", "VOI"}:  # logarithms are no fractions
+        assert comparison[key].value == pytest.approx(float(expected[key]), rel=4e-16), key
 
 
 @pytest.mark.parametrize("kernel", ["polynomial", "exponential"])

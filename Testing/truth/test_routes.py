@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 import pytest
-import segmentnodes
 import shapes
 import SimpleITK
 import strategies as some
 from hypothesis import given
+from segmentnodes import move, segmentationOf
 
 from SegmentMetricsLib import compare
 from SegmentMetricsLib.__main__ import main
@@ -68,15 +68,11 @@ def byPython(paths, settings) -> dict:
     return found.toDictionary()["measurements"]
 
 
-def segmentationOf(scene, image, wall):
+def nodeOf(scene, image, wall):
     """Return a node with the two segments, which knows the image that they were drawn on as nodes in Slicer do."""
-    return drawnOn(segmentnodes.segmentationOf(scene, Organ=image, Wall=wall), image)
-
-
-def drawnOn(node, image):
-    """Tell a node which image its segments were drawn on, and return it."""
     import slicer
 
+    node = segmentationOf(scene, Organ=image, Wall=wall)
     grid = labelMasks(image, 0.5)[1].grid
     numbers = [*(RAS_FROM_LPS @ grid.matrix).ravel().tolist(), *(n for size in grid.size for n in (0, size - 1))]
     parameter = slicer.vtkSegmentationConverter.GetReferenceImageGeometryParameterName()
@@ -116,7 +112,7 @@ def testSegmentsAreMeasuredAlike(scene, voxels, settings):
     settings = settings.replace(critical=(("Wall", 1.0),))
     reference, test, wall = voxels.images()
     expected = compare(reference, test, settings, criticals={"Wall": wall})
-    nodes = [segmentationOf(scene, image, wall) for image in (reference, test)]
+    nodes = [nodeOf(scene, image, wall) for image in (reference, test)]
     found = byScene(scene, nodes, settings)
     if np.isin(voxels.placement.direction, (-1, 0, 1)).all():
         assert found.toDictionary()["measurements"] == expected.toDictionary()["measurements"]
@@ -131,10 +127,10 @@ def testSegmentsUnderATransformAreMeasuredAlike(scene, voxels, settings, turn, s
     reference, test, wall = voxels.images(voxels.placement.moved(turn, shift))
     expected = compare(reference, test, settings, criticals={"Wall": wall})
     still = voxels.images()
-    nodes = [segmentationOf(scene, image, still[2]) for image in still[:2]]
+    nodes = [nodeOf(scene, image, still[2]) for image in still[:2]]
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = turn, shift
-    transform = segmentnodes.move(scene, *nodes, matrix=RAS_FROM_LPS @ matrix @ RAS_FROM_LPS)
+    transform = move(scene, *nodes, matrix=RAS_FROM_LPS @ matrix @ RAS_FROM_LPS)
     try:
         requireAlike(byScene(scene, nodes, settings), expected)
     finally:

@@ -41,15 +41,18 @@ def testMeans():
 
 
 @pytest.mark.parametrize(
-    ("tolerance", "toTest", "toReference", "ties"),
-    [(0.5, 2, 0, 0), (1, 2, 6, 6), (1.9, 2, 6, 0), (2, 5, 6, 3), (4, 5, 15, 9), (5, 10, 15, 5), (6, 10, 15, 0)],
-)
-def testSharesWithin(tolerance, toTest, toReference, ties):
+    ("tolerance", "toTest", "toReference", "ties", "over", "under"),
+    [
+        (0.5, 2, 0, 0, 9, 14), (1, 2, 6, 6, 3, 14), (1.9, 2, 6, 0, 3, 14), (2, 5, 6, 3, 0, 14), (4, 5, 15, 9, 0, 5),
+        (4.5, 5, 15, 0, 0, 5), (5, 10, 15, 5, 0, 0), (6, 10, 15, 0, 0, 0),
+    ],
+)  # fmt: skip
+def testSharesWithin(tolerance, toTest, toReference, ties, over, under):
     found = boundary.normalizedSurfaceDistance(DISTANCES, tolerance)
     assert parts(found) == pytest.approx(((toTest + toReference) / 25, toTest / 10, toReference / 15))
     assert boundary.shareOfTies(DISTANCES, tolerance) == pytest.approx(ties / 25)
-    over, under = (signed.fractionBeyond(DISTANCES, tolerance, side) for side in (1, -1))
-    assert over + under + found == pytest.approx(1)
+    beyond = [signed.fractionBeyond(DISTANCES, tolerance, side) for side in (1, -1)]
+    assert beyond == pytest.approx([over / 25, under / 25])
 
 
 def testTiesAreThoseOfRounding():
@@ -58,14 +61,6 @@ def testTiesAreThoseOfRounding():
     assert boundary.shareOfTies(nearly, 2) == pytest.approx((1 + 2) / 16)
     assert boundary.normalizedSurfaceDistance(nearly, 2) == pytest.approx((1 + 2 + 4) / 16)
     assert signed.fractionBeyond(nearly, 2, 1) == pytest.approx((8 + 1) / 16)
-
-
-@pytest.mark.parametrize(
-    ("tolerance", "over", "under"), [(0.5, 9, 14), (1, 3, 14), (2, 0, 14), (4, 0, 5), (4.5, 0, 5), (5, 0, 0)]
-)
-def testFractionsBeyond(tolerance, over, under):
-    assert signed.fractionBeyond(DISTANCES, tolerance, 1) == pytest.approx(over / 25)
-    assert signed.fractionBeyond(DISTANCES, tolerance, -1) == pytest.approx(under / 25)
 
 
 def testLargestToEitherSide():
@@ -125,12 +120,11 @@ class TestHistogram:
         np.testing.assert_allclose(shown.heights * np.diff(shown.edges), shown.shares)
 
 
-class TestCumulative:
-    def testSharesWithinDistances(self):
-        distances = given(([0.0, 2.0], [2, 3]), ([4.0, -1.0], [4, 1]))
-        shares = distributions.cumulativeShares(distances, np.array([0.0, 0.5, 1.0, 2.0, 3.0, 4.0]))
-        np.testing.assert_allclose(shares, [20, 20, 30, 60, 60, 100])
-        assert shares[-1] <= 100
+def testSharesWithinDistances():
+    distances = given(([0.0, 2.0], [2, 3]), ([4.0, -1.0], [4, 1]))
+    shares = distributions.cumulativeShares(distances, np.array([0.0, 0.5, 1.0, 2.0, 3.0, 4.0]))
+    np.testing.assert_allclose(shares, [20, 20, 30, 60, 60, 100])
+    assert shares[-1] <= 100
 
 
 @pytest.mark.parametrize(

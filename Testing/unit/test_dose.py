@@ -18,20 +18,18 @@ from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkFiltersCore import vtkCleanPolyData, vtkTriangleFilter
 from vtkmodules.vtkFiltersSources import vtkConeSource, vtkCylinderSource, vtkSphereSource
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Dose, Grid, Settings, compare, compareCase, readDose
 from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.case.casework import compareCase
-from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.io.doses import readDose
-from SegmentMetricsLib.model.dose import Dose
+from SegmentMetricsLib.metrics.findings import Kind
 from SegmentMetricsLib.model.inputs import structureFromImage
 
 SLOPE, LEVEL = 0.5, 80.0  # Gy per mm, and Gy at the origin
 KEYS = ("D2", "D50", "D95", "D98", "D0.03cc", "Dmean", "Dmax", "Dmin")
 
 
-def gradient(step: float, along=(0, 0, 1), half: float = 96.0) -> Dose:
+def gradient(step: float, along=(0, 0, 1)) -> Dose:
     """Return a dose that rises along an axis."""
+    half = 96.0
     count = int(2 * half / step) + 1
     k, j, i = np.indices((count, count, count))
     points = np.stack([i, j, k], axis=-1) * step - half
@@ -39,38 +37,32 @@ def gradient(step: float, along=(0, 0, 1), half: float = 96.0) -> Dose:
 
 
 def sphere(volume: float):
-    radius = (3 * volume / 4 / np.pi) ** (1 / 3)
-    source = vtkSphereSource()
-    source.SetRadius(radius)
-    source.SetThetaResolution(300)
-    source.SetPhiResolution(151)
-    above = lambda z: (2 - 3 * z + z**3) / 4  # noqa: E731 - share of the volume above a height, from -1 to 1
-    return source, above, radius, 0.0
+    """Return half of a sphere's height, its source, the share of its volume above a height from -1 to 1, the mean."""
+    half = (3 * volume / 4 / np.pi) ** (1 / 3)
+    return half, made(vtkSphereSource, ThetaResolution=300, PhiResolution=151), lambda z: (2 - 3 * z + z**3) / 4, 0.0
 
 
 def cylinder(volume: float):
     """Upright along the gradient, as high as wide."""
-    radius = (volume / 2 / np.pi) ** (1 / 3)
-    source = vtkCylinderSource()
-    source.SetRadius(radius)
-    source.SetHeight(2 * radius)
-    source.SetResolution(400)
-    return source, lambda z: (1 - z) / 2, radius, 0.0
+    half = (volume / 2 / np.pi) ** (1 / 3)
+    return half, made(vtkCylinderSource, Height=2, Resolution=400), lambda z: (1 - z) / 2, 0.0
 
 
 def cone(volume: float):
     """Its tip is where the dose is largest; as high as the base is wide."""
     half = (3 * volume / 2 / np.pi) ** (1 / 3)
-    source = vtkConeSource()
-    source.SetRadius(half)
-    source.SetHeight(2 * half)
-    source.SetResolution(400)
-    return source, lambda z: ((1 - z) / 2) ** 3, half, -0.25 * 2
+    return half, made(vtkConeSource, Height=2, Resolution=400), lambda z: ((1 - z) / 2) ** 3, -0.5
 
 
-def along(source, axis: int, toward: np.ndarray):
-    """Return the surface with its axis along another one, with points in double precision."""
-    source.SetOutputPointsPrecision(1)
+def made(kind, **values):
+    source = kind()
+    for name, value in {"Radius": 1, "OutputPointsPrecision": 1, **values}.items():
+        getattr(source, f"Set{name}")(value)
+    return source
+
+
+def along(source, half: float, axis: int, toward: np.ndarray):
+    """Return the surface of a source of half the height 1 with its axis along another one, as large as it is."""
     triangles, joined = vtkTriangleFilter(), vtkCleanPolyData()
     triangles.SetInputConnection(source.GetOutputPort())
     joined.SetInputConnection(triangles.GetOutputPort())
@@ -79,7 +71,7 @@ def along(source, axis: int, toward: np.ndarray):
     points = vtk_to_numpy(surface.GetPoints().GetData())[:, [(axis + 1) % 3, (axis + 2) % 3, axis]]
     helper = np.cross(toward, [0.3, 0.5, 0.8])
     helper /= np.linalg.norm(helper)
-    turned = points @ np.stack([np.cross(helper, toward), helper, toward])
+    turned = half * points @ np.stack([np.cross(helper, toward), helper, toward])
     surface.GetPoints().SetData(numpy_to_vtk(turned, deep=True))
     return surface
 
@@ -90,8 +82,8 @@ def along(source, axis: int, toward: np.ndarray):
     ("step", "toward"), [(3, (0, 0, 1)), pytest.param(2, (0.6, 0, 0.8), marks=pytest.mark.nightly)]
 )
 def testAnalyticShapes(volume, shape, axis, step, toward):
-    source, above, half, mean = shape(volume)
-    surface = along(source, axis, np.array(toward, float))
+    half, source, above, mean = shape(volume)
+    surface = along(source, half, axis, np.array(toward, float))
     found = compare(surface, surface, Settings(metrics=("dose",)), dose=gradient(step, toward))
 
     def hottest(share: float) -> float:
@@ -129,10 +121,7 @@ def testMasksAreTheBoxesOfTheirVoxels():
 
 
 def testPartsThatOnlyOneHas():
-    reference, test = (
-        shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 20)),
-        shapes.box((5, 5, 7), (14, 14, 16), (20, 20, 20)),
-    )
+    reference, test = (shapes.box((5, 5, z), (14, 14, z + 9), (20, 20, 20)) for z in (5, 7))
     found = compare(reference, test, Settings(metrics=("dose",)), dose=gradient(2))
     # layers of two voxels: 4.5 to 6.5 is missing, and 14.5 to 16.5 is added
     assert found["DmeanUnder"].value == pytest.approx(LEVEL + SLOPE * 5.5, abs=0.005)
@@ -143,64 +132,37 @@ def testPartsThatOnlyOneHas():
     assert same["DmeanOver"].status == "undefined" and same["DmeanDifference"].value == 0
 
 
-class TestFiles:
-    def image(self) -> SimpleITK.Image:
-        image = SimpleITK.GetImageFromArray(np.linspace(0, 70, 4 * 5 * 6).reshape(4, 5, 6).astype(np.float32))
-        image.SetSpacing((2, 3, 4))
-        image.SetOrigin((-5, 7, 11))
-        return image
-
-    def testImage(self, tmp_path):
-        path = tmp_path / "dose.nii.gz"
-        SimpleITK.WriteImage(self.image(), str(path))
-        dose = readDose(path)
-        assert dose.at(np.array([[-3.0, 7, 11]]))[0] == pytest.approx(70 / 119) and "Gy" in dose.remarks[0]
-
-    def testNegative(self):
-        with pytest.raises(InputError, match="negative"):
-            readDose(self.image() - 10)
-
-    @pytest.mark.parametrize(
-        ("values", "message"),
-        [
-            (np.ones((3, 3, 4)), "another number of values"),
-            (np.ones((1, 3, 3)), "one plane only"),
-            (np.full((3, 3, 3), np.nan), "not numbers"),
-            (np.full((3, 3, 3), np.inf), "not numbers"),
-        ],
-    )
-    def testValuesThatAreNoDose(self, values, message):
-        size = (3, 3, 1) if len(values) == 1 else (3, 3, 3)
-        with pytest.raises(InputError, match=message):
-            Dose(values, Grid(size, np.eye(4)))
+def testDoseOfAnImage(tmp_path):
+    values = np.linspace(0, 70, 4 * 5 * 6).reshape(4, 5, 6).astype(np.float32)
+    path = tmp_path / "dose.nii.gz"
+    SimpleITK.WriteImage(shapes.imageOf(values, (2, 3, 4), (-5, 7, 11)), str(path))
+    dose = readDose(path)
+    assert dose.at(np.array([[-3.0, 7, 11]]))[0] == pytest.approx(70 / 119) and "Gy" in dose.remarks[0]
 
 
-class TestFindings:
-    def findings(self, dose, reference=None):
-        box = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 20))
-        return compare(reference or box, box, Settings(metrics=("DmeanTest",)), dose=dose).findings
-
-    def testForWhomThePlanWasMade(self):
-        found = self.findings(gradient(2))
-        assert any("made for one of the two contours" in one for one in found) and not any(map(isAlarm, found))
-
-    def testOutside(self):
-        # of the box from 4.5 to 14.5 along each axis, what goes beyond 12 along any of them
-        share = 100 * (1 - 0.75**3)
-        found = [one for one in self.findings(gradient(1, half=12.0)) if isAlarm(one)]
-        assert len(found) == 2 and all(float(one.split(" %")[0]) == pytest.approx(share, abs=0.2) for one in found)
-
-    @pytest.mark.parametrize(("name", "text"), [("frameOfReference", "frame of reference"), ("patient", "patient")])
-    def testOfSomebodyElse(self, name, text):
-        box = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 20))
-        structure = replace(structureFromImage(box, "box", None, 0.5), **{name: "1.2"})
-        other, same = (replace(gradient(2), **{name: value}) for value in ("1.3", "1.2"))
-        assert any(isAlarm(one) and text in one for one in self.findings(other, structure))
-        assert not any(map(isAlarm, self.findings(same, structure)))
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (np.ones((3, 3, 4)), "another number of values"), (np.ones((1, 3, 3)), "one plane only"),
+        (np.full((3, 3, 3), np.nan), "not numbers"), (np.full((3, 3, 3), np.inf), "not numbers"),
+        (np.full((3, 3, 3), -1.0), "negative"),
+    ],
+)  # fmt: skip
+def testValuesThatAreNoDose(values, message):
+    with pytest.raises(InputError, match=message):
+        Dose(values, Grid((3, 3, 1) if len(values) == 1 else (3, 3, 3), np.eye(4)))
 
 
-def isAlarm(finding) -> bool:
-    return finding.isAlarm
+@pytest.mark.parametrize(
+    ("name", "alarm"), [("frameOfReference", Kind.OTHER_DOSE_FRAME), ("patient", Kind.OTHER_DOSE_PATIENT)]
+)
+def testDoseOfSomebodyElse(name, alarm):
+    box = shapes.box((5, 5, 5), (14, 14, 14), (20, 20, 20))
+    structure = replace(structureFromImage(box, "box", None, 0.5), **{name: "1.2"})
+    for value, expected in (("1.3", {alarm, Kind.PLAN_OF_ONE}), ("1.2", {Kind.PLAN_OF_ONE})):
+        dose = replace(gradient(2), **{name: value})
+        found = compare(structure, box, Settings(metrics=("DmeanTest",)), dose=dose).findings
+        assert {one.kind for one in found} == expected
 
 
 def testHazardByDose():

@@ -7,16 +7,20 @@ import pytest
 import shapes
 from tiers import rarely
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Settings
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
-from SegmentMetricsLib.geometry.surfaces import outwardNormals, toPolyData
+from SegmentMetricsLib.geometry.surfaces import outwardNormals
 from SegmentMetricsLib.geometry.triangles import closestPoints
 from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.signed import DIRECTIONS, sideBit, sidesBelow, sidesOf
 
 # mm up to which the table lookup answers for sure
 NEAR = 1.5
+
+
+def pairOf(*given) -> Pair:
+    settings = Settings(families="signed")
+    return Pair(*(asStructure(one, "structure", None, settings) for one in given), settings)
 
 
 def testSidesOfNormals():
@@ -32,9 +36,7 @@ def testElementsFaceTheSidesOfTheirNormals(direction):
     first = np.pad(shapes.blob(3, (9, 8, 7)), 1)
     second = first.copy()
     second[:, :, :5] = False
-    settings = Settings(families="signed")
-    images = (shapes.imageOf(one, (1.0, 1.5, 2.0), direction=direction) for one in (first, second))
-    pair = Pair(*(asStructure(image, "image", None, settings) for image in images), settings)
+    pair = pairOf(*(shapes.imageOf(one, (1.0, 1.5, 2.0), direction=direction) for one in (first, second)))
     for one in pair.distances.directions:
         surface = one.surface
         every = np.arange(surface.count)
@@ -44,21 +46,13 @@ def testElementsFaceTheSidesOfTheirNormals(direction):
 
 @pytest.mark.parametrize("turned", [*rarely([False]), True], ids=["straight", "turned"])
 def testLookupFindsTheSidesOfAllNearestPlaces(turned):
-    settings = Settings(families="signed")
-    spacing = (1.0, 1.5, 2.0)
-    images = [shapes.imageOf(shapes.blob(seed, (9, 10, 8)), spacing) for seed in (1, 2)]
-    if turned:
-        angle = 0.4
-        axes = [np.cos(angle), -np.sin(angle), 0, np.sin(angle), np.cos(angle), 0, 0, 0, -1]
-        for image in images:
-            image.SetDirection(axes)
-    comparison = compare(*images, settings)
-    reference, test = (direction.surface for direction in comparison.distances.directions)
-    boundaries = BoundaryPair(reference, test)
+    axes = shapes.rotation((0, 0, 1), 23) * (1, 1, -1) if turned else None
+    images = [shapes.imageOf(shapes.blob(seed, (9, 10, 8)), (1.0, 1.5, 2.0), direction=axes) for seed in (1, 2)]
+    pair = pairOf(*images)
+    boundaries, direction = pair.boundaries, pair.distances.directions[1]
     assert boundaries.lattice is not None
-    direction = comparison.distances.directions[1]
     found = sidesBelow(boundaries, direction)
-    expected = everyTriangle(boundaries, reference, direction.centers)
+    expected = everyTriangle(boundaries, pair.reference.surface, direction.centers)
     # of far points the search tree tells one place
     near = np.abs(boundaries.search(0).signedDistances(direction.centers)) <= NEAR
     assert near.mean() > 0.5
@@ -78,9 +72,8 @@ def everyTriangle(boundaries, reference, centers) -> np.ndarray:
         lengths = np.linalg.norm(ways, axis=1)
         nearest = lengths <= lengths.min() + 1e-5
         touches = lengths[nearest, None] < 1e-4
-        directions = np.where(
-            touches, normals[nearest], side * ways[nearest] / np.maximum(lengths[nearest, None], 1e-9)
-        )
+        away = side * ways[nearest] / np.maximum(lengths[nearest, None], 1e-9)
+        directions = np.where(touches, normals[nearest], away)
         result[number] = np.bitwise_or.reduce(sidesOf(directions))
     return result
 
@@ -92,9 +85,7 @@ def testFarPointsBelongToTheSidesOfAllNearestPlaces(origin):
     array[2:-2, 2:-2, 2:-2] = False
     voxel = np.zeros_like(array)
     voxel[16, 16, 16] = True
-    settings = Settings(families="signed")
-    structures = (asStructure(shapes.imageOf(a, origin=origin), "image", None, settings) for a in (array, voxel))
-    pair = Pair(*structures, settings)
+    pair = pairOf(*(shapes.imageOf(a, origin=origin) for a in (array, voxel)))
     assert pair.boundaries.lattice is not None
     sides = sidesBelow(pair.boundaries, pair.distances.directions[1])
     assert [bin(side).count("1") for side in sides] == [3] * 8
@@ -102,10 +93,7 @@ def testFarPointsBelongToTheSidesOfAllNearestPlaces(origin):
 
 def testElementsThatCutThroughTheReferenceFaceTheSideOfTheirMiddle():
     """All corners of a coarse ball are outside of a fine one, and the middles of its triangles inside."""
-    fine, coarse = shapes.ballMesh(10.0, resolution=96), shapes.ballMesh(10.1, resolution=12)
-    settings = Settings(families="signed")
-    structures = (asStructure(mesh, "mesh", None, settings) for mesh in (fine, coarse))
-    pair = Pair(*structures, settings)
+    pair = pairOf(shapes.ballMesh(10.0, resolution=96), shapes.ballMesh(10.1, resolution=12))
     test = pair.distances.directions[1]
     centers = test.centers
     assert (np.linalg.norm(centers, axis=1) < 9.9).any() and (np.linalg.norm(centers, axis=1) > 8).all()
@@ -120,10 +108,8 @@ def testElementsWithAMiddleOnTheOtherSideThanAllCorners():
     """A bump of the reference reaches through the middle of a large triangle on its top: it faces the head there."""
     array = np.zeros((12, 11, 11), bool)
     array[:10, :10, :10] = array[10, 3, 3] = True
-    settings = Settings(families="signed")
-    reference = toPolyData(asStructure(shapes.imageOf(array), "bump", None, settings).surface)
     box = shapes.boxMesh((-0.6, -0.6, -0.6), (10.2, 10.2, 9.7))
-    pair = Pair(*(asStructure(mesh, "mesh", None, settings) for mesh in (reference, box)), settings)
+    pair = pairOf(shapes.surfaceOf(shapes.imageOf(array)), box)
     test = pair.distances.directions[1]
     middle = np.linalg.norm(test.centers - (3, 3, 9.7), axis=1).argmin()
     assert pair.boundaries.search(0).signedDistances(test.centers[[middle]])[0] < 0

@@ -40,9 +40,16 @@ def blob(seed: int, spacing=(1.0, 1.2, 2.0)) -> Surface:
     return boundaryOf(np.pad(shapes.blob(seed, (5, 5, 4), 0.5, 1.2), 1), spacing)
 
 
+def worn(share: float) -> Surface:
+    """Return a share of the voxels of a blob, of which the smaller ones lie in the larger ones."""
+    array = np.pad(shapes.blob(1, (4, 4, 4), 0.5, 1.2), 1)
+    return boundaryOf(array & (np.random.default_rng(1).random(array.shape) < share), (0.9, 1.1, 1.5))
+
+
 # Pairs, and the longest side of the pieces by which they are measured again.
 PAIRS = {
     "blobs": (lambda: (blob(1), blob(2)), 0.35),
+    "nested": (lambda: [worn(share) for share in (1, 0.7)], 0.4),
     "moved by a voxel": (lambda: [boundaryOf(boxes(((1 + n, 1, 1), (3 + n, 3, 3)))) for n in (0, 1)], 0.2),
     "one more voxel": (lambda: [boundaryOf(boxes(BOX, ((2, 2, 1), (2, 2, 3 + n)))) for n in (0, 1)], 0.2),
     "one voxel": (lambda: [boundaryOf(boxes(((1 + n, 1, 1), (1 + n, 1, 1))), (0.5, 1, 2)) for n in (0, 1)], 0.05),
@@ -191,21 +198,6 @@ class TestClosedForms:
         bowl = Field(Directions([plane(2)], [lambda p: 1 + p[:, 0] ** 2 + p[:, 0] * p[:, 1]]))
         assert bowl.mean()[0] == pytest.approx(1 + 4**2 / 3 + 2 * 2, abs=1e-9)
 
-    @pytest.mark.parametrize(("percent", "expected"), [(10, 0), (30, 0), (40, 1), (60, 1), (70, 3), (99, 3)])
-    def testPercentilesOfPlateaus(self, percent, expected):
-        """Equal thirds are at 0, 1 and 3 mm: percentiles are these numbers themselves, not others near them."""
-        points = np.concatenate([np.add(plane(3, 3.0).points, (9 * n, 0, 0)) for n in range(3)])
-        cells = np.concatenate([plane(3).cells + 16 * n for n in range(3)])
-        step = lambda p: np.array([0.0, 1, -3])[(p[:, 0] // 8).astype(int)]  # noqa: E731
-        steps = Field(Directions([Surface(points, cells)], [step]), (1.0,), (percent,))
-        found = steps.percentile(percent)[0]
-        assert found == expected and found.lower <= expected <= found.upper
-        assert [steps.size(limit)[0] / 9 for limit in (0.0, 0.999, 1.0, 2.9, 3.0)] == [1, 1, 2, 2, 3]
-        direction = DirectedDistances(steps, 0, steps.sampler.surfaces[0])
-        assert direction.sizesBeyond(np.array([0.0, 0.5, 1.0, 3.0]), 1) / 9 == pytest.approx([1, 1, 0, 0])
-        assert direction.sizesBeyond(np.array([-0.5, 0.0, 2.9, 3.0]), -1) / 9 == pytest.approx([2, 1, 1, 0])
-        assert steps.mean()[0] == pytest.approx(4 / 3) and steps.mean(True)[0] == pytest.approx(-2 / 3)
-
     def testPercentilesOfWhatIsShared(self):
         """Half as much again is shared: a third of all is at 0."""
         sampler = Directions([plane()], [lambda points: 1 + points[:, 0]])
@@ -216,29 +208,28 @@ class TestClosedForms:
         assert found.size(0.5)[0] == 8 and found.mean()[0] == pytest.approx(3 * 16 / 24)
 
 
-class TestSeveralSegments:
-    def testPairsAreAsAlone(self):
-        surfaces = [blob(seed) for seed in (1, 2)] + [ofMesh(shapes.boxMesh((0, 0, 0), (5, 4, 3))), plane()]
-        targets = [surfaces[1], surfaces[0], ofMesh(BALL), ofMesh(BALL)]
-        together = Field(Directions(surfaces, targets), TAUS, PERCENTS)
-        for number, surface in enumerate(surfaces):
-            # the second halves of pairs follow all first ones
-            own, first = divmod(number, 2)
-            alone = Field(Directions(surfaces[first::2], targets[first::2]), TAUS, PERCENTS)
-            asked = [
-                *(("mean", (isSigned,)) for isSigned in (False, True)),
-                *(("percentile", (percent,)) for percent in (*PERCENTS, 1)),
-                *(("size", (tau, side)) for tau in TAUS for side in (0, 1, -1)),
-            ]
-            for name, arguments in asked:
-                one, other = getattr(together, name)(*arguments)[number], getattr(alone, name)(*arguments)[own]
-                assert one == pytest.approx(other, abs=2e-6), (number, name, arguments)
-                assert one.bounds == pytest.approx(other.bounds, abs=1e-3), (number, name, arguments)
-            one, other = (DirectedDistances(of, n, surface) for of, n in ((together, number), (alone, own)))
-            assert one.sizesBeyond(LIMITS, 1) == pytest.approx(other.sizesBeyond(LIMITS, 1))
-            for side in (0, 1, -1):
-                one, other = together.largest(side)[number], alone.largest(side)[own]
-                assert (one[0].bounds, one[1].tolist()) == (other[0].bounds, other[1].tolist())
+def testSeveralPairsAreAsAlone():
+    surfaces = [blob(seed) for seed in (1, 2)] + [ofMesh(shapes.boxMesh((0, 0, 0), (5, 4, 3))), plane()]
+    targets = [surfaces[1], surfaces[0], ofMesh(BALL), ofMesh(BALL)]
+    together = Field(Directions(surfaces, targets), TAUS, PERCENTS)
+    for number, surface in enumerate(surfaces):
+        # the second halves of pairs follow all first ones
+        own, first = divmod(number, 2)
+        alone = Field(Directions(surfaces[first::2], targets[first::2]), TAUS, PERCENTS)
+        asked = [
+            *(("mean", (isSigned,)) for isSigned in (False, True)),
+            *(("percentile", (percent,)) for percent in (*PERCENTS, 1)),
+            *(("size", (tau, side)) for tau in TAUS for side in (0, 1, -1)),
+        ]
+        for name, arguments in asked:
+            one, other = getattr(together, name)(*arguments)[number], getattr(alone, name)(*arguments)[own]
+            assert one == pytest.approx(other, abs=2e-6), (number, name, arguments)
+            assert one.bounds == pytest.approx(other.bounds, abs=1e-3), (number, name, arguments)
+        one, other = (DirectedDistances(of, n, surface) for of, n in ((together, number), (alone, own)))
+        assert one.sizesBeyond(LIMITS, 1) == pytest.approx(other.sizesBeyond(LIMITS, 1))
+        for side in (0, 1, -1):
+            one, other = together.largest(side)[number], alone.largest(side)[own]
+            assert (one[0].bounds, one[1].tolist()) == (other[0].bounds, other[1].tolist())
 
 
 class TestExchanged:

@@ -72,26 +72,25 @@ SMALL, OTHER = np.s_[12:14, 14:16, 20:22], np.s_[11:14, 12:17, 4:9]
 BESIDE = np.s_[3:8, 3:8, 10:12]
 
 
-class TestBrats:
-    @pytest.mark.parametrize("preset", ["BraTS 2023", "BraTS 2023 MEN", "BraTS 2023 MET"])
-    @pytest.mark.parametrize(
-        ("reference", "test"),
-        [
-            ((CUBE, NEAR, FAR), (np.s_[3:8, 3:8, 4:13],)),  # neighbors that dilation joins; one missed
-            ((CUBE,), (BESIDE, OTHER)),  # reached by dilation alone; one invented
-            ((CUBE, SMALL), (CUBE, np.s_[12:14, 14:16, 21:23])),  # a small one, and what is drawn of it
-            ((SMALL,), (SMALL,)),
-            ((), (SMALL, OTHER)),
-            ((CUBE,), ()),
-            ((), ()),
-        ],
-    )
-    def testRules(self, preset, reference, test):
-        one, other, spacing = places(*reference), places(*test), (0.9, 1.0, 1.2)
-        settings = Settings.preset(preset, metrics=("LesionDSC", "LesionHD95"))
-        found = compare(shapes.imageOf(one, spacing), shapes.imageOf(other, spacing), settings)
-        expected = bratsOf(one, other, settings.lesionDilation, settings.lesionMinimum, spacing)
-        assert (found["LesionDSC"].value, found["LesionHD95"].value) == pytest.approx(expected, abs=1e-9)
+@pytest.mark.parametrize("preset", ["BraTS 2023", "BraTS 2023 MEN", "BraTS 2023 MET"])
+@pytest.mark.parametrize(
+    ("reference", "test"),
+    [
+        ((CUBE, NEAR, FAR), (np.s_[3:8, 3:8, 4:13],)),  # neighbors that dilation joins; one missed
+        ((CUBE,), (BESIDE, OTHER)),  # reached by dilation alone; one invented
+        ((CUBE, SMALL), (CUBE, np.s_[12:14, 14:16, 21:23])),  # a small one, and what is drawn of it
+        ((SMALL,), (SMALL,)),
+        ((), (SMALL, OTHER)),
+        ((CUBE,), ()),
+        ((), ()),
+    ],
+)
+def testBrats(preset, reference, test):
+    one, other, spacing = places(*reference), places(*test), (0.9, 1.0, 1.2)
+    settings = Settings.preset(preset, metrics=("LesionDSC", "LesionHD95"))
+    found = compare(shapes.imageOf(one, spacing), shapes.imageOf(other, spacing), settings)
+    expected = bratsOf(one, other, settings.lesionDilation, settings.lesionMinimum, spacing)
+    assert (found["LesionDSC"].value, found["LesionHD95"].value) == pytest.approx(expected, abs=1e-9)
 
 
 class TestSettings:
@@ -153,11 +152,8 @@ class TestList:
         assert [lesion.clearance for lesion in found.lesions] == pytest.approx([22, 22])
 
     def testFiles(self, tmp_path):
-        paths = [tmp_path / name for name in ("reference.nrrd", "test.nrrd")]
-        for path, array in zip(paths, (REFERENCE, TEST)):
-            SimpleITK.WriteImage(shapes.imageOf(array), str(path))
-        found = compare(*paths, Settings(metrics="instances"))
-        (text,) = (resulttables.lesionsSentence(found.lesions),)
+        found = compare(shapes.imageOf(REFERENCE), shapes.imageOf(TEST), Settings(metrics="instances"))
+        text = resulttables.lesionsSentence(found.lesions)
         assert text == "5 lesions in the reference: 2 found, 3 missed; the test has 1 lesion more that is invented."
         plain = json.loads(json.dumps(found.toDictionary()))
         assert fromPlain(tuple[Lesion, ...], plain["lesions"]) == found.lesions
@@ -177,9 +173,8 @@ class TestInstanceMaps:
 
     def testEveryLabelIsALesion(self):
         settings = Settings(metrics="instances", instanceMaps=True)
-        found = compare(
-            shapes.imageOf(self.labels), shapes.imageOf(np.where(self.labels == 9, 0, self.labels)), settings
-        )
+        fewer = np.where(self.labels == 9, 0, self.labels)
+        found = compare(shapes.imageOf(self.labels), shapes.imageOf(fewer), settings)
         assert [found[key].value for key in ("LesionsReference", "LesionsFound", "LesionsMissed")] == [3, 2, 1]
         # on another grid: the second of the reference now overlaps both that touch
         shifted = compare(shapes.imageOf(self.labels), shapes.imageOf(self.labels, origin=(0.25, 0, 0)), settings)

@@ -128,10 +128,6 @@ def testWhatFollowsFromOthers(name, variant):
         promises.requireIdentity(key, {key: measurement}, comparison)
 
 
-def testHintsAreExplained():
-    assert "fix the evaluated grid" in ofMeasurement(compared("boxes")["ACC"])
-
-
 def testKeysOfParameters():
     keys = list(compared("boxes"))
     assert [key for key in keys if key.startswith(("FMS", "HDvox"))] == [
@@ -141,8 +137,9 @@ def testKeysOfParameters():
     assert findMetric("FMS").words == {"beta": "1"} and findMetric("FMS_0.5").words == {"beta": "0.5"}
 
 
-def testBoundsThatLookTheSameAreOneNumber():
-    """In the tool tip of a measurement."""
+def testToolTips():
+    """They say the hint, and bounds that look the same are one number."""
+    assert "fix the evaluated grid" in ofMeasurement(compared("boxes")["ACC"])
     measurement = replace(compared("boxes")["HD"], value=2.0, lower=1.99998, upper=2.00001)
     assert "Here: 2.0000 mm." in ofMeasurement(measurement)
     assert "Here: between 1.9000 and 2.0000 mm." in ofMeasurement(replace(measurement, lower=1.9))

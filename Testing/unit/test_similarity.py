@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,11 +15,10 @@ from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.base.plain import fromPlain, toPlain
 from SegmentMetricsLib.case.comparison import Comparison
-from SegmentMetricsLib.geometry import meshing, slicecontours
+from SegmentMetricsLib.geometry import slicecontours
 from SegmentMetricsLib.geometry.crosssections import ofVoxels
 from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.geometry.slicecontours import Contour, Planes
-from SegmentMetricsLib.geometry.surfaces import toPolyData
+from SegmentMetricsLib.geometry.slicecontours import Planes
 from SegmentMetricsLib.metrics import similarity
 from SegmentMetricsLib.metrics.similarity import localDistancesAt
 from SegmentMetricsLib.metrics.slices import SliceRow
@@ -124,17 +122,15 @@ class TestPublished:
         sqrt(2) away, has it as its closest one. So (12 exp(-ol²/200) + 4 exp(-2 ol²/200)) / 16. Pixels are 3 mm wide,
         which changes nothing.
         """
-        reference, test = (
-            stack([s] * 2, spacing=(3, 3, 5)) for s in (square((10, 10), (14, 14)), square((9, 9), (15, 15)))
-        )
+        squares = square((10, 10), (14, 14)), square((9, 9), (15, 15))
+        reference, test = (stack([s] * 2, spacing=(3, 3, 5)) for s in squares)
         result = measured(reference, test, asPublished=True, il=il, ol=ol)
         expected = (12 * math.exp(-(ol**2) / 200) + 4 * math.exp(-2 * ol**2 / 200)) / 16
         assert result["MSI"].value == pytest.approx(expected, abs=1e-9)
         assert result["MeanBLD"].text() == f"{(12 + 4 * math.sqrt(2)) / 16:.2f} pixel"
         assert result.similarity.unit == "pixel"
         # the definition averages over the 24 points of the test: 20 at 1 mm, 4 at sqrt(2)
-        chains = [Contour(np.array(points, float)) for points in (ring(2), ring(3))]
-        distances = similarity.localDistances(chains[1].points, chains[0].points, np.zeros(2), 1e-9)
+        distances = similarity.localDistances(ring(3), ring(2), np.zeros(2), 1e-9)
         assert sorted(distances) == pytest.approx([1] * 20 + [math.sqrt(2)] * 4)
 
     def testSinglePixelsAndLines(self):
@@ -151,15 +147,10 @@ class TestPublished:
         assert result["MSI"].value == pytest.approx((times * np.exp(-(away**2) / 200)).sum() / 18)
 
 
-def ring(half: int) -> list:
+def ring(half: int) -> np.ndarray:
     """Return the boundary pixels of a square, in order."""
-    side = list(range(-half, half))
-    return (
-        [(s, -half) for s in side]
-        + [(half, s) for s in side]
-        + [(-s, half) for s in side]
-        + [(-half, -s) for s in side]
-    )
+    side = np.array([(s, -half) for s in range(-half, half)], float)
+    return np.concatenate([side @ np.linalg.matrix_power([[0, 1], [-1, 0]], turns) for turns in range(4)])
 
 
 class TestPairing:
@@ -176,23 +167,14 @@ class TestPairing:
         [
             (square((2, 2), (6, 6)), np.zeros((30, 30)), "only the reference has a contour here"),
             (np.zeros((30, 30)), square((2, 2), (6, 6)), "only the test has a contour here"),
-            (
-                square((2, 2), (6, 6)) | square((20, 2), (24, 6)),
-                square((2, 2), (6, 6)),
-                "the reference has 2 contours here, the test 1 contour",
-            ),
-            (
-                square((2, 2), (6, 6)) | square((12, 2), (16, 6)),
-                square((7, 2), (11, 6)) | square((25, 25), (28, 28)),
-                "two contours of the reference are nearest to the same contour of the test",
-            ),
-            (
-                square((2, 2), (12, 12)) & ~square((5, 5), (6, 6)),
-                square((2, 2), (12, 12)),
-                "the reference has 1 hole here, the test no holes",
-            ),
+            (square((2, 2), (6, 6)) | square((20, 2), (24, 6)), square((2, 2), (6, 6)),
+             "the reference has 2 contours here, the test 1 contour"),
+            (square((2, 2), (6, 6)) | square((12, 2), (16, 6)), square((7, 2), (11, 6)) | square((25, 25), (28, 28)),
+             "two contours of the reference are nearest to the same contour of the test"),
+            (square((2, 2), (12, 12)) & ~square((5, 5), (6, 6)), square((2, 2), (12, 12)),
+             "the reference has 1 hole here, the test no holes"),
         ],
-    )
+    )  # fmt: skip
     def testFlagged(self, mine, other, flag):
         same = square((2, 2), (8, 8))
         result = measured(stack([same, mine, same]), stack([same, other, same]))
@@ -283,9 +265,8 @@ class TestPairedDistance:
         """Squares moved by 0, 2 and 4 pixels in one slice, equal ones in the next: medians of three and of two."""
         lows = [(2, 2), (2, 18), (18, 2)]
         moved = [(2, 2), (4, 18), (22, 2)]
-        first, other = (
-            np.logical_or.reduce([square(low, (low[0] + 5, low[1] + 5)) for low in which]) for which in (lows, moved)
-        )
+        squares = ([square(low, (low[0] + 5, low[1] + 5)) for low in which] for which in (lows, moved))
+        first, other = map(np.logical_or.reduce, squares)
         result = measured(stack([first, first]), stack([other, first]))
         one, two = result.similarity.slices
         assert one.distance == sorted(c.distance for c in one.contours)[1] > 0 == two.distance
@@ -303,19 +284,16 @@ def byDefinition(points: np.ndarray, others: np.ndarray, shift: np.ndarray) -> n
     return np.linalg.norm(points - others[pairs], axis=1)
 
 
-class TestProfile:
-    def testColumns(self):
-        """Slices moved by 0 and 3 pixels, and one that only the reference has."""
-        one = square((5, 5), (14, 14))
-        images = [
-            stack(slices, spacing=(2, 2, 3))
-            for slices in ([one, one, one], [one, square((8, 5), (17, 14)), np.zeros((30, 30))])
-        ]
-        for unit, key, moved in (("mm", "MeanBLD", 6), ("pixel", "MeanBLD_pixel", 3)):
-            rows = compare(*images, Settings(families=("similarity", "slices"), msiUnit=unit)).slices
-            assert [row.values[key] for row in rows] == pytest.approx([0, moved, math.inf], abs=1e-9)
-            assert [row.values["MSI"] for row in rows] == pytest.approx([1, math.exp(-(moved**2) / 200), 0])
-            assert [fromPlain(SliceRow, toPlain(row)) for row in rows] == list(rows)
+def testColumnsOfAProfile():
+    """Slices moved by 0 and 3 pixels, and one that only the reference has."""
+    one = square((5, 5), (14, 14))
+    slices = [one, one, one], [one, square((8, 5), (17, 14)), np.zeros((30, 30))]
+    images = [stack(some, spacing=(2, 2, 3)) for some in slices]
+    for unit, key, moved in (("mm", "MeanBLD", 6), ("pixel", "MeanBLD_pixel", 3)):
+        rows = compare(*images, Settings(families=("similarity", "slices"), msiUnit=unit)).slices
+        assert [row.values[key] for row in rows] == pytest.approx([0, moved, math.inf], abs=1e-9)
+        assert [row.values["MSI"] for row in rows] == pytest.approx([1, math.exp(-(moved**2) / 200), 0])
+        assert [fromPlain(SliceRow, toPlain(row)) for row in rows] == list(rows)
 
 
 class TestMap:
@@ -339,11 +317,9 @@ class TestMap:
         assert (local >= 0).all() and np.median(local[side == 0]) < 0.5
 
     def testAgainstTheDefinition(self):
-        one, other = (
-            fromPolyData(shapes.boxMesh(*corners)) for corners in (((0, 0, 0), (6, 5, 4)), ((1, 0, 0), (8, 6, 5)))
-        )
-        whole, others = one, other
-        found = localDistancesAt(whole, others, 100.0)
+        boxes = ((0, 0, 0), (6, 5, 4)), ((1, 0, 0), (8, 6, 5))
+        one, other = (fromPolyData(shapes.boxMesh(*corners)) for corners in boxes)
+        found = localDistancesAt(one, other, 100.0)
         centers = [s.sizes @ s.points[s.cells].mean(axis=1) / s.sizes.sum() for s in (one, other)]
         assert found == pytest.approx(byDefinition(one.points, other.points, centers[1] - centers[0]))
 
@@ -351,31 +327,18 @@ class TestMap:
 # The similarity index of all kinds of inputs, what does not change it, its settings and its record
 
 
-def lump(seed: int) -> np.ndarray:
-    """Return a ball with bumps and dents [k, j, i], some of which are contours of their own in a slice."""
-    from scipy.ndimage import gaussian_filter
-
-    k, j, i = np.mgrid[-5:6, -10:11, -9:10]
-    noise = gaussian_filter(np.random.default_rng(seed).standard_normal(k.shape), 1.5)
-    return np.sqrt((k / 4) ** 2 + (j / 8) ** 2 + (i / 7) ** 2) < 0.9 + 2 * noise
-
-
-BLOBS = [lump(seed) for seed in (1, 2)]
-
-
 class TestInputs:
     def testWhereSurfacesTouchNoSideIsPunished(self):
         """The same surface as voxels and as a mesh: rounding must not decide whether a shared place is outside."""
-        images = [shapes.imageOf(b, (1, 1, 2)) for b in BLOBS]
+        images = [shapes.imageOf(np.pad(shapes.blob(n, (16, 14, 9), 0.4), 1), (1, 1, 2)) for n in (1, 2)]
         mesh = shapes.surfaceOf(images[1])
         voxels, mixed = (measured(images[0], test, il=2, ol=5)["MSI3D"].value for test in (images[1], mesh))
         assert mixed == pytest.approx(voxels, abs=1e-9)
 
     def testImageEdge(self):
         """Contours are closed at the image edge: the same structure in a larger image has the same index."""
-        pair = [square((0, 0), (14, 29)), square((0, 0), (17, 25))]
-        small = measured(*(stack([s] * 2) for s in pair))
-        large = measured(*(stack([np.pad(s, 4)] * 2, origin=(-4, -4, 0)) for s in pair))
+        pair = square((0, 0), (14, 29)), square((0, 0), (17, 25))
+        small, large = (measured(*(stack([np.pad(s, n)] * 2, origin=(-n, -n, 0)) for s in pair)) for n in (0, 4))
         assert values(small) == pytest.approx(values(large), abs=1e-9) and 0 < small["MSI"].value < 1
 
     def testOneSliceIsTheSliceOfAVolume(self):
@@ -409,8 +372,8 @@ class TestInputs:
 
     def testOpenMesh(self):
         """Without an inside a mesh cannot be drawn on slices, nor judged by two levels."""
-        surface = meshing.fromPolyData(shapes.ballMesh(10))
-        polyData = toPolyData(replace(surface, cells=surface.cells[1:]))
+        surface = fromPolyData(shapes.ballMesh(10))
+        polyData = shapes.meshOf(surface.points, surface.cells[1:])
         image = shapes.ball(10, spacing=(1, 1, 2), origin=(-15, -15, -16), size=(31, 31, 17))
         result = measured(polyData, image, ol=2)
         assert "so it has no inside" in result["MSI"].reason and "so it has no inside" in result["MSI3D"].reason

@@ -57,11 +57,12 @@ class BandVoxels:
                 voxels = mask.voxels[slicesOf(low - mask.low, high - mask.low)]
                 codes[slicesOf(low, high)] |= voxels << np.uint8(1) if number else voxels
         slab = boundaries.surfaces[0].slab
-        for k, layer in enumerate([] if slab is None else codes):
-            checkpoint()
-            j, i = np.nonzero(layer)
-            isOutside = ~slab.contains(grid.toWorld(np.stack([i, j, np.full(len(i), k)], axis=1)))
-            layer[j[isOutside], i[isOutside]] = 0
+        if slab is not None:
+            for k, layer in enumerate(codes):
+                checkpoint()
+                j, i = np.nonzero(layer)
+                isOutside = ~slab.contains(grid.toWorld(np.stack([i, j, np.full(len(i), k)], axis=1)))
+                layer[j[isOutside], i[isOutside]] = 0
         return BandVoxels(grid, codes[0] if grid.planar else codes)
 
     @property
