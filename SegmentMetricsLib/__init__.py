@@ -49,40 +49,33 @@ if TYPE_CHECKING:  # for type checkers and editors, which do not run __getattr__
     from .show.structuredreport import readReport, writeReport
 
 # Public names are imported on first use, so that importing the package itself takes no time.
-_HOMES = {
-    "BatchResults": "batch.batchresults",
-    "CaseResult": "face",
-    "Comparison": "face",
-    "Dose": "model.dose",
-    "Grid": "geometry.grids",
-    "Mask": "geometry.masks",
-    "Measurement": "metrics.measurement",
-    "ObserverStudy": "case.observers.study",
-    "Settings": "settings.settings",
-    "StressTest": "case.stress",
-    "Structure": "model.structure",
-    "StructureSet": "model.structureset",
-    "Surface": "geometry.surfaces",
-    "compare": "face",
-    "compareBatch": "commands.batchrun",
-    "compareCase": "face",
-    "compareLabels": "face",
-    "compareObservers": "case.observers.study",
-    "readBatch": "batch.batchresults",
-    "readDose": "io.doses",
-    "readReport": "show.structuredreport",
-    "readStructures": "io.reading",
-    "samples": "io.samples",
-    "stressTest": "face",
-    "writeReport": "show.structuredreport",
+_NAMES = {
+    "batch.batchresults": ("BatchResults", "readBatch"),
+    "case.observers.study": ("ObserverStudy", "compareObservers"),
+    "case.stress": ("StressTest",),
+    "commands.batchrun": ("compareBatch",),
+    "face": ("CaseResult", "Comparison", "compare", "compareCase", "compareLabels", "stressTest"),
+    "geometry.grids": ("Grid",),
+    "geometry.masks": ("Mask",),
+    "geometry.surfaces": ("Surface",),
+    "io.doses": ("readDose",),
+    "io.reading": ("readStructures",),
+    "metrics.measurement": ("Measurement",),
+    "model.dose": ("Dose",),
+    "model.structure": ("Structure",),
+    "model.structureset": ("StructureSet",),
+    "settings.settings": ("Settings",),
+    "show.structuredreport": ("readReport", "writeReport"),
 }
-__all__ = ["__version__", *(name for name in _HOMES if name != "samples")]
+_HOMES = {name: home for home, names in _NAMES.items() for name in names}
+__all__ = ["__version__", *sorted(_HOMES)]
 
 
 def __getattr__(name: str):
+    if name == "samples":
+        return importlib.import_module(".io.samples", __name__)
     if name in _HOMES:
-        home = importlib.import_module(f".{_HOMES[name]}", __name__)
-        return home if name == "samples" else getattr(home, name)
+        return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -117,10 +117,6 @@ class CaseResult(caseresult.CaseResult[Comparison]):  # noqa: D101 - that of the
 
     @property
     def multiLabel(self) -> MultiLabel | None:
-        """DICEml and JACml of all structures together; None for a single pair or without the agreement family.
-
-        Raises ValueError instead of returning None if the settings contain label weights.
-        """
         found = super().multiLabel
         return None if found is None else MultiLabel(found.measurements, found.shares)
 

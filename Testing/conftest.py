@@ -20,7 +20,8 @@ LONGEST = (
     *("panel", "registry", "parity", "hostile", "dicom_reports", "severalobservers", "orientation", "field"),
     *("dicom_contours", "identical", "bands", "nearest", "extent", "module_scenes", "conventions"),
     *("module_following", "dose_volume", "module_stopping", "pictures_of_files", "relevance", "findings", "summary"),
-    *("dicom_segmentations", "dicom_series", "dicom", "batch_goingon", "module_tools", "selection", "document"),
+    *("dicom_segmentations", "dicom_series", "dicom", "batch_goingon", "module_tools", "selection"),
+    *("report_slices", "report_pages"),
 )
 
 

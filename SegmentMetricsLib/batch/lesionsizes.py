@@ -81,8 +81,8 @@ def picture(rows: list[tuple]) -> str:
     hasMethods = any(method for _, method in curves)
     height = TOP + HEIGHT + 50 + ROW * len(names)
 
-    x = Axis((), "", LEFT, WIDTH - 20, (span[0], span[-1])).at
-    y = Axis((), "", TOP + HEIGHT, TOP, (0, 1)).at
+    x = Axis(span, "", LEFT, WIDTH - 20, hasRoom=False).at
+    y = Axis((0, 1), "", TOP + HEIGHT, TOP, hasRoom=False).at
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
         f'font-family="sans-serif" font-size="12" fill="{INK}">',

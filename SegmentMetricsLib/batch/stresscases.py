@@ -253,9 +253,7 @@ def writeStressCases(
             told = (one.case, one.structure, variant, one.reference, one.count, one.inner, one.outer, one.varies)
             rows.append([*told, one.status, one.reason, *map(own.get, keys)])
     content = {
-        "schema": CASES_SCHEMA,
-        "software": writing.versions(),
-        "settings": settings.toDictionary(),
+        **writing.headOf(CASES_SCHEMA, settings),
         "test": TEST,
         "interval": f"{CONFIDENCE:.0%} percentile bootstrap of the mean difference",
         "resamples": options.resamples,

@@ -124,7 +124,7 @@ def outcomeOf(task: Task) -> dict:
     if report is not None:
         for record, number in zip(pairs, sorted(reported), strict=True):
             part, pictures = reported[number]
-            report.include(part)
+            report.parts.append(part)
             record.update(pictures)
         lacking: dict[str, Any] = {"unmatched": result.unmatched, "failures": result.failures}
         report.write(Path(task.report), judgment=result.judgment, findings=case.pairing.findings, **lacking)

@@ -45,7 +45,7 @@ from .places import Place, worstPlaces
 # The measurement whose distances are those of each lesion, which would take long if nothing else needed them.
 LESION_DISTANCES = "LesionHD95"
 # The properties that a comparison keeps without its geometry.
-KEPT = ("convention", "sides", "dimension", "surface", "method", "worstPlaces", "summary")
+KEPT = ("convention", "sides", "dimension", "surface", "method", "worstPlaces", "summary", "hasSides")
 # Of the plain values of a comparison in files.
 SCHEMA = 2
 # What some families make beside numbers, by its name, with its type.
@@ -172,9 +172,11 @@ class Comparison(Mapping):
         """Whether the comparison still has its structures, not only their numbers."""
         return not self.kept
 
-    @property
+    @cached_property
     def hasSides(self) -> bool:
         """Whether both boundaries are closed, so that inside and outside can be distinguished."""
+        if self.distances is not None:
+            return self.distances.hasSides
         asking = ("SignedMean", "VolumeReference", "VolumeTest")
         return all(self.measurements[key].status != "undefined" for key in asking if key in self.measurements)
 

@@ -195,8 +195,7 @@ def _write(result: CaseResult, document: dict, report: Report | None, parts: Seq
     if result.judgment:
         verdicts.writeVerdicts(document["protocol"], folder / writing.VERDICTS_FILE)
     if report is not None:
-        for part in parts:
-            report.include(part)
+        report.parts += parts
         lacking: dict[str, Any] = {"unmatched": result.unmatched, "failures": result.failures}
         report.write(folder / writing.REPORT_FILE, judgment=result.judgment, findings=result.findings, **lacking)
         document = {**document, "report": writing.REPORT_FILE}

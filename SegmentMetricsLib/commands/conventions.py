@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
                     found[number] = results.ConventionsRecord(describe(one.reference), describe(one.test), reported)
     result = case.result(found)
     result.requireAny()
-    document = results.document(result, result.pairing, settings.toDictionary())
+    document = results.document(result, result.pairing, settings)
     if result.failures:
         document["failures"] = result.failures
     with unfinishedResults(options.output, []) as unfinished:

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
             progress(match.reference.name)
     found = {name: which(options.value, own, options.measurement) for name, own in numbers.items() if own}
     found = {name: candidates for name, candidates in found.items() if candidates}
-    document = shown.document(options.value, found, settings.toDictionary(), options.measurement)
+    document = shown.document(options.value, found, settings, options.measurement)
     if options.json:
         print(json.dumps(document, indent=1, allow_nan=False))
     else:

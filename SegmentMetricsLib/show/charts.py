@@ -31,27 +31,13 @@ MOST_TOLD = 80
 
 
 class Axis:
-    """A scale from values to places in the picture, from start to end.
+    """A scale from values to places in the picture, from start to end. hasRoom: whether there is some beyond them."""
 
-    ends: lowest and highest value; None leaves a little room around the values. isFromZero: whether 0 is on it.
-    """
-
-    def __init__(
-        self,
-        values: Sequence[float],
-        title: str,
-        start: float,
-        end: float,
-        ends: tuple[float, float] | None = None,
-        isFromZero: bool = False,
-    ):
-        low, high = ends or (min(values, default=0), max(values, default=1))
-        if isFromZero:
-            low, high = min(low, 0), max(high, 0)
+    def __init__(self, values: Sequence[float], title: str, start: float, end: float, hasRoom: bool = True):
+        low, high = min(values), max(values)
         high = high if high > low else low + 1
-        if ends is None and low != 0:
-            low -= 0.03 * (high - low)
-        if ends is None:
+        if hasRoom:
+            low -= 0.03 * (high - low) if low else 0
             high += 0.03 * (high - low)
         self.low, self.high, self.start, self.end, self.title = low, high, start, end, title
 
@@ -65,12 +51,12 @@ class Axis:
 
 
 class Curve(NamedTuple):
-    """A line through points, interrupted where y is None. isDotted: whether the points are marked."""
+    """A line through points, interrupted where y is not finite. isDotted: whether the points are marked."""
 
     name: str
     color: str
     x: Sequence[float]
-    y: Sequence[float | None]
+    y: Sequence[float]
     isDotted: bool = False
     isDashed: bool = False
 
@@ -81,7 +67,7 @@ def distribution(comparison: Comparison) -> Markup:
     signed, isJudged = distances.hasSides, tolerance is not None
     # without splitting, bars wider than the tolerance would be only partly within it
     shown = histogram(distances, tolerance or mapRange(distances, 0.0) / 2, signed, isSplit=isJudged)
-    edges, heights = [float(edge) for edge in shown.edges], [float(height) for height in shown.heights]
+    edges, heights = shown.edges.tolist(), shown.heights.tolist()
     across = "signed distance (mm), + outside" if signed else "distance (mm)"
     bottom = HEIGHT - (58 if shown.outerBars else BOTTOM)
     x = Axis(edges, "<br>".join(filter(None, (across, shown.outerBars))), LEFT, WIDTH - RIGHT)
@@ -105,17 +91,14 @@ def distribution(comparison: Comparison) -> Markup:
 
 def doseVolume(curves: DoseCurves) -> Markup:
     """Return the dose-volume histograms of both: the share of the volume that receives at least a dose, by dose."""
-    step = 1 + len(curves.doses) // MOST_TOLD
+    doses, reference, test = (one.tolist() for one in (curves.doses, 100 * curves.reference, 100 * curves.test))
     told = [
-        (float(dose), f"{dose:.2f} Gy: {100 * reference:.1f} % of the reference, {100 * test:.1f} % of the test")
-        for dose, reference, test in zip(curves.doses[::step], curves.reference[::step], curves.test[::step])
+        (dose, f"{dose:.2f} Gy: {first:.1f} % of the reference, {second:.1f} % of the test")
+        for dose, first, second in list(zip(doses, reference, test))[:: 1 + len(doses) // MOST_TOLD]
     ]
-    lines = [
-        Curve("reference", "#1f3f8f", curves.doses.tolist(), (100 * curves.reference).tolist()),
-        Curve("test", OUTSIDE, curves.doses.tolist(), (100 * curves.test).tolist(), isDashed=True),
-    ]
-    x = Axis(curves.doses.tolist(), "dose (Gy)", LEFT, WIDTH - RIGHT, isFromZero=True)
-    y = Axis((), "volume (%)", HEIGHT - BOTTOM, TOP, (0, 102), isFromZero=True)
+    lines = [Curve("reference", "#1f3f8f", doses, reference), Curve("test", OUTSIDE, doses, test, isDashed=True)]
+    x = Axis([0.0, *doses], "dose (Gy)", LEFT, WIDTH - RIGHT)
+    y = Axis((0, 102), "volume (%)", HEIGHT - BOTTOM, TOP, hasRoom=False)
     return _curves("Dose-volume histograms", lines, x, [y, y], told)
 
 
@@ -123,12 +106,10 @@ def profile(rows: Sequence[SliceRow]) -> Markup:
     """Return the per-slice profile: distances above and Dice below, by position along the slices."""
     positions = [float(row.position) for row in rows]
 
-    def curve(key: str, name: str, color: str) -> Curve:
-        values = [float(row.values[key]) for row in rows]
-        return Curve(name, color, positions, [v if math.isfinite(v) else None for v in values], isDotted=True)
-
-    distances = [curve("HD", "HD (mm)", "#8c1427"), curve("MASD", "mean distance (mm)", "#e98a50")]
-    overlap = curve("DSC", "DSC", "#1f3f8f")
+    looks = {"HD": ("HD (mm)", "#8c1427"), "MASD": ("mean distance (mm)", "#e98a50"), "DSC": ("DSC", "#1f3f8f")}
+    curves = [
+        Curve(*look, positions, [float(row.values[key]) for row in rows], isDotted=True) for key, look in looks.items()
+    ]
     texts = {"HD": "HD {:.2f} mm", "MASD": "mean distance {:.2f} mm", "DSC": "DSC {:.3f}"}
     told = []
     for place, row in sorted(zip(positions, rows, strict=True), key=lambda one: one[0]):
@@ -137,10 +118,10 @@ def profile(rows: Sequence[SliceRow]) -> Markup:
         told.append((place, f"Slice {row.index}: {', '.join([*only, *known])}"))
     x = Axis(positions, "position along the slices (mm)", LEFT, WIDTH - RIGHT)
     bottom, height = HEIGHT - BOTTOM, HEIGHT - BOTTOM - TOP
-    drawn = [value for one in distances for value in one.y if value is not None]
-    upper = Axis(drawn, "mm", bottom - 0.45 * height, TOP, isFromZero=True)
-    lower = Axis((), "DSC", bottom, bottom - 0.35 * height, (0, 1.02), isFromZero=True)
-    return _curves("Slice by slice", [*distances, overlap], x, [upper, upper, lower], told)
+    drawn = [value for one in curves[:2] for value in one.y if math.isfinite(value)]
+    upper = Axis([0.0, *drawn], "mm", bottom - 0.45 * height, TOP)
+    lower = Axis((0, 1.02), "DSC", bottom, bottom - 0.35 * height, hasRoom=False)
+    return _curves("Slice by slice", curves, x, [upper, upper, lower], told)
 
 
 def _curves(
@@ -151,11 +132,11 @@ def _curves(
     for curve, y in zip(curves, axes, strict=True):
         path, dots, isGoingOn = [], [], False
         for across, up in zip(curve.x, curve.y, strict=True):
-            if up is not None:
+            if math.isfinite(up):
                 place = f"{x.at(across)} {y.at(up)}"
                 path.append(f"{'L' if isGoingOn else 'M'}{place}")
                 dots += [f"M{place}h0"] if curve.isDotted else []
-            isGoingOn = up is not None
+            isGoingOn = math.isfinite(up)
         look = {"color": curve.color, "dash": " dashed" if curve.isDashed else ""}
         if path:
             line = '<g style="--line:$color"><path class="line$dash" d="$path"/><path class="dots" d="$dots"/></g>'
@@ -255,9 +236,7 @@ def _chart(title: str, parts: Iterable[Markup]) -> Markup:
 
 def _frame(x: Axis, axes: Iterable[Axis], bottom: float) -> Markup:
     """Return grid lines, the numbers at them, and the titles of axes."""
-    parts = []
-    for value in x.ticks():
-        parts.append(_write("middle", x.at(value), bottom + 14, _number(value)))
+    parts = [_write("middle", x.at(value), bottom + 14, _number(value)) for value in x.ticks()]
     for axis in axes:
         for value in axis.ticks():
             y = axis.at(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +15,11 @@ from ..conventions.evaluation import OPTIMISTIC, PESSIMISTIC, Reported
 from ..metrics.measurement import statusOf
 from ..model.naming import pairTitle
 from ..model.structures import Pairing
+from ..settings.settings import Settings
 from .resulttables import IDENTITY, heading
 from .tablemodel import Column, Table
 from .tables import align
-from .writing import versions, writeTable
+from .writing import headOf, writeTable
 
 SCHEMA = "segment-metrics-conventions/1"
 COLUMNS = ("Convention", "Version", "Key", "Name", "Value", "Unit", "Status", "ReferenceValue", "Difference", "Leaning",
@@ -54,17 +55,23 @@ class ConventionsRecord:
         most = max(self.conventions.values(), key=len, default={})
         return {key: found[key] for key in [*most, *(key for key in found if key not in most)]}
 
+    def table(self, head: str, textOf: Callable[[Reported], str]) -> Table:
+        """Return a row with the reference values, and one for every tool. textOf: what a number of a tool reads."""
+        first = self.referenceValues()
+        rows = [[REFERENCE_ROW, *map(referenceText, first.values())]]
+        for tool, numbers in self.conventions.items():
+            rows.append([tool, *(textOf(numbers[key]) if key in numbers else "" for key in first)])
+        return Table.ofRows([head, *map(heading, first)], rows)
 
-def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: Mapping) -> dict:
+
+def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: Settings) -> dict:
     """Return the content of conventions.json."""
     tools = {
         key: {"tool": convention.tool, "version": convention.version, "source": convention.source}
         for key, convention in allConventions().items()
     }
     return {
-        "schema": SCHEMA,
-        "software": versions(),
-        "settings": dict(settings),
+        **headOf(SCHEMA, settings),
         "tools": tools,
         "pairs": [
             {
@@ -87,19 +94,13 @@ def document(records: Sequence[ConventionsRecord], pairing: Pairing, settings: M
 
 def writeCsv(records: Iterable[ConventionsRecord], path: Path) -> None:
     """Write one row for every number of every tool."""
-    rows = [
-        [
-            *identityOf((record.reference, record.test)),
-            tool,
-            allConventions()[tool].version,
-            *(getattr(number, name) for name in ATTRIBUTES),
-            "yes" if number.isReproducible else "no",
-            number.reason,
-        ]
-        for record in records
-        for tool, numbers in record.conventions.items()
-        for number in numbers.values()
-    ]
+    rows = []
+    for record in records:
+        for tool, numbers in record.conventions.items():
+            first = *identityOf((record.reference, record.test)), tool, allConventions()[tool].version
+            for one in numbers.values():
+                told = (getattr(one, name) for name in ATTRIBUTES)
+                rows.append([*first, *told, "yes" if one.isReproducible else "no", one.reason])
     writeTable(Table([*IDENTITY, *map(Column, COLUMNS)], rows), path)
 
 
@@ -109,19 +110,14 @@ def textTable(record: ConventionsRecord, colored: bool = False, width: int | Non
     colored: whether over-optimistic and over-pessimistic values are colored, for terminals. A star marks values that
     the tool itself does not give reproducibly. width: as for tables.align().
     """
-    first = record.referenceValues()
-    rows = [[REFERENCE_ROW, *map(referenceText, first.values())]]
-    rows += [[tool, *(_text(numbers.get(key)) for key in first)] for tool, numbers in record.conventions.items()]
     leanings = [{}, *({key: one.leaning for key, one in numbers.items()} for numbers in record.conventions.values())]
-    keys = [record.name, *first]
+    keys = ["", *record.referenceValues()]
 
     def paint(row: int, column: int, cell: str) -> str:
         color = TERMINAL_COLORS.get(leanings[row].get(keys[column], ""))
         return f"{color}{cell}{TERMINAL_RESET}" if color and cell.strip() else cell
 
-    heads = map(oneLine, (record.name, *map(heading, first)))
-    table = Table.ofRows(list(heads), [list(map(oneLine, row)) for row in rows])
-    return align(table, width, paint if colored else None)
+    return align(record.table(oneLine(record.name), _text), width, paint if colored else None)
 
 
 def referenceText(number: Reported) -> str:
@@ -131,9 +127,7 @@ def referenceText(number: Reported) -> str:
     return f"{number.reference:.2f} mm" if number.better == "lower" else f"{number.reference:.3f}"
 
 
-def _text(number: Reported | None) -> str:
-    if number is None:
-        return ""
+def _text(number: Reported) -> str:
     difference = number.differenceText().split(" ")[0]
     star = "" if number.isReproducible else "*"
     return f"{number.text()}{star} ({difference})" if difference else f"{number.text()}{star}"

@@ -353,11 +353,8 @@ def _itemOf(measurement: Measurement) -> sr.NumContentItem | sr.CodeContentItem:
     name, below = conceptOf(measurement.key, measurement.title, measurement.unit), "HAS PROPERTIES"
     item = _number(name, measurement.value, measurement.unit, "CONTAINS")
     key = measurement.key if name.value != measurement.key else ""
-    texts = [
-        ("key", key),
-        ("unit", "" if math.isfinite(measurement.value) else measurement.unit),
-        ("reason", measurement.reason),
-    ]
+    unit = "" if math.isfinite(measurement.value) else measurement.unit
+    texts = [("key", key), ("unit", unit), ("reason", measurement.reason)]
     parts = [(part, value) for part in DIRECTED if (value := getattr(measurement, part)) is not None]
     items = [*(_number(_ours(part), value, measurement.unit, below) for part, value in parts), *_texts(texts, below)]
     if items:

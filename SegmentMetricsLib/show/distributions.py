@@ -30,24 +30,19 @@ class Histogram:
 
     edges: (n + 1,) mm, ascending, one of them 0; symmetric about 0 for signed distances. shares: (n,) % of both
     boundaries; distances beyond the edges are counted in the outer bins. beyond: share of these in %. largest: largest
-    distance in mm. width: of the bins in mm, except for the parts of a split bin.
+    distance in mm. isSplit: whether a bin was split, so that not all have the same width.
     """
 
     edges: np.ndarray
     shares: np.ndarray
     beyond: float
     largest: float
-    width: float
+    isSplit: bool
 
     @property
     def heights(self) -> np.ndarray:
         """(n,) the shares; if a bin was split, % of both boundaries per mm, so that areas of bars are shares."""
         return self.shares / np.diff(self.edges) if self.isSplit else self.shares
-
-    @property
-    def isSplit(self) -> bool:
-        """Whether a bin was split, so that not all have the same width."""
-        return bool((np.diff(self.edges) < self.width * (1 - 1e-6)).any())
 
     @property
     def outerBars(self) -> str:
@@ -78,9 +73,13 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool, isSpl
     squeezed = roundAbove(max(1.5 * usual, 1.25 * tolerance))
     if limit >= 2 * squeezed:
         limit = squeezed
-    edges = binEdges(limit, tolerance, MOST_BINS // 2 if signed else MOST_BINS)
-    width = float(edges[1])
-    if isSplit and not np.isclose(edges, tolerance, rtol=0, atol=1e-6 * width).any():
+    most = MOST_BINS // 2 if signed else MOST_BINS
+    widths = [tolerance / parts for parts in PARTS if limit / (tolerance / parts) <= most * (1 + 1e-9)]
+    width = widths[-1] if widths else roundAbove(limit / most)
+    # rounded, so that an edge equals the tolerance exactly
+    edges = np.round(np.arange(math.ceil(limit / width * (1 - 1e-9)) + 1) * width, 9)
+    isSplit = isSplit and not np.isclose(edges, tolerance, rtol=0, atol=1e-6 * width).any()
+    if isSplit:
         edges = np.union1d(edges, [tolerance])
     total = sum(direction.totalSize for direction in distances.directions)
     limits = edges + TIE_TOLERANCE
@@ -96,24 +95,12 @@ def histogram(distances: SurfaceDistances, tolerance: float, signed: bool, isSpl
         edges = np.concatenate([-edges[:0:-1], edges])
     else:
         shares = outside + within + zero
-    return Histogram(edges, 100 * shares / total, 100 * beyond / total, largest, width)
+    return Histogram(edges, 100 * shares / total, 100 * beyond / total, largest, isSplit)
 
 
 def usualLargest(distances: SurfaceDistances) -> float:
     """Return the distance in mm that 98 % of either boundary do not exceed: the end of scales but for outliers."""
     return max(direction.percentile(98) for direction in distances.directions)
-
-
-def binEdges(limit: float, tolerance: float, most: int) -> np.ndarray:
-    """Return edges (n + 1,) in mm of at most `most` equal bins from 0 to the limit or a little farther.
-
-    The tolerance in mm is an edge if `most` bins of that width suffice.
-    """
-    widths = [tolerance / parts for parts in PARTS if limit / (tolerance / parts) <= most * (1 + 1e-9)]
-    width = widths[-1] if widths else roundAbove(limit / most)
-    count = math.ceil(limit / width * (1 - 1e-9))
-    # rounded, so that an edge equals the tolerance exactly
-    return np.round(np.arange(count + 1) * width, 9)
 
 
 def cumulativePositions(limit: float, tolerance: float) -> np.ndarray:

@@ -190,11 +190,8 @@ def findLimits(comparison, kind: str, range: float | None, tolerance: float | No
     requireDistances(comparison)
     tolerance = shownTolerance(comparison) if tolerance is None else tolerance
     if range is None:
-        range = (
-            doseRange(comparison.dose, comparison.distances)
-            if kind == "dose"
-            else mapRange(comparison.distances, tolerance)
-        )
+        found = comparison.distances
+        range = doseRange(comparison.dose, found) if kind == "dose" else mapRange(found, tolerance)
     return float(range), float(tolerance)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..case.observers.matrix import meansAsTest
 from ..case.observers.observed import ObservedStructure
@@ -94,41 +95,32 @@ def table(study: ObserverStudy) -> Table:
     keys = overviewKeys(dict.fromkeys(key for found in study for key in found.pairs.keys))
     printed = [key for key in keys if any(found.pairs.any(key).better for found in study if key in found.pairs.keys)]
     printed = printed[:MOST_PRINTED]
-    columns = [
-        Column("Structure", isText=True),
-        Column("Observers", isText=True),
-        Column("SD", "Local SD"),
-        Column("SD95", "95 %"),
-        Column("CI"),
-        Column("CIgen", "CI gen."),
-        *(Column(key, f"{heading(key)}, mean") for key in printed),
-        Column("Outlier", isText=True),
-        *(Column(name, isText=True) for name in study.testNames),
-    ]
-    rows = []
-    for found in study:
-        means: dict[str, Amount | float | None] = dict.fromkeys(printed)
-        for key in (key for key in printed if key in found.pairs.keys):
-            mean, unit = found.pairs.spread(key, found.members).mean, found.pairs.any(key).unit
-            means[key] = Amount(mean, unit) if unit and math.isfinite(mean) else mean
-        verdicts = dict.fromkeys(study.testNames, "missing")
+
+    def meanOf(found: ObservedStructure, key: str) -> Amount | float | None:
+        if key not in found.pairs.keys:
+            return None
+        mean, unit = found.pairs.spread(key, found.members).mean, found.pairs.any(key).unit
+        return Amount(mean, unit) if unit and math.isfinite(mean) else mean
+
+    def verdictOn(found: ObservedStructure, name: str) -> str:
         for test in found.tests:
-            good, asked = sum(test.isWithin.values()), len(test.isWithin)
-            told = "within" if good == asked else f"within in {good} of {asked}"
-            verdicts[test.name] = told if asked and not found.isAnyWithin else "no verdict"
-        rows.append(
-            [
-                found.name,
-                f"{len(found.having)} of {len(found.observers)}",
-                *(None if sd is None else Amount(sd, "mm") for sd in _sds(found)),
-                *found.agreement.values(),
-                *(means[key] for key in printed),
-                "" if found.outlier is None else found.outlier.name,
-                *verdicts.values(),
-            ]
-        )
-    whole = Table(columns, rows)
-    return Table.ofColumns((one, own) for one, own in whole.byColumn() if one.key not in OF_MANY or any(own))
+            if test.name == name:
+                good, asked = sum(test.isWithin.values()), len(test.isWithin)
+                told = "within" if good == asked else f"within in {good} of {asked}"
+                return told if asked and not found.isAnyWithin else "no verdict"
+        return "missing"
+
+    sds = ([None if sd is None else Amount(sd, "mm") for sd in _sds(found)] for found in study)
+    columns: list[tuple[Column, Sequence[Any]]] = [
+        (Column("Structure", isText=True), [found.name for found in study]),
+        (Column("Observers", isText=True), [f"{len(found.having)} of {len(found.observers)}" for found in study]),
+        *zip((Column("SD", "Local SD"), Column("SD95", "95 %")), zip(*sds)),
+        *zip((Column("CI"), Column("CIgen", "CI gen.")), zip(*(found.agreement.values() for found in study))),
+        *((Column(key, f"{heading(key)}, mean"), [meanOf(found, key) for found in study]) for key in printed),
+        (Column("Outlier", isText=True), ["" if one.outlier is None else one.outlier.name for one in study]),
+        *((Column(name, isText=True), [verdictOn(found, name) for found in study]) for name in study.testNames),
+    ]
+    return Table.ofColumns((one, own) for one, own in columns if one.key not in OF_MANY or any(own))
 
 
 def sentences(study: ObserverStudy) -> list[str]:

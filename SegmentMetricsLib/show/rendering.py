@@ -27,7 +27,8 @@ AMBIENT, LIGHT = 0.6, np.array((-0.2, -0.45, 0.87), np.float32)
 HAIR = 1e-4
 # zlib's level: higher ones take much longer and save little.
 PNG_COMPRESSION = 2
-Color = Callable[[np.ndarray], np.ndarray]
+Color = str | Callable[[np.ndarray], np.ndarray]
+Direction = Sequence[float] | np.ndarray
 
 
 class Shape(NamedTuple):
@@ -62,7 +63,7 @@ class Camera(NamedTuple):
         return places
 
 
-def axesToward(direction: Sequence[float] | np.ndarray) -> np.ndarray:
+def axesToward(direction: Direction) -> np.ndarray:
     """Return the axes of a Camera for a direction (3,) to the viewer, LPS.
 
     Up is toward the patient's head, or toward the front if seen from the head or the feet.
@@ -74,12 +75,7 @@ def axesToward(direction: Sequence[float] | np.ndarray) -> np.ndarray:
     return np.array([right, np.cross(right, toward), toward])
 
 
-def fit(
-    points: np.ndarray,
-    direction: Sequence[float] | np.ndarray,
-    size: tuple[int, int],
-    area: Sequence[float] = (0, 0, 1, 1),
-) -> Camera:
+def fit(points: np.ndarray, direction: Direction, size: tuple[int, int], area: Sequence[float]) -> Camera:
     """Return the camera in whose picture points (n, 3), LPS mm, fill an area.
 
     direction: (3,) to the viewer, LPS. size: width and height in pixels. area: left, top, right, bottom as fractions.
@@ -108,8 +104,8 @@ def draw(
 ) -> np.ndarray:
     """Draw a shape on a picture (height, width, 3) uint8 in place, and return the share of each pixel that it covers.
 
-    color: returns the colors (n, 3) in [0, 255] of values (n,). isLit: whether sides that face away from the light are
-    darker. finer: samples of a pixel along each axis.
+    color: of all, as #rrggbb, or what returns the colors (n, 3) in [0, 255] of values (n,). isLit: whether sides that
+    face away from the light are darker. finer: samples of a pixel along each axis.
     """
     whole, places = np.zeros(canvas.shape[:2], np.float32), camera.places(shape.points)
     # only what the shape reaches
@@ -123,7 +119,7 @@ def draw(
     places[:, :2] -= low
     nearest, normals, values = _samples((places * finer).astype(np.float32), shape, (width, height))
     covered = np.flatnonzero(nearest > -np.inf)
-    colors = color(values[covered])
+    colors = 255 * np.array(rgb(color)) if isinstance(color, str) else color(values[covered])
     if isLit:
         lit = normals[covered]
         # surfaces of either orientation look the same
@@ -153,10 +149,7 @@ def _samples(places: np.ndarray, shape: Shape, size: tuple[int, int]) -> tuple[n
     if shape.isClosed:  # so that half of it is hidden
         isSeen &= area * np.sign(np.einsum("ij,ij->", np.cross(u, v), first, dtype=float)) > 0
     # the samples whose centers are in the box around each triangle
-    start, end = (
-        np.minimum(np.minimum(first, second), third)[:, :2],
-        np.maximum(np.maximum(first, second), third)[:, :2],
-    )
+    start, end = (choose(choose(first, second), third)[:, :2] for choose in (np.minimum, np.maximum))
     start = np.maximum(np.ceil(start - 0.5).astype(int), 0)
     wide, tall = (np.minimum(np.floor(end - 0.5).astype(int) + 1, size) - start).clip(0).T
     counts = np.where(isSeen, wide * tall, 0)
@@ -188,27 +181,18 @@ def _samples(places: np.ndarray, shape: Shape, size: tuple[int, int]) -> tuple[n
 def smoothEdges(picture: np.ndarray) -> None:
     """Soften the edges in a picture (height, width, 3) uint8 in place, as cheaper than drawing it with more samples."""
     light = picture[..., 1].astype(np.int16)
-    isEdge = np.zeros(light.shape, bool)
     across, down = (np.abs(np.diff(light, axis=axis)) > EDGE for axis in (1, 0))
-    for ends, step in ((isEdge[:, :-1], across), (isEdge[:, 1:], across), (isEdge[:-1], down), (isEdge[1:], down)):
-        ends |= step
-    rows, columns = np.nonzero(isEdge[1:-1, 1:-1])
-    around = [(rows, columns + 1), (rows + 2, columns + 1), (rows + 1, columns), (rows + 1, columns + 2)]
-    sums = sum(picture[place].astype(np.uint16) for place in around) + 4 * picture[rows + 1, columns + 1].astype(
-        np.uint16
-    )
-    picture[rows + 1, columns + 1] = (sums + 4) // 8
+    isEdge = across[1:-1, :-1] | across[1:-1, 1:] | down[:-1, 1:-1] | down[1:, 1:-1]
+    rows, columns = (places + 1 for places in np.nonzero(isEdge))
+    around = [(rows - 1, columns), (rows + 1, columns), (rows, columns - 1), (rows, columns + 1)]
+    sums = sum((picture[place].astype(np.uint16) for place in around), 4 * picture[rows, columns].astype(np.uint16))
+    picture[rows, columns] = (sums + 4) // 8
 
 
 def interpolate(values: np.ndarray, low: float, high: float, palette: Sequence[str]) -> np.ndarray:
     """Return the colors (n, 3) from 0 to 255 of values (n,) on a scale of equally spaced colors from low to high."""
     stops, channels = np.linspace(low, high, len(palette)), 255 * np.array(list(map(rgb, palette))).T
     return np.stack([np.interp(values, stops, channel) for channel in channels], axis=1)
-
-
-def plain(color: str) -> Color:
-    """Return what gives all values one color, given as #rrggbb."""
-    return lambda values: np.tile(255 * np.array(rgb(color)), (len(values), 1))
 
 
 def linesOf(points: np.ndarray, cells: np.ndarray, values: np.ndarray, toward: np.ndarray, radius: float) -> Shape:

@@ -162,7 +162,7 @@ def columnFor(measurement: Measurement) -> Column:
     return Column(measurement.key, measurement.title, measurement.unit, measurement.description)
 
 
-def overviewTable(named: Iterable[tuple[str, Mapping[str, Measurement]]], keys: Iterable[str]) -> Table:
+def overviewTable(named: Iterable[tuple[str, Mapping[str, Any]]], keys: Iterable[str]) -> Table:
     """Return some measurements of many pairs with short headings, one pair per row.
 
     named: the name and the measurements of each pair. What a pair does not have is None.
@@ -196,9 +196,9 @@ def lesionsTable(record: Comparison) -> Table | None:
     for lesion in record.lesions:
         *values, position = toPlain(lesion).values()
         # what one side does not have is no volume of 0
-        rows.append([*(None if value == 0 and n in (3, 4) else value for n, value in enumerate(values)), position])
-    texts = [[*row[:-1], positionText(row[-1])] for row in rows]
-    table = Table([*shown, Column("Position", "Position (mm)")], texts)
+        told = (None if value == 0 and n in (3, 4) else value for n, value in enumerate(values))
+        rows.append([*told, positionText(position)])
+    table = Table([*shown, Column("Position", "Position (mm)")], rows)
     return table.only({column.key: column.heading for column in table.columns if column.key != "IoU"})
 
 

@@ -54,9 +54,7 @@ def _document(result: StressTest, masks: dict[str, str]) -> dict:
     wanted = ("measurements", "findings", "worstPlaces")
     contents = {name: comparison.toDictionary() for name, comparison in result.variants.items()}
     return {
-        "schema": SCHEMA,
-        "software": writing.versions(),
-        "settings": result.risky.settings.toDictionary(),
+        **writing.headOf(SCHEMA, result.risky.settings),
         "reference": describe(result.risky.reference),
         "grid": result.risky.grid,
         "count": result.count,

@@ -57,8 +57,7 @@ class Column(NamedTuple):
         """
         found = [self.text(value) for value in values]
         # finite numbers, but no counts
-        numbers = {n: plain(value) for n, value in enumerate(values) if isinstance(plain(value), float)}
-        known = {n: values[n] for n, number in numbers.items() if math.isfinite(number)}
+        known = {n: one for n, one in enumerate(values) if isinstance(plain(one), float) and math.isfinite(plain(one))}
         units = {getattr(value, "unit", self.unit) for value in known.values()}
         areMixed = len(units) == 1 and len({found[number].rpartition(" ")[2] for number in known}) > 1
         if not areMixed or not units <= set(IN_CENTIMETERS):
@@ -68,10 +67,8 @@ class Column(NamedTuple):
         for number, value in known.items():
             size = plain(value) / scale
             isSeen = round(size, decimals) != 0 or not size
-            text = (
-                roundText(size, decimals) if isSeen else f"{'< ' if size > 0 else '> -'}{10.0**-decimals:.{decimals}f}"
-            )
-            found[number] = f"{text} {larger}"
+            least = f"{'< ' if size > 0 else '> -'}{10.0**-decimals:.{decimals}f}"
+            found[number] = f"{roundText(size, decimals) if isSeen else least} {larger}"
         return found
 
 

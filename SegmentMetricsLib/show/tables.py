@@ -34,19 +34,17 @@ def pairTable(record: Comparison, width: int | None = None) -> str:
     """
     found = [one for key, one in record.measurements.items() if not isApart(key)]
     everything = resulttables.measurementsTable(found)
-    name = shortenName(record.name, LONGEST_TITLE)
-    heads = {**SHORT, **resulttables.spreadOf(everything)}
-    table = everything.only({"Measurement": "", "Title": name, **heads})
+    name, spread = shortenName(record.name, LONGEST_TITLE), resulttables.spreadOf(everything)
+    table = everything.only({"Measurement": "", "Title": name, **SHORT, **spread})
     if len(blocks(table, width)) > 1:
-        table = everything.only({"Measurement": name, **heads})
+        table = everything.only({"Measurement": name, **SHORT, **spread})
     apart = resulttables.tablesApart(record)
     main = align(table, width) if found or not (record.slices or apart) else ""
     if not found and record.slices:
         main = slicesTable(record, width)
-    note = SPREAD_NOTE if resulttables.spreadOf(everything) else ""
     lists = (_list(resulttables.lesionsTable(record), width), _list(resulttables.runsTable(record), width))
-    parts = (main, note, *(align(one, width) for one in apart), *lists, reasons([record]), evaluatedGrid([record]))
-    return "\n\n".join(filter(None, parts))
+    parts = (main, SPREAD_NOTE if spread else "", *(align(one, width) for one in apart), *lists)
+    return "\n\n".join(filter(None, (*parts, reasons([record]), evaluatedGrid([record]))))
 
 
 def _list(table: Table | None, width: int | None) -> str:
@@ -144,18 +142,15 @@ def overviewTable(records: Sequence[Comparison], width: int | None = None) -> st
 
 def _spreadTable(records: Sequence[Comparison], keys: Sequence[str], width: int | None) -> str:
     """Return the measurements with their SD over shifts of the grid, one pair per line, "" if none were computed."""
-    rows = [[record.measurements[key] for key in keys] for record in records]
-    if not any(one.grid for row in rows for one in row):
+    named = []
+    for record in records:
+        found = {key: record.measurements[key] for key in keys}
+        texts = {n: inOneUnit(one.value, " ± ", one.grid.sd, one.unit) for n, one in found.items() if one.grid}
+        named.append((shortenName(record.name, LONGEST_NAME), texts))
+    if not any(texts for _, texts in named):
         return ""
-    columns = [Column("Structure", isText=True), *(Column(key, heading(key)) for key in keys)]
-    cells = [
-        [None if one.grid is None else inOneUnit(one.value, " ± ", one.grid.sd, one.unit) for one in row]
-        for row in rows
-    ]
-    names = [shortenName(record.name, LONGEST_NAME) for record in records]
-    table = Table(columns, [[name, *row] for name, row in zip(names, cells, strict=True)])
     title = f"With the standard deviation when the voxel grid is shifted by fractions of a voxel ({SHIFTS} times):"
-    return f"{title}\n\n{align(table, width)}\n\n{SPREAD_NOTE}"
+    return f"{title}\n\n{align(resulttables.overviewTable(named, keys), width)}\n\n{SPREAD_NOTE}"
 
 
 def remarks(records: Sequence[Comparison], ofCase: Iterable[str] = ()) -> Iterable[str]:

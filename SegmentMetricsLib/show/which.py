@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from ..base.texts import oneLine, pluralize
 from ..conventions.which import Candidate
+from ..settings.settings import Settings
 from .resulttables import heading
 from .tablemodel import Table
 from .tables import align
-from .writing import versions
+from .writing import headOf
 
 SCHEMA = "segment-metrics-which/1"
 # Most tools of a row that are named.
@@ -50,12 +51,10 @@ def textTable(candidates: Sequence[Candidate], width: int | None = None) -> str:
     return align(Table.ofRows(["", "Measurement", "Value", "Difference", "How", "Tools"], rows, 6), width)
 
 
-def document(value: str, found: Mapping[str, Sequence[Candidate]], settings: Mapping, key: str | None = None) -> dict:
+def document(value: str, found: Mapping[str, Sequence[Candidate]], settings: Settings, key: str | None = None) -> dict:
     """Return the content of which.json. value: as given. found: candidates by name of the structure."""
     return {
-        "schema": SCHEMA,
-        "software": versions(),
-        "settings": dict(settings),
+        **headOf(SCHEMA, settings),
         "value": value,
         "key": key,
         "found": any(one.isExact for candidates in found.values() for one in candidates),

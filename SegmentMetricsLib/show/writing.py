@@ -25,7 +25,7 @@ from ..case.comparison import Comparison, identityOf
 from ..case.multilabel import MultiLabel
 from ..case.protocol.protocol import OPTIONAL, REQUIRED, Protocol
 from ..geometry.masks import Mask
-from ..geometry.surfaces import toPolyData
+from ..geometry.surfaces import Surface, toPolyData
 from ..io.messages import quiet
 from ..metrics.findings import asDictionaries
 from ..metrics.slices import SliceRow
@@ -72,6 +72,11 @@ def versions() -> dict[str, str]:
     }
 
 
+def headOf(schema: str, settings: Settings) -> dict:
+    """Return what a document of results begins with. schema: name and version of its form."""
+    return {"schema": schema, "software": versions(), "settings": settings.toDictionary()}
+
+
 def document(
     records: Sequence[Comparison],
     pairing: Pairing,
@@ -89,9 +94,7 @@ def document(
     for pair, match in zip(pairs, pairing.pairs):
         pair["pairing"] = {"how": match.how, "confidence": match.confidence}
     content = {
-        "schema": SCHEMA,
-        "software": versions(),
-        "settings": settings.toDictionary(),
+        **headOf(SCHEMA, settings),
         "pairs": pairs,
         **({} if multiLabel is None else {"multiLabel": multiLabel.toDictionary()}),
         "unmatched": pairing.unmatched,
@@ -188,24 +191,21 @@ def measuredSurfaces(comparison: Comparison) -> vtkPolyData:
     bidirectional local distance in mm, if the similarity family was measured, and Dose in Gy with a dose, NaN where it
     is not known; point and cell data Side, 0 on the reference and 1 on the test; field data Side names the two.
     """
-    from vtkmodules.vtkFiltersCore import vtkAppendPolyData
-
-    append = vtkAppendPolyData()
-    append.SetOutputPointsPrecision(1)
-    for side, direction in enumerate(comparison.knownDistances.directions):
-        polyData = toPolyData(direction.surface)
-        arrays = {"Distance": np.abs(direction.atPoints), "SignedDistance": direction.atPoints}
-        if "similarity" in comparison.settings.families:
-            arrays["BLD"] = comparison.localDistances(REFERENCE_AND_TEST[side])
-        if comparison.dose is not None:
-            arrays["Dose"] = comparison.dose.valuesAt(direction.surface.points)
-        arrays["Side"] = np.full(polyData.GetNumberOfPoints(), side, np.int32)
-        for name, values in arrays.items():
-            addArray(polyData.GetPointData(), name, values)
-        addArray(polyData.GetCellData(), "Side", np.full(polyData.GetNumberOfCells(), side, np.int32))
-        append.AddInputData(polyData)
-    append.Update()
-    result = append.GetOutput()
+    directions = comparison.knownDistances.directions
+    first, second = (direction.surface for direction in directions)
+    cells = np.concatenate([first.cells, second.cells + len(first.points)])
+    both = Surface(np.concatenate([first.points, second.points]), cells)
+    result, sides = toPolyData(both), np.arange(2, dtype=np.int32)
+    signed = np.concatenate([direction.atPoints for direction in directions])
+    arrays = {"Distance": np.abs(signed), "SignedDistance": signed}
+    if "similarity" in comparison.settings.families:
+        arrays["BLD"] = np.concatenate(list(map(comparison.localDistances, REFERENCE_AND_TEST)))
+    if comparison.dose is not None:
+        arrays["Dose"] = comparison.dose.valuesAt(both.points)
+    arrays["Side"] = np.repeat(sides, [len(first.points), len(second.points)])
+    for name, values in arrays.items():
+        addArray(result.GetPointData(), name, values)
+    addArray(result.GetCellData(), "Side", np.repeat(sides, [first.count, second.count]))
     result.GetPointData().SetActiveScalars("SignedDistance")
     names = vtkStringArray()
     names.SetName("Side")
@@ -339,9 +339,8 @@ def deliver(results: Path, output: Path, earlier: Sequence[Path] | None = None) 
     try:
         output.mkdir(parents=True, exist_ok=True)
         replaced.mkdir()
-        for source, target in [(path, replaced / path.name) for path in sorted(old)] + [
-            (path, output / path.name) for path in new
-        ]:
+        moves = [(path, replaced / path.name) for path in sorted(old)] + [(path, output / path.name) for path in new]
+        for source, target in moves:
             moved.append((source, target))
             os.replace(source, target)
     except BaseException:  # including interruption by the user

@@ -166,3 +166,27 @@ def testTheSummaryThatTheTutorialQuotes(desktop):
     comparison = SegmentMetricsLogic().compareSegments(reference, "Parotid_L", test, "Parotid_L")
     quoted = re.search(r"above the table: \*(.*?)\*", TEXT, re.DOTALL)[1]
     assert re.sub(r"\s+", " ", quoted) == typeset(comparison.summary)
+
+
+@pytest.mark.nightly
+@pytest.mark.opengl
+def testPicturesCanBeMadeAnew(tmp_path):
+    """Those of the module in the README and the user guide."""
+    for name in ("slicer", "PySide6"):
+        pytest.importorskip(name, reason=f"{name} is not installed")
+    import pictures
+    from desktop import photographs, threedview
+    from PySide6.QtGui import QImage
+
+    try:
+        threedview.requireOpenGL()
+    except threedview.NoOpenGLError as error:
+        pytest.skip(str(error))
+    paths = pictures.write(tmp_path)
+    if not photographs.hasFont():
+        pytest.skip(f"{photographs.FONT} is not installed: letters are boxes")
+    for path in paths:
+        made, shown = QImage(str(path)), QImage(str(pictures.ROOT / path.relative_to(tmp_path)))
+        assert path.stat().st_size < 300_000, "small enough to be looked at anywhere"
+        # as wide as those in the repository; the style of the widgets and a line more or less do not matter
+        assert made.width() == shown.width() and abs(made.height() - shown.height()) < 60

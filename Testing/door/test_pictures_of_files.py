@@ -82,10 +82,37 @@ def testKindsAndSizes(comparison, tmp_path, kind, size):
         assert (colored & ~bands).sum() < 0.1 * colored.sum(), "there are no colors between the bands"
 
 
-def testNamesOfEveryScriptAndLength(comparison, tmp_path):
-    for name in ("Submandibular gland " * 6, "肝臓"):
-        pair = (one.rename(name) for one in (comparison.reference, comparison.test))
-        read(compare(*pair, FEW).picture(tmp_path / "picture.png"))
+def headOf(comparison, name: str, folder) -> np.ndarray:
+    """Return which pixels above the line are dark in the picture of a pair with that name."""
+    pair = (one.rename(name) for one in (comparison.reference, comparison.test))
+    picture = read(compare(*pair, Settings(metrics="HD95, DSC")).picture(folder / "picture.png"))
+    return picture[:80].max(axis=2) < 128
+
+
+def testTheNameIsWrittenWhereThereIsRoom(comparison, tmp_path):
+    head = headOf(comparison, "HD95", tmp_path)[:, :600]
+    rows, columns = np.nonzero(head)
+    assert rows.max() == pytest.approx(46, abs=1) and columns.min() == pytest.approx(29, abs=3)  # on the baseline
+    assert 60 < columns.max() < 130
+    # shortened before the numbers, where it is too long
+    used = np.flatnonzero(headOf(comparison, "Submandibular gland " * 6, tmp_path).any(axis=0))
+    gap = np.diff(used).argmax()
+    assert used[gap] > 800 and used[gap + 1] - used[gap] > 25 and used[-1] < 1175
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere fonts are in other places")
+def testScriptsAreDrawnByPillowWithAFontOfTheComputer(comparison, tmp_path, monkeypatch):
+    pytest.importorskip("PIL", reason="Pillow is not installed")
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib, which has a font, is not installed")
+    for name in ("XDG_DATA_HOME", "XDG_DATA_DIRS"):
+        monkeypatch.setenv(name, f"{matplotlib.get_data_path()}")
+    assert headOf(comparison, "Жабри", tmp_path)[:, :200].sum() > 200
+    # of a script that no font has, nothing is drawn, and beside others a question mark
+    assert not headOf(comparison, "脳", tmp_path)[:, :200].any()
+    marked = headOf(comparison, "脳 L", tmp_path)
+    assert marked[:, :200].any() and (marked == headOf(comparison, "? L", tmp_path)).all()
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert (headOf(comparison, "Щ ö", tmp_path) == headOf(comparison, "? ö", tmp_path)).all()
 
 
 @pytest.mark.parametrize("size", [(1, 1, 1), (4, 4, 1)])

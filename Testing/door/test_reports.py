@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import shapes
 from imagefiles import save
+from reportpages import shown
 from tiers import rarely
 
 from SegmentMetricsLib import Grid, Mask, Settings, Structure, compare, compareObservers
 from SegmentMetricsLib.__main__ import main
 
 PROTOCOL = "Structure,Measurement,Relation,Pass,Warn,Source\n*,DSC,>=,0.9,0.7,our ward\nCord,NSD_1mm,>=,0.99,,a paper\n"
-
-
-def shown(page: str) -> str:
-    """Return the text that a page shows."""
-    return unescape(re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", "", page, flags=re.S))
 
 
 @pytest.fixture(scope="module")

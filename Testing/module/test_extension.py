@@ -14,6 +14,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,16 @@ def testBuildAndInstallTreesHoldEverything(built):
     assert expected >= {"SegmentMetricsLib/mrml/maps.py", "Resources/UI/SegmentMetrics.ui"}
     # every file there that ends in .py is loaded as a module
     assert [name for name in expected if name.endswith(".py") and "/" not in name] == ["SegmentMetrics.py"]
+
+
+def testEveryFileOfTheLibraryIsInstalled():
+    """By pip and with the extension, which list what is no Python by its kind."""
+    library = ROOT / "SegmentMetricsLib"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["SegmentMetricsLib"]
+    listed = {path.relative_to(library).as_posix() for pattern in patterns for path in library.glob(pattern)}
+    assert listed == {name for name in files(library) if not name.endswith(".py")}
+    assert set(patterns) <= set((library / "CMakeLists.txt").read_text("utf-8").split())
 
 
 def testTheInstalledModuleOpens(built):

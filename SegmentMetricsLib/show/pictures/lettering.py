@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Sequence
 
 import numpy as np
 import vtkmodules.vtkRenderingFreeType  # noqa: F401 - without it no text is drawn
@@ -16,66 +15,24 @@ from vtkmodules.vtkRenderingCore import vtkTextProperty, vtkTextRenderer
 DPI = 72
 # Fonts with many scripts, which Pillow finds where the computer keeps its fonts; smaller files first.
 FONT_FILES = (
-    "DejaVuSans.ttf",
-    "LiberationSans-Regular.ttf",
-    "arial.ttf",
-    "NotoSansCJK-Regular.ttc",
-    "NotoSansCJKsc-Regular.otf",
-    "wqy-microhei.ttc",
-    "wqy-zenhei.ttc",
-    "DroidSansFallbackFull.ttf",
-    "PingFang.ttc",
-    "Hiragino Sans GB.ttc",
-    "AppleSDGothicNeo.ttc",
-    "Arial Unicode.ttf",
-    "msyh.ttc",
-    "YuGothM.ttc",
-    "msgothic.ttc",
+    *("DejaVuSans.ttf", "LiberationSans-Regular.ttf", "arial.ttf", "NotoSansCJK-Regular.ttc"),
+    *("NotoSansCJKsc-Regular.otf", "wqy-microhei.ttc", "wqy-zenhei.ttc", "DroidSansFallbackFull.ttf", "PingFang.ttc"),
+    *("Hiragino Sans GB.ttc", "AppleSDGothicNeo.ttc", "Arial Unicode.ttf", "msyh.ttc", "YuGothM.ttc", "msgothic.ttc"),
     "malgun.ttf",
 )
-INK = (0.13, 0.15, 0.19)
-PALE_INK = (0.42, 0.45, 0.50)
-
-
-def writeText(
-    canvas: np.ndarray,
-    text: str,
-    position: tuple[float, float],
-    size: int,
-    color: Sequence[float] = INK,
-    bold: bool = False,
-    width: float | None = None,
-) -> int:
-    """Write one line of text on a picture (height, width, 3) uint8 in place and return its width in pixels.
-
-    Characters that no font has appear as question marks; a text of only such characters is left out. position: start of
-    the line from the left and its baseline from the top, in pixels. width: maximum width in pixels, beyond which text
-    is shortened with an ellipsis.
-    """
-    letters, above = _render(text, size, bold)
-    while width is not None and text and letters.shape[1] > width:
-        text = text.removesuffix("...")[:-1].rstrip() + "..." if text != "..." else ""
-        letters, above = _render(text, size, bold)
-    height, wide = letters.shape
-    x, y = round(position[0]), round(position[1]) - above
-    # clip the text to the picture
-    rows = slice(max(y, 0), min(y + height, canvas.shape[0]))
-    columns = slice(max(x, 0), min(x + wide, canvas.shape[1]))
-    if rows.start < rows.stop and columns.start < columns.stop:
-        share = letters[rows.start - y : rows.stop - y, columns.start - x : columns.stop - x, None]
-        part = canvas[rows, columns]
-        canvas[rows, columns] = np.rint(part * (1 - share) + 255 * np.array(color) * share).astype(np.uint8)
-    return wide
 
 
 def textWidth(text: str, size: int, bold: bool = False) -> int:
     """Return the width of a line of text in pixels."""
-    return _render(text, size, bold)[0].shape[1]
+    return render(text, size, bold)[0].shape[1]
 
 
 @functools.lru_cache(256)
-def _render(text: str, size: int, bold: bool) -> tuple[np.ndarray, int]:
-    """Return the coverage (height, width) in [0, 1] of a line of text, and the number of rows above its baseline."""
+def render(text: str, size: int, bold: bool) -> tuple[np.ndarray, int]:
+    """Return the coverage (height, width) in [0, 1] of a line of text, and the number of rows above its baseline.
+
+    Characters that no font has appear as question marks; a text of only such characters has no pixels. size: pixels.
+    """
     text = unicodedata.normalize("NFC", text)
     missing = {character for character in text if not _isLatin(character)}
     if missing and (found := _byPillow(text, size)):
@@ -87,7 +44,7 @@ def _render(text: str, size: int, bold: bool) -> tuple[np.ndarray, int]:
 
 
 def _byVtk(text: str, size: int, bold: bool) -> tuple[np.ndarray, int]:
-    """Return a line of text as _render() does; all lines of one size have the same height."""
+    """Return a line of text as render() does; all lines of one size have the same height."""
     look = vtkTextProperty()
     look.SetFontFamilyToArial()
     look.SetFontSize(int(size))
@@ -112,7 +69,7 @@ def _isLatin(character: str) -> bool:
 
 
 def _byPillow(text: str, size: int) -> tuple[np.ndarray, int] | None:
-    """Return a line of text as _render() does, None without Pillow or a font that has all of its characters."""
+    """Return a line of text as render() does, None without Pillow or a font that has all of its characters."""
     try:
         from PIL import ImageFont, features
     except ImportError:

@@ -22,11 +22,11 @@ from ...model.grayimages import GrayImage
 from ...model.naming import pairTitle
 from ...model.structures import REFERENCE_AND_TEST
 from ..maps import Coloring, findLimits, valuesOn, variationLimit
-from ..rendering import Camera, Shape, axesToward, draw, fit, linesOf, normalsOf, plain, smoothEdges, writePng
+from ..rendering import Camera, Direction, Shape, axesToward, draw, fit, linesOf, normalsOf, smoothEdges, writePng
 from ..report.gray import PRESETS, Gray
 from ..report.slicepictures import ACROSS, DOWN, ON_IMAGE, captionOf, contoursOf, extentOf, windowsOf
 from ..report.sliceviews import largestOf, picturesOf
-from .lettering import INK, PALE_INK, textWidth, writeText
+from .lettering import render, textWidth
 
 # Candidate directions toward the viewer (LPS). The first is preferred; the others show what it would hide.
 DIRECTIONS = {
@@ -50,9 +50,9 @@ SLICE_DIRECTIONS = {
 # The sides of the patient as directions (LPS).
 SIDES = {"R": (-1, 0, 0), "L": (1, 0, 0), "A": (0, -1, 0), "P": (0, 1, 0), "I": (0, 0, -1), "S": (0, 0, 1)}
 
-Direction = Sequence[float] | np.ndarray
 BACKGROUND = (0.985, 0.988, 0.992)
 RULE = (0.86, 0.88, 0.90)
+INK, PALE_INK = (0.13, 0.15, 0.19), (0.42, 0.45, 0.50)
 # The colors of the cube with the sides of the patient and of its letters.
 CUBE, LETTERS = "#d6dde5", "#29303f"
 # The area of a picture that the structure fills: left, top, right, bottom as fractions.
@@ -186,8 +186,23 @@ class Canvas:
         return max(round(points * self.scale), 9)
 
     def write(self, text: str, x: float, y: float, points: float, color=PALE_INK, bold=False, width=None) -> int:
-        """Write a text, whose place and width are in pixels, and return its width."""
-        return writeText(self.pixels, text, (x, y), self.sizeOf(points), color, bold, width)
+        """Write a line of text and return its width in pixels; beyond a maximum width it ends with an ellipsis.
+
+        x, y: where it starts, and its baseline, in pixels.
+        """
+        size = self.sizeOf(points)
+        while width is not None and text and textWidth(text, size, bold) > width:
+            text = text.removesuffix("...")[:-1].rstrip() + "..." if text != "..." else ""
+        letters, above = render(text, size, bold)
+        left, top = round(x), round(y) - above
+        # clip the text to the picture
+        rows = slice(max(top, 0), min(top + letters.shape[0], self.pixels.shape[0]))
+        columns = slice(max(left, 0), min(left + letters.shape[1], self.pixels.shape[1]))
+        if rows.start < rows.stop and columns.start < columns.stop:
+            share = letters[rows.start - top : rows.stop - top, columns.start - left : columns.stop - left, None]
+            part = self.pixels[rows, columns]
+            self.pixels[rows, columns] = np.rint(part * (1 - share) + 255 * np.array(color) * share)
+        return letters.shape[1]
 
     def writeHead(self, name: str, numbers: Sequence[tuple[str, str]]) -> None:
         """Write a structure's name, and numbers with their labels."""
@@ -214,7 +229,7 @@ class Canvas:
             if kind not in ("hazard", "dose"):
                 distance = "bidirectional local distance" if kind == "bld" else "distance"
                 note = f"colored by {distance} to the {other}"
-                longer = note + ", whose outline is drawn"
+                longer = f"{note}, whose outline is drawn"
             room = middle - self.margin - used - gap
             note = longer if textWidth(longer, self.sizeOf(14)) <= room else note
             self.write(note, start + self.margin + used + gap, y, 14, width=room)
@@ -252,13 +267,13 @@ class Canvas:
         if not found:
             return
         windows = windowsOf(found, largestOf(comparison).distance, extentOf(comparison))
-        scale, size, margin = self.scale, self.sizeOf(14), self.margin
-        width = self.pixels.shape[1]
+        scale, margin, (top, width, _) = self.scale, self.margin, self.pixels.shape
         across = min((width - 4 * margin) // 3, round(1.35 * ACROSS * scale))
         zoom = across / ACROSS
         down, head = round(DOWN * zoom), round(HEAD * scale)
         strip = np.tile(toBytes(BACKGROUND), (head + down + round(FOOT * scale), width, 1))
-        gray = Gray(image)
+        self.pixels = np.concatenate([self.pixels, strip])
+        strip, gray = self.pixels[top:], Gray(image)
         low, high = PRESETS["soft tissue"] if image.isHounsfield else image.range()
         left = (width - len(found) * across - (len(found) - 1) * margin) // 2
         for number, (picture, window, sides) in enumerate(zip(found, windows, contoursOf(found, windows), strict=True)):
@@ -272,15 +287,13 @@ class Canvas:
                     points = np.pad(line.points * zoom, ((0, 0), (0, 1)))
                     cells = np.stack([np.arange(len(points)), np.roll(np.arange(len(points)), -1)], axis=1)
                     band = linesOf(points, cells, np.zeros(len(points)), np.array([0.0, 0.0, 1.0]), LINE * scale / 2)
-                    draw(field, band, FLAT, plain(color), isLit=False)
-            writeText(strip, captionOf(picture.view, picture.at), (start, round(46 * scale)), size, INK)
+                    draw(field, band, FLAT, color, isLit=False)
+            self.write(captionOf(picture.view, picture.at), start, top + round(46 * scale), 14, INK)
         x = left
         for text, color in zip(REFERENCE_AND_TEST, ON_IMAGE, strict=True):
             strip[round(10 * scale) : round(14 * scale), x : x + round(26 * scale)] = toBytes(rgb(color))
             x += round(32 * scale)
-            writeText(strip, text, (x, round(17 * scale)), size, PALE_INK)
-            x += textWidth(text, size) + round(20 * scale)
-        self.pixels = np.concatenate([self.pixels, strip])
+            x += self.write(text, x, top + round(17 * scale), 14) + round(20 * scale)
 
     def _drawLegend(self, coloring: Coloring) -> None:
         """Draw a scale of the colors with its title in the upper right."""
@@ -313,7 +326,7 @@ class Canvas:
             face = axesToward(normal)
             corners = np.array([(-0.5, -0.5, 0.5), (0.5, -0.5, 0.5), (0.5, 0.5, 0.5), (-0.5, 0.5, 0.5)]) @ face
             square = Shape(corners, np.array([(0, 1, 2), (0, 2, 3)]), np.zeros(4), isClosed=False)
-            draw(self.pixels, square, camera, plain(CUBE))
+            draw(self.pixels, square, camera, CUBE)
             text = vtkVectorText()
             text.SetText(letter)
             text.Update()
@@ -322,7 +335,7 @@ class Canvas:
             low, high = points.min(axis=0), points.max(axis=0)
             points = ((points - (low + high) / 2) * 0.6 / (high - low).max() + (0, 0, 0.51)) @ face
             letters = Shape(points, triangleIndices(outline), np.zeros(len(points)), isClosed=False)
-            draw(self.pixels, letters, camera, plain(LETTERS))
+            draw(self.pixels, letters, camera, LETTERS)
 
 
 def _edge(shape: np.ndarray, thickness: float) -> np.ndarray:

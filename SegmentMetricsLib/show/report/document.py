@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ from ...model.naming import notAmong, onlyIn
 from ...model.structures import REFERENCE_AND_TEST
 from ...settings.settings import Settings, asSettings
 from .. import charts, repeated
-from ..conventions import REFERENCE_ROW, ConventionsRecord, referenceText
+from ..conventions import REFERENCE_ROW, ConventionsRecord
 from ..explanations import ofMeasurement
 from ..resulttables import (
     OVERVIEW,
@@ -41,7 +42,7 @@ from . import figures
 from .blocks import NO_DEVICE, NOTHING, badge, data, fromFile, linkTo, now, page, resource, soft, table
 from .gray import Gray
 from .lesions import gapsAndSpurs, lesions
-from .notices import alarms, common, isSmall, listFailures, sentences, small
+from .notices import alarms, block, common, isSmall, sentences, small
 from .provenance import Origin, originOf, provenance
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
@@ -61,11 +62,7 @@ MOST_MEASUREMENTS = 12
 
 def hasPlotly() -> bool:
     """Return whether plotly, which draws a map to turn, is installed."""
-    try:
-        import plotly.offline  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return importlib.util.find_spec("plotly") is not None
 
 
 def plotlyScript() -> Markup:
@@ -122,28 +119,19 @@ class Report:
         self.gray = None if image is None else Gray(image)
         # reports also show every pair's per-slice profile
         self.settings = replace(settings, families=(*settings.families, "slices"))
-        self._parts: list[Part] = []
-
-    @property
-    def records(self) -> list[Comparison]:
-        """The numbers of the pairs so far."""
-        return [part.record for part in self._parts]
+        self.parts: list[Part] = []
 
     def add(self, comparison: Comparison) -> None:
         """Add a pair. Raises InputError for anything but a comparison."""
         requireKind(comparison, Comparison, "The input of a report", "a Comparison")
-        self.include(self.part(comparison, len(self._parts)))
+        self.parts.append(self.part(comparison, len(self.parts)))
 
     def part(self, comparison: Comparison, number: int) -> Part:
-        """Return the part of the report about a pair, for include(); it holds no geometry. number: from 0."""
+        """Return the part of the report about a pair, for `parts`, also of another process. number: from 0."""
         record = comparison.record()
         sources = originOf(comparison.reference), originOf(comparison.test)
         dose = "" if comparison.dose is None else comparison.dose.file
         return Part(record, sources, self._section(comparison, record, number), dose)
-
-    def include(self, part: Part) -> None:
-        """Add the part() of the next pair, which may have been created in another process."""
-        self._parts.append(part)
 
     def write(
         self,
@@ -159,19 +147,11 @@ class Report:
         judgment: of a protocol, or None. unmatched: names of structures without a counterpart, by side. failures: the
         reasons why structures could not be compared, by name. findings: sentences about the whole case.
         """
-        path = asPath(path)
-        text = self.page(judgment, unmatched or {}, failures or {}, findings)
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
-
-    def page(
-        self, judgment, unmatched: Mapping[str, Sequence[str]], failures: Mapping[str, str], findings: Sequence[str]
-    ) -> str:
-        """Return the whole page; arguments as for write()."""
-        records = self.records
-        dose = next((part.dose for part in self._parts if part.dose), "")
+        path, failures, records = asPath(path), failures or {}, [part.record for part in self.parts]
+        dose = next((part.dose for part in self.parts if part.dose), "")
         ranking = Ranking(records, judgment)
         # a structure that the other side has, but damaged, is among the failures
-        missing = onlyIn({side: notAmong(names, failures) for side, names in unmatched.items()})
+        missing = onlyIn({side: notAmong(names, failures) for side, names in (unmatched or {}).items()})
         areSmall = [(n, one) for n, record in enumerate(records) for one in record.findings if isSmall(one)]
         isOnce = len(areSmall) > 1
         found = [[one for one in record.findings if not (isOnce and isSmall(one))] for record in records]
@@ -193,14 +173,14 @@ class Report:
                 verdict=badge(ranking.verdicts[n]),
                 summary=typeset(records[n].summary),
                 findings=sentences(own[n]),
-                contents=self._parts[n].section,
+                contents=self.parts[n].section,
             )
             for n in ranking.order
         )
         body = fromFile(
             "report",
             head=self._head(ranking, len(failures), dose, date),
-            failed=listFailures(failures),
+            failed=block("failed", "Not compared", list(failures.items())),
             alarms=alarms(records, findings),
             judged=_protocolOf(ranking, judgment) if judgment is not None else "",
             filters=self.gray.filters() if self.gray else "",
@@ -209,7 +189,7 @@ class Report:
             review=resource("review.html"),
             structuresHead=structuresHead,
             structures=join(framed, "\n"),
-            provenance=provenance(self.settings, records, [part.sources for part in self._parts], judgment, dose),
+            provenance=provenance(self.settings, records, [part.sources for part in self.parts], judgment, dose),
             noDevice=NO_DEVICE,
         )
         scripts = [fill("<script>$script</script>", script=resource("report.js"))]
@@ -219,7 +199,8 @@ class Report:
             scripts.insert(0, fill("<script>$script</script>", script=plotlyScript()))
         # whose page it is, if it lies beside others on a desk
         running = " · ".join(filter(None, (self.patient and f"Patient: {self.patient}", self.title)))
-        return page(self.title, body, join(scripts, "\n"), running, date)
+        text = page(self.title, body, join(scripts, "\n"), running, date)
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
     def _head(self, ranking: Ranking, failures: int, dose: str, date: str) -> Markup:
         named = [*zip(("Reference", "Test"), self.origins), ("Scene", self.scene)]
@@ -358,10 +339,8 @@ def _volumes(record: Comparison) -> Markup:
     if all(abs(found[a].value - found[b].value) <= ALIKE * max(found[a].value, found[b].value) for a, b in pairs):
         return NOTHING
     texts = [" and ".join(typeset(found[key].text()) for key in keys) for keys in zip(*pairs, strict=True)]
-    what = "Areas" if record.dimension == 2 else "Volumes"
-    within = "contours" if record.dimension == 2 else "surfaces"
-    by = "the voxels" if record.dimension == 3 else "the pixels"
-    sentence = f"{what} of reference and test within their {within}: {texts[0]}; of {by}: {texts[1]}."
+    what, within, by = ("Areas", "contours", "pixels") if record.dimension == 2 else ("Volumes", "surfaces", "voxels")
+    sentence = f"{what} of reference and test within their {within}: {texts[0]}; of the {by}: {texts[1]}."
     return fill("<p>$sentence</p>", sentence=sentence)
 
 
@@ -426,14 +405,8 @@ def _otherTools(comparison: Comparison) -> Markup:
     """Return the values of the tools, with their differences."""
     pair = (comparison.reference, comparison.test)
     found = conventions(pair, comparison.settings, measured=comparison.measurements, distances=comparison.distances)
-    first = ConventionsRecord({}, {}, found).referenceValues()
-    rows = [[REFERENCE_ROW, *map(referenceText, first.values())]]
-    rows += [
-        [tool, *(_cellOf(numbers[key]) if key in numbers else NOTHING for key in first)]
-        for tool, numbers in found.items()
-    ]
-    values = table(Table.ofRows(["Tool", *map(heading, first)], rows))
-    return fromFile("othertools", reference=REFERENCE_ROW, values=values)
+    values = ConventionsRecord({}, {}, found).table("Tool", _cellOf)
+    return fromFile("othertools", reference=REFERENCE_ROW, values=table(values))
 
 
 def _cellOf(number: Reported) -> Markup:

@@ -20,6 +20,7 @@ from ...model.structures import REFERENCE_AND_TEST
 from ..distributions import doseRange, mapRange
 from ..maps import Coloring
 from ..rendering import Shape, draw, fit
+from .blocks import fromFile
 from .gray import jpeg
 from .reduction import ReducedSurface, reduce
 
@@ -113,25 +114,13 @@ def flatMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface], isOf
         fill('<span style="left:$place%">$text</span>', place=f"{100 * (value - low) / (high - low):.4g}", text=text)
         for value, text in zip(ticks["tickvals"], ticks["ticktext"], strict=True)
     )
-    shown = join(
-        fill(
-            '<figure><img alt="$side $told" src="data:image/jpeg;base64,$data"><figcaption><b>$side</b> $told'
-            "</figcaption></figure>",
-            side=side.capitalize(),
-            told=told,
-            data=jpeg(row),
-        )
-        for side, row in zip(surfaces, rows, strict=True)
+    figure = (
+        '<figure><img alt="$side $told" src="data:image/jpeg;base64,$data"><figcaption><b>$side</b> $told</figcaption>'
+        "</figure>"
     )
-    return fill(
-        '<div class="views">$shown</div>'
-        '<div class="colors"><div style="background:linear-gradient(to right,$colors)"></div>$labels</div>'
-        '<p class="soft">$what</p>',
-        shown=shown,
-        colors=",".join(coloring.legend.palette),
-        labels=labels,
-        what=what,
-    )
+    pictures = zip(surfaces, rows, strict=True)
+    shown = join(fill(figure, side=side.capitalize(), told=told, data=jpeg(row)) for side, row in pictures)
+    return fromFile("views", shown=shown, colors=",".join(coloring.legend.palette), labels=labels, what=what)
 
 
 def distanceMap(comparison: Comparison, surfaces: Mapping[str, ReducedSurface]) -> dict:

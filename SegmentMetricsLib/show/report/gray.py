@@ -7,7 +7,7 @@ air, so that each window can be made of the same picture: a filter of the browse
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -105,22 +105,19 @@ class Gray:
 
         pictures: their codes, to get the filter of their automatic window instead. name: prefix of its ID.
         """
-        windows: dict[str, tuple[float, float]] = {**PRESETS} if self.image.isHounsfield else {}
+        windows: Mapping[str, tuple[float, float]] = PRESETS if self.image.isHounsfield else {}
         if pictures:
             windows = {AUTOMATIC: self.window(pictures)}
-        filters = []
+        channel, filters = '<feFunc$c type="table" tableValues="$table"/>', []
+        whole = (
+            '<filter id="$name" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">'
+            "<feComponentTransfer>$channels</feComponentTransfer></filter>"
+        )
         for window, (low, high) in windows.items():
             gray = np.clip((self.values - low) / (high - low), 0, 1)
             table = " ".join(f"{value:.3g}" for value in gray.tolist())
-            channel = '<feFunc$c type="table" tableValues="$table"/>'
-            filters.append(
-                fill(
-                    '<filter id="$name" x="0" y="0" width="1" height="1" color-interpolation-filters="sRGB">'
-                    "<feComponentTransfer>$channels</feComponentTransfer></filter>",
-                    name=idOf(window, name),
-                    channels=join(fill(channel, c=c, table=table) for c in "RGB"),
-                )
-            )
+            channels = join(fill(channel, c=c, table=table) for c in "RGB")
+            filters.append(fill(whole, name=idOf(window, name), channels=channels))
         drawing = '<svg class="filters" width="0" height="0" aria-hidden="true">$filters</svg>'
         return fill(drawing, filters=join(filters)) if filters else NOTHING
 

@@ -21,14 +21,8 @@ SIZE, ROOM = 240, 26
 LEAST = 2.5
 # Rows of a list that are shown.
 MOST = 100
-
-
 # Looks along an axis: the LPS axes of the picture, and the directions along them to the right, and down.
-LOOKS = (
-    ("From the front", (0, 2), (1, -1)),
-    ("From the left", (1, 2), (1, -1)),
-    ("From below", (0, 1), (1, 1)),
-)
+LOOKS = ("From the front", (0, 2), (1, -1)), ("From the left", (1, 2), (1, -1)), ("From below", (0, 1), (1, 1))
 
 
 def lesions(record: Comparison) -> Markup:
@@ -75,16 +69,10 @@ def _picture(found: Sequence[Lesion], name: str, axes: tuple[int, int], signs: t
     low, high = (places - radii[:, None]).min(axis=0), (places + radii[:, None]).max(axis=0)
     pixels = (places - (low + high) / 2) * scale + SIZE / 2
     # what needs a look is drawn last
-    marks = [
-        _mark(
-            lesion.event,
-            x,
-            y,
-            max(radius * scale, LEAST),
-            f"{lesion.event}: lesion {lesion.number} of the {lesion.side}",
-        )
-        for lesion, (x, y), radius in reversed(list(zip(found, pixels.tolist(), radii.tolist(), strict=True)))
-    ]
+    marks = []
+    for lesion, (x, y), radius in reversed(list(zip(found, pixels.tolist(), (radii * scale).tolist(), strict=True))):
+        told = f"{lesion.event}: lesion {lesion.number} of the {lesion.side}"
+        marks.append(_mark(lesion.event, x, y, max(radius, LEAST), told))
     (left, right), (top, bottom) = (LETTERS_OF_AXES[axis][::sign] for axis, sign in zip(axes, signs))
     return fromFile(
         "lesionview", size=SIZE, middle=SIZE / 2, end=SIZE - 10, low=SIZE - 8, name=name, marks=join(marks),

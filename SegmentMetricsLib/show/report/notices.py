@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ...base.markup import Markup, fill, join
 from ...case.comparison import Comparison
@@ -20,20 +20,14 @@ def sentences(texts: Sequence[str]) -> Markup:
     return _list([("", text) for text in texts]) if texts else NOTHING
 
 
-def listFailures(failures: Mapping[str, str]) -> Markup:
-    """Return a prominent list of the structures that could not be compared, with the reasons; nothing without any."""
-    return _block("failed", "Not compared", list(failures.items()))
-
-
 def alarms(records: Sequence[Comparison], findings: Sequence[str]) -> Markup:
     """Return the alarms: findings that the numbers may not mean what they seem to mean; nothing without any.
 
     records: in the order of their section numbers. findings: of the whole case.
     """
-    found: list[tuple[str, str]] = [("", text) for text in split(findings).alarms]
-    for text, members in repeated.membersOf([split(record.findings).alarms for record in records]):
-        found.append((_whom(members, records), text))
-    return _block("alarms", CHECK_FIRST, found)
+    shared = repeated.membersOf([split(record.findings).alarms for record in records])
+    ofPairs = ((_whom(members, records), text) for text, members in shared)
+    return block("alarms", CHECK_FIRST, [*(("", text) for text in split(findings).alarms), *ofPairs])
 
 
 def common(shared: Sequence[repeated.Common], records: Sequence[Comparison]) -> Markup:
@@ -76,8 +70,8 @@ def _whom(members: Sequence[int], records: Sequence[Comparison]) -> Markup:
     return Markup(repeated.phraseFor(members, [linkTo(n, record.name) for n, record in enumerate(records)], MOST_NAMES))
 
 
-def _block(kind: str, title: str, items: Sequence[tuple[str, str]]) -> Markup:
-    """Return a framed list. items: names, or "", and the findings about them."""
+def block(kind: str, title: str, items: Sequence[tuple[str, str]]) -> Markup:
+    """Return a framed list, nothing without any items: names, or "", and what is said about them."""
     if not items:
         return NOTHING
     return fill('<section class="$kind"><h2>$title</h2>$items</section>', kind=kind, title=title, items=_list(items))

@@ -40,17 +40,16 @@ def reduce(direction: DirectedDistances, dose: Dose | None = None) -> ReducedSur
     """Return the boundary measured from, smoothed and simplified, with the distances that were measured on it."""
     from scipy.spatial import cKDTree
 
-    surface, few = direction.surface, None
+    surface, polyData = direction.surface, vtkPolyData()
     factor = math.floor(math.sqrt(len(surface.cells) / MOST_TRIANGLES))
     if surface.mask is not None and factor >= 2:
         # much faster than removing triangles one by one; thin parts that it loses would hardly be visible anyway
-        few = fromBlocks(surface.mask, factor)
-    if few is None or not few.GetNumberOfCells():
-        few = toPolyData(surface)
-    polyData = few
+        polyData = fromBlocks(surface.mask, factor)
+    if not polyData.GetNumberOfCells():
+        polyData = toPolyData(surface)
     if surface.mask is not None:  # which has steps between voxels
         smoothing = vtkWindowedSincPolyDataFilter()
-        smoothing.SetInputData(few)
+        smoothing.SetInputData(polyData)
         smoothing.SetNumberOfIterations(ITERATIONS)
         smoothing.SetPassBand(PASS_BAND)
         smoothing.NonManifoldSmoothingOn()

@@ -161,15 +161,12 @@ def underlay(codes: np.ndarray, gray: str, name: str, size: tuple[int, int] = (A
     picture's window in pixels.
     """
     across, down = (round(side / STEP) for side in size)
-    return fill(
+    image = (
         '<image class="gray" width="$across" height="$down" preserveAspectRatio="none" data-own="$own" '
-        'filter="url(#$filter)" href="data:image/jpeg;base64,$data"/>',
-        across=across,
-        down=down,
-        own=idOf(AUTOMATIC, name),
-        filter=idOf(gray, name),
-        data=jpeg(codes) if len(codes) else "",
+        'filter="url(#$filter)" href="data:image/jpeg;base64,$data"/>'
     )
+    data = jpeg(codes) if len(codes) else ""
+    return fill(image, across=across, down=down, own=idOf(AUTOMATIC, name), filter=idOf(gray, name), data=data)
 
 
 def colors(gray: Gray | None) -> Markup:
@@ -242,11 +239,7 @@ def letterToward(view: SliceView, value: float) -> str:
 def _notes(picture: Picture, largest: Largest, window: Window) -> list[str]:
     notes = ["a part of the contours"] if window.isPart else []
     other = REFERENCE_AND_TEST[1 - REFERENCE_AND_TEST.index(largest.side)]
-    notes += [
-        f"no {side} in this plane"
-        for side, lines in zip(REFERENCE_AND_TEST, picture.contours, strict=True)
-        if not lines
-    ]
+    notes += [f"no {side} in this plane" for side, lines in zip(REFERENCE_AND_TEST, picture.contours) if not lines]
     if picture.moved:
         off = f"{roundText(abs(picture.moved), 1)} mm toward {letterToward(picture.view, picture.moved)}"
         notes.append(f"moved {off}, as the place itself lies at a tip")
@@ -311,8 +304,7 @@ def legend(largest: Largest, isImaged: bool = False) -> Markup:
     if largest.isAny:
         samples.append((LARGEST, 28, f"largest distance, {roundText(largest.distance, 2)} mm"))
     frame = '<svg aria-hidden="true" width="$width" height="12" viewBox="0 0 $width 12">$drawing</svg>'
-    told = (fill(f"<span>{frame} $text</span> ", width=wide, drawing=one, text=text) for one, wide, text in samples)
-    return join(told)
+    return join(fill(f"<span>{frame} $text</span> ", width=wide, drawing=one, text=text) for one, wide, text in samples)
 
 
 def thumbnail(comparison: Comparison) -> dict | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 from SegmentMetricsLib import readReport
@@ -72,6 +73,8 @@ def checkReport(session: Session) -> None:
     names = [f"{STRUCTURE} of {node.GetName()}" for node in session.nodes]
     assert [f"{what}: <b>{name}</b>" in page for what, name in zip(("Reference", "Test"), names)] == [True, True]
     assert "Scene: " not in page, "it has not been saved"
+    digests = re.findall(r"voxels of [\d. x]+ mm<br><code>(\w{24})</code>", page)
+    assert len(set(digests)) == 2 and "Input files" not in page, "segments of no file are told by their contents"
     assert "exceeds 3 mm" in page, "with what the protocol says"
     assert str(path) in ui.messageLabel.text
     session.click(ui.reportConventionsCheckBox)

@@ -2,68 +2,45 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 
-import numpy as np
 import pytest
 import shapes
+import SimpleITK
+from imagefiles import save
+from reportpages import reportOn
 
-from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.case.protocol.judgment import judgeCase
-from SegmentMetricsLib.case.protocol.protocol import parseProtocol
-from SegmentMetricsLib.model import inputs
-from SegmentMetricsLib.model.structure import Structure
-from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES
+from SegmentMetricsLib import Settings
+from SegmentMetricsLib.__main__ import main
 
 pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
 
-from SegmentMetricsLib.show.report import Report
-from SegmentMetricsLib.show.report.provenance import checksum
-
 NAME = "<script>alert('x')</script> & Ünï"
 LONG = "PTV_minus_skin_" * 8
-
-
-def structure(image, name: str, file: str = "") -> Structure:
-    found = inputs.structureFromImage(image, name, None, 0.5)
-    return Structure(name, found.mask, file=file)
 
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
     """A report about a ball, a structure that one observer lacks, and contours in one slice."""
     folder = tmp_path_factory.mktemp("report")
-    file = folder / "observer one.nrrd"
-    file.write_bytes(b"content")
-    settings = Settings(tolerances=(1.5,))
-    report = Report("Case <7>", settings)
-    ball, larger = shapes.ball(12), shapes.ball(14, (2, 0, 0))
-    report.add(compare(structure(ball, NAME, str(file)), structure(larger, NAME), settings))
-    nothing = shapes.imageOf(np.zeros((60, 60, 60), np.uint8), origin=(-30, -30, -30))
-    report.add(compare(structure(ball, LONG), structure(nothing, LONG), settings))
+    ball, larger = (SimpleITK.GetArrayFromImage(shapes.ball(*how)) for how in ((12,), (14, (2, 0, 0))))
     slices = [shapes.imageOf(shapes.blob(seed, (40, 30, 1), 0.3)[0], (1, 2)) for seed in (3, 4)]
-    report.add(compare(structure(slices[0], "Slice"), structure(slices[1], "Slice"), settings))
-    table = f"Structure,Measurement,Relation,Pass,Warn,Source\n{LONG},HD95,<=,3,5,our <b>ward\nSlice,HD95,<=,3,,\n"
-    measured = [((one.name, one.name), {"SegmentMetrics": one.measurements}) for one in report.records]
-    judgment = judgeCase(parseProtocol(table, "limits.csv"), measured, {})
-    report.write(folder / "report.html", judgment=judgment, unmatched={"reference": ["Left & over"]})
-    return folder / "report.html"
-
-
-def testTheReportShowsWeightsAndScores(tmp_path):
-    record = compare(structure(shapes.ball(12), NAME), structure(shapes.ball(14, (2, 0, 0)), NAME))
-    for weight, isShown in ((3, True), ("", False)):
-        table = f"Structure,Measurement,Relation,Pass,Weight\n*,HD95,<=,100,{weight}\n*,DSC,>=,0.999,\n"
-        judgment = judgeCase(
-            parseProtocol(table, "limits.csv"), [((NAME, NAME), {"SegmentMetrics": record.measurements})], {}
-        )
-        report = Report("Case", Settings())
-        report.add(record)
-        report.write(tmp_path / "report.html", judgment=judgment)
-        text = (tmp_path / "report.html").read_text("utf-8")
-        # three of four parts of the weight pass
-        assert [words in text for words in (">Weight<", ">Score<", ">0.75<", "The score is")] == [isShown] * 4
+    for side, layers, flat in zip(("ref", "Case <7>"), ((ball, ball, ball), (larger, 0 * ball)), slices, strict=True):
+        (folder / side).mkdir(parents=True)
+        named = zip((NAME, LONG, "Left & over"), layers)
+        segments = [{"Name": name, "ID": n, "Layer": n, "LabelValue": 1} for n, (name, _) in enumerate(named)]
+        image = shapes.segmentation(list(layers), segments, origin=(-30, -30, -30))
+        save(image, folder / side / "A.seg.nrrd")
+        save(flat, folder / side / "Slice.nrrd")
+    limits = folder / "limits.csv"
+    limits.write_text(
+        f"Structure,Measurement,Relation,Pass,Warn,Source\nA {LONG},HD95,<=,3,5,our <b>ward\nSlice,HD95,<=,3,,\n"
+    )
+    given = ["compare", folder / "ref", folder / "Case <7>", "--report", "--numbers-only", "--tolerance", 1.5]
+    assert main([str(one) for one in (*given, "--protocol", limits, "-o", folder / "out")]) == 0
+    return folder / "out" / "report.html"
 
 
 @pytest.fixture(scope="module")
@@ -99,17 +76,19 @@ def testItIsCompleteInItself(written):
     # whatever structures are called, nothing of it is HTML
     assert "<script>alert" not in text and "&lt;script&gt;alert" in text
     assert text.count("<footer>") == 1 and "not a medical device" in text
-    assert "Only in the reference: Left &amp; over" in text
+    assert "Only in the reference: A Left &amp; over" in text
     assert re.search(r"<td class=number>[\d.]+ cm³</td>", text) and not re.search(r"\d [mc]m[23]\b", text)
     # the worst is open, and the verdict stands above what is said about the patient and the software
     assert re.findall(r'id="structure(\d)">\s*<details open>', text) == ["1"]
     body = text.partition("<body>")[2]
     assert body.index('<p class="headline">') < body.index("not a medical device")
     # where the numbers come from
-    assert checksum(written.parent / "observer one.nrrd") in text and "observer one.nrrd" in text
+    for side in ("ref", "Case <7>"):
+        file = written.parents[1] / side / "A.seg.nrrd"
+        assert hashlib.sha256(file.read_bytes()).hexdigest() in text
     assert str(written.parent) not in text
     settings = json.loads(re.search(r"<summary>All settings.*?<pre>(.*?)</pre>", text, re.S)[1].replace("&quot;", '"'))
-    assert Settings(**settings) == Settings(tolerances=(1.5,), families=(*DEFAULT_FAMILIES, "slices"))
+    assert Settings(**settings) == Settings(tolerances=(1.5,), families=(*Settings().families, "slices"))
 
 
 @pytest.mark.smoke
@@ -227,7 +206,10 @@ def testPaperHasRoomForAPenAndSaysWhoseItIs(page, written):
     assert choices.count() == 3 and all(one.bounding_box()["width"] > 3 * millimeter for one in choices.all())
     assert page.locator("#step0").is_hidden() and page.locator("#save").is_hidden()
     text = written.read_text("utf-8")
-    assert r'@top-left { content: "Case \3c 7\3e "' in text and 'counter(page) " of " counter(pages)' in text
+    assert (
+        r'@top-left { content: "Case \3c 7\3e  compared with ref"' in text
+        and 'counter(page) " of " counter(pages)' in text
+    )
 
 
 def testItLeadsToTheWorst(page):
@@ -252,7 +234,12 @@ def testPaperIsCompleteWithoutAnyScript(page, written, browser):
     for shown in (page, browser.new_context(java_script_enabled=False).new_page()):
         shown.goto(written.as_uri())
         shown.emulate_media(media="print")
-        for part in ("#structure0 .views img", "#structure0 svg.flat", "#structure2 svg.flat", "#structure1 summary"):
+        for part in (
+            "#structure0 .pictures img",
+            "#structure0 .pictures svg",
+            "#structure2 svg.flat",
+            "#structure1 summary",
+        ):
             assert all(one.is_visible() for one in shown.locator(part).all()) and shown.locator(part).count()
         # both surfaces of the map, as the error may be on either one only
         both = shown.locator("#structure0 .views img")
@@ -266,15 +253,12 @@ def testPaperIsCompleteWithoutAnyScript(page, written, browser):
 
 def testPaperHasTheNumbersOfWhatDoesNotPass(browser, tmp_path):
     """And where to sign right behind the overview; all numbers if that is wanted."""
-    settings = Settings(tolerances=(1.5,))
-    report = Report("Case", settings)
-    for name, radius in (("Good", 12), ("Bad", 16)):
-        report.add(compare(structure(shapes.ball(12), name), structure(shapes.ball(radius), name), settings))
-    table = "Structure,Measurement,Relation,Pass,Warn\n*,HD95,<=,2,\n"
-    measured = [((one.name, one.name), {"SegmentMetrics": one.measurements}) for one in report.records]
-    report.write(tmp_path / "report.html", judgment=judgeCase(parseProtocol(table, "limits.csv"), measured, {}))
+    limits = tmp_path / "limits.csv"
+    limits.write_text("Structure,Measurement,Relation,Pass,Warn\n*,HD95,<=,2,\n")
+    pairs = {"1 good": [shapes.ball(12)] * 2, "2 bad": (shapes.ball(12), shapes.ball(16))}
+    reportOn(tmp_path, pairs, "--tolerance", 1.5, "--protocol", limits)
     page = browser.new_page()
-    page.goto((tmp_path / "report.html").as_uri())
+    page.goto((tmp_path / "out" / "report.html").as_uri())
     headings = page.locator("h2").all_inner_texts()
     assert headings == ["Protocol", "Overview", "Review", "Structures", "How this was measured"]
     page.evaluate("for (const details of document.querySelectorAll('.structure > details')) details.open = true")
