@@ -324,6 +324,8 @@ def testACaseAndOtherPatients(run, tmp_path, images):
     If the image lies elsewhere, or the set does not name its series, the other patient's files may be those of it.
     """
     path = study(tmp_path / "A", "A", images or "ct")
+    if images == "../images":  # of which some slices are beside the set, too
+        shutil.copy(tmp_path / "images" / "slice0", tmp_path / "A")
     if images is None:
         dicomfiles.writeStructureSet(path, {"Box": SQUARE}, (), "A")
     Path("cases.csv").write_text("case,reference,test\n1,A/set.dcm,A/set.dcm\n")

@@ -219,6 +219,8 @@ def testFilesThatListOnlyTheSlicesWithFrames(tmp_path):
         series.ReferencedInstanceSequence = [series.ReferencedInstanceSequence[k] for k in (3, 4, 8)]
     (structure,) = readStructures(tmp_path / "seg.dcm")
     assert structure.mask.grid.size == AXIAL.size
-    shutil.rmtree(tmp_path / "ct")
+    for number in range(12):  # as good as without the image if one slice of it is left
+        if number != 4:
+            (tmp_path / "ct" / f"slice{number}").unlink()
     (structure,) = readStructures(tmp_path / "seg.dcm")
     assert structure.mask.grid.size[2] == 8 and not structure.mask.touchesEdge

@@ -86,7 +86,8 @@ def testASetIsASequenceThatKeepsWhatWasLeftOut(tmp_path):
     assert repr(found[:1]) == f"<StructureSet of {here}: [{eye!r}]>"
     said = {name: f"{name}.nrrd was left out: " for name in ("CT", "Parotid_L")}
     lung = Structure("Lung", mask=eye.mask)
-    parts = (found[1:], found.having([eye]), found + StructureSet((lung,)), found[:0] + found[:1])
+    more = StructureSet((lung,))
+    parts = (found[1:], found.having([eye]), found + more, more + found, found[:0] + found[:1])
     for part in (*parts, pickle.loads(pickle.dumps(found))):
         assert set(part.leftOut) == set(found.leftOut) and part.remarkOn("Parotid_L").startswith(said["Parotid_L"])
         # the same in other words, and what it may hold under another name

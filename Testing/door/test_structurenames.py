@@ -125,7 +125,8 @@ def testFoldersOfCases(folders):
     ("lines", "names"),
     [
         # the case, and both files; - stands for the name of the label
-        ("1 Brainstem Brainstem; 2 Brainstem Brainstem", "Brainstem Brainstem"),
+        ("1 Brainstem Brainstem", "Brainstem"),
+        ("1 Brainstem Brainstem; 2 Parotid_L Parotid_L", "Brainstem Parotid_L"),
         ("1 Brainstem brainstem; 2 BRAINSTEM brainstem", "Brainstem Brainstem"),
         ("1 rib_1 rib_1; 1b rib_2 rib_2; 2 rib_1 rib_1; 2b rib_2 rib_2", "rib_1 rib_2 rib_1 rib_2"),
         ("case1 case1 case1; case2 case2 case2", "- -"),
