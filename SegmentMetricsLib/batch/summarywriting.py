@@ -182,15 +182,11 @@ def lackingCases(cohort: Cohort) -> list[str]:
 def remarks(cohort: Cohort, options: Options) -> list[str]:
     """Return remarks, in sentences, about cases that a method lacks and structures that one side of a case lacks."""
     sentences = lackingCases(cohort)
-    isEmpty = options.missing != LEAVE_OUT
     # those that no test has are not in the table, and have a sentence of their own
     drawn = (group for (structure, *_), group in cohort.values.items() if structure not in cohort.undrawn)
     if any(value.missing for group in drawn for value in group.values()):
-        what = (
-            "that side is empty there, with an overlap of 0 and infinite distances"
-            if isEmpty
-            else "these cases are left out"
-        )
+        empty = "that side is empty there, with an overlap of 0 and infinite distances"
+        what = empty if options.missing != LEAVE_OUT else "these cases are left out"
         sentences.append(f"Missing: in how many cases only one side has the structure; {what} (--missing).")
     if cohort.undrawn:
         names = oneLine(commaSeparated(cohort.undrawn))
@@ -200,13 +196,9 @@ def remarks(cohort: Cohort, options: Options) -> list[str]:
         sentences.append(f"Not in any reference, so not in the statistics: {oneLine(commaSeparated(unexpected))}.")
     proposals = sorted(cohort.roster.proposals.items(), key=lambda item: -len(item[1]))
     for (reference, test), cases in proposals[:MOST_PROPOSALS]:
-        often = pluralize(len(cases), "case")
-        sentences.append(
-            oneLine(
-                f"{reference} of the reference and {test} of the test are in the same place in {often}; if they are "
-                f'the same structure, add --pair "{reference}={test}".'
-            )
-        )
+        both = f"{reference} of the reference and {test} of the test are in the same place"
+        advice = f'if they are the same structure, add --pair "{reference}={test}".'
+        sentences.append(oneLine(f"{both} in {pluralize(len(cases), 'case')}; {advice}"))
     if len(proposals) > MOST_PROPOSALS:
         sentences.append(f"... and {len(proposals) - MOST_PROPOSALS} more such names in summary.json")
     return sentences

@@ -94,13 +94,12 @@ def run(options: argparse.Namespace) -> int:
         written = WrittenStudy(replace(case, organs=()), unfinished, not options.numbers_only)
         study = studyOf(case, _each(written, list(zip(organs, files, strict=True)), options.workers))
         shown = [file for organ, file in zip(organs, files, strict=True) if organ.name in {one.name for one in study}]
-        extra = {}
-        if options.report and unfinished is not None:
+        if options.report:
             from ..show.report.observers import writeReport
 
             writeReport(study, shown, unfinished, output)
-            extra["report"] = writing.REPORT_FILE
         if unfinished is not None:
+            extra = {"report": writing.REPORT_FILE} if options.report else {}
             observerfiles.write(study, shown, unfinished, extra)
         dicom = [path for write in writers for path in write(study)]
     # after the results, which are kept if there is no protocol, and whose folder may be its own

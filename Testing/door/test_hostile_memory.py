@@ -12,6 +12,7 @@ from hostile import Measured
 from hostile.builders import REFERENCE, SHIFTED
 from segmentnodes import voxelsOf
 from vtkmodules.vtkCommonDataModel import vtkPolyData
+from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
 from SegmentMetricsLib import Settings, compare
 
@@ -95,70 +96,65 @@ def testAMillionSpecks():
 # Segments of Slicer
 
 
-def segmentation(scene, *segments):
-    """Return a segmentation node with segments, (name, image or mesh) each."""
+def segmentation(scene, **segments):
+    """Return a segmentation node with segments by name: voxels, a mesh, or nothing."""
     slicer = pytest.importorskip("slicer", reason="slicer-core is not installed")
     node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Observer")
-    for name, representation in segments:
+    for name, representation in segments.items():
         segment = slicer.vtkSegment()
         segment.SetName(name)
-        if isinstance(representation, vtkPolyData):
-            node.GetSegmentation().SetSourceRepresentationName("Closed surface")
+        kind = "Closed surface" if isinstance(representation, vtkPolyData) else "Binary labelmap"
         if representation is not None:
-            kind = "Closed surface" if isinstance(representation, vtkPolyData) else "Binary labelmap"
+            node.GetSegmentation().SetSourceRepresentationName(kind)
             segment.AddRepresentation(kind, representation)
         node.GetSegmentation().AddSegment(segment)
     return node
 
 
-def voxels(matrix=None, image=SHIFTED):
-    """Return a box as Slicer keeps it; matrix: the changed elements (row, column) of its geometry."""
-    oriented = voxelsOf(image)
-    if matrix:
-        oriented.SetImageToWorldMatrix(elements(matrix))
-    return oriented
-
-
 def elements(changes: dict):
-    from vtkmodules.vtkCommonMath import vtkMatrix4x4
-
+    """Return a matrix with changed elements (row, column)."""
     matrix = vtkMatrix4x4()
-    for (row, column), value in changes.items():
-        matrix.SetElement(row, column, value)
+    for place, value in changes.items():
+        matrix.SetElement(*place, value)
     return matrix
 
 
-def transformed(changes: dict):
-    """Return what makes a node with a box that is transformed."""
+def voxels(changes: dict | None = None, image=SHIFTED):
+    """Return a box as Slicer keeps it; changes: of the elements of its geometry."""
+    oriented = voxelsOf(image)
+    if changes:
+        oriented.SetImageToWorldMatrix(elements(changes))
+    return oriented
 
-    def make(scene):
-        node, transform = organ(voxels)(scene), scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
-        transform.SetMatrixTransformToParent(elements(changes))
-        node.SetAndObserveTransformNodeID(transform.GetID())
+
+def organ(make, transform: dict | None = None):
+    """Return what makes a node with one segment. make: its representation. transform: elements of that of the node."""
+
+    def makeNode(scene):
+        node = segmentation(scene, Organ=make())
+        if transform:
+            parent = scene.AddNewNodeByClass("vtkMRMLLinearTransformNode")
+            parent.SetMatrixTransformToParent(elements(transform))
+            node.SetAndObserveTransformNodeID(parent.GetID())
         return node
 
-    return make
-
-
-def organ(representation):
-    """Return what makes a node with one segment. representation: what makes it, None for none."""
-    return lambda scene: segmentation(scene, ("Organ", representation and representation()))
+    return makeNode
 
 
 OF_TEST = "The test, Organ of Observer, cannot be compared. "
 # What mrml.compareSegments gets as the test's node, made in the scene.
 NODES = {
-    "a segment without anything": (organ(None), Measured({"DSC": 0, "HD": "infinite"}, "the test is empty")),
+    "a segment without anything": (organ(lambda: None), Measured({"DSC": 0, "HD": "infinite"}, "the test is empty")),
     "an empty surface": (organ(vtkPolyData), Measured({"DSC": 0, "HD": "infinite"}, "the test is empty")),
     "a NaN point": (organ(lambda: shapes.meshOf([*CORNERS, (nan, 0, 0)], [(0, 1, 3)])), OF_TEST + NO_COORDINATE),
     "a point at 1e30 mm": (organ(lambda: shapes.meshOf([*CORNERS, (1e30, 0, 0)], [(0, 1, 3)])), UNSCALED),
     "a point that is not there": (organ(lambda: shapes.meshOf(CORNERS, [(0, 1, 3)])), NO_POINT),
     "voxels in a plane": (organ(lambda: voxels({(0, 0): 0.0})), NO_NUMBERS),
     "voxels at no place": (organ(lambda: voxels({(0, 0): nan})), NO_NUMBERS),
-    "a transform into a plane": (transformed({(0, 0): 0.0}), "degenerate: its axes do not span space."),
-    "a transform that is no number": (transformed({(0, 3): nan}), NO_NUMBERS),
-    "a transform to infinity": (transformed({(0, 3): inf}), NO_NUMBERS),
-    "a transform that enlarges": (transformed({(n, n): 1e30 for n in range(3)}), UNSCALED),
+    "a transform into a plane": (organ(voxels, {(0, 0): 0.0}), "degenerate: its axes do not span space."),
+    "a transform that is no number": (organ(voxels, {(0, 3): nan}), NO_NUMBERS),
+    "a transform to infinity": (organ(voxels, {(0, 3): inf}), NO_NUMBERS),
+    "a transform that enlarges": (organ(voxels, {(n, n): 1e30 for n in range(3)}), UNSCALED),
 }
 
 
@@ -167,7 +163,7 @@ def testSegments(scene, kind):
     from SegmentMetricsLib import mrml
 
     make, outcome = NODES[kind]
-    reference, test = segmentation(scene, ("Organ", voxels(image=REFERENCE))), make(scene)
+    reference, test = segmentation(scene, Organ=voxels(image=REFERENCE)), make(scene)
     before = scene.GetNumberOfNodes()
     require(outcome, lambda: mrml.compareSegments(reference, "Organ", test, "Organ", Settings()))
     assert scene.GetNumberOfNodes() == before
@@ -176,7 +172,7 @@ def testSegments(scene, kind):
 def testOneBadSegmentDoesNotStopTheOthers(scene):
     from SegmentMetricsLib import mrml
 
-    nodes = [segmentation(scene, ("Good", voxels()), ("Bad", voxels(bad))) for bad in (None, {(0, 0): nan})]
+    nodes = [segmentation(scene, Good=voxels(), Bad=voxels(bad)) for bad in (None, {(0, 0): nan})]
     found = mrml.compareSegmentations(*nodes, Settings())
     assert [comparison.reference.name for comparison in found] == ["Good"] and found[0]["DSC"].value == 1
     assert found.remarks == ["Bad cannot be compared: The image geometry has values that are not numbers."]

@@ -48,23 +48,13 @@ def testTheSearchFindsIt():
         assert len(problems(text)) == 1, text
 
 
-def project() -> dict:
-    return tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-
-
-def testVersionsAreBoundedOnBothSides():
-    settings = project()["project"]
-    groups = [settings["dependencies"], *settings["optional-dependencies"].values()]
+def testWhatTheProjectDependsOnIsBoundedAndAudited():
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    project, lint = content["project"], content["tool"]["ruff"]["lint"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
     for requirement in (one for group in groups for one in group):
         assert re.fullmatch(r"[\w.-]+>=[\w.]+,<[\w.]+", requirement), requirement
-
-
-def testRuffLooksForTheRest():
-    settings = project()["tool"]["ruff"]["lint"]
-    assert "S" in settings["select"]
-    assert [where for where, rules in settings["per-file-ignores"].items() if "S" in rules] == ["Testing/*"]
-
-
-def testWhatIsInstalledIsAudited():
+    assert "S" in lint["select"]
+    assert [where for where, rules in lint["per-file-ignores"].items() if "S" in rules] == ["Testing/*"]
     workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text("utf-8")
     assert re.search(r'pipx run --spec "pip-audit>=[\d.]+,<\d+" pip-audit', workflow)
