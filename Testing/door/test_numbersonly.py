@@ -76,7 +76,8 @@ def testWithoutAFolderSlicerIsNotImported(files, tmp_path, workers):
     folder = tmp_path / "read only"
     folder.mkdir(mode=0o500)
     environment = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
-    done = command("compare", *files, "--workers", workers, "--metrics", "all", cwd=folder, env=environment)
+    paths = [tmp_path / name for name in files]
+    done = command("compare", *paths, "--workers", workers, "--metrics", "all", cwd=folder, env=environment)
     assert (done.returncode, done.stderr) == (0, "") and "Nothing was written" in done.stdout
     assert not (tmp_path / "imported").exists() and not list(folder.iterdir())
 
