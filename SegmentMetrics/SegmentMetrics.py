@@ -42,7 +42,7 @@ class SegmentMetrics(ScriptedLoadableModule):
             sys.path.insert(0, str(source))
         parent.title = _("Segment Metrics")
         parent.categories = [translate("qSlicerAbstractCoreModule", "Quantification")]
-        parent.dependencies = ["Cameras", "Colors", "Markups", "Plots", "Segmentations"]
+        parent.dependencies = ["Colors", "Markups", "Plots", "Segmentations"]
         parent.contributors = ["SegmentMetrics contributors"]
         parent.helpText = _(
             "Choose a reference and a test segment, then Apply: exact surface distances, overlap and volumes, and "

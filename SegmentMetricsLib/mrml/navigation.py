@@ -64,8 +64,7 @@ def frame(
     *,
     normal: Sequence[float] | None = None,
     drawn: np.ndarray | None = None,
-    scene=None,
-    cameras: Iterable | None = None,
+    scene,
 ) -> None:
     """Show a box as a whole in all views: the slice views through a place, the 3D views from the side it lies on.
 
@@ -73,7 +72,6 @@ def frame(
     points (n, 3), LPS mm, of the surfaces that are drawn: a slice beside all of them moves to the nearest one that is
     not empty.
     """
-    scene = asScene(scene)
     low, high = (_coordinates(corner, "corner of a box") for corner in box)
     corners = np.stack(np.meshgrid(*zip(low, high, strict=True), indexing="ij"), axis=-1).reshape(-1, 3)
     middle = (low + high) / 2
@@ -82,7 +80,7 @@ def frame(
         _frameInSlice(node, corners, point, drawn)
     outward = None if normal is None else _coordinates(normal, "normal")
     radius = max(float(np.linalg.norm(high - low)) / 2, SMALLEST)
-    for camera in camerasOf(scene) if cameras is None else cameras:
+    for camera in camerasOf(scene):
         lookAt(camera, middle, outward, radius)
 
 
@@ -114,7 +112,7 @@ def sliceNodesOf(scene) -> list:
     return [node for node in nodes if node.IsMappedInLayout()] or nodes
 
 
-def viewState(scene, cameras: Iterable | None = None) -> dict:
+def viewState(scene) -> dict:
     """Return where all slice views and cameras look, by node ID, for isSameView() and setViewState().
 
     The zoom of slice views, which follows their size, is told apart.
@@ -123,7 +121,7 @@ def viewState(scene, cameras: Iterable | None = None) -> dict:
     for node in sliceNodesOf(scene):
         looks: tuple = node.GetSliceToRAS().GetData(), node.GetXYZOrigin()
         state[node.GetID()] = looks, (node.GetFieldOfView(), node.GetDimensions()[:2])
-    for camera in camerasOf(scene) if cameras is None else cameras:
+    for camera in camerasOf(scene):
         looks = camera.GetPosition(), camera.GetFocalPoint(), camera.GetViewUp(), camera.GetParallelScale()
         state[camera.GetID()] = looks, ()
     return state

@@ -16,7 +16,6 @@ from SegmentMetricsLib.case import comparison
 
 # Slicer's modules, by what sources name that comes with them.
 MODULES = {
-    "slicer.modules.cameras": "Cameras",
     "slicer.vtkSlicerColorLogic": "Colors",
     "vtkMRMLMarkups": "Markups",
     "slicer.qMRMLPlotView": "Plots",

@@ -17,7 +17,6 @@ from SegmentMetricsLib.mrml.inputs import SegmentReader
 from ..contents import observers
 from ..contents.following import radiusOf
 from ..work import waiting
-from .places import cameras
 from .view import View
 
 # What stands in for a pair beside which all else is hidden.
@@ -105,7 +104,7 @@ class FocusView(View):
         isSwitchedOff = self.hiddenFor is not None and not self.model.parameters.focus
         self.end()
         if isSwitchedOff:  # all views look where they did before, unless somebody has moved one since
-            if self._isUnmoved(navigation.viewState(slicer.mrmlScene, cameras())):
+            if self._isUnmoved(navigation.viewState(slicer.mrmlScene)):
                 navigation.setViewState(self.views[0], slicer.mrmlScene)
                 self.isBack = True
             self.views = None
@@ -177,22 +176,20 @@ class FocusView(View):
         low, high = _boxAround(structures)
         place, normal, radius = _worstPlace(outcome, number)
         self.isBack = False
-        seen = cameras()
-        before = navigation.viewState(slicer.mrmlScene, seen)
-        points = np.concatenate(drawn)
+        before, points = navigation.viewState(slicer.mrmlScene), np.concatenate(drawn)
         # at the tip of a patch a slice may show nothing: through its middle it shows a contour
         patch = points[np.linalg.norm(points - place, axis=1) <= radius] if place is not None else []
         middle = patch.mean(axis=0) if len(patch) else place
-        navigation.frame((low, high), middle, normal=normal, drawn=points, scene=slicer.mrmlScene, cameras=seen)
+        navigation.frame((low, high), middle, normal=normal, drawn=points, scene=slicer.mrmlScene)
         if self._isUnmoved(before):
             before = self.views[0]
-        self.views = before, navigation.viewState(slicer.mrmlScene, seen)
+        self.views = before, navigation.viewState(slicer.mrmlScene)
 
     def onLayout(self) -> None:
         """Let the views of a new layout go to the place, too, unless somebody has moved one since."""
         if self.isActive and self.shown and len(self.shown) > 2 and self.views is not None:
             first, last = self.views
-            now = navigation.viewState(slicer.mrmlScene, cameras())
+            now = navigation.viewState(slicer.mrmlScene)
             known = now.keys() & last.keys()
             if navigation.isSameView({k: now[k] for k in known}, {k: last[k] for k in known}):
                 self._frame(*self.pair)

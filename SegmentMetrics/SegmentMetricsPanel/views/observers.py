@@ -2,10 +2,11 @@
 
 import qt
 
+from SegmentMetricsLib.mrml import navigation
+
 from ..contents import observers, places
 from ..markup import explain
 from ..translation import _
-from .places import goTo
 from .tables import SortableTable, heightOf, itemOf
 from .view import ChoiceList, View, say, silent
 
@@ -164,4 +165,4 @@ class ObserversView(View):
 
     def jump(self, number: int) -> None:
         place = observers.outlierPlaces(self.observers.structure())[number]
-        goTo(place.position, place.normal)
+        navigation.jumpTo(place.position, normal=place.normal)

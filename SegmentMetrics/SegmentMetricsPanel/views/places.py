@@ -82,7 +82,7 @@ class PlacesView(View):
             self.model.parameters.edit = replace(edit, current=number).toText()
             self.showProgress()
         self.ui.placesLabel.text = self.model.remark(place.side) or self.about
-        goTo(place.position, place.normal)
+        navigation.jumpTo(place.position, normal=place.normal)
 
     def step(self, step: int) -> None:
         """Go to the next place that is not corrected, or to the previous one for -1; do nothing if there is none."""
@@ -101,7 +101,7 @@ class LesionsView(View):
     def __init__(self, panel):
         super().__init__(panel)
         ui = self.ui
-        self.table = SortableTable(ui.lesionsTable, lambda number: goTo(self.places[number].position))
+        self.table = SortableTable(ui.lesionsTable, lambda number: navigation.jumpTo(self.places[number].position))
         self.button = ExplainedButton(ui.lesionsButton)
         ui.lesionsButton.connect("clicked(bool)", self.onClicked)
         self.places = []
@@ -137,18 +137,3 @@ class LesionsView(View):
         p, isShown = self.model.parameters, self.model.areLesionsShown()
         with self.model.scene.oneChange(p):
             p.showLesions, p.showMap = not isShown, isShown
-
-
-def goTo(position, normal=None) -> None:
-    """Move all slice views and 3D views to a place, LPS mm; these look along the normal there."""
-    navigation.jumpTo(position, normal=normal, scene=slicer.mrmlScene, cameras=cameras())
-
-
-def cameras() -> list | None:
-    """Return the camera nodes of all 3D views, or None if there is no layout."""
-    manager = slicer.app.layoutManager()
-    if manager is None:
-        return None
-    logic = slicer.modules.cameras.logic()
-    views = [manager.threeDWidget(number).mrmlViewNode() for number in range(manager.threeDViewCount)]
-    return [camera for camera in map(logic.GetViewActiveCameraNode, views) if camera is not None]

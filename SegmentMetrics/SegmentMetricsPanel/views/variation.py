@@ -10,7 +10,6 @@ from SegmentMetricsLib.mrml.outcomes import CONSENSUS_ROLE, VARIATION_ROLE, vari
 from ..contents.observers import outlierPlaces
 from ..translation import _
 from ..work import waiting
-from .places import cameras
 from .view import View
 
 
@@ -96,8 +95,6 @@ class VariationView(View):
     def _frame(self, found, model, places) -> None:
         """Let all views go to the outlier's worst place and show the whole consensus around it."""
         place = places[0] if places else None
-        where = (place.position, place.normal) if place is not None else (None, None)
-        drawn = pointsOf(model.GetPolyData()) * (-1, -1, 1)
-        navigation.frame(
-            found.consensus.box, where[0], normal=where[1], drawn=drawn, scene=slicer.mrmlScene, cameras=cameras()
-        )
+        position, normal = (place.position, place.normal) if place is not None else (None, None)
+        drawn = pointsOf(model.GetPolyData())
+        navigation.frame(found.consensus.box, position, normal=normal, drawn=drawn, scene=slicer.mrmlScene)

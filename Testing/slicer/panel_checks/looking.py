@@ -114,9 +114,7 @@ def checkPlot(session: Session) -> None:
 
 def checkPlaces(session: Session) -> None:
     """A click on a worst place brings the slice views and the camera there; markers come and go."""
-    from SegmentMetricsPanel.views.places import cameras
-
-    from SegmentMetrics import SegmentMetricsLogic  # noqa: F401  (the library is importable from here on)
+    from SegmentMetricsLib.mrml import navigation
 
     places = session.panel.outcome.records[0].worstPlaces
     rows = session.texts(session.ui.placesTable)
@@ -133,7 +131,7 @@ def checkPlaces(session: Session) -> None:
     for node in slicer.util.getNodesByClass("vtkMRMLSliceNode"):
         normal = [node.GetSliceToRAS().GetElement(row, 2) for row in range(3)]
         assert math.isclose(np.dot(normal, ras), node.GetSliceOffset(), abs_tol=1e-3), node.GetName()
-    for camera in cameras():
+    for camera in navigation.camerasOf(slicer.mrmlScene):
         assert np.allclose(camera.GetFocalPoint(), ras)
     assert not markersOf(session)
     session.panel.places.table.onCell(1, 0)

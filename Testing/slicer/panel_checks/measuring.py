@@ -67,6 +67,10 @@ def checkSorting(session: Session) -> None:
     assert [table.shown.rows[n][1][1] for n in table.order] == sorted(values, reverse=True)
     table.onHeading(1)
     assert session.texts(session.ui.mainTable) == before
+    for _time in range(2):
+        table.onHeading(2)
+        assert sorted(table.order) == list(range(len(before))) and table.shown.rows[table.order[-1]][2].value is None
+    table.onHeading(2)
     places = session.panel.places.table
     places.onCell(0, 0)
     places.onHeading(2)

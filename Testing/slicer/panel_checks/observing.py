@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import slicer
 
 from .fitting import covered
 from .lesions import cubes
 from .session import Session, goBack
+from .views import shownIn
 
 READERS = {"Anna": 0, "Ben": 1, "Chris": 0}
 SMALL = "Eye_L"
@@ -78,6 +80,10 @@ def checkObservedStructures(session: Session) -> None:
     session.set(ui.observedStructureComboBox, currentIndex=ui.observedStructureComboBox.findText("Near"))
     assert "<b>Near</b>" in ui.summaryLabel.text
     assert not navigation.isSameView(navigation.viewState(slicer.mrmlScene), there)
+    found = session.panel.model.observers.outcome.study["Near"].consensus
+    middle, size = np.mean(found.box, axis=0) * (-1, -1, 1), np.ptp(found.box, axis=0)
+    for node in navigation.sliceNodesOf(slicer.mrmlScene):
+        assert abs(shownIn(node, middle[None])[0, 2]) <= size.max() / 2, "slices go through it"
     only = ui.observedOnlyComboBox
     assert [only.itemText(n) for n in range(only.count)] == ["All structures", "Near", "Far"]
     session.set(only, currentIndex=1)

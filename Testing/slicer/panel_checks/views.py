@@ -166,8 +166,6 @@ def assertSameSlices(before: dict, nodes) -> None:
 
 def checkViews(session: Session) -> None:
     """All views go to the largest difference of a new pair and show all of it; another run leaves them alone."""
-    from SegmentMetricsPanel.views.places import cameras
-
     from SegmentMetricsLib.mrml import navigation, removeResults
 
     worst = session.panel.outcome.records[0].worstPlaces[0]
@@ -185,7 +183,7 @@ def checkViews(session: Session) -> None:
         assert beside.min() < -0.5 and beside.max() > 0.5, "it shows a contour"
         local = shownIn(node, corners)[:, :2]
         assert np.abs(local).max() < 0.45 and np.ptp(local, axis=0).max() > 0.5, "all of it, and as large as it can be"
-    for camera in cameras():
+    for camera in navigation.camerasOf(slicer.mrmlScene):
         away = np.array(camera.GetPosition()) - camera.GetFocalPoint()
         across = 2 * np.linalg.norm(away) * math.sin(math.radians(camera.GetViewAngle() / 2))
         assert 1 < across / np.linalg.norm(corners[-1] - corners[0]) < 1.6

@@ -39,7 +39,6 @@ from .pythonqt import CLASSES, nativeClass, wrap, wrapperClass
 MODULE = Path(__file__).parents[3] / "SegmentMetrics" / "SegmentMetrics.py"
 _CORE_LOGICS = {
     "colors": "vtkSlicerColorLogic",
-    "cameras": "vtkSlicerCamerasModuleLogic",
     "markups": "vtkSlicerMarkupsLogic",
     "models": "vtkSlicerModelsLogic",
     "plots": "vtkSlicerPlotsLogic",

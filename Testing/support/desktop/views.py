@@ -14,15 +14,12 @@ from .selectors import observe, unobserve
 class qMRMLThreeDView(QWidget):
     """The real 3D view of a view node, drawn into memory from the first time that somebody looks at it."""
 
-    exposed = frozenset({"scheduleRender", "mrmlViewNode", "cornerAnnotation"})
+    exposed = frozenset({"scheduleRender", "cornerAnnotation"})
 
     def __init__(self, desktop, viewNode):
         super().__init__()
         self._annotation = vtkCornerAnnotation()
         self._desktop, self._viewNode, self._view = desktop, viewNode, None
-
-    def mrmlViewNode(self):
-        return self._viewNode
 
     def cornerAnnotation(self):
         return self._annotation
@@ -46,14 +43,11 @@ class qMRMLThreeDView(QWidget):
 
 
 class qMRMLThreeDWidget(QWidget):
-    exposed = frozenset({"mrmlViewNode", "threeDView"})
+    exposed = frozenset({"threeDView"})
 
     def __init__(self, desktop, viewNode):
         super().__init__()
         self._view = qMRMLThreeDView(desktop, viewNode)
-
-    def mrmlViewNode(self):
-        return self._view.mrmlViewNode()
 
     def threeDView(self):
         return self._view
