@@ -111,13 +111,9 @@ def compareCase(
         requireKind(choices, Mapping, "The chosen pairs", "a mapping of reference to test names")
     if progress is not None:
         requireFunction(progress, "The progress function")
-    numbers = None if labelNames is None else labelNamesFrom(labelNames)
-    given = (choices or {}).items()
-    chosen = [(asName(name), None if other is None else asName(other)) for name, other in given]
-    case = openCase(
-        reference, test, settings, names=names, choices=chosen, labelNames=numbers, dose=dose, protocol=protocol
-    )
-    return case.compare(progress)
+    more: dict[str, Any] = {"names": names, "labelNames": labelNamesFrom(labelNames), "dose": dose}
+    chosen = [(asName(name), None if other is None else asName(other)) for name, other in (choices or {}).items()]
+    return openCase(reference, test, settings, choices=chosen, protocol=protocol, **more).compare(progress)
 
 
 @dataclass(frozen=True)

@@ -67,13 +67,6 @@ def testLabelsHaveToBeNamed():
     assert "Label 5 does not occur in the test, which has label 1." in comparison.findings
 
 
-@pytest.mark.parametrize("options", [{}, {"label": 1}, {"settings": Settings(membershipMaximum=255)}], ids=str)
-def testImagesWithoutVoxels(options):
-    message = r"^The test cannot be compared\. The image has no voxels: its size is 0 x 0 x 0\.$"
-    with pytest.raises(ValueError, match=message):
-        compare(BOX * (255 if "settings" in options else 1), SimpleITK.Image([0, 0, 0], BOX.GetPixelID()), **options)
-
-
 def testSpaceAndPlaneDoNotMix():
     flat = shapes.imageOf(np.ones((1, 9, 9), bool))
     with pytest.raises(ValueError, match="one slice"):

@@ -21,6 +21,8 @@ PHRASEBOOK = Path(__file__).parents[1] / "golden" / "phrasebook.txt"
 BOX, CUBE = shapes.box((6, 6, 6), (15, 14, 13)), shapes.box((2, 2, 2), (11, 11, 11))
 LONGER, SHIFTED = shapes.box((7, 6, 6), (15, 14, 13)), shapes.box((8, 6, 6), (17, 14, 13))
 LEFT, RIGHT = ((2, 6, 6), (8, 14, 13)), ((15, 6, 6), (21, 14, 13))
+# Boxes of which one fits a little better when it is mirrored.
+TURNED = ((3, 4, 6), (15, 13, 13)), ((15, 12, 6), (25, 21, 13))
 IN_MM = ((-30, 15, 40), (10, 45, 90))
 MESH = shapes.boxMesh((0, 0, 0), (10, 10, 10))
 NOTHING = shapes.imageOf(np.zeros((24, 24, 24), np.uint8))
@@ -85,6 +87,7 @@ OVERLAP = {"families": "overlap"}
     case("", BOX, shapes.box((9, 6, 6), (16, 14, 13)), **OVERLAP),
     case("", BOX, shapes.box((7, 6, 6), (17, 14, 13)), **OVERLAP),
     *(case("", *(away(x, radius, (-29.5, -30, -30)) for x in (-1.5, 1.5)), **OVERLAP) for radius in (3, 6)),
+    case("hardly-overlap", *(shapes.box(*one, (30, 30, 24)) for one in TURNED), "Dice 0.02", **OVERLAP),
     # at the origin of an image that is not centered
     case("mirrored no-overlap other-axes", *(away(x, size=(90, 60, 60)) for x in (-18, 18)), "Dice 1.00", **OVERLAP),
     case("edge", shapes.box((0, 6, 6), (15, 14, 13)), BOX, "The reference touches", **OVERLAP),
@@ -98,6 +101,7 @@ OVERLAP = {"families": "overlap"}
     # surfaces without an inside are judged by their boxes
     case("no-overlap open", shapes.openBox(), shapes.openBox(200), "test is not closed (4 open edges)", **OVERLAP),
     case("open", shapes.openBox(), shapes.openBox(1), families="boundary"),
+    case("no-overlap open other-units", shapes.openBox(15), shapes.openBox(0.015, 0.01), **OVERLAP),
     case("open", shapes.openBox(), MESH, "The surface of the reference is not closed (4 open edges)"),
     # one that is no longer there counts as one that is empty
     case("one-empty", BOX, NOTHING), case("absent", NOTHING, NOTHING),

@@ -58,45 +58,28 @@ def alarmsOf(reference, test, **options) -> list[str]:
 # Names and codes
 
 
-@pytest.mark.parametrize(
-    "same",
-    [
-        ["Parotid_L", "Left Parotid", "parotid-lt", "PAROTID LT", "ParotidL", "Parotid.left", "LParotid"],
-        ["Optic-Nerve-Rt", "OpticNerve_R", "right optic nerve", "R_Optic_Nerve"],
-        ["SpinalCord", "Spinal Cord", "spinal-cord", "SPINALCORD"],
-        ["PTV_70", "PTV70", "ptv 70"],
-        ["Left Parotid", "<Left> Parotid", "(Left) Parotid", "[left] parotid"],
-        ["Lungs-GTV", "lungs - gtv", "LUNGS\u2013GTV", "Lungs\u2212GTV"],
-        ["Lung_L-PTV70", "left lung-ptv70", "LungLt - PTV70"],
-        # what says which target it is
-        ["HR-CTV", "HR_CTV", "HRCTV", "hr ctv"],
-        ["L-GTV", "GTV_L", "Lt GTV"],
-    ],
-)
+@pytest.mark.parametrize("same", [
+    ["Parotid_L", "Left Parotid", "parotid-lt", "PAROTID LT", "ParotidL", "Parotid.left", "LParotid"],
+    ["Optic-Nerve-Rt", "OpticNerve_R", "right optic nerve", "R_Optic_Nerve"],
+    ["SpinalCord", "Spinal Cord", "spinal-cord", "SPINALCORD"], ["PTV_70", "PTV70", "ptv 70"],
+    ["Left Parotid", "<Left> Parotid", "(Left) Parotid", "[left] parotid"],
+    ["Lungs-GTV", "lungs - gtv", "LUNGS\u2013GTV", "Lungs\u2212GTV"],
+    # what says which target it is
+    ["Lung_L-PTV70", "left lung-ptv70", "LungLt - PTV70"], ["HR-CTV", "HR_CTV", "HRCTV", "hr ctv"],
+    ["L-GTV", "GTV_L", "Lt GTV"],
+])  # fmt: skip
 def testNamesThatAreOne(same):
     assert [howPaired(*both) for both in pairwise(same)] == ["spelling"] * (len(same) - 1)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "how"),
-    [
-        ("Parotid_L", "Parotid_R", ""),
-        ("Parotid_L", "Parotid", ""),
-        ("Lung_L", "Lungs", ""),
-        ("Label 1 2", "Label 12", ""),
-        ("VB_L1", "VB1_L", ""),  # a lumbar vertebra is not on the left
-        ("L 1", "1 left", ""),
-        ("Lens_L", "Ens_L", ""),
-        ("Lung+5mm", "Lung-5mm", ""),
-        ("CTV!", "CTV", ""),
-        # AAPM Task Group 263: the lung without the target, and words of the standard names
-        ("Lung-GTV", "Lung_GTV", ""),
-        ("PTV-GTV", "GTV-PTV", ""),
-        ("Glnd_Submand_L", "Submandibular-Lt", "words"),
-        ("Nrv_Optic_L", "Left Optic Nerve", "words"),
-        ("Parotid Gland R", "Parotid_R", "words"),
-    ],
-)
+@pytest.mark.parametrize(("first", "second", "how"), [
+    ("Parotid_L", "Parotid_R", ""), ("Parotid_L", "Parotid", ""), ("Lung_L", "Lungs", ""), ("Lens_L", "Ens_L", ""),
+    ("Label 1 2", "Label 12", ""), ("Lung+5mm", "Lung-5mm", ""), ("CTV!", "CTV", ""),
+    ("VB_L1", "VB1_L", ""), ("L 1", "1 left", ""),  # a lumbar vertebra is not on the left
+    # AAPM Task Group 263: the lung without the target, and words of the standard names
+    ("Lung-GTV", "Lung_GTV", ""), ("PTV-GTV", "GTV-PTV", ""), ("Glnd_Submand_L", "Submandibular-Lt", "words"),
+    ("Nrv_Optic_L", "Left Optic Nerve", "words"), ("Parotid Gland R", "Parotid_R", "words"),
+])  # fmt: skip
 def testNamesThatAreTwo(first, second, how):
     assert howPaired(first, second) == how
 
@@ -208,6 +191,7 @@ def testChoicesGoBeforeEverything():
         ({"C": "A"}, "has no structure named 'C'; it has A, B"),
         ({"A": "C"}, "The test has no structure named 'C'"),
         ({"A": "A", "B": "A"}, "is chosen for both 'A' and 'B'"),
+        ({"A": "A", "a": "B"}, "'A' is in more than one of the given pairs"),
         (["A"], "The chosen pairs must be a mapping"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -132,25 +132,14 @@ def testExamplesNameTheirSources(name):
 # Which rules are for whom, and what is measured
 
 
-@pytest.mark.parametrize(
-    ("structure", "name", "fits"),
-    [
-        ("Parotid_L", "Left Parotid", True),
-        ("Parotid_L", "Parotid_R", False),
-        ("parotid*", "Left Parotid", True),
-        ("Parotid_?", "PAROTID-RT", True),
-        ("*", "anything", True),
-        ("GTV[1]", "GTV[1]", True),
-        # brackets are no choice of letters
-        ("PTV[70]", "PTV_70", True),
-        ("PTV[70]", "PTV7", False),
-        ("PTV[70]*", "PTV7_opt", False),
-        ("[*", "[GTV]", True),
-        ("Lung_GTV", "Lung-GTV", False),
-        ("Lung-GTV", "Lung - GTV", True),
-        ("Lung-*", "Lung-GTV", True),
-    ],
-)
+@pytest.mark.parametrize(("structure", "name", "fits"), [
+    ("Parotid_L", "Left Parotid", True), ("Parotid_L", "Parotid_R", False), ("parotid*", "Left Parotid", True),
+    ("Parotid_?", "PAROTID-RT", True), ("*", "anything", True), ("Lung_GTV", "Lung-GTV", False),
+    ("Lung-GTV", "Lung - GTV", True), ("Lung-*", "Lung-GTV", True),
+    # brackets are no choice of letters
+    ("GTV[1]", "GTV[1]", True), ("PTV[70]", "PTV_70", True), ("PTV[70]", "PTV7", False),
+    ("PTV[70]*", "PTV7_opt", False), ("[*", "[GTV]", True),
+])  # fmt: skip
 def testNamesAndPatterns(limits, structure, name, fits):
     judged = judge(limits(f"{structure},DSC,>=,0.1"), [name])
     assert judged.withoutLimits == (() if fits else (name,))
@@ -265,15 +254,17 @@ def testNothingPassesOnAnEmptyStructure(limits, areEmpty, convention):
     """Whatever is measured, and however loose a limit is; as where the structure is not there."""
     images = [BOX * (0 if isEmpty else 1) for isEmpty in areEmpty]
     settings = Settings.preset(convention, families=("boundary", "signed", "overlap", "effort"))
-    lines = []
-    for key, given in compare(*images, settings).items():
-        most = 1 if given.unit == "" and not given.isCount else 1000
-        signed = key.startswith(("Signed", "VolumeDifference", "RVD"))
-        lines += [f"*,{key},<=,{most}"] * (given.better != "higher")
-        lines += [f"*,{key},>=,{-1 if signed else 0}"] * (given.better != "lower")
-    judged = judge(limits(*lines), images=images, settings=settings)
-    assert len(judged.verdicts) > 30 and {v.verdict for v in judged.verdicts} <= {"fail", "not evaluable"}
-    assert all(math.isnan(v.measurement.value) or v.measurement.empty for v in judged.verdicts)
+    found = compare(*images, settings)
+    for hasWarning in (False, True):
+        lines = []
+        for key, given in found.items():
+            most = 1 if given.unit == "" and not given.isCount else 1000
+            least, strict = -1 if given.value < 0 else 0, f"{most / 2}," if hasWarning else ""
+            lines += [f"*,{key},<=,{strict}{most}"] * (given.better != "higher")
+            lines += [f"*,{key},>=,{strict}{least}"] * (given.better != "lower")
+        judged = judge(limits(*lines), images=images, settings=settings)
+        assert len(judged.verdicts) > 30 and {v.verdict for v in judged.verdicts} <= {"fail", "not evaluable"}
+        assert all(math.isnan(v.measurement.value) or v.measurement.empty for v in judged.verdicts)
 
 
 def testWhyAnEmptyStructureDoesNotPass(limits):
@@ -296,6 +287,12 @@ def case(run):
             box = shapes.box((6 + shift * n, 6, 6), (15 + shift * n, 14, 13))
             SimpleITK.WriteImage(box, f"{side}/{name}.nrrd")
     return run
+
+
+def testAStructureThatCannotBeReadIsNotMissing(case, limits):
+    Path("test/Brain.nrrd").write_bytes(b"damaged")
+    (found,) = compareCase("ref", "test", DSC, protocol=limits("Brain,DSC,>=,.5")).judgment.verdicts
+    assert (found.structure, found.verdict) == ("Brain", "not evaluable") and "Brain.nrrd" in found.reason
 
 
 def testCommandLine(case, limits):
@@ -322,16 +319,10 @@ def testCommandLine(case, limits):
     assert not Path("out/verdicts.csv").exists()
 
 
-@pytest.mark.parametrize(
-    ("rule", "failOn", "status"),
-    [
-        ("Brain,DSC,>=,0.9", None, 0),
-        ("Brain,DSC,>=,0.9", "fail", 3),
-        ("Brain,DSC,>=,0.9,0.7", "warn", 3),
-        ("Chiasm,DSC,>=,0.9", "fail", 0),
-        ("Chiasm,DSC,>=,0.9", "not-evaluable", 3),
-    ],
-)
+@pytest.mark.parametrize(("rule", "failOn", "status"), [
+    ("Brain,DSC,>=,0.9", None, 0), ("Brain,DSC,>=,0.9", "fail", 3), ("Brain,DSC,>=,0.9,0.7", "warn", 3),
+    ("Chiasm,DSC,>=,0.9", "fail", 0), ("Chiasm,DSC,>=,0.9", "not-evaluable", 3),
+])  # fmt: skip
 def testVerdictsDecideTheStatusOnRequest(case, limits, rule, failOn, status):
     limits(rule)
     given = ["--protocol", "limits.csv", "--metrics", "overlap", *(("--fail-on", failOn) if failOn else ())]

@@ -8,14 +8,14 @@ from sharedpairs import doseAround
 
 from SegmentMetricsLib import Settings, compare, compareLabels
 
-PAIR = [shapes.ball(r, (x, 0, 0), origin=(-12, -12, -12), size=(25, 25, 25)) for r, x in ((6, 0), (5, 1))]
+PAIR = [shapes.ball(r, (x, 0, 0), origin=(-8, -8, -8), size=(17, 17, 17)) for r, x in ((4.2, 0), (3.6, 1))]
 
 
 def keysOf(*pair, **settings) -> list[str]:
     return list(compare(*pair, Settings(**settings)))
 
 
-CRITICALS = {"Wall": shapes.ball(3, (7, 0, 0), origin=(-12, -12, -12), size=(25, 25, 25))}
+CRITICALS = {"Wall": shapes.ball(2, (5, 0, 0), origin=(-8, -8, -8), size=(17, 17, 17))}
 
 
 def testEveryMeasurementAlone():

@@ -75,9 +75,9 @@ def boxMesh(low, high) -> vtkPolyData:
     return triangles.GetOutput()
 
 
-def openBox(x: float = 0.0) -> vtkPolyData:
-    """Return the mesh of a box of 10 mm, which begins at x, without its first two triangles."""
-    box = boxMesh((x, 0, 0), (x + 10, 10, 10))
+def openBox(x: float = 0.0, size: float = 10.0) -> vtkPolyData:
+    """Return the mesh of a cube of so many mm, which begins at x, without its first two triangles."""
+    box = boxMesh((x, 0, 0), (x + size, size, size))
     points, cells = (vtk_to_numpy(data) for data in (box.GetPoints().GetData(), box.GetPolys().GetConnectivityArray()))
     return meshOf(points, cells.reshape(-1, 3)[2:])
 

@@ -170,8 +170,8 @@ def compareObservers(
     settings = asSettings(settings)
     if progress is not None:
         requireFunction(progress, "What is told of the progress")
-    numbers = None if labelNames is None else labelNamesFrom(labelNames)
-    return observeAll(gather(observers, tests, settings, names, consensus, structures, numbers), progress)
+    case = gather(observers, tests, settings, names, consensus, structures, labelNamesFrom(labelNames))
+    return observeAll(case, progress)
 
 
 def observeAll(case: ObserverCase, progress: Progress | None = None, run: Run = atOnce) -> ObserverStudy:
