@@ -147,10 +147,10 @@ def test_the_shown_pair(three):
 
 def test_the_worst_structure_is_shown_first(three):
     """But nobody is led away from what they look at when it is measured again by itself."""
-    rules = f"{RULES}Alike,HD,<=,1,,\nFar,HD,<=,1,,\nNowhere,HD,<=,1,,\n"
+    rules = f"{RULES}Alike,HD,<=,1,,\nNear,STAR,<=,1,,\nFar,HD,<=,1,,\nNowhere,HD,<=,1,,\n"
     judgment = judged(three, rules, isWhole=True)
     model = shown(three, judgment=judgment)
-    assert model.record().name == "Far" and results.mainNumbers(model.outcome).order == [2, 3, 0, 1]
+    assert model.record().name == "Far" and results.mainNumbers(model.outcome).order == [2, 1, 3, 0]
     model.showPair(1)
     model.take(outcomeOf(model, three, judgment=judgment), isRepeated=True)
     assert model.record().name == "Near"
