@@ -89,6 +89,7 @@ def testAcceptedValues(given, kept):
         ({"ol": "high"}, "The outside level must be a number, not 'high'."),
         ({"asPublished": 1}, "Whether the similarity index is computed as published must be True or False, not 1."),
         ({"cuts": 0}, "The cuts must be a whole number from 1 to 100, not 0."),
+        ({"cuts": True}, "The cuts must be a whole number from 1 to 100, not True."),
         ({"grid": "image"}, "The evaluated grid must be one of reference, union, a Grid or an image, not 'image'."),
         ({"grid": 3}, "The evaluated grid must be one of reference, union, a Grid or an image, not int."),
         ({"meshSpacing": 0}, "The grid spacing for meshes must be greater than 0 mm, not 0."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -36,90 +37,55 @@ def crossing():
     return append.GetOutput()
 
 
-def testNothingInCommonIsNoSummaryOfNumbers():
-    apart = shapes.box((8, 8, 2), (12, 12, 6)), shapes.box((8, 8, 12), (12, 12, 16))
-    settings = Settings(extent="common")
-    assert compare(*apart, settings).summary.startswith("Nothing was compared: the two contours have no common extent")
-    assert compare(apart[0], shapes.box((8, 8, 2), (12, 12, 7)), settings).summary == "The two contours are identical."
+BALL, LARGER = ball(), ball(18, (5, 0, 0))
+SQUARE = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
+BULGED = shapes.loops([(0, 0), (20, 0), (20, 8), (26, 8), (26, 12), (20, 12), (20, 20), (0, 20)])
+MESH = shapes.ballMesh(11, resolution=24)
+BOXES = [shapes.box((8, 8, 2), (12, 12, 6)), *(shapes.box((8, 8, z), (12, 12, end)) for z, end in ((2, 7), (12, 16)))]
 
 
-class TestSentence:
-    def testAShiftHasTwoSides(self):
-        comparison = compare(ball(), ball(center=(0, 0, -6)))
-        near = f"{100 * comparison['NSD_2mm'].value:.0f} %"
-        assert comparison.summary == (
-            f"DSC {comparison['DSC'].value:.2f}, HD95 {comparison['HD95'].value:.1f} mm, {near} of the surface within "
-            "2 mm; test has the same volume, over-contoured mostly inferiorly and under-contoured mostly superiorly."
-        )
+@pytest.mark.parametrize(("reference", "test", "settings", "sentence"), [
+    (BALL, ball(center=(0, 0, -6)), {}, "DSC {DSC:.2f}, HD95 {HD95:.1f} mm, {NSD_2mm:.0%} of the surface within 2 mm; "
+     "test has the same volume, over-contoured mostly inferiorly and under-contoured mostly superiorly."),
+    (BALL, LARGER, {}, "...; test is 10.2 cm3 larger, over-contoured mostly on the left."),
+    (LARGER, BALL, {}, "...; test is 10.2 cm3 smaller, under-contoured mostly on the left."),
+    # a contour somewhere else is not over-contoured on one side
+    (ball(8, (-20, 0, 0)), ball(9, (20, 0, 0)), {},
+     "DSC 0, HD95 {HD95:.1f} mm, 0 % of the surface within 2 mm; test is 1.0 cm3 larger."),
+    (BALL, BALL, {}, "The two contours are identical."),
+    *((BALL, BALL, {"families": some}, "The two contours are identical.") for some in ("boundary", "overlap")),
+    (BALL, NOTHING, {}, "Only the reference exists: the test is empty."),
+    (NOTHING, BALL, {}, "Only the test exists: the reference is empty."),
+    (NOTHING, NOTHING, {}, "Both contours are empty."),
+    (*BOXES[::2], {"extent": "common"}, "Nothing was compared: the two contours have no common extent..."),
+    (*BOXES[:2], {"extent": "common"}, "The two contours are identical."),
+    (MESH, hemisphere(), {}, "HD95 {HD95:.1f} mm, {NSD_2mm:.0%} of the surface within 2 mm; "
+     "a surface is not closed, so inside, outside and volumes are undefined."),
+    # closed, but its parts cut through each other
+    *((MESH, crossing(), {"families": some}, "...urface has a defect, so inside, outside and volumes are undefined.")
+      for some in (Settings().families, "overlap", "agreement")),
+    (MESH, crossing(), {"families": ("boundary", "overlap"), "convention": "MedPy"}, "A surface has a defect, ..."),
+    (SQUARE, BULGED, {}, "... of the contour within 2 mm; test is 0.2 cm2 larger, over-contoured mostly on the left."),
+    # only what was measured
+    (BALL, LARGER, {"families": "boundary"}, "HD95 ... mm."),
+    (BALL, LARGER, {"families": "signed"}, "Test lies 2.9 mm outside on average, over-contoured mostly on the left."),
+    (BALL, LARGER, {"families": "overlap"}, "DSC 0.70; test is 10.2 cm3 larger."),
+])  # fmt: skip
+def testSentences(reference, test, settings, sentence):
+    comparison = compare(reference, test, Settings(**settings))
+    expected = sentence.format(**comparison.numbers).replace("%", " %").replace("  %", " %")
+    parts = map(re.escape, expected.split("..."))
+    assert re.fullmatch(".*".join(parts), comparison.summary), comparison.summary
+    record = comparison.record()
+    assert record.summary == record.toDictionary()["summary"] == comparison.summary
+    undefined = {one.cause.name for one in comparison.values() if one.status == "undefined" and one.cause}
+    assert ("DEFECT" in undefined) == ("has a defect" in sentence)
 
-    def testLargerAndToOneSide(self):
-        comparison = compare(ball(), ball(18, (5, 0, 0)))
-        volume = comparison["VolumeDifference"].value / 1000
-        assert comparison.summary.endswith(f"; test is {volume:.1f} cm3 larger, over-contoured mostly on the left.")
-        assert compare(ball(18, (5, 0, 0)), ball()).summary.endswith(
-            f"; test is {volume:.1f} cm3 smaller, under-contoured mostly on the left."
-        )
 
-    def testNoDirectionsWithoutOverlap(self):
-        """A contour somewhere else is not over-contoured on one side."""
-        result = compare(ball(8, (-20, 0, 0)), ball(9, (20, 0, 0)))
-        assert result.summary.startswith("DSC 0, HD95 4") and result.summary.endswith(
-            " 0 % of the surface within 2 mm; test is 1.0 cm3 larger."
-        )
-
-    def testIdentical(self):
-        for settings in (Settings(), Settings(families="boundary"), Settings(families="overlap")):
-            assert compare(ball(), ball(), settings).summary == "The two contours are identical."
-
-    def testEmpty(self):
-        assert compare(ball(), NOTHING).summary == "Only the reference exists: the test is empty."
-        assert compare(NOTHING, ball()).summary == "Only the test exists: the reference is empty."
-        assert compare(NOTHING, NOTHING).summary == "Both contours are empty."
-
-    def testOpenSurface(self):
-        summary = compare(shapes.ballMesh(11, resolution=24), hemisphere()).summary
-        assert summary.startswith("HD95 ") and " of the surface within 2 mm" in summary
-        assert summary.endswith("; a surface is not closed, so inside, outside and volumes are undefined.")
-        assert "contoured" not in summary
-
-    @pytest.mark.parametrize("families", [Settings().families, "overlap", "agreement"])
-    def testSurfaceWithAnotherDefect(self, families):
-        """It is closed, but its parts cut through each other."""
-        reference, test = shapes.ballMesh(11, resolution=24), crossing()
-        result = compare(reference, test, Settings(families=families))
-        assert result.summary.endswith("surface has a defect, so inside, outside and volumes are undefined.")
-        assert {m.cause.name for m in result.values() if m.status == "undefined"} == {"DEFECT"}
-        asMedPy = compare(reference, test, Settings(families=("boundary", "overlap"), convention="MedPy"))
-        assert asMedPy.summary == "A surface has a defect, so inside, outside and volumes are undefined."
-
-    def testACriticalStructureWithoutAnInsideIsNeitherOfTheTwo(self):
-        result = compare(ball(), ball(18), Settings(families="hazard"), criticals={"cord": hemisphere()})
-        assert "is not closed" in result["SIS"].reason
-        assert result.summary == "The chosen measurements do not allow a summary."
-
-    def testContours(self):
-        square = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
-        bulged = shapes.loops([(0, 0), (20, 0), (20, 8), (26, 8), (26, 12), (20, 12), (20, 20), (0, 20)])
-        summary = compare(square, bulged).summary
-        assert " of the contour within 2 mm" in summary
-        assert summary.endswith("test is 0.2 cm2 larger, over-contoured mostly on the left.")
-
-    @pytest.mark.parametrize(
-        ("family", "begin", "end"),
-        [
-            ("boundary", "HD95 ", " mm."),
-            ("signed", "Test lies ", "over-contoured mostly on the left."),
-            ("overlap", "DSC 0.", "larger."),
-        ],
-    )
-    def testOnlyWhatWasMeasured(self, family, begin, end):
-        summary = compare(ball(), ball(18, (5, 0, 0)), Settings(families=family)).summary
-        assert summary.startswith(begin) and summary.endswith(end)
-
-    def testARecordKeepsTheSentence(self):
-        record = compare(ball(), ball(center=(0, 0, -6))).record()
-        assert record.summary == record.toDictionary()["summary"]
-        assert "inferiorly" in record.summary
+def testACriticalStructureWithoutAnInsideIsNeitherOfTheTwo():
+    result = compare(BALL, ball(18), Settings(families="hazard"), criticals={"cord": hemisphere()})
+    assert "is not closed" in result["SIS"].reason
+    assert result.summary == "The chosen measurements do not allow a summary."
 
 
 class TestRecords:
@@ -130,8 +96,8 @@ class TestRecords:
             lambda: (ball(), NOTHING),
             lambda: (NOTHING, ball()),
             lambda: (NOTHING, NOTHING),
-            lambda: (shapes.ballMesh(11, resolution=24), hemisphere()),
-            lambda: (shapes.ballMesh(11, resolution=24), crossing()),
+            lambda: (MESH, hemisphere()),
+            lambda: (MESH, crossing()),
             lambda: (shapes.loops([(0, 0), (9, 0), (9, 9)]), shapes.loops([(0, 0), (12, 0), (12, 12)])),
         ],
     )
