@@ -166,7 +166,7 @@ FOR_EMPTY = {
     ("platipy", "MASD"): ((None, "undefined"), (None, "same")),
     ("torchmetrics", "IoU"): ((0, "same"), (-1, "over-pessimistic")),
     ("MeshMetrics-0.1", "HD"): ((math.inf, "same"), (None, "same")),
-    ("MeshMetrics-1.4.1", "HD95"): ((math.inf, "same"), (0, "over-optimistic")),
+    ("MeshMetrics-1.4.1", "DSC"): ((0, "same"), (1, "over-optimistic")),
 }
 
 
@@ -182,6 +182,8 @@ def testLeaningForEmptyMasks(empty):
         assert reported.value == value if value is not None else math.isnan(reported.value), (tool, key)
         assert (reported.leaning or "same") == leaning.replace("undefined", "same")
         assert f"{empty} empty" in reported.reason
+    if empty != "both masks are":
+        assert found["Plastimatch"]["HD"].text() == "3.4e+38 mm"
 
 
 def testWhatCannotBeReproducedSaysSo():
@@ -281,6 +283,8 @@ def testChosenConvention():
             assert expected.tool in found.title
         assert comparison["SignedMean"].title == "Signed mean distance" and comparison.summary
         assert any(expected.tool in finding for finding in comparison.findings)
+        first = next(iter(expected))
+        assert comparison[first].description.endswith(f" {expected[first].reason}.")
         stored = json.loads(json.dumps(comparison.toDictionary()))
         assert stored["convention"] == tool
         restored = Comparison.fromDictionary(stored)["HD"]

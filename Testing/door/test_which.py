@@ -88,6 +88,9 @@ def testTheNearestComeFirst(pair):
     assert rough[: len(exact)] == exact and rough[0].key == "DSC" and not rough[0].mistake
     assert [one.oddity for one in exact] == sorted(one.oddity for one in exact)
     assert all(abs(one.difference) <= 0.005 * (1 + 1e-6) for one in exact)
+    # a unit that is said is less unusual than a mistake
+    oddities = {one.mistake: one.oddity for one in pair.which("1") if one.tools == exact[0].tools and one.key == "DSC"}
+    assert oddities == {"": 0, "in percent": 1, "its complement, 1 minus the value": 2}
     # of one kind only
     assert {one.key for one in pair.which("3", "NSD_2mm")} == {f"NSD_{n}mm" for n in (1, 2, 3, 5)}
 

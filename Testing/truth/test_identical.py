@@ -43,7 +43,7 @@ def testTheSameMaskStoredInAnotherWay(angle):
         found = compare(one, other, Settings(families=("boundary", "overlap", "effort", "voxel")))
         for key in ("HD95", "CentroidShiftR", "CentroidShiftA", "CentroidShiftS", "VolumeDifference"):
             assert found[key].value == pytest.approx(0, abs=1e-9), key
-        assert found["CentroidShiftS"].value == found["CentroidShiftR"].value == 0
+        assert found["CentroidShiftS"].value == found["CentroidShiftR"].value == 0 and found["DSC"].value == 1
 
 
 @pytest.mark.parametrize("angle", [0, 0.4])

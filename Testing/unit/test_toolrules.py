@@ -8,6 +8,7 @@ import shapes
 from scipy.ndimage import distance_transform_edt
 
 from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib.conventions.elements import cornerSizes
 from SegmentMetricsLib.conventions.propagation import distanceMaps
 from SegmentMetricsLib.geometry.closest import ClosestSurface
 
@@ -32,6 +33,15 @@ def testBandsOfVoxelCenters(size):
         for key, (one, other) in bands.items():
             found = comparison.conventions(key)[key]["BIoU_1.25mm"].value
             assert 0 < found < 1 and found == np.count_nonzero(one & other) / np.count_nonzero(one | other), key
+
+
+def testSizesOfTheBoundaryAtCorners():
+    """A code and its opposite have the same triangles. One voxel of eight: a triangle that cuts half an edge each."""
+    sizes = cornerSizes(np.array([2.0, 1.5, 1.0]), None)
+    assert np.array_equal(sizes, sizes[::-1]) and sizes[0] == 0
+    # of which the squares add up, seen along each axis: half of a quarter of a side
+    assert sizes[1] == pytest.approx(np.linalg.norm([2 * 1.5, 2 * 1, 1.5 * 1]) / 8)
+    assert sizes[0b1111] == pytest.approx(1.5) and sizes[0b11] == pytest.approx(2 * np.hypot(1.5 / 2, 2 / 2) / 2 * 1)
 
 
 @pytest.mark.parametrize(
