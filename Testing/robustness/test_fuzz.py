@@ -9,6 +9,7 @@ from random import Random
 
 import fuzz
 import pytest
+from wholefiles import KINDS
 
 WHOLE = {"structures": 2, "size": 100.0, "remarks": []}
 COMMAND = Path(fuzz.__file__)
@@ -21,7 +22,7 @@ for line in sys.stdin:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("kind", fuzz.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def testDamagedFilesAreRefusedOrRead(tmp_path, kind):
     if kind in ("structureset", "segmentation"):
         pytest.importorskip("highdicom", reason="highdicom is not installed")
