@@ -34,20 +34,6 @@ def testOnePair(run, pair):
     ]  # fmt: skip
 
 
-def testAgainstAnImageWithoutLabels(run, tmp_path):
-    boxes = {1: ((2, 2, 2), (5, 5, 5)), 2: ((9, 9, 9), (12, 12, 12))}
-    two = save(shapes.labelImage(boxes), tmp_path / "two.nii.gz")
-    zero = save(shapes.labelImage({}), tmp_path / "zero.nii.gz")
-    status, out, _ = run("compare", two, zero, "--output", "out")
-    assert status == 0 and "Only one contour exists: the test is empty." in out
-    pairs, empty = metrics("out")["pairs"], "the test is empty"
-    assert [one["reference"]["name"] for one in pairs] == ["Label 1", "Label 2"]
-    for one in pairs:
-        assert [finding["text"] for finding in one["findings"]] == [f"Only one contour exists: {empty}."]
-        number = {"value": None, "unit": "mm", "status": "infinite", "reason": empty, "empty": empty}
-        assert one["measurements"]["HD95"] == number
-
-
 def testNamesInLatin1(run, tmp_path):
     """Some programs write segment names that are not in Unicode."""
     array = SimpleITK.GetArrayFromImage(BOX)
@@ -57,15 +43,6 @@ def testNamesInLatin1(run, tmp_path):
     status, out, err = run("compare", path, path, "--output", "out")
     assert (status, err) == (0, "") and "Niere_ü" in out
     assert metrics("out")["pairs"][0]["reference"]["name"] == "Niere_ü"
-
-
-def testASecondRunReplacesTheFirst(run, tmp_path, pair):
-    other = save(shapes.labelImage({3: ((6, 6, 6), (9, 9, 9))}), tmp_path / "3.nrrd")
-    assert run("compare", *pair, "--output", "out", "--metrics", "boundary,slices")[0] == 0
-    (Path("out") / "notes.txt").write_text("mine")
-    assert run("compare", other, other, "--output", "out")[0] == 0
-    kept = {"distances_Label_3.vtp", "metrics.csv", "metrics.json", "metrics.schema.csv", "notes.txt"}
-    assert {path.name for path in Path("out").iterdir()} == kept
 
 
 def testDemo(run):

@@ -55,8 +55,9 @@ def testEveryNumberThatIsNotFiniteSaysWhyOnce(printed, files):
     assert "BIoU_2mm undefined: MONAI does not report it." in printed(files, "--convention", "MONAI")
     assert "undefined" not in printed(PAIR)
     # not what a finding tells
-    said = printed((PAIR[0], PAIR[0] * 0))
+    said = printed((files[0], PAIR[0] * 0))
     assert "Only one contour exists: the test is empty." in said and "infinite: the test is empty" not in said
+    assert [line.split()[1] for line in said.splitlines() if line.startswith("Label ")] == ["1", "2", "3", "5"]
 
 
 def testOverviewHasTheChosenFamiliesAndTheEvaluatedGrid(printed, files):
