@@ -229,7 +229,9 @@ class Pair:
 
     def masksOn(self, grid: Grid) -> tuple[Mask, Mask]:
         """Return the voxels of both structures on a grid; meshes are filled on it."""
-        self.requireClosed(*(s for s in self.structures if s.mask is None))
+        for structure in self.structures:
+            if structure.mask is None:
+                self.requireClosed(structure)
         reference, test = (s.mask.on(grid) if s.mask else voxelization.maskOf(s.surface, grid) for s in self.structures)
         return reference, test
 

@@ -10,7 +10,7 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.base.errors import Undefined
+from SegmentMetricsLib.base.errors import Cause, Undefined
 from SegmentMetricsLib.metrics import agreement, overlap
 from SegmentMetricsLib.metrics.overlap import Counts, ratio
 
@@ -206,6 +206,13 @@ def testUndefinedWithoutAny(function, counts, message):
 def testAVoxelIsADifferenceOfVolumes(reference, test):
     structures = (SimpleNamespace(surface=SimpleNamespace(volume=volume)) for volume in (reference, test))
     assert overlap.volumeDifference(*structures) == test - reference
+
+
+def testOpenSurfacesHaveNoVolume():
+    found = compare(shapes.openBox(), shapes.boxMesh((3, 3, -1), (8, 8, 11)), Settings(metrics="VolumeDifference"))
+    assert found["VolumeDifference"].cause is Cause.NOT_CLOSED
+    alone = compare(shapes.openBox(), shapes.boxMesh((3, 3, -1), (8, 8, 11)), Settings(metrics="VolumeTest"))
+    assert alone["VolumeTest"].value == pytest.approx(5 * 5 * 12)
 
 
 def testAreasOfContoursAndOfNothing():
