@@ -7,6 +7,7 @@ import pytest
 import shapes
 from tiers import rarely
 
+from SegmentMetricsLib.conventions.meshes import signedDistances
 from SegmentMetricsLib.distances.elements import LatticeSampler
 from SegmentMetricsLib.distances.surfacedistances import BoundaryPair, measureTogether, packs
 from SegmentMetricsLib.geometry.grids import Grid
@@ -50,6 +51,18 @@ def testLookupEqualsSearch(seed):
     # the lookup takes the side from the voxels, the search from the normals of what is nearest
     assert np.abs(byLookup - bySearch)[np.abs(bySearch) > 1e-5].max() < 1e-6
     assert np.abs(np.abs(byLookup) - np.abs(bySearch)).max() < 1e-6
+
+
+@pytest.mark.parametrize("cuts", [0, 1])
+def testLookupEqualsSearchAtCentersOfPieces(cuts):
+    """Of which other tools make their distances; in any order within an element."""
+    boundaries = BoundaryPair(*map(fromMask, masksOf(shapes.blob(1), shapes.blob(2), (1.0, 0.9, 2.0))))
+    found = []
+    for _ in range(2):
+        every = np.concatenate([signedDistances(boundaries, source, cuts) for source in (0, 1)])
+        found.append(np.sort(every.reshape(-1, 4**cuts), axis=1))
+        boundaries.lattice = None
+    assert found[0] == pytest.approx(found[1], abs=2e-5)
 
 
 def testSmallPairsTogether():
