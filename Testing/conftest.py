@@ -125,12 +125,12 @@ def quickOutputs():
 @pytest.fixture(autouse=True, scope="session")
 def casesInThisProcess():
     """Batches compare their cases in this process; test_batch_processes looks at others."""
-    import inline
+    import batchruns
 
     from SegmentMetricsLib.batch import tasks
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tasks, "spread", inline.spread)
+        patch.setattr(tasks, "spread", batchruns.spread)
         yield
 
 

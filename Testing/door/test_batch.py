@@ -7,14 +7,12 @@ import os
 import threading
 from pathlib import Path
 
-import inline as here
 import pytest
 import shapes
 import SimpleITK
-from batchruns import batch, records, table, write
+from batchruns import Inline, batch, records, spread, table, write
 from batchruns import inline as inline  # the fixtures
 from batchruns import study as study
-from inline import Inline
 
 PROTOCOL = "Structure,Measurement,Relation,Pass,Warn\n*,DSC,>=,0.85,0.75\nLabel 1,NSD_1mm,>=,0.5\n"
 
@@ -177,7 +175,7 @@ def testFailuresAreListedInTheOrderOfTheCases(study, monkeypatch, capsys):
     """Whichever process is done first, another run says the same."""
 
     def lastFirst(work, items, **_):
-        yield from reversed(list(here.spread(work, items)))
+        yield from reversed(list(spread(work, items)))
 
     monkeypatch.setattr("SegmentMetricsLib.batch.tasks.spread", lastFirst)
     write("a,gone.nrrd,t1.nrrd,,", "b,ref.nrrd,t1.nrrd,,", "c,away.nrrd,t1.nrrd,,")

@@ -7,14 +7,12 @@ import os
 from functools import partial
 from pathlib import Path
 
-import inline as here
 import pytest
 import shapes
 import SimpleITK
-from batchruns import batch, records, table, write
+from batchruns import Inline, batch, records, spread, table, write
 from batchruns import inline as inline  # the fixtures
 from batchruns import study as study
-from inline import Inline
 
 quick = partial(batch, "--metrics", "overlap")
 ROWS = ("a,ref.nrrd,t1.nrrd", "b,ref.nrrd,t2.nrrd", "c,ref.nrrd,t3.nrrd", "d,ref.nrrd,t4.nrrd")
@@ -121,8 +119,8 @@ def interrupted(monkeypatch):
     """A function that runs a batch until so many more outcomes are written, and then is interrupted."""
 
     def run(cases, *options):
-        def spread(work, items, **_):
-            for number, found in enumerate(here.spread(work, items)):
+        def stopEarly(work, items, **_):
+            for number, found in enumerate(spread(work, items)):
                 if number == cases:
                     raise KeyboardInterrupt
                 yield found
@@ -130,7 +128,7 @@ def interrupted(monkeypatch):
                 assert items[number].case == table()[-1]["Case"]
 
         with monkeypatch.context() as patched:
-            patched.setattr("SegmentMetricsLib.batch.tasks.spread", spread)
+            patched.setattr("SegmentMetricsLib.batch.tasks.spread", stopEarly)
             return batch(*options)
 
     return run

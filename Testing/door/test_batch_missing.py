@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
-from batchruns import batch, records, table, write
+from batchruns import Inline, batch, records, table, write
 from batchruns import inline as inline  # the fixtures
 from batchruns import study as study
-from inline import Inline
 
 from SegmentMetricsLib import Settings, compare
 
