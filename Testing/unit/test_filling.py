@@ -20,49 +20,45 @@ from SegmentMetricsLib.geometry.voxelization import maskOf
 FACES = np.array([(0, 1, 2), (0, 3, 1), (1, 3, 2), (2, 3, 0)])
 
 
-def ball(generator: np.random.Generator, radius: float, resolution: int) -> Surface:
-    """Return a bumpy ball about the origin, turned at random."""
-    surface = meshing.fromPolyData(shapes.ballMesh(1, resolution=resolution))
-    waves = generator.uniform(-4, 4, (4, 3)) @ surface.points.T + generator.uniform(0, 6, (4, 1))
-    points = surface.points * radius * (1 + 0.1 * np.cos(waves).sum(axis=0))[:, None]
-    return Surface(points @ Rotation.random(random_state=generator).as_matrix(), surface.cells)
-
-
 def box(low, high) -> Surface:
     return meshing.fromPolyData(shapes.boxMesh(low, high))
 
 
-def bumpy(generator):
-    return ball(generator, generator.uniform(0.3, 20), int(generator.integers(4, 60)))
+def turned(generator: np.random.Generator, surface: Surface, scale=1.0) -> Surface:
+    return Surface(surface.points @ Rotation.random(random_state=generator).as_matrix() * scale, surface.cells)
 
 
-def flat(generator):
-    surface = ball(generator, 15, 20)
-    return Surface(surface.points * generator.uniform(0.01, 1, 3), surface.cells)
+def ball(generator: np.random.Generator, radius: float, resolution: int, facing: int = 1) -> Surface:
+    """Return a bumpy ball about the origin, turned at random."""
+    surface = meshing.fromPolyData(shapes.ballMesh(1, resolution=resolution))
+    waves = generator.uniform(-4, 4, (4, 3)) @ surface.points.T + generator.uniform(0, 6, (4, 1))
+    points = surface.points * radius * (1 + 0.1 * np.cos(waves).sum(axis=0))[:, None]
+    return turned(generator, Surface(points, surface.cells[:, ::facing]))
 
 
-def hollow(generator):
-    inner = ball(generator, 5, 12)
-    return shapes.together(ball(generator, 20, 24), Surface(inner.points, inner.cells[:, ::-1]))
+def boxes(generator) -> Surface:
+    return shapes.together(*(box(low, low + generator.uniform(1, 15, 3)) for low in generator.uniform(-10, 10, (3, 3))))
 
 
-def ofVoxels(generator):
-    """Voxels that touch along edges and at corners: more than two triangles meet there."""
-    voxels = np.pad(shapes.blob(int(generator.integers(1e6)), tuple(generator.integers(4, 16, 3)), 0.4, 0.5), 1)
-    surface = shapes.boundaryOf(voxels)
-    return Surface(surface.points @ Rotation.random(random_state=generator).as_matrix() * 1.7, surface.cells)
+def voxels(generator) -> np.ndarray:
+    """Some that touch along edges and at corners: more than two triangles meet there."""
+    return shapes.blob(int(generator.integers(1e6)), tuple(generator.integers(4, 16, 3)), 0.4, 0.5)
 
 
-def overlapping(generator):
-    corners = generator.uniform(-10, 10, (3, 3))
-    boxes = shapes.together(*(box(corner, corner + generator.uniform(1, 15, 3)) for corner in corners))
-    return Surface(boxes.points @ Rotation.random(random_state=generator).as_matrix(), boxes.cells)
-
-
-def tetrahedra(generator):
+def tetrahedra(generator) -> Surface:
     """Tetrahedra between a few points: they cross, and share corners, edges and faces."""
     corners = np.array([generator.choice(7, 4, replace=False) for _ in range(6)])
     return Surface(generator.uniform(-12, 12, (7, 3)), corners[:, FACES].reshape(-1, 3))
+
+
+SHAPES = {
+    "bumpy": lambda random: ball(random, random.uniform(0.3, 20), int(random.integers(4, 60))),
+    "flat": lambda random: turned(random, ball(random, 15, 20), random.uniform(0.01, 1, 3)),
+    "hollow": lambda random: shapes.together(ball(random, 20, 24), ball(random, 5, 12, facing=-1)),
+    "voxels": lambda random: turned(random, shapes.boundaryOf(voxels(random)), 1.7),
+    "overlapping": lambda random: turned(random, boxes(random)),
+    "tetrahedra": tetrahedra,
+}
 
 
 def lattice(generator: np.random.Generator) -> Grid:
@@ -90,12 +86,12 @@ def stencilled(index: np.ndarray, cells: np.ndarray, low: np.ndarray, high: np.n
     return vtk_to_numpy(image.GetOutput().GetPointData().GetScalars()).reshape((high - low + 1)[::-1])
 
 
-@pytest.mark.parametrize("shape", [bumpy, flat, hollow, ofVoxels, overlapping, tetrahedra])
+@pytest.mark.parametrize("shape", SHAPES)
 def testSameVoxelsAsVtk(shape):
     generator = np.random.default_rng(11)
     voxels = 0
     for _ in range(25):
-        grid, surface = lattice(generator), shape(generator)
+        grid, surface = lattice(generator), SHAPES[shape](generator)
         surface = Surface(surface.points + grid.origin, surface.cells)
         index = grid.toIndex(surface.points)
         low, high = np.floor(index.min(axis=0)).astype(int), np.ceil(index.max(axis=0)).astype(int)

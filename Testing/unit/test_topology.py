@@ -11,8 +11,6 @@ import shapes
 from scipy.ndimage import label
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry.grids import Grid
-from SegmentMetricsLib.geometry.masks import Mask
 from SegmentMetricsLib.metrics.topology import bettiNumbers, eulerCharacteristic
 
 Z, Y, X = np.mgrid[:24, :40, :40].astype(float)
@@ -55,10 +53,6 @@ def strayed(array: np.ndarray) -> np.ndarray:
     return moved
 
 
-def maskOf(array: np.ndarray) -> Mask:
-    return Mask.fromArray(array, Grid(array.shape[::-1], np.eye(4)))
-
-
 SOLIDS = {
     "ball": (ball(9), (1, 0, 0)),
     "torus": (torus(20, 20), (1, 1, 0)),
@@ -75,7 +69,7 @@ class TestBettiNumbers:
     @pytest.mark.parametrize("name", SOLIDS)
     def testSolids(self, name):
         array, expected = SOLIDS[name]
-        assert bettiNumbers(maskOf(array)) == expected
+        assert bettiNumbers(shapes.maskOf(array)) == expected
 
     def testEulerCharacteristicIsThatOfTheCellsCountedOneByOne(self):
         rng = np.random.default_rng(3)
