@@ -29,7 +29,7 @@ A, B = shapes.ball(5), shapes.ball(5, (1.4, 0.3, 0.2))
 def files(tmp_path_factory) -> Path:
     """A folder with a CT, a structure set with an observer's contours, and a SEG with another's."""
     folder = tmp_path_factory.mktemp("dicom")
-    slices = sorted(dicomfiles.writeSeries(folder / "ct", Grid.fromImage(A)), key=lambda one: one.InstanceNumber)
+    slices = dicomfiles.writeSeries(folder / "ct", Grid.fromImage(A))
     x, y, z = A.TransformContinuousIndexToPhysicalPoint([0.5 * (size - 1) for size in A.GetSize()])
     turns, loops = np.linspace(0, 2 * np.pi, 40, endpoint=False), []
     for one in slices:

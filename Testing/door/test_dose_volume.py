@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import shapes
 import SimpleITK
 from commandruns import run as run  # the fixture
 from commandruns import valuesOf
-from dicomfiles import writeDose
+from dicomfiles import edited, item, writeDose
 from imagefiles import save
 from shapes import gridOf
 
@@ -261,15 +262,12 @@ class TestFiles:
     @pytest.mark.parametrize("name", NEEDED)
     @pytest.mark.parametrize("isThere", [False, True])
     def testRefusedByTheNameOfWhatIsMissing(self, tmp_path, name, isThere):
-        from pydicom import dcmread
-
         path = self.write(tmp_path)
-        stored = dcmread(path)
-        if isThere:
-            stored[name].value = None
-        else:
-            del stored[name]
-        stored.save_as(path)
+        with edited(path) as stored:
+            if isThere:
+                stored[name].value = None
+            else:
+                del stored[name]
         with pytest.raises(ValueError, match=f" {name} "):
             readDose(path)
 
@@ -292,15 +290,12 @@ class TestFiles:
             readDose(self.write(tmp_path, **change))
 
     def testHistogramsOnly(self, tmp_path):
-        from pydicom import dcmread
-        from pydicom.dataset import Dataset
-
         path = self.write(tmp_path)
-        stored = dcmread(path)
-        for name in ("PixelData", "Rows", "Columns", "NumberOfFrames", "GridFrameOffsetVector", "DoseGridScaling"):
-            del stored[name]
-        stored.DVHSequence = [Dataset()]
-        stored.save_as(tmp_path / "curves.dcm")
+        shutil.copy(path, tmp_path / "curves.dcm")
+        with edited(tmp_path / "curves.dcm") as stored:
+            for name in ("PixelData", "Rows", "Columns", "NumberOfFrames", "GridFrameOffsetVector", "DoseGridScaling"):
+                del stored[name]
+            stored.DVHSequence = [item()]
         with pytest.raises(ValueError, match=r"curves\.dcm"):
             readDose(tmp_path / "curves.dcm")
         assert readDose(tmp_path).file == str(path)  # of a folder, the one that has a dose

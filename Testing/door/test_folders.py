@@ -345,18 +345,14 @@ def testADamagedStructureSetMayHoldAnything(run, tmp_path, how):
 
 
 def testDicomThatDoesNotSayWhatItHolds(run, tmp_path):
-    import pydicom
-
     for side in ("ref", "test"):
         folder(side, Tumor=BOX)
         structureSet(Path(side, "set.dcm"), "Heart")
-    given = pydicom.dcmread("test/set.dcm")
-    # without anything that tells what it is
-    given.Modality = ""
-    for name in ("SOPClassUID", "ROIContourSequence", "StructureSetROISequence"):
-        delattr(given, name)
-    given.file_meta.MediaStorageSOPClassUID = "1.2.3.4"
-    given.save_as("test/set.dcm")
+    with dicomfiles.edited(Path("test/set.dcm")) as given:  # without anything that tells what it is
+        given.Modality = ""
+        for name in ("SOPClassUID", "ROIContourSequence", "StructureSetROISequence"):
+            delattr(given, name)
+        given.file_meta.MediaStorageSOPClassUID = "1.2.3.4"
     (tumor,) = readStructures("test")
     assert tumor.notes == ("set.dcm was left out: it is DICOM that does not say what it holds.",)
     status, _, err = run("compare", "ref", "test", "--metrics", "overlap")

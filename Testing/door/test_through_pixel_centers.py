@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import dicomfiles
 import numpy as np
 import pytest
 import shapes
 import SimpleITK
 from tiers import rarely
 
-from SegmentMetricsLib import Grid, Settings, compare, compareCase, compareObservers, readStructures
-
-pytest.importorskip("pydicom", reason="pydicom is not installed (extra dicom)")
-
-import dicomfiles
+from SegmentMetricsLib import Grid, Settings, compare, compareCase, compareObservers
 
 # A hole of 5 x 3 pixels, which a channel joins to the outer contour.
 KEYHOLE = (3, 3), (20, 3), (20, 12), (8, 12), (8, 9), (13, 9), (13, 6), (8, 6), (8, 9), (8, 12), (3, 12)
@@ -37,13 +34,11 @@ GRIDS = {
 
 def read(folder, grid, regions: dict, withImage=True, kinds=None) -> dict:
     """Return the structures of contours, which are (slice, points (n, 2) in pixels), as a file has them."""
-    slices = dicomfiles.writeSeries(folder / "case" / "ct", grid) if withImage else ()
     drawn = {
         name: [grid.toWorld(np.column_stack([points, np.full(len(points), k)])) for k, points in loops]
         for name, loops in regions.items()
     }
-    dicomfiles.writeStructureSet(folder / "case" / "set.dcm", drawn, slices, kinds=kinds)
-    return {one.name: one for one in readStructures(folder / "case" / "set.dcm")}
+    return dicomfiles.readContours(folder / "case", drawn, grid if withImage else None, kinds=kinds)
 
 
 def polygon(*points) -> np.ndarray:
