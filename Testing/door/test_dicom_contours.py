@@ -205,13 +205,17 @@ def testASingleSliceOfTheImage(tmp_path):
     for file in (tmp_path / "ct").iterdir():
         if file.name != "slice9":
             file.unlink()
-    for heights, distance in ((np.arange(5, 53, 2.0), 2), ([27.0], 3)):
+    for heights, extent, said in (
+        (np.arange(5, 53, 2.0), 48, "2 mm apart"),
+        ([27.0], 3, "3 mm apart"),
+        ([6.0, 9, 12, 15, 21, 27, 33], 31.5, "to be where the contours are"),
+    ):
         dicomfiles.writeStructureSet(tmp_path / "set.dcm", {"Rod": cylinder(heights)}, slices)
         (rod,) = readStructures(tmp_path / "set.dcm")
-        assert rod.mask.size == pytest.approx(np.pi * 100 * len(heights) * distance, rel=0.02)
+        assert rod.mask.size == pytest.approx(np.pi * 100 * extent, rel=0.02)
         assert rod.notes[0].startswith("Only one slice of the image") and len(rod.notes) == 1
         assert rod.mask.grid.size[2] >= len(heights)  # the grid of one slice is not the place of the structure
-        assert f"{distance} mm apart" in rod.notes[0]
+        assert said in rod.notes[0]
 
 
 def testContoursThatEncloseNoVoxel(tmp_path):
