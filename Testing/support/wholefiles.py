@@ -98,8 +98,7 @@ def _vtp(folder: Path) -> list[Path]:
 def _slices(folder: Path) -> list:
     import dicomfiles
 
-    slices = dicomfiles.writeSeries(folder / "series", Grid((16, 14, 8), np.diag([1.0, 1.5, 2.5, 1.0])))
-    return sorted(slices, key=lambda image: image.InstanceNumber)
+    return dicomfiles.writeSeries(folder / "series", Grid((16, 14, 8), np.diag([1.0, 1.5, 2.5, 1.0])))
 
 
 def _structureSet(folder: Path) -> list[Path]:
