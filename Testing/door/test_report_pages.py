@@ -18,7 +18,7 @@ from tiers import rarely
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.__main__ import main
 
-FEW = "--metrics", "boundary"
+FEW = "--metrics", "HD"
 WITHIN = "#b9b48a"
 BALLS = shapes.ball(12), shapes.ball(14, (2, 0, 0))
 PAIR = shapes.box((8, 6, 6), (15, 14, 13), (24, 24, 24)), shapes.box((9, 6, 6), (15, 14, 14), (24, 24, 24))
@@ -104,7 +104,7 @@ def told(folder, *options) -> dict[str, str]:
 
 
 def testOnlyWhatDecidesNumbersIsTold(tmp_path):
-    found = told(tmp_path / "boundary", *FEW)
+    found = told(tmp_path / "boundary", "--metrics", "boundary")
     assert list(found)[:2] == ["Measured as", "Families of measurements"]
     assert found["Measured as"] == "SegmentMetrics" and "boundary" in found["Families of measurements"]
     assert (found["Tolerance"], found["Percentile of the Hausdorff distance"]) == ("2 mm", "95 %")
@@ -132,7 +132,7 @@ def areas(page: str) -> dict[str, float]:
     return {color: area / sum(found.values()) for color, area in found.items()}
 
 
-@pytest.mark.parametrize("tolerance", [2.0, *rarely((0.5, 1.0, 30.0))])
+@pytest.mark.parametrize("tolerance", [3.0, *rarely((0.5, 1.0, 30.0))])
 def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance, tmp_path):
     """Also where bars are wider than the tolerance, whose middles are all beyond it."""
     size = (30, 30, 160)
@@ -144,7 +144,7 @@ def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance, tmp_path):
     assert areas(page)[WITHIN] == pytest.approx(within, abs=0.01)
     # areas are shares, if bars are of different widths
     bars = [tuple(map(float, one)) for one in re.findall(r"<title>(\S+) to (\S+) mm: (\S+) %", page)]
-    isWide = tolerance < 3
+    isWide = tolerance < 5
     assert (max(high - low for low, high, _ in bars) > tolerance) == isWide == ("% per mm" in page)
     assert sum(share for *_, share in bars) == pytest.approx(100, abs=0.3)
 

@@ -15,7 +15,7 @@ from tiers import rarely
 
 from SegmentMetricsLib import Grid
 
-FEW = "--metrics", "boundary", "--tolerance", 1
+FEW = "--metrics", "HD", "--tolerance", 1
 ACROSS, DOWN, ROOM = 264, 244, 14
 # not symmetric in any direction, so that no mirrored or exchanged axis shows the same
 PARTS = (8, (0, 0, 0)), (5, (8, 0, 0)), (4, (0, 9, 0)), (3, (0, 0, 10))
@@ -98,8 +98,8 @@ def testTheWayGoesToTheOtherContour(tmp_path):
 def testWhatIsDrawnIsLessThanAFifthOfAPixelOff(factor, tmp_path):
     """And the scale bar is as long as it says."""
     radii = {"r": 24 * factor, "t": 20 * factor}
-    balls = [shapes.ballMesh(radius, (3 * factor * n, 0, 0), 200) for n, radius in enumerate(radii.values())]
-    page = reportOn(tmp_path, {"A": balls}, "--metrics", "boundary", "--tolerance", factor)
+    balls = [shapes.ballMesh(radius, (3 * factor * n, 0, 0), 100) for n, radius in enumerate(radii.values())]
+    page = reportOn(tmp_path, {"A": balls}, "--metrics", "HD", "--tolerance", factor)
     for figure in figuresOf(page):
         scale = scaleOf(figure)
         (text,) = (text.text for text in figure.iter("text") if text.get("class") == "scale")
