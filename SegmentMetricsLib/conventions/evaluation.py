@@ -164,11 +164,9 @@ def conventions(
     how the image was cropped. measured, distances: what is known of the two with these settings, so that of the
     reference values only others have to be measured. Raises ValueError for an unknown convention.
     """
-    if isinstance(keys, str):
-        keys = (keys,)
-    if keys is not None:
-        requireKind(keys, Iterable, "The conventions", "names of tools")
-    chosen = [find(key) for key in (allConventions() if keys is None else keys)]
+    keys = allConventions() if keys is None else (keys,) if isinstance(keys, str) else keys
+    requireKind(keys, Iterable, "The conventions", "names of tools")
+    chosen = [find(key) for key in keys]
     # tools do not support memberships: the reference value is that of the same whole voxels
     isFuzzy = settings.threshold is None and any(s.memberships is not None for s in given)
     plain = {"families": ("boundary", "overlap"), "metrics": (), "convention": OWN_CONVENTION}

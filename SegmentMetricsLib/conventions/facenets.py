@@ -60,9 +60,7 @@ def alongFaces(mask: Mask) -> Surface:
     output = nets.GetOutput()
     lattice = vtk_to_numpy(output.GetPoints().GetData()).astype(float) + mask.offset
     surface = Surface(mask.grid.toWorld(lattice), triangleIndices(output))
-    if surface.volume > 0:
-        return surface
-    return Surface(surface.points, np.ascontiguousarray(surface.cells[:, ::-1]))
+    return surface if surface.volume > 0 else Surface(surface.points, np.ascontiguousarray(surface.cells[:, ::-1]))
 
 
 def _pixelEdges(mask: Mask) -> Surface:

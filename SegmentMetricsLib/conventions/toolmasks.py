@@ -45,14 +45,12 @@ class Sampling:
         margin = np.full(3, MARGIN)
         if grid.flatAxis is not None:
             margin[grid.flatAxis] = 0
-        low, high = boxAround(*self.masks)
-        around = low - margin, high + margin
+        first, last = boxAround(*self.masks)
+        low, high = first - margin, last + margin
         if atEdge:
             # the edge of the grid, or of the structure that lies beyond it, in an image of its own
-            low = np.maximum(around[0], np.minimum(low, 0))
-            high = np.minimum(around[1], np.maximum(high, np.array(grid.size) - 1))
-        else:
-            low, high = around
+            low = np.maximum(low, np.minimum(first, 0))
+            high = np.minimum(high, np.maximum(last, np.array(grid.size) - 1))
         # (3,) mm along k, j, i; rounded like values in headers, so that 0.97999999 is 0.98
         self.spacing = np.round(grid.spacing[::-1], 9)
         self.arrays = tuple(mask.block(low, high).astype(bool) for mask in self.masks)
