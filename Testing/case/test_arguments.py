@@ -6,9 +6,11 @@ import math
 from pathlib import Path
 
 import pytest
+import shapes
 
-from SegmentMetricsLib import Settings
+from SegmentMetricsLib import Settings, compareCase
 from SegmentMetricsLib.base.errors import InputError
+from SegmentMetricsLib.base.progress import Cancelled
 from SegmentMetricsLib.batch.statistics import Cohort, summarize
 from SegmentMetricsLib.batch.summaryoptions import Options
 from SegmentMetricsLib.case.protocol.judgment import judgeCase
@@ -33,6 +35,22 @@ from SegmentMetricsLib.show.tablemodel import Amount, Column
 def testWrongKindsOfArgumentsAreRefusedInASentence(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def testWhoIsToldOfTheProgressMayCancel(first):
+    """What was compared before is kept, if there is anything."""
+
+    def cancel(number, *given):
+        if number == first:
+            raise Cancelled
+
+    sets = ([shapes.structureOf(shapes.box((2, 2, 2), (6, 6, n + 6)), name) for n, name in enumerate("ABC")],) * 2
+    if not first:
+        with pytest.raises(Cancelled):
+            compareCase(*sets, Settings(metrics="DSC"), progress=cancel)
+    else:
+        assert len(compareCase(*sets, Settings(metrics="DSC"), progress=cancel)) == first
 
 
 def testOptionsTakeWhatTheSettingsTake(tmp_path):

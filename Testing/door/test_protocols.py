@@ -289,10 +289,14 @@ def case(run):
     return run
 
 
-def testAStructureThatCannotBeReadIsNotMissing(case, limits):
-    Path("test/Brain.nrrd").write_bytes(b"damaged")
-    (found,) = compareCase("ref", "test", DSC, protocol=limits("Brain,DSC,>=,.5")).judgment.verdicts
-    assert (found.structure, found.verdict) == ("Brain", "not evaluable") and "Brain.nrrd" in found.reason
+@pytest.mark.parametrize("file", ["Brain.nrrd", "set.dcm"])
+def testAStructureThatCannotBeReadIsNotMissing(case, limits, file):
+    """Nor is one that a file may hold whose structures are not known."""
+    Path("test/Brain.nrrd").rename(f"test/{file}").write_bytes(b"DICM" * 99)
+    for names in (None, ["Brain", "Lens_L"]):
+        judged = compareCase("ref", "test", DSC, protocol=limits("Brain,DSC,>=,.5"), names=names).judgment
+        (found,) = judged.verdicts
+        assert (found.structure, found.verdict) == ("Brain", "not evaluable") and file.lower() in found.reason.lower()
 
 
 def testCommandLine(case, limits):

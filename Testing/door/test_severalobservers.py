@@ -257,7 +257,7 @@ def testProtocolFromObservers(run):
     judged = {x: compareCase([box(0)], [box(x)], protocol="own.csv").judgment.verdict for x in (1, 4, 12)}
     assert judged == {1: "pass", 4: "warn", 12: "fail"}
     # of two, the worst on average is the worst pair: there is nothing to be warned of
-    assert run("observers", *files[:2], "--metrics", "DSC", "--write-protocol", "two.csv")[0] == 0
+    assert run("observers", *files[:2], "--metrics", "DSC,HD95", "--write-protocol", "two.csv")[0] == 0
     rules = compareCase([box(0)], [box(1)], protocol="two.csv").judgment.protocol.rules
     assert {rule.warning for rule in rules} == {None}
 
