@@ -74,7 +74,7 @@ def testReportsMeasureOnlyWhatWasNotMeasured(session, tmp_path, monkeypatch, mod
 
 def testReportWithoutPlotlyAndOneThatCannotBeWritten(desktop, session, tmp_path, monkeypatch):
     """Nobody is asked but for a place; instead of a map that turns, both surfaces are drawn from four sides."""
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    monkeypatch.setattr("SegmentMetricsLib.show.report.document.hasPlotly", lambda: False)
     choose(session, *twoBoxes(), "Box")
     session.apply()
     desktop.answers.append(str(tmp_path / "Box"))

@@ -176,7 +176,7 @@ def checkViews(session: Session) -> None:
     model.GetRASBounds(bounds)
     corners = np.stack(np.meshgrid(*np.reshape(bounds, (3, 2))), axis=-1).reshape(-1, 3)
     nodes = navigation.sliceNodesOf(slicer.mrmlScene)
-    assert nodes
+    assert nodes and navigation.camerasOf(slicer.mrmlScene)
     for node in nodes:
         assert abs(shownIn(node, place[None])[0, 2]) < radius, "the slice goes through the worst patch"
         beside = shownIn(node, surface)[:, 2]

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import enum
 import math
+import sys
 import weakref
 from functools import cache
+from pathlib import Path
 
 import shiboken6
 from PySide6 import QtCore, QtGui, QtWidgets
@@ -27,6 +29,10 @@ QPoint QProgressBar QProgressDialog QPushButton QRect QScrollArea QScrollBar QSe
 QSizePolicy QSlider QSpacerItem QSpinBox QSplitter QStackedWidget QStyle QTabWidget QTableView QTableWidget
 QTableWidgetItem QTextDocument QTextEdit QTimer QToolButton QUrl QVBoxLayout QWidget Qt
 """
+
+# the module, and what it uses of these classes: a class and a member of it in each line, seen in a running Slicer
+MODULE = str(Path(__file__).parents[3] / "SegmentMetrics")
+LISTED = frozenset((Path(__file__).parent / "names.txt").read_text(encoding="utf-8").split())
 
 # properties of Qt 6 that are methods in Slicer; singleShot is the static function there
 METHODS_NOT_PROPERTIES = {"QLayout": {"contentsMargins"}, "QTimer": {"singleShot"}}
@@ -76,6 +82,13 @@ class Enumerator(int):
     __ror__ = __or__
 
 
+def note(kind: type, name: str) -> None:
+    """Complain about a member that the module uses and that names.txt lacks: does a running Slicer have it?"""
+    public = next(base.__name__ for base in kind.__mro__ if not base.__name__.startswith("_"))
+    if f"{public}.{name}" not in LISTED and sys._getframe(2).f_code.co_filename.startswith(MODULE):
+        signals.complain(f"names.txt lacks {public}.{name}")
+
+
 class WrapperClass(type):
     """The type of the classes in the qt module: their attributes are enumerators and static functions."""
 
@@ -85,6 +98,7 @@ class WrapperClass(type):
         found, owner = findMember(cls._nativeClass, name)
         if owner is None:
             raise AttributeError(f"type object '{cls.__name__}' has no attribute '{name}'")
+        note(cls._nativeClass, name)
         return _present(cls._nativeClass, owner, found)
 
 
@@ -122,9 +136,11 @@ class Wrapper(metaclass=WrapperClass):
         native = self._alive(name)
         isObject, known = isinstance(native, QtCore.QObject), "objectName" if name == "name" else name
         if isObject and findProperty(native, known) is not None:
+            note(type(native), known)
             return toPython(native.property(known))
         found, owner = findMember(type(native), name)
         if owner is not None:
+            note(type(native), name)
             return _present(native, owner, found)
         raise AttributeError(f"{type(self).__name__} has no attribute named '{name}'")
 
@@ -132,6 +148,7 @@ class Wrapper(metaclass=WrapperClass):
         native, kind = self._alive(name), type(self).__name__
         prop = findProperty(native, name) if isinstance(native, QtCore.QObject) else None
         if prop is not None:
+            note(type(native), name)
             if not prop.isWritable():
                 raise AttributeError(f"Property '{name}' of {kind} object is not writable")
             if not native.setProperty(name, _propertyValue(prop, name, value)):
