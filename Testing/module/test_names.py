@@ -25,8 +25,8 @@ def testARunningSlicerHasAllThatIsUsed():
     classes |= {kind: content["instances"][name] for kind, name in INSTANCES.items()}
 
     def has(kind: str, name: str) -> bool:
-        about = classes.get(kind, {"own": (), "base": None})
-        return name.removesuffix("_") in about["own"] or (about["base"] is not None and has(about["base"], name))
+        about = classes.get(kind, {"own": ()})
+        return name.removesuffix("_") in about["own"] or ("base" in about and has(about["base"], name))
 
     used = (ROOT / "Testing" / "support" / "desktop" / "names.txt").read_text(encoding="utf-8").split()
     for widget in ElementTree.parse(ROOT / "SegmentMetrics" / "Resources" / "UI" / "SegmentMetrics.ui").iter("widget"):
