@@ -114,10 +114,7 @@ class TestAgainstBruteForce:
         corners = [direction.surface.corners(np.arange(direction.surface.count)) for direction, _ in both]
         sides = (1, -1) if all(direction.surface.isClosed for direction, _ in both) else ()
         for side in (0, *sides):
-            every = [
-                direction.farthest(side) if side else direction.field.largest()[direction.number]
-                for direction, _ in both
-            ]
+            every = [one.farthest(side) if side else one.field.largest()[one.number] for one, _ in both]
             # toward one side only the larger of the two is searched for
             reach = max(found for found, _ in every) if side else -math.inf
             for number, ((found, place), (_, dense)) in enumerate(zip(every, both, strict=True)):
@@ -185,9 +182,7 @@ class TestClosedForms:
         for percent in (1e-9, 1, 25, 50, 95, 99.99):
             found, expected = ramp.percentile(percent)[0], np.sort(np.abs(x))[int(percent * 4000)]
             assert found == pytest.approx(expected, abs=2e-5), percent
-            assert (
-                expected - 2e-3 <= found.lower <= expected + 1e-5 and expected - 1e-5 <= found.upper <= expected + 2e-3
-            )
+            assert -2e-3 <= found.lower - expected <= 1e-5 and -1e-5 <= found.upper - expected <= 2e-3
         for limit in (0.3, 1.2, 2.0):
             assert ramp.size(limit)[0] / 16 == pytest.approx((np.abs(x) <= limit).mean(), abs=1e-5)
             for side in (1, -1):
@@ -266,33 +261,26 @@ class TestExchanged:
 
 
 def testIdenticalMasksHaveNothingToMeasure():
+    """And maps of zeros. That all numbers are those of no difference is held by the tests of the registry."""
     surface = blob(3)
     for direction in BoundaryPair(surface, blob(3)).measure(TAUS, PERCENTS).directions:
         assert len(direction.cells) == 0 and len(direction.sharedCells) == surface.count
-        for found in (direction.mean, direction.signedMean, direction.percentile(95), direction.largest):
-            assert found == 0 and max(np.abs(found.bounds)) < 1e-4
-        for side in (1, -1):
-            assert direction.farthest(side)[0] == 0 == direction.sizeBeyond(0.0, side)
-        assert direction.sizeWithin(0.0).bounds == (direction.totalSize, direction.totalSize)
-        assert (direction.atPoints == 0).all()
         positions, signed = samplesOf(direction)
-        assert len(positions) == surface.count and not signed.any()
+        assert len(positions) == surface.count and not signed.any() and not direction.atPoints.any()
 
 
 class TestSecondPass:
     def testWhatIsAskedForIsMorePrecise(self, monkeypatch):
         """Of many elements only those are cut that a wanted limit passes through, and that brings the number closer."""
         monkeypatch.setattr(elements, "FEW", 500)
-        surfaces = [
-            boundaryOf(np.pad(shapes.blob(seed, (16, 16, 10), 0.4, 2.0), 1), (1.0, 1.0, 3.0)) for seed in (5, 6)
-        ]
+        arrays = (np.pad(shapes.blob(seed, (16, 16, 10), 0.4, 2.0), 1) for seed in (5, 6))
+        surfaces = [boundaryOf(array, (1.0, 1.0, 3.0)) for array in arrays]
         errors = {}
         truth = BoundaryPair(*surfaces).measure((1.0,), (95,)).directions[0].field
         for tolerances in ((), (1.0,)):
             found = BoundaryPair(*surfaces).measure(tolerances).directions[0].field
-            assert len(found.base.sizes) > 2 * elements.FEW and found.base.sizes.sum() == pytest.approx(
-                found.elements.sizes.sum()
-            )
+            assert len(found.base.sizes) > 2 * elements.FEW
+            assert found.base.sizes.sum() == pytest.approx(found.elements.sizes.sum())
             errors[tolerances] = found.size(1.0001)[0].upper - found.size(1.0001)[0].lower
             assert found.size(1.0001)[0] == pytest.approx(truth.size(1.0001)[0], rel=0.01)
         assert errors[1.0,] < errors[()]

@@ -9,20 +9,9 @@ import numpy as np
 import pytest
 import shapes
 from scipy.spatial.distance import cdist
-from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkFiltersModeling import vtkLinearSubdivisionFilter
 
-from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.base.plain import fromPlain, toPlain
-from SegmentMetricsLib.case.comparison import Comparison
-from SegmentMetricsLib.geometry import slicecontours
-from SegmentMetricsLib.geometry.crosssections import ofVoxels
-from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.geometry.slicecontours import Planes
-from SegmentMetricsLib.metrics import similarity
-from SegmentMetricsLib.metrics.similarity import localDistancesAt
-from SegmentMetricsLib.metrics.slices import SliceRow
-from SegmentMetricsLib.show.writing import measuredSurfaces
+from SegmentMetricsLib import Comparison, Settings, compare
 
 KEYS = ["MSI", "MSIPaired", "PairedDistance", "MeanBLD", "MSI3D"]
 
@@ -129,9 +118,6 @@ class TestPublished:
         assert result["MSI"].value == pytest.approx(expected, abs=1e-9)
         assert result["MeanBLD"].text() == f"{(12 + 4 * math.sqrt(2)) / 16:.2f} pixel"
         assert result.similarity.unit == "pixel"
-        # the definition averages over the 24 points of the test: 20 at 1 mm, 4 at sqrt(2)
-        distances = similarity.localDistances(ring(3), ring(2), np.zeros(2), 1e-9)
-        assert sorted(distances) == pytest.approx([1] * 20 + [math.sqrt(2)] * 4)
 
     def testSinglePixelsAndLines(self):
         """Chains without an inside: points on them score 0."""
@@ -145,12 +131,6 @@ class TestPublished:
         times = np.array([1, *[2] * 8, 1])
         result = measured(line, pixel, asPublished=True)
         assert result["MSI"].value == pytest.approx((times * np.exp(-(away**2) / 200)).sum() / 18)
-
-
-def ring(half: int) -> np.ndarray:
-    """Return the boundary pixels of a square, in order."""
-    side = np.array([(s, -half) for s in range(-half, half)], float)
-    return np.concatenate([side @ np.linalg.matrix_power([[0, 1], [-1, 0]], turns) for turns in range(4)])
 
 
 class TestPairing:
@@ -293,15 +273,19 @@ def testColumnsOfAProfile():
         rows = compare(*images, Settings(families=("similarity", "slices"), msiUnit=unit)).slices
         assert [row.values[key] for row in rows] == pytest.approx([0, moved, math.inf], abs=1e-9)
         assert [row.values["MSI"] for row in rows] == pytest.approx([1, math.exp(-(moved**2) / 200), 0])
-        assert [fromPlain(SliceRow, toPlain(row)) for row in rows] == list(rows)
+
+
+def ofSurfaces(reference, test, **settings):
+    return compare(reference, test, Settings(families=("boundary", "similarity"), **settings))
 
 
 class TestMap:
     def testConcentricBalls(self):
-        small, large = (fromPolyData(shapes.ballMesh(radius)) for radius in (20, 24))
-        for pair in ((small, large), (large, small)):
-            assert localDistancesAt(*pair, 2.0) == pytest.approx(4, abs=0.4)
-        assert localDistancesAt(small, small, 2.0) == pytest.approx(0, abs=1e-12)
+        small, large = (shapes.ballMesh(radius, resolution=32) for radius in (20, 24))
+        comparison = ofSurfaces(small, large, meshSpacing=2)
+        for side in ("reference", "test"):
+            assert comparison.localDistances(side) == pytest.approx(4, abs=0.4)
+        assert ofSurfaces(small, small, meshSpacing=2).localDistances("test") == pytest.approx(0, abs=1e-12)
 
     def testSpike(self):
         """The test has a needle 12 voxels long: the reference's distance below it is 0, its local distance is 12."""
@@ -309,19 +293,18 @@ class TestMap:
         plain[10:20, 8:32, 8:32] = 1
         needle = plain.copy()
         needle[20:32, 20, 20] = 1
-        images = [shapes.imageOf(array) for array in (plain, needle)]
-        comparison = compare(*images, Settings(families=("boundary", "similarity")))
-        arrays = measuredSurfaces(comparison).GetPointData()
-        distance, local, side = (vtk_to_numpy(arrays.GetArray(name)) for name in ("Distance", "BLD", "Side"))
-        assert distance[side == 0].max() < 1.1 and 11 < local[side == 0].max() < 13
-        assert (local >= 0).all() and np.median(local[side == 0]) < 0.5
+        comparison = ofSurfaces(*map(shapes.imageOf, (plain, needle)))
+        local = comparison.localDistances("reference")
+        assert comparison["HD"].referenceToTest < 1.1 and 11 < local.max() < 13
+        assert (local >= 0).all() and np.median(local) < 0.5
 
     def testAgainstTheDefinition(self):
         boxes = ((0, 0, 0), (6, 5, 4)), ((1, 0, 0), (8, 6, 5))
-        one, other = (fromPolyData(shapes.boxMesh(*corners)) for corners in boxes)
-        found = localDistancesAt(one, other, 100.0)
+        comparison = ofSurfaces(*(shapes.boxMesh(*corners) for corners in boxes), meshSpacing=100)
+        one, other = comparison.reference.surface, comparison.test.surface
         centers = [s.sizes @ s.points[s.cells].mean(axis=1) / s.sizes.sum() for s in (one, other)]
-        assert found == pytest.approx(byDefinition(one.points, other.points, centers[1] - centers[0]))
+        expected = byDefinition(one.points, other.points, centers[1] - centers[0])
+        assert comparison.localDistances("reference") == pytest.approx(expected)
 
 
 # The similarity index of all kinds of inputs, what does not change it, its settings and its record
@@ -350,16 +333,11 @@ class TestInputs:
 
     def testGivenContoursAreThoseOfPixels(self):
         """Contours given as lines through the middles between pixels: the same but for how densely they are sampled."""
-        masks = [
-            square((5, 5), (14, 14)) & ~square((8, 8), (10, 10)),
-            square((6, 4), (16, 14)) & ~square((8, 9), (11, 11)),
-        ]
-        lines = []
-        for array in masks:
-            mask = shapes.maskOf(array)
-            found = slicecontours.ofSections(ofVoxels(mask), Planes(mask.grid, 2, "mm"))[0]
-            lines.append(shapes.loops(*(c.points for c in found)))
-        asMasks, asLines = measured(*map(shapes.imageOf, masks), ol=4), measured(*lines, ol=4)
+        outer = square((5, 5), (14, 14)), square((6, 4), (16, 14))
+        holes = square((8, 8), (10, 10)), square((8, 9), (11, 11))
+        masks = [shapes.imageOf(one & ~hole) for one, hole in zip(outer, holes)]
+        lines = [shapes.surfaceOf(image) for image in masks]
+        asMasks, asLines = measured(*masks, ol=4), measured(*lines, ol=4)
         assert values(asLines) == pytest.approx(values(asMasks), abs=0.03)
         assert [c.hole for c in asLines.similarity.slices[0].contours] == [False, True]
         for settings in ({"asPublished": True}, {"msiUnit": "pixel"}):
@@ -372,7 +350,7 @@ class TestInputs:
 
     def testOpenMesh(self):
         """Without an inside a mesh cannot be drawn on slices, nor judged by two levels."""
-        surface = fromPolyData(shapes.ballMesh(10))
+        surface = compare(*[shapes.ballMesh(10)] * 2).reference.surface
         polyData = shapes.meshOf(surface.points, surface.cells[1:])
         image = shapes.ball(10, spacing=(1, 1, 2), origin=(-15, -15, -16), size=(31, 31, 17))
         result = measured(polyData, image, ol=2)
