@@ -9,11 +9,6 @@ import pytest
 import shapes
 
 from SegmentMetricsLib import Settings, compare
-from SegmentMetricsLib.geometry.meshing import fromPolyData
-from SegmentMetricsLib.geometry.surfaces import Surface, toPolyData
-from SegmentMetricsLib.metrics.effort import centroid
-from SegmentMetricsLib.model.inputs import structureFromImage
-from SegmentMetricsLib.model.structure import Structure
 
 EFFORT = Settings(families="effort", tolerances=(1, 2))
 SQUARE = shapes.loops([(0, 0), (10, 0), (10, 10), (0, 10)])
@@ -56,14 +51,14 @@ def testCentersByHand():
     boxes = shapes.box((5, 5, 5), (14, 14, 14)), shapes.box((6, 3, 7), (9, 12, 20))
     found = compare(*boxes, EFFORT).numbers
     assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([9.5 - 7.5, 9.5 - 7.5, 13.5 - 9.5])
-    bent = fromPolyData(shapes.loops([(0, 0), (4, 0), (4, 1), (1, 1), (1, 3), (0, 3)]))
-    assert centroid(Structure("L", givenSurface=bent), False) == pytest.approx(
-        ((4 * 2 + 2 * 0.5) / 6, (4 * 0.5 + 2 * 2) / 6, 0)
-    )
+    bent = shapes.loops([(0, 0), (4, 0), (4, 1), (1, 1), (1, 3), (0, 3)])
+    found = compare(SQUARE, bent, EFFORT).numbers
+    x, y = (4 * 2 + 2 * 0.5) / 6, (4 * 0.5 + 2 * 2) / 6
+    assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([5 - x, 5 - y, 0], abs=1e-12)
     base = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0), (1, 1, 4)]
     sides = [(0, 2, 1), (0, 3, 2), (0, 1, 4), (1, 2, 4), (2, 3, 4), (3, 0, 4)]
-    pyramid = Surface(np.array(base, float), np.array(sides))
-    assert centroid(Structure("pyramid", givenSurface=pyramid), False) == pytest.approx((1, 1, 1))
+    found = compare(shapes.boxMesh((0, 0, 0), (6, 8, 10)), shapes.meshOf(base, sides), EFFORT).numbers
+    assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([3 - 1, 4 - 1, 1 - 5])
 
 
 def testCenterOfMaskAndItsOwnMesh():
@@ -71,7 +66,7 @@ def testCenterOfMaskAndItsOwnMesh():
     voxels = np.zeros((12, 12, 24), np.uint8)
     voxels[2:8, 2:8, 2:8] = voxels[4, 4, 8:22] = 1
     mask, moved = (shapes.imageOf(np.roll(voxels, steps, 1), (1, 1, 2)) for steps in (0, 3))
-    meshes = [toPolyData(structureFromImage(image, "", None, 0.5).surface) for image in (mask, moved)]
+    meshes = [shapes.surfaceOf(image) for image in (mask, moved)]
     for pair in ((mask, moved), (meshes[0], moved), (mask, meshes[1]), meshes):
         found = compare(*pair, EFFORT).numbers
         assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([0, -3, 0], abs=1e-9)
