@@ -16,13 +16,13 @@ import SimpleITK
 
 from ..base.errors import InputError, NoSegmentation, asPath, requireText
 from ..base.parallel import eachSideBySide
-from ..base.texts import commaSeparated, oneLine, tellingApart
+from ..base.texts import oneLine, tellingApart
 from ..geometry import meshing
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask, union
 from ..model import inputs, naming
 from ..model.structure import Structure
-from ..model.structures import Labels, asName, inAnySpelling, nameNumber, requireUsable
+from ..model.structures import Labels, asName, inAnySpelling, nameNumber, requireKnown
 from ..model.structureset import LeftOut, StructureSet
 from ..settings.settings import Settings
 from .dicom.kinds import FileKind, kindOf
@@ -149,12 +149,7 @@ def readStructures(
     named = structures.having(structure for structure in structures if structure.name in wanted)
     if not named:
         with nameFile(path):
-            requireUsable(wanted[0], structures)
-        known = [structure.name for structure in structures]
-        raise UnusableFile(
-            f"{path}: there is no structure named {name!r}; it has {commaSeparated(known)}."
-            f"{naming.hintAt(asName(name), known)}"
-        )
+            requireKnown(wanted, structures)
     return named
 
 

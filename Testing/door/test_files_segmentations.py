@@ -65,12 +65,12 @@ def testStructuresAreChosenByName(tmp_path):
         (parotid,) = readStructures(path, name=name)
         assert parotid.name == "Parotid_L" and parotid.mask.count == read(path)["Parotid_L"].mask.count
     known = ", ".join(organ.name for organ in anatomy.ORGANS)
-    said = f"there is no structure named 'Parotid'; it has {known}. It fits several: Parotid_L, Parotid_R."
+    said = f"There is no structure named 'Parotid'; there are {known}. It fits several: Parotid_L, Parotid_R."
     assert refusal(path, name="Parotid") == said
     image = save(shapes.labelImage({5: ((1, 1, 1), (3, 3, 3))}), tmp_path / "labels.nrrd")
     for name in ("Label 5", "label 5", "label5", "5", 5, np.uint8(5), np.int64(5)):
         assert [s.name for s in readStructures(image, name=name)] == ["labels"]
-    assert refusal(image, name=6).startswith("there is no structure named 6; it has labels")
+    assert refusal(image, name=6).startswith("There is no structure named '6'; there are labels")
 
 
 @pytest.mark.parametrize("name", [["x"], 5.0, b"Liver", None], ids=str)

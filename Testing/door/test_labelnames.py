@@ -114,7 +114,7 @@ def testStructuresOfLabelMaps(tmp_path):
         assert kidney.name == "kidney left"
     assert readStructures(path, name="5")[0].name == "Label 5"
     assert readStructures(path, name="2", labelNames=NAMES)[0].name == "Label 2"
-    with pytest.raises(ValueError, match="there is no structure named '3'; it has liver, Label 2, kidney left"):
+    with pytest.raises(ValueError, match="There is no structure named '3'; there are liver, Label 2, kidney left"):
         readStructures(path, name="3", labelNames=NAMES)
     with pytest.raises(ValueError, match="labelNames: a label is a whole number from 0, not 'liver'"):
         readStructures(path, labelNames={"liver": 1})

@@ -47,7 +47,7 @@ def testAloneAndInAFolder(folders):
     assert alone.name == "Brainstem" == readStructures("ref")[0].name
     for name in ("Brainstem", "brain stem", "Label 1", "1", 1):
         assert readStructures("ref/Brainstem.nrrd", name=name)[0].name == "Brainstem"
-    with pytest.raises(ValueError, match="there is no structure named 2; it has Brainstem"):
+    with pytest.raises(ValueError, match="There is no structure named '2'; there are Brainstem"):
         readStructures("ref/Brainstem.nrrd", name=2)
     # names of labels come first, also for memberships
     assert readStructures("ref/Brainstem.nrrd", labelNames={1: "stem"})[0].name == "stem"
