@@ -10,42 +10,25 @@ from SegmentMetricsLib.case.protocol.protocol import readProtocol
 from SegmentMetricsLib.mrml.outcomes import variationMaps
 
 
-def box(x: int):
-    return shapes.box((5 + x, 8, 8), (14 + x, 17, 17), (40, 26, 26))
-
-
-def load(session) -> list:
-    """Load three observers and a test, and choose the mode."""
-    nodes = [segmentation(name, Box=box(x)) for name, x in (("Ärztin", 0), ("Ben", 2), ("Chris", 6), ("AI", 1))]
-    session.settle(0.1)
-    session.set(session.ui.modeComboBox, currentIndex=2)
-    session.chooseFamilies("boundary", "overlap")
-    return nodes
-
-
-def check(session, row: int, column: int, isChecked: bool) -> None:
-    import qt
-
-    state = qt.Qt.Checked if isChecked else qt.Qt.Unchecked
-    session.ui.observersTable.item(row, column).setCheckState(state)
-    session.settle(0.1)
-
-
-def shownMaps() -> list[str]:
-    return [m.GetName() for m in variationMaps(slicer.mrmlScene) if m.GetDisplayNode().GetVisibility()]
-
-
 def testSavedAndLoaded(session, tmp_path, monkeypatch):
     """A scene keeps what is seen; report and protocol are what the command writes, and need what was measured."""
+    import qt
+
     ui, path = session.ui, str(tmp_path / "scene.mrb")
-    load(session)
-    check(session, 3, 1, True)
+    for name, x in (("Ärztin", 0), ("Ben", 2), ("Chris", 6), ("AI", 1)):
+        segmentation(name, Box=shapes.box((5 + x, 8, 8), (14 + x, 17, 17), (40, 26, 26)))
+    session.settle(0.1)
+    session.set(ui.modeComboBox, currentIndex=2)
+    session.chooseFamilies("boundary", "overlap")
+    ui.observersTable.item(3, 1).setCheckState(qt.Qt.Checked)
+    session.settle(0.1)
     assert not ui.observersReportButton.enabled and not ui.observersProtocolButton.enabled
     session.apply()
 
     def seen() -> list:
         tables = (ui.observersTable, ui.matrixTable, ui.outlierTable)
-        return [ui.summaryLabel.text, *map(session.texts, tables), shownMaps(), session.panel.staleness()]
+        shown = [m.GetName() for m in variationMaps(slicer.mrmlScene) if m.GetDisplayNode().GetVisibility()]
+        return [ui.summaryLabel.text, *map(session.texts, tables), shown, session.panel.staleness()]
 
     for button, name in ((ui.observersReportButton, "page.html"), (ui.observersProtocolButton, "limits.csv")):
         assert button.enabled
