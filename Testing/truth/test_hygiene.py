@@ -7,12 +7,9 @@ rounded in the 7th digit, with points in single precision; as voxels, as surface
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
 import pytest
 import shapes
-import strategies as some
 from imagefiles import save
 
 from SegmentMetricsLib import Settings, compare
@@ -35,77 +32,53 @@ LEFT_HANDED = OBLIQUE * (-1, 1, 1)
 FAR = np.array([1e5, -1e5, 7e4])
 
 
-def voxels(spacing) -> some.Voxels:
-    size = (16, 14, 7)
-    arrays = [np.pad(shapes.blob(seed, size, 0.35, 2.0), 2) for seed in (1, 2, 3)]
-    return some.Voxels(*arrays, some.Placement(spacing))
+def voxels(spacing, direction=None, origin=(0, 0, 0)) -> list:
+    """Return two bodies and a critical structure in images of 16 x 14 x 7 voxels and a margin."""
+    arrays = (np.pad(shapes.blob(seed, (16, 14, 7), 0.35, 2.0), 2) for seed in (1, 2, 3))
+    return [shapes.imageOf(array, spacing, np.array(origin, float).tolist(), direction) for array in arrays]
 
 
-def placed(spacing, direction: np.ndarray, origin=(0, 0, 0)) -> some.Placement:
-    return some.Placement(spacing, tuple(np.asarray(origin, float).tolist()), tuple(map(tuple, direction.tolist())))
-
-
-def compared(images, settings):
-    return compare(images[0], images[1], settings, criticals={"Wall": images[2]})
-
-
-@lru_cache
-def expected(kind: str, direction: bytes = np.eye(3).tobytes()):
-    spacing = SPACINGS[kind]
-    place = placed(spacing, np.frombuffer(direction).reshape(3, 3))
-    return compared(voxels(spacing).images(place), SETTINGS)
+def compared(reference, test, critical):
+    return compare(reference, test, SETTINGS, criticals={"Wall": critical})
 
 
 def requireDigits(found, wanted) -> None:
     """Require two comparisons to agree to DIGITS of every value, but for what is as good as zero."""
-    assert found.keys() == wanted.keys()
-    wrong = {}
-    for key, measurement in wanted.items():
-        if found[key].value != pytest.approx(measurement.value, rel=DIGITS, abs=ZERO, nan_ok=True):
-            wrong[key] = found[key].value, measurement.value, found[key].reason
-    assert not wrong, repr(wrong)
+    assert found.numbers == pytest.approx(wanted.numbers, rel=DIGITS, abs=ZERO, nan_ok=True)
 
 
 @pytest.mark.parametrize("kind", SPACINGS)
-@pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
-def testImages(kind, direction, tmp_path):
-    """Far from the origin, with directions as files have them, each in its own way: they are one lattice all the same.
+class TestImages:
+    @pytest.mark.parametrize("direction", [OBLIQUE, LEFT_HANDED], ids=["oblique", "left-handed"])
+    def testFarFromTheOrigin(self, kind, direction):
+        wanted, found = (compared(*voxels(SPACINGS[kind], direction, origin)) for origin in ((0, 0, 0), FAR))
+        requireDigits(found, wanted)
 
-    NIfTI has single precision, and origins as close as it is.
-    """
-    spacing, wanted = SPACINGS[kind], expected(kind, direction.tobytes())
-    requireDigits(compared(voxels(spacing).images(placed(spacing, direction, FAR)), SETTINGS), wanted)
-    random, images = np.random.default_rng(5), []
-    for array in voxels(spacing).arrays:
-        rounded = np.float32(direction + random.uniform(-3e-7, 3e-7, (3, 3))).astype(float)
-        steps = tuple(np.float32(spacing).astype(float).tolist())
-        images.append(placed(steps, rounded, np.float32(FAR * 1e-3)).image(array))
-    requireDigits(compared(images, SETTINGS), wanted)
-    paths = [save(image, tmp_path / f"{number}.nii.gz") for number, image in enumerate(images)]
-    requireDigits(compared([readStructures(path)[0] for path in paths], SETTINGS), wanted)
-
-
-def surfaces() -> list[Surface]:
-    """Return two bodies and a wall that no lattice made, around the origin."""
-    ball = fromPolyData(shapes.ballMesh(11, (0.3, -0.2, 0.1), 16))
-    egg = fromPolyData(shapes.ballMesh(10, (0.7, 1.1, -0.4), 14))
-    turn = shapes.rotation((3, 1, 2), 50)
-    wall = fromPolyData(shapes.boxMesh((9, -15, -15), (14, 15, 15)))
-    return [
-        Surface(s.points * stretch @ turn.T, s.cells) for s, stretch in ((ball, 1), (egg, (1, 1.2, 0.9)), (wall, 1))
-    ]
-
-
-def polyData(surface: Surface, shift=(0, 0, 0), precision=float):
-    return toPolyData(Surface((surface.points + shift).astype(precision).astype(float), surface.cells))
+    def testDirectionsRoundedInTheSeventhDigit(self, kind, tmp_path):
+        """As NIfTI files have them, each in its own way: the two images are the same lattice all the same."""
+        random, wanted = np.random.default_rng(5), compared(*voxels(SPACINGS[kind], OBLIQUE))
+        spacing, images = tuple(np.float32(SPACINGS[kind]).astype(float).tolist()), []
+        for number in range(3):
+            direction = np.float32(OBLIQUE + random.uniform(-3e-7, 3e-7, (3, 3))).astype(float)
+            images.append(voxels(spacing, direction, np.float32(FAR * 1e-3))[number])
+        requireDigits(compared(*images), wanted)
+        paths = [save(image, tmp_path / f"{number}.nii.gz") for number, image in enumerate(images)]
+        requireDigits(compared(*(readStructures(path)[0] for path in paths)), wanted)
 
 
 def testMeshes(tmp_path):
-    """Far from the origin, in single precision, and in each kind of file, whose points are texts or single, too."""
-    every = [[polyData(s, shift=FAR) for s in surfaces()], [polyData(s, precision=np.float32) for s in surfaces()]]
+    """Two bodies and a wall that no lattice made: far away, in single precision, and in each kind of file."""
+    ball, egg = (fromPolyData(shapes.ballMesh(*of)) for of in ((11, (0.3, -0.2, 0.1), 16), (10, (0.7, 1.1, -0.4), 14)))
+    turn, wall = shapes.rotation((3, 1, 2), 50), fromPolyData(shapes.boxMesh((9, -15, -15), (14, 15, 15)))
+    stretched = (ball, 1), (egg, (1, 1.2, 0.9)), (wall, 1)
+    surfaces = [Surface(one.points * stretch @ turn.T, one.cells) for one, stretch in stretched]
+
+    def given(shift=(0, 0, 0), precision=float) -> list:
+        return [toPolyData(Surface((s.points + shift).astype(precision).astype(float), s.cells)) for s in surfaces]
+
+    wanted = compared(*given())
+    requireDigits(compared(*given(FAR)), wanted)
+    requireDigits(compared(*given(precision=np.float32)), wanted)
     for suffix in (".vtp", ".stl", ".ply", ".obj"):
-        paths = [shapes.writeMesh(polyData(s), tmp_path / f"{n}{suffix}", "LPS") for n, s in enumerate(surfaces())]
-        every.append([readStructures(path)[0] for path in paths])
-    wanted = compared([polyData(s) for s in surfaces()], SETTINGS)
-    for structures in every:
-        requireDigits(compared(structures, SETTINGS), wanted)
+        paths = [shapes.writeMesh(one, tmp_path / f"{n}{suffix}", "LPS") for n, one in enumerate(given())]
+        requireDigits(compared(*(readStructures(path)[0] for path in paths)), wanted)
