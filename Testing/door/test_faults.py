@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
+from commandruns import pair as pair  # the fixtures
+from commandruns import run as run
 
-from SegmentMetricsLib import __main__, readStructures
+from SegmentMetricsLib import readStructures
 
 
 @pytest.mark.parametrize(
@@ -24,56 +26,54 @@ from SegmentMetricsLib import __main__, readStructures
         ("matplotlib", ("batch", "cases.csv", "-o", "out", "--plots"), "matplotlib and pandas", "plots"),
     ],
 )
-def testWhatIsMissingIsNamedWithItsExtra(tmp_path, monkeypatch, capsys, package, arguments, needs, extra):
+def testWhatIsMissingIsNamedWithItsExtra(run, monkeypatch, package, arguments, needs, extra):
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.chdir(tmp_path)
     Path("any.dcm").write_bytes(bytes(128) + b"DICM")
     Path("cases.csv").write_text("case,reference,test\na,any.dcm,any.dcm\n")
-    assert __main__.main(arguments) == 2 and not Path("out").exists()
-    said = capsys.readouterr().err
+    status, _, said = run(*arguments)
+    assert status == 2 and not Path("out").exists()
     assert f'need {needs}: pip install "segment-metrics[{extra}]".' in said.replace("needs", "need")
     project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert f"\n{extra} = [" in project.partition("[project.optional-dependencies]")[2]
 
 
-def command(folder: Path) -> list[str]:
-    """Write a box into a folder and return a command that compares it with itself."""
-    path = str(folder / "box.nrrd")
-    SimpleITK.WriteImage(shapes.box((2, 2, 2), (5, 6, 7)), path)
-    return ["compare", path, path, "--metrics", "overlap", "--output", str(folder / "out")]
+@pytest.fixture
+def compared(run, pair):
+    """A function that compares two boxes where Ctrl-C interrupts; a test runner in the background may ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield lambda *options: run("compare", *pair, "--metrics", "overlap", "--output", "out", *options)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
 
 
-def testCommandsRunWhereSignalsDoNotArrive(tmp_path):
+def testCommandsRunWhereSignalsDoNotArrive(compared):
     handler = signal.getsignal(signal.SIGTERM)
     with ThreadPoolExecutor(1) as executor:
-        assert executor.submit(__main__.main, command(tmp_path)).result() == 0
-    assert (tmp_path / "out" / "metrics.json").is_file()
-    assert signal.getsignal(signal.SIGTERM) is handler
+        assert executor.submit(compared).result()[0] == 0
+    assert Path("out/metrics.json").is_file() and signal.getsignal(signal.SIGTERM) is handler
 
 
 @pytest.mark.parametrize(
-    ("error", "status", "says"),
+    ("error", "says"),
     [
-        (MemoryError(), 2, "The input is too large for the memory of this computer."),
-        (OSError(28, "No space left on device"), 2, "OUTPUT: No space left on device"),
-        (OSError(28, "No space left on device", "x.csv"), 2, "x.csv: No space left on device"),
-        (OSError("The disk is gone."), 2, "The disk is gone."),
+        (MemoryError(), "The input is too large for the memory of this computer."),
+        (OSError(28, "No space left on device"), "out: No space left on device"),
+        (OSError(28, "No space left on device", "x.csv"), "x.csv: No space left on device"),
+        (OSError("The disk is gone."), "The disk is gone."),
     ],
 )
-def testWhatStopsACommandIsSaidInOneLine(tmp_path, monkeypatch, capsys, error, status, says):
+def testWhatStopsACommandIsSaidInOneLine(compared, monkeypatch, error, says):
     def stopped(options):
         raise error
 
     monkeypatch.setattr("SegmentMetricsLib.commands.compare.run", stopped)
-    assert __main__.main(command(tmp_path)) == status
-    assert capsys.readouterr().err == f"segment-metrics: {says.replace('OUTPUT', str(tmp_path / 'out'))}\n"
-    assert not (tmp_path / "out").exists()
+    assert compared() == (2, "", f"segment-metrics: {says}\n") and not Path("out").exists()
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def testASignalWhileSlicerLoadsStopsTheCommand(tmp_path, monkeypatch, capsys, number, status):
+def testASignalWhileSlicerLoadsStopsTheCommand(compared, tmp_path, monkeypatch, number, status):
     """Extension modules that import others say that these cannot be loaded, whatever a handler raised meanwhile."""
-    (tmp_path / "slicer.py").write_text(
+    Path("slicer.py").write_text(
         "import signal\n"
         "try:\n"
         f"    signal.raise_signal({int(number)})\n"
@@ -84,20 +84,12 @@ def testASignalWhileSlicerLoadsStopsTheCommand(tmp_path, monkeypatch, capsys, nu
     monkeypatch.setitem(sys.modules, "slicer", None)
     monkeypatch.delitem(sys.modules, "slicer")
     monkeypatch.syspath_prepend(tmp_path)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        stopped = __main__.main([*command(tmp_path), "--surface", "displayed"])
-    except SystemExit as ended:
-        stopped = ended.code
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert stopped == status
-    assert "slicer" not in capsys.readouterr().err
-    assert signal.getsignal(signal.SIGINT) is before
+    stopped, _, err = compared("--surface", "displayed")
+    assert stopped == status and "slicer" not in err
 
 
 @pytest.mark.parametrize("function", ["fill", "run"])
-def testCtrlCStopsACommandAtAnyTime(tmp_path, monkeypatch, capsys, function):
+def testCtrlCStopsACommandAtAnyTime(compared, monkeypatch, function):
     """Some senders send the signal twice: the second one does not stop what tidies up."""
     tidied = []
 
@@ -109,12 +101,7 @@ def testCtrlCStopsACommandAtAnyTime(tmp_path, monkeypatch, capsys, function):
             tidied.append(True)
 
     monkeypatch.setattr(f"SegmentMetricsLib.commands.compare.{function}", stopped)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        assert __main__.main(command(tmp_path)) == 130
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert tidied and capsys.readouterr().err == "segment-metrics: interrupted\n"
+    assert compared() == (130, "", "segment-metrics: interrupted\n") and tidied
 
 
 def testFilesAreReadWithoutATerminal(tmp_path, monkeypatch):

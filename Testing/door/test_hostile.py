@@ -145,38 +145,18 @@ def testNothingInAReportRuns(browser, run):
 # Places
 
 
-def fileIn(folder: Path) -> Path:
-    (folder / "file").write_text("mine")
-    return folder / "file"
-
-
-def linkToNothing(folder: Path) -> Path:
-    (folder / "link").symlink_to(folder / "gone")
-    return folder / "link"
-
-
-def folderInTheWay(folder: Path) -> Path:
-    (folder / "out" / "metrics.json").mkdir(parents=True)
-    return folder / "out"
-
-
-def readOnly(folder: Path) -> Path:
-    (folder / "archive").mkdir(mode=0o555)
-    return folder / "archive"
-
-
 NO_FOLDER, NO_RESULTS = "this is not a folder, so results cannot be written into it.", "results cannot be written into"
 # Where results are to go, and what is said about it.
 OUTPUTS = {
-    "a file": (fileIn, f"file: {NO_FOLDER}"),
-    "a folder below a file": (lambda folder: fileIn(folder) / "deep" / "out", f"file: {NO_FOLDER}"),
-    "a link to nothing": (linkToNothing, f"link: {NO_FOLDER}"),
-    "a folder where a file must be": (folderInTheWay, "metrics.json: this is a folder"),
-    "a read-only folder": (readOnly, f"archive: {NO_RESULTS} this folder"),
-    "a name that is no Unicode": (lambda folder: folder / "o\udcff", "not valid Unicode; choose another one."),
-    "a name of 300 letters": (lambda folder: folder / ("x" * 300), "this name is too long for a folder."),
-    "the name of a file": (lambda folder: folder / "results.csv", "is that a file?"),
-    "a folder of the system": (lambda folder: Path("/proc/results"), "/proc/results: "),
+    "a file": ("file", f"file: {NO_FOLDER}"),
+    "a folder below a file": ("file/deep/out", f"file: {NO_FOLDER}"),
+    "a link to nothing": ("link", f"link: {NO_FOLDER}"),
+    "a folder where a file must be": ("inTheWay", "metrics.json: this is a folder"),
+    "a read-only folder": ("archive", f"archive: {NO_RESULTS} this folder"),
+    "a name that is no Unicode": ("o\udcff", "not valid Unicode; choose another one."),
+    "a name of 300 letters": ("x" * 300, "this name is too long for a folder."),
+    "the name of a file": ("results.csv", "is that a file?"),
+    "a folder of the system": ("/proc/results", "/proc/results: "),
 }
 
 
@@ -187,18 +167,22 @@ def arguments(inputs):
 
 @pytest.mark.parametrize("kind", OUTPUTS)
 def testWhereResultsCannotGo(run, arguments, kind):
-    make, says = OUTPUTS[kind]
-    if make is linkToNothing and os.name == "nt":
+    output, says = OUTPUTS[kind]
+    if output == "link" and os.name == "nt":
         pytest.skip("only administrators make links on Windows")
-    output = make(Path())
-    if make is readOnly and os.access(output, os.W_OK):
+    Path("file").write_text("mine")
+    Path("inTheWay/metrics.json").mkdir(parents=True)
+    Path("archive").mkdir(mode=0o555)
+    if output == "link":
+        Path("link").symlink_to("gone")
+    if output == "archive" and os.access(output, os.W_OK):
         pytest.skip("whoever runs this may write into every folder")
-    if output.parts[1:2] == ("proc",) and not Path("/proc/self").exists():
+    if output.startswith("/proc") and not Path("/proc/self").exists():
         pytest.skip("needs a folder that refuses even the superuser")
     Path("cases.csv").write_text("case,reference,test\n1,{},{}\n".format(*arguments[1:3]))
     before = everything(but="")
     others = (["demo", "-o"], ["batch", "cases.csv", "-o"])
-    for given in (arguments, *(others if make is not folderInTheWay else ())):
+    for given in (arguments, *(others if output != "inTheWay" else ())):
         status, out, err = run(*given, output)
         assert (status, out) == (2, "") and says in err and err.count("\n") == 1
         assert everything(but="") == before
