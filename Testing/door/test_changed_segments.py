@@ -132,12 +132,6 @@ def transformed(watched):
     watched.transform().SetMatrixTransformToParent(matrix)
 
 
-def hardened(watched):
-    transformed(watched)
-    watched.look()
-    watched.node.HardenTransform()
-
-
 def replacedSegment(watched):
     """Another one with the same ID."""
     segmentation, segment = watched.node.GetSegmentation(), slicer.vtkSegment()
@@ -154,12 +148,6 @@ def replacedSegmentation(watched):
     watched.node.SetAndObserveSegmentation(segmentation)
 
 
-def otherSource(watched):
-    assert watched.node.CreateClosedSurfaceRepresentation()
-    watched.look()
-    watched.node.GetSegmentation().SetSourceRepresentationName(SURFACE)
-
-
 def bent(watched):
     """Bend everything around the labelmap, and return what bends it."""
     corners = np.array([(x, y, z) for x in (-60, 60) for y in (-60, 60) for z in (-60, 90)], float)
@@ -173,12 +161,6 @@ def bentOtherwise(watched):
     watched.measure("displayed")
     points.SetData(numpy_to_vtk(np.random.default_rng(1).normal(size=(8, 3)) * 50, deep=True))
     bending.SetTargetLandmarks(points)
-
-
-def editedWhileBent(watched):
-    bent(watched)
-    watched.measure("displayed")
-    watched.edit(watched.image)
 
 
 OTHER = boxesOf(2, 5)
@@ -197,13 +179,17 @@ CHANGES = {
     "moved labelmap": lambda watched: watched.image.SetOrigin(0, 0, 0),
     "transformed": transformed,
     "transformed twice": lambda watched: (watched.transform(), watched.look(), transformed(watched)),
-    "hardened": hardened,
+    "hardened": lambda watched: (transformed(watched), watched.look(), watched.node.HardenTransform()),
     "replaced segment": replacedSegment,
     "replaced segmentation": replacedSegmentation,
-    "other source": otherSource,
+    "other source": lambda watched: (
+        watched.node.CreateClosedSurfaceRepresentation(),
+        watched.look(),
+        watched.node.GetSegmentation().SetSourceRepresentationName(SURFACE),
+    ),
     "bent": bent,
     "bent otherwise": bentOtherwise,
-    "edited while bent": editedWhileBent,
+    "edited while bent": lambda watched: (bent(watched), watched.measure("displayed"), watched.edit(watched.image)),
 }
 
 

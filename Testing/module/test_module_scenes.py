@@ -74,33 +74,17 @@ def testFilesThatAreMissing(session, desktop, tmp_path):
     assert model.GetPolyData().GetNumberOfPoints()
 
 
-def chooseOnly(session):
-    scenework.choose(session, *scenework.observers())
-
-
 def onePair(session):
-    chooseOnly(session)
+    scenework.choose(session, *scenework.observers())
     session.apply()
 
 
-def everything(session):
-    chooseOnly(session)
-    scenework.showEverything(session)
-
-
-def editedPairs(session):
-    chooseOnly(session)
-    scenework.applyAll(session, ("Bar", "Rod", "chosen"))
-    assert len(session.panel.outcome.records) == 2
-
-
-def withoutTest(session):
-    onePair(session)
-    slicer.mrmlScene.RemoveNode(session.parameters.test)
-    session.settle(0.4)
-
-
-STATES = [everything, editedPairs, withoutTest]
+# What the user does with two segmentations that are chosen.
+STATES = {
+    "everything": scenework.showEverything,
+    "edited pairs": lambda session: scenework.applyAll(session, ("Bar", "Rod", "chosen")),
+    "without the test": lambda session: (session.apply(), slicer.mrmlScene.RemoveNode(session.parameters.test)),
+}
 
 
 def look(session) -> dict:
@@ -113,9 +97,11 @@ def look(session) -> dict:
     return shown
 
 
-@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+@pytest.mark.parametrize("state", STATES)
 def testSavedAndLoaded(session, tmp_path, state):
-    state(session)
+    scenework.choose(session, *scenework.observers())
+    STATES[state](session)
+    session.settle(0.4)
     before, path = look(session), str(tmp_path / "scene.mrb")
     observed = scenework.observedNow(session)
     assert slicer.util.saveScene(path)
@@ -277,7 +263,8 @@ def testTwoComparisonsInTurn(session):
 def testClosedInABatch(session):
     """As applications close a scene that do many things at once, also twice, and with nodes that come meanwhile."""
     scene = slicer.mrmlScene
-    everything(session)
+    scenework.choose(session, *scenework.observers())
+    scenework.showEverything(session)
     scene.StartState(scene.BatchProcessState)
     scene.Clear(0)
     session.settle(0.1)
