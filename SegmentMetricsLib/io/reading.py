@@ -384,15 +384,13 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     header, why = None, ""
     if suffix in NIFTI_SUFFIXES and (header := nifti.check(path)) is not None:
         why = header.whyFractional
-        grid = Grid.fromImage(image)
-        remarks += nifti.remarks(header, grid)
         names, doubts = nifti.labelTable(path, header)
-        remarks = (*remarks, *doubts)
+        remarks += (*nifti.remarks(header, Grid.fromImage(image)), *doubts)
         how = replace(how, labelNames=dict(how.labelNames) | dict[Labels, str](names.items()))
     frame = frameOfReference(image, header)
     try:
         structures = _structuresOf(stemOf(path), image, how)
-    except inputs.NotWhole as error:
+    except NoSegmentation as error:
         raise NoSegmentation(f"{error} {why}".rstrip()) from error
     return [replace(s, file=str(path), frameOfReference=frame, notes=(*remarks, *s.notes)) for s in structures]
 

@@ -41,10 +41,6 @@ NO_NUMBERS = "The image has values that are not numbers."
 REPLACED = {"bool": "uint8", "float16": "float32", "float96": "float64", "float128": "float64"}
 
 
-class NotWhole(NoSegmentation):
-    """An image with fractional values that are no memberships."""
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Placing:
     """Where the voxels of arrays lie, as SimpleITK says it of images.
@@ -254,7 +250,7 @@ def _labelsOf(image: SimpleITK.Image, threshold: float) -> tuple[np.ndarray, np.
             return array, masks.peaksOf(array)
         whole = wholeNumbers(array, low, high)
         if whole is None:
-            raise NotWhole(
+            raise NoSegmentation(
                 "The image is neither a label map nor a map of memberships in [0, 1]: "
                 f"it has values from {shortest(low + 0.0)} to {shortest(high)}.{_ifScaled(low, high)}"
             )
