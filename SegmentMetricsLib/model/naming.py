@@ -37,12 +37,7 @@ QUALIFIERS = frozenset(
     ("high", "low", "mid", "intermediate", "risk", "dose", "boost", "opt", "eval", "plan", "total", "sum", "initial",
      "final", "primary", "nodal", "node", "nodes", "old", "new")
 )  # fmt: skip
-SIDE_CODES = {
-    ("SCT", "7771000"): LEFT,
-    ("SRT", "G-A101"): LEFT,
-    ("SCT", "24028007"): RIGHT,
-    ("SRT", "G-A100"): RIGHT,
-}
+SIDE_CODES = {("SCT", "7771000"): LEFT, ("SRT", "G-A101"): LEFT, ("SCT", "24028007"): RIGHT, ("SRT", "G-A100"): RIGHT}
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,7 @@ from .nodes import nodesOf, oneChange, segmentIDs
 from .outputs import MAP_ATTRIBUTE, colorMap, mapRole
 
 # On display nodes of segmentations: the IDs of visible segments that maps of pairs, or of observers, cover in 3D.
-COVERED_ATTRIBUTE, BY_OBSERVERS_ATTRIBUTE = (
-    "SegmentMetrics.CoveredSegments",
-    "SegmentMetrics.CoveredByObservers",
-)
+COVERED_ATTRIBUTE, BY_OBSERVERS_ATTRIBUTE = ("SegmentMetrics.CoveredSegments", "SegmentMetrics.CoveredByObservers")
 
 
 def allMaps(scene) -> list:

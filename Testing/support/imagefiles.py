@@ -55,10 +55,7 @@ def layer(*boxes, size=(10, 10, 10)):
 
 
 # Two layers, and what a header says of their segments.
-OVERLAPPING = (
-    layer(np.s_[1:5, 1:5, 1:5], np.s_[6:8, 6:8, 6:8]),
-    layer(np.s_[3:9, 3:9, 3:9]),
-)
+OVERLAPPING = (layer(np.s_[1:5, 1:5, 1:5], np.s_[6:8, 6:8, 6:8]), layer(np.s_[3:9, 3:9, 3:9]))
 SEGMENTS = [
     {"ID": "a", "Name": "Tumor, left", "LabelValue": 1, "Layer": 0, "Color": "1 0.5 0"},
     {"ID": "b", "Name": "Node", "LabelValue": 2, "Layer": 0, "Color": "red"},

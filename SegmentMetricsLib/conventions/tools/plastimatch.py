@@ -21,9 +21,7 @@ CONVENTION = Convention(
     numbers={
         HD: Number(largest, "Hausdorff distance (boundary)", f"largest distance {WHERE}"),
         HDP: Number(
-            meanOrdinal,
-            "Percent Hausdorff distance (boundary)",
-            f"MEAN of the two directed percentiles, {WHERE}",
+            meanOrdinal, "Percent Hausdorff distance (boundary)", f"MEAN of the two directed percentiles, {WHERE}"
         ),
         MASD: Number(
             meanOfMeans, "Avg average Hausdorff distance (boundary)", f"mean of the two directed means, {WHERE}"

@@ -27,15 +27,7 @@ from ...settings.settings import Settings, asSettings
 from .. import charts, repeated
 from ..conventions import REFERENCE_ROW, ConventionsRecord
 from ..explanations import ofMeasurement
-from ..resulttables import (
-    OVERVIEW,
-    definitionOf,
-    doseTable,
-    heading,
-    isApart,
-    measurementsTable,
-    sidesTable,
-)
+from ..resulttables import OVERVIEW, definitionOf, doseTable, heading, isApart, measurementsTable, sidesTable
 from ..tablemodel import Column, Table
 from ..tables import byFamily, withCommonUnit
 from . import figures

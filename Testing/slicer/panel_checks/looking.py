@@ -166,11 +166,7 @@ def checkSlices(session: Session) -> None:
     expected = mrml.compareSegments(session.nodes[0], STRUCTURE, session.nodes[1], STRUCTURE, settings).slices
     rows = session.texts(ui.slicesTable)
     assert len(rows) == len(expected) and rows[3][0] == f"I {-expected[3].position:.1f}"
-    assert rows[3][1:4] == [
-        f"{expected[3]['HD']:.1f}",
-        f"{expected[3]['MASD']:.1f}",
-        f"{expected[3]['DSC']:.2f}",
-    ]
+    assert rows[3][1:4] == [f"{expected[3]['HD']:.1f}", f"{expected[3]['MASD']:.1f}", f"{expected[3]['DSC']:.2f}"]
     series = slices.chart.GetNthPlotSeriesNode(0)
     assert series.GetYColumnName() == "HD" and series.GetTableNode().GetNumberOfRows() == len(expected)
     session.set(ui.sliceQuantityComboBox, currentIndex=2)

@@ -115,11 +115,7 @@ HUGE = [
     *(Row(f"NRRD packed by {name}", ofNrrd(encoding=name, data=BZ2), BZIP2) for name in ("bzip2", "bz2")),
     *(Row(f"MetaImage, header only {n}", written("odd.mha", text), DAMAGED) for n, text in enumerate(META_HEADS)),
     Row("MetaImage apart, header only", written("odd.mhd", META_HEAD), DAMAGED),
-    Row(
-        "no data file",
-        using(nrrd, "odd.nhdr", b"", data_file="gone.raw"),
-        "belongs to it is missing",
-    ),
+    Row("no data file", using(nrrd, "odd.nhdr", b"", data_file="gone.raw"), "belongs to it is missing"),
     Row("5 axes", ofMeta(NDims=5), "Images of 2 or 3 dimensions can be compared; this one has 5."),
     Row("no axes", ofMeta(NDims=0), "Images of 2 or 3 dimensions can be compared; this one has 0."),
     Row("a hundred values per voxel", ofMeta(ElementNumberOfChannels=100), DAMAGED),
@@ -155,11 +151,7 @@ SPACING = [
     Row("NIfTI, negative spacing", ofNifti(pixdim=(1, -1, 1, 1, 1, 1, 1, 1)), "voxel size of -1 x 1 x 1 mm."),
     Row("NIfTI in meters", ofNifti(xyzt_units=1), "would match the other contour"),
     Row("NIfTI in no unit", ofNifti(xyzt_units=0), Measured(MOVED)),
-    Row(
-        "NIfTI, two voxel sizes",
-        ofNifti(srow_x=(-2, 0, 0, 0), qform_code=0),
-        "its header contradicts itself",
-    ),
+    Row("NIfTI, two voxel sizes", ofNifti(srow_x=(-2, 0, 0, 0), qform_code=0), "its header contradicts itself"),
 ]
 
 PLACE = [
