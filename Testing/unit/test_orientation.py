@@ -1,4 +1,4 @@
-"""Meshes whose triangles face the wrong way, repeat each other, or enclose nothing."""
+"""Meshes whose triangles face the wrong way, repeat each other, are as thin as a line, or enclose nothing."""
 
 from __future__ import annotations
 
@@ -174,3 +174,69 @@ def testPointsStayApartWhereNothingIsOpen():
     # nor where nothing would be left
     line = Surface(np.array([(0, 0, 0), (10.0, 0, 0), (5, 1e-8, 0)]), np.array([(0, 1, 2)]))
     assert read(line).openEdges == 3
+
+
+# Triangles as thin as a line, which close a mesh: those without any area, and those that rounding gave one.
+
+SIZE = np.array([8.0, 4.0, 16.0])
+BOX = meshing.fromPolyData(shapes.boxMesh((0, 0, 0), SIZE))
+
+
+def capped(surface: Surface, seed: int) -> Surface:
+    """Return a surface with caps on some of its sides: the triangle on one hand is cut in two there, the other is not.
+
+    No triangle has two of them. A cap is between the ends of the side and the point where it is cut.
+    """
+    random = np.random.default_rng(seed)
+    points, cells = list(surface.points), list(map(tuple, surface.cells.tolist()))
+    sides = {side: cell for cell in cells for side in zip(cell, (*cell[1:], cell[0]))}
+    used = set()
+    for start, end in random.permutation(list(sides)).tolist():
+        one, other = sides[start, end], sides[end, start]
+        if used & {one, other}:
+            continue
+        used |= {one, other}
+        share, middle = random.choice([0.25, 0.5, 0.75]), len(points)
+        (tip,) = set(one) - {start, end}
+        points.append(points[start] + share * (points[end] - points[start]))
+        cells.remove(one)
+        cells += [(start, middle, tip), (middle, end, tip), (start, end, middle)]
+    return Surface(np.array(points), np.array(cells))
+
+
+def rounded(surface: Surface) -> Surface:
+    """Return a turned surface as files with single precision hold it, in which no three points are on one line."""
+    turned = surface.points @ shapes.rotation((1, 2, 3), 37).T
+    return Surface(turned.astype(np.float32).astype(float), surface.cells)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("times", [1, 3])
+def testCapsLeaveNoHoles(seed, times):
+    """Also where caps have caps."""
+    surface = BOX
+    for _ in range(times):
+        surface = capped(surface, seed)
+    whole = read(surface)
+    assert whole.isClosed and whole.nonManifoldEdges == 0
+    assert whole.volume == pytest.approx(SIZE.prod(), rel=1e-12)
+    (repair,) = whole.repairs
+    assert repair.endswith(("triangles without area were left out", "1 triangle without area was left out"))
+
+
+def testCapsThatNothingNeeds():
+    """One beside whole triangles is left out, and nothing is cut; so is one whose points are those of a hole."""
+    points = np.concatenate([BOX.points, [BOX.points[BOX.cells[0, :2]].mean(axis=0)]])
+    loose = [*BOX.cells[0, :2], len(BOX.points)]
+    whole = read(Surface(points, np.array([*BOX.cells, loose])))
+    assert whole.isClosed and len(whole.cells) == len(BOX.cells)
+    assert whole.repairs == ("1 triangle without area was left out",)
+    opened = read(Surface(points, np.array([*BOX.cells[1:], loose])))
+    assert not opened.isClosed and opened.sizes.sum() == pytest.approx(BOX.sizes[1:].sum())
+
+
+def testFlatBodiesAreNotSaidToBeTurned():
+    """Which way their triangles face is a matter of rounding."""
+    for cell in BALL.cells[:20]:
+        flat = read(Surface(BALL.points, np.array([cell, cell[::-1]])))
+        assert flat.defect == "encloses nothing" and flat.repairs == ()

@@ -6,7 +6,7 @@ import naive
 import numpy as np
 import pytest
 import shapes
-from test_caps import BOX, capped, rounded
+from test_orientation import BOX, capped, rounded
 
 from SegmentMetricsLib.geometry import meshing
 from SegmentMetricsLib.geometry.closest import ClosestSurface
