@@ -131,7 +131,8 @@ def testALargeContourIsShownInPart(tmp_path):
 
 
 def testPicturesSayInWordsWhatTheyShow(tmp_path):
-    page = reportOn(tmp_path, {"A": (shapes.ball(10), shapes.ball(14, (2, 0, 0)))}, *FEW)
+    page = reportOn(tmp_path, {"A": (shapes.ball(10), shapes.ball(14, (2, 2, 2)))}, *FEW)
+    assert [wayOf(figure) for figure in figuresOf(page)] == [None] * 3, "it is in none of the planes"
     sentence = re.search(r"<p>(Largest distance: .*?)</p>", page)[1].replace("&#x27;", "'")
     for caption, title, name, letters in zip(
         captions(page), titles(page), ("Axial", "Sagittal", "Coronal"), ("IS", "RL", "AP"), strict=True
