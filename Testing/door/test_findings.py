@@ -155,9 +155,10 @@ SOFT = shapes.imageOf(SOFT)
     case("low-percentile", away(0, 8), away(0, 9), "HD0.95", percentiles=(0.95, 95), metrics=("HD", "HD95")),
     case("", away(0, 8), away(0, 9), percentiles=(1, 95), metrics=("HD1", "HD95")),
     # parts, whose number is not known of a mesh
-    case("several-parts", TWO, BOX, "The reference has 2 separate parts, the test one part", **OVERLAP),
+    case("several-parts", TWO, BOX, "missing or added. 1 of the reference's 2 is missed", **OVERLAP),
     case("several-parts", BOX, THREE, "The test has 3 separate parts, the reference one part", **OVERLAP),
     case("several-parts", TWO, THREE, "The reference has 2 and the test 3", **OVERLAP),
+    case("several-parts", BOX, THREE, "2 of the test's 3 are not in the reference", **OVERLAP),
     case("several-parts", TWO, TWO, "Both structures have 2", **OVERLAP),
     case("", shapes.surfaceOf(TWO), TWO, **OVERLAP), case("", TWO, shapes.surfaceOf(TWO), **OVERLAP),
     # small along any one axis, however many voxels; a hint where the overlap is measured

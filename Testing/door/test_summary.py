@@ -67,6 +67,9 @@ BOXES = [shapes.box((8, 8, 2), (12, 12, 6)), *(shapes.box((8, 8, z), (12, 12, en
     (MESH, crossing(), {"families": ("boundary", "overlap"), "convention": "MedPy"}, "A surface has a defect, ..."),
     (SQUARE, BULGED, {}, "... of the contour within 2 mm; test is 0.2 cm2 larger, over-contoured mostly on the left."),
     # only what was measured
+    (BALL, LARGER, {"families": "instances"}, "None of 1 lesion missed."),
+    (BALL, NOTHING, {"families": "instances"}, "Only the reference exists: the test is empty."),
+    (BOXES[0], BOXES[2], {"families": "instances"}, "1 of 1 lesion missed, 1 invented."),
     (BALL, LARGER, {"families": "boundary"}, "HD95 ... mm."),
     (BALL, LARGER, {"families": "signed"}, "Test lies 2.9 mm outside on average, over-contoured mostly on the left."),
     (BALL, LARGER, {"families": "overlap"}, "DSC 0.70; test is 10.2 cm3 larger."),
