@@ -156,6 +156,9 @@ def testHarmlessFilesAreNot(tmp_path):
             (here / name).write_bytes(voxels[576 * k : 576 * (k + 1)])
     found = readStructures(here)
     assert [s.name for s in found] == ["Eye", "Heart", "Liver", "Lung"] and found.leftOut == ()
+    SimpleITK.WriteImage(BOX, str(here / "Spleen.mha"))  # whose voxels are in itself, which is called LOCAL
+    (here / "LOCAL").write_bytes(b"x")
+    assert [one.name for one in readStructures(here).leftOut] == ["LOCAL"]
     assert not any("left out" in note for s in found for note in s.notes)
     assert len({s.mask.count for s in found}) == 1
 

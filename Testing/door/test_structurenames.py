@@ -49,6 +49,9 @@ def testAloneAndInAFolder(folders):
         assert readStructures("ref/Brainstem.nrrd", name=name)[0].name == "Brainstem"
     with pytest.raises(ValueError, match="There is no structure named '2'; there are Brainstem"):
         readStructures("ref/Brainstem.nrrd", name=2)
+    # beside names it stands for a structure, too
+    write("Liver.nrrd")
+    assert compareCase("Liver.nrrd", "test", OVERLAP).unmatched["reference"] == ["Liver"]
     # names of labels come first, also for memberships
     assert readStructures("ref/Brainstem.nrrd", labelNames={1: "stem"})[0].name == "stem"
     SimpleITK.WriteImage(SimpleITK.Cast(shapes.box(*BOX), SimpleITK.sitkFloat32) * 0.7, "Heart.nrrd")
