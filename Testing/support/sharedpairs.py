@@ -93,7 +93,7 @@ def compareWith(pair: SharedPair, reference, test, settings=SETTINGS, hasDose: b
     dose = doseAround(pair.reference) if hasDose else None
     with pytest.MonkeyPatch.context() as patch:
         # what is promised holds on any grid
-        patch.setattr("SegmentMetricsLib.geometry.voxelization.STEPS_ACROSS", 40)
+        patch.setattr("SegmentMetricsLib.geometry.voxelization.STEPS_ACROSS", 20)
         return compare(reference, test, settings, criticals={"Wall": pair.critical}, dose=dose)
 
 
