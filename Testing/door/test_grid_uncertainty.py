@@ -149,6 +149,13 @@ def testTheCommandWritesIt(tmp_path, capsys):
     for shown in (text, printed):
         assert "95 % range" in shown and "from 36 shifts of the measured surfaces" in shown
         assert f"{told['low']:.3f} to {told['high']:.3f}" in shown
+    # of several structures, beside each number
+    for name, high in (("one", 12), ("two", 13)):
+        labels = shapes.labelImage({1: ((5, 5, 5), (12, 12, high)), 2: ((15, 5, 5), (20, 9, 9))})
+        SimpleITK.WriteImage(labels, str(tmp_path / f"{name}_labels.nrrd"))
+    several = [path.replace(".nrrd", "_labels.nrrd") for path in paths]
+    assert main(["compare", *several, "--metrics", "DSC", "--grid-uncertainty"]) == 0
+    assert f"{dsc['value']:.3f} ± {told['sd']:.3f}" in capsys.readouterr().out
     # the same in a batch, and nothing of it where nobody asked
     cases = tmp_path / "cases.csv"
     cases.write_text(f"case,reference,test\na,{paths[0]},{paths[1]}\n")

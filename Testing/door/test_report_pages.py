@@ -139,7 +139,7 @@ def testWhatIsDrawnAsWithinIsWhatIsWithin(tolerance, tmp_path):
     """Also where bars are wider than the tolerance, whose middles are all beyond it."""
     size = (30, 30, 160)
     near = shapes.box((8, 8, 8), (19, 19, 19), size)
-    pair = near, near | shapes.box((4, 4, 100), (26, 26, 150), size)
+    pair = near, shapes.box((8, 8, 8), (24, 19, 19), size) | shapes.box((4, 4, 100), (26, 26, 150), size)
     page = reportOn(tmp_path, {"A": pair}, *FEW, "--tolerance", tolerance)
     within = compare(*pair, Settings(metrics=f"NSD {tolerance:g} mm"))[f"NSD_{tolerance:g}mm"].value
     assert 0.02 < within < 0.9
