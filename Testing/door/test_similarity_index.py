@@ -299,8 +299,8 @@ class TestMap:
         assert (local >= 0).all() and np.median(local) < 0.5
 
     def testAgainstTheDefinition(self):
-        boxes = ((0, 0, 0), (6, 5, 4)), ((1, 0, 0), (8, 6, 5))
-        comparison = ofSurfaces(*(shapes.boxMesh(*corners) for corners in boxes), meshSpacing=100)
+        blobs = (shapes.imageOf(shapes.blob(n, (8, 9, 7)), (1, 1.1, 1.7), (2 * n, 0, n)) for n in (1, 2))
+        comparison = ofSurfaces(*blobs, meshSpacing=100)
         one, other = comparison.reference.surface, comparison.test.surface
         centers = [s.sizes @ s.points[s.cells].mean(axis=1) / s.sizes.sum() for s in (one, other)]
         expected = byDefinition(one.points, other.points, centers[1] - centers[0])
