@@ -14,6 +14,7 @@ from vtkmodules.vtkCommonCore import vtkOutputWindow, vtkStringOutputWindow
 # Output is silenced for the whole process, so two threads would restore each other's changes. Besides, images must not
 # be read in parallel: ITK's readers abort the process when two damaged files fail at once.
 _oneAtATime = RLock()
+_isQuiet = False
 
 
 @contextmanager
@@ -22,6 +23,7 @@ def quiet() -> Iterator[vtkStringOutputWindow]:
 
     Some libraries write directly to the standard error of the process. Only one thread at a time can be in the block.
     """
+    global _isQuiet
     with _oneAtATime:
         warnings = SimpleITK.ProcessObject.GetGlobalWarningDisplay()
         window, messages = vtkOutputWindow.GetInstance(), vtkStringOutputWindow()
@@ -29,9 +31,10 @@ def quiet() -> Iterator[vtkStringOutputWindow]:
         vtkOutputWindow.SetInstance(messages)
         if sys.stderr is not None:
             sys.stderr.flush()
-        kept = None
+        # a block inside another one that Ctrl-C ends must not restore what is closed here
+        kept, isOutermost, _isQuiet = None, not _isQuiet, True
         with suppress(OSError):  # in applications without a terminal there is no standard error
-            kept = os.dup(2)
+            kept = os.dup(2) if isOutermost else None
         try:
             if kept is not None:
                 nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -39,6 +42,7 @@ def quiet() -> Iterator[vtkStringOutputWindow]:
                 os.close(nowhere)
             yield messages
         finally:
+            _isQuiet = not isOutermost
             if kept is not None:
                 os.dup2(kept, 2)
                 os.close(kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import sys
 from html import escape, unescape
 from html.parser import HTMLParser
 
@@ -209,6 +210,15 @@ def testTheMapThatTurnsKeepsShapeAndDistances(tmp_path):
         np.testing.assert_allclose(values, -3, atol=1)
         # inner corners of the steps between voxels are nearer
         assert values.mean() == pytest.approx(-3, abs=0.25)
+
+
+def testABrokenPlotlyIsAsGoodAsNone(tmp_path, monkeypatch):
+    (tmp_path / "plotly").mkdir()
+    (tmp_path / "plotly" / "__init__.py").write_text("raise ImportError")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "plotly"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert '<div class="views">' in reportOn(tmp_path, {"A": PAIR}, *FEW)
 
 
 def moved(image: SimpleITK.Image, by) -> SimpleITK.Image:

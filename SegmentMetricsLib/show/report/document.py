@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -53,8 +54,10 @@ MOST_MEASUREMENTS = 12
 
 
 def hasPlotly() -> bool:
-    """Return whether plotly, which draws a map to turn, is installed."""
-    return importlib.util.find_spec("plotly") is not None
+    """Return whether plotly, which draws a map to turn, is installed and not broken."""
+    with suppress(ImportError):
+        return bool(importlib.import_module("plotly.offline"))
+    return False
 
 
 def plotlyScript() -> Markup:
