@@ -116,7 +116,7 @@ class PairedTest(StatisticsRow):
     first: str = column("First method, as in the column Method of the other tables")
     second: str = column("Second method, as in the column Method of the other tables")
     cases: int = column("Number of cases in the test")
-    medianDifference: float | None = column("Median of the differences; infinite against infinite is 0")
+    medianDifference: float | None = column("Median of the second minus the first; infinite against infinite is 0")
     p: float | None = column("Two-sided p of Wilcoxon's signed-rank test; infinite against finite has the largest rank")
     corrected: float | None = column("P, corrected for the number of tests")
     tests: int = column("Number of tests it is corrected for")
