@@ -109,6 +109,9 @@ class Sources:
         self.files = {file: datasets[path] for file, path in own.items() if path in datasets}
         with readable():
             self.images = [one for one in datasets.values() if textOf(one, "Modality") in IMAGES]
+            for image in self.images:  # some lack what may be empty, but has to be there
+                for name in {*HEADER} - {*image.dir()}:
+                    setattr(image, name, "")
             if len({textOf(one, "SeriesInstanceUID") for one in self.images}) > 1:
                 raise InputError("the DICOM images are of several series; give that on which structures were drawn.")
             told = sorted(datasets.values(), key=lambda one: not textOf(one, "PatientID").strip())

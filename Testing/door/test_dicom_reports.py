@@ -160,6 +160,18 @@ def testLabelMapsGetASegmentation(files, tmp_path):
     assert isValid(nobody) and "No source says who the patient is" in dcmread(nobody).to_json()
 
 
+def testImagesMayLackWhatMayBeEmpty(tmp_path):
+    """Such as a patient's name, which others took out of the files with its element."""
+    dicomfiles.writeSeries(tmp_path / "ct", Grid.fromImage(A))
+    for path in (tmp_path / "ct").iterdir():
+        image = dcmread(path)
+        for name in ("PatientName", "StudyID", "ReferringPhysicianName"):
+            image.pop(name, None)
+        image.save_as(path)
+    written = SegmentMetricsLib.writeReport(compare(A, B), tmp_path / "sr.dcm", sources=[tmp_path / "ct"])
+    assert all(map(isValid, written)) and dcmread(written[0]).PatientName == ""
+
+
 def testNumbersThatDoNotExist(tmp_path):
     one = compare(A, A * 0, EVERY)
     report, _ = SegmentMetricsLib.writeReport(one, tmp_path / "sr.dcm")
