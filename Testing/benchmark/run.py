@@ -4,7 +4,7 @@
 
 FOLDER holds organs_reference_1mm.nii.gz and organs_test_1mm.nii.gz, and headneck/CASE with two observers' structures.
 Prints the page of the documentation (see page.py), and writes it, its charts and every single time, in benchmark.json,
-into an output folder; --page writes that page into docs. It takes about half an hour. `pip install -e ".[peers]"`
+into an output folder; --page writes that page into docs. It takes about 25 minutes. `pip install -e ".[peers]"`
 installs the peers, but for MONAI (see tools.py); those that are not installed are left out.
 """
 
