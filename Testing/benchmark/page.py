@@ -25,8 +25,6 @@ SHOWN_ERRORS = {"HD95": "mm", "MASD": "mm", "NSD_2mm": "%pt"}
 # Files of the charts.
 PICTURES = ("performance_times.svg", *(f"performance_{key}.svg" for key in SHOWN_ERRORS))
 SCALES = {"mm": 1.0, "%pt": 100.0}
-# Errors below this are drawn as large: what rounding leaves.
-LEAST_ERROR = {"mm": 1e-4, "%pt": 1e-2}
 # Pairs of fewer triangles are small: what they take is calls, not work on arrays.
 SMALL = 10_000
 TIME_COLUMNS = ("tool", "warm ms", "ratio", "cold ms", "ratio", "MB", "bytes/triangle")
@@ -56,7 +54,7 @@ def write(result: dict, folder: Path) -> None:
 
 
 def drawBars(path: Path, title: str, unit: str, rows: Sequence[tuple[str, float, bool]]) -> None:
-    """Draw a chart with a bar on a logarithmic scale for each row: label, value > 0, and whether it is ours."""
+    """Draw a chart with a bar for each row: label, value, and whether it is ours."""
     from matplotlib import pyplot
 
     names, values, areOurs = zip(*rows[::-1])
@@ -64,7 +62,7 @@ def drawBars(path: Path, title: str, unit: str, rows: Sequence[tuple[str, float,
         figure, axes = pyplot.subplots(figsize=(8, 1 + 0.28 * len(rows)), layout="constrained")
         bars = axes.barh(names, values, color=["#0072B2" if isOurs else "#8c959f" for isOurs in areOurs])
         axes.bar_label(bars, fmt=lambda value: f"{value:,.0f}" if value >= 100 else f"{value:.3g}", padding=4)
-        axes.set_xscale("log")
+        axes.margins(x=0.12)  # room for the number beside the longest bar
         axes.set_xlabel(unit)
         figure.suptitle(title)
         figure.savefig(path, metadata={"Date": None})
@@ -209,7 +207,7 @@ def errorRows(cases: Sequence[dict], key: str) -> list[tuple[str, float, bool]]:
         found = [values.get(key) for case in cases for values in case["tools"][name]["values"]]
         if None not in found:
             error = mean(abs(value - true) for value, true in zip(found, truths, strict=True))
-            rows.append((name, max(error * SCALES[unit], LEAST_ERROR[unit]), name.startswith(tools.OURS)))
+            rows.append((name, error * SCALES[unit], name.startswith(tools.OURS)))
     return sorted(rows, key=lambda row: row[1])
 
 
