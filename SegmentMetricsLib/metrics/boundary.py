@@ -18,7 +18,7 @@ from ..geometry.masks import Mask
 from ..model.structures import REFERENCE_AND_TEST
 from .bands import Bands
 from .bands.methods import bands
-from .metric import CHENG, NIKOLOV, REVOLUTIONS, Empty, Family, Value, metric, quantity
+from .metric import CHENG, NIKOLOV, REVOLUTIONS, Empty, Family, Value, formula, hint, metric, quantity
 from .pair import MANY_ELEMENTS, Pair
 
 FAMILY = Family(10)
@@ -27,27 +27,27 @@ ofDistance = partial(metric, source=REVOLUTIONS, unit="mm", best=0, empty=Empty.
 ofShare = partial(metric, best=1, empty=Empty.ZERO, isMain=True)
 
 
-@ofDistance(
-    "HD", "Hausdorff distance", isMain=True,
-    hint="One outlier determines it: choose it when every error counts, else HD95 or a mean.",
-    formula=r"\mathrm{HD} = \max\left(\max_{x \in \partial A} d(x, \partial B), \; \max_{y \in \partial B} "
+@ofDistance("HD: Hausdorff distance", isMain=True)
+@hint("One outlier determines it: choose it when every error counts, else HD95 or a mean.")
+@formula(
+    r"\mathrm{HD} = \max\left(\max_{x \in \partial A} d(x, \partial B), \; \max_{y \in \partial B} "
     r"d(y, \partial A)\right)",
-    steps=("distances.field.Field.largest",),
-)  # fmt: skip
+    "distances.field.Field.largest",
+)
 def hausdorff(distances: SurfaceDistances) -> Value:
     """Largest distance from any place of one contour to the other contour."""
     toTest, toReference = (direction.largest for direction in distances.directions)
     return Value(combine(max, toTest, toReference), toTest, toReference)
 
 
-@ofDistance(
-    "HD{percentile}", "Hausdorff distance, {percentile}th percentile", isMain=True, trend="rising",
-    hint="Ignores the worst errors, up to the share it leaves out: look at HD, too, where one of them matters.",
-    formula=r"\mathrm{HD}_p = \max\left(Q_p(\partial A, \partial B), \; Q_p(\partial B, \partial A)\right) \\ "
+@ofDistance("HD{percentile}: Hausdorff distance, {percentile}th percentile", isMain=True, trend="rising")
+@hint("Ignores the worst errors, up to the share it leaves out: look at HD, too, where one of them matters.")
+@formula(
+    r"\mathrm{HD}_p = \max\left(Q_p(\partial A, \partial B), \; Q_p(\partial B, \partial A)\right) \\ "
     r"Q_p(X, Y) = \min\left\lbrace t : \lvert \lbrace x \in X : d(x, Y) \le t \rbrace \rvert \ge "
     r"\frac{p}{100} \lvert X \rvert \right\rbrace",
-    steps=("distances.field.Field.percentile",),
-)  # fmt: skip
+    "distances.field.Field.percentile",
+)
 def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value:
     """Distance that {percentile} % of either contour's area does not exceed; the larger of the two directions.
 
@@ -64,26 +64,26 @@ def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value
     return Value(combine(max, toTest, toReference), toTest, toReference)
 
 
-@ofDistance(
-    "MASD", "Mean average surface distance", isMain=True,
-    hint="Choose it for the typical distance of the contours; a few large errors vanish among many small ones.",
-    formula=r"\mathrm{MASD} = \frac{1}{2} \left(\frac{1}{\lvert \partial A \rvert} \int_{\partial A} d(x, \partial B) "
+@ofDistance("MASD: Mean average surface distance", isMain=True)
+@hint("Choose it for the typical distance of the contours; a few large errors vanish among many small ones.")
+@formula(
+    r"\mathrm{MASD} = \frac{1}{2} \left(\frac{1}{\lvert \partial A \rvert} \int_{\partial A} d(x, \partial B) "
     r"\, dx + \frac{1}{\lvert \partial B \rvert} \int_{\partial B} d(y, \partial A) \, dy\right)",
-    steps=("distances.field.Field.mean",),
-)  # fmt: skip
+    "distances.field.Field.mean",
+)
 def meanAverageSurfaceDistance(distances: SurfaceDistances) -> Value:
     """Mean distance to the other contour, averaged over the two directions."""
     toTest, toReference = (direction.mean for direction in distances.directions)
     return Value(combine(lambda a, b: (a + b) / 2, toTest, toReference), toTest, toReference)
 
 
-@ofDistance(
-    "ASSD", "Average symmetric surface distance",
-    hint="Like MASD, but the larger contour counts more.",
-    formula=r"\mathrm{ASSD} = \frac{\int_{\partial A} d(x, \partial B) \, dx + \int_{\partial B} d(y, \partial A) \, "
+@ofDistance("ASSD: Average symmetric surface distance")
+@hint("Like MASD, but the larger contour counts more.")
+@formula(
+    r"\mathrm{ASSD} = \frac{\int_{\partial A} d(x, \partial B) \, dx + \int_{\partial B} d(y, \partial A) \, "
     r"dy}{\lvert \partial A \rvert + \lvert \partial B \rvert}",
-    steps=("distances.field.Field.mean",),
-)  # fmt: skip
+    "distances.field.Field.mean",
+)
 def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Value:
     """Mean distance to the other contour over the area of both contours together."""
     sizes = [direction.totalSize for direction in distances.directions]
@@ -92,14 +92,14 @@ def averageSymmetricSurfaceDistance(distances: SurfaceDistances) -> Value:
     return Value(pooled, toTest, toReference)
 
 
-@ofShare(
-    "NSD_{tolerance}mm", "Normalized surface distance (surface Dice), {tolerance} mm", NIKOLOV, trend="rising",
-    hint="Choose the tolerance from how far observers differ; below the voxel size it punishes the sampling.",
-    formula=r"\mathrm{NSD}_\tau = \frac{\lvert \lbrace x \in \partial A : d(x, \partial B) \le \tau \rbrace \rvert + "
+@ofShare("NSD_{tolerance}mm: Normalized surface distance (surface Dice), {tolerance} mm", NIKOLOV, trend="rising")
+@hint("Choose the tolerance from how far observers differ; below the voxel size it punishes the sampling.")
+@formula(
+    r"\mathrm{NSD}_\tau = \frac{\lvert \lbrace x \in \partial A : d(x, \partial B) \le \tau \rbrace \rvert + "
     r"\lvert \lbrace y \in \partial B : d(y, \partial A) \le \tau \rbrace \rvert}{\lvert \partial A \rvert + \lvert "
     r"\partial B \rvert}",
-    steps=("distances.field.Field.size",),
-)  # fmt: skip
+    "distances.field.Field.size",
+)
 def normalizedSurfaceDistance(distances: SurfaceDistances, tolerance: float) -> Value:
     """Share of both contours' area that lies within {tolerance} mm of the other contour."""
     # a distance that equals the tolerance counts as within
@@ -134,13 +134,13 @@ def boundaryBands(pair: Pair, tolerance: float) -> Bands:
     return bands(pair.boundaries, (reference, test), tolerance)
 
 
-@ofShare(
-    "BIoU_{tolerance}mm", "Boundary intersection over union, {tolerance} mm", CHENG, trend="any",
-    hint="Choose it for errors at the contour of large structures; the band of a thin one is all of it.",
-    formula=r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau \rvert}, \quad "
+@ofShare("BIoU_{tolerance}mm: Boundary intersection over union, {tolerance} mm", CHENG, trend="any")
+@hint("Choose it for errors at the contour of large structures; the band of a thin one is all of it.")
+@formula(
+    r"\mathrm{BIoU}_\tau = \frac{\lvert A_\tau \cap B_\tau \rvert}{\lvert A_\tau \cup B_\tau \rvert}, \quad "
     r"X_\tau = \lbrace x \in X : d(x, \partial X) < \tau \rbrace",
-    steps=("metrics.bands.methods.bands",),
-)  # fmt: skip
+    "metrics.bands.methods.bands",
+)
 def boundaryIntersectionOverUnion(boundaryBands: Bands) -> float:
     """Overlap of the two bands that lie inside the contours and closer than {tolerance} mm to them."""
     return boundaryBands.overlap

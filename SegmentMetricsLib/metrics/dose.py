@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from functools import cached_property, partial
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..model.dose import Dose
 from ..model.structures import REFERENCE_AND_TEST, REFERENCE_EMPTY, TEST_EMPTY
 from . import dosesampling
 from .doseextremes import Solid, extremes
-from .metric import OURS, PARAMETERS, Empty, Family, Named, argumentsOf, metric, quantity
+from .metric import OURS, PARAMETERS, Empty, Family, Named, argumentsOf, each, formula, hint, metric, quantity
 from .pair import Pair
 
 FAMILY = Family(100, isOnlyByName=True)
@@ -178,35 +178,35 @@ def doseOfPart(pair: Pair, sampledDoses: SampledDoses, number: int) -> DoseVolum
 
 # Metrics of one structure are made three times: of the reference, of the test, and of their difference.
 Number = TypeVar("Number", bound=Callable[..., float])
-OF_EITHER = (
-    {"suffix": REFERENCE, "of": "of the reference", "it": "the reference", "number": 0},
-    {"suffix": TEST, "of": "of the test", "it": "the test", "number": 1},
+ofEither = each(
+    suffix=(REFERENCE, TEST), of=("of the reference", "of the test"), it=("the reference", "the test"), number=(0, 1)
 )
 
 
-def ofBoth(
-    name: str, title: str, unit: str, hint: str, formula: str, isMain: bool = False
-) -> Callable[[Number], Number]:
+def ofBoth(named: str, unit: str, isMain: bool = False) -> Callable[[Number], Number]:
     """Declare a number of a structure's doses as a metric of the reference, of the test, and of their difference."""
+    key, _, title = named.partition(": ")
+    whole = 1 if unit == "" else math.inf
 
     def declare(function: Number) -> Number:
         parameter = next((one for one in argumentsOf(function) if one in PARAMETERS), None)
-        code = f"{function.__module__.partition('.')[2]}.{function.__name__}"
-        symbol = formula.partition(" = ")[0]
-        whole = 1 if unit == "" else math.inf
-        common: dict[str, Any] = {"unit": unit, "empty": Empty.COMPUTED, "symmetric": False, "hint": hint}
-        metric(
-            f"{name}{{suffix}}", f"{title} {{of}}", ICRU, formula=formula, trend="any" if parameter else "",
-            steps=("metrics.dose.dosesInside",), variants=OF_EITHER, **common,
-        )(function)  # fmt: skip
-
-        metric(
-            f"{name}{DIFFERENCE}", f"{title}, test minus reference", ICRU, low=-whole, high=whole, identity=0,
+        symbol = vars(function)["told"]["formula"].partition(" = ")[0]
+        trend = "any" if parameter else ""
+        ofDose = partial(metric, source=ICRU, unit=unit, empty=Empty.COMPUTED, symmetric=False, trend=trend)
+        ofDose(f"{key}{{suffix}}: {title} {{of}}", steps=("dosesInside",))(ofEither(function))
+        ofDose(
+            f"{key}{DIFFERENCE}: {title}, test minus reference",
+            low=-whole,
+            high=whole,
+            identity=0,
             description=f"{title} of the test, minus that of the reference; the plan was made for one of the two.",
-            heading=f"{name} diff.", isMain=isMain, trend="any" if parameter else "", steps=(code,),
+            heading=f"{key} diff.",
+            isMain=isMain,
+            steps=(function.__name__,),
             formula=rf"{symbol.partition('_')[0]}_\Delta = {symbol}(B) - {symbol}(A)",
-            function=difference, variants=({"number": function, "value": parameter and Named(parameter)},), **common,
-        )(function)  # fmt: skip
+            function=difference,
+            given={"number": function, "value": parameter and Named(parameter)},
+        )(function)
         return function
 
     return declare
@@ -220,51 +220,41 @@ def difference(
     return test - reference
 
 
-@ofBoth(
-    "Dmean", "Mean dose", "Gy", isMain=True,
-    hint="For organs that lose function part by part, such as salivary glands and lungs.",
-    formula=r"\mathrm{Dmean} = \frac{1}{\lvert S \rvert} \int_S D(x) \, dx",
-)  # fmt: skip
+@ofBoth("Dmean: Mean dose", "Gy", isMain=True)
+@hint("For organs that lose function part by part, such as salivary glands and lungs.")
+@formula(r"\mathrm{Dmean} = \frac{1}{\lvert S \rvert} \int_S D(x) \, dx")
 def meanDose(dosesInside: DoseVolume) -> float:
     """Mean dose in {it}."""
     return float(dosesInside.doses.mean())
 
 
-@ofBoth(
-    "Dmax", "Maximum dose", "Gy",
-    hint="Of a single point: D0.03cc is what protocols limit.",
-    formula=r"\mathrm{Dmax} = \max_{x \in S} D(x)",
-)  # fmt: skip
+@ofBoth("Dmax: Maximum dose", "Gy")
+@hint("Of a single point: D0.03cc is what protocols limit.")
+@formula(r"\mathrm{Dmax} = \max_{x \in S} D(x)")
 def maximumDose(dosesInside: DoseVolume) -> float:
     """Largest dose in {it}."""
     return dosesInside.highest
 
 
-@ofBoth(
-    "Dmin", "Minimum dose", "Gy",
-    hint="Of a single point: D98 is what protocols ask for.",
-    formula=r"\mathrm{Dmin} = \min_{x \in S} D(x)",
-)  # fmt: skip
+@ofBoth("Dmin: Minimum dose", "Gy")
+@hint("Of a single point: D98 is what protocols ask for.")
+@formula(r"\mathrm{Dmin} = \min_{x \in S} D(x)")
 def minimumDose(dosesInside: DoseVolume) -> float:
     """Smallest dose in {it}."""
     return dosesInside.lowest
 
 
-@ofBoth(
-    "D{dosePercent}", "D{dosePercent}", "Gy", isMain=True,
-    hint="Targets are judged by D95 and D98, and what they receive too much by D2.",
-    formula=r"\mathrm{D}_x = \max \lbrace d : V(d) \geq x \, \% \rbrace",
-)  # fmt: skip
+@ofBoth("D{dosePercent}: D{dosePercent}", "Gy", isMain=True)
+@hint("Targets are judged by D95 and D98, and what they receive too much by D2.")
+@formula(r"\mathrm{D}_x = \max \lbrace d : V(d) \geq x \, \% \rbrace")
 def doseOfShare(dosesInside: DoseVolume, dosePercent: float) -> float:
     """Dose that is reached in {dosePercent} % of the volume of {it}."""
     return dosesInside.atHottest(dosePercent / 100)
 
 
-@ofBoth(
-    "D{doseVolume}cc", "D{doseVolume}cc", "Gy",
-    hint="For organs that a small volume of high dose damages, such as the spinal cord.",
-    formula=r"\mathrm{D}_v = \max \lbrace d : V(d) \geq v \rbrace",
-)  # fmt: skip
+@ofBoth("D{doseVolume}cc: D{doseVolume}cc", "Gy")
+@hint("For organs that a small volume of high dose damages, such as the spinal cord.")
+@formula(r"\mathrm{D}_v = \max \lbrace d : V(d) \geq v \rbrace")
 def doseOfVolume(dosesInside: DoseVolume, doseVolume: float) -> float:
     """Dose that is reached in the hottest {doseVolume} cm3 of {it}."""
     share = doseVolume * CUBIC_CENTIMETER / dosesInside.volume
@@ -273,11 +263,9 @@ def doseOfVolume(dosesInside: DoseVolume, doseVolume: float) -> float:
     return dosesInside.atHottest(share)
 
 
-@ofBoth(
-    "V{doseLevel}Gy", "V{doseLevel}Gy", "",
-    hint="For organs whose tolerance depends on the volume, such as V20Gy of the lungs.",
-    formula=r"\mathrm{V}_d = \frac{\lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert}{\lvert S \rvert}",
-)  # fmt: skip
+@ofBoth("V{doseLevel}Gy: V{doseLevel}Gy", "")
+@hint("For organs whose tolerance depends on the volume, such as V20Gy of the lungs.")
+@formula(r"\mathrm{V}_d = \frac{\lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert}{\lvert S \rvert}")
 def shareOfDose(dosesInside: DoseVolume, doseLevel: float) -> float:
     """Share of the volume of {it} that receives at least {doseLevel} Gy."""
     least = doseLevel * (1 - dosesInside.precision)
@@ -286,31 +274,32 @@ def shareOfDose(dosesInside: DoseVolume, doseLevel: float) -> float:
     return 1 - float(np.searchsorted(dosesInside.doses, least)) / len(dosesInside.doses)
 
 
-@ofBoth(
-    "V{doseLevel}Gycc", "V{doseLevel}Gy in cm3", "cm3",
-    hint="Unlike the share it does not depend on where the structure ends.",
-    formula=r"\mathrm{V}_d = \lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert",
-)  # fmt: skip
+@ofBoth("V{doseLevel}Gycc: V{doseLevel}Gy in cm3", "cm3")
+@hint("Unlike the share it does not depend on where the structure ends.")
+@formula(r"\mathrm{V}_d = \lvert \lbrace x \in S : D(x) \geq d \rbrace \rvert")
 def volumeOfDose(dosesInside: DoseVolume, doseLevel: float) -> float:
     """Volume in cm3 of {it} that receives at least {doseLevel} Gy."""
     return shareOfDose(dosesInside, doseLevel) * dosesInside.volume / CUBIC_CENTIMETER
 
 
-@metric(
-    "{name}{suffix}", "{title} of what {what}", OURS, unit="Gy", empty=Empty.COMPUTED, symmetric=False,
-    formula=r"\mathrm{{name}{suffix}} = \mathrm{{name}}({part})",
-    variants=tuple(
-        {"ask": ask, "name": name, "title": f"{title} of what {what}", "number": number, "suffix": suffix,
-         "part": part, "description": f"{title} of the part that {what}.",
-         "steps": (f"metrics.dose.{ask.__name__}", "metrics.dose.doseOfPart"), "hint": hint}
-        for number, suffix, what, part, hint in (
-            (1, "Over", "only the test has", r"B \setminus A", "For an organ at risk: dose that is not its own."),
-            (0, "Under", "the test misses", r"A \setminus B",
-             "For an organ at risk: dose that the plan's statistics do not include."),
-        )
-        for ask, name, title in ((meanDose, "Dmean", "Mean dose"), (maximumDose, "Dmax", "Maximum dose"))
+@metric("{name}{suffix}: {called} of what {what}", OURS, unit="Gy", empty=Empty.COMPUTED, symmetric=False)
+@formula(r"\mathrm{{name}{suffix}} = \mathrm{{name}}({part})")
+@each(
+    number=(1, 0),
+    suffix=("Over", "Under"),
+    what=("only the test has", "the test misses"),
+    part=(r"B \setminus A", r"A \setminus B"),
+    hint=(
+        "For an organ at risk: dose that is not its own.",
+        "For an organ at risk: dose that the plan's statistics do not include.",
     ),
-)  # fmt: skip
+)
+@each(
+    ask=(meanDose, maximumDose),
+    name=("Dmean", "Dmax"),
+    called=("Mean dose", "Maximum dose"),
+    steps=(("meanDose", "doseOfPart"), ("maximumDose", "doseOfPart")),
+)
 def numberOfPart(doseOfPart: DoseVolume, ask: Callable[[DoseVolume], float]) -> float:
-    """A number of the doses in what only one of both has."""
+    """{called} of the part that {what}."""
     return ask(doseOfPart)

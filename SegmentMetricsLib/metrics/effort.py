@@ -6,7 +6,6 @@ doi:10.1016/j.phro.2019.12.001; here as a length in mm, measured to the contour 
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import cast
 
@@ -24,10 +23,10 @@ from ..geometry.slicing import SliceStack
 from ..geometry.surfaces import Surface
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY
-from .metric import OURS, Empty, Family, metric, quantity
+from .metric import Empty, Family, each, formula, hint, metric, quantity
 from .nearcontour import NearContour
 from .pair import Pair
-from .signed import DIRECTIONS
+from .signed import DIRECTIONS, ofSigned
 
 FAMILY = Family(120)
 VAASSEN = "Vaassen et al., doi:10.1016/j.phro.2019.12.001"
@@ -154,13 +153,13 @@ def lengthsBeyond(outlines: tuple[Surface, NearContour | None], tolerance: float
 ofPath = partial(metric, source=VAASSEN, best=0, empty=Empty.COMPUTED, symmetric=False, trend="falling")
 
 
-@ofPath(
-    "APL_{tolerance}mm", "Added path length, {tolerance} mm", unit="mm", isMain=True,
-    hint="Choose it to judge how long corrections take; only what is missing from the reference counts.",
-    formula=r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau \rbrace \rvert",
+@ofPath("APL_{tolerance}mm: Added path length, {tolerance} mm", unit="mm", isMain=True)
+@hint("Choose it to judge how long corrections take; only what is missing from the reference counts.")
+@formula(
+    r"\mathrm{APL}_\tau = \sum_s \lvert \lbrace x \in \partial A_s : d(x, \partial B_s) > \tau \rbrace \rvert",
+    "lengthsBeyond",
     deviation="The source counts pixels of the contour; here it is a length in mm, measured to the contour itself.",
-    steps=("metrics.effort.lengthsBeyond",),
-)  # fmt: skip
+)
 def addedPathLength(lengthsBeyond: np.ndarray) -> float:
     """Length of the reference's contours, slice by slice, that lies farther than {tolerance} mm from the test's: what
     has to be drawn to correct the test.
@@ -169,10 +168,10 @@ def addedPathLength(lengthsBeyond: np.ndarray) -> float:
 
 
 @ofPath(
-    "RelativeAPL_{tolerance}mm", "Added path length relative to the reference, {tolerance} mm", heading="Relative APL",
-    hint="Choose it to compare the effort between structures of different size.",
-    formula=r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}",
-)  # fmt: skip
+    "RelativeAPL_{tolerance}mm: Added path length relative to the reference, {tolerance} mm", heading="Relative APL"
+)
+@hint("Choose it to compare the effort between structures of different size.")
+@formula(r"\mathrm{RelativeAPL}_\tau = \frac{\mathrm{APL}_\tau}{\sum_s \lvert \partial A_s \rvert}")
 def relativeAddedPathLength(outlines: tuple[Surface, NearContour | None], lengthsBeyond: np.ndarray) -> float:
     """Share of the length of the reference's contours that lies farther than {tolerance} mm from the test's."""
     reference, _ = outlines
@@ -181,18 +180,12 @@ def relativeAddedPathLength(outlines: tuple[Surface, NearContour | None], length
     return min(addedPathLength(lengthsBeyond) / float(reference.sizes.sum()), 1.0)
 
 
-@metric(
-    "CentroidShift{letter}", "Shift of the centroid toward {word}", OURS, unit="mm", identity=0, low=-math.inf,
-    empty=Empty.COMPUTED, symmetric=False, heading="Center to {short}",
-    hint="Tells a shift from a change of size; 0 for concentric structures of any size.",
-    formula=r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k",
-    steps=("metrics.effort.centroid",),
-    variants=(
-        {"letter": "R", "word": "right", "short": "right"},
-        {"letter": "A", "word": "anterior", "short": "ant."},
-        {"letter": "S", "word": "superior", "short": "sup."},
-    ),
-)  # fmt: skip
+@ofSigned(
+    "CentroidShift{letter}: Shift of the centroid toward {word}", empty=Empty.COMPUTED, heading="Center to {short}"
+)
+@hint("Tells a shift from a change of size; 0 for concentric structures of any size.")
+@formula(r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k", "centroid")
+@each(letter=("R", "A", "S"), word=("right", "anterior", "superior"), short=("right", "ant.", "sup."))
 def centroidShift(structuresWithInside: tuple[Structure, Structure], letter: str) -> float:
     """How far the test's center of mass lies toward {word} of the reference's: that of the voxels, or, if either
     structure is a mesh, of what the surfaces enclose.

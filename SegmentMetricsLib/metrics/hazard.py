@@ -29,7 +29,7 @@ from ..geometry.surfaces import Surface, elementCenters
 from ..geometry.voxelization import LARGEST_GRID
 from ..model.dose import Dose
 from ..model.structure import Structure
-from .metric import Empty, Family, metric, quantity
+from .metric import Empty, Family, formula, hint, metric, quantity
 from .pair import Pair
 
 FAMILY = Family(60)
@@ -135,9 +135,9 @@ def hazardAround(
     if kernel.kind == "polynomial":
         # beyond the kernel's reach there is no hazard, and nothing needs to be stored
         steps = np.ceil(kernel.reach * np.linalg.norm(np.linalg.inv(grid.axes), axis=1)).astype(int)
-        places = np.concatenate([
-            [one.low, one.high] if isinstance(one, Mask) else grid.toIndex(one.points) for one, _ in criticals
-        ])  # fmt: skip
+        places = np.concatenate(
+            [[one.low, one.high] if isinstance(one, Mask) else grid.toIndex(one.points) for one, _ in criticals]
+        )
         low = np.maximum(low, np.floor(places.min(axis=0)).astype(int) - steps)
         high = np.minimum(high, np.ceil(places.max(axis=0)).astype(int) + steps)
     if (low > high).any():
@@ -304,56 +304,49 @@ def emptyCriticals(criticals: Sequence[tuple[Structure, float]]) -> str:
     return f"left out because empty: {commaSeparated(names)}" if names else ""
 
 
-# What all have in common.
+# What all have in common, and those that are sums of the hazard of voxels.
 ofHazard = partial(metric, source=BEYOND_DICE, best=0, empty=Empty.COMPUTED, symmetric=False, note=emptyCriticals)
+ofWeights = partial(ofHazard, steps=("hazardAround", "Kernel.at"), symbols=HAZARD_OF_VOXELS)
 
 
-@ofHazard(
-    "RFN", "Missed hazard",
-    hint="Choose it when missing a part near a critical structure matters most.",
-    formula=r"\mathrm{RFN} = \frac{\sum_{i \in A \setminus B} w_i}{\sum_{i \in A} w_i + \varepsilon}",
-    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"), symbols=HAZARD_OF_VOXELS,
-)  # fmt: skip
+@ofWeights("RFN: Missed hazard")
+@hint("Choose it when missing a part near a critical structure matters most.")
+@formula(r"\mathrm{RFN} = \frac{\sum_{i \in A \setminus B} w_i}{\sum_{i \in A} w_i + \varepsilon}")
 def missedShare(hazardErrors: Errors) -> float:
     """Share of the hazard in the reference, high near critical structures, that the test misses."""
     missed = float(hazardErrors.missed.sum())
     return missed / (hazardErrors.both + missed + EPSILON)
 
 
-@ofHazard(
-    "RFP", "Added hazard", dependsOnGrid=True,
-    hint="Choose it when adding near a critical structure matters most. Fix the evaluated grid.",
-    formula=r"\mathrm{RFP} = \frac{\sum_{i \in B \setminus A} w_i}{\sum_{i \notin A} w_i + \varepsilon}",
-    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"), symbols=HAZARD_OF_VOXELS,
-)  # fmt: skip
+@ofWeights("RFP: Added hazard", dependsOnGrid=True)
+@hint("Choose it when adding near a critical structure matters most. Fix the evaluated grid.")
+@formula(r"\mathrm{RFP} = \frac{\sum_{i \in B \setminus A} w_i}{\sum_{i \notin A} w_i + \varepsilon}")
 def addedShare(hazardErrors: Errors) -> float:
     """Share of the hazard outside the reference that the test covers."""
     return float(hazardErrors.added.sum()) / (hazardErrors.outside + EPSILON)
 
 
-@ofHazard(
-    "SIS", "Safety impact score", dependsOnGrid=True, isMain=True,
-    hint="A mean over all errors, in which a few grave ones vanish: look at STAR, too. Fix the evaluated grid.",
-    formula=r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}",
-    steps=("metrics.hazard.missedShare", "metrics.hazard.addedShare"), symbols=BALANCE,
-)  # fmt: skip
+@ofHazard("SIS: Safety impact score", dependsOnGrid=True, isMain=True, symbols=BALANCE)
+@hint("A mean over all errors, in which a few grave ones vanish: look at STAR, too. Fix the evaluated grid.")
+@formula(r"\mathrm{SIS} = \lambda \, \mathrm{RFN} + (1 - \lambda) \, \mathrm{RFP}", "missedShare", "addedShare")
 def safetyImpactScore(hazardErrors: Errors, hazardBalance: float) -> float:
     """Weighted mean of the missed and the added hazard."""
     return hazardBalance * missedShare(hazardErrors) + (1 - hazardBalance) * addedShare(hazardErrors)
 
 
-@ofHazard(
-    "STAR", "Tail risk", isMain=True,
-    hint="Looks at the worst errors only: one voxel in a critical structure shows.",
-    formula=r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
+@ofHazard("STAR: Tail risk", isMain=True)
+@hint("Looks at the worst errors only: one voxel in a critical structure shows.")
+@formula(
+    r"\mathrm{STAR} = \lambda \, C_\alpha(A \setminus B) + (1 - \lambda) \, C_\alpha(B \setminus A) \\ "
     r"C_\alpha(E) = q + \frac{1}{\alpha \lvert E \rvert} \sum_{i \in E} \max(w_i - q, 0), \quad C_\alpha(\emptyset) = "
     r"0 \\ q = \min\left\lbrace t : \lvert \lbrace i \in E : w_i \le t \rbrace \rvert \ge (1 - \alpha) \lvert E \rvert "
     r"\right\rbrace",
+    "tailMean",
+    symbols=(*BALANCE, (r"\alpha", ("hazardTail",)), *HAZARD_OF_VOXELS),
     deviation="Equation 7 of the source sums every hazard from q on and can exceed 1. Here it is the exact "
     "mean of the worst share, the last voxel counted in part; both are equal where that share is a "
     "whole number of voxels and nothing ties.",
-    steps=("metrics.hazard.tailMean",), symbols=(*BALANCE, (r"\alpha", ("hazardTail",)), *HAZARD_OF_VOXELS),
-)  # fmt: skip
+)
 def tailRisk(hazardErrors: Errors, hazardBalance: float, hazardTail: float) -> float:
     """Mean hazard of the most hazardous missed and added voxels: how bad the worst errors are.
 
@@ -382,14 +375,13 @@ def tailMean(values: np.ndarray, share: float) -> float:
     return float(threshold + np.maximum(values - threshold, 0).mean() / share)
 
 
-@ofHazard(
-    "wDice", "Dice weighted by hazard", best=1, symmetric=True, isMain=True,
-    hint="Choose it when overlap matters near critical structures only; elsewhere errors hardly count.",
-    formula=r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",
+@ofWeights("wDice: Dice weighted by hazard", best=1, symmetric=True, isMain=True)
+@hint("Choose it when overlap matters near critical structures only; elsewhere errors hardly count.")
+@formula(
+    r"\mathrm{wDice} = \frac{2 \sum_{i \in A \cap B} w_i}{\sum_{i \in A} w_i + \sum_{i \in B} w_i}",
     deviation="The source adds a small number to the denominator; here it is undefined where neither "
     "structure has any hazard.",
-    steps=("metrics.hazard.hazardAround", "metrics.hazard.Kernel.at"), symbols=HAZARD_OF_VOXELS,
-)  # fmt: skip
+)
 def weightedDice(hazardErrors: Errors) -> float:
     """Dice coefficient in which every voxel counts by its hazard."""
     both = 2 * hazardErrors.both

@@ -30,7 +30,7 @@ from ..geometry.sharedvolume import sharedVolume
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY, REFERENCE_AND_TEST
 from . import boundary, overlap
-from .metric import OURS, Empty, Family, Named, metric, quantity
+from .metric import OURS, Empty, Family, Named, each, formula, hint, metric, quantity
 from .pair import Pair
 
 FAMILY = Family(90, called=("lesions",))
@@ -428,79 +428,86 @@ def noteOnLesions(lesions: tuple[Lesions, Lesions]) -> str:
     return told if ofReference or ofTest else ""
 
 
-# What all metrics of counts have in common, all of shares, and among these all that count the lesions found or matched.
+# What all metrics of counts have in common, all of scores, and among these all that count the lesions found or matched.
 ofCount = partial(
     metric, source=OURS, high=math.inf, empty=Empty.COMPUTED, symmetric=False, note=noteOnLesions, isCount=True
 )
-ofShare = partial(metric, best=1, empty=Empty.COUNTED, note=noteOnLesions)
-ofMatches = partial(ofShare, steps=("metrics.instances.matchLesions",))
+ofScore = partial(metric, best=1, empty=Empty.COUNTED, note=noteOnLesions)
+ofMatches = partial(ofScore, steps=("matchLesions",))
 ofFound = partial(ofMatches, source=OURS, symbols=((r"\mathrm{TP}_t", ("lesionOverlap",)),))
 ofMatched = partial(ofMatches, source=KIRILLOV, symbols=((r"\mathrm{TP}_t", ("panopticOverlap",)),))
 
 
-@ofCount(
-    "Lesions{Which}", "Lesions of the {which}",
-    hint="Voxels that share a corner belong to one lesion, unless the settings say otherwise.",
-    formula=r"\mathrm{Lesions{Which}} = {letter}",
-    steps=("metrics.instances.allLesions",),
-    variants=(
-        {"Which": "Reference", "which": "reference", "letter": "m", "ofOne": Named("lesions", 0)},
-        {"Which": "Test", "which": "test", "letter": "n", "ofOne": Named("lesions", 1)},
-    ),
-)  # fmt: skip
+@ofCount("Lesions{Which}: Lesions of the {which}")
+@hint("Voxels that share a corner belong to one lesion, unless the settings say otherwise.")
+@formula(r"\mathrm{Lesions{Which}} = {letter}", "allLesions")
+@each(**overlap.BOTH, letter=("m", "n"), ofOne=(Named("lesions", 0), Named("lesions", 1)))
 def numberOf(ofOne: Lesions) -> int:
     """Separate lesions of the {which}."""
     return ofOne.count
 
 
-@ofCount(
-    "Lesions{What}", "",
-    formula=r"\mathrm{Lesions{What}} = \lvert \lbrace G : {condition} \rbrace \rvert",
-    steps=("metrics.instances.Overlaps.groups",),
-    variants=(
-        {"event": Event.FOUND, "What": "Found", "title": "Lesions found", "better": "higher",
-         "description": "Lesions of the reference that overlap exactly one of the test, which overlaps no other.",
-         "hint": "Any overlap counts: look at LesionDSC for how well they are drawn.",
-         "condition": r"\lvert G_A \rvert = \lvert G_B \rvert = 1"},
-        {"event": Event.SPLIT, "What": "Split", "title": "Lesions split", "better": "lower", "identity": 0,
-         "description": "Lesions of the reference that overlap several of the test, which overlap no other.",
-         "hint": "Often one lesion with a gap; the volume hardly changes.",
-         "condition": r"\lvert G_A \rvert = 1, \lvert G_B \rvert > 1"},
-        {"event": Event.MERGED, "What": "Merged", "title": "Groups of lesions merged", "better": "lower", "identity": 0,
-         "description": "Lesions of the test that overlap several of the reference, which overlap no other.",
-         "hint": "Neighbors that are drawn as one; counts of lesions are then wrong.",
-         "condition": r"\lvert G_A \rvert > 1, \lvert G_B \rvert = 1"},
-        {"event": Event.MIXED, "What": "Mixed", "title": "Groups of lesions mixed up", "better": "lower", "identity": 0,
-         "description": "Groups in which several lesions of the reference overlap several of the test.",
-         "hint": "Look at them in the list: nothing simple can be said.",
-         "condition": r"\lvert G_A \rvert > 1, \lvert G_B \rvert > 1"},
-        {"event": Event.MISSED, "What": "Missed", "title": "Lesions missed", "better": "lower", "identity": 0,
-         "description": "Lesions of the reference that no lesion of the test overlaps.",
-         "hint": "What matters most for treatment: the volume alone does not tell that small ones are missed.",
-         "condition": r"\lvert G_A \rvert = 1, \lvert G_B \rvert = 0", "isMain": True, "heading": "Missed"},
-        {"event": Event.INVENTED, "What": "Invented", "title": "Lesions invented", "better": "lower", "identity": 0,
-         "description": "Lesions of the test that no lesion of the reference overlaps.",
-         "hint": "Each one costs somebody a look, or a biopsy.",
-         "condition": r"\lvert G_A \rvert = 0, \lvert G_B \rvert = 1", "isMain": True, "heading": "Invented"},
+@ofCount("Lesions{What}")
+@formula(
+    r"\mathrm{Lesions{What}} = \lvert \lbrace G : \lvert G_A \rvert {ofA} \lvert G_B \rvert {ofB} \rbrace \rvert",
+    "Overlaps.groups",
+)
+@each(
+    event=(Event.FOUND, Event.SPLIT, Event.MERGED, Event.MIXED, Event.MISSED, Event.INVENTED),
+    What=("Found", "Split", "Merged", "Mixed", "Missed", "Invented"),
+    title=(
+        "Lesions found",
+        "Lesions split",
+        "Groups of lesions merged",
+        "Groups of lesions mixed up",
+        "Lesions missed",
+        "Lesions invented",
     ),
-)  # fmt: skip
+    better=("higher", "lower", "lower", "lower", "lower", "lower"),
+    description=(
+        "Lesions of the reference that overlap exactly one of the test, which overlaps no other.",
+        "Lesions of the reference that overlap several of the test, which overlap no other.",
+        "Lesions of the test that overlap several of the reference, which overlap no other.",
+        "Groups in which several lesions of the reference overlap several of the test.",
+        "Lesions of the reference that no lesion of the test overlaps.",
+        "Lesions of the test that no lesion of the reference overlaps.",
+    ),
+    hint=(
+        "Any overlap counts: look at LesionDSC for how well they are drawn.",
+        "Often one lesion with a gap; the volume hardly changes.",
+        "Neighbors that are drawn as one; counts of lesions are then wrong.",
+        "Look at them in the list: nothing simple can be said.",
+        "What matters most for treatment: the volume alone does not tell that small ones are missed.",
+        "Each one costs somebody a look, or a biopsy.",
+    ),
+    ofA=("=", "= 1,", "> 1,", "> 1,", "= 1,", "= 0,"),
+    ofB=("= 1", "> 1", "= 1", "> 1", "= 0", "= 1"),
+    identity=(None, 0, 0, 0, 0, 0),
+    isMain=(False, False, False, False, True, True),
+    heading=("", "", "", "", "Missed", "Invented"),
+)
 def countOf(lesionOverlaps: Overlaps, event: Event) -> int:
     """Groups of lesions to which something happened."""
     return sum(group.event is event for group in lesionOverlaps.groups)
 
 
-@ofFound(
-    "Lesion{name}", "{name} for lesions", symmetric=False,
-    formula=r"\mathrm{Lesion{name}} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{{F}}_t}",
-    variants=(
-        {"name": "Sensitivity", "heading": "Sens. lesions", "others": "missed", "which": "reference", "F": "FN",
-         "what": "Share of the reference's lesions that are found, each by a lesion of its own",
-         "hint": "Choose it when missing a lesion matters most; inventing some never lowers it."},
-        {"name": "Precision", "heading": "Prec. lesions", "others": "invented", "which": "test", "F": "FP",
-         "what": "Share of the test's lesions that belong to a lesion of the reference of their own",
-         "hint": "Choose it when false alarms matter most; missing some never lowers it."},
+@ofFound("Lesion{name}: {name} for lesions", symmetric=False)
+@formula(r"\mathrm{Lesion{name}} = \frac{\mathrm{TP}_t}{\mathrm{TP}_t + \mathrm{{F}}_t}")
+@each(
+    name=("Sensitivity", "Precision"),
+    heading=("Sens. lesions", "Prec. lesions"),
+    others=("missed", "invented"),
+    which=("reference", "test"),
+    F=("FN", "FP"),
+    what=(
+        "Share of the reference's lesions that are found, each by a lesion of its own",
+        "Share of the test's lesions that belong to a lesion of the reference of their own",
     ),
-)  # fmt: skip
+    hint=(
+        "Choose it when missing a lesion matters most; inventing some never lowers it.",
+        "Choose it when false alarms matter most; missing some never lowers it.",
+    ),
+)
 def shareFound(lesionMatches: Matches, others: str, which: str) -> float:
     """{what}."""
     every = lesionMatches.found + getattr(lesionMatches, others)
@@ -509,11 +516,9 @@ def shareFound(lesionMatches: Matches, others: str, which: str) -> float:
     return lesionMatches.found / every
 
 
-@ofFound(
-    "LesionF1", "F1 score of lesions", isMain=True, heading="F1 lesions",
-    hint="One number for detection; any overlap is enough unless the settings ask for more.",
-    formula=r"\mathrm{LesionF1} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}",
-)  # fmt: skip
+@ofFound("LesionF1: F1 score of lesions", isMain=True, heading="F1 lesions")
+@hint("One number for detection; any overlap is enough unless the settings ask for more.")
+@formula(r"\mathrm{LesionF1} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}")
 def scoreF1(lesionMatches: Matches) -> float:
     """Harmonic mean of sensitivity and precision for lesions."""
     all_ = 2 * lesionMatches.found + lesionMatches.missed + lesionMatches.invented
@@ -522,33 +527,29 @@ def scoreF1(lesionMatches: Matches) -> float:
     return 2 * lesionMatches.found / all_
 
 
-@ofMatched(
-    "PQ", "Panoptic quality",
-    hint="One number for finding and drawing; a match needs an IoU above one half, hard for small lesions.",
-    formula=r"\mathrm{PQ} = \mathrm{SQ} \cdot \mathrm{RQ} = \frac{\sum_{(a, b)} \mathrm{IoU}(a, b)}"
-    r"{\mathrm{TP}_t + \frac{1}{2} \mathrm{FP}_t + \frac{1}{2} \mathrm{FN}_t}",
-)  # fmt: skip
+@ofMatched("PQ: Panoptic quality")
+@hint("One number for finding and drawing; a match needs an IoU above one half, hard for small lesions.")
+@formula(
+    r"\mathrm{PQ} = \mathrm{SQ} \cdot \mathrm{RQ} = \frac{\sum_{(a, b)} \mathrm{IoU}(a, b)}"
+    r"{\mathrm{TP}_t + \frac{1}{2} \mathrm{FP}_t + \frac{1}{2} \mathrm{FN}_t}"
+)
 def panopticQuality(panopticMatches: Matches) -> float:
     """Recognition quality times segmentation quality of the lesions that match."""
     recognition = recognitionQuality(panopticMatches)
     return recognition * segmentationQuality(panopticMatches) if panopticMatches.found else 0.0
 
 
-@ofMatched(
-    "RQ", "Recognition quality",
-    hint="Stricter than LesionF1, as a match must overlap well.",
-    formula=r"\mathrm{RQ} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}",
-)  # fmt: skip
+@ofMatched("RQ: Recognition quality")
+@hint("Stricter than LesionF1, as a match must overlap well.")
+@formula(r"\mathrm{RQ} = \frac{2 \, \mathrm{TP}_t}{2 \, \mathrm{TP}_t + \mathrm{FP}_t + \mathrm{FN}_t}")
 def recognitionQuality(panopticMatches: Matches) -> float:
     """F1 score of the lesions, of which a match overlaps by more than half."""
     return scoreF1(panopticMatches)
 
 
-@ofMatched(
-    "SQ", "Segmentation quality",
-    hint="Of the matched lesions only: missing the hard ones raises it.",
-    formula=r"\mathrm{SQ} = \frac{1}{\mathrm{TP}_t} \sum_{(a, b)} \mathrm{IoU}(a, b)",
-)  # fmt: skip
+@ofMatched("SQ: Segmentation quality")
+@hint("Of the matched lesions only: missing the hard ones raises it.")
+@formula(r"\mathrm{SQ} = \frac{1}{\mathrm{TP}_t} \sum_{(a, b)} \mathrm{IoU}(a, b)")
 def segmentationQuality(panopticMatches: Matches) -> float:
     """Mean intersection over union of the lesions that match."""
     if not panopticMatches.found:
@@ -556,28 +557,27 @@ def segmentationQuality(panopticMatches: Matches) -> float:
     return float(panopticMatches.ious.mean())
 
 
-@ofShare(
-    "LesionDSC", "Dice of lesions, one by one", BRATS_PROGRAM, symmetric=False, isMain=True, heading="DSC lesions",
-    hint="Every lesion counts alike, however small; a single large one does not hide the others.",
-    formula=r"\mathrm{LesionDSC} = \frac{1}{L + I} \sum_{l=1}^{L} \mathrm{DSC}(X_l, Y_l)",
-    steps=("metrics.instances.scoredLesions",),
-)  # fmt: skip
+@ofScore("LesionDSC: Dice of lesions, one by one", BRATS_PROGRAM, symmetric=False, isMain=True, heading="DSC lesions")
+@hint("Every lesion counts alike, however small; a single large one does not hide the others.")
+@formula(r"\mathrm{LesionDSC} = \frac{1}{L + I} \sum_{l=1}^{L} \mathrm{DSC}(X_l, Y_l)", "scoredLesions")
 def meanDice(dicesOfLesions: Sequence[float]) -> float:
     """Mean Dice of the reference's lesions with what overlaps each, where missed and invented lesions count 0."""
     return meanOf(dicesOfLesions)
 
 
-@metric(
-    "LesionHD95", "HD95 of lesions, one by one", BRATS_PROGRAM, unit="mm", best=0, empty=Empty.COUNTED, symmetric=False,
-    note=noteOnLesions, heading="HD95 lesions",
-    hint="The penalty decides it as soon as a lesion is missed: state it.",
-    formula=r"\mathrm{LesionHD95} = \frac{1}{L + I} \left( \sum_{l} \mathrm{HD}_{95}(X_l, Y_l) + "
+@ofScore(
+    "LesionHD95: HD95 of lesions, one by one", BRATS_PROGRAM, unit="mm", best=0, symmetric=False, heading="HD95 lesions"
+)
+@hint("The penalty decides it as soon as a lesion is missed: state it.")
+@formula(
+    r"\mathrm{LesionHD95} = \frac{1}{L + I} \left( \sum_{l} \mathrm{HD}_{95}(X_l, Y_l) + "
     r"P_0 \, (M + I) \right)",
+    "scoredLesions",
+    "distanceOfMissed",
+    symbols=(("P_0", ("lesionPenalty",)),),
     deviation="The distance is that of exact surfaces; the presets of BraTS 2023 sample it as DeepMind's "
     "surface-distance does.",
-    steps=("metrics.instances.scoredLesions", "metrics.instances.distanceOfMissed"),
-    symbols=(("P_0", ("lesionPenalty",)),),
-)  # fmt: skip
+)
 def meanHausdorff(hausdorffsOfLesions: Sequence[float]) -> float:
     """Mean 95th percentile Hausdorff distance of the reference's lesions to what overlaps each, where missed and
     invented lesions count a penalty.

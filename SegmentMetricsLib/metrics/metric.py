@@ -2,7 +2,9 @@
 
 ::
 
-    @metric("HD{percentile}", "Hausdorff distance, {percentile}th percentile", REVOLUTIONS, unit="mm", best=0, ...)
+    @metric("HD{percentile}: Hausdorff distance, {percentile}th percentile", REVOLUTIONS, unit="mm", best=0, ...)
+    @hint("Ignores the worst errors, up to the share it leaves out ...")
+    @formula(r"\\mathrm{HD}_p = ...", "distances.field.Field.percentile")
     def percentileHausdorff(distances: SurfaceDistances, percentile: float) -> Value:
         \"\"\"Distance that {percentile} % of either contour's area does not exceed; the larger of both.\"\"\"
 
@@ -301,26 +303,57 @@ def quantity(*uses: str) -> Callable[[Function], Function]:
     return declare
 
 
+def formula(text: str, *steps: str, **more: Any) -> Callable[[Function], Function]:
+    """Declare the formula of the metric above it, in LaTeX.
+
+    steps: functions that compute parts of it, by their names in the library, or in the file of the metric. more:
+    `symbols` that stand for settings, and the `deviation` from its source: see Metric.
+    """
+    return _tell(formula=text, **({"steps": steps} if steps else {}), **more)
+
+
+def hint(text: str) -> Callable[[Function], Function]:
+    """Declare when to choose the metric above it or not."""
+    return _tell(hint=text)
+
+
+def _tell(**texts: Any) -> Callable[[Function], Function]:
+    def declare(function: Function) -> Function:
+        vars(function).setdefault("told", {}).update(texts)
+        return function
+
+    return declare
+
+
+def each(**columns: Sequence[Any]) -> Callable[[Function], Function]:
+    """Declare that the metric above it is several of one function, and what differs between them.
+
+    columns: by name, with a value for each of them: an argument of the function, a {word} in texts, or something that
+    Metric has. Two such declarations make every combination, in which the lower one changes first.
+    """
+    rows = [dict(zip(columns, row)) for row in zip(*columns.values(), strict=True)]
+
+    def declare(function: Function) -> Function:
+        others = vars(function).get("variants", ({},))
+        vars(function)["variants"] = [{**own, **other} for own in rows for other in others]
+        return function
+
+    return declare
+
+
 def metric(
-    key: str,
-    title: str,
-    source: str,
-    *,
-    best: float | None = None,
-    unit: str = "",
-    variants: Sequence[Mapping[str, Any]] = ({},),
-    family: str = "",
-    **more: Any,
+    named: str, source: str, *, best: float | None = None, unit: str = "", family: str = "", **more: Any
 ) -> Callable[[Function], Function]:
     """Declare a function as a metric.
 
-    key, title, source, unit, family, more: see Metric; the family is the name of the file unless another one is given.
-    best: the best value, which equal structures have: 0 where lower is better, from 0 on, or 1 where higher is, up to
-    1; None for neither. variants: what differs between several metrics of one function, by name: an argument of it, a
-    {word} in texts, or something that Metric has.
+    named: key and title, such as "HD: Hausdorff distance". source, unit, family, more: see Metric; the family is the
+    name of the file unless another one is given. best: the best value, which equal structures have: 0 where lower is
+    better, from 0 on, or 1 where higher is, up to 1; None for neither. formula(), hint() and each() below it say more.
     """
 
     def declare(function: Function) -> Function:
+        key, _, title = named.partition(": ")
+        home = function.__module__.partition(".")[2]
         paragraph = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
         isCounted = not {"counts", "exactCounts"}.isdisjoint(argumentsOf(function))
         said: dict[str, Any] = {
@@ -329,7 +362,7 @@ def metric(
             "title": title,
             "source": source,
             "unit": unit,
-            "family": family or function.__module__.rpartition(".")[2],
+            "family": family or home.rpartition(".")[2],
             "description": " ".join(paragraph.split("\n")),
             "low": 0,
             "high": 1 if unit == "" and not more.get("isCount") else math.inf,
@@ -337,10 +370,12 @@ def metric(
             "identity": best,
             # where memberships count in part, a structure is not empty as long as it has any
             "emptiness": "emptinessOfMemberships" if isCounted else "emptiness",
+            "given": {},
+            **vars(function).get("told", {}),
             **more,
         }
-        found = []
-        for variant in variants:
+        found = vars(function).setdefault("metrics", [])
+        for variant in vars(function).pop("variants", ({},)):
             own = {**said, **{name: value for name, value in variant.items() if name in Metric.__dataclass_fields__}}
             for word, text in variant.items():
                 if isinstance(text, str):
@@ -348,9 +383,9 @@ def metric(
                         if isinstance(template, str):
                             own[name] = template.replace(f"{{{word}}}", text)
             # some of them are words of texts only, or properties
-            own["given"] = {name: value for name, value in variant.items() if name not in own}
+            own["given"] = {**said["given"], **{name: value for name, value in variant.items() if name not in own}}
+            own["steps"] = tuple(f"{home}.{one}" if one.count(".") < 2 else one for one in own.get("steps", ()))
             found.append(Metric(**own))
-        vars(function).setdefault("metrics", []).extend(found)
         return function
 
     return declare

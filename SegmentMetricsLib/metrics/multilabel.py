@@ -4,44 +4,42 @@ from __future__ import annotations
 
 from functools import partial
 
-from .metric import Empty, metric
+from .metric import Empty, each, formula, metric
 
 CRUM = "Crum et al., doi:10.1109/TMI.2006.880587"
 GIVEN = "given"
 # How labels are weighted, by the suffix of the key.
-WEIGHTINGS = {
-    "": "every label's volume counts as it is, so large labels decide",
-    "volume": "labels count by 1 / volume in the reference, so small ones count as much as large ones",
-    GIVEN: "labels count by the given weights",
-}
-TITLES = {"": "", "volume": ", weighted by 1 / volume", GIVEN: ", weighted as given"}
+WEIGHTINGS = ("", "volume", GIVEN)
+HINT = "One number for a whole segmentation hides which label differs: look at each label, too."
 # What the metrics of all labels have in common: there is one for each weighting.
-ofAllLabels = partial(
-    metric, source=CRUM, family="agreement", best=1, empty=Empty.ZERO,
-    hint="One number for a whole segmentation hides which label differs: look at each label, too.",
-    variants=tuple(
-        {"suffix": f"_{suffix}" if suffix else "", "weighted": TITLES[suffix], "how": words}
-        for suffix, words in WEIGHTINGS.items()
+ofAllLabels = partial(metric, source=CRUM, family="agreement", best=1, empty=Empty.ZERO, hint=HINT)
+eachWeighting = each(
+    suffix=("", "_volume", "_given"),
+    weighted=("", ", weighted by 1 / volume", ", weighted as given"),
+    how=(
+        "every label's volume counts as it is, so large labels decide",
+        "labels count by 1 / volume in the reference, so small ones count as much as large ones",
+        "labels count by the given weights",
     ),
-)  # fmt: skip
+)
 
 
-@ofAllLabels(
-    "JACml{suffix}", "Jaccard index of all labels{weighted}",
-    formula=r"\mathrm{JACml} = "
-    r"\frac{\sum_l a_l \sum_i \min(f_{A,l,i}, f_{B,l,i})}{\sum_l a_l \sum_i \max(f_{A,l,i}, f_{B,l,i})}",
-    steps=("case.multilabel.jaccard",), symbols=(("a_l", ("labelWeights",)),),
-)  # fmt: skip
+@ofAllLabels("JACml{suffix}: Jaccard index of all labels{weighted}")
+@eachWeighting
+@formula(
+    r"\mathrm{JACml} = \frac{\sum_l a_l \sum_i \min(f_{A,l,i}, f_{B,l,i})}{\sum_l a_l \sum_i "
+    r"\max(f_{A,l,i}, f_{B,l,i})}",
+    "case.multilabel.jaccard",
+    symbols=(("a_l", ("labelWeights",)),),
+)
 def jaccardOfLabels(jaccard: float) -> float:
     """What the labels share over what either side covers, summed over all labels; {how}."""
     return float(jaccard)
 
 
-@ofAllLabels(
-    "DICEml{suffix}", "Dice coefficient of all labels{weighted}",
-    formula=r"\mathrm{DICEml} = \frac{2 \, \mathrm{JACml}}{1 + \mathrm{JACml}}",
-    steps=("case.multilabel.jaccard",),
-)  # fmt: skip
+@ofAllLabels("DICEml{suffix}: Dice coefficient of all labels{weighted}")
+@eachWeighting
+@formula(r"\mathrm{DICEml} = \frac{2 \, \mathrm{JACml}}{1 + \mathrm{JACml}}", "case.multilabel.jaccard")
 def diceOfLabels(jaccard: float) -> float:
     """Twice what the labels share over the sum of both sides, as it follows from the Jaccard index of all labels;
     {how}.

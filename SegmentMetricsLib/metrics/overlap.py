@@ -16,7 +16,7 @@ from ..geometry.masks import Mask, boxAround
 from ..geometry.surfaces import Surface
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST
-from .metric import OURS, TAHA, VOLUME, Empty, Family, Named, metric
+from .metric import OURS, TAHA, VOLUME, Empty, Family, Named, each, formula, hint, metric
 
 FAMILY = Family(30)
 # Volumes that differ by less than this fraction differ by rounding only: a single voxel is a larger fraction of any
@@ -145,16 +145,16 @@ def countMemberships(reference: Mask, test: Mask, voxels: float) -> Counts:
     return Counts(both, over, under, "voxel", max(Fraction(voxels), both + over + under), products, squares)
 
 
+# What differs between the two structures: words of texts, and the letter in formulas.
+BOTH = {"which": ("reference", "test"), "Which": ("Reference", "Test"), "X": ("A", "B")}
 # What the shares have in common, and what the volumes.
 ofShare = partial(metric, source=TAHA, best=1, empty=Empty.ZERO)
 ofVolume = partial(metric, source=OURS, unit=VOLUME, empty=Empty.COMPUTED, symmetric=False)
 
 
-@ofShare(
-    "DSC", "Dice similarity coefficient", isMain=True, alias="DICE",
-    hint="Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.",
-    formula=r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
-)  # fmt: skip
+@ofShare("DSC: Dice similarity coefficient", isMain=True, alias="DICE")
+@hint("Small or thin structures: few voxels change it much, prefer distances. It does not see shapes.")
+@formula(r"\mathrm{DSC} = \frac{2 \mathrm{TP}}{2 \mathrm{TP} + \mathrm{FP} + \mathrm{FN}}")
 def dice(counts: Counts) -> float:
     """Twice the shared volume over the sum of both volumes, counted in voxels.
 
@@ -167,60 +167,68 @@ def dice(counts: Counts) -> float:
     return ratio(2 * counts.truePositive, counts.reference + counts.test, counts)
 
 
-@ofShare(
-    "IoU", "Intersection over union (Jaccard)", alias="JACRD",
-    hint="Ranks as the Dice coefficient does and never exceeds it: report one of the two.",
-    formula=r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}",
-)  # fmt: skip
+@ofShare("IoU: Intersection over union (Jaccard)", alias="JACRD")
+@hint("Ranks as the Dice coefficient does and never exceeds it: report one of the two.")
+@formula(r"\mathrm{IoU} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{FP} + \mathrm{FN}}")
 def intersectionOverUnion(counts: Counts) -> float:
     """Shared volume over the volume that either one covers, counted in voxels."""
     either = counts.truePositive + counts.falsePositive + counts.falseNegative
     return ratio(counts.truePositive, either, counts)
 
 
-@ofShare(
-    "{short}", "{name}", symmetric=False,
-    formula=r"\mathrm{{short}} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{{lacking}}}",
-    variants=(
-        {"short": "TPR", "name": "Sensitivity (recall)", "heading": "Sensitivity", "alias": "SNSVTY",
-         "whole": "reference", "lacking": "FN", "what": "Share of the reference that the test covers",
-         "hint": "Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too."},
-        {"short": "PPV", "name": "Precision (positive predictive value)", "heading": "Precision", "alias": "PRCISON",
-         "whole": "test", "lacking": "FP", "what": "Share of the test that lies in the reference",
-         "hint": "Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too."},
+@ofShare("{short}: {name}", symmetric=False)
+@formula(r"\mathrm{{short}} = \frac{\mathrm{TP}}{\mathrm{TP} + \mathrm{{lacking}}}")
+@each(
+    short=("TPR", "PPV"),
+    name=("Sensitivity (recall)", "Precision (positive predictive value)"),
+    heading=("Sensitivity", "Precision"),
+    alias=("SNSVTY", "PRCISON"),
+    whole=("reference", "test"),
+    lacking=("FN", "FP"),
+    what=("Share of the reference that the test covers", "Share of the test that lies in the reference"),
+    hint=(
+        "Choose it when missing a part matters most; drawing too much raises it, so look at PPV, too.",
+        "Choose it when adding too much matters most; drawing too little raises it, so look at TPR, too.",
     ),
-)  # fmt: skip
+)
 def shareOf(counts: Counts, whole: str) -> float:
     """{what}, counted in voxels."""
     return ratio(counts.truePositive, getattr(counts, whole), counts)
 
 
 @ofVolume(
-    "Volume{Which}", "Volume of the {which}", isMain=True, areaTitle="Area of the {which}",
-    hint="Of the boundary; for small structures it differs from the voxel volume.",
-    formula=r"\mathrm{Volume{Which}} = \frac{1}{3} \int_{\partial {X}} x \cdot \nu(x) \, dx",
+    "Volume{Which}: Volume of the {which}",
+    isMain=True,
+    areaTitle="Area of the {which}",
     areaDescription="Area that the {which}'s contour encloses.",
-    steps=("geometry.meshing.MaskSurface.volume",),
-    variants=(
-        {"which": "reference", "Which": "Reference", "X": "A", "structure": Named("closedSide", 0),
-         "heading": "Volume ref."},
-        {"which": "test", "Which": "Test", "X": "B", "structure": Named("closedSide", 1),
-         "heading": "Volume test", "concept": ("RNU0", "IBSI", "Volume of Mesh")},
-    ),
-)  # fmt: skip
+)
+@hint("Of the boundary; for small structures it differs from the voxel volume.")
+@formula(
+    r"\mathrm{Volume{Which}} = \frac{1}{3} \int_{\partial {X}} x \cdot \nu(x) \, dx",
+    "geometry.meshing.MaskSurface.volume",
+)
+@each(
+    **BOTH,
+    structure=(Named("closedSide", 0), Named("closedSide", 1)),
+    heading=("Volume ref.", "Volume test"),
+    concept=(None, ("RNU0", "IBSI", "Volume of Mesh")),
+)
 def enclosedVolume(structure: Structure) -> float:
     """Volume that the {which}'s closed surface encloses."""
     return structure.surface.volume
 
 
 @ofVolume(
-    "VolumeDifference", "Volume difference", identity=0, low=-math.inf, heading="Volume diff.",
+    "VolumeDifference: Volume difference",
+    identity=0,
+    low=-math.inf,
+    heading="Volume diff.",
     areaTitle="Area difference",
-    hint="Choose it when volume is what matters; it can be 0 without any overlap.",
-    formula=r"\mathrm{VolumeDifference} = \mathrm{VolumeTest} - \mathrm{VolumeReference}",
     areaDescription="Area of the test minus area of the reference, of the contours.",
-    variants=({"closedReference": Named("closedSide", 0), "closedTest": Named("closedSide", 1)},),
-)  # fmt: skip
+)
+@hint("Choose it when volume is what matters; it can be 0 without any overlap.")
+@formula(r"\mathrm{VolumeDifference} = \mathrm{VolumeTest} - \mathrm{VolumeReference}")
+@each(closedReference=(Named("closedSide", 0),), closedTest=(Named("closedSide", 1),))
 def volumeDifference(closedReference: Structure, closedTest: Structure) -> float:
     """Volume of the test minus volume of the reference, of the closed surfaces."""
     reference, test = enclosedVolume(closedReference), enclosedVolume(closedTest)
@@ -228,18 +236,18 @@ def volumeDifference(closedReference: Structure, closedTest: Structure) -> float
 
 
 @ofVolume(
-    "VoxelVolume{Which}", "Voxel volume of the {which}", areaTitle="Voxel area of the {which}",
-    hint="The volume of tools that count voxels; memberships count from 0.5, or from the threshold.",
-    formula=r"\mathrm{VoxelVolume{Which}} = v \, n_{X}",
+    "VoxelVolume{Which}: Voxel volume of the {which}",
+    areaTitle="Voxel area of the {which}",
     areaDescription="Number of the {which}'s voxels times the voxel size.",
-    steps=("geometry.masks.Mask.size",),
-    variants=(
-        {"which": "reference", "Which": "Reference", "X": "A", "voxels": Named("voxelsOf", 0),
-         "heading": "Voxel vol. ref."},
-        {"which": "test", "Which": "Test", "X": "B", "voxels": Named("voxelsOf", 1),
-         "heading": "Voxel vol. test", "concept": ("YEKZ", "IBSI", "Volume from Voxel Summation")},
-    ),
-)  # fmt: skip
+)
+@hint("The volume of tools that count voxels; memberships count from 0.5, or from the threshold.")
+@formula(r"\mathrm{VoxelVolume{Which}} = v \, n_{X}", "geometry.masks.Mask.size")
+@each(
+    **BOTH,
+    voxels=(Named("voxelsOf", 0), Named("voxelsOf", 1)),
+    heading=("Voxel vol. ref.", "Voxel vol. test"),
+    concept=(None, ("YEKZ", "IBSI", "Volume from Voxel Summation")),
+)
 def voxelVolume(voxels: Mask | None) -> float:
     """Number of the {which}'s voxels times the voxel size."""
     return 0.0 if voxels is None else voxels.size

@@ -28,7 +28,7 @@ from ..geometry.surfaces import Surface, meanLength, outwardNormals
 from ..geometry.triangles import closestPoints, distancesToTriangles
 from ..model.structures import BOTH_EMPTY
 from .evaluatedgrid import ChosenGrid
-from .metric import OURS, VOLUME, Empty, Family, Value, metric, quantity
+from .metric import OURS, VOLUME, Empty, Family, Value, each, formula, hint, metric, quantity
 from .overlap import Counts, voxelVolume
 from .pair import MANY_ELEMENTS, Pair
 
@@ -237,17 +237,16 @@ class FacingPart(NamedTuple):
     under: float
 
 
-# What over- and under-contouring have in common.
+# What numbers with a sign have in common, and what over- and under-contouring.
+ofSigned = partial(metric, source=OURS, unit="mm", identity=0, low=-math.inf, empty=Empty.SIGNED, symmetric=False)
+# outside and inside the reference
+BOTH_KINDS = {"sign": (1, -1), "Kind": ("Over", "Under"), "where": ("outside", "inside")}
 ofKind = partial(metric, source=OURS, best=0, empty=Empty.COMPUTED, symmetric=False)
 
 
-@metric(
-    "SignedMean", "Signed mean distance", OURS, unit="mm", identity=0, low=-math.inf, empty=Empty.SIGNED,
-    symmetric=False, isMain=True, heading="Signed mean",
-    hint="Tells whether contours are too large or too small on the whole; errors of both kinds cancel.",
-    formula=r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx",
-    steps=("distances.field.Field.mean",),
-)  # fmt: skip
+@ofSigned("SignedMean: Signed mean distance", isMain=True, heading="Signed mean")
+@hint("Tells whether contours are too large or too small on the whole; errors of both kinds cancel.")
+@formula(r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx", "distances.field.Field.mean")
 def mean(signedDistances: SurfaceDistances) -> float:
     """Mean distance with a sign: positive where the test lies outside the reference, negative where inside."""
     sizes = [direction.totalSize for direction in signedDistances.directions]
@@ -256,19 +255,24 @@ def mean(signedDistances: SurfaceDistances) -> float:
 
 
 @ofKind(
-    "{Kind}Fraction_{tolerance}mm", "{Kind}-contoured fraction, {tolerance} mm",
-    ofEmpty=lambda someStructures, sign: float((sign > 0) == someStructures[0].isEmpty), heading="{Kind} >",
+    "{Kind}Fraction_{tolerance}mm: {Kind}-contoured fraction, {tolerance} mm",
+    ofEmpty=lambda someStructures, sign: float((sign > 0) == someStructures[0].isEmpty),
+    heading="{Kind} >",
     trend="falling",
-    formula=r"\mathrm{{Kind}Fraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) {isBeyond} \rbrace \rvert}{\lvert "
+)
+@formula(
+    r"\mathrm{{Kind}Fraction}_\tau = \frac{\lvert \lbrace x \in E : s(x) {isBeyond} \rbrace \rvert}{\lvert "
     r"E \rvert}",
-    steps=("distances.field.Field.size",),
-    variants=(
-        {"sign": 1, "Kind": "Over", "where": "outside", "isBeyond": r"> \tau",
-         "hint": "Choose it when drawing too much matters; it does not tell how far outside."},
-        {"sign": -1, "Kind": "Under", "where": "inside", "isBeyond": r"< -\tau",
-         "hint": "Choose it when missing a part matters; it does not tell how far inside."},
+    "distances.field.Field.size",
+)
+@each(
+    **BOTH_KINDS,
+    isBeyond=(r"> \tau", r"< -\tau"),
+    hint=(
+        "Choose it when drawing too much matters; it does not tell how far outside.",
+        "Choose it when missing a part matters; it does not tell how far inside.",
     ),
-)  # fmt: skip
+)
 def fractionBeyond(signedDistances: SurfaceDistances, tolerance: float, sign: int) -> float:
     """Share of both contours' area where the test lies more than {tolerance} mm {where} the reference.
 
@@ -281,17 +285,17 @@ def fractionBeyond(signedDistances: SurfaceDistances, tolerance: float, sign: in
 
 
 @ofKind(
-    "{Kind}Max", "Largest {kind}-contouring", unit="mm",
+    "{Kind}Max: Largest {kind}-contouring",
+    unit="mm",
     ofEmpty=lambda someStructures, sign: math.inf if (sign > 0) == someStructures[0].isEmpty else 0.0,
     heading="{Kind} max.",
-    hint="One outlier determines it: choose it when every error counts.",
-    formula=r"\mathrm{{Kind}Max} = \max\left(0, \; {extreme}_{x \in E} s(x)\right)",
-    steps=("distances.surfacedistances.DirectedDistances.farthest",),
-    variants=(
-        {"sign": 1, "Kind": "Over", "kind": "over", "where": "outside", "extreme": r"\max"},
-        {"sign": -1, "Kind": "Under", "kind": "under", "where": "inside", "extreme": r"-\min"},
-    ),
-)  # fmt: skip
+)
+@hint("One outlier determines it: choose it when every error counts.")
+@formula(
+    r"\mathrm{{Kind}Max} = \max\left(0, \; {extreme}_{x \in E} s(x)\right)",
+    "distances.surfacedistances.DirectedDistances.farthest",
+)
+@each(**BOTH_KINDS, kind=("over", "under"), extreme=(r"\max", r"-\min"))
 def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
     """Largest distance of the test {where} the reference; 0 when it is nowhere {where}.
 
@@ -304,19 +308,21 @@ def largest(signedDistances: SurfaceDistances, sign: int) -> Value:
 
 
 @ofKind(
-    "{Kind}Volume", "{Kind}-contoured volume", unit=VOLUME, heading="{Kind} vol.",
+    "{Kind}Volume: {Kind}-contoured volume",
+    unit=VOLUME,
+    heading="{Kind} vol.",
     # all of the other one
     ofEmpty=lambda pair, sign: voxelVolume(pair.voxelsOf(int(sign > 0))),
     areaTitle="{Kind}-contoured area",
-    hint="Grows with the structure: compare it between tests of one reference.",
-    formula=r"\mathrm{{Kind}Volume} = v \, \mathrm{{count}}",
     areaDescription="Area {what}, counted in voxels.",
-    steps=("metrics.overlap.count",),
-    variants=(
-        {"sign": 1, "Kind": "Over", "count": "FP", "what": "that the test has outside the reference"},
-        {"sign": -1, "Kind": "Under", "count": "FN", "what": "of the reference that the test leaves out"},
-    ),
-)  # fmt: skip
+)
+@hint("Grows with the structure: compare it between tests of one reference.")
+@formula(r"\mathrm{{Kind}Volume} = v \, \mathrm{{count}}", "metrics.overlap.count")
+@each(
+    **BOTH_KINDS,
+    count=("FP", "FN"),
+    what=("that the test has outside the reference", "of the reference that the test leaves out"),
+)
 def volumeOutside(crispCounts: Counts, overlapGrid: ChosenGrid, sign: int) -> float:
     """Volume {what}, counted in voxels."""
     number = crispCounts.falsePositive if sign > 0 else crispCounts.falseNegative
@@ -419,35 +425,30 @@ def towardSides(pair: Pair, signedDistances: SurfaceDistances) -> dict[str, Side
     return bySide(signedDistances, pair.boundaries, over, under)
 
 
-SIDES_OF_BOTH = ("metrics.signed.bySide", "metrics.signed.sidesOf", "metrics.signed.sidesBelow")
+SIDES_OF_BOTH = ("bySide", "sidesOf", "sidesBelow")
 
 
-@metric(
-    "{What}{letter}", "", OURS, unit="mm", identity=0, low=-math.inf, empty=Empty.SIGNED, emptiness="emptinessToward",
-    symmetric=False,
-    hint="Choose it when a direction matters, such as that of a neighboring organ.",
-    variants=tuple(
-        {**kind, "letter": letter, "side": side}
-        for kind in (
-            {"What": "Mean", "title": "Signed mean, {side} side", "number": "mean",
-             "description": "Mean signed distance of the boundary that faces {side}: positive where the test lies "
-             "outside the reference.",
-             "formula": r"\mathrm{Mean}_k = \frac{1}{\lvert E_k \rvert} \int_{E_k} s(x) \, dx",
-             "steps": ("metrics.signed.meanOver", *SIDES_OF_BOTH)},
-            {"What": "Max", "title": "Largest signed distance, {side} side", "number": "largest",
-             "description": "Largest over-contouring of the boundary that faces {side}; negative when the test lies "
-             "inside the reference everywhere there.",
-             "formula": r"\mathrm{Max}_k = \max_{x \in E_k} s(x)",
-             "steps": ("metrics.signed.extremes", *SIDES_OF_BOTH)},
-            {"What": "Min", "title": "Smallest signed distance, {side} side", "number": "smallest",
-             "description": "Largest under-contouring of the boundary that faces {side}, as a negative number; "
-             "positive when the test lies outside the reference everywhere there.",
-             "formula": r"\mathrm{Min}_k = \min_{x \in E_k} s(x)",
-             "steps": ("metrics.signed.extremes", *SIDES_OF_BOTH)},
-        )
-        for letter, side in SIDES.items()
+@ofSigned("{What}{letter}: {called}, {side} side", emptiness="emptinessToward")
+@hint("Choose it when a direction matters, such as that of a neighboring organ.")
+@each(
+    What=("Mean", "Max", "Min"),
+    called=("Signed mean", "Largest signed distance", "Smallest signed distance"),
+    number=("mean", "largest", "smallest"),
+    description=(
+        "Mean signed distance of the boundary that faces {side}: positive where the test lies outside the reference.",
+        "Largest over-contouring of the boundary that faces {side}; negative when the test lies inside the reference "
+        "everywhere there.",
+        "Largest under-contouring of the boundary that faces {side}, as a negative number; positive when the test lies "
+        "outside the reference everywhere there.",
     ),
-)  # fmt: skip
+    formula=(
+        r"\mathrm{Mean}_k = \frac{1}{\lvert E_k \rvert} \int_{E_k} s(x) \, dx",
+        r"\mathrm{Max}_k = \max_{x \in E_k} s(x)",
+        r"\mathrm{Min}_k = \min_{x \in E_k} s(x)",
+    ),
+    steps=tuple((step, *SIDES_OF_BOTH) for step in ("meanOver", "extremes", "extremes")),
+)
+@each(letter=tuple(SIDES), side=tuple(SIDES.values()))
 def numberToward(towardSides: dict[str, Side], letter: str, number: str) -> float:
     """A signed distance of the boundary that faces one side of the patient."""
     if letter not in towardSides:

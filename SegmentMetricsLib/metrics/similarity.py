@@ -26,7 +26,7 @@ from ..geometry.slicecontours import SAME, Contour, Planes, cutApart
 from ..geometry.surfaces import Surface, evenElements
 from ..model.structure import Structure
 from .effort import voxelSurfaces
-from .metric import OURS, Empty, Family, metric, quantity
+from .metric import OURS, Empty, Family, each, formula, hint, metric, quantity
 from .nearcontour import FEW, NearContour
 from .pair import Pair
 from .voxel import requireVoxels
@@ -35,8 +35,8 @@ FAMILY = Family(70)
 FAZEKAS = "Fazekas et al., arXiv:2508.09722"
 # The functions that compute W(d, l), and the steps to the index: first the function that lists them all, then from the
 # last step to the first.
-WEIGHTS = ("metrics.similarity.Levels.scores", "metrics.similarity.weight")
-STEPS = ("metrics.similarity.measure", "metrics.similarity.scoreContour", *WEIGHTS, "metrics.similarity.localDistances")
+WEIGHTS = ("Levels.scores", "weight")
+STEPS = ("measure", "scoreContour", *WEIGHTS, "localDistances")
 # Contours by the number of their slice.
 Slices = Mapping[int, Sequence[Contour]]
 # The settings behind the level of a point.
@@ -416,15 +416,22 @@ noteOnPaired = partial(noteOnSlices, "are left out")
 # What the indices have in common, and what the distances.
 ofFollowing = partial(metric, source=FAZEKAS, best=1, empty=Empty.ZERO, symmetric=False, symbols=LEVEL)
 ofDistance = partial(
-    metric, source=FAZEKAS, unit="mm", best=0, empty=Empty.INFINITE, symmetric=False, note=noteOnPaired,
+    metric,
+    source=FAZEKAS,
+    unit="mm",
+    best=0,
+    empty=Empty.INFINITE,
+    symmetric=False,
+    note=noteOnPaired,
     unitSetting=lambda settings: "pixel" if settings.asPublished else settings.msiUnit,
-)  # fmt: skip
+)
 
 
-@ofFollowing(
-    "MSI", "Medical Similarity Index", isMain=True, note=partial(noteOnSlices, "count as 0"), hint=LEVELS,
-    formula=r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
+@ofFollowing("MSI: Medical Similarity Index", isMain=True, note=partial(noteOnSlices, "count as 0"), hint=LEVELS)
+@formula(
+    r"\mathrm{MSI} = \mathrm{median}_s \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} \sum_{t \in c} "
     r"W(d_t, l_t) \\ W(d, l) = \exp\left(-\frac{d^2}{2 (10 / l)^2}\right)",
+    *STEPS,
     deviation="As published, and in the authors' code, a point on the contour scores 0, so that identical contours "
     "have the index 0; here it scores 1. Their code also takes the mean over the reference's points and decides "
     "about inside and outside after the alignment: `--set asPublished=yes` gives the authors' formula on chains of "
@@ -434,8 +441,7 @@ ofDistance = partial(
     "here both count as 0, and MSIPaired leaves them out. Distances and the 10 are pixels in the article: compare "
     "published values with `--msi-unit pixel`. From a level of 5 on, the mean over the points is integrated along "
     "the contour, because it would depend on where sampling starts.",
-    steps=STEPS,
-)  # fmt: skip
+)
 def similarityIndex(sliceSimilarity: Similarity) -> float:
     """How well the test's contours follow the reference's, slice by slice, with inside and outside judged by levels of
     their own; median of the slices, of which those that cannot be paired count as 0.
@@ -451,37 +457,40 @@ def similarityIndex(sliceSimilarity: Similarity) -> float:
     return median(one.score for one in sliceSimilarity.slices)
 
 
-@ofFollowing(
-    "MSIPaired", "Medical Similarity Index, paired slices", note=noteOnPaired,
-    hint="Leaves out slices that only one of the two has: look at MSI, too.",
-    formula=r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
+@ofFollowing("MSIPaired: Medical Similarity Index, paired slices", note=noteOnPaired)
+@hint("Leaves out slices that only one of the two has: look at MSI, too.")
+@formula(
+    r"\mathrm{MSIPaired} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, \frac{1}{N_c} "
     r"\sum_{t \in c} W(d_t, l_t)",
-    steps=STEPS,
-)  # fmt: skip
+    *STEPS,
+)
 def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
     """Medical Similarity Index of those slices only in which every contour has a counterpart."""
     return sliceSimilarity.medianOf("score", 0.0)
 
 
-@ofDistance(
-    "{key}", "",
-    variants=(
-        {"key": "PairedDistance", "title": "Paired average Hausdorff distance", "number": "distance",
-         "description": "Mean distance between a contour and its counterpart in the slice, over both directions; "
-         "median of the paired slices.",
-         "hint": "Leaves out slices that only one of the two has: look at MSI, too.",
-         "formula": r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
-         r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
-         "steps": (*STEPS[:2], "metrics.similarity.averageDistance")},
-        {"key": "MeanBLD", "title": "Mean bidirectional local distance", "number": "meanBLD",
-         "description": "Mean distance of the points that the Medical Similarity Index pairs; median of the paired "
-         "slices.",
-         "hint": "Sees what the nearest point hides, such as a spike; leaves out slices that only one of the two has.",
-         "formula": r"\mathrm{MeanBLD} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
-         r"\frac{1}{N_c} \sum_{t \in c} d_t",
-         "steps": tuple(step for step in STEPS if step not in WEIGHTS)},
+@ofDistance("{key}")
+@each(
+    key=("PairedDistance", "MeanBLD"),
+    title=("Paired average Hausdorff distance", "Mean bidirectional local distance"),
+    number=("distance", "meanBLD"),
+    description=(
+        "Mean distance between a contour and its counterpart in the slice, over both directions; "
+        "median of the paired slices.",
+        "Mean distance of the points that the Medical Similarity Index pairs; median of the paired slices.",
     ),
-)  # fmt: skip
+    hint=(
+        "Leaves out slices that only one of the two has: look at MSI, too.",
+        "Sees what the nearest point hides, such as a spike; leaves out slices that only one of the two has.",
+    ),
+    formula=(
+        r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
+        r"\frac{1}{2} \left(\frac{1}{N_b} \sum_{r \in b} d(r, c) + \frac{1}{N_c} \sum_{t \in c} d(t, b)\right)",
+        r"\mathrm{MeanBLD} = \mathrm{median}_{s \in P} \, \mathrm{median}_{c \in s} \, "
+        r"\frac{1}{N_c} \sum_{t \in c} d_t",
+    ),
+    steps=((*STEPS[:2], "averageDistance"), tuple(step for step in STEPS if step not in WEIGHTS)),
+)
 def medianDistance(sliceSimilarity: Similarity, number: str) -> float:
     """A distance of the contours that are paired; median of the paired slices."""
     return sliceSimilarity.medianOf(number, math.inf)
@@ -523,12 +532,13 @@ def pairedElements(pair: Pair, meshSpacing: float, il: float, ol: float) -> Pair
     return PairedElements(localDistances(points, others, shift, tolerance), sizes, sides)
 
 
-@ofFollowing(
-    "MSI3D", "Medical Similarity Index on surfaces", source=OURS,
-    hint="Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS,
-    formula=r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
-    steps=(*WEIGHTS, "metrics.similarity.localDistances"),
-)  # fmt: skip
+@ofFollowing("MSI3D: Medical Similarity Index on surfaces", source=OURS)
+@hint("Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS)
+@formula(
+    r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
+    *WEIGHTS,
+    "localDistances",
+)
 def surfaceScore(pairedElements: PairedElements, il: float, ol: float) -> float:
     """The same index on the whole boundary instead of slices, every element weighted by its area. The elements of
     meshes are cut until their sides are no longer than a step of the grid for meshes.

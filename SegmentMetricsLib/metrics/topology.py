@@ -21,7 +21,7 @@ from ..geometry.masks import Mask
 from ..geometry.parts import components, partSizes
 from ..geometry.ranges import splitBy
 from . import thinning
-from .metric import OURS, Empty, Family, Named, metric, quantity
+from .metric import OURS, Empty, Family, Named, each, formula, hint, metric, quantity
 from .thinning import TooLarge
 
 FAMILY = Family(80, called=("vessels",))
@@ -29,17 +29,25 @@ SHIT = "Shit et al., arXiv:2003.07311"
 HU = "Hu et al., arXiv:1906.05404"
 # What shares of center lines have in common, what numbers of gaps and spurs, and what Betti errors.
 ofLines = partial(
-    metric, source=SHIT, best=1, empty=Empty.ZERO, steps=("metrics.topology.skeletonOf", "metrics.topology.lostRuns"),
+    metric,
+    source=SHIT,
+    best=1,
+    empty=Empty.ZERO,
+    steps=("skeletonOf", "lostRuns"),
     deviation="Where thinning the voxels loses a part of a vessel, both structures are thinned at twice the "
     "resolution.",
-)  # fmt: skip
-ofRuns = partial(
-    metric, source=OURS, best=0, empty=Empty.COUNTED, symmetric=False, steps=("metrics.topology.runsOutside",)
 )
+ofRuns = partial(metric, source=OURS, best=0, empty=Empty.COUNTED, symmetric=False, steps=("runsOutside",))
 ofBetti = partial(
-    metric, source=HU, best=0, empty=Empty.COUNTED, isCount=True,
+    metric,
+    source=HU,
+    best=0,
+    empty=Empty.COUNTED,
+    isCount=True,
     deviation="The source averages over patches of the image; here the whole structures count.",
-)  # fmt: skip
+)
+# Stretches of center lines outside the other structure: of the reference, and of the test.
+OUTSIDE = {"runs": (Named("gaps"), Named("spurs")), "X": ("A", "B"), "Y": ("B", "A")}
 # Voxels of both together from which on they are thinned side by side.
 MANY_VOXELS = 50_000
 # Distance up to which points are neighbors: the corners of a cube of two voxels are a little less apart.
@@ -321,29 +329,33 @@ def spurs(skeletons: tuple[Skeleton, ...]) -> tuple[Run, ...]:
     return runsOutside(skeletons[1])
 
 
-@ofLines(
-    "clDice", "Center line Dice (clDice)", isMain=True,
-    hint="For vessels and airways: it sees an interruption, which hardly changes the volume.",
-    formula=r"\mathrm{clDice} = \frac{2 \, \mathrm{Tprec} \, \mathrm{Tsens}}{\mathrm{Tprec} + \mathrm{Tsens}}",
-)  # fmt: skip
+@ofLines("clDice: Center line Dice (clDice)", isMain=True)
+@hint("For vessels and airways: it sees an interruption, which hardly changes the volume.")
+@formula(r"\mathrm{clDice} = \frac{2 \, \mathrm{Tprec} \, \mathrm{Tsens}}{\mathrm{Tprec} + \mathrm{Tsens}}")
 def centerLineDice(skeletons: tuple[Skeleton, ...]) -> float:
     """Harmonic mean of the shares of both center lines that the other structure covers."""
     shares = [coveredShare(skeleton) for skeleton in skeletons[::-1]]
     return 2 * shares[0] * shares[1] / sum(shares) if any(shares) else 0.0
 
 
-@ofLines(
-    "{name}", "Topology {what}", symmetric=False,
-    formula=r"\mathrm{{name}} = \frac{\lvert S({X}) \cap {Y} \rvert}{\lvert S({X}) \rvert}",
-    variants=(
-        {"name": "Tprec", "what": "precision", "skeleton": Named("skeletons", 1), "heading": "Topol. prec.",
-         "X": "B", "Y": "A", "share": "Share of the test's center line that lies inside the reference",
-         "hint": "Low where the test has branches that are not there."},
-        {"name": "Tsens", "what": "sensitivity", "skeleton": Named("skeletons", 0), "heading": "Topol. sens.",
-         "X": "A", "Y": "B", "share": "Share of the reference's center line that the test covers",
-         "hint": "Low where the test misses branches, or is interrupted."},
+@ofLines("{name}: Topology {what}", symmetric=False)
+@formula(r"\mathrm{{name}} = \frac{\lvert S({X}) \cap {Y} \rvert}{\lvert S({X}) \rvert}")
+@each(
+    name=("Tprec", "Tsens"),
+    what=("precision", "sensitivity"),
+    skeleton=(Named("skeletons", 1), Named("skeletons", 0)),
+    heading=("Topol. prec.", "Topol. sens."),
+    X=("B", "A"),
+    Y=("A", "B"),
+    share=(
+        "Share of the test's center line that lies inside the reference",
+        "Share of the reference's center line that the test covers",
     ),
-)  # fmt: skip
+    hint=(
+        "Low where the test has branches that are not there.",
+        "Low where the test misses branches, or is interrupted.",
+    ),
+)
 def coveredShare(skeleton: Skeleton) -> float:
     """{share}."""
     if not len(skeleton.points):
@@ -352,64 +364,62 @@ def coveredShare(skeleton: Skeleton) -> float:
     return float(skeleton.isCovered[: len(skeleton.thinned) or None].mean())
 
 
-@ofBetti(
-    "BettiError", "Betti error", isMain=True,
-    hint="It counts without looking where: a part too few here and one too many there cancel out.",
-    formula=r"\mathrm{BettiError} = \sum_{k=0}^{2} \lvert \beta_k(A) - \beta_k(B) \rvert",
-    steps=("metrics.topology.bettiNumbers",),
-)  # fmt: skip
+@ofBetti("BettiError: Betti error", isMain=True)
+@hint("It counts without looking where: a part too few here and one too many there cancel out.")
+@formula(r"\mathrm{BettiError} = \sum_{k=0}^{2} \lvert \beta_k(A) - \beta_k(B) \rvert", "bettiNumbers")
 def bettiError(betti: tuple[Betti, Betti]) -> int:
     """How many parts, tunnels and cavities one structure has more than the other, all added up."""
     return sum(bettiErrorOf(betti, number) for number in range(3))
 
 
-@ofBetti(
-    "BettiError{digit}", "Betti error, {words}",
-    formula=r"\mathrm{BettiError}_k = \lvert \beta_k(A) - \beta_k(B) \rvert",
-    steps=("metrics.topology.bettiNumbers", "metrics.topology.eulerCharacteristic"),
-    variants=(
-        {"number": 0, "digit": "0", "words": "separate parts",
-         "hint": "Voxels that share a corner are connected; choose it for vessels in one piece."},
-        {"number": 1, "digit": "1", "words": "tunnels",
-         "hint": "A ring that is closed in only one of the two structures counts."},
-        {"number": 2, "digit": "2", "words": "cavities",
-         "hint": "Hollows that are closed on all sides count; a plane has none."},
+@ofBetti("BettiError{digit}: Betti error, {words}")
+@formula(r"\mathrm{BettiError}_k = \lvert \beta_k(A) - \beta_k(B) \rvert", "bettiNumbers", "eulerCharacteristic")
+@each(
+    number=(0, 1, 2),
+    digit=("0", "1", "2"),
+    words=("separate parts", "tunnels", "cavities"),
+    hint=(
+        "Voxels that share a corner are connected; choose it for vessels in one piece.",
+        "A ring that is closed in only one of the two structures counts.",
+        "Hollows that are closed on all sides count; a plane has none.",
     ),
-)  # fmt: skip
+)
 def bettiErrorOf(betti: tuple[Betti, Betti], number: int) -> int:
     """Difference between the numbers of {words} of the two structures."""
     return abs(betti[0][number] - betti[1][number])
 
 
-@ofRuns(
-    "{name}", "{name} of the center line", isCount=True,
-    formula=r"\mathrm{{name}} = \beta_0(S({X}) \setminus {Y})",
-    variants=(
-        {"name": "Gaps", "runs": Named("gaps"), "X": "A", "Y": "B",
-         "what": "Connected stretches of the reference's center line that the test does not cover",
-         "hint": "Each has a length and a place in the list of gaps and spurs."},
-        {"name": "Spurs", "runs": Named("spurs"), "X": "B", "Y": "A",
-         "what": "Connected stretches of the test's center line outside the reference",
-         "hint": "Branches that are not there, and leaks."},
+@ofRuns("{name}: {name} of the center line", isCount=True)
+@formula(r"\mathrm{{name}} = \beta_0(S({X}) \setminus {Y})")
+@each(
+    name=("Gaps", "Spurs"),
+    **OUTSIDE,
+    what=(
+        "Connected stretches of the reference's center line that the test does not cover",
+        "Connected stretches of the test's center line outside the reference",
     ),
-)  # fmt: skip
+    hint=("Each has a length and a place in the list of gaps and spurs.", "Branches that are not there, and leaks."),
+)
 def numberOf(runs: tuple[Run, ...]) -> int:
     """{what}."""
     return len(runs)
 
 
-@ofRuns(
-    "{name}Length", "Length of {names}", unit="mm", heading="Length of {names}",
-    formula=r"\mathrm{{name}Length} = \lvert S({X}) \setminus {Y} \rvert",
-    variants=(
-        {"name": "Gap", "names": "gaps", "runs": Named("gaps"), "X": "A", "Y": "B",
-         "what": "Length of the reference's center line that the test does not cover",
-         "hint": "In mm along the vessel, so compare it between cases of the same vessel only."},
-        {"name": "Spur", "names": "spurs", "runs": Named("spurs"), "X": "B", "Y": "A",
-         "what": "Length of the test's center line outside the reference",
-         "hint": "In mm along the branches that are not there."},
+@ofRuns("{name}Length: Length of {names}", unit="mm", heading="Length of {names}")
+@formula(r"\mathrm{{name}Length} = \lvert S({X}) \setminus {Y} \rvert")
+@each(
+    name=("Gap", "Spur"),
+    names=("gaps", "spurs"),
+    **OUTSIDE,
+    what=(
+        "Length of the reference's center line that the test does not cover",
+        "Length of the test's center line outside the reference",
     ),
-)  # fmt: skip
+    hint=(
+        "In mm along the vessel, so compare it between cases of the same vessel only.",
+        "In mm along the branches that are not there.",
+    ),
+)
 def lengthOf(runs: tuple[Run, ...]) -> float:
     """{what}."""
     return sum(run.length for run in runs)

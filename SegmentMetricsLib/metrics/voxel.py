@@ -21,7 +21,7 @@ from ..geometry.masks import Mask, boxAround, slicesOf
 from ..geometry.products import product
 from ..model.structure import Structure
 from ..model.structures import REFERENCE_AND_TEST
-from .metric import TAHA, Empty, Family, Value, metric, quantity
+from .metric import TAHA, Empty, Family, Value, formula, hint, metric, quantity
 from .pair import Pair
 
 FAMILY = Family(50)
@@ -179,14 +179,14 @@ ofCuts = partial(metric, best=0, empty=Empty.INFINITE, emptiness="emptinessOfCut
 ofDistances = partial(ofCuts, unit="mm", unitSetting=lambda settings: settings.voxelUnit)
 
 
-@ofDistances(
-    "AVD", "Average distance of voxels", TAHA, isMain=True, alias="AVGDIST",
-    hint="Small structures and low density: less sensitive to single voxels than overlap.",
-    formula=r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
+@ofDistances("AVD: Average distance of voxels", TAHA, isMain=True, alias="AVGDIST")
+@hint("Small structures and low density: less sensitive to single voxels than overlap.")
+@formula(
+    r"\mathrm{AVD} = \max\left(\frac{1}{n_A} \sum_{a \in A} \min_{b \in B} \lVert a - b \rVert, \; "
     r"\frac{1}{n_B} \sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
+    "VoxelDistances.mean",
     deviation="The source's own program takes the mean of the two directions instead of the larger one.",
-    steps=("metrics.voxel.VoxelDistances.mean",),
-)  # fmt: skip
+)
 def averageDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]]) -> Value:
     """Mean distance from the voxels of one structure to the nearest of the other, the larger of the two directions;
     shared voxels count as 0.
@@ -195,13 +195,13 @@ def averageDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]])
     return _average(max, [[way.mean for way in ways] for ways in voxelDistances])
 
 
-@ofDistances(
-    "bAVD", "Balanced average distance of voxels", AYDIN, symmetric=False, alias="bAVD",
-    hint="Choose it to rank several tests of one reference: a large test does not dilute its own errors.",
-    formula=r"\mathrm{bAVD} = \frac{1}{2 n_A} \left(\sum_{a \in A} \min_{b \in B} \lVert a - b \rVert + "
+@ofDistances("bAVD: Balanced average distance of voxels", AYDIN, symmetric=False, alias="bAVD")
+@hint("Choose it to rank several tests of one reference: a large test does not dilute its own errors.")
+@formula(
+    r"\mathrm{bAVD} = \frac{1}{2 n_A} \left(\sum_{a \in A} \min_{b \in B} \lVert a - b \rVert + "
     r"\sum_{b \in B} \min_{a \in A} \lVert a - b \rVert\right)",
-    steps=("metrics.voxel.VoxelDistances.total",),
-)  # fmt: skip
+    "VoxelDistances.total",
+)
 def balancedDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]]) -> Value:
     """Half the sum of the distances from all voxels of each structure to the nearest of the other, per voxel of the
     reference; shared voxels count as 0.
@@ -211,13 +211,15 @@ def balancedDistance(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]]
 
 
 @ofDistances(
-    "HDvox_{quantile}", "Hausdorff distance of voxels, quantile {quantile}", TAHA, trend="rising", alias="HDRFDST",
-    hint="With quantile 1 a single outlier determines it: take a smaller one where outliers do not matter.",
-    formula=r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
+    "HDvox_{quantile}: Hausdorff distance of voxels, quantile {quantile}", TAHA, trend="rising", alias="HDRFDST"
+)
+@hint("With quantile 1 a single outlier determines it: take a smaller one where outliers do not matter.")
+@formula(
+    r"\mathrm{HDvox}_q = \max\left(\mathrm{quantile}_q\left\lbrace \min_{b \in B} \lVert a - b "
     r"\rVert : a \in A \right\rbrace, \; "
     r"\mathrm{quantile}_q\left\lbrace \min_{a \in A} \lVert a - b \rVert : b \in B \right\rbrace\right)",
-    steps=("metrics.voxel.VoxelDistances.quantile",),
-)  # fmt: skip
+    "VoxelDistances.quantile",
+)
 def hausdorff(voxelDistances: list[tuple[VoxelDistances, VoxelDistances]], quantile: float) -> Value:
     """Distance to the nearest voxel of the other structure that a share of {quantile} of all voxels does not exceed;
     the larger of the two directions.
@@ -232,13 +234,14 @@ def _average(combine: Callable[[float, float], float], values: Sequence[Sequence
     return Value(value, toTest, toReference)
 
 
-@ofCuts(
-    "MHD", "Mahalanobis distance", TAHA, high=math.inf, alias="MAHLNBS",
-    hint="Sees general shape and position only: 0 for concentric structures of any size.",
-    formula=r"\mathrm{MHD} = \sqrt{(\mu_A - \mu_B)^\top S^{-1} (\mu_A - \mu_B)}, \quad "
+@ofCuts("MHD: Mahalanobis distance", TAHA, high=math.inf, alias="MAHLNBS")
+@hint("Sees general shape and position only: 0 for concentric structures of any size.")
+@formula(
+    r"\mathrm{MHD} = \sqrt{(\mu_A - \mu_B)^\top S^{-1} (\mu_A - \mu_B)}, \quad "
     r"S = \frac{n_A S_A + n_B S_B}{n_A + n_B}",
-    steps=("metrics.voxel.mahalanobis", "metrics.voxel.moments"),
-)  # fmt: skip
+    "mahalanobis",
+    "moments",
+)
 def averageMahalanobis(voxelCuts: list[tuple[Mask, Mask]]) -> float:
     """Distance of the two centers in standard deviations of the voxels around them."""
     return math.fsum(mahalanobis(*cut) for cut in voxelCuts) / len(voxelCuts)
