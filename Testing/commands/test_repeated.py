@@ -29,9 +29,8 @@ GRIDS = Finding.remark("The masks lie on different grids.", "Distances were meas
 ENDS = [Finding.of(Kind.ENDS_DECIDE, distance=n, end="lower", within=1, where=COMMON) for n in (1.5, 2, 3)]
 
 
-@pytest.mark.parametrize(
-    ("findings", "common", "left"),
-    [
+def testWhatIsCommon():
+    for findings, common, left in (
         # two are not many, and a line each
         ([["A."], ["A."]], [], [("A.",), ("A.",)]),
         ([["A.", "B."], ["A."], ["A."], ["C."]], [Common("A.", (0, 1, 2))], [("B.",), (), (), ("C.",)]),
@@ -44,10 +43,8 @@ ENDS = [Finding.of(Kind.ENDS_DECIDE, distance=n, end="lower", within=1, where=CO
         ([[GRIDS, GRIDS]] * 3 + [[]], [Common(GRIDS, (0, 1, 2))], [()] * 4),
         # alarms stay where they are
         ([[ALARM, "A."]] * 4, [Common("A.", (0, 1, 2, 3))], [(ALARM,)] * 4),
-    ],
-)
-def testWhatIsCommon(findings, common, left):
-    assert repeated.sortOut(findings) == (common, left)
+    ):
+        assert repeated.sortOut(findings) == (common, left)
 
 
 def rods(spacing: float, isCut: bool, path: str) -> None:
@@ -67,9 +64,8 @@ def testACaseOfManyStructures(run):
     pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
     rods(2.0, False, "a.nrrd")
     rods(2.1, True, "b.nrrd")
-    status, out, _ = run(
-        "compare", "a.nrrd", "b.nrrd", "--metrics", "HD,HD95,DSC", "--report", "--numbers-only", "-o", "out"
-    )
+    given = ("--metrics", "HD,HD95,DSC", "--report", "--numbers-only", "-o", "out")
+    status, out, _ = run("compare", "a.nrrd", "b.nrrd", *given)
     assert status == 0
     findings = [[finding["text"] for finding in pair["findings"]] for pair in metrics("out")["pairs"]]
     grids, advice = "The masks lie on different grids.", "choose the common extent (--extent common;"

@@ -25,8 +25,7 @@ RAW = f"{REPOSITORY.replace('github.com', 'raw.githubusercontent.com')}/main/"
 # What the repository holds, beside hidden folders and what programs leave in it.
 PARTS = ("Resources", "SegmentMetrics", "SegmentMetricsLib", "Testing", "docs", "findings")
 # Packages that come with Slicer or with the extension.
-WITH_SLICER = {"SegmentMetricsLib", "SegmentMetricsPanel", "SimpleITK", "ctk", "numpy", "qt", "scipy", "slicer", "vtk",
-               "vtkmodules"} | sys.stdlib_module_names  # fmt: skip
+WITH_SLICER = "SegmentMetricsLib SegmentMetricsPanel SimpleITK ctk numpy qt scipy slicer vtk vtkmodules"
 DEFINITIONS = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 MODULES = Path("lib", "Slicer", "qt-scripted-modules")
 
@@ -184,11 +183,11 @@ def testWhatTheIndexChecks():
 
 def atFileScope(source: str) -> list[str]:
     """Return statements of a module that do more than define something, and packages that Slicer does not have."""
-    found = []
+    found, packages = [], {*WITH_SLICER.split(), *sys.stdlib_module_names}
     for node in ast.parse(source).body:
         if isinstance(node, ast.Import | ast.ImportFrom) and not getattr(node, "level", 0):
             names = [node.module] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names]
-            found += [name for name in names if name.partition(".")[0] not in WITH_SLICER]
+            found += [name for name in names if name.partition(".")[0] not in packages]
         isText = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         said = "" if isText or isinstance(node, DEFINITIONS) else ast.unparse(node)
         if said and not re.match("if (TYPE_CHECKING|__name__)|try:\n    from slicer", said):

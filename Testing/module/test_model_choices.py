@@ -30,9 +30,8 @@ def test_the_model_knows_neither_qt_nor_nodes():
 # Inputs
 
 
-@pytest.mark.parametrize(
-    ("segmentations", "expected"),
-    [
+def test_likely_inputs_are_chosen():
+    for segmentations, expected in (
         ([], [None, "", None, ""]),
         ([("Empty",)], [None, "", None, ""]),
         ([("One", "A")], ["One", "A", "One", ""]),
@@ -40,10 +39,8 @@ def test_the_model_knows_neither_qt_nor_nodes():
         ([("One", "A", "B"), ("Two", "C", "B")], ["One", "B", "Two", "B"]),
         ([("One", "A"), ("Empty",), ("Two", "C")], ["One", "A", "Two", "C"]),
         ([("One", "A"), ("Two", "A"), ("Three", "A")], ["One", "A", "Two", "A"]),
-    ],
-)
-def test_likely_inputs_are_chosen(segmentations, expected):
-    assert chosen(modelOf(*(Segmentation(*each) for each in segmentations))) == expected
+    ):
+        assert chosen(modelOf(*(Segmentation(*each) for each in segmentations))) == expected
 
 
 def test_the_guess_follows_the_scene_until_somebody_chooses():
@@ -135,9 +132,8 @@ def test_swapping_takes_pairs_along():
 WHOLE = {"mode": Mode.allStructures}
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "chosen", "expected"),
-    [
+def test_why_inputs_cannot_be_compared():
+    for first, second, chosen, expected in (
         (None, None, {}, "Choose a reference segmentation."),
         (("One", "A"), None, {}, "Choose a test segmentation."),
         (("One", "A"), ("Two",), {}, "Two has no segments."),
@@ -146,16 +142,14 @@ WHOLE = {"mode": Mode.allStructures}
         (("One", "A"), ("Two", "A"), {"referenceSegment": "a", "testSegment": "a"}, ""),
         (("One", "A"), ("Two", "B"), WHOLE, ""),
         (("One", "A"), ("One", "A"), WHOLE, "Choose two different segmentations to compare all their structures."),
-    ],
-)
-def test_why_inputs_cannot_be_compared(first, second, chosen, expected):
-    nodes = [Segmentation(*each) if each else None for each in (first, second)]
-    nodes[1] = nodes[0] if first == second else nodes[1]
-    model = modelOf(reference=nodes[0], test=nodes[1], **chosen)
-    assert model.whyNot() == expected
-    assert model.inputs.mistake() == (expected if None not in nodes else "")
-    model.scene.isBusy = True
-    assert model.whyNot() == "The scene is being opened or closed."
+    ):
+        nodes = [Segmentation(*each) if each else None for each in (first, second)]
+        nodes[1] = nodes[0] if first == second else nodes[1]
+        model = modelOf(reference=nodes[0], test=nodes[1], **chosen)
+        assert model.whyNot() == expected
+        assert model.inputs.mistake() == (expected if None not in nodes else "")
+        model.scene.isBusy = True
+        assert model.whyNot() == "The scene is being opened or closed."
 
 
 # Pairs

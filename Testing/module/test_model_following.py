@@ -19,9 +19,8 @@ def place(x: float, value: float = 4.0, area: float = math.pi * 9, rank: int = 1
     return Place(rank, value, area, (x, 0.0, 0.0), "L", "test", (1.0, 0.0, 0.0))
 
 
-@pytest.mark.parametrize(
-    ("now", "isDone", "added"),
-    [
+def testWhatIsCorrected():
+    for now, isDone, added in (
         ([], (True, True), 0),
         ([place(0)], (False, True), 0),
         ([place(6.9)], (False, True), 0),  # 4 mm that the contour may have moved, and the 3 mm of what is left
@@ -29,15 +28,13 @@ def place(x: float, value: float = 4.0, area: float = math.pi * 9, rank: int = 1
         ([place(0, -4)], (True, True), 1),  # on the other side of the reference
         ([place(50)], (True, True), 1),
         ([place(0), place(2), place(20)], (False, False), 0),  # a place may fall apart
-    ],
-)
-def testWhatIsCorrected(now, isDone, added):
-    edit = following.beginEdit(PAIR, {}, [place(0), place(20, rank=2)])
-    after = following.advance(edit, now)
-    assert after.isDone[:2] == isDone and len(after.places) == 2 + added and len(after.isDone) == 2 + added
-    assert after.isDone[2:] == (False,) * added and [one.rank for one in after.places] == list(range(1, 3 + added))
-    assert following.advance(after, []).isDone == (True,) * len(after.places), "all are corrected in the end"
-    assert following.Edit.fromText(after.toText()) == after
+    ):
+        edit = following.beginEdit(PAIR, {}, [place(0), place(20, rank=2)])
+        after = following.advance(edit, now)
+        assert after.isDone[:2] == isDone and len(after.places) == 2 + added and len(after.isDone) == 2 + added
+        assert after.isDone[2:] == (False,) * added and [one.rank for one in after.places] == list(range(1, 3 + added))
+        assert following.advance(after, []).isDone == (True,) * len(after.places), "all are corrected in the end"
+        assert following.Edit.fromText(after.toText()) == after
 
 
 @pytest.mark.parametrize("text", ["", "?", "[]", "[1, 2, 3, 4, 5]", '[[["a", "b"]], {}, [{}], [], 0]'])
@@ -45,20 +42,17 @@ def testTextsThatAreNoEdit(text):
     assert following.Edit.fromText(text) is None
 
 
-@pytest.mark.parametrize(
-    ("isDone", "current", "expected"),
-    [
+def testTheOrderOfPlaces():
+    for isDone, current, expected in (
         ((False, False, False), -1, (0, 2)),
         ((False, False, False), 2, (0, 1)),
         ((True, False, True), 1, (1, 1)),
         ((False, True, False), 0, (2, 2)),
         ((True, True, True), 0, (None, None)),
         ((), -1, (None, None)),
-    ],
-)
-def testTheOrderOfPlaces(isDone, current, expected):
-    edit = following.Edit(PAIR, {}, [place(n) for n in range(len(isDone))], isDone, current)
-    assert (following.following(edit, 1), following.following(edit, -1)) == expected
+    ):
+        edit = following.Edit(PAIR, {}, [place(n) for n in range(len(isDone))], isDone, current)
+        assert (following.following(edit, 1), following.following(edit, -1)) == expected
 
 
 @pytest.mark.parametrize(

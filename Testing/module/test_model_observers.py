@@ -29,9 +29,8 @@ def content() -> dict:
 def chosenModel(**chosen):
     """Return a model with three observers, a test, and a consensus of an earlier run."""
     nodes = [Segmentation(name, "Box") for name in NAMES]
-    model = modelOf(
-        *nodes, Segmentation("Consensus", "Box"), Segmentation("Nothing"), mode=Mode.severalObservers, **chosen
-    )
+    others = Segmentation("Consensus", "Box"), Segmentation("Nothing")
+    model = modelOf(*nodes, *others, mode=Mode.severalObservers, **chosen)
     return model, nodes
 
 
@@ -108,10 +107,8 @@ def test_what_the_page_says(content):
     assert contents.summary(found).startswith("<b>Structure</b>: Three observers agree within 1.6 mm SD; Chris differs")
     cells = contents.matrix(found, NAMES, "HD95", 3)
     assert len(cells) == 3, "a test is never the reference"
-    assert [[cell.words for cell in row] for row in cells[:2]] == [
-        ["", "2.00", "6.00", "1.00"],
-        ["2.00", "", "4.00", "1.00"],
-    ]
+    words = [[cell.words for cell in row] for row in cells[:2]]
+    assert words == [["", "2.00", "6.00", "1.00"], ["2.00", "", "4.00", "1.00"]]
     assert "Ben (reference) and Chris (test): HD95 4.00 mm" in cells[1][2].tip
     assert [cell.color for cell in cells[0]] == ["", "#ffeede", "#ffaa5a", "#ffffff"], "the worst is the darkest"
     assert contents.matrix(found, NAMES, "DSC", 3)[0][2].value == 1.0, "the lowest overlap is the worst"
@@ -132,7 +129,5 @@ def test_infinite_numbers_and_observers_without_a_consensus():
     (found,) = study.toDictionary()["structures"]
     (_same, cell), *_others = contents.matrix(found, ["A", "B"], "HD95", 2)
     assert (cell.words, cell.value) == ("∞", 1.0) and cell.tip.endswith("the test is empty")
-    assert (
-        contents.aboutPlaces(found) == "" and contents.outlierPlaces(found) == [] and contents.aboutPlaces(None) == ""
-    )
+    assert contents.aboutPlaces(found) == contents.aboutPlaces(None) == "" and contents.outlierPlaces(found) == []
     assert "B left Structure empty" in found["remarks"][0]

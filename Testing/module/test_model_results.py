@@ -79,9 +79,8 @@ def test_results_are_out_of_date(box, reason, change):
     assert model.staleness() == reason
     advice = "" if model.whyNot() else " Apply to measure again."
     assert model.staleText() == f"Out of date: {reason}{advice}"
-    assert {model.whyNotReport(), model.whyNotTools(), model.outOfDate()} == {
-        "The results are out of date. Press Apply again."
-    }
+    why = {model.whyNotReport(), model.whyNotTools(), model.outOfDate()}
+    assert why == {"The results are out of date. Press Apply again."}
 
 
 def test_automatic_updates_repeat_what_is_shown_once(box):

@@ -17,13 +17,10 @@ from scenework import applyAll, choose, observers, segmentation, twoBoxes
 
 def twoStructures() -> list:
     """Return two segmentations that have A and B, and the first one C alone."""
-    first = segmentation(
-        "First",
-        A=shapes.box((6, 5, 5), (9, 9, 9)),
-        B=shapes.box((12, 5, 5), (16, 9, 9)),
-        C=shapes.box((2, 2, 2), (4, 4, 4)),
-    )
-    return [first, segmentation("Second", A=shapes.box((7, 5, 5), (9, 9, 9)), B=shapes.box((12, 5, 5), (16, 9, 12)))]
+    first = {"A": shapes.box((6, 5, 5), (9, 9, 9)), "B": shapes.box((12, 5, 5), (16, 9, 9))}
+    second = {"A": shapes.box((7, 5, 5), (9, 9, 9)), "B": shapes.box((12, 5, 5), (16, 9, 12))}
+    alone = shapes.box((2, 2, 2), (4, 4, 4))
+    return [segmentation("First", **first, C=alone), segmentation("Second", **second)]
 
 
 def testToolsOfEveryStructure(session):
@@ -79,9 +76,8 @@ def testReportWithoutPlotlyAndOneThatCannotBeWritten(desktop, session, tmp_path,
     session.apply()
     desktop.answers.append(str(tmp_path / "Box"))
     session.click(session.ui.reportButton)
-    assert [(dialog, Path(path).name) for dialog, path in desktop.shown] == [
-        ("getSaveFileName", "Box_First_Second.html")
-    ]
+    ((dialog, path),) = desktop.shown
+    assert (dialog, Path(path).name) == ("getSaveFileName", "Box_First_Second.html")
     text = (tmp_path / "Box.html").read_text(encoding="utf-8")
     titles = re.findall('<img alt="([^"]*)" src="data:image/jpeg;base64,', text)
     assert titles == [f"{which} from the front, left, back, right" for which in ("Reference", "Test")]

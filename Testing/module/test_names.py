@@ -12,10 +12,12 @@ ROOT = Path(__file__).parents[2]
 API = ROOT.parent / "shared" / "slicer_api.json"
 # What Slicer's instances are called in its list.
 INSTANCES = {
-    "qSlicerApplication": "slicer.app", "qSlicerLayoutManager": "slicer.app.layoutManager()",
-    "qMRMLThreeDWidget": "layoutManager().threeDWidget(0)", "qMRMLThreeDView": "threeDView()",
+    "qSlicerApplication": "slicer.app",
+    "qSlicerLayoutManager": "slicer.app.layoutManager()",
+    "qMRMLThreeDWidget": "layoutManager().threeDWidget(0)",
+    "qMRMLThreeDView": "threeDView()",
     "qMRMLSliceWidget": 'sliceWidget("Red")',
-}  # fmt: skip
+}
 
 
 @pytest.mark.skipif(not API.is_file(), reason="the list of names of a running Slicer is not there")

@@ -135,7 +135,6 @@ def testCamerasLookFromOutside(scene):
     other.SetParallelProjection(True)
     other.SetParallelScale(900)
     navigation.jumpTo((1.0, 2.0, 3.0), scene=scene, cameras=[other])
-    assert camera.GetFocalPoint() == pytest.approx((-10, 20, 30)) and other.GetFocalPoint() == pytest.approx(
-        (-1, -2, 3)
-    )
+    for one, focus in ((camera, (-10, 20, 30)), (other, (-1, -2, 3))):
+        assert one.GetFocalPoint() == pytest.approx(focus)
     assert other.GetParallelScale() == pytest.approx(350 * np.tan(np.radians(15)))

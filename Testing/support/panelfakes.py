@@ -20,25 +20,32 @@ from SegmentMetricsLib.model.inputs import structureFromImage
 from SegmentMetricsLib.model.structure import Identity
 from SegmentMetricsLib.model.structures import REFERENCE_AND_TEST, Match, Pairing
 
+UNCHOSEN = "reference test protocol dose result session observersOf observersResult"
+EMPTY = "pairs critical observerNodes testNodes observerSegments testSegments"
+UNSAID = "referenceSegment testSegment edit observedOnly observedStructure"
+ON = "showMap focus automaticRange sliceContour showVariation legend"
+OFF = "follow showLesions areObserversChosen showMarkers showHazard reportConventions"
 DEFAULTS = {
-    "reference": None, "referenceSegment": "", "test": None, "testSegment": "", "pairs": [], "tolerance": 2.0,
-    "percentile": 95.0, "families": ["boundary", "signed", "overlap"], "critical": [],
-    "beta": 1.0, "quantile": 1.0, "hazardReach": 10.0, "hazardDecay": 8.0, "il": 1.0, "ol": 1.0,
-    "prescription": 0.0, "lesionMinimum": 0.0, "lesionOverlap": 0.0, "panopticOverlap": 0.5, "lesionDilation": 0,
-    "follow": False, "edit": "", "session": None, "showLesions": False, "observedOnly": "",
-    "convention": "SegmentMetrics", "protocol": None, "dose": None, "result": None, "shownPair": 0,
-    "showMap": True, "focus": True, "automaticRange": True, "range": 5.0, "opacity": 1.0, "sliceContour": True,
-    "observersOf": None, "observerNodes": [], "testNodes": [], "observerSegments": [], "testSegments": [],
-    "areObserversChosen": False, "observersResult": None, "observedStructure": "", "observedKey": "HD95",
-    "showVariation": True, "legend": True, "showMarkers": False, "showHazard": False, "reportConventions": False,
-}  # fmt: skip
+    **dict.fromkeys(UNCHOSEN.split()),
+    **{name: [] for name in EMPTY.split()},
+    **dict.fromkeys(UNSAID.split(), ""),
+    **dict.fromkeys(ON.split(), True),
+    **dict.fromkeys(OFF.split(), False),
+    **{"families": ["boundary", "signed", "overlap"], "convention": "SegmentMetrics", "observedKey": "HD95"},
+    **{"tolerance": 2.0, "percentile": 95.0, "beta": 1.0, "quantile": 1.0, "il": 1.0, "ol": 1.0, "prescription": 0.0},
+    **{"hazardReach": 10.0, "hazardDecay": 8.0, "range": 5.0, "opacity": 1.0, "shownPair": 0},
+    **{"lesionMinimum": 0.0, "lesionOverlap": 0.0, "panopticOverlap": 0.5, "lesionDilation": 0},
+}
 CHOICES = {
-    "mode": enumerations.Mode, "consensus": enumerations.ConsensusMethod,
-    "plot": enumerations.Plot, "mapSide": enumerations.MapSide,
-    "mapKind": enumerations.MapKind, "mapSurface": enumerations.MapSurface,
+    "mode": enumerations.Mode,
+    "consensus": enumerations.ConsensusMethod,
+    "plot": enumerations.Plot,
+    "mapSide": enumerations.MapSide,
+    "mapKind": enumerations.MapKind,
+    "mapSurface": enumerations.MapSurface,
     "sliceQuantity": enumerations.SliceQuantity,
     **{panel.name: enumerations.choicesOf(name) for name, panel in IN_PANEL.items() if panel.words},
-}  # fmt: skip
+}
 
 
 def parameters(**chosen) -> SimpleNamespace:

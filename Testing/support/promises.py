@@ -15,12 +15,22 @@ from SegmentMetricsLib.metrics.registry import findMetric, restore
 ROUNDING = 1e-6
 # Measurements that take each other's place when reference and test are exchanged.
 EXCHANGED = [
-    ("TPR", "PPV"), ("VolumeReference", "VolumeTest"), ("VoxelVolumeReference", "VoxelVolumeTest"),
-    ("OverVolume", "UnderVolume"), ("OverMax", "UnderMax"), ("OverFraction_", "UnderFraction_"),
-    ("LesionsReference", "LesionsTest"), ("LesionsMissed", "LesionsInvented"), ("LesionsSplit", "LesionsMerged"),
-    ("LesionSensitivity", "LesionPrecision"), ("Tprec", "Tsens"), ("Gaps", "Spurs"), ("GapLength", "SpurLength"),
-    ("DmeanOver", "DmeanUnder"), ("DmaxOver", "DmaxUnder"),
-]  # fmt: skip
+    ("TPR", "PPV"),
+    ("VolumeReference", "VolumeTest"),
+    ("VoxelVolumeReference", "VoxelVolumeTest"),
+    ("OverVolume", "UnderVolume"),
+    ("OverMax", "UnderMax"),
+    ("OverFraction_", "UnderFraction_"),
+    ("LesionsReference", "LesionsTest"),
+    ("LesionsMissed", "LesionsInvented"),
+    ("LesionsSplit", "LesionsMerged"),
+    ("LesionSensitivity", "LesionPrecision"),
+    ("Tprec", "Tsens"),
+    ("Gaps", "Spurs"),
+    ("GapLength", "SpurLength"),
+    ("DmeanOver", "DmeanUnder"),
+    ("DmaxOver", "DmaxUnder"),
+]
 # Those that change their sign.
 TURNED = ("SignedMean", "VolumeDifference", "CentroidShiftR", "CentroidShiftA", "CentroidShiftS")
 # The end of what two structures have of a dose, each by itself.

@@ -30,10 +30,8 @@ def pairs(source: str) -> Iterator[tuple[str, Structure, Structure, dict]]:
     numbers = json.loads((FOLDER / source).read_text())
     data = FOLDER / "data"
     if source in LABEL_MAPS:
-        sets = [
-            labelMasks(SimpleITK.ReadImage(str(data / f"organs_{side}{LABEL_MAPS[source]}.nii.gz")), 0.5)
-            for side in ("reference", "test")
-        ]
+        files = [data / f"organs_{side}{LABEL_MAPS[source]}.nii.gz" for side in ("reference", "test")]
+        sets = [labelMasks(SimpleITK.ReadImage(str(file)), 0.5) for file in files]
     for name, entry in numbers.items():
         if source in LABEL_MAPS:
             structures = [Structure(name, masks[int(name)]) for masks in sets]

@@ -22,9 +22,8 @@ def segmentation(name: str, **masks):
     for segment, image in masks.items():
         structure = structureFromImage(image, segment, None, 0.5)
         identifier = node.GetSegmentation().AddEmptySegment("", segment)
-        slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(
-            orientedImage(structure.mask), node, identifier
-        )
+        mask = orientedImage(structure.mask)
+        slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(mask, node, identifier)
     return node
 
 

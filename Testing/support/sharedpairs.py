@@ -19,9 +19,15 @@ from SegmentMetricsLib.case.given import asStructure
 from SegmentMetricsLib.model.dose import Dose
 
 SETTINGS = Settings(
-    families=("all", "dose"), tolerances=(1.5, 2), percentiles=(50, 95), betas=(1, 0.5, 2), quantiles=(1, 0.9),
-    dosePercents=(5, 95), doseVolumes=(0.03,), doseLevels=(20, 30),
-)  # fmt: skip
+    families=("all", "dose"),
+    tolerances=(1.5, 2),
+    percentiles=(50, 95),
+    betas=(1, 0.5, 2),
+    quantiles=(1, 0.9),
+    dosePercents=(5, 95),
+    doseVolumes=(0.03,),
+    doseLevels=(20, 30),
+)
 SIZE = (26, 24, 22)
 EMPTY = shapes.imageOf(np.zeros(SIZE[::-1], np.uint8))
 OBLIQUE = shapes.rotation((1, 2, -0.5), 33) * (-1, 1, 1)  # and left-handed
