@@ -56,9 +56,8 @@ def masks():
 @pytest.fixture(scope="module")
 def spread(masks):
     images = [shapes.imageOf(one, SPACING) for one in masks]
-    return compare(
-        *images, Settings(metrics=(*KEYS, "HD95", "HD", "NSD", "SignedMean"), tolerances=0.9)
-    ).withGridUncertainty()
+    settings = Settings(metrics=(*KEYS, "HD95", "HD", "NSD", "SignedMean"), tolerances=0.9)
+    return compare(*images, settings).withGridUncertainty()
 
 
 def testItIsThatOfAnotherVoxelization(masks, spread):

@@ -238,7 +238,7 @@ def testWithoutLesions(scene, lesions):
 
 def testSegmentsAreLesions(scene):
     """Two that touch are two lesions of one structure."""
-    nodes = [segmentation(which, **{f"Lesion {n}": cubes(n) for n in places})
-             for which, places in (("First", (4, 9, 30)), ("Second", (4, 9)))]  # fmt: skip
+    sets = {"First": (4, 9, 30), "Second": (4, 9)}
+    nodes = [segmentation(which, **{f"Lesion {n}": cubes(n) for n in sets[which]}) for which in sets]
     (found,) = mrml.compareSegmentations(*nodes, Settings(metrics="instances", instanceMaps=True))
     assert [found[key].value for key in ("LesionsReference", "LesionsFound", "LesionsMissed")] == [3, 2, 1]

@@ -36,9 +36,8 @@ def named(path: Path, labelNames) -> dict[int, str]:
 COLORS = "# Color table file x.ctbl\n# 3 values\n0 Background 0 0 0 0\n1 liver 221 130 101 255\n2 (none) 0 0 0 0\n"
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
+def testFilesOfNames(labels, tmp_path):
+    for name, text in (
         ("dataset.json", '{"labels": {"background": 0, "liver": 1, "kidney left": 5}, "numTraining": 3}'),
         ("dataset.json", '{"labels": {"background": 0, "liver": [1], "kidney left": 5}, "regions_class_order": [1]}'),
         ("old.json", '{"labels": {"0": "background", "1": "liver", "5": "kidney left"}}'),
@@ -51,27 +50,26 @@ COLORS = "# Color table file x.ctbl\n# 3 values\n0 Background 0 0 0 0\n1 liver 2
         ("a.tsv", "1\tliver\n5\tkidney left\n"),
         ("a.csv", "label,name\n1,2\n2,1\n"),
         ("a.ctbl", COLORS + "5 kidney left 1 2.5 3 255\n"),
-    ],
-)
-def testFilesOfNames(labels, tmp_path, name, text):
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    expected = {"liver,1\n5 kidney,2\n": {1: "liver", 2: "5 kidney"}, "label,name\n1,2\n2,1\n": {1: "2", 2: "1"}}
-    assert named(labels, path) == expected.get(text, NAMES)
+    ):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        expected = {"liver,1\n5 kidney,2\n": {1: "liver", 2: "5 kidney"}, "label,name\n1,2\n2,1\n": {1: "2", 2: "1"}}
+        assert named(labels, path) == expected.get(text, NAMES)
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("a.txt", "1 liver", ": names of labels are read from .json, .csv, .tsv, .ctbl, not from this kind of file."),
+KINDS = ": names of labels are read from .json, .csv, .tsv, .ctbl, not from this kind of file."
+
+
+def testFilesThatAreRefused(labels, tmp_path):
+    for name, text, message in (
+        ("a.txt", "1 liver", KINDS),
         ("a.json", "{", ": the file is not JSON."),
         ("a.json", "[1]", ': names of labels look like {"1": "liver"} or {"liver": 1}.'),
         ("a.json", '{"tumor": [0, 2]}', ": a region consists of labels from 1, not of [0, 2]."),
         ("a.json", '{"tumor": []}', ": a region consists of labels from 1, not of []."),
         ("a.json", '{"tumor": [1, "x"]}', ": a label is a whole number from 0, not 'x'."),
         ("a.json", '{"a": [1, 2], "b": [2, 1]}', ": the region of 1, 2 is listed twice."),
-        ("TotalSegmentater", "", ": names of labels are read from .json, .csv, .tsv, .ctbl, not from this kind of file."
-         " Did you mean TotalSegmentator?"),
+        ("TotalSegmentater", "", f"{KINDS} Did you mean TotalSegmentator?"),
         ("a.json", '{"liver": 1.5}', ": a label is a whole number from 0, not 1.5."),
         ("a.json", '{"liver": true}', ": a label is a whole number from 0, not True."),
         ("a.json", '{"liver": 1, "heart": 1}', ": label 1 is listed twice."),
@@ -90,17 +88,15 @@ def testFilesOfNames(labels, tmp_path, name, text):
         ("a.csv", b"1,\xff\n", ": the file is not text in UTF-8."),
         ("folder.csv", None, ": this is a folder, not a file."),
         ("gone.json", None, ": there is no such file."),
-    ],
-)  # fmt: skip
-def testFilesThatAreRefused(labels, tmp_path, name, text, message):
-    path = tmp_path / name
-    if text is not None:
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    elif name.startswith("folder"):
-        path.mkdir()
-    with pytest.raises(ValueError) as caught:
-        readStructures(labels, labelNames=path)
-    assert str(caught.value) == f"{path}{message}"
+    ):
+        path = tmp_path / name
+        if text is not None:
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        elif name.startswith("folder"):
+            path.mkdir()
+        with pytest.raises(ValueError) as caught:
+            readStructures(labels, labelNames=path)
+        assert str(caught.value) == f"{path}{message}"
 
 
 def testStructuresOfLabelMaps(tmp_path):
@@ -135,9 +131,8 @@ def testCompare(run, tmp_path):
     given = ("compare", "ref.nii.gz", "test.seg.nrrd", "--label-names", "dataset.json", "--metrics", "overlap", "-o")
     assert run(*given, "out", "--protocol", "limits.csv")[0] == 0
     document = metrics("out")
-    assert [(p["reference"]["name"], p["test"]["name"]) for p in document["pairs"]] == [
-        ("liver", "Liver"), ("kidney left", "Kidney_L")
-    ]  # fmt: skip
+    found = [(p["reference"]["name"], p["test"]["name"]) for p in document["pairs"]]
+    assert found == [("liver", "Liver"), ("kidney left", "Kidney_L")]
     assert document["unmatched"] == {"reference": ["Label 2"], "test": []}
     assert document["protocol"]["verdict"] == "pass"
     assert run(*given, "out", "--structure", "5")[0] == 0
@@ -262,22 +257,19 @@ def testNamesInTheHeader(tmp_path, tables):
     assert [s.name for s in readStructures(only)] == ["liver"]
 
 
-@pytest.mark.parametrize(
-    ("table", "why"),
-    [
+def testTablesThatAreNoHelp(tmp_path):
+    for table, why in (
         (TABLE[:-20], "their table is damaged"),
         (TABLE.replace('Key="5"', 'Key="five"'), "their table is damaged"),
         (TABLE.replace("<CaretExtension>", '<!DOCTYPE a [<!ENTITY b "c">]><CaretExtension>', 1), "not plain XML"),
         (tableOf(_1="liver", _5="liver"), "several labels have the same one"),
         (TABLE.replace('Key="5"', 'Key="1"'), "label 1 has two of them"),
-    ],
-)
-def testTablesThatAreNoHelp(tmp_path, table, why):
-    path = withTable(save(shapes.labelImage(BOXES), tmp_path / "x.nii"), table)
-    found = readStructures(path)
-    assert [s.name for s in found] == ["Label 1", "Label 2", "Label 5"]
-    (note,) = found[0].notes
-    assert note.startswith("the names of labels in the header were ignored, because ") and why in note
+    ):
+        path = withTable(save(shapes.labelImage(BOXES), tmp_path / "x.nii"), table)
+        found = readStructures(path)
+        assert [s.name for s in found] == ["Label 1", "Label 2", "Label 5"]
+        (note,) = found[0].notes
+        assert note.startswith("the names of labels in the header were ignored, because ") and why in note
 
 
 def testExtensionsOfAWrongSize(tmp_path):
@@ -298,24 +290,20 @@ def testRegionsAreUnions(tmp_path, enhancing):
     counts = {s.name: s.mask.count for s in readStructures(path, labelNames="brats")}
     assert counts == {"NCR": 27 - 8, "ED": 216 - 27, "ET": 8, "TC": 27, "WT": 216, "Label 9": 1}
     names = {(1, enhancing): "core", enhancing: "spot"}
-    assert {s.name: s.mask.count for s in readStructures(path, labelNames=names)} == {
-        "core": 27, "spot": 8, "Label 2": 216 - 27, "Label 9": 1,
-    }  # fmt: skip
+    counts = {s.name: s.mask.count for s in readStructures(path, labelNames=names)}
+    assert counts == {"core": 27, "spot": 8, "Label 2": 216 - 27, "Label 9": 1}
     # a map with a single label has the regions of that label
     only = save(shapes.imageOf((array == 2) * np.uint8(2)), tmp_path / "b.nii.gz")
     assert [s.name for s in readStructures(only, labelNames="BraTS")] == ["ED", "WT"]
 
 
-@pytest.mark.parametrize(
-    ("name", "number", "some"),
-    [
+def testNamesThatAreKnown(tmp_path):
+    for name, number, some in (
         ("TotalSegmentator", 117, {5: "liver", 51: "heart", 79: "spinal_cord", 90: "brain", 117: "costal_cartilages"}),
         ("totalsegmentator-v1", 104, {7: "aorta", 42: "esophagus", 93: "face", 104: "urinary_bladder"}),
         ("TotalSegmentator-MR", 50, {20: "intervertebral_discs", 29: "iliac_vena_right", 50: "brain"}),
         ("BraTS-2024", 5, {3: "ET", 4: "RC", None: "WT"}),
-    ],
-)
-def testNamesThatAreKnown(tmp_path, name, number, some):
-    array = np.broadcast_to(np.arange(1, number + 2, dtype=np.uint8)[:, None, None], (number + 1, 4, 4))
-    found = named(save(shapes.imageOf(array), tmp_path / "all.nrrd"), name)
-    assert len(found) == number and some.items() <= found.items()
+    ):
+        array = np.broadcast_to(np.arange(1, number + 2, dtype=np.uint8)[:, None, None], (number + 1, 4, 4))
+        found = named(save(shapes.imageOf(array), tmp_path / "all.nrrd"), name)
+        assert len(found) == number and some.items() <= found.items()

@@ -119,12 +119,12 @@ def testVoxelSizeInTheEndsOfAxes(tmp_path):
     size, known = (2, 4, 3), (11, 22, 31.5)
     for fields, origin, magic in (
         (cells, known, "NRRD0001"),
-        (f"spacings: nan nan nan\nunits: \"mm\" \"mm\" \"mm\"\n{cells}", known, "NRRD0004"),
+        (f'spacings: nan nan nan\nunits: "mm" "mm" "mm"\n{cells}', known, "NRRD0004"),
         (f"space: left-posterior-superior\n{cells}", known, "NRRD0004"),
         (f"space: right-anterior-superior\n{cells}", (-11, -22, 31.5), "NRRD0004"),
         (nodes, (10, 20, 30), "NRRD0004"),
         (f"spacings: 2 4 3\n{ends.format('0 0 0')}", known, "NRRD0004"),
-    ):  # fmt: skip
+    ):
         head = f"{magic}\n# one\ntype: uchar\ndimension: 3\nsizes: 6 5 4\nencoding: raw\n{fields}"
         (tmp_path / "one.nrrd").write_bytes(f"{head}\n".encode() + array.tobytes())
         files = [tmp_path / "one.nrrd"]

@@ -41,17 +41,14 @@ def study(tmp_path, monkeypatch):
 def testLesionsOfAllCases(study):
     assert batch("--metrics", "instances") == 0
     rows = rowsOf("out/lesions.csv")
-    assert [(row["Case"], row["Event"], row["Side"]) for row in rows] == [
-        ("0", "missed", "reference"), ("0", "invented", "test"), ("0", "found", "reference"),
-        ("0", "found", "reference"), ("1", "missed", "reference"), ("1", "found", "reference"),
-    ]  # fmt: skip
+    assert [row["Case"] for row in rows] == ["0"] * 4 + ["1"] * 2
+    assert [row["Event"] for row in rows] == ["missed", "invented", "found", "found", "missed", "found"]
+    assert [row["Side"] for row in rows] == ["reference", "test", *["reference"] * 4]
     assert {row["Method"] for row in rows} == {"nnÜNet"} and float(rows[0]["VolumeReference"]) == 8
-    found = {
-        (float(r["VolumeLow"]), float(r["VolumeHigh"])): (r["Lesions"], r["Found"])
-        for r in rowsOf("out/lesions_by_size.csv")
-    }
+    sizes = rowsOf("out/lesions_by_size.csv")
+    found = {(float(r["VolumeLow"]), float(r["VolumeHigh"])): (r["Lesions"], r["Found"]) for r in sizes}
     assert found == {(3, 10): ("2", "0"), (100, 300): ("1", "1"), (300, 1000): ("2", "2")}
-    for row in rowsOf("out/lesions_by_size.csv"):
+    for row in sizes:
         interval = binomtest(int(row["Found"]), int(row["Lesions"])).proportion_ci(method="wilson")
         assert (float(row["Low"]), float(row["High"])) == pytest.approx((interval.low, interval.high))
     picture = xml.parse("out/lesions_by_size.svg").getroot()

@@ -151,18 +151,10 @@ class TestTwoGrids:
 def testNobodyHasALesion(run, tmp_path):
     """Healthy patients are what a screening study counts, whatever they are given as, and in its means."""
     nothing = shapes.imageOf(np.zeros((6, 6, 6), np.uint8))
-    coarse, flat = (
-        shapes.imageOf(np.zeros((4, 4, 4), np.uint8), (2.0, 2.0, 3.0), (0.3, 0, 0)),
-        shapes.imageOf(np.zeros((6, 6), np.uint8), (1.0, 1.0), (0.0, 0.0)),
-    )
+    coarse = shapes.imageOf(np.zeros((4, 4, 4), np.uint8), (2.0, 2.0, 3.0), (0.3, 0, 0))
+    flat, mesh = shapes.imageOf(np.zeros((6, 6), np.uint8), (1.0, 1.0), (0.0, 0.0)), vtkPolyData()
     small = shapes.box((2, 2, 2), (3, 3, 3), size=(6, 6, 6))
-    pairs = [
-        (nothing, nothing),
-        (nothing, coarse),
-        (flat, flat),
-        (vtkPolyData(), vtkPolyData()),
-        (vtkPolyData(), coarse),
-    ]
+    pairs = [(nothing, nothing), (nothing, coarse), (flat, flat), (mesh, mesh), (mesh, coarse)]
     for reference, test, changes in (*((*pair, {}) for pair in pairs), (small, small, {"lesionMinimum": 50.0})):
         found = compare(reference, test, LESIONS.replace(**changes))
         assert [found[key].value for key in COUNTS] == [0] * 8 and found.lesions == ()

@@ -43,9 +43,8 @@ def testTheNumberOfALabelThatHasAName(here, number):
     assert chosen(here, "--structure", number) == [("Parotid_L", "Parotid_L")]
     assert chosen(here, "--pair", f"{number}=2", "--structure", number) == [("Parotid_L", "Parotid_R")]
     assert [one.name for one in readStructures("r.seg.nrrd", name=number)] == ["Parotid_L"]
-    assert [one.name for one in compareObservers(["r.seg.nrrd", "t.seg.nrrd"], DSC, structures=[number])] == [
-        "Parotid_L"
-    ]
+    (study,) = compareObservers(["r.seg.nrrd", "t.seg.nrrd"], DSC, structures=[number])
+    assert study.name == "Parotid_L"
     status, out, _ = here("observers", "r.seg.nrrd", "t.seg.nrrd", "--structure", number, "--metrics", "DSC")
     assert status == 0 and "Parotid_L" in out and "Cord" not in out
 
@@ -94,9 +93,7 @@ def testPatternsAsInProtocols(here):
     assert "'Lens*'" in here("compare", "r.seg.nrrd", "t.seg.nrrd", "--structure", "Lens*")[2]
     with open("list.csv", "w") as file:
         file.write("case,reference,test\n1,r.seg.nrrd,t.seg.nrrd\n")
-    status, out, _ = here(
-        "batch", "list.csv", "--structure", "Paro*", "--metrics", "DSC", "--workers", "1", "-o", "out"
-    )
+    status, out, _ = here("batch", "list.csv", "--structure=Paro*", "--metrics=DSC", "--workers=1", "-o", "out")
     assert status == 0 and "Parotid_R" in out and "Cord" not in out
 
 

@@ -100,9 +100,8 @@ def testSegmentsThatCannotBeReadAndWorkThatIsStopped(nodes, monkeypatch):
     assert [found.name for found in study] == ["Parotid"] and "Stopped: 1 of 2 structures measured." in study.remarks
     segmentnodes.breakSegment(monkeypatch, "Cord")
     study = mrml.compareObservers(nodes[:3], FEW)
-    assert [found.name for found in study] == [
-        "Parotid"
-    ] and "Cord cannot be compared: Cord is broken." in study.remarks
+    assert [found.name for found in study] == ["Parotid"]
+    assert "Cord cannot be compared: Cord is broken." in study.remarks
 
 
 @pytest.mark.nightly

@@ -35,9 +35,8 @@ def written(tmp_path_factory):
         save(image, folder / side / "A.seg.nrrd")
         save(flat, folder / side / "Slice.nrrd")
     limits = folder / "limits.csv"
-    limits.write_text(
-        f"Structure,Measurement,Relation,Pass,Warn,Source\nA {LONG},HD95,<=,3,5,our <b>ward\nSlice,HD95,<=,3,,\n"
-    )
+    heading = "Structure,Measurement,Relation,Pass,Warn,Source"
+    limits.write_text(f"{heading}\nA {LONG},HD95,<=,3,5,our <b>ward\nSlice,HD95,<=,3,,\n")
     given = ["compare", folder / "ref", folder / "Case <7>", "--report", "--numbers-only", "--tolerance", 1.5]
     assert main([str(one) for one in (*given, "--protocol", limits, "-o", folder / "out")]) == 0
     return folder / "out" / "report.html"
@@ -50,9 +49,7 @@ def opened(browser, written):
     problems = []
     page.on("console", lambda message: message.type == "error" and problems.append(message.text))
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.on(
-        "request", lambda request: request.url.startswith(("file:", "data:", "blob:")) or problems.append(request.url)
-    )
+    page.on("request", lambda asked: asked.url.startswith(("file:", "data:", "blob:")) or problems.append(asked.url))
     page.goto(written.as_uri())
     yield page, problems
     page.close()
@@ -206,10 +203,8 @@ def testPaperHasRoomForAPenAndSaysWhoseItIs(page, written):
     assert choices.count() == 3 and all(one.bounding_box()["width"] > 3 * millimeter for one in choices.all())
     assert page.locator("#step0").is_hidden() and page.locator("#save").is_hidden()
     text = written.read_text("utf-8")
-    assert (
-        r'@top-left { content: "Case \3c 7\3e  compared with ref"' in text
-        and 'counter(page) " of " counter(pages)' in text
-    )
+    assert r'@top-left { content: "Case \3c 7\3e  compared with ref"' in text
+    assert 'counter(page) " of " counter(pages)' in text
 
 
 def testItLeadsToTheWorst(page):
@@ -234,13 +229,9 @@ def testPaperIsCompleteWithoutAnyScript(page, written, browser):
     for shown in (page, browser.new_context(java_script_enabled=False).new_page()):
         shown.goto(written.as_uri())
         shown.emulate_media(media="print")
-        for part in (
-            "#structure0 .pictures img",
-            "#structure0 .pictures svg",
-            "#structure2 svg.flat",
-            "#structure1 summary",
-        ):
-            assert all(one.is_visible() for one in shown.locator(part).all()) and shown.locator(part).count()
+        for part in ("0 .pictures img", "0 .pictures svg", "2 svg.flat", "1 summary"):
+            found = shown.locator(f"#structure{part}")
+            assert all(one.is_visible() for one in found.all()) and found.count()
         # both surfaces of the map, as the error may be on either one only
         both = shown.locator("#structure0 .views img")
         assert len({one.get_attribute("src") for one in both.all()}) == 2

@@ -247,12 +247,8 @@ def testOfABatch(tmp_path, capsys):
     for high, name in zip((12, 14), ("one", "two"), strict=True):
         save(shapes.box((5, 5, 5), (12, 12, high)), tmp_path / f"{name}.nrrd")
     save(shapes.imageOf(np.full((8, 8, 8), 40, np.int16), (2, 2, 2), (100, 0, 0)), tmp_path / "CT of another.nrrd")
-    lines = [
-        "case,reference,test,image",
-        "../odd/case,one.nrrd,two.nrrd,CT of another.nrrd",
-        "missing,one.nrrd,three.nrrd,",
-    ]
-    (tmp_path / "cases.csv").write_text("\n".join(lines))
+    lines = "../odd/case,one.nrrd,two.nrrd,CT of another.nrrd\nmissing,one.nrrd,three.nrrd,"
+    (tmp_path / "cases.csv").write_text(f"case,reference,test,image\n{lines}")
     out = tmp_path / "out"
     given = ["batch", str(tmp_path / "cases.csv"), "--output", str(out), "--report", "--workers", "1"]
     assert main(given) == 1

@@ -73,9 +73,8 @@ def testSidesOfThePatientAreWhereTheirLettersAre(toward, tmp_path):
             column, side = ((0, -1), (0, 1), (1, -1), (1, 1))[number]
             opposite = places[letters[number ^ 1]]
             assert side * (places[toward][column] - opposite[column]) > 200
-            assert (side * contours["t"][:, column]).max() > (side * contours["r"][:, column]).max() + 3 * scaleOf(
-                figure
-            )
+            r, t = ((side * contours[which][:, column]).max() for which in "rt")
+            assert t > r + 3 * scaleOf(figure)
     assert found == ["RLAP", "APSI", "RLSI"]
 
 
@@ -175,9 +174,8 @@ def testContoursInAPlaneAreOnePicture(tmp_path):
     (figure,) = figuresOf(page)
     np.testing.assert_allclose(wayOf(figure), (0, 3), atol=0.1)  # down, to P
     assert [sizeOf(figure, side) for side in "rt"] == [pytest.approx(100, abs=1), pytest.approx(130, abs=1)]
-    assert cuts(page)[0].find("h3").text.startswith("Slice through") and captions(page)[0].startswith(
-        "Axial, S 45.0 mm"
-    )
+    assert cuts(page)[0].find("h3").text.startswith("Slice through")
+    assert captions(page)[0].startswith("Axial, S 45.0 mm")
     assert "step0" not in page
     turn = shapes.rotation((1, 1, 0), 30)
     oblique = [shapes.imageOf(shapes.blob(n, (20, 20, 1)), direction=turn) for n in (1, 2)]

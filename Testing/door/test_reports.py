@@ -124,9 +124,5 @@ def testACroppedPredictionWhoseOriginStayedIsTold(low, high, isMoved, isTold):
     test[12, 12, 14:20] = False  # as no prediction is perfect
     whole, part = cropped(array, (0, 0, 0), (40, 36, 32), True), cropped(test, low, high, isMoved)
     for which, pair in (("test", (whole, part)), ("reference", (part, whole))):
-        told = [
-            finding.values["which"]
-            for finding in compare(*pair, Settings(metrics="DSC")).findings
-            if finding.kind.name == "CROPPED"
-        ]
-        assert told == [which] * isTold
+        findings = compare(*pair, Settings(metrics="DSC")).findings
+        assert [one.values["which"] for one in findings if one.kind.name == "CROPPED"] == [which] * isTold

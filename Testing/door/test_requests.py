@@ -16,11 +16,8 @@ FEW = Settings(metrics=("HD95", "DSC"))
 
 @pytest.fixture
 def nodes(scene):
-    boxes = [(5, 5, 5), (7, 5, 5)]
-    made = [
-        segmentnodes.segmentationOf(scene, A=shapes.box(low, (12, 12, 12)), B=shapes.box((14, 14, 14), (18, 18, 18)))
-        for low in boxes
-    ]
+    boxes, other = [shapes.box((x, 5, 5), (12, 12, 12)) for x in (5, 7)], shapes.box((14, 14, 14), (18, 18, 18))
+    made = [segmentnodes.segmentationOf(scene, A=box, B=other) for box in boxes]
     for node, name in zip(made, ("First", "Second"), strict=True):
         node.SetName(name)
     return made

@@ -128,9 +128,8 @@ def testCriticalStructuresAreSegmentsOfTheReference(scene):
 def exchangedNames(scene):
     """Return a node with an organ and two others whose IDs are each other's names, and one with another organ."""
     first, second, far = shapes.box((8, 5, 5), (12, 9, 9)), shapes.box((7, 5, 5), (11, 9, 9)), (2, 20, 20)
-    node = segmentationOf(
-        scene, Organ=first, Left=shapes.box((2, 0, 0), (4, 23, 23)), Right=shapes.box(far, (3, 22, 22))
-    )
+    others = {"Left": shapes.box((2, 0, 0), (4, 23, 23)), "Right": shapes.box(far, (3, 22, 22))}
+    node = segmentationOf(scene, Organ=first, **others)
     segmentation = node.GetSegmentation()
     _, left, right = segmentation.GetSegmentIDs()
     segmentation.GetSegment(left).SetName(right)
@@ -247,9 +246,8 @@ def testSharedLabelmapsAndWholeSegmentations(scene, tmp_path):
         expected = compare(fromFiles[0][name], fromFiles[1][name], few)
         assert comparison.distances.method == "lattice lookup"
         assert comparison.numbers == pytest.approx(expected.numbers, abs=1e-6), name
-    stopped = mrml.compareSegmentations(
-        *nodes, few, progress=lambda number, count, name: count == segments or number < 2
-    )
+    goesOn = lambda number, count, name: count == segments or number < 2  # noqa: E731
+    stopped = mrml.compareSegmentations(*nodes, few, progress=goesOn)
     assert len(stopped) == 2 and stopped.wasStopped and not comparisons.wasStopped
     measured = [c.reference.name for c in stopped]
     assert list(stopped.failures) == [c.reference.name for c in comparisons if c.reference.name not in measured]
@@ -359,9 +357,8 @@ def testPairsBeforeAnythingIsMeasured(scene):
     reference = boxesNode(scene, "Parotid_L", "Druse", "Brain")
     test = boxesNode(scene, "left parotid", "Gland", "Brain")
     pairing = mrml.pairSegments(reference, test)
-    assert [(m.reference.name, m.test.name, m.how) for m in pairing.pairs] == [
-        ("Parotid_L", "left parotid", "spelling"), ("Brain", "Brain", "name")
-    ]  # fmt: skip
+    found = [(m.reference.name, m.test.name, m.how) for m in pairing.pairs]
+    assert found == [("Parotid_L", "left parotid", "spelling"), ("Brain", "Brain", "name")]
     assert [s.name for s in pairing.unmatchedReference] == ["Druse"] and pairing.proposals == ()
     (proposal,) = mrml.proposePairs(reference, test)
     assert (proposal.reference.name, proposal.test.name, proposal.how) == ("Druse", "Gland", "overlap")

@@ -31,24 +31,27 @@ def testEverySettingIsDeclared():
         assert one.onlyIf is None or one.onlyIf[0] in DECLARED
 
 
+# As files of results hold them.
+DEFAULTS = """{
+    "families": ["boundary", "signed", "overlap"], "metrics": [], "convention": "SegmentMetrics",
+    "tolerances": [2.0], "percentiles": [95.0], "betas": [1.0], "quantiles": [1.0], "placesBy": "distance",
+    "surface": "unsmoothed", "grid": "reference", "ignore": null, "extent": "whole", "meshSpacing": 1.0,
+    "threshold": null, "membershipMaximum": null, "cuts": null, "voxelUnit": "mm", "labelWeights": {}, "critical": {},
+    "hazardKernel": "polynomial", "hazardReach": 10.0, "hazardPower": 2.0, "hazardDecay": 8.0,
+    "hazardCombination": "max", "hazardBalance": 0.7, "hazardTail": 0.05,
+    "il": 1.0, "ol": 1.0, "asPublished": false, "msiUnit": "mm", "splitContours": false,
+    "lesionConnectivity": 26, "instanceMaps": false, "instanceClasses": {}, "lesionMinimum": 0.0, "lesionOverlap": 0.0,
+    "panopticOverlap": 0.5, "lesionDilation": 0, "lesionPenalty": null,
+    "dosePercents": [2.0, 50.0, 95.0, 98.0], "doseVolumes": [0.03], "doseLevels": [], "prescription": null
+}"""
+
+
 def testDefaults():
-    assert Settings().toDictionary() == {
-        "tolerances": [2.0], "percentiles": [95.0], "surface": "unsmoothed",
-        "families": ["boundary", "signed", "overlap"], "metrics": [], "threshold": None, "membershipMaximum": None,
-        "cuts": None, "meshSpacing": 1.0, "grid": "reference", "ignore": None, "extent": "whole", "betas": [1.0],
-        "quantiles": [1.0], "voxelUnit": "mm", "labelWeights": {}, "critical": {}, "hazardKernel": "polynomial",
-        "hazardReach": 10.0, "hazardPower": 2.0, "hazardDecay": 8.0, "hazardCombination": "max", "hazardBalance": 0.7,
-        "hazardTail": 0.05, "il": 1.0, "ol": 1.0, "asPublished": False, "msiUnit": "mm", "splitContours": False,
-        "lesionConnectivity": 26, "instanceMaps": False, "instanceClasses": {}, "lesionMinimum": 0.0,
-        "lesionOverlap": 0.0, "panopticOverlap": 0.5, "lesionDilation": 0, "lesionPenalty": None,
-        "dosePercents": [2.0, 50.0, 95.0, 98.0], "doseVolumes": [0.03], "doseLevels": [], "prescription": None,
-        "placesBy": "distance", "convention": "SegmentMetrics",
-    }  # fmt: skip
+    assert Settings().toDictionary() == json.loads(DEFAULTS)
 
 
-@pytest.mark.parametrize(
-    ("given", "kept"),
-    [
+def testAcceptedValues():
+    for given, kept in (
         ({"tolerances": 3}, {"tolerances": (3.0,)}),
         ({"tolerances": [3, 1, 3.0, 1]}, {"tolerances": (3.0, 1.0)}),
         ({"tolerances": np.array([1, 2])}, {"tolerances": (1.0, 2.0)}),
@@ -65,17 +68,14 @@ def testDefaults():
         ({"lesionConnectivity": "18", "lesionMinimum": 0}, {"lesionConnectivity": 18, "lesionMinimum": 0.0}),
         ({"instanceClasses": {7: "Edema"}}, {"instanceClasses": (("7", "Edema"),)}),
         ({"convention": "panoptica", "metrics": "DSC"}, {"families": ("overlap", "instances")}),
-    ],
-)
-def testAcceptedValues(given, kept):
-    settings = Settings(**given)
-    assert {name: getattr(settings, name) for name in kept} == kept
-    json.dumps(settings.toDictionary(), allow_nan=False)  # plain numbers, whatever they were given as
+    ):
+        settings = Settings(**given)
+        assert {name: getattr(settings, name) for name in kept} == kept
+        json.dumps(settings.toDictionary(), allow_nan=False)  # plain numbers, whatever they were given as
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
+def testRefusedValues():
+    for given, message in (
         ({"lesionConnectivity": 8}, "The connectivity of lesions must be one of 6, 18, 26, not 8."),
         ({"instanceClasses": "Edema"}, "The classes of lesions are given as label and name, not as 'Edema'."),
         ({"tolerances": 0}, "A tolerance must be greater than 0 and at most 1000 mm, not 0."),
@@ -95,13 +95,11 @@ def testAcceptedValues(given, kept):
         ({"meshSpacing": 0}, "The grid spacing for meshes must be greater than 0 mm, not 0."),
         # a result must not bear the name of a tool whose settings it does not have
         ({"convention": "BraTS 2023"}, "BraTS 2023 is a preset with other settings"),
-    ],
-)
-def testRefusedValues(given, message):
-    with pytest.raises(ValueError) as caught:
-        Settings(**given)
-    assert str(caught.value).startswith(message)
-    assert "\n" not in str(caught.value)
+    ):
+        with pytest.raises(ValueError) as caught:
+            Settings(**given)
+        assert str(caught.value).startswith(message)
+        assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["SegmentMetrics", "BraTS 2023", "panoptica", "MeshMetrics-0.1", "MeshMetrics-1.4.1"])
@@ -112,18 +110,15 @@ def testPresets(name):
     assert Settings.preset(name, lesionMinimum=Settings.preset(name).lesionMinimum) == Settings.preset(name)
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "fixed"),
-    [
+def testPresetsRefuseContradictions():
+    for name, change, fixed in (
         ("BraTS 2023", {"lesionMinimum": 2}, "lesionMinimum"),
         ("BraTS 2023 MET", {"lesionDilation": 3}, "lesionDilation"),
         ("MeshMetrics-1.4.1", {"surface": "displayed"}, "surface"),
         ("MedPy", {"surface": "displayed"}, "surface"),
-    ],
-)
-def testPresetsRefuseContradictions(name, change, fixed):
-    with pytest.raises(ValueError, match=f"The convention {re.escape(name)} fixes the {fixed}; leave either one out"):
-        Settings.preset(name, **change)
+    ):
+        with pytest.raises(ValueError, match=f"The convention {re.escape(name)} fixes the {fixed}; leave either one"):
+            Settings.preset(name, **change)
 
 
 def testNamesOfPresets():
@@ -136,14 +131,11 @@ def testNamesOfPresets():
         Settings.preset("ITK")
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
+def testSettingsSurviveJson():
+    for settings in (
         Settings(),
         Settings.preset("MeshMetrics-1.4.1", percentiles=(50, 99.5)),
         Settings(critical={"Cord": 0.5}, labelWeights={"Cord": 3}),
         Settings(grid=shapes.imageOf(np.zeros((4, 5, 6)), (0.1, 1 / 3, 2), (1, 2, 3), shapes.rotation((1, 1, 3), 20))),
-    ],
-)
-def testSettingsSurviveJson(settings):
-    assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings
+    ):
+        assert Settings(**json.loads(json.dumps(settings.toDictionary()))) == settings

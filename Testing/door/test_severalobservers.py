@@ -76,10 +76,13 @@ def testCheckValue(boxes):
     assert boxes.toDictionary()["structures"][0]["consensus"] == {"method": "majority", "volumeMm3": 1000.0}
 
 
-@pytest.mark.parametrize("settings", [
-    Settings(metrics=("HD95", "MASD", "NSD", "signed", "overlap", "KAP", "AVD")),
-    pytest.param(Settings(extent="common"), marks=pytest.mark.nightly),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings",
+    [
+        Settings(metrics=("HD95", "MASD", "NSD", "signed", "overlap", "KAP", "AVD")),
+        pytest.param(Settings(extent="common"), marks=pytest.mark.nightly),
+    ],
+)
 def testMatrixIsThatOfCompare(mixed, settings):
     """Every pair in both orders is what compare() says, to the last digit and with its bounds and reasons."""
     observers = mixed if settings.extent == "whole" else [*mixed[:2], box(2)]

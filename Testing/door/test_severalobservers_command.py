@@ -102,9 +102,8 @@ def testProtocolInANewFolder(folders, run, tmp_path):
     assert run("observers", *given, "--metrics", "DSC")[0] == 0 and rulesOf(path)
     path.unlink()
     status, printed, problems = run("observers", *given, "--metrics", "TPR")
-    assert status == 1 and problems == (
-        "segment-metrics: The observers give no limit for a protocol: no structure has a distance or overlap.\n"
-    )
+    said = "The observers give no limit for a protocol: no structure has a distance or overlap."
+    assert (status, problems) == (1, f"segment-metrics: {said}\n")
     assert "The protocol is in" not in printed and not path.exists() and (tmp_path / "out" / "matrix_TPR.csv").exists()
 
 
@@ -138,12 +137,15 @@ def testProcessesGiveTheSame(folders, run, tmp_path):
     assert contents[0] == contents[1]
 
 
-@pytest.mark.parametrize(("given", "message"), [
-    (["o1", "o9"], "there is no such file"),
-    (["o1", "o2", "--names", "A,B,C"], "There are 3 names; give those of the 2 observers"),
-    (["o1", "o2", "--structure", "Lense"], "There is no structure named 'Lense'"),
-    (["o1", "o2", "--write-protocol", "o1/Lens.nrrd/own.csv"], "this is not a folder"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["o1", "o9"], "there is no such file"),
+        (["o1", "o2", "--names", "A,B,C"], "There are 3 names; give those of the 2 observers"),
+        (["o1", "o2", "--structure", "Lense"], "There is no structure named 'Lense'"),
+        (["o1", "o2", "--write-protocol", "o1/Lens.nrrd/own.csv"], "this is not a folder"),
+    ],
+)
 def testRefusals(given, message, folders, run, tmp_path):
     paths = [str(folders[0].parent / one) if one.startswith("o") else one for one in given]
     status, _, problems = run("observers", *paths, "-o", tmp_path / "out")

@@ -36,10 +36,8 @@ def volumeOf(polyData) -> float:
 
 
 def pair(*sides: int, surface: str = "unsmoothed", **geometry):
-    nodes = [
-        segmentation(name, Organ=block(*sides, shift=shift, **geometry))
-        for shift, name in enumerate(("First", "Second"))
-    ]
+    organs = [block(*sides, shift=shift, **geometry) for shift in (0, 1)]
+    nodes = [segmentation(name, Organ=organ) for name, organ in zip(("First", "Second"), organs)]
     few = Settings(metrics=("HD95", "DSC", "VolumeReference"), surface=surface)
     return mrml.compareSegments(nodes[0], "Organ", nodes[1], "Organ", few)
 
@@ -51,9 +49,8 @@ def testAMapIsDrawnOnASurfaceOfTheSizeOfTheStructure(scene, sides, surface):
     model = mrml.showDistanceMap(found, side="test")
     voxels = mrml.showDistanceMap(pair(*sides), side="test", surface="measured").GetPolyData()
     drawn, ofVoxels = volumeOf(model.GetPolyData()), np.prod(sides) * np.prod(SPACING)
-    areSame = np.allclose(
-        *(vtk_to_numpy(one.GetPoints().GetData()) for one in (model.GetPolyData(), voxels)), atol=1e-3
-    )
+    points = [vtk_to_numpy(one.GetPoints().GetData()) for one in (model.GetPolyData(), voxels)]
+    areSame = np.allclose(*points, atol=1e-3)
     said = model.GetDescription()
     if sides in SHRUNK:
         assert areSame and drawn > 0 and said
@@ -76,9 +73,8 @@ def testTheMapOfLeftHandedVoxelsIsNotInsideOut(scene, flip, sides, surface):
     assert found["HD95"].value == pytest.approx(plain["HD95"].value, abs=1e-3)
     for side in ("reference", "test"):
         drawn = mrml.showDistanceMap(found, side=side).GetPolyData()
-        assert volumeOf(drawn) == pytest.approx(
-            volumeOf(mrml.showDistanceMap(plain, side=side).GetPolyData()), rel=1e-3
-        )
+        other = volumeOf(mrml.showDistanceMap(plain, side=side).GetPolyData())
+        assert volumeOf(drawn) == pytest.approx(other, rel=1e-3)
         normals = drawn.GetPointData().GetNormals()
         if normals is not None:
             points = vtk_to_numpy(drawn.GetPoints().GetData())

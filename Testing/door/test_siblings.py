@@ -73,12 +73,8 @@ def testObserversWithoutAFolderArePrinted(here):
 
 @pytest.mark.parametrize("name", ["x.csv", "x.json", "x.html", "X.XLSX"])
 def testAFileForTheFolderOfTheResultsIsAskedAbout(here, name):
-    for command in (
-        ("compare", "a.nrrd", "b.nrrd"),
-        ("observers", "a.nrrd", "b.nrrd"),
-        ("which", "1", "a.nrrd", "b.nrrd"),
-    ):
-        status, out, err = here(*command, "-o", name)
+    for command in ("compare", "observers", "which 1"):
+        status, out, err = here(*command.split(), "a.nrrd", "b.nrrd", "-o", name)
         assert status == 2 and not out and f"{name}: " in err and not Path(name).exists()
     Path(name).mkdir()
     assert here("compare", "a.nrrd", "b.nrrd", "--metrics", "DSC", "--numbers-only", "-o", name)[0] == 0
@@ -111,24 +107,15 @@ def testAComparisonAsJson(here):
 
 
 def testWordsInAnyCase(here):
-    study = compareObservers([A, B, FAR], DSC, consensus="STAPLE")
-    assert study[0].method == "staple" and compareObservers([A, B, FAR], DSC, consensus="Mean Surface")[0].method == (
-        "mean-surface"
-    )
+    for word, method in (("STAPLE", "staple"), ("Mean Surface", "mean-surface")):
+        assert compareObservers([A, B, FAR], DSC, consensus=word)[0].method == method
     assert Settings.preset("brats2023") == Settings.preset("BraTS 2023") == Settings.preset("BRATS-2023")
     assert Settings.preset("meshmetrics 1.4.1").convention == "MeshMetrics-1.4.1"
-    assert Settings(surface="Displayed", extent="COMMON", grid="Union") == Settings(
-        surface="displayed", extent="common", grid="union"
-    )
+    words = {"surface": "displayed", "extent": "common", "grid": "union"}
+    assert Settings(surface="Displayed", extent="COMMON", grid="Union") == Settings(**words)
     pair = ("compare", "a.nrrd", "b.nrrd", "--metrics", "DSC,LesionDSC")
-    for options in (
-        ("--preset", "brats2023"),
-        ("--preset", "Panoptica"),
-        ("--convention", "monai"),
-        ("--extent", "Common"),
-        ("--set", "grid=UNION"),
-    ):
-        assert here(*pair, *options)[0] == 0
+    for option in ("preset=brats2023", "preset=Panoptica", "convention=monai", "extent=Common", "set=grid=UNION"):
+        assert here(*pair, f"--{option}")[0] == 0
     assert here("observers", "a.nrrd", "b.nrrd", "far.nrrd", "--metrics", "DSC", "--consensus", "STAPLE")[0] == 0
     assert here(*pair, "--protocol", "limits.csv", "--fail-on", "FAIL")[0] in (0, 3)
     assert "'stable'" in here("observers", "a.nrrd", "b.nrrd", "--consensus", "stable")[2]
@@ -153,9 +140,8 @@ def testABatchFromPython(here):
             Path(folder).mkdir(exist_ok=True)
             if (case, folder) != ("c3", "other"):
                 SimpleITK.WriteImage(image, f"{folder}/{case}.nrrd")
-    results = compareBatch(
-        "labels", DSC, tests={"net": "net", "other": "other"}, output="python", protocol="limits.csv"
-    )
+    given = {"tests": {"net": "net", "other": "other"}, "output": "python", "protocol": "limits.csv"}
+    results = compareBatch("labels", DSC, **given)
     command = ("--test-dir", "net=net", "--test-dir", "other=other", "--metrics", "DSC", "--workers", "1")
     status, _, _ = here("batch", "--reference-dir", "labels", *command, "--protocol", "limits.csv", "-o", "command")
     assert status == 0
@@ -165,7 +151,7 @@ def testABatchFromPython(here):
     assert results.cohort.lacking == {"other": ["c3"]} and any("c3" in one for one in results.remarks)
     assert results.cohort.values == readBatch("python").cohort.values
     before = Path("python/results.jsonl").read_bytes()
-    compareBatch("labels", DSC, tests={"net": "net", "other": "other"}, output="python", protocol="limits.csv")
+    compareBatch("labels", DSC, **given)
     assert Path("python/results.jsonl").read_bytes() == before
     assert "compareBatch" in SegmentMetricsLib.__all__ and "compareBatch" in dir(SegmentMetricsLib)
     reported = compareBatch("labels", DSC, tests="net", output="reported", isReported=True, names="1")

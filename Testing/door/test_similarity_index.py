@@ -41,6 +41,9 @@ def square(low, high, size: int = 30) -> np.ndarray:
     return array
 
 
+SMALL, LARGE, NOTHING = square((2, 2), (6, 6)), square((2, 2), (12, 12)), np.zeros((30, 30), bool)
+
+
 class TestHandComputed:
     def testShiftedPixel(self):
         """One pixel against the third one beside it, pixels of 2 mm: exp(-36 / 200) = 0.835270."""
@@ -145,16 +148,17 @@ class TestPairing:
     @pytest.mark.parametrize(
         ("mine", "other", "flag"),
         [
-            (square((2, 2), (6, 6)), np.zeros((30, 30)), "only the reference has a contour here"),
-            (np.zeros((30, 30)), square((2, 2), (6, 6)), "only the test has a contour here"),
-            (square((2, 2), (6, 6)) | square((20, 2), (24, 6)), square((2, 2), (6, 6)),
-             "the reference has 2 contours here, the test 1 contour"),
-            (square((2, 2), (6, 6)) | square((12, 2), (16, 6)), square((7, 2), (11, 6)) | square((25, 25), (28, 28)),
-             "two contours of the reference are nearest to the same contour of the test"),
-            (square((2, 2), (12, 12)) & ~square((5, 5), (6, 6)), square((2, 2), (12, 12)),
-             "the reference has 1 hole here, the test no holes"),
+            (SMALL, NOTHING, "only the reference has a contour here"),
+            (NOTHING, SMALL, "only the test has a contour here"),
+            (SMALL | square((20, 2), (24, 6)), SMALL, "the reference has 2 contours here, the test 1 contour"),
+            (LARGE & ~square((5, 5), (6, 6)), LARGE, "the reference has 1 hole here, the test no holes"),
+            (
+                SMALL | square((12, 2), (16, 6)),
+                square((7, 2), (11, 6)) | square((25, 25), (28, 28)),
+                "two contours of the reference are nearest to the same contour of the test",
+            ),
         ],
-    )  # fmt: skip
+    )
     def testFlagged(self, mine, other, flag):
         same = square((2, 2), (8, 8))
         result = measured(stack([same, mine, same]), stack([same, other, same]))

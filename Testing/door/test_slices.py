@@ -96,10 +96,7 @@ def testWhatHasNoSlices():
 
 
 def testContoursInOnePlane():
-    square, moved = (
-        shapes.loops([(0, 0), (10, 0), (10, 10), (0, 10)], z=7),
-        shapes.loops([(-2, 0), (8, 0), (8, 10), (-2, 10)], z=7),
-    )
+    square, moved = (shapes.loops([(x, 0), (x + 10, 0), (x + 10, 10), (x, 10)], z=7) for x in (0, -2))
     (row,) = slicesOf(square, moved)
     assert (row.index, row.position, row.only) == (0, 7, "")
     assert (row["DSC"], row["AreaReference"], row["AreaDifference"]) == pytest.approx((0.8, 100, 0))
@@ -116,21 +113,16 @@ def testFiles(withoutPictures, tmp_path, capsys):
     output = tmp_path / "out"
     arguments = ["compare", str(tmp_path / "a.nrrd"), str(tmp_path / "b.nrrd"), "--output", str(output)]
     assert main([*arguments, "--metrics", "slices,overlap"]) == 0
-    content = json.loads((output / "metrics.json").read_text())
-    (pair,) = content["pairs"]
+    (pair,) = json.loads((output / "metrics.json").read_text())["pairs"]
     table = rowsOf(output / pair["files"]["slices"])
-    assert list(table[0]) == [
-        "Slice", "Position", "Only", "DSC", "HD", "MASD", "AreaReference", "AreaTest", "AreaDifference", "APL_2mm",
-        "X", "Y", "Z",
-    ]  # fmt: skip
+    columns = "Slice Position Only DSC HD MASD AreaReference AreaTest AreaDifference APL_2mm X Y Z"
+    assert list(table[0]) == columns.split()
     assert len(table) == len(pair["slices"]) == 12
     assert table[0]["HD"] == "inf" and float(table[5]["HD"]) == pair["slices"][5]["HD"]
     # a run without them leaves no file of an earlier run
     assert main([*arguments, "--metrics", "overlap"]) == 0
-    assert (
-        not list(output.glob("slices_*"))
-        and json.loads((output / "metrics.json").read_text())["pairs"][0]["slices"] == []
-    )
+    (pair,) = json.loads((output / "metrics.json").read_text())["pairs"]
+    assert not list(output.glob("slices_*")) and pair["slices"] == []
     capsys.readouterr()
 
 
@@ -247,9 +239,8 @@ def testCoarserAndFiner(order):
 def testTurnedGrid():
     """The same box turned by 45 degrees about its middle: the two share a regular octagon in every slice."""
     turned = shapes.rotation((0, 0, 1), 45)
-    test = shapes.imageOf(
-        np.pad(np.ones((10, 10, 10), np.uint8), 4), origin=(turned @ np.full(3, -8.5)).tolist(), direction=turned
-    )
+    origin = (turned @ np.full(3, -8.5)).tolist()
+    test = shapes.imageOf(np.pad(np.ones((10, 10, 10), np.uint8), 4), origin=origin, direction=turned)
     found = compare(BOX, test, settings())
     assert len(found.slices) == 10
     for row in found.slices:

@@ -36,9 +36,8 @@ WHOLE = (0, 0, 0), (23, 23, 23)
 
 def requireTheFindingOfTheSource(result) -> None:
     """Require one Dice, and SIS and STAR of the risky variant never lower, and higher where the choice can matter."""
-    (dice, *risky), (same, *neutral) = (
-        [comparison[key].value for key in ("DSC", "SIS", "STAR")] for comparison in (result.risky, result.neutral)
-    )
+    keys = ("DSC", "SIS", "STAR")
+    (dice, *risky), (same, *neutral) = ([one[key].value for key in keys] for one in (result.risky, result.neutral))
     assert dice == same < 1
     assert (np.array(risky) >= np.array(neutral) - 1e-12).all()
     assert risky[0] > neutral[0] or not result.varies

@@ -10,7 +10,7 @@ import shapes
 import SimpleITK
 from commandruns import run as run
 
-from SegmentMetricsLib import Settings, Structure, compareCase, readStructures
+from SegmentMetricsLib import Settings, compareCase
 
 BALL, OTHER = shapes.ball(6), shapes.ball(6, (1, 0, 0))
 DOSE = shapes.imageOf(20 + np.mgrid[:60, :60, :60][0].astype(np.float32), origin=(-30, -30, -30))
@@ -19,9 +19,8 @@ DOSE = shapes.imageOf(20 + np.mgrid[:60, :60, :60][0].astype(np.float32), origin
 def limitsOf(tmp_path, *lines: str) -> list[float]:
     """Return the limits of a protocol, in the units of the measurements."""
     path = tmp_path / "limits.csv"
-    path.write_text(
-        "\n".join(["Structure,Measurement,Relation,Pass", *(f"{'*' * n},{line}" for n, line in enumerate(lines, 1))])
-    )
+    rules = (f"{'*' * n},{line}" for n, line in enumerate(lines, 1))
+    path.write_text("\n".join(["Structure,Measurement,Relation,Pass", *rules]))
     for name, image in (("a", BALL), ("b", OTHER)):
         SimpleITK.WriteImage(image, str(tmp_path / f"{name}.nrrd"))
     case = compareCase(tmp_path / "a.nrrd", tmp_path / "b.nrrd", Settings(metrics="DSC"), protocol=path, dose=DOSE)
@@ -38,18 +37,15 @@ def testLimitsOfAProtocol(tmp_path):
     assert limitsOf(tmp_path, "V20GyTest,<=,35 %", "HD95,<=,0.5 cm", "DSC,>=,95%") == [0.35, 5, 0.95]
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
+def testAnotherKindOfUnitIsRefused(tmp_path):
+    for line, said in (
         ("DmeanTest,<=,26 cc", "DmeanTest .*cc; .*Gy, cGy"),
         ("V20GyccTest,<=,35 %", "%; .*cm3, ml, cc, ccm, mm3"),
         ("VolumeTest,<=,20 Gy", "Gy; .*mm3, cm3, ml, cc"),
         ("V20GyTest,<=,10 cc", "V20GyTest .*cc"),
-    ],
-)
-def testAnotherKindOfUnitIsRefused(tmp_path, line, said):
-    with pytest.raises(ValueError, match=said):
-        limitsOf(tmp_path, line)
+    ):
+        with pytest.raises(ValueError, match=said):
+            limitsOf(tmp_path, line)
 
 
 def testSettings():
@@ -57,9 +53,8 @@ def testSettings():
     assert Settings(percentiles="95 %,99%").percentiles == (95, 99) and Settings(quantiles="95 %").quantiles == (0.95,)
     dose = Settings(doseLevels="20Gy, 3000 cGy", doseVolumes="0.03 cc", dosePercents="95%", prescription="6000 cGy")
     assert dose == Settings(doseLevels=(20, 30), doseVolumes=0.03, dosePercents=95, prescription=60)
-    assert Settings(lesionMinimum="0.05 ml", lesionPenalty="374 mm", panopticOverlap="50 %") == Settings(
-        lesionMinimum=50, lesionPenalty=374
-    )
+    lesions = Settings(lesionMinimum="0.05 ml", lesionPenalty="374 mm", panopticOverlap="50 %")
+    assert lesions == Settings(lesionMinimum=50, lesionPenalty=374)
     assert Settings(hazardReach="1 cm").hazardReach == 10 and Settings(meshSpacing="0.5mm").meshSpacing == 0.5
     for wrong in ({"tolerances": "1 Gy"}, {"doseLevels": "20 mm"}, {"tolerances": "1;2"}, {"prescription": "60 cc"}):
         with pytest.raises(ValueError, match=r"Gy|mm|1;2|cc"):
@@ -70,16 +65,7 @@ def testOptions(run, tmp_path):
     for name, image in (("a", BALL), ("b", OTHER), ("dose", DOSE)):
         SimpleITK.WriteImage(image, f"{name}.nrrd")
     pair = ("compare", "a.nrrd", "b.nrrd", "--metrics", "NSD,HD,V,dose", "--json", "--dose", "dose.nrrd")
-    given = (
-        "--tolerance",
-        "1,2,3",
-        "--tolerance",
-        "0.5 mm",
-        "--percentile",
-        "50 %",
-        "--set",
-        "doseLevels=20Gy,4500 cGy",
-    )
+    given = ("--tolerance=1,2,3", "--tolerance=0.5 mm", "--percentile=50 %", "--set=doseLevels=20Gy,4500 cGy")
     status, out, _ = run(*pair[:3], *pair[5:], "--metrics", "NSD,HD95,dose", *given)
     keys = set(json.loads(out)["pairs"][0]["measurements"])
     assert status == 0 and {"NSD_0.5mm", "NSD_1mm", "NSD_2mm", "NSD_3mm", "V20GyTest", "V45GyccReference"} <= keys
@@ -92,8 +78,6 @@ def testOptions(run, tmp_path):
 def testANumberToSearch(run):
     for name, image in (("a", BALL), ("b", OTHER)):
         SimpleITK.WriteImage(image, f"{name}.nrrd")
-    (reference,), (test,) = readStructures("a.nrrd"), readStructures("b.nrrd")
-    assert isinstance(reference, Structure) and isinstance(test, Structure)
     (pair,) = compareCase("a.nrrd", "b.nrrd", Settings(metrics="DSC,VolumeTest,HD"))
     percent, volume = 100 * pair["DSC"].value, pair["VolumeTest"].value / 1000
     found = pair.which(f"{percent:.2f}%")
