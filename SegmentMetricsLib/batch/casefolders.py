@@ -23,11 +23,11 @@ from ..model.structures import Labels
 from .cases import OPTIONAL, RECORDS, CaseList, nameStructures
 
 # Words at either end of a name that say what kind of file it is or who made it, but not which case.
-AFFIXES = frozenset(
-    ("seg", "segm", "segmentation", "segmentations", "mask", "masks", "label", "labels", "labelmap", "gt", "ground",
-     "groundtruth", "truth", "manual", "ref", "reference", "pred", "preds", "prediction", "predictions", "predicted",
-     "auto", "test", "result", "results", "output", "final", "0000")
-)  # fmt: skip
+AFFIXES = {
+    *("seg", "segm", "segmentation", "segmentations", "mask", "masks", "label", "labels", "labelmap"),
+    *("gt", "ground", "groundtruth", "truth", "manual", "ref", "reference", "auto", "test"),
+    *("pred", "preds", "prediction", "predictions", "predicted", "result", "results", "output", "final", "0000"),
+}
 SEPARATORS = " _-."
 # Where TotalSegmentator's dataset keeps the structures of a case, beside its image.
 INNER = ("segmentations", "labels", "masks")

@@ -362,8 +362,8 @@ def _drawStars(
         ends = [middle + width * methods.index(name) for name in (test.first, test.second)]
         y = 1 + 0.075 * level - 0.03
         place = axes.get_xaxis_transform()
-        axes.plot([ends[0], *ends, ends[1]], [y - 0.012, y, y, y - 0.012], color=INK, linewidth=0.7, transform=place,
-                  clip_on=False)  # fmt: skip
+        line = {"color": INK, "linewidth": 0.7, "transform": place, "clip_on": False}
+        axes.plot([ends[0], *ends, ends[1]], [y - 0.012, y, y, y - 0.012], **line)
         axes.text(sum(ends) / 2, y - 0.008, stars, transform=place, ha="center", va="bottom", fontsize=6.5, color=INK)
     return bool(levels)
 
@@ -383,10 +383,8 @@ def blandAltman(cohort: Cohort, structures: Sequence[str]) -> tuple[Any, str] | 
 
     None if no structure has the volumes of both sides in at least three cases. What one side lacks is left out.
     """
-    keys = next(
-        (pair for pair in (("VolumeReference", "VolumeTest"), ("VoxelVolumeReference", "VoxelVolumeTest"))
-         if all(any(name[2] == key for name in cohort.values) for key in pair)), None
-    )  # fmt: skip
+    sides = [[f"{volume}{side}" for side in ("Reference", "Test")] for volume in ("Volume", "VoxelVolume")]
+    keys = next((pair for pair in sides if {key for _, _, key in cohort.values}.issuperset(pair)), None)
     if keys is None:
         return None
     unit, factor = asDrawn(cohort.units[keys[0]])

@@ -134,11 +134,8 @@ class SizeCurve:
                 rise = np.where(isLevel | (lower < LEVEL), 0.0, sizes / (span * lower))
                 fall = np.where(isLevel | (upper < LEVEL), 0.0, sizes / (span * upper))
                 one, other = rise * first, fall * last
-                steps = np.array([
-                    [one * first, sizes - one * first - other * last, other * last],
-                    [-2 * one, 2 * (one + other), -2 * other],
-                    [rise, -rise - fall, fall],
-                ])  # fmt: skip
+                constant = [one * first, sizes - one * first - other * last, other * last]
+                steps = np.array([constant, [-2 * one, 2 * (one + other), -2 * other], [rise, -rise - fall, fall]])
             else:
                 rise = np.where(span < LEVEL, 0.0, sizes / span)
                 steps = np.array([[-rise * first, sizes + rise * first], [rise, -rise], [zeros, zeros]])

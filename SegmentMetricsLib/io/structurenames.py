@@ -25,25 +25,25 @@ CASES = (
     "them for segment-metrics batch."
 )
 # Words in names of files that say who drew something, or what kind of file it is, but not what it shows.
-ROLES = frozenset(
-    ("reference", "ref", "test", "truth", "ground", "gold", "manual", "auto", "automatic", "expert", "observer",
-     "rater", "reader", "seg", "segm", "segmentation", "mask", "label", "labels", "labelmap", "pred", "preds",
-     "prediction", "predicted", "result", "output", "model", "image", "img", "case", "patient", "subject", "sub",
-     "scan", "study", "mesh", "surface")
-)  # fmt: skip
+ROLES = {
+    *("reference", "ref", "test", "truth", "ground", "gold", "manual", "auto", "automatic", "expert", "observer"),
+    *("rater", "reader", "seg", "segm", "segmentation", "mask", "label", "labels", "labelmap", "mesh", "surface"),
+    *("model", "pred", "preds", "prediction", "predicted", "result", "output", "image", "img", "case", "patient"),
+    *("subject", "sub", "scan", "study"),
+}
 
 # Words in names of organs and targets, as in AAPM Task Group 263 (doi:10.1016/j.ijrobp.2017.12.013).
-ORGANS = frozenset(
-    ("adrenal", "anus", "aorta", "artery", "bladder", "body", "bone", "bowel", "brachial", "brain", "brainstem",
-     "breast", "bronchus", "canal", "carotid", "cavity", "cerebellum", "chiasm", "cochlea", "colon", "cord", "cornea",
-     "cricoid", "ctv", "duodenum", "ear", "esophagus", "eye", "femoral", "femur", "gallbladder", "gland", "globe",
-     "glottis", "gtv", "heart", "hippocampus", "itv", "joint", "kidney", "lacrimal", "larynx", "lens", "lips",
-     "liver", "lung", "mandible", "nerve", "nrv", "oesophagus", "optic", "opticchiasm", "opticnerve", "ovary",
-     "pancreas", "parotid", "pelvis", "penile", "pericardium", "pharynx", "pituitary", "prostate", "ptv", "rectum",
-     "retina", "rib", "sacrum", "seminal", "skin", "spinal", "spinalcord", "spleen", "sternum", "stomach", "submand",
-     "submandibular", "testis", "thyroid", "tongue", "trachea", "urethra", "uterus", "vagina", "vein", "ventricle",
-     "vertebrae")
-)  # fmt: skip
+ORGANS = {
+    *("brain", "brainstem", "cerebellum", "ventricle", "hippocampus", "pituitary", "nerve", "nrv", "chiasm"),
+    *("opticchiasm", "optic", "opticnerve", "eye", "globe", "lens", "retina", "cornea", "lacrimal", "cochlea", "ear"),
+    *("lips", "tongue", "cavity", "parotid", "submand", "submandibular", "gland", "thyroid", "mandible", "joint"),
+    *("larynx", "pharynx", "glottis", "cricoid", "trachea", "esophagus", "oesophagus", "carotid", "artery", "vein"),
+    *("aorta", "heart", "pericardium", "lung", "bronchus", "breast", "brachial", "sternum", "rib", "bone", "body"),
+    *("skin", "liver", "gallbladder", "spleen", "pancreas", "stomach", "duodenum", "bowel", "colon", "kidney"),
+    *("adrenal", "cord", "spinal", "spinalcord", "canal", "vertebrae", "sacrum", "femur", "femoral", "pelvis"),
+    *("bladder", "urethra", "prostate", "seminal", "penile", "testis", "ovary", "uterus", "vagina", "rectum", "anus"),
+    *("ctv", "gtv", "itv", "ptv"),
+}
 
 
 def isOrgan(name: str) -> bool:

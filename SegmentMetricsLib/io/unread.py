@@ -20,15 +20,15 @@ HARMLESS_SUFFIXES = (
     *(".md5", ".sha1", ".sha256"),
 )
 # The same for names without a suffix, as far as they are known.
-HARMLESS_NAMES = frozenset(
-    ("readme", "license", "licence", "copying", "notice", "authors", "changelog", "citation", "contributing",
-     "makefile", "version", "manifest", "checksums", "md5sums", "sha256sums", "dicomdir", "icon\r", "desktop.ini")
-)  # fmt: skip
+HARMLESS_NAMES = {
+    *("readme", "license", "licence", "copying", "notice", "authors", "changelog", "citation", "contributing"),
+    *("makefile", "version", "manifest", "checksums", "md5sums", "sha256sums", "dicomdir", "icon\r", "desktop.ini"),
+}
 # Suffixes behind that of the kind: of compressed files, of copies, and of downloads that were interrupted.
-WRAPPINGS = frozenset(
-    (".gz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".bak", ".old", ".orig", ".tmp", ".temp", ".part", ".partial",
-     ".filepart", ".crdownload", ".download")
-)  # fmt: skip
+WRAPPINGS = {
+    *(".gz", ".bz2", ".xz", ".zst", ".zip", ".7z", ".bak", ".old", ".orig"),
+    *(".tmp", ".temp", ".part", ".partial", ".filepart", ".crdownload", ".download"),
+}
 # The pictures that SegmentMetrics writes beside this file.
 METRICS_FILE, PICTURE = "metrics.json", "overlay_*.png"
 # Headers whose voxels may be in other files, and what such a file says instead of a name, followed by the names.

@@ -33,10 +33,10 @@ SIGNS = r"[+~!\u2212]|[<>](?=\s*=?\s*\d)"
 # Optic-Nerve, and also after a word that only qualifies the target, as in HR-CTV or Boost-PTV.
 MINUS = "\u2212"
 HYPHEN_BEFORE_TARGET = re.compile(r"\s*[-\u2013]\s*(?=i?(?:[gcp]tv|itv))", re.IGNORECASE)
-QUALIFIERS = frozenset(
-    ("high", "low", "mid", "intermediate", "risk", "dose", "boost", "opt", "eval", "plan", "total", "sum", "initial",
-     "final", "primary", "nodal", "node", "nodes", "old", "new")
-)  # fmt: skip
+QUALIFIERS = {
+    *("high", "low", "mid", "intermediate", "risk", "dose", "total", "sum", "old", "new"),
+    *("boost", "opt", "eval", "plan", "initial", "final", "primary", "nodal", "node", "nodes"),
+}
 SIDE_CODES = {("SCT", "7771000"): LEFT, ("SRT", "G-A101"): LEFT, ("SCT", "24028007"): RIGHT, ("SRT", "G-A100"): RIGHT}
 
 

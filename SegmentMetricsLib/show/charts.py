@@ -146,13 +146,11 @@ def _curves(
         at += 34 + CHARACTER * len(curve.name)
     places = [x.at(value) for value, _ in told]
     ends = [x.start, *((before + after) / 2 for before, after in itertools.pairwise(places)), x.end]
+    spot = '<rect class="told" x="$x" y="$y" width="$width" height="$height"><title>$text</title></rect>'
     spots = (
-        fill(
-            '<rect class="told" x="$x" y="$y" width="$width" height="$height"><title>$text</title></rect>',
-            x=f"{start:.4g}", y=TOP, width=f"{max(end - start, 0):.4g}", height=bottom - TOP, text=text,
-        )
+        fill(spot, x=f"{start:.4g}", y=TOP, width=f"{max(end - start, 0):.4g}", height=bottom - TOP, text=text)
         for start, end, (_, text) in zip(ends, ends[1:], told, strict=False)
-    )  # fmt: skip
+    )
     return _chart(title, (_frame(x, dict.fromkeys(axes), bottom), *lines, *names, *spots))
 
 

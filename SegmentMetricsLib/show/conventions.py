@@ -22,8 +22,10 @@ from .tables import align
 from .writing import headOf, writeTable
 
 SCHEMA = "segment-metrics-conventions/1"
-COLUMNS = ("Convention", "Version", "Key", "Name", "Value", "Unit", "Status", "ReferenceValue", "Difference", "Leaning",
-           "Reproducible", "Reason")  # fmt: skip
+COLUMNS = (
+    *("Convention", "Version", "Key", "Name", "Value", "Unit", "Status"),
+    *("ReferenceValue", "Difference", "Leaning", "Reproducible", "Reason"),
+)
 # Attributes of a Reported that are columns, from the third on.
 ATTRIBUTES = ("key", "name", "value", "unit", "status", "reference", "difference", "leaningText")
 # Terminal colors that color-blind people can distinguish: yellow and blue.

@@ -15,8 +15,10 @@ from .writing import writeTable
 # Most structures without limits that are listed; further ones are only counted.
 MOST_UNJUDGED = 30
 # Columns of the file, which are keys of the verdict's dictionary in lower case.
-COLUMNS = ("Structure", "Measurement", "Convention", "Value", "Unit", "Relation", "Pass", "Warn", "Weight", "Verdict",
-           "Reason", "Source")  # fmt: skip
+COLUMNS = (
+    *("Structure", "Measurement", "Convention", "Value", "Unit", "Relation"),
+    *("Pass", "Warn", "Weight", "Verdict", "Reason", "Source"),
+)
 # All columns: those, and the score of the structure.
 HEADINGS = (*COLUMNS, "Score")
 

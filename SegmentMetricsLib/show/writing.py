@@ -49,8 +49,10 @@ RESULT_FILES = {
 REPORT_FILE = "report.html"
 VERDICTS_FILE = "verdicts.csv"
 # All files of results that documents name.
-OURS = (*RESULT_FILES.values(), "matrix_{}.csv", "risky_{}.nrrd", "neutral_{}.nrrd", "stress.{}.csv", LESIONS_FILE,
-        GAPS_FILE, REPORT_FILE, VERDICTS_FILE)  # fmt: skip
+OURS = (
+    *(*RESULT_FILES.values(), LESIONS_FILE, GAPS_FILE, REPORT_FILE, VERDICTS_FILE),
+    *("matrix_{}.csv", "risky_{}.nrrd", "neutral_{}.nrrd", "stress.{}.csv"),
+)
 # zlib's level for surfaces: VTK's default takes five times as long and saves only a tenth of the bytes.
 COMPRESSION = 1
 # Maximum length of a structure's name in a file name, in characters and in bytes: file systems allow 255 bytes in all.

@@ -12,8 +12,10 @@ from ..contents.maps import farthest, isEmpty, kindOf
 from .view import ExplainedButton, View, say, silent
 
 # The controls of a map, except those of its range.
-OF_MAP = ("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", "mapSurfaceLabel", "mapSurfaceComboBox",
-          "opacityLabel", "opacitySlider", "mapOptionsLabel", "sliceContourCheckBox", "legendCheckBox")  # fmt: skip
+OF_MAP = (
+    *("mapSideLabel", "mapSideComboBox", "mapKindLabel", "mapKindComboBox", "mapSurfaceLabel", "mapSurfaceComboBox"),
+    *("opacityLabel", "opacitySlider", "mapOptionsLabel", "sliceContourCheckBox", "legendCheckBox"),
+)
 
 
 class MapView(View):

@@ -17,6 +17,7 @@ from .blocks import NOTHING, fromFile, table
 
 # Pixels of a picture, and of the room around the lesions for letters and large ones.
 SIZE, ROOM = 240, 26
+FRAME = {"size": SIZE, "middle": SIZE / 2, "end": SIZE - 10, "low": SIZE - 8}
 # Radius in pixels of the smallest lesion that is seen.
 LEAST = 2.5
 # Rows of a list that are shown.
@@ -73,8 +74,6 @@ def _picture(found: Sequence[Lesion], name: str, axes: tuple[int, int], signs: t
     for lesion, (x, y), radius in reversed(list(zip(found, pixels.tolist(), (radii * scale).tolist(), strict=True))):
         told = f"{lesion.event}: lesion {lesion.number} of the {lesion.side}"
         marks.append(_mark(lesion.event, x, y, max(radius, LEAST), told))
-    (left, right), (top, bottom) = (LETTERS_OF_AXES[axis][::sign] for axis, sign in zip(axes, signs))
-    return fromFile(
-        "lesionview", size=SIZE, middle=SIZE / 2, end=SIZE - 10, low=SIZE - 8, name=name, marks=join(marks),
-        left=left, right=right, top=top, bottom=bottom,
-    )  # fmt: skip
+    letters = [letter for axis, sign in zip(axes, signs) for letter in LETTERS_OF_AXES[axis][::sign]]
+    sides = dict(zip(("left", "right", "top", "bottom"), letters, strict=True))
+    return fromFile("lesionview", **FRAME, **sides, name=name, marks=join(marks))
