@@ -16,20 +16,7 @@ from ..base.texts import commaSeparated, oneLine, pluralize
 from ..batch.summaryoptions import CORRECTIONS, MISSING, TREATMENTS, Options
 from ..conventions.convention import OWN_CONVENTION
 from ..model.naming import findMeant, hintAt, labelNumber, parse
-from .options import (
-    addOutput,
-    addProtocol,
-    addReport,
-    addSettings,
-    addShared,
-    choicesFrom,
-    namesFrom,
-    pathFrom,
-    reportAsked,
-    requireOutput,
-    settingsFrom,
-    tellWithoutEffect,
-)
+from . import options as shared
 from .parsing import Parser
 from .results import finalStatus, tellFailures, tellWhere, terminalWidth
 from .structuredreports import addStructuredReport
@@ -46,20 +33,20 @@ def fill(parser: Parser) -> None:
     parser.description = "Compare many cases, and summarize them. The same command again goes on where it ended."
     parser.usage = "%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]"
     cases = "table: case, reference, test[, method, protocol, ...]"
-    parser.add_argument("cases", metavar="CASES.csv", type=pathFrom, nargs="?", help=cases)
+    parser.add_argument("cases", metavar="CASES.csv", type=shared.pathFrom, nargs="?", help=cases)
     compared = parser.add_argument_group("what is compared")
     references = "folder of the references instead of a table"
-    compared.add_argument("--reference-dir", metavar="DIR", type=pathFrom, help=references)
+    compared.add_argument("--reference-dir", metavar="DIR", type=shared.pathFrom, help=references)
     tests = "folder of the tests of a method, named like the references (may be repeated)"
     compared.add_argument("--test-dir", metavar="[NAME=]DIR", action="append", help=tests)
-    addShared(compared.add_argument, "--structure", "--pair", "--label-names", "--dose")
-    addSettings(parser)
+    shared.addShared(compared.add_argument, "--structure", "--pair", "--label-names", "--dose")
+    shared.addSettings(parser)
     results = parser.add_argument_group("what comes out")
-    addOutput(results, "folder for the results; a later run continues there")
+    shared.addOutput(results, "folder for the results; a later run continues there")
     results.add_argument("--overwrite", action="store_true", help="remove what other settings or cases left there")
-    addReport(parser, results)
+    shared.addReport(parser, results)
     addStructuredReport(parser, results, isForEach=True)
-    addProtocol(results)
+    shared.addProtocol(results)
     plots = "draw figures of these measurements (the main ones)"
     results.add_argument("--plots", metavar="KEY,...", action="append", nargs="?", const="", help=plots)
     structure = "draw only this structure (may be repeated)"
@@ -72,7 +59,7 @@ def fill(parser: Parser) -> None:
     ):
         usual = getattr(Options, name)
         parser.addFurther(flag, dest=name, choices=choices, default=usual, help=f"{text} (%(default)s)")
-    addShared(parser.addFurther, "--resamples", "--seed", "--grid-uncertainty")
+    shared.addShared(parser.addFurther, "--resamples", "--seed", "--grid-uncertainty")
     where = results.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=int, help="number of processes (one per processor)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler")
@@ -108,7 +95,7 @@ def planFrom(options: argparse.Namespace) -> Plan:
 
     Columns of the list and options that have no effect are named on standard error. Raises InputError.
     """
-    settings = settingsFrom(options)
+    settings = shared.settingsFrom(options)
     from ..batch.plots import keysToPlot, requirePlots
     from ..batch.resultfiles import columnsOf, requireInputsKept
     from ..case.protocol.protocol import readProtocol
@@ -127,7 +114,7 @@ def planFrom(options: argparse.Namespace) -> Plan:
         if option.endswith("="):
             raise InputError(f"A pair is given as REFERENCE=TEST, not {option!r}.")
     common = {
-        "choices": tuple((reference, test) for reference, test in choicesFrom(options.pair) if test is not None),
+        "choices": tuple(pair for pair in shared.choicesFrom(options.pair) if pair[1] is not None),
         "names": tuple(options.structure or ()),
         "isSpread": options.grid_uncertainty,
     }
@@ -136,23 +123,23 @@ def planFrom(options: argparse.Namespace) -> Plan:
     if given.sheet.ignored:
         ignored = oneLine(commaSeparated(given.sheet.ignored))
         print(f"segment-metrics: {given.sheet.source}: ignored columns: {ignored}", file=sys.stderr)
-    tellWithoutEffect(options, plan.tasks[0].settings, {task.protocol for task in plan.tasks}, ["labelWeights"])
+    shared.tellWithoutEffect(options, plan.tasks[0].settings, {task.protocol for task in plan.tasks}, ["labelWeights"])
     # an error in a protocol is reported as the problem of a task
     if options.fail_on and not any(task.protocol or task.problem for task in plan.tasks):
         raise InputError("No case has a protocol, so there are no verdicts: give one, or leave --fail-on out.")
     if options.plots is not None:
         requirePlots()
-        plotted = namesFrom(options.plots)
+        plotted = shared.namesFrom(options.plots)
         keysToPlot(plotted, columnsOf(plan.tasks))
         plan = replace(plan, plotted=plotted, plottedStructures=options.plot_structure or ())
     elif options.plot_structure:
         raise InputError("--plot-structure chooses structures for --plots, which is missing.")
     doses = [path for path, _ in weightedDoses(options.dose, Path())]
     inputs = (options.cases, options.protocol, given.labels, options.settings, *doses)
-    requireInputsKept(requireOutput(options), [Path(file) for file in inputs if isinstance(file, (str, Path))])
+    requireInputsKept(shared.requireOutput(options), [Path(file) for file in inputs if isinstance(file, (str, Path))])
     if options.sr:
         plan = withStructuredReports(plan, hasCopies=not options.sr_by_name)
-    return withReports(plan, options.report_conventions) if reportAsked(options) else plan
+    return withReports(plan, options.report_conventions) if shared.reportAsked(options) else plan
 
 
 def _casesFrom(options: argparse.Namespace) -> CaseList:

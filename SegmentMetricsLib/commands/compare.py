@@ -8,19 +8,7 @@ from pathlib import Path
 
 from ..base.errors import InputError
 from ..base.parallel import requireWorkers
-from .options import (
-    addOutput,
-    addProtocol,
-    addReport,
-    addSettings,
-    addShared,
-    openFrom,
-    pathFrom,
-    reportAsked,
-    requireFolder,
-    settingsFrom,
-    tellWithoutEffect,
-)
+from . import options as shared
 from .parsing import Parser
 from .structuredreports import addStructuredReport, dicomWriters
 
@@ -29,30 +17,30 @@ def fill(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = "Compare a test segmentation with a reference: one structure, or all that both have."
     parser.usage = "%(prog)s REFERENCE TEST [-o DIR] [OPTION ...]"
-    addShared(parser.add_argument, "reference", "test")
+    shared.addShared(parser.add_argument, "reference", "test")
     compared = parser.add_argument_group("what is compared")
-    addShared(compared.add_argument, "--structure", "--pair", "--label-names", "--dose")
+    shared.addShared(compared.add_argument, "--structure", "--pair", "--label-names", "--dose")
     image = "image under the contours in report and pictures"
-    compared.add_argument("--image", metavar="FILE", type=pathFrom, help=image)
-    addSettings(parser)
+    compared.add_argument("--image", metavar="FILE", type=shared.pathFrom, help=image)
+    shared.addSettings(parser)
     results = parser.add_argument_group("what comes out")
-    addOutput(results, "folder for the results (else they are only printed)")
+    shared.addOutput(results, "folder for the results (else they are only printed)")
     results.add_argument("--numbers-only", action="store_true", help="write no surfaces, pictures and worst places")
-    addReport(parser, results)
+    shared.addReport(parser, results)
     patient = "write a report with this name of the patient (it has none)"
     parser.addFurther("--report-patient", metavar="TEXT", default="", help=patient)
     addStructuredReport(parser, results)
-    addProtocol(results)
+    shared.addProtocol(results)
     results.add_argument("--json", action="store_true", help="print the content of metrics.json instead of tables")
-    addShared(results.add_argument, "--workers")
-    addShared(parser.addFurther, "--grid-uncertainty")
+    shared.addShared(results.add_argument, "--workers")
+    shared.addShared(parser.addFurther, "--grid-uncertainty")
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare two files or folders and return the exit status."""
     requireWorkers(options.workers)
-    requireFolder(options, reportAsked(options))
-    settings = settingsFrom(options)
+    shared.requireFolder(options, shared.reportAsked(options))
+    settings = shared.settingsFrom(options)
     if options.fail_on and options.protocol is None:
         raise InputError("Without a protocol there is no verdict: give --protocol, or leave --fail-on out.")
     writers = dicomWriters(options)
@@ -63,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
 
     protocol = None if options.protocol is None else readProtocol(options.protocol)
     settings, dose = adapt(settings, dose=readWeighted(weightedDoses(options.dose, Path())))
-    tellWithoutEffect(options, settings, [protocol])
-    case = openFrom(options, settings, dose=dose, image=options.image, protocol=protocol)
+    shared.tellWithoutEffect(options, settings, [protocol])
+    case = shared.openFrom(options, settings, dose=dose, image=options.image, protocol=protocol)
     case = replace(case, displayed=makeDisplayed, isSpread=options.grid_uncertainty)
     return compareAndWrite(case, options, dicomWriters=writers)

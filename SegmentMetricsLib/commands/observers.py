@@ -12,18 +12,7 @@ from typing import TYPE_CHECKING
 from ..base.errors import InputError
 from ..base.parallel import requireWorkers, spread
 from ..base.texts import oneLine
-from .options import (
-    CONTOURS,
-    addOutput,
-    addSettings,
-    addShared,
-    namesFrom,
-    pathFrom,
-    requireFolder,
-    requireWritable,
-    settingsFrom,
-    tellWithoutEffect,
-)
+from . import options as shared
 from .parsing import Parser
 from .results import SOME_FAILED, progressBar, tellWhere, terminalWidth, unfinishedResults
 from .structuredreports import addStructuredReport, dicomWriters
@@ -43,37 +32,37 @@ def fill(parser: Parser) -> None:
         "and where, and whether tests, such as automatic contours, are within what the observers do."
     )
     parser.usage = "%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... [-o DIR] [OPTION ...]"
-    parser.add_argument("observers", metavar="OBSERVER", nargs="+", type=pathFrom, help=CONTOURS)
+    parser.add_argument("observers", metavar="OBSERVER", nargs="+", type=shared.pathFrom, help=shared.CONTOURS)
     compared = parser.add_argument_group("what is compared")
     test = "compare this with the observers; it is none (may be repeated)"
-    compared.add_argument("--test", metavar="FILE|DIR", action="append", default=[], type=pathFrom, help=test)
+    compared.add_argument("--test", metavar="FILE|DIR", action="append", default=[], type=shared.pathFrom, help=test)
     names = "names of the observers, and after them of the tests (those of the files)"
     compared.add_argument("--names", metavar="NAME", nargs="+", help=names)
-    addShared(compared.add_argument, "--structure", "--label-names")
+    shared.addShared(compared.add_argument, "--structure", "--label-names")
     how = "the voxels that most have, SimpleITK's STAPLE filter, or the zero of the mean signed distance (%(default)s)"
     compared.add_argument("--consensus", choices=METHODS, default=METHODS[0], help=f"consensus: {how}")
-    addSettings(parser)
+    shared.addSettings(parser)
     results = parser.add_argument_group("what comes out")
-    addOutput(results, "folder for the results (else they are only printed)")
+    shared.addOutput(results, "folder for the results (else they are only printed)")
     results.add_argument("--numbers-only", action="store_true", help="draw no pictures")
-    addShared(results.add_argument, "--report")
+    shared.addShared(results.add_argument, "--report")
     protocol = "write tolerances and limits from the observers as a protocol"
-    results.add_argument("--write-protocol", metavar="FILE", type=pathFrom, help=protocol)
+    results.add_argument("--write-protocol", metavar="FILE", type=shared.pathFrom, help=protocol)
     addStructuredReport(parser, results)
     consensus = "write the consensus as DICOM segmentation (SEG)"
-    parser.addFurther("--consensus-seg", metavar="FILE.dcm", type=pathFrom, help=consensus)
-    addShared(results.add_argument, "--workers")
+    parser.addFurther("--consensus-seg", metavar="FILE.dcm", type=shared.pathFrom, help=consensus)
+    shared.addShared(results.add_argument, "--workers")
 
 
 def run(options: argparse.Namespace) -> int:
     """Compare the observers, write and print the results, and return the exit status."""
     requireWorkers(options.workers)
-    settings = settingsFrom(options)
-    requireFolder(options, "--report" if options.report else "")
+    settings = shared.settingsFrom(options)
+    shared.requireFolder(options, "--report" if options.report else "")
     if options.write_protocol is not None:
-        requireWritable(options.write_protocol.absolute().parent)
+        shared.requireWritable(options.write_protocol.absolute().parent)
     writers = dicomWriters(options)
-    tellWithoutEffect(options, settings, [], ["ignore"])
+    shared.tellWithoutEffect(options, settings, [], ["ignore"])
     from ..case.observers.gathering import gather
     from ..case.observers.study import studyOf
     from ..io.labelnames import labelNamesFrom
@@ -82,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     from .comparing import makeDisplayed
 
     labelNames = labelNamesFrom(options.label_names)
-    names = None if options.names is None else namesFrom(options.names)
+    names = None if options.names is None else shared.namesFrom(options.names)
     given = (options.observers, options.test, settings, names, options.consensus, options.structure, labelNames)
     case = replace(gather(*given), displayed=makeDisplayed)
     organs = case.comparable

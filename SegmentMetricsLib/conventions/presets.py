@@ -15,20 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..base.errors import Undefined
-from ..metrics.instances import (
-    PERCENTILE,
-    LesionGroup,
-    Lesions,
-    Matches,
-    Overlaps,
-    innerPair,
-    matchLesions,
-    meanDice,
-    meanHausdorff,
-    recognitionQuality,
-    scoredLesions,
-    segmentationQuality,
-)
+from ..metrics import instances
+from ..metrics.instances import LesionGroup, Lesions, Matches, Overlaps
 from ..metrics.metric import Empty, Metric, Named, Value
 from ..metrics.pair import Pair
 from ..metrics.registry import REGISTRY, metricOf
@@ -72,7 +60,7 @@ def scoreByBrats(
     lesions: tuple[Lesions, Lesions], lesionOverlaps: Overlaps, lesionDilation: int, lesionMinimum: float
 ) -> tuple[tuple[LesionGroup, ...], int]:
     """Return the lesions of the reference that BraTS scores, the larger ones, and how many of the test are invented."""
-    scored, invented = scoredLesions(lesions, lesionOverlaps, lesionDilation)
+    scored, invented = instances.scoredLesions(lesions, lesionOverlaps, lesionDilation)
     reference, _ = lesions
     largest = lesionMinimum / reference.grid.voxelSize
     return tuple(one for one in scored if reference.mask(one.reference).count > largest), invented
@@ -80,7 +68,7 @@ def scoreByBrats(
 
 def matchesByDice(lesionOverlaps: Overlaps) -> Matches:
     """Return which lesions are found by BraTS_evaluation: those of the largest total Dice."""
-    return matchLesions(lesionOverlaps, 0.0, isByDice=True)
+    return instances.matchLesions(lesionOverlaps, 0.0, isByDice=True)
 
 
 def scoreIfFound(lesionMatches: Matches) -> tuple[tuple[LesionGroup, ...], int]:
@@ -106,23 +94,23 @@ def scoreIfLarge(
 
 def hausdorffBy(tool: str, pair: Pair, ofReference: tuple[int, ...], ofTest: tuple[int, ...]) -> float:
     """Return the HD95 in mm of a lesion that is found, as a tool reports it."""
-    inner = innerPair(pair, ofReference, ofTest)
-    return Source(inner).reportOne(find(tool), metricOf(HDP), {"percentile": PERCENTILE}).value
+    inner = instances.innerPair(pair, ofReference, ofTest)
+    return Source(inner).reportOne(find(tool), metricOf(HDP), {"percentile": instances.PERCENTILE}).value
 
 
 def meanDiceOfBrats(dicesOfLesions: list[float]) -> float:
     """Return LesionDSC in [0, 1], which is 1 if there is no lesion on either side."""
-    return meanDice(dicesOfLesions) if dicesOfLesions else 1.0
+    return instances.meanDice(dicesOfLesions) if dicesOfLesions else 1.0
 
 
 def meanHausdorffOfBrats(hausdorffsOfLesions: list[float]) -> float:
     """Return LesionHD95 in mm, which is 0 if there is no lesion on either side."""
-    return meanHausdorff(hausdorffsOfLesions) if hausdorffsOfLesions else 0.0
+    return instances.meanHausdorff(hausdorffsOfLesions) if hausdorffsOfLesions else 0.0
 
 
 def meanHausdorffIfFound(lesionMatches: Matches, hausdorffsOfLesions: list[float]) -> float:
     """Return LesionHD95 in mm, which is infinite if no lesion is found. Raises Undefined if neither side has one."""
-    mean = meanHausdorff(hausdorffsOfLesions)
+    mean = instances.meanHausdorff(hausdorffsOfLesions)
     return mean if lesionMatches.found else math.inf
 
 
@@ -134,12 +122,12 @@ def neighborsOfPanoptica(structures: tuple[Structure, Structure], lesionConnecti
 
 def matchesOfPanoptica(lesionOverlaps: Overlaps, panopticOverlap: float) -> Matches:
     """Return which lesions match for the panoptic quality: for panoptica an IoU that equals the threshold is enough."""
-    return matchLesions(lesionOverlaps, panopticOverlap, isAtLeast=True)
+    return instances.matchLesions(lesionOverlaps, panopticOverlap, isAtLeast=True)
 
 
 def segmentationOfPanoptica(panopticMatches: Matches) -> float:
     """Return SQ in [0, 1], which is 0 without a match."""
-    return recognitionQuality(panopticMatches) and segmentationQuality(panopticMatches)
+    return instances.recognitionQuality(panopticMatches) and instances.segmentationQuality(panopticMatches)
 
 
 _OF_BRATS: dict[str, Callable[..., Any]] = {
@@ -163,8 +151,8 @@ QUANTITIES: Mapping[str, Mapping[str, Callable[..., Any]]] = {
 # And those of metrics, by key.
 METRICS: Mapping[str, Mapping[str, Callable[..., float]]] = {
     **{name: _METRICS_OF_BRATS for name in PRESETS if name.startswith(BRATS)},
-    SEG: {"LesionDSC": meanDice, "LesionHD95": meanHausdorffIfFound},
-    METS: {"LesionDSC": meanDice, "LesionHD95": meanHausdorff},
+    SEG: {"LesionDSC": instances.meanDice, "LesionHD95": meanHausdorffIfFound},
+    METS: {"LesionDSC": instances.meanDice, "LesionHD95": instances.meanHausdorff},
     PANOPTICA: {"SQ": segmentationOfPanoptica},
 }
 

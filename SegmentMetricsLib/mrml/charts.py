@@ -14,15 +14,7 @@ from ..base.texts import LETTERS_OF_AXES, pluralize, shortest
 from ..distances.surfacedistances import SurfaceDistances
 from ..metrics.signed import SIDES
 from ..metrics.slices import axisOfRows, columnOf
-from ..show.distributions import (
-    Histogram,
-    cumulativeLimit,
-    cumulativePositions,
-    cumulativeShares,
-    histogram,
-    roundAbove,
-    roundRange,
-)
+from ..show import distributions
 from ..show.maps import requireDistances, shownTolerance
 from ..show.resulttables import heading
 from ..show.tablemodel import Column, Table
@@ -72,7 +64,7 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
     signed = comparison.distances.hasSides
     shown = histogramOf(comparison.distances, tolerance)
     what = "surfaces" if comparison.dimension == 3 else "contours"
-    top = roundAbove(1.05 * shown.shares.max())
+    top = distributions.roundAbove(1.05 * shown.shares.max())
     chart = _Chart(comparison, "histogram", chartNode, scene)
     share = f"Share of both {what} that lies this far from the other one"
     bars = [
@@ -91,14 +83,14 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
 
 
 # Histograms by tolerance: that of a large structure takes half a second.
-_histograms: WeakKeyDictionary[SurfaceDistances, dict[float, Histogram]] = WeakKeyDictionary()
+_histograms: WeakKeyDictionary[SurfaceDistances, dict[float, distributions.Histogram]] = WeakKeyDictionary()
 
 
-def histogramOf(distances: SurfaceDistances, tolerance: float) -> Histogram:
+def histogramOf(distances: SurfaceDistances, tolerance: float) -> distributions.Histogram:
     """Return the histogram that showHistogram() shows; it is kept as long as the distances are."""
     known = _histograms.setdefault(distances, {})
     if tolerance not in known:
-        known[tolerance] = histogram(distances, tolerance, distances.hasSides)
+        known[tolerance] = distributions.histogram(distances, tolerance, distances.hasSides)
     return known[tolerance]
 
 
@@ -136,14 +128,14 @@ def showCumulative(comparisons, *, chartNode=None, scene=None, tolerance: float 
         raise InputError("There are no curves because no pair has distances.")
     tolerance = _toleranceOf(pairs[0], tolerance)
     scene = asScene(scene)
-    limit = cumulativeLimit([pair.distances for pair in pairs], tolerance)
-    positions = cumulativePositions(limit, tolerance)
+    limit = distributions.cumulativeLimit([pair.distances for pair in pairs], tolerance)
+    positions = distributions.cumulativePositions(limit, tolerance)
     owner = comparisons if isOne else folders.allPairs(pairs, scene)
     what = "surfaces" if any(pair.dimension == 3 for pair in pairs) else "contours"
     chart = _Chart(owner, "cumulative", chartNode, scene, "" if isOne else folders.folderName(owner, scene))
     columns = [(Column("Distance", unit="mm", description="Distance to the other contour"), positions)]
     for number, pair in enumerate(pairs, start=1):
-        shares = cumulativeShares(pair.distances, positions)
+        shares = distributions.cumulativeShares(pair.distances, positions)
         # line breaks, tabs and quotes would not survive saving
         title = " ".join(pairName(pair).replace('"', "'").split())
         columns.append((Column(f"Share{number}", title, "%", f"Share of both {what} within the distance"), shares))
@@ -192,7 +184,7 @@ def showDoseVolume(comparison, *, chartNode=None, scene=None):
     table = chart.table("curves", Table.ofColumns(columns))
     chart.series("reference", "Reference", table, "Dose", "Reference", rgb(COMPARED["reference"]))
     chart.series("test", "Test", table, "Dose", "Test", rgb(COMPARED["test"]), isDashed=True)
-    limits = (0, roundAbove(curves.doses[-1] or 1.0))
+    limits = (0, distributions.roundAbove(curves.doses[-1] or 1.0))
     return chart.finish(("Dose (Gy)", "Volume (%)"), limits, (0, 102), legend=True)
 
 
@@ -252,8 +244,8 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
     # in short, because the plot in the panel is low
     axes = (f"Position of the slice (mm){toward}", f"{heading(quantity)} ({unit})" if unit else heading(quantity))
     # VTK labels the ends and the middle of an axis
-    xRange = roundRange(ends[0] - room, ends[1] + room)
-    yRange = (0.0, 1.0) if quantity == "DSC" else roundRange(low - margin * (low < 0), high + margin)
+    xRange = distributions.roundRange(ends[0] - room, ends[1] + room)
+    yRange = (0.0, 1.0) if quantity == "DSC" else distributions.roundRange(low - margin * (low < 0), high + margin)
     return chart.finish(axes, xRange, yRange)
 
 
@@ -265,7 +257,7 @@ def showSession(pair, tableNode):
     end = max([row[0] for row in rows], default=0.0)
     low = min([row[4] for row in rows if math.isfinite(row[4])], default=0.0)
     title = f"{chart.name}: {pluralize(int(rows[-1][1]) if rows else 0, 'stroke')}"
-    ranges = roundRange(0.0, max(end, 1.0)), (min(math.floor(10 * low) / 10, 0.9), 1.0)
+    ranges = distributions.roundRange(0.0, max(end, 1.0)), (min(math.floor(10 * low) / 10, 0.9), 1.0)
     return chart.finish(("Time (s)", "NSD"), *ranges, title)
 
 

@@ -15,23 +15,10 @@ from ...metrics.measurement import roundText
 from ...model.structures import REFERENCE_AND_TEST
 from ..charts import INSIDE, OUTSIDE
 from ..distributions import roundBelow
+from . import sliceviews
 from .blocks import NOTHING, fromFile
 from .gray import AUTOMATIC, Gray, Plane, idOf, jpeg
-from .sliceviews import (
-    BESIDE,
-    VIEWS,
-    Largest,
-    Picture,
-    Polyline,
-    SliceView,
-    cutBeside,
-    joinSegments,
-    largestOf,
-    picturesOf,
-    thin,
-    thinToFew,
-    viewAcross,
-)
+from .sliceviews import Largest, Picture, Polyline, SliceView
 
 # Position and size of the window of a picture in pixels; letters surround it, and the scale bar is below.
 LEFT, TOP, ACROSS, DOWN, BELOW = 18, 21, 264, 244, 27
@@ -107,7 +94,7 @@ def slicePictures(comparison: Comparison, name: str, gray: Gray | None = None) -
     For equal boundaries, the slices are through their center. name: a prefix for HTML IDs that is unique in the page.
     gray: the image to show under the contours, or None.
     """
-    found, largest = picturesOf(comparison), largestOf(comparison)
+    found, largest = sliceviews.picturesOf(comparison), sliceviews.largestOf(comparison)
     if not found:
         return NOTHING
     windows = windowsOf(found, largest.distance, extentOf(comparison))
@@ -207,8 +194,8 @@ def contoursOf(pictures: Sequence[Picture], windows: Sequence[Window]) -> list[l
     # thin the lines of all pictures at once, which takes no longer than for one
     pairs = list(zip(pictures, windows, strict=True))
     every = [window.line(line) for picture, window in pairs for lines in picture.contours for line in lines]
-    thin = iter(thinToFew(every, THINNED, MOST_POINTS))
-    return [[[next(thin) for _ in lines] for lines in picture.contours] for picture in pictures]
+    thinned = iter(sliceviews.thinToFew(every, THINNED, MOST_POINTS))
+    return [[[next(thinned) for _ in lines] for lines in picture.contours] for picture in pictures]
 
 
 def pathOf(lines: Sequence[Polyline]) -> str:
@@ -312,12 +299,12 @@ def thumbnail(comparison: Comparison) -> dict | None:
 
     They are data of SVG paths, as of pathOf(), with the name of the plane.
     """
-    pictures = [] if comparison.distances is None else picturesOf(comparison)
+    pictures = [] if comparison.distances is None else sliceviews.picturesOf(comparison)
     if not pictures:
         return None
     # at the upper or lower end, the axial slice has only one of the two
     picture = next((one for one in pictures if all(one.contours)), pictures[0])
-    return _thumbnailOf(picture, largestOf(comparison).distance, extentOf(comparison))
+    return _thumbnailOf(picture, sliceviews.largestOf(comparison).distance, extentOf(comparison))
 
 
 def typical(comparison: Comparison) -> dict | None:
@@ -329,14 +316,15 @@ def typical(comparison: Comparison) -> dict | None:
         return None
     surfaces = [direction.surface for direction in comparison.distances.directions]
     boxes = np.array([surface.box for surface in surfaces])
-    view, place = VIEWS[0], boxes.mean(axis=(0, 1))
+    view, place = sliceviews.VIEWS[0], boxes.mean(axis=(0, 1))
     shared = sorted((row for row in comparison.slices if not row.only), key=lambda row: row["MASD"])
     if shared:
-        view, _ = viewAcross(comparison)
+        view, _ = sliceviews.viewAcross(comparison)
         place[view.axis] = shared[len(shared) // 2].place[view.axis]
     extent = float(np.ptp(boxes, axis=(0, 1)).max())
-    before, _ = zip(*(cutBeside(surface, place, view.axes, BESIDE * extent) for surface in surfaces), strict=True)
-    contours = joinSegments(before[0]), joinSegments(before[1])
+    to = sliceviews.BESIDE * extent
+    before = [sliceviews.cutBeside(surface, place, view.axes, to)[0] for surface in surfaces]
+    contours = sliceviews.joinSegments(before[0]), sliceviews.joinSegments(before[1])
     picture = Picture(view, place, float(place[view.axis]), contours, None, 0.0)
     return _thumbnailOf(picture, 0.0, extent) if all(contours) else None
 
@@ -344,5 +332,5 @@ def typical(comparison: Comparison) -> dict | None:
 def _thumbnailOf(picture: Picture, distance: float, extent: float) -> dict:
     """Return the contours of a picture as data of SVG paths. distance, extent: as of windowsOf()."""
     (sides,) = contoursOf([picture], windowsOf([picture], distance, extent))
-    reference, test = (pathOf(thin(lines, SMALL_THINNED)) for lines in sides)
+    reference, test = (pathOf(sliceviews.thin(lines, SMALL_THINNED)) for lines in sides)
     return {"view": picture.view.name, "reference": reference, "test": test}
