@@ -100,10 +100,7 @@ class Undefined(ValueError):
 
 
 def requireKind(given: object, kinds: type | tuple[type, ...], what: str, needed: str) -> None:
-    """Raise InputError when an argument is of none of the kinds.
-
-    what: the argument, and needed: what it must be, both in words for the message.
-    """
+    """Raise InputError unless an argument is of one of the kinds. what: it, and needed: what it must be, in words."""
     if not isinstance(given, kinds):
         raise InputError(f"{what} must be {needed}, not {type(given).__name__}.")
 

@@ -19,10 +19,7 @@ def escape(value: object) -> Markup:
 
 
 def fill(template: str, /, **values: object) -> Markup:
-    """Return a template with its placeholders, such as $name, replaced by escape()d values.
-
-    Raises KeyError for a placeholder without a value.
-    """
+    """Return a template with escape()d values for placeholders such as $name. Raises KeyError if one has no value."""
     return Markup(Template(template).substitute({name: escape(value) for name, value in values.items()}))
 
 

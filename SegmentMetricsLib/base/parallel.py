@@ -299,10 +299,7 @@ class _Pool:
         self._submitted, self._begun = 0, 0.0
 
     def submit(self, item: Any, instead: Callable[[], Any] | None = None) -> Future:
-        """Submit an item, or a function to call instead.
-
-        Raises BrokenExecutor when a process has died, and InputError when the system lets none start.
-        """
+        """Submit an item, or a function instead. Raises BrokenExecutor if a process died, InputError if none starts."""
         if self._given is not None:
             return self._given.submit(self._work, item)
         import multiprocessing

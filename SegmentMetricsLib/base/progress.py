@@ -37,10 +37,7 @@ def checkpoint() -> None:
 
 
 def chunks(count: int, size: int = 1 << 13) -> Iterator[slice]:
-    """Yield slices that divide a count of rows into parts whose temporary arrays stay in the processor's cache.
-
-    Every part is a checkpoint().
-    """
+    """Yield slices of a count of rows, whose temporary arrays stay in the processor's cache; each is a checkpoint()."""
     for first in range(0, count, size):
         checkpoint()
         yield slice(first, first + size)

@@ -40,10 +40,7 @@ class CohortPage:
             self._pairs[case, structures.get(title, title), method] = found
 
     def content(self, cohort: Cohort, options: Options, tests: Iterable[PairedTest]) -> dict | None:
-        """Return the content of the page as plain values, None for fewer than two cases.
-
-        tests: of all methods of the cohort.
-        """
+        """Return the page's content as plain values, None for fewer than two cases. tests: of all methods."""
         given, ranked = cohort.valuesFor(options), cohort.scoresFor(options)
         known = {case for group in given.values() for case in group}
         # as they were listed: the first method may lack some

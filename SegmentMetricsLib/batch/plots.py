@@ -469,10 +469,7 @@ def ranksOfMethods(
 
 
 def rankingPlot(ranks: Sequence[tuple], cohort: Cohort) -> tuple[Any, str]:
-    """Return a figure with the mean rank of every method by measurement, and its caption.
-
-    ranks: of ranksOfMethods().
-    """
+    """Return a figure of the mean rank of every method by measurement, and its caption. ranks: of ranksOfMethods()."""
     keys, looks = list(dict.fromkeys(row[0] for row in ranks)), _looks(cohort)
     figure, ((axes,),) = _newFigure(COLUMN, 0.9 + 0.35 * len(keys))
     step = 0.6 / len(looks)

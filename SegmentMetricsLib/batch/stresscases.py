@@ -97,10 +97,7 @@ class StressOutcome:
 
 @dataclass(frozen=True)
 class Difference:
-    """How a measurement of the risky variants differs from that of the neutral ones, over all cases.
-
-    Numbers are None where there are too few cases.
-    """
+    """How a measurement of risky variants differs from that of neutral ones, over all cases; None for too few cases."""
 
     structure: str = column("Name of the structure, or all structures: the mean of those of each case")
     measurement: str = column("Key of the measurement")

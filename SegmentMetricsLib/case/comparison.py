@@ -401,10 +401,7 @@ def adapt(
 
 
 def ask(pair: Pair) -> tuple[Asked, ...]:
-    """Return what the settings of a pair ask for.
-
-    The pair then knows what that needs, and what their convention computes in another way.
-    """
+    """Return what a pair's settings ask for; the pair then knows what that needs, and what the convention replaces."""
     asked, needs, _ = _ask(pair.settings)
     pair.replaced = QUANTITIES.get(pair.settings.convention, {})
     pair.needed |= needs
@@ -511,8 +508,5 @@ def identify(side: Mapping) -> Structure:
 
 
 def identityOf(sides: Sequence[Mapping]) -> list[str]:
-    """Return the names of two structures, then where they are from: their files, or the segmentations of segments.
-
-    sides: as describe() returns them.
-    """
+    """Return the names of two structures, then their files, or segmentations of segments. sides: as of describe()."""
     return [*(one["name"] for one in sides), *(str(one["file"] or one.get(SEGMENTATION, "")) for one in sides)]

@@ -126,10 +126,7 @@ def addSome(parser: Parser, *names: str) -> None:
 
 
 def addSet(parser: Parser, group: argparse._ActionsContainer, settings: Mapping[str, Sequence[str]]) -> None:
-    """Add --set, and --help-settings, which explains it and the options that --help does not list.
-
-    settings: names of those that can be set, by heading.
-    """
+    """Add --set, and --help-settings, which explains it and what --help does not list. settings: names, by heading."""
     names = [name for members in settings.values() for name in members]
     parser.set_defaults(**dict.fromkeys(names), settable=names)
     for name in names:
@@ -181,10 +178,7 @@ class _SettingsHelp(argparse.Action):
 
 
 def givenSettings(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
-    """Return the values of settings that the options give, by name; --set NAME=VALUE is as if each had an option.
-
-    Raises InputError.
-    """
+    """Return the values of settings that the options, or --set NAME=VALUE, give, by name. Raises InputError."""
     given, options.set = options.set or (), None
     for text in given:
         written, joint, value = text.partition("=")

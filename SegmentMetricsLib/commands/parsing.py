@@ -15,10 +15,7 @@ FEW = 10
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that reports errors in one line.
-
-    fill: adds what it takes, once it parses anything; None if it knows that already.
-    """
+    """An argument parser with errors in one line. fill: adds what it takes once it parses, None if that is known."""
 
     def __init__(self, fill: Callable[[Parser], None] | None = None, **options):
         self.fill = fill

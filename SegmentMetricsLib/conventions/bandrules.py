@@ -16,10 +16,7 @@ from .toolmasks import Sampling
 
 
 def overlaps(dice: str, jaccard: str = "") -> dict[str, Number]:
-    """Return the overlap of the voxels, on which all tools agree, by key.
-
-    dice, jaccard: the tool's names of them, "" for none.
-    """
+    """Return the overlap of voxels, on which all tools agree, by key. dice, jaccard: the tool's names, "" for none."""
     rules = {DSC: (overlap.dice, dice), IOU: (overlap.intersectionOverUnion, jaccard)}
     return {
         key: Number(lambda sampling, rule=rule: rule(sampling.pair.crispCounts), name, "overlap of the voxels", masks)

@@ -120,10 +120,7 @@ class Reported(Reading):
         return f"{round(100 * self.difference, 1) + 0.0:+.1f} %pt"
 
     def toDictionary(self) -> dict:
-        """Return plain values for JSON, null for those that are not finite.
-
-        "sign": -1 marks a negative infinite value, as in Measurement.
-        """
+        """Return values for JSON, null unless finite; "sign": -1 marks a negative infinite one, as in Measurement."""
         result = {"value": finite(self.value), "unit": self.unit, "status": self.status, "name": self.name}
         if self.value == -math.inf:
             result["sign"] = -1

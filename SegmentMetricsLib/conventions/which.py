@@ -120,10 +120,7 @@ class Wanted(NamedTuple):
 
     @staticmethod
     def of(given: str | float) -> Wanted:
-        """Return a number as text, which may have a unit, or as it is.
-
-        Raises InputError for anything else, and if it is not finite.
-        """
+        """Return a number, as text that may have a unit or as it is. Raises InputError unless it is a finite one."""
         text = str(given).strip().replace(",", ".").replace("\N{MINUS SIGN}", "-")
         text, unit = units.split(text) or (text, "")
         unit = "cm3" if units.UNITS["cm3"].get(unit.casefold()) == 1 else unit  # such as ml

@@ -86,10 +86,7 @@ class DirectedDistances:
         return float(high.max(initial=0.0 if self.field.shared[self.number] else -np.inf))
 
     def percentile(self, percent: float) -> Bounded:
-        """Return the smallest distance in mm that at least `percent` of the boundary's size does not exceed.
-
-        percent: in (0, 100].
-        """
+        """Return the smallest distance in mm that at least `percent`, in (0, 100], of the size does not exceed."""
         return self.field.percentile(percent)[self.number]
 
     def sizeWithin(self, tolerance: float) -> Bounded:
@@ -156,10 +153,7 @@ class DirectedDistances:
 
     @cached_property
     def cells(self) -> np.ndarray:
-        """(k,) number of the boundary's triangle or segment to which each of the field's elements belongs.
-
-        Elements of one cell follow each other.
-        """
+        """(k,) number of the boundary's cell that each element of the field belongs to; those of one are together."""
         return self.field.sampler.surfaceCells(self.number)
 
     @cached_property

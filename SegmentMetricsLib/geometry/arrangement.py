@@ -28,10 +28,7 @@ def withoutRepeats(loops: Iterable[np.ndarray]) -> list[np.ndarray]:
 
 
 def cutAtCrossings(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return points (n, 2) and line segments (m, 2) cut wherever another line crosses or meets them.
-
-    The points of crossings are appended to the points.
-    """
+    """Return points (n, 2) and segments (m, 2) cut where others cross or meet them; points of crossings come last."""
     extent = np.ptp(points, axis=0).max()
     lines, places, cuts, added = (list[np.ndarray]() for _ in range(4))
     for one, other in _neighbors(points, cells):

@@ -159,10 +159,7 @@ class Mask:
         return self.grid.resize(self.low, self.high).corners()
 
     def cornersAlong(self, grid: Grid) -> np.ndarray:
-        """Return the 8 LPS corners (8, 3) in mm of the smallest box along a grid's axes that contains all voxels.
-
-        (0, 3) when empty.
-        """
+        """Return LPS corners (8, 3) in mm of the smallest box along a grid's axes with all voxels, (0, 3) if empty."""
         if self.isEmpty:
             return np.zeros((0, 3))
         isSet = self.voxels > 0
@@ -312,10 +309,7 @@ def fromLabels(labels: np.ndarray, grid: Grid, peaks: np.ndarray | None = None) 
 
 
 def oneOfLabels(labels: np.ndarray, label: int, grid: Grid, peaks: np.ndarray) -> Mask:
-    """Return the mask of one label of an array [k, j, i] of non-negative integers, empty if it does not occur.
-
-    peaks: result of peaksOf().
-    """
+    """Return the mask of a label of an array [k, j, i] of integers from 0, empty without it. peaks: of peaksOf()."""
     slices = np.flatnonzero(peaks >= label)
     if not len(slices):
         return Mask.empty(grid)

@@ -139,10 +139,7 @@ class MaskSurface(Surface):
 
 
 def cleanTriangles(polyData: vtkPolyData, reach: float = 0.0) -> vtkPolyData:
-    """Return the polygons and strips of a polydata as triangles in double precision, with equal points merged.
-
-    reach: mm within which points count as equal.
-    """
+    """Return polygons and strips as triangles in double precision, with points within `reach` in mm merged."""
     from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 
     triangles = vtkTriangleFilter()

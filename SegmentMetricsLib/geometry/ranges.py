@@ -23,10 +23,7 @@ def splitBy(values: np.ndarray, numbers: np.ndarray, count: int) -> list[np.ndar
 
 
 def partsOf(counts: np.ndarray, most: int) -> Iterator[slice]:
-    """Yield slices of items with counts (n,) whose counts sum to at most `most`, or of single items.
-
-    Every part is a checkpoint().
-    """
+    """Yield slices of items with counts (n,) that sum to at most `most`, or of single items. Each is a checkpoint()."""
     ends, start = np.cumsum(counts, dtype=np.int64), 0
     while start < len(ends):
         checkpoint()

@@ -82,10 +82,7 @@ class Surface:
         return "is not closed" if self.openEdges else self.defect
 
     def normalsOf(self, cells: np.ndarray) -> np.ndarray:
-        """Return the outward unit normals (n, 3) of some elements (n,), given by number; zeros for those without size.
-
-        They lie in the plane of contours.
-        """
+        """Return outward unit normals (n, 3) of elements by number (n,), in a contour's plane; zeros without size."""
         return outwardNormals(self, cells)
 
     @property
@@ -160,10 +157,7 @@ class Surface:
 
 
 def outwardNormals(surface: Surface, cells: np.ndarray) -> np.ndarray:
-    """Return the outward unit normals (n, 3) of some cells of a boundary, in their plane for contours.
-
-    Cells without size get zeros.
-    """
+    """Return outward unit normals (n, 3) of cells, in their plane for contours; zeros for those without size."""
     if surface.dimension == 2:
         corners = surface.corners(cells)
         return _unit(np.cross(corners[:, 1] - corners[:, 0], cast(np.ndarray, surface.normal)))

@@ -15,10 +15,7 @@ CORNERS_OF_SIDES = {2: np.array([[0, 1]]), 3: np.array([[0, 1], [1, 2], [2, 0]])
 
 
 class TriangleSet:
-    """Triangles for measuring distances from many points, with everything precomputed that does not depend on these.
-
-    triangles: (t, 3, 3) corners.
-    """
+    """Triangles (t, 3, 3), with everything precomputed for distances that does not depend on the many points."""
 
     def __init__(self, triangles: np.ndarray):
         points, numbers = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
@@ -108,10 +105,7 @@ def _toTriangles(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray,
 
 
 def columns(points: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Return the coordinates (3, k) of points (n, 3) given by number (k,), contiguous for each axis.
-
-    Much faster than points[numbers].T.
-    """
+    """Return coordinates (3, k) of points (n, 3) by number (k,), contiguous by axis: faster than points[numbers].T."""
     return np.ascontiguousarray(points.take(numbers, axis=0).T)
 
 

@@ -71,11 +71,7 @@ def _entriesOf(path: Path, what: str) -> Iterator[tuple[str, object, object]]:
 
 
 def _collect(source: str, entries: Iterable[tuple[str, object, object]], areUnique: bool = True) -> dict[Labels, str]:
-    """Return names by number.
-
-    entries: place of each entry ("" if unknown), its number or numbers, and its name. areUnique: whether names must
-    differ.
-    """
+    """Return names by number. entries: place ("" if unknown), number or numbers, and name. areUnique: no name twice."""
     found: dict[Labels, str] = {}
     numbers: set[Labels] = set()
     for where, number, name in entries:

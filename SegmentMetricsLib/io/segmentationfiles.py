@@ -138,10 +138,7 @@ def _fractional(segment: Mapping, layer: np.ndarray, grid: Grid, whole: Grid, th
 
 
 def scaleMemberships(array: np.ndarray, limits: tuple[float, float]) -> np.ndarray:
-    """Return numbers scaled from the range between two limits to memberships in [0, 1].
-
-    Raises InputError for numbers beyond the limits.
-    """
+    """Return numbers scaled from between two limits to memberships in [0, 1]. Raises InputError for numbers beyond."""
     low, high = limits
     if not low < high or (array.size and not low <= float(array.min()) <= float(array.max()) <= high):
         raise InputError(f"the fractional label map has values beyond its range from {low:g} to {high:g}.")

@@ -42,10 +42,7 @@ SIDE_CODES = {("SCT", "7771000"): LEFT, ("SRT", "G-A101"): LEFT, ("SCT", "240280
 
 @dataclass(frozen=True)
 class Name:
-    """The parsed name of a structure.
-
-    words: in order, in lower case, without the side. side: "left", "right" or "".
-    """
+    """The parsed name of a structure. words: in order, in lower case, without the side. side: "left", "right" or ""."""
 
     words: tuple[str, ...]
     side: str

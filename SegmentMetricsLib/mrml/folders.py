@@ -61,10 +61,7 @@ def allPairs(comparisons: Sequence, scene) -> ComparedPair | None:
 
 @contextmanager
 def resultNode(className: str, owner, role: str, name: str, *, scene, given=None) -> Iterator:
-    """Yield the node of a result, the given one, that of an earlier run or a new one, and put it into its folder.
-
-    scene: None is Slicer's.
-    """
+    """Yield a result's node, given, of an earlier run or new, and put it into its folder. scene: None is Slicer's."""
     scene = asScene(scene)
     node = asNode(given, className) or findResult(owner, role, scene) or scene.AddNewNodeByClass(className)
     with oneChange(node):

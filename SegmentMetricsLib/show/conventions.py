@@ -36,10 +36,7 @@ REFERENCE_ROW = "SegmentMetrics"
 
 @dataclass(frozen=True)
 class ConventionsRecord:
-    """What the tools would have reported for one pair.
-
-    reference, test: as describe() returns them. conventions: by tool and key.
-    """
+    """What tools would have reported for one pair. reference, test: as of describe(). conventions: by tool and key."""
 
     reference: Mapping
     test: Mapping

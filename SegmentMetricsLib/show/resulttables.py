@@ -96,10 +96,7 @@ SHORT = {"Value": "value", "ReferenceToTest": "ref. to test", "TestToReference":
 
 
 def measurementsTable(measurements: Iterable[Measurement]) -> Table:
-    """Return all that is known of measurements, one per row.
-
-    The columns are MEASUREMENT, and SPREAD if it was computed.
-    """
+    """Return all that is known of measurements, one per row, under MEASUREMENT, and SPREAD if it was computed."""
     measurements, rows = list(measurements), []
     isSpread = any(one.grid for one in measurements)
     for one in measurements:

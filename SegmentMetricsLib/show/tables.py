@@ -128,10 +128,7 @@ def multiLabelTable(multiLabel: MultiLabel) -> str:
 
 
 def overviewTable(records: Sequence[Comparison], width: int | None = None) -> str:
-    """Return the main measurements of many pairs, one pair per line; those that not all pairs have are omitted.
-
-    width: as for align().
-    """
+    """Return the main measurements that all of many pairs have, one pair per line. width: as for align()."""
     common = set.intersection(*(set(record.measurements) for record in records))
     keys = overviewKeys(key for key in records[0].measurements if key in common)
     named = [(shortenName(record.name, LONGEST_NAME), record.measurements) for record in records]
@@ -173,10 +170,7 @@ def shorten(name: str, length: int) -> str:
 
 
 def shortenName(name: str, length: int) -> str:
-    """Return the name of a pair, cut short to fit into a column.
-
-    Two names are both shown, and with their ends, which often give the side.
-    """
+    """Return a pair's name, cut short for a column; two are both shown, with their ends, which often say the side."""
     first, between, second = name.partition(" / ")
     if len(name) <= length or not between:
         return shorten(name, length)

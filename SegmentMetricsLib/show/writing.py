@@ -86,10 +86,7 @@ def document(
     files: Sequence[Mapping[str, str]] = (),
     multiLabel: MultiLabel | None = None,
 ) -> dict:
-    """Return the content of metrics.json.
-
-    files: for every record, the names of its files by kind. multiLabel: the overlap of all labels.
-    """
+    """Return the content of metrics.json. files: their names by kind, for every record. multiLabel: of all labels."""
     pairs = [record.toDictionary() for record in records]
     for pair, names in zip(pairs, files):
         pair["files"] = dict(names)

@@ -27,10 +27,7 @@ class ObserverCandidate:
 
 
 class Observers:
-    """The choice of observers and tests, and what was found of them.
-
-    outcomes: all that is shown, by the parameter with its table.
-    """
+    """The choice of observers and tests, and what was found. outcomes: all that is shown, by its table's parameter."""
 
     def __init__(self, scene, outcomes: Mapping):
         self.scene, self.outcomes = scene, outcomes

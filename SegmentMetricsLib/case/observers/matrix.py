@@ -48,10 +48,7 @@ class PairSpread(NamedTuple):
 
 
 class Pooled(NamedTuple):
-    """How much of two boundaries lies at which distance from each other.
-
-    sizes: (n,) in mm2 at n times STEP mm. total: of both boundaries.
-    """
+    """How much of two boundaries is how far from the other. sizes: (n,) in mm2 at n times STEP mm. total: of both."""
 
     sizes: np.ndarray
     total: float
@@ -146,10 +143,7 @@ class Matrix:
 def compareAll(
     structures: Sequence[Structure | None], settings: Settings, criticals: Sequence[Mapping[str, Structure]]
 ) -> Matrix:
-    """Compare all ordered pairs of structures; those that are None are in no pair.
-
-    criticals: by name, for each structure as a reference.
-    """
+    """Compare all ordered pairs of structures but None. criticals: by name, for each structure as a reference."""
     # before the threads start, which would otherwise make the surface of a structure each for itself
     present = {n: structure for n, structure in enumerate(structures) if structure is not None}
     eachSideBySide(lambda structure: structure.surface, list(present.values()))

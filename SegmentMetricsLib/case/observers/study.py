@@ -193,10 +193,7 @@ def observeAll(case: ObserverCase, progress: Progress | None = None, run: Run = 
 
 
 def studyOf(case: ObserverCase, found: Sequence[ObservedStructure | InputError]) -> ObserverStudy:
-    """Return the study of what was found of each comparable structure of a case, in their order.
-
-    Raises InputError if none of them could be compared.
-    """
+    """Return the study of what was found of each comparable structure, in order. Raises InputError if there is none."""
     organs, count = case.comparable, len(case.observers)
     results = [one for one in found if not isinstance(one, InputError)]
     problems = [

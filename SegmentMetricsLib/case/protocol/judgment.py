@@ -112,10 +112,7 @@ def ruleOf(data: Mapping) -> Rule:
 
 @dataclass(frozen=True)
 class Judgment:
-    """The judgment of a case by a protocol.
-
-    withoutLimits: the names of structures, and titles of pairs, without any rule.
-    """
+    """A case's judgment by a protocol. withoutLimits: names of structures, and titles of pairs, without any rule."""
 
     protocol: Protocol
     verdicts: tuple[Verdict, ...]

@@ -68,10 +68,7 @@ class Rule:
         return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
 
     def keeps(self, value: float, limit: float) -> bool:
-        """Return whether a value keeps a limit; infinity does not keep an upper one.
-
-        Values that differ from the limit only by rounding are equal to it.
-        """
+        """Return whether a value keeps a limit, as infinity keeps no upper one; rounding makes no difference."""
         given = abs(value) if self.relation == "within" else value
         if math.isclose(given, limit, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO):
             return self.relation not in ("<", ">")
@@ -86,10 +83,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Protocol:
-    """The rules that a case is judged by.
-
-    name: of the file or table. comments: in the file.
-    """
+    """The rules that a case is judged by. name: of the file or table. comments: in the file."""
 
     rules: tuple[Rule, ...]
     name: str = ""

@@ -138,10 +138,7 @@ def contoursOn(slices: Sequence[Slice], loops: Sequence[np.ndarray]) -> int:
 
 
 def withoutRepeats(slices: Sequence[Slice]) -> list[Slice]:
-    """Return slices of one geometry in ascending order along their normal, without those at the place of another.
-
-    Of several at one place, it is the first.
-    """
+    """Return slices of one geometry in ascending order along their normal; of several at one place, the first."""
     heights = heightsOfSlices(slices)
     nearest = max(planes.ROUNDING, planes.SAME_PLANE * (planes.usualDistance(heights) or 0.0))
     kept: list[int] = []

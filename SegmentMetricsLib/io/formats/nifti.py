@@ -208,10 +208,7 @@ def _labelsIn(text: bytes) -> dict[int, str]:
 
 
 def _gapsTo(header: Header, grid: Grid) -> dict[str, float]:
-    """Return, for each matrix in the header, the maximum distance in mm between its voxels and those of a reader.
-
-    grid: the grid returned by the reader.
-    """
+    """Return the largest distance in mm between each header matrix's voxels and those of the grid of a reader."""
     corners = np.ones((8, 4))
     corners[:, :3] = np.indices((2, 2, 2)).reshape(3, -1).T * (np.array(grid.size) - 1)
     there = corners @ grid.matrix.T

@@ -61,10 +61,7 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
 
 
 def _pointNumber(word: bytes, count: int) -> int:
-    """Return the number of a point, from 0, in a word such as 5, 5/1, 5//2, 5/1/2, or -1 for the last point so far.
-
-    count: of the points so far.
-    """
+    """Return the number of a point, from 0, in 5, 5/1, 5//2, 5/1/2, or -1 for the last of the `count` points so far."""
     number, *others = word.split(b"/")
     if len(others) > 2 or not all(other.lstrip(b"-").isdigit() for other in others if other):
         raise ValueError("This is not a corner of a face.")

@@ -45,10 +45,7 @@ class Element:
 
 @refuseDamage("the file is damaged or incomplete.")
 def read(path: Path) -> tuple[vtkPolyData, str]:
-    """Return the points and polygons of a PLY file, ASCII or binary, and its comments.
-
-    Raises InputError for a file that is damaged or truncated.
-    """
+    """Return the points, polygons and comments of a PLY file, ASCII or binary. Raises InputError for a damaged one."""
     data = path.read_bytes()
     elements, comments, isText, start = _headerOf(data)
     body = data[start:]

@@ -45,10 +45,7 @@ def fromFile(file: str, /, **values: object) -> Markup:
 
 
 def page(title: str, body: Markup, scripts: Markup = NOTHING, running: str = "", date: str = "") -> str:
-    """Return a complete, self-contained page.
-
-    running: what every printed page is headed with, the title if "". date: beside it.
-    """
+    """Return a complete, self-contained page. running: what heads printed pages, the title if "". date: beside it."""
     paper = fill(PAPER, running=_inStyle(running or title), date=_inStyle(date), what=_inStyle(NO_DEVICE))
     style = join((resource("report.css"), paper), "\n")
     return fromFile("page", title=title, style=style, scripts=scripts, body=body) + "\n"

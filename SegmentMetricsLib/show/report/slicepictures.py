@@ -163,10 +163,7 @@ def colors(gray: Gray | None) -> Markup:
 
 
 def windowsOf(pictures: Sequence[Picture], distance: float, extent: float) -> list[Window]:
-    """Return the windows of pictures, which have the same scale.
-
-    distance: the largest, in mm. extent: longest side of the boundaries, in mm.
-    """
+    """Return windows of pictures, in one scale. distance: the largest, extent: longest side of boundaries, in mm."""
     boxes, scale, windows = [], np.inf, []
     room = np.array([ACROSS, DOWN]) - 2 * ROOM
     for picture in pictures:
