@@ -36,7 +36,6 @@ class Comparison(comparison.Comparison):  # noqa: D101 - that of the class below
         return made
 
     def _repr_html_(self) -> str:
-        """Return the comparison as notebooks show it."""
         return pairHtml(self)
 
     def conventions(
@@ -100,7 +99,6 @@ class MultiLabel(multilabel.MultiLabel):  # noqa: D101 - that of the class below
     __doc__ = multilabel.MultiLabel.__doc__
 
     def _repr_html_(self) -> str:
-        """Return the overlap as notebooks show it."""
         return notebookTable(labelsTable(self.measurements, remark="remark"))
 
 
@@ -121,7 +119,6 @@ class CaseResult(caseresult.CaseResult[Comparison]):  # noqa: D101 - that of the
         return None if found is None else MultiLabel(found.measurements, found.shares)
 
     def _repr_html_(self) -> str:
-        """Return the comparisons as notebooks show them."""
         return overviewHtml(((one.name, one.measurements) for one in self), self.remarks)
 
 

@@ -165,9 +165,7 @@ class Statement(str):
 
     def toDictionary(self) -> dict[str, Any]:
         """Return kind, values and text as plain values for files."""
-        values = {
-            name: value._asdict() if isinstance(value, SettingPlace) else value for name, value in self.values.items()
-        }
+        values = {name: one._asdict() if isinstance(one, SettingPlace) else one for name, one in self.values.items()}
         return {"kind": nameOf(self.kind), "values": values, "text": str(self)}
 
     @property

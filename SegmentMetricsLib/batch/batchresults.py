@@ -48,7 +48,6 @@ class BatchResults:
         return f"<BatchResults: {len(self.outcomes)} cases, structures: {structures}, methods: {methods}>"
 
     def _repr_html_(self) -> str:
-        """Return the measurements as notebooks show them."""
         return self.toFrame()._repr_html_()
 
     @cached_property
@@ -158,6 +157,4 @@ def _inOrder(outcomes: Sequence[dict], table: Path) -> list[dict]:
         return list(outcomes)
     places = {name: place for place, name in reversed(list(enumerate(rows)))}
     # names are written as cells that no spreadsheet takes for a formula
-    return sorted(
-        outcomes, key=lambda outcome: places.get(tuple(cells([outcome["case"], outcome["method"]])), len(rows))
-    )
+    return sorted(outcomes, key=lambda one: places.get(tuple(cells([one["case"], one["method"]])), len(rows)))

@@ -80,7 +80,6 @@ def picture(rows: list[tuple]) -> str:
     span = range(min(groups.values()), max(groups.values()) + 2)
     hasMethods = any(method for _, method in curves)
     height = TOP + HEIGHT + 50 + ROW * len(names)
-
     x = Axis(span, "", LEFT, WIDTH - 20, hasRoom=False).at
     y = Axis((0, 1), "", TOP + HEIGHT, TOP, hasRoom=False).at
     parts = [

@@ -155,9 +155,7 @@ class Cohort:
     cases: all that every method should have, also those that none has; further ones are those that are added.
     """
 
-    def __init__(
-        self, outcomes: Iterable[Mapping] = (), *, roster: Roster | None = None, cases: Iterable[str] = ()
-    ) -> None:
+    def __init__(self, outcomes: Iterable[Mapping] = (), *, roster: Roster | None = None, cases: Iterable[str] = ()):
         self.cases = list(cases)
         self.values: dict[tuple[str, str, str], dict[str, ValueRow]] = {}
         self.units: dict[str, str] = {}

@@ -165,9 +165,8 @@ def runAll(
     the tasks instead of processes on this computer, with that number of workers. isHere: whether a single worker is
     this process itself. Raises InputError when no process can be started.
     """
-    with closing(
-        spread(runCase, tasks, workers=workers, takesPart=isHere and workers == 1, executor=executor)
-    ) as found:
+    found = spread(runCase, tasks, workers=workers, takesPart=isHere and workers == 1, executor=executor)
+    with closing(found):
         for number, outcome in found:
             task = tasks[number]
             if isinstance(outcome, Exception):

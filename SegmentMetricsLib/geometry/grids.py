@@ -26,12 +26,10 @@ RAS_FROM_LPS = np.diag([-1.0, -1.0, 1.0, 1.0])
 LARGEST_COORDINATE, SMALLEST_SPACING = 1e9, 1e-9
 
 
-def requireScale(farthest: float, smallest: float = 1.0) -> None:
+def requireScale(far: float, smallest: float = 1.0) -> None:
     """Raise InputError for coordinates implausibly far from the origin, or implausibly small voxels, in mm."""
-    if not farthest <= LARGEST_COORDINATE:
-        raise InputError(
-            f"There are places {farthest:.3g} mm from the origin: check the header, or the unit of lengths."
-        )
+    if not far <= LARGEST_COORDINATE:
+        raise InputError(f"There are places {far:.3g} mm from the origin: check the header, or the unit of lengths.")
     if not smallest >= SMALLEST_SPACING:
         raise InputError(f"There are voxels of {smallest:.3g} mm: check the header, or the unit of lengths.")
 

@@ -50,9 +50,7 @@ class PseudoNormals:
             np.less(doubled, THIN * longest, out=isThin[chosen])
             for corner in range(3):
                 angles[corner, chosen] = np.arctan2(doubled, -dot(steps[corner], steps[corner - 1]))
-        ofSides = [
-            reduce(np.add, (np.bincount(column, normal, len(sides)) for column in numbers.T)) for normal in normals
-        ]
+        ofSides = [reduce(np.add, (np.bincount(column, one, len(sides)) for column in numbers.T)) for one in normals]
         ofCorners = [
             reduce(np.add, (np.bincount(column, normal * angle, len(points)) for column, angle in zip(cells.T, angles)))
             for normal in normals

@@ -440,9 +440,7 @@ def _structuresOf(stem: str, image: SimpleITK.Image, how: _How) -> list[Structur
         return _regionsOf(labels, how)
     if len(labels) == 1:
         return [_nameByLabel(Structure(stem, mask), label, how) for label, mask in labels.items()]
-    return [
-        Structure(how.labelNames.get(label, nameNumber(label)), mask, number=label) for label, mask in labels.items()
-    ]
+    return [Structure(how.labelNames.get(n, nameNumber(n)), mask, number=n) for n, mask in labels.items()]
 
 
 def _regionsOf(labels: Mapping[int, Mask], how: _How) -> list[Structure]:

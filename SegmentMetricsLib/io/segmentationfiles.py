@@ -111,10 +111,8 @@ def readSegments(image: SimpleITK.Image, segments: list[dict], threshold: float 
                 continue
             raise InputError(f"the header gives segment {segment['name']!r} the label 0, which is the background.")
         mask = masks[segment["layer"]].get(segment["label"], Mask.empty(grid))
-        notes = tuple(_beyondExtent(segment, mask))
-        structures.append(
-            Structure(segment["name"], mask.on(whole), number=segment["label"], notes=notes, **segment["fields"])
-        )
+        more = {"number": segment["label"], "notes": tuple(_beyondExtent(segment, mask)), **segment["fields"]}
+        structures.append(Structure(segment["name"], mask.on(whole), **more))
     # add labels that are missing from the header
     known = {(segment["layer"], segment["label"]) for segment in segments}
     for number, layer in enumerate(masks):

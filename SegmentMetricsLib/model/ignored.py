@@ -42,9 +42,7 @@ def separateIgnored(
     reference, test = (own.having(leaveOut(own, marks, ignore or IGNORE)) for own in (reference, test))
     # what the test only has where nobody annotated is no structure of its own
     known = {one.name for one in reference}
-    kept = [
-        one for one in test if one.label or one.name in known or not (one.ignored and one.ignored.size and one.isEmpty)
-    ]
+    kept = [s for s in test if s.label or s.name in known or not (s.ignored and s.ignored.size and s.isEmpty)]
     return reference, test if len(kept) == len(test) else test.having(kept or [_asUnlabeled(test[0])])
 
 

@@ -105,7 +105,6 @@ def doseVolume(curves: DoseCurves) -> Markup:
 def profile(rows: Sequence[SliceRow]) -> Markup:
     """Return the per-slice profile: distances above and Dice below, by position along the slices."""
     positions = [float(row.position) for row in rows]
-
     looks = {"HD": ("HD (mm)", "#8c1427"), "MASD": ("mean distance (mm)", "#e98a50"), "DSC": ("DSC", "#1f3f8f")}
     curves = [
         Curve(*look, positions, [float(row.values[key]) for row in rows], isDotted=True) for key, look in looks.items()

@@ -87,9 +87,7 @@ def evaluatedGrid(records: Sequence[Comparison]) -> str:
     if not grids:
         return ""
     places = " or ".join(dict.fromkeys(grid["choice"] for grid in grids))
-    sizes = dict.fromkeys(
-        f"{' x '.join(map(str, grid['size']))}, {pluralize(grid['voxels'], 'voxel')}" for grid in grids
-    )
+    sizes = dict.fromkeys(f"{' x '.join(map(str, one['size']))}, {pluralize(one['voxels'], 'voxel')}" for one in grids)
     numbers = [grid["voxels"] for grid in grids]
     span = f"{len(sizes)} different sizes, {min(numbers)} to {max(numbers)} voxels"
     size = next(iter(sizes)) if len(sizes) == 1 else span

@@ -148,7 +148,6 @@ def compareAll(
     present = {n: structure for n, structure in enumerate(structures) if structure is not None}
     eachSideBySide(lambda structure: structure.surface, list(present.values()))
     places = list(itertools.combinations(present, 2))
-
     opened: dict[tuple[int, int], Pair | InputError] = {}
     for first, second in places:
         try:

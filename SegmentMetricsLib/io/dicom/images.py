@@ -28,10 +28,8 @@ class Image(NamedTuple):
 def imagesNamedIn(dataset) -> Iterator[Image]:
     """Yield the images that a structure set or a segmentation refers to."""
     study = str(dataset.get("StudyInstanceUID", ""))
-    for series in dataset.get("ReferencedSeriesSequence", None) or ():
-        yield Image(
-            study, "", str(series.get("SeriesInstanceUID", "")), _slicesIn(series, "ReferencedInstanceSequence")
-        )
+    for one in dataset.get("ReferencedSeriesSequence", None) or ():
+        yield Image(study, "", str(one.get("SeriesInstanceUID", "")), _slicesIn(one, "ReferencedInstanceSequence"))
     yield from _imagesUnder(dataset)
 
 

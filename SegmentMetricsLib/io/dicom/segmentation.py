@@ -174,9 +174,7 @@ class Frames:
         """The slices of the image near the file, one at each place, ascending; they are searched when asked for."""
         found, instances = series.findSlices(self.path, self.image), self.image.instances
         named = [one for one in found if one.instance in instances]
-        groups = [
-            group for group in series.groupsOf(named or found) if abs(self.normal @ group[0].normal) >= planes.PARALLEL
-        ]
+        groups = [one for one in series.groupsOf(named or found) if abs(self.normal @ one[0].normal) >= planes.PARALLEL]
         if not groups:
             return []
         largest = max(groups, key=len)

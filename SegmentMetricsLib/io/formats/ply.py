@@ -54,7 +54,6 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
         body = np.array(body.split(), float).tobytes()
         for element in elements:
             element.properties = [(name, *["=f8"] * len(kinds)) for name, *kinds in element.properties]
-
     points, polygons, start = np.zeros((0, 3)), NO_CELLS, 0
     for element in elements:
         blocks, start = _rows(element, body, start)

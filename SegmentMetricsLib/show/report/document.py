@@ -368,9 +368,7 @@ def _measurements(record: Comparison) -> Markup:
     found = byFamily(one for one in record.measurements.values() if not isApart(one.key))
     everything = measurementsTable(found)
     spread = any(one.grid for one in found)
-    left = {
-        column.key: column.heading for column in everything.columns if column.key not in ("Unit", "Status", "Reason")
-    }
+    left = {one.key: one.heading for one in everything.columns if one.key not in ("Unit", "Status", "Reason")}
     values = everything.only({**left, "Measurement": "", "Title": "Measurement"})
     rows = []
     for one, (key, title, _, *directed) in zip(found, values.rows, strict=True):
@@ -387,9 +385,7 @@ def _measurements(record: Comparison) -> Markup:
     dose = doseTable(record)
     return fromFile(
         "measurements",
-        measurements=table(
-            Table(values.columns, rows), groups=families, kind="measured spread" if spread else "measured"
-        ),
+        measurements=table(Table(values.columns, rows), groups=families, kind=f"measured{' spread' if spread else ''}"),
         note=fill('<p class="soft">$note</p>', note=SPREAD_NOTE) if spread else "",
         sides=fill(toward, sides=table(sides)) if sides else "",
         dose=fill("<h3>Dose</h3>$dose", dose=table(dose)) if dose else "",

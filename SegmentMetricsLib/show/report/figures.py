@@ -77,9 +77,7 @@ def colorRange(comparison: Comparison) -> tuple[Coloring, dict[str, dict]]:
     """Return how distances are colored, and the labels of the color bar by kind of distance."""
     tolerance, distances = next(iter(comparison.settings.tolerances), 0.0), comparison.knownDistances
     limit = mapRange(distances, tolerance)
-    isBelow, isAbove = (
-        any(one.reach(side) > limit + TIE_TOLERANCE for one in distances.directions) for side in (-1, 1)
-    )
+    isBelow, isAbove = (any(d.reach(side) > limit + TIE_TOLERANCE for d in distances.directions) for side in (-1, 1))
     ticks = {"signed": colorTicks(limit, isBelow, isAbove), "absolute": colorTicks(limit, None, isBelow or isAbove)}
     return Coloring("signed", limit, tolerance, distances.hasSides), ticks
 
