@@ -32,10 +32,7 @@ LONGEST = 60
 
 
 class LesionSizes:
-    """The sizes of a cohort's lesions by structure and method, and how many of each size are found.
-
-    A lesion is found if one of the test overlaps it, however it is drawn.
-    """
+    """Sizes of a cohort's lesions by structure and method, and how many of each size a lesion of the test overlaps."""
 
     def __init__(self) -> None:
         # lesions, and those found, by structure and method, then by group

@@ -467,10 +467,7 @@ def _correct(given: Mapping[tuple, float | None], correction: str) -> dict[tuple
 
 
 class Box(NamedTuple):
-    """A box of a box plot: its sides, which may be infinite, and the values beyond the whiskers.
-
-    low, high: ends of the whiskers, the farthest values within 1.5 IQR.
-    """
+    """A box of a box plot: its sides, maybe infinite, the ends of whiskers within 1.5 IQR, and the values beyond."""
 
     low: float
     q1: float

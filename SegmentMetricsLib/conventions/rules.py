@@ -13,10 +13,7 @@ from ..distances.surfacedistances import withTies
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Distances from the elements of one boundary to the other one.
-
-    distances: (n,) mm. weights: (n,) size of every element, None where all count alike.
-    """
+    """Distances (n,) in mm of a boundary's elements from the other. weights: (n,) sizes, None if all count alike."""
 
     distances: np.ndarray
     weights: np.ndarray | None = None

@@ -106,10 +106,7 @@ def planeAxes(normal: np.ndarray) -> np.ndarray:
 
 
 def orient(surface: Surface) -> Surface:
-    """Return the contours with every segment directed so that the inside is on its left, holes included.
-
-    A place is inside if an odd number of contours encloses it.
-    """
+    """Return contours with the inside left of every segment: where an odd number of contours encloses a place."""
     if surface.isEmpty:
         return surface
     normal = planeNormal(surface.points) if surface.normal is None else surface.normal

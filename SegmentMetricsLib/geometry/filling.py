@@ -165,10 +165,7 @@ def _different(parts: Sequence[np.ndarray]) -> list[np.ndarray]:
 
 
 def _either(parts: Sequence[np.ndarray], shape: tuple[int, ...]) -> tuple[np.ndarray, bool]:
-    """Return the pixels enclosed by an odd number of contours, and whether some of the contours cross.
-
-    parts: the pixels of each, largest first.
-    """
+    """Return the pixels in an odd number of contours, and whether some cross. parts: pixels of each, largest first."""
     total, isOdd = np.zeros(shape, bool), False
     for part in parts:
         isOdd = isOdd or np.count_nonzero(total & part) not in (0, np.count_nonzero(part))

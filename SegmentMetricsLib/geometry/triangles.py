@@ -64,10 +64,7 @@ class TriangleSet:
 
 
 def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the distances (...) in mm from points (..., 3) to one triangle each (..., 3, 3), broadcast together.
-
-    Triangles may be as thin as a line or a point.
-    """
+    """Return distances (...) in mm of points (..., 3) from triangles (..., 3, 3), maybe thin as a line, broadcast."""
     aside, heights, normals, isAbove = _toTriangles(points, triangles)
     return np.sqrt(np.where(isAbove, heights**2 * dot(normals, normals), dot(aside, aside).min(axis=0)))
 
@@ -133,10 +130,7 @@ def _cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def segmentsCrossTriangles(starts: np.ndarray, end: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return whether segments from starts (..., 3) to one end point (3,) cross one triangle (..., 3, 3) each.
-
-    `starts` and `triangles` are broadcast together.
-    """
+    """Return whether segments from starts (..., 3) to a point (3,) cross one triangle (..., 3, 3) each, broadcast."""
     # Signed volumes of the tetrahedra that the end point makes with the start and each triangle edge: all of one sign
     # means that the line passes through the triangle.
     direction = np.moveaxis(starts - end, -1, 0)

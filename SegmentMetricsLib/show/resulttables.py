@@ -263,10 +263,7 @@ def pairHtml(pair: Comparison) -> str:
 
 
 def overviewHtml(named: Iterable[tuple[str, Mapping[str, Measurement]]], remarks: Iterable[str]) -> str:
-    """Return the main measurements of many pairs as HTML, one pair per line, with remarks below.
-
-    named: the name and the measurements of each pair.
-    """
+    """Return the main measurements of pairs as HTML, one per line, with remarks. named: names with measurements."""
     named = list(named)
     keys = overviewKeys(dict.fromkeys(key for _, measurements in named for key in measurements))
     return f"{notebookTable(overviewTable(named, keys))}\n{notebookSentences(remarks)}"

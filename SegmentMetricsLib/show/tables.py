@@ -66,10 +66,7 @@ def slicesTable(record: Comparison, width: int | None = None) -> str:
 
 
 def reasons(records: Sequence[Comparison], keys: Iterable[str] | None = None) -> str:
-    """Return the reasons for values that are not finite, one line each, except those in findings; "" without any.
-
-    keys: of the measurements to consider, all when None.
-    """
+    """Return why values are not finite, one reason per line, except those in findings. keys: None for all."""
     found: dict[str, dict[str, None]] = {}
     for record in records:
         told = {"", *(asFinding(finding).reason for finding in record.findings)}

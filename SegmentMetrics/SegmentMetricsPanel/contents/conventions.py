@@ -27,10 +27,7 @@ def choices(keys: Sequence[str]) -> dict[str, str]:
 
 
 def values(record, key: str | None) -> TableContents:
-    """Return the table of one metric, or of all for "": our own row first, then one per tool; empty for None.
-
-    record: a ConventionsRecord.
-    """
+    """Return the table of a metric, or of all for "": our row, then the tools'. record: a ConventionsRecord or None."""
     if record is None:
         return TableContents()
     first = record.referenceValues()

@@ -58,10 +58,7 @@ def _filesBelow(folder: Path) -> Iterator[Path]:
 
 
 def sliceOf(file: Path, tags: Iterable[str]):
-    """Return a pydicom Dataset with some tags of a slice of an image, or of an image with several slices in one file.
-
-    None if the file is neither.
-    """
+    """Return a Dataset with some tags of a slice, or of an image with several in one file; None if it is neither."""
     try:
         if isDicom(file):
             header = read(file, specific_tags=[POSITION, FRAMES, *tags], stop_before_pixels=True)
