@@ -58,10 +58,8 @@ def testOptionsTakeWhatTheSettingsTake(tmp_path):
     parser, table = Parser(), tmp_path / "classes.csv"
     addSettings(parser)
     table.write_text("label,class\n1,Edema\n2,Edema\n", encoding="utf-8")
-    words = {
-        "metrics": "DSC", "instanceClasses": str(table), "membershipMaximum": "255", "critical": "Cord=0.5",
-        "labelWeights": "Liver=2", "convention": "medpy", "grid": "reference",
-    }  # fmt: skip
+    words = {"metrics": "DSC", "convention": "medpy", "grid": "reference", "membershipMaximum": "255"}
+    words |= {"critical": "Cord=0.5", "labelWeights": "Liver=2", "instanceClasses": str(table)}
     for name in (name for names in OPTIONS.values() for name in names):
         one = DECLARED[name]
         value = words.get(name) or (one.check.choices or ("1",))[0]

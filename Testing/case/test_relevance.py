@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import numpy as np
 import pytest
-import SimpleITK
+import shapes
 
 from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.metrics.registry import FAMILIES, REGISTRY
@@ -13,33 +16,44 @@ from SegmentMetricsLib.show.explanations import familiesUsing, ofFamily, ofSetti
 SIZE, SPACING = (20, 18, 16), (1.5, 1.8, 3.0)
 # setting -> another value than the default
 OTHERS = {
-    "percentiles": (70,), "tolerances": (1.0,), "betas": (2,), "quantiles": (0.5,), "convention": "Plastimatch",
-    "grid": "union", "voxelUnit": "voxel", "critical": "Far", "hazardKernel": "exponential", "hazardReach": 30.0,
-    "hazardPower": 1.0, "hazardBalance": 0.2, "hazardTail": 0.5, "il": 5.0, "ol": 5.0, "asPublished": True,
-    "msiUnit": "pixel", "lesionMinimum": 1e6, "panopticOverlap": 0.9, "dosePercents": 10, "doseVolumes": 1,
+    "percentiles": (70,),
+    "tolerances": (1.0,),
+    "betas": (2,),
+    "quantiles": (0.5,),
+    "convention": "Plastimatch",
+    "grid": "union",
+    "voxelUnit": "voxel",
+    "critical": "Far",
+    "hazardKernel": "exponential",
+    "hazardReach": 30.0,
+    "hazardPower": 1.0,
+    "hazardBalance": 0.2,
+    "hazardTail": 0.5,
+    "il": 5.0,
+    "ol": 5.0,
+    "asPublished": True,
+    "msiUnit": "pixel",
+    "lesionMinimum": 1e6,
+    "panopticOverlap": 0.9,
+    "dosePercents": 10,
+    "doseVolumes": 1,
     "doseLevels": 25,
-}  # fmt: skip
+}
 
 
-def ball(center, radius) -> SimpleITK.Image:
-    parts = [SimpleITK.PhysicalPointSource(SimpleITK.sitkVectorFloat64, SIZE, (0, 0, 0), SPACING)]
-    squares = [
-        (SimpleITK.VectorIndexSelectionCast(parts[0], axis) - float(middle)) ** 2 for axis, middle in enumerate(center)
-    ]
-    return SimpleITK.Cast(squares[0] + squares[1] + squares[2] <= radius**2, SimpleITK.sitkUInt8)
+ball = partial(shapes.ball, spacing=SPACING, origin=(0, 0, 0), size=SIZE)
 
 
-def dose() -> SimpleITK.Image:
+def dose():
     """Return a dose that rises along the first axis, from 20 Gy on."""
-    places = SimpleITK.PhysicalPointSource(SimpleITK.sitkVectorFloat64, SIZE, (0, 0, 0), SPACING)
-    return SimpleITK.VectorIndexSelectionCast(places, 0) + 20.0
+    return shapes.imageOf(20 + SPACING[0] * np.indices(SIZE[::-1])[2], SPACING)
 
 
 def measured(**changes) -> dict[str, dict]:
     """Return the values of every family's measurements by key, sorted by what does not depend on the keys' words."""
-    criticals = {"Near": ball((23, 12, 22), 4), "Far": ball((4, 25, 40), 4)}
+    criticals = {"Near": ball(4, (23, 12, 22)), "Far": ball(4, (4, 25, 40))}
     settings = Settings(**{"families": ("all", "dose"), "critical": "Near", "doseLevels": 30, **changes})
-    comparison = compare(ball((12, 13, 20), 8.3), ball((13.5, 12, 21), 9.1), settings, criticals=criticals, dose=dose())
+    comparison = compare(ball(8.3, (12, 13, 20)), ball(9.1, (13.5, 12, 21)), settings, criticals=criticals, dose=dose())
     result: dict[str, dict] = {}
     for key, measurement in comparison.items():
         result.setdefault(measurement.family, {})[key] = measurement.value

@@ -64,10 +64,8 @@ def testSquaresOnAnAnisotropicGrid():
 
 @pytest.mark.parametrize("resolution", [32, 48])
 def testConcentricBallsAsMeshes(resolution):
-    settings = Settings(tolerances=(2.0, 3.5))
-    comparison = compare(
-        shapes.ballMesh(20, resolution=resolution), shapes.ballMesh(23, resolution=resolution), settings
-    )
+    balls = (shapes.ballMesh(radius, resolution=resolution) for radius in (20, 23))
+    comparison = compare(*balls, Settings(tolerances=(2.0, 3.5)))
     # a chord of a sphere lies this far below it
     sag = 23 * (1 - math.cos(2 * math.pi / resolution))
     for key in ("HD", "HD95", "MASD", "ASSD", "SignedMean"):

@@ -34,9 +34,10 @@ def agreement(g, t, betas=()) -> dict[str, float]:
     between = quotient(2 * sum((middle - middle.mean()) ** 2), len(g) - 1)
     within = sum((g - middle) ** 2 + (t - middle) ** 2) / len(g)
     return {
-        **ofCounts(tp, fp, tn, fn, betas), "ICC": quotient(between - within, between + within),
+        **ofCounts(tp, fp, tn, fn, betas),
+        "ICC": quotient(between - within, between + within),
         "PBD": sum(abs(g - t)) / (2 * sum(g * t)) if sum(g * t) else math.inf,
-    }  # fmt: skip
+    }
 
 
 def ofCounts(tp, fp, tn, fn, betas=()) -> dict:
@@ -55,16 +56,25 @@ def ofCounts(tp, fp, tn, fn, betas=()) -> dict:
     chance = ((tn + fn) * (tn + fp) + (fp + tp) * (fn + tp)) / n
     oneWay = quotient(fn * (fn + 2 * tp), tp + fn) + quotient(fp * (fp + 2 * tn), tn + fp)
     otherWay = quotient(fp * (fp + 2 * tp), tp + fp) + quotient(fn * (fn + 2 * tn), tn + fn)
+    counts = {"TP": tp, "FP": fp, "FN": fn, "TN": tn}
+    rates = {"TPR": tpr, "PPV": ppv, "TNR": tnr, "FPR": 1 - tnr, "FNR": 1 - tpr}
     result = {
-        "DSC": 2 * tp / (2 * tp + fp + fn), "IoU": tp / (tp + fp + fn), "TPR": tpr, "PPV": ppv, "TNR": tnr,
-        "FPR": 1 - tnr, "FNR": 1 - tpr, "ACC": (tp + tn) / n,
+        **counts,
+        **rates,
+        "DSC": 2 * tp / (2 * tp + fp + fn),
+        "IoU": tp / (tp + fp + fn),
+        "ACC": (tp + tn) / n,
         "GCE": (min(oneWay, otherWay) + 0 * otherWay) / n,  # undefined if either way is
-        "VS": 1 - abs(fn - fp) / (2 * tp + fp + fn), "RI": quotient(a + d, a + b + c + d),
-        "ARI": quotient(2 * (a * d - b * c), c**2 + b**2 + 2 * a * d + (a + d) * (c + b)), "MI": information,
-        "VOI": ofReference + ofTest - 2 * information, "ICC": quotient(between - within, between + within),
-        "PBD": quotient(fp + fn, 2 * tp), "KAP": quotient(tp + tn - chance, n - chance),
-        "AUC": 1 - ((1 - tnr) + (1 - tpr)) / 2, "TP": tp, "FP": fp, "FN": fn, "TN": tn,
-    }  # fmt: skip
+        "VS": 1 - abs(fn - fp) / (2 * tp + fp + fn),
+        "RI": quotient(a + d, a + b + c + d),
+        "ARI": quotient(2 * (a * d - b * c), c**2 + b**2 + 2 * a * d + (a + d) * (c + b)),
+        "MI": information,
+        "VOI": ofReference + ofTest - 2 * information,
+        "ICC": quotient(between - within, between + within),
+        "PBD": quotient(fp + fn, 2 * tp),
+        "KAP": quotient(tp + tn - chance, n - chance),
+        "AUC": 1 - ((1 - tnr) + (1 - tpr)) / 2,
+    }
     for beta in betas:
         key = "FMS" if beta == 1 else f"FMS_{beta:g}"
         # without overlap the Dice coefficient is 0, and so is its sibling
@@ -89,9 +99,8 @@ def quantile(values, q: float) -> float:
 
 def voxelDistances(points, others, quantiles=(1.0,)) -> dict[str, float]:
     toTest, toReference = directed(points, others), directed(others, points)
-    result = {
-        f"HDvox_{q:g}" if q < 1 else "HDvox": max(quantile(toTest, q), quantile(toReference, q)) for q in quantiles
-    }
+    keys = {q: f"HDvox_{q:g}" if q < 1 else "HDvox" for q in quantiles}
+    result = {key: max(quantile(toTest, q), quantile(toReference, q)) for q, key in keys.items()}
     result["AVD"] = max(sum(toTest) / len(toTest), sum(toReference) / len(toReference))
     # both sums by the number of the reference's voxels, those of the first set
     result["bAVD"] = (sum(toTest) + sum(toReference)) / (2 * len(toTest))
@@ -114,9 +123,8 @@ def hazardAt(point, criticals, settings: Settings) -> float:
     for points, weight in criticals:
         d = min(math.dist(point, p) for p in points)
         fallen = max(0.0, 1 - (d / settings.hazardReach) ** settings.hazardPower)
-        terms.append(
-            weight * (math.exp(-d / settings.hazardDecay) if settings.hazardKernel == "exponential" else fallen)
-        )
+        isExponential = settings.hazardKernel == "exponential"
+        terms.append(weight * (math.exp(-d / settings.hazardDecay) if isExponential else fallen))
     return max(terms) if settings.hazardCombination == "max" else min(1.0, sum(terms))
 
 
@@ -134,10 +142,12 @@ def hazards(g: np.ndarray, t: np.ndarray, w: np.ndarray, settings: Settings) -> 
     rfn, rfp = missed.sum() / (w[g].sum() + EPSILON), added.sum() / (w[~g].sum() + EPSILON)
     tails = [tailMean(values, settings.hazardTail) for values in (missed, added)]
     return {
-        "RFN": rfn, "RFP": rfp, "SIS": balance * rfn + (1 - balance) * rfp,
+        "RFN": rfn,
+        "RFP": rfp,
+        "SIS": balance * rfn + (1 - balance) * rfp,
         "STAR": balance * tails[0] + (1 - balance) * tails[1],
         "wDice": 2 * w[g & t].sum() / (w[g].sum() + w[t].sum() + EPSILON),
-    }  # fmt: skip
+    }
 
 
 class RandomPair:
@@ -151,20 +161,24 @@ class RandomPair:
         self.direction[:, 0] *= random.choice([-1, 1])  # left-handed
         size, self.shift = random.integers(3, 9, n), random.integers(-4, 5, n) * random.choice([0, 1])
         sizes = (size, random.integers(3, 9, n) if self.shift.any() else size)
-        self.masks = [
-            randomMask(random, tuple(s), random.choice(["blob", "blob", "box", "voxel", "full"])) for s in sizes
-        ]
+        kinds = ["blob", "blob", "box", "voxel", "full"]
+        self.masks = [randomMask(random, tuple(s), random.choice(kinds)) for s in sizes]
         self.criticals = {name: randomMask(random, tuple(size), name) for name in ("blob", "box")}
         self.settings = Settings(
             families=("overlap", "agreement", "voxel", "hazard"),
-            grid=str(random.choice(["reference", "union"])), betas=(1, 0.5, 2), quantiles=(1, 0.95, 0.5),
+            grid=str(random.choice(["reference", "union"])),
+            betas=(1, 0.5, 2),
+            quantiles=(1, 0.95, 0.5),
             voxelUnit=str(random.choice(["mm", "voxel"])),
             critical={"blob": float(random.choice([1, 0.4])), "box": 0.7},
-            hazardKernel=str(random.choice(["polynomial", "exponential"])), hazardReach=float(random.choice([10, 3])),
-            hazardPower=float(random.choice([2, 1])), hazardDecay=float(random.choice([8, 2])),
-            hazardCombination=str(random.choice(["max", "sum"])), hazardBalance=float(random.choice([0.7, 0.2])),
+            hazardKernel=str(random.choice(["polynomial", "exponential"])),
+            hazardReach=float(random.choice([10, 3])),
+            hazardPower=float(random.choice([2, 1])),
+            hazardDecay=float(random.choice([8, 2])),
+            hazardCombination=str(random.choice(["max", "sum"])),
+            hazardBalance=float(random.choice([0.7, 0.2])),
             hazardTail=float(random.choice([0.05, 0.3, 1])),
-        )  # fmt: skip
+        )
 
     def image(self, mask: np.ndarray, shift=0):
         """mask: indexed as the spacing, [i, j, k]."""
@@ -193,8 +207,9 @@ class RandomPair:
             **agreement(g, t, self.settings.betas),
             **voxelDistances(mine * step, other * step, self.settings.quantiles),
             **hazards(g, t, w, self.settings),
-            "VoxelVolumeReference": len(mine) * voxel, "VoxelVolumeTest": len(other) * voxel,
-        }  # fmt: skip
+            "VoxelVolumeReference": len(mine) * voxel,
+            "VoxelVolumeTest": len(other) * voxel,
+        }
 
 
 def randomMask(random: np.random.Generator, size: tuple[int, ...], kind: str) -> np.ndarray:

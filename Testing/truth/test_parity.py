@@ -109,10 +109,8 @@ def cropped(reference: Structure, test: Structure, whole: bool) -> list[Structur
     high = np.maximum(reference.mask.high, test.mask.high) + 2
     if whole:
         low, high = np.full(3, -2), np.array(reference.mask.grid.size) + 1
-    grid = reference.mask.grid.resize(low, high)
-    return [
-        Structure(s.name, Mask(s.mask.voxels, tuple(int(n) for n in s.mask.low - low), grid)) for s in (reference, test)
-    ]
+    grid, pair = reference.mask.grid.resize(low, high), (reference, test)
+    return [Structure(s.name, Mask(s.mask.voxels, tuple((s.mask.low - low).tolist()), grid)) for s in pair]
 
 
 @pytest.mark.nightly

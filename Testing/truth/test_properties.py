@@ -159,10 +159,8 @@ def testPatientOnTheOtherSideOfTheMirror(voxels, settings, axes):
     moved = compared(voxels.images(voxels.placement.moved(turn, np.zeros(3))), settings)
     for key in keysOf(still, moved, lambda key: bool(findMetric(key).metric.side)):
         requireEqual(moved[key[:-1] + sideAfter(key[-1], turn)], still[key])
-    there, here = (
-        np.array([comparison[f"CentroidShift{side}"].value for side in "RAS"]) * (-1, -1, 1)
-        for comparison in (still, moved)
-    )
+    shifts = ([found[f"CentroidShift{side}"].value for side in "RAS"] for found in (still, moved))
+    there, here = (np.array(shift) * (-1, -1, 1) for shift in shifts)
     assert here == pytest.approx(turn @ there, abs=CLOSE, nan_ok=True)
 
 
@@ -183,9 +181,8 @@ def testOrderInWhichVoxelsAreStored(voxels, settings, axes):
         if not (isCubic and findMetric(key).metric.key in BY_SLICES):
             requireEqual(other[key], one[key])
     alone = Settings(families="boundary", tolerances=())
-    apart = sum(
-        compare(shapes.surfaceOf(a), shapes.surfaceOf(b), alone)["HD"].upper for a, b in zip(images[:2], others)
-    )
+    surfaces = [map(shapes.surfaceOf, both) for both in zip(images[:2], others)]
+    apart = sum(compare(*both, alone)["HD"].upper for both in surfaces)
     sides = np.diff(sorted((one["HD"].value, other["HD"].value)))[0]
     assert sides <= apart + width(one["HD"]) + width(other["HD"]) + CLOSE
 
@@ -201,10 +198,7 @@ def testMoreBackground(voxels, settings, margins):
         return placement.image(np.pad(array, list(zip(before, after))[::-1]))
 
     small = compared(voxels.images(), settings)
-    large = [
-        image(array, before, after)
-        for array, before, after in zip(voxels.arrays, (low, high, low), (high, low, low), strict=True)
-    ]
+    large = map(image, voxels.arrays, (low, high, low), (high, low, low))
     other = compared(large, settings)
     # a lesion that is missed counts as far away as the image is long
     for key in keysOf(small, other, lambda key: key != "LesionHD95"):

@@ -44,9 +44,7 @@ def scene():
 def written(voxels, folder) -> list:
     """Write reference and test, each with the critical structure, as Slicer does, and return the paths."""
     place, paths = voxels.placement, []
-    geometry = {
-        "spacing": place.spacing, "origin": place.origin, "direction": np.array(place.direction).ravel().tolist(),
-    }  # fmt: skip
+    geometry = {"spacing": place.spacing, "origin": place.origin, "direction": np.ravel(place.direction).tolist()}
     for name, array in (("reference", voxels.reference), ("test", voxels.test)):
         layers = [layer.astype(np.uint8) for layer in (array, voxels.critical)]
         paths.append(folder / f"{name}.seg.nrrd")

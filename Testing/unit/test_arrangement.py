@@ -32,10 +32,9 @@ CROSS, TWICE, BOTH = "lines cross each other", "contours that repeat another", "
         ([[(0, 0), (20, 20), (20, 0), (0, 20)]], 200, 200, [CROSS]),
         ([rectangle(-10, 5, 30, 15), rectangle(5, -10, 15, 30)], 600, 200, [CROSS]),
         # the line to the hole and back
-        ([[(0, 0), (20, 0), (20, 20), (0, 20), (0, 10), (5, 10), (5, 15), (15, 15), (15, 5), (5, 5), (5, 10), (0, 10)]],
-         300, 300, [BOTH]),
+        ([[*SQUARE, (0, 10), (5, 10), (5, 15), (15, 15), (15, 5), (5, 5), (5, 10), (0, 10)]], 300, 300, [BOTH]),
     ],
-)  # fmt: skip
+)
 def testOverlappingContours(test, area, shared, findings):
     for z in (0.0, 7.0):
         result = compare(shapes.loops(SQUARE, z=z), shapes.loops(*test, z=z), Settings(families="overlap"))

@@ -12,7 +12,6 @@ from SegmentMetricsLib.distances.surfacedistances import BoundaryPair
 from SegmentMetricsLib.geometry.meshing import fromMask, fromPolyData
 from SegmentMetricsLib.metrics.bands import Bands
 from SegmentMetricsLib.metrics.bands import methods as bandmethods
-from SegmentMetricsLib.model.inputs import labelMasks
 
 
 def biou(first, second, tolerance=2.0):
@@ -106,7 +105,7 @@ def testBandsAsThinAsSurfacesAreAsLargeAsThese(kind):
     isFlat = "slice" in kind
     spacing = (1.0, 1.0, 1e-3 if kind == "thin slice" else 1.0)
     images = (shapes.imageOf(array[:, 7][None] if isFlat else array, spacing) for array in arrays)
-    masks = tuple(labelMasks(image, 0.5)[1] for image in images)
+    masks = tuple(map(shapes.maskOf, images))
     surfaces = [fromMask(mask) for mask in masks]
     # the edges and corners of masks are cut; those below the smaller one's upper face are of both
     edge, corner = 0.5**0.5, 3**0.5 / 8
@@ -127,7 +126,7 @@ def blobPair(spacing):
     """Return two masks of over 1,000 voxels that overlap, the second one shifted and worn off."""
     first = np.pad(shapes.blob(3, (20, 18, 16), 0.35, 3.0), 2)
     second = np.roll(first, 1, axis=2) & np.pad(shapes.blob(4, (20, 18, 16), 0.93, 2.0), 2)
-    masks = tuple(labelMasks(shapes.imageOf(array, spacing), 0.5)[1] for array in (first, second))
+    masks = tuple(shapes.maskOf(array, spacing) for array in (first, second))
     assert min(mask.count for mask in masks) > 1000
     return masks
 

@@ -33,9 +33,8 @@ def testPercentiles(percent, toTest, toReference):
 
 def testMeans():
     toTest, toReference = (2 * 3 + 5 * 5) / 10, (1 * 6 + 4 * 9) / 15
-    assert parts(boundary.meanAverageSurfaceDistance(DISTANCES)) == pytest.approx(
-        ((toTest + toReference) / 2, toTest, toReference)
-    )
+    mean = (toTest + toReference) / 2
+    assert parts(boundary.meanAverageSurfaceDistance(DISTANCES)) == pytest.approx((mean, toTest, toReference))
     assert parts(boundary.averageSymmetricSurfaceDistance(DISTANCES)) == pytest.approx((73 / 25, toTest, toReference))
     assert signed.mean(DISTANCES) == pytest.approx((2 * 3 - 5 * 5 + 1 * 6 - 4 * 9) / 25)
 
@@ -43,10 +42,15 @@ def testMeans():
 @pytest.mark.parametrize(
     ("tolerance", "toTest", "toReference", "ties", "over", "under"),
     [
-        (0.5, 2, 0, 0, 9, 14), (1, 2, 6, 6, 3, 14), (1.9, 2, 6, 0, 3, 14), (2, 5, 6, 3, 0, 14), (4, 5, 15, 9, 0, 5),
-        (4.5, 5, 15, 0, 0, 5), (5, 10, 15, 5, 0, 0), (6, 10, 15, 0, 0, 0),
+        (0.5, 2, 0, 0, 9, 14),
+        (1, 2, 6, 6, 3, 14),
+        (1.9, 2, 6, 0, 3, 14),
+        (2, 5, 6, 3, 0, 14),
+        (4, 5, 15, 9, 0, 5),
+        (4.5, 5, 15, 0, 0, 5),
+        (5, 10, 15, 5, 0, 0),
     ],
-)  # fmt: skip
+)
 def testSharesWithin(tolerance, toTest, toReference, ties, over, under):
     found = boundary.normalizedSurfaceDistance(DISTANCES, tolerance)
     assert parts(found) == pytest.approx(((toTest + toReference) / 25, toTest / 10, toReference / 15))
@@ -130,9 +134,14 @@ def testSharesWithinDistances():
 @pytest.mark.parametrize(
     ("low", "high", "ends"),
     [
-        (-68.75, -3.75, (-70, 0)), (0, 9, (0, 10)), (0, 0.37, (0, 0.4)), (-1.2, 3.3, (-1.5, 3.5)), (0, 0, (0, 1)),
-        (5, 5, (5, 6)), (0, 137, (0, 140)),
+        (-68.75, -3.75, (-70, 0)),
+        (0, 9, (0, 10)),
+        (0, 0.37, (0, 0.4)),
+        (-1.2, 3.3, (-1.5, 3.5)),
+        (0, 0, (0, 1)),
+        (5, 5, (5, 6)),
+        (0, 137, (0, 140)),
     ],
-)  # fmt: skip
+)
 def testAxesHaveRoundNumbersAtTheirEndsAndInTheMiddle(low, high, ends):
     assert distributions.roundRange(low, high) == pytest.approx(ends)

@@ -82,9 +82,8 @@ def testContoursAreClosedAndTellInsideFromOutside(direction):
     np.testing.assert_allclose(sections.end, sections.start[follow(sections.starts, sections.ends)], atol=1e-9)
     contours = slicecontours.ofSections(sections, Planes(grid, 2, "pixel"))
     areas = areasOf(sections)
-    assert {k: sum(c.area for c in found) for k, found in contours.items()} == pytest.approx(
-        {k: area for k, area in areas.items() if k in contours}
-    )
+    for k, found in contours.items():
+        assert sum(contour.area for contour in found) == pytest.approx(areas[k])
     low, high = sections.start.min(axis=0) - 1, sections.start.max(axis=0) + 1
     random = np.random.default_rng(3)
     for k in list(contours)[::3]:
@@ -114,9 +113,8 @@ def testSharedAreas(direction):
     steps = (np.arange(size) + 0.5) / size - 0.5
     for k in range(mask.low[2], mask.high[2] + 1, 3):
         j, i = np.nonzero(mask.voxels[k - mask.offset[2]])
-        x, y = np.broadcast_arrays(
-            (i + mask.offset[0])[:, None, None] + steps, (j + mask.offset[1])[:, None, None] + steps[:, None]
-        )
+        i, j = (index[:, None, None] + offset for index, offset in zip((i, j), mask.offset))
+        x, y = np.broadcast_arrays(i + steps, j + steps[:, None])
         places = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, k + 1e-9)])
         index = np.floor(other.grid.toIndex(mask.grid.toWorld(places)) + 0.5).astype(int) - other.low
         isThere = ((index >= 0) & (index < other.voxels.shape[::-1])).all(axis=1)

@@ -59,7 +59,7 @@ PAIRS = {
     "mask and mesh": (lambda: (boundaryOf(boxes(BOX)), ofMesh(shapes.boxMesh((1, 1, 1), (4, 3, 3)))), 0.2),
     "open": (lambda: (ofMesh(shapes.openBox()), ofMesh(shapes.boxMesh((3, 3, -1), (8, 8, 11)))), 0.4),
     "contours": (lambda: [ofMesh(shapes.loops(polygon)) for polygon in POLYGONS], 0.01),
-}  # fmt: skip
+}
 BOX = ((1, 1, 1), (3, 3, 3))
 BALL = shapes.ballMesh(5, (0.5, 0, 0), 8)
 POLYGONS = [(0, 0), (7, 0), (7, 5), (3, 6), (0, 4)], [(1, -1), (8, 0.5), (6, 6), (1, 3)]

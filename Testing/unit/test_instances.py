@@ -159,9 +159,8 @@ class TestList:
         assert fromPlain(tuple[Lesion, ...], plain["lesions"]) == found.lesions
         writing.writeLists([found.record()], tmp_path)
         rows = list(csv.DictReader((tmp_path / "lesions.csv").open(encoding="utf-8")))
-        assert [(row["Event"], float(row["X"])) for row in rows] == [
-            (lesion.event, lesion.position[0]) for lesion in found.lesions
-        ]
+        expected = [(lesion.event, lesion.position[0]) for lesion in found.lesions]
+        assert [(row["Event"], float(row["X"])) for row in rows] == expected
         assert not (tmp_path / "gaps.csv").exists()
         shown = tables.pairTable(found.record())
         assert re.search(r"5 +reference +missed +0.033 cm3 +25.02 mm +L 50 P 50 S 50", shown)

@@ -77,9 +77,8 @@ def testSmallPairsTogether():
     assert packs(pairs()) == [[0, 1, 2], [3]]
     for pair, together in zip(pairs(), measureTogether(pairs(), (1.0,), (95,)), strict=True):
         for one, other in zip(pair.measure((1.0,), (95,)).directions, together.directions, strict=True):
-            for mine, theirs in zip(
-                *([d.percentile(95), d.mean, d.sizeWithin(1.0001), d.largest] for d in (one, other))
-            ):
+            numbers = ([d.percentile(95), d.mean, d.sizeWithin(1.0001), d.largest] for d in (one, other))
+            for mine, theirs in zip(*numbers):
                 assert (theirs, theirs.bounds) == (mine, mine.bounds)
             np.testing.assert_array_equal(other.atPoints, one.atPoints)
             assert other.centers == pytest.approx(one.centers, abs=1e-9)

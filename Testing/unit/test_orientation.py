@@ -31,22 +31,20 @@ def halfTurned(surface: Surface) -> Surface:
     return Surface(surface.points, np.where(chosen[:, None], surface.cells[:, ::-1], surface.cells))
 
 
+HOLLOW = together(BALL, reversed_(SHELL))
 # What is given, and what it is repaired to.
 REPAIRED = {
     "mixed": (halfTurned(BALL), BALL),
     "inside out": (reversed_(BALL), BALL),
-    "cavity": (together(BALL, SHELL), together(BALL, reversed_(SHELL))),
+    "cavity": (together(BALL, SHELL), HOLLOW),
     "a part in a cavity": (together(BALL, SHELL, CORE), together(BALL, reversed_(SHELL), CORE)),
-    "both wrong": (together(reversed_(BALL), SHELL), together(BALL, reversed_(SHELL))),
+    "both wrong": (together(reversed_(BALL), SHELL), HOLLOW),
     "one of two parts": (together(BALL, reversed_(FAR)), together(BALL, FAR)),
     "two mixed parts": (halfTurned(together(BALL, FAR)), together(BALL, FAR)),
     "stored twice": (together(BALL, BALL), BALL),
     "seen from both sides": (together(BALL, reversed_(BALL)), BALL),
     "three times": (together(BALL, BALL, reversed_(BALL)), BALL),
-    "a cavity seen from both sides": (
-        together(BALL, reversed_(SHELL), reversed_(BALL), SHELL),
-        together(BALL, reversed_(SHELL)),
-    ),
+    "a cavity seen from both sides": (together(HOLLOW, reversed_(BALL), SHELL), HOLLOW),
     "one reversed": (together(BALL, Surface(BALL.points, BALL.cells[:1, ::-1])), BALL),
     "some reversed": (together(BALL, Surface(BALL.points, BALL.cells[5:40, ::-1])), BALL),
     "some reversed first": (together(Surface(BALL.points, BALL.cells[5:40, ::-1]), BALL), BALL),
@@ -90,16 +88,12 @@ def testRightMeshesStayAsTheyAre(seed):
     assert (turned.cells == again.cells).all(axis=1).mean() > 0.5  # corners may begin elsewhere
 
 
+FLAT = meshing.fromPolyData(shapes.boxMesh((0, 0, 0), (10, 0, 10)))
+CROSSING = together(BALL, Surface(SHELL.points + np.array([8, 0, 0]), SHELL.cells))
+
+
 @pytest.mark.parametrize(
-    ("surface", "defect"),
-    [
-        (meshing.fromPolyData(shapes.boxMesh((0, 0, 0), (10, 0, 10))), "encloses nothing"),
-        (
-            together(BALL, Surface(SHELL.points + np.array([8, 0, 0]), SHELL.cells)),
-            "has parts that cut through each other",
-        ),
-    ],
-    ids=["flat box", "crossing"],
+    ("surface", "defect"), [(FLAT, "encloses nothing"), (CROSSING, "has parts that cut through each other")]
 )
 def testMeshesWithoutAnInside(surface, defect):
     for one, other in ((BALL, surface), (surface, surface)):

@@ -13,14 +13,16 @@ from SegmentMetricsLib import Settings, compare
 from SegmentMetricsLib.geometry.sharedvolume import sharedVolume
 
 OVERLAP = Settings(families=("overlap", "agreement"))
+# mm
+STEP = 0.25
 
 
-def onSteps(array: np.ndarray, spacing, origin, size: int, step: float) -> np.ndarray:
+def onSteps(array: np.ndarray, spacing, origin) -> np.ndarray:
     """Return an array [k, j, i] on cubes as long as a step, from a corner at -10 mm, of which voxels are multiples."""
     for axis, length in enumerate(reversed(spacing)):
-        array = np.repeat(array, round(length / step), axis)
-    first = [round((start - length / 2 + 10) / step) for start, length in zip(reversed(origin), reversed(spacing))]
-    result = np.zeros((size,) * 3, bool)
+        array = np.repeat(array, round(length / STEP), axis)
+    first = [round((start - length / 2 + 10) / STEP) for start, length in zip(reversed(origin), reversed(spacing))]
+    result = np.zeros((240,) * 3, bool)
     result[tuple(slice(a, a + n) for a, n in zip(first, array.shape))] = array
     return result
 
@@ -36,16 +38,13 @@ def onSteps(array: np.ndarray, spacing, origin, size: int, step: float) -> np.nd
 @pytest.mark.parametrize("seed", [1, 2])
 def testAgainstAGridThatDividesBoth(spacing, origin, seed):
     first, second = shapes.blob(seed, (12, 10, 14)), shapes.blob(seed + 7, (6, 12, 5), smooth=1.0)
-    both = [
-        onSteps(array, lengths, start, 240, 0.25)
-        for array, lengths, start in ((first, (1, 1, 1), (0, 0, 0)), (second, spacing, origin))
-    ]
-    expected = float(np.count_nonzero(both[0] & both[1])) * 0.25**3
+    both = onSteps(first, (1, 1, 1), (0, 0, 0)), onSteps(second, spacing, origin)
+    expected = float(np.count_nonzero(both[0] & both[1])) * STEP**3
     images = shapes.imageOf(first), shapes.imageOf(second, spacing, origin)
     assert expected > 0
     for one, other in (images, images[::-1]):
         assert sharedVolume(maskOf(one), maskOf(other)) == pytest.approx(expected, rel=1e-12)
-    sizes = [float(np.count_nonzero(array)) * 0.25**3 for array in both]
+    sizes = [float(np.count_nonzero(array)) * STEP**3 for array in both]
     result, swapped = compare(*images, OVERLAP), compare(*images[::-1], OVERLAP)
     assert result["DSC"].value == pytest.approx(2 * expected / sum(sizes), rel=1e-12)
     assert result["DSC"].value == swapped["DSC"].value

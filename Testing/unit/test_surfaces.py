@@ -123,10 +123,8 @@ def testContoursWithAHole():
         surface = meshing.fromPolyData(shapes.loops(outer, second, z=3.5))
         assert surface.dimension == 2 and surface.volume == pytest.approx(54 - 4)
         assert surface.sizes.sum() == pytest.approx(30 + 8)
-        signed = ClosestSurface(surface).signedDistances(
-            np.array([[1, 1, 3.5], [3, 3, 3.5], [-2, 3, 3.5], [8, 3, 3.5]])
-        )
-        assert signed == pytest.approx([-1, 1, 2, -1])
+        places = np.array([[1, 1, 3.5], [3, 3, 3.5], [-2, 3, 3.5], [8, 3, 3.5]])
+        assert ClosestSurface(surface).signedDistances(places) == pytest.approx([-1, 1, 2, -1])
 
 
 def testContoursOfAMaskInAnyPlane():

@@ -59,9 +59,8 @@ def testOffsetsTravelWithTheirErrors(seed, spacing, errors):
     # beside another mask, which has no effect
     both = np.stack([borders, borders[::-1]], axis=2)
     found = distanceMaps(both, np.array(spacing))[:, :, 0]
-    assert {tuple(place): found[tuple(place)] for place in np.argwhere(found > exact + 1e-4).tolist()} == pytest.approx(
-        errors, abs=1e-4
-    )
+    wrong = map(tuple, np.argwhere(found > exact + 1e-4).tolist())
+    assert {place: found[place] for place in wrong} == pytest.approx(errors, abs=1e-4)
     assert (found >= exact - 1e-5).all()
     limited = distanceMaps(both, np.array(spacing), 3.0)[:, :, 0]
     assert np.array_equal(limited[found <= 3], found[found <= 3]) and np.isinf(limited[found > 3.001]).all()
