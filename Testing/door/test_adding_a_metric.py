@@ -64,15 +64,8 @@ def printed(tmp_path):
     (tmp_path / "protocol.csv").write_text(PROTOCOL, encoding="utf-8")
     folders = (ROOT, ROOT / "SegmentMetrics", *(ROOT / "Testing" / one for one in ("support", "docs")))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
+    line = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

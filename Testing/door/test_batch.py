@@ -34,18 +34,16 @@ def testABatch(study, inline, capsys):
     assert all(row["NSD_2mm"] for row in found)
     judged = table("verdicts")
     assert len(judged) == 12 and judged[0]["Measurement"] == "DSC" and judged[0]["Case"] == "case 0"
-    assert {path.name for path in Path("out").iterdir()} - {"results.parquet"} == {
-        "results.jsonl", "results.csv", "results.schema.csv", "schema.json", "verdicts.csv", "summary.csv",
-        "summary.json", "tests.csv",
-    }  # fmt: skip
+    written = {path.name for path in Path("out").iterdir()} - {"results.parquet"}
+    files = "results.csv results.jsonl results.schema.csv schema.json summary.csv summary.json tests.csv verdicts.csv"
+    assert " ".join(sorted(written)) == files
     schema = {row["key"] for row in table("results.schema")}
     assert set(found[0]) == schema
     summary = json.loads(Path("out/summary.json").read_text())
     assert summary["cases"] == {"given": 7, "ok": 7, "failed": 0, "repeated": 0}
     assert (summary["treatment"]["resamples"], summary["treatment"]["seed"]) == (2000, 0)
-    (dice,) = [
-        t for t in summary["pairedTests"] if t["measurement"] == "DSC" and (t["first"], t["second"]) == ("A", "B")
-    ]
+    ofDice = {(one["first"], one["second"]): one for one in summary["pairedTests"] if one["measurement"] == "DSC"}
+    dice = ofDice["A", "B"]
     assert dice["cases"] == 3 and dice["medianDifference"] == pytest.approx(-0.1)
 
 

@@ -36,10 +36,9 @@ def study(tmp_path, monkeypatch):
             SimpleITK.WriteImage(shapes.box((6, 20, 20), (15, 23, 23)), f"{name}/B.nrrd")
         elif name != "noB":
             SimpleITK.WriteImage(box, f"{name}/B.nrrd")
-    tests = {"index": "t0", "<i>": "t1", "two": "t2", "four": "t4", "noB": "noB", "farB": "farB", "moved": "movedB",
-             "gone": "nowhere"}  # fmt: skip
-    lines = [f"{case},r,{test}" for case, test in tests.items()]
-    Path("my cases.csv").write_text("\n".join(["case,reference,test", *lines, "two,r,t1"]) + "\n")
+    tests = "index,t0 <i>,t1 two,t2 four,t4 noB,noB farB,farB moved,movedB gone,nowhere two,t1"
+    lines = [row.replace(",", ",r,") for row in tests.split()]
+    Path("my cases.csv").write_text("\n".join(["case,reference,test", *lines]) + "\n")
     Path("limits.csv").write_text(PROTOCOL)
     return tmp_path
 

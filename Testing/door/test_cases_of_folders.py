@@ -260,10 +260,8 @@ def testAFolderPerCase(run):
         save(f"brats/{case}/{case}-t1c.nii.gz", image=FIRST)
     tests = {"found": "found", "brats": "brats"}
     outcomes = compareBatch("masks", Settings(metrics="DSC"), tests=tests, output="out").outcomes
-    assert [(one["case"], one["method"], Path(one["test"]).name) for one in outcomes] == [
-        ("s1", "found", "liver.nii.gz"), ("s1", "brats", "s1-seg.nii.gz"),
-        ("s2", "found", "liver.nii.gz"), ("s2", "brats", "s2-seg.nii.gz"),
-    ]  # fmt: skip
+    expected = [(s, *one) for s in ("s1", "s2") for one in (("found", "liver.nii.gz"), ("brats", f"{s}-seg.nii.gz"))]
+    assert [(one["case"], one["method"], Path(one["test"]).name) for one in outcomes] == expected
     assert {Path(one["reference"]).name for one in outcomes} == {"segmentations"}
 
 

@@ -49,16 +49,14 @@ def testPairsBesideChosenStructures(run, tmp_path):
 
 # Keys that protocols and scripts know, in the order of tables; a family may get others beside them.
 KEYS = {
-    "boundary": ["HD", "HD95", "MASD", "ASSD", "NSD_2mm", "BIoU_2mm"],
-    "signed": ["SignedMean", "OverFraction_2mm", "UnderFraction_2mm", "OverMax"],
-    "overlap": ["DSC", "IoU", "TPR", "PPV", "VoxelVolumeTest"],
-    "agreement": [
-        *("TNR", "FPR", "FNR", "FMS", "ACC", "GCE", "VS", "RI", "ARI", "MI", "VOI", "ICC", "PBD", "KAP", "AUC")
-    ],
-    "voxel": ["AVD", "HDvox", "MHD"],
-    "hazard": ["RFN", "RFP", "SIS", "STAR", "wDice"],
-    "similarity": ["MSI", "MSIPaired", "PairedDistance", "MeanBLD", "MSI3D"],
-    "effort": ["APL_2mm", "RelativeAPL_2mm"],
+    "boundary": "HD HD95 MASD ASSD NSD_2mm BIoU_2mm",
+    "signed": "SignedMean OverFraction_2mm UnderFraction_2mm OverMax",
+    "overlap": "DSC IoU TPR PPV VoxelVolumeTest",
+    "agreement": "TNR FPR FNR FMS ACC GCE VS RI ARI MI VOI ICC PBD KAP AUC",
+    "voxel": "AVD HDvox MHD",
+    "hazard": "RFN RFP SIS STAR wDice",
+    "similarity": "MSI MSIPaired PairedDistance MeanBLD MSI3D",
+    "effort": "APL_2mm RelativeAPL_2mm",
 }
 
 
@@ -69,7 +67,7 @@ def testMetrics(run, pair):
     known = {key: one.family for key, one in compare(BOX, SHIFTED, Settings(metrics=("all", "dose"))).items()}
     families = [family for family in dict.fromkeys(known.values()) if family != "dose"]
     assert [family for family, _ in groupby(map(known.get, measured))] == families
-    for keys in KEYS.values():
+    for keys in map(str.split, KEYS.values()):
         assert [key for key in measured if key in keys] == keys
     assert run("compare", *pair, "--output", "out", "--metrics", "dose,signed,NSD")[0] == 0
     measured = metrics("out")["pairs"][0]["measurements"]
@@ -108,10 +106,6 @@ def testGridOfAFile(run, pair, tmp_path):
     assert status == 0 and evaluated["voxels"] == 32**3
     assert evaluated["choice"] == "the given volume, counted in voxels of the size in which overlap is counted"
     assert f"True negatives are counted in {evaluated['choice']}: 32 x 32 x 32, 32768 voxels." in out
-    grid = Settings(**metrics("out")["settings"]).grid
-    assert grid.size == (16, 16, 16)
-    status, out, err = run("compare", *pair, "--output", "out2", "--set", "grid=everything")
-    assert status == 2 and "everything: this is not an image" in err and err.count("\n") == 1
 
 
 @pytest.mark.parametrize("isFresh", [False, pytest.param(True, marks=pytest.mark.nightly)])

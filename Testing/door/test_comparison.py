@@ -43,8 +43,6 @@ def testOneEmpty(emptyInput, which):
     for key in (*INFINITE, *ZERO):
         assert comparison[key].reason == f"the {which} is empty"
     assert comparison["SignedMean"].value == (math.inf if which == "reference" else -math.inf)
-    over, under = (1, 0) if which == "reference" else (0, 1)
-    assert comparison["OverFraction_2mm"].value == over and comparison["UnderFraction_2mm"].value == under
     volumes = comparison["VoxelVolumeReference"].value, comparison["VoxelVolumeTest"].value
     assert volumes == ((0, 720) if which == "reference" else (720, 0))
     assert comparison.distances is None
@@ -83,9 +81,6 @@ def testPlanarMasksAndContours():
     assert masks["DSC"].value == pytest.approx(2 * 12 / 30)
     assert masks["VoxelVolumeTest"].value == 225 and masks["VoxelVolumeTest"].unit == "mm2"
     assert masks["VolumeTest"].title == "Area of the test" and "volume" not in masks["OverVolume"].description.lower()
-    twoD = compare(*(shapes.imageOf(a[0], (1.0, 1.0), (0.0, 0.0)) for a in (first, second)))
-    for key in ("HD", "HD95", "MASD", "NSD_2mm", "BIoU_2mm", "DSC"):
-        assert twoD[key].value == pytest.approx(masks[key].value, abs=1e-9), key
     square = shapes.loops([(8.5, 4.5), (23.5, 4.5), (23.5, 19.5), (8.5, 19.5)])
     mixed = compare(shapes.imageOf(first), square)
     assert mixed["DSC"].value == pytest.approx(masks["DSC"].value)
@@ -207,9 +202,8 @@ def testWhatCannotBeComparedIsAFailure(tmp_path):
     assert [one.reference.name for one in case] == ["A", "C"]
     assert list(case.failures) == ["B", "D"] and "too far apart" in case.failures["B"]
     assert case.failures["D"] == "this takes more memory than the computer has."
-    assert [(v.structure, v.verdict) for v in case.judgment.verdicts] == [
-        ("A", "pass"), ("C", "pass"), ("B", "not evaluable"), ("D", "not evaluable")
-    ]  # fmt: skip
+    judged = [*((name, "pass") for name in "AC"), *((name, "not evaluable") for name in "BD")]
+    assert [(one.structure, one.verdict) for one in case.judgment.verdicts] == judged
     case.requireAny()
     with pytest.raises(ValueError, match="D of  and D of : this takes more memory"):
         compareCase(reference[3:], test[3:], settings).requireAny()

@@ -135,13 +135,20 @@ def testLeaningSaysHowMuch():
     numbers = table(ROD, LONGER)["MONAI"]
     distance = replace(numbers["HD"], reference=4.59, lower=None, upper=None)
     share = replace(numbers["DSC"], value=0.9, reference=0.905, lower=None, upper=None)
-    for value, bounds, leaning in (
-        (2.76, (), "over-optimistic"), (4.48, (), "over-optimistic"), (4.56, (), "slightly over-optimistic"),
-        (4.587, (), ""), (4.59, (), ""), (4.68, (), "slightly over-pessimistic"), (4.70, (), "over-pessimistic"),
-        (math.inf, (), "over-pessimistic"), (math.nan, (), ""),
-        (4.56, (4.55, 4.6), ""), (4.54, (4.55, 4.6), "slightly over-optimistic"), (2.0, (1.5, 6.0), ""),
-    ):  # fmt: skip
-        assert replace(distance, value=value, **dict(zip(("lower", "upper"), bounds))).leaning == leaning, value
+    for leaning, values in {
+        "over-optimistic": (2.76, 4.48),
+        "slightly over-optimistic": (4.56,),
+        "": (4.587, 4.59, math.nan),
+        "slightly over-pessimistic": (4.68,),
+        "over-pessimistic": (4.70, math.inf),
+    }.items():
+        assert {replace(distance, value=value).leaning for value in values} == {leaning}
+    for low, value, high, leaning in (
+        (4.55, 4.56, 4.6, ""),
+        (4.55, 4.54, 4.6, "slightly over-optimistic"),
+        (1.5, 2, 6, ""),
+    ):
+        assert replace(distance, value=value, lower=low, upper=high).leaning == leaning, value
     assert share.leaning == "slightly over-pessimistic" and replace(share, lower=0.89, upper=0.91).leaning == ""
 
 

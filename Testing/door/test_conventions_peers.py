@@ -344,9 +344,8 @@ def testBratsEvaluation(spacing, tmp_path):
     }
     results, table = str(tmp_path / "results.json"), str(tmp_path / "table.csv")
     for name, reference, test in lesionCases():
-        given = [
-            nibabel.Nifti1Image(4 * one.T.astype(np.uint8), np.diag([*spacing[::-1], 1])) for one in (test, reference)
-        ]
+        arrays, affine = (4 * one.T.astype(np.uint8) for one in (test, reference)), np.diag([*spacing[::-1], 1])
+        given = [nibabel.Nifti1Image(array, affine) for array in arrays]
         found = tool.evaluate_single_exam(*given, "case", evaluator)
         with open(results, "w") as file:
             json.dump({"metrics": [found], "missings": []}, file)

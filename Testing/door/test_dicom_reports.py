@@ -147,9 +147,8 @@ def testLabelMapsGetASegmentation(files, tmp_path):
     assert isValid(report) and isValid(segmentation)
     requireSame(SegmentMetricsLib.readReport(report)[0], one.measurements)
     again = compareCase(segmentation, segmentation, EVERY, choices={"reference": "test"}, names=["reference"])
-    assert again[0]["DSC"].value == one["DSC"].value and again[0]["HD"].value == pytest.approx(
-        one["HD"].value, abs=1e-4
-    )
+    assert again[0]["DSC"].value == one["DSC"].value
+    assert again[0]["HD"].value == pytest.approx(one["HD"].value, abs=1e-4)
     (group,) = groupsOf(report)
     assert segmentOf(group) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["sr.dcm", "sr_segmentation.dcm"]
@@ -185,11 +184,9 @@ def testNumbersThatDoNotExist(tmp_path):
 
 
 def testMeshesAreEncapsulated(tmp_path):
-    both = compare(A, B)
-    meshes = [
-        Structure(name, givenSurface=one.surface, surfaceKind="imported")
-        for name, one in (("Mesh A", both.reference), ("Mesh B", both.test))
-    ]
+    pair = compare(A, B)
+    named = {"Mesh A": pair.reference.surface, "Mesh B": pair.test.surface}.items()
+    meshes = [Structure(name, givenSurface=one, surfaceKind="imported") for name, one in named]
     files = SegmentMetricsLib.writeReport(compare(*meshes), tmp_path / "sr.dcm")
     assert [path.name for path in files] == ["sr.dcm", "sr_mesh.dcm", "sr_mesh2.dcm"] and all(map(isValid, files))
     content = dcmread(tmp_path / "sr_mesh.dcm")
@@ -229,9 +226,8 @@ def testAnatomyIsCoded(tmp_path):
     code = f"DICOM master list~SCT^123037004^Anatomical Structure~SCT^64033007^Kidney~SCT^7771000^Left~{region}"
     one = compare(A, B, Settings(metrics="DSC"))
     test = Structure("Kidney", one.test.mask, terminology=code)
-    report, segmentation = SegmentMetricsLib.writeReport(
-        compare(one.reference, test, Settings(metrics="DSC")), tmp_path / "sr.dcm"
-    )
+    one = compare(one.reference, test, Settings(metrics="DSC"))
+    report, segmentation = SegmentMetricsLib.writeReport(one, tmp_path / "sr.dcm")
     (segment,) = (one for one in dcmread(segmentation).SegmentSequence if one.SegmentLabel == "Kidney")
     (kind,), (place,) = segment.SegmentedPropertyTypeCodeSequence, segment.AnatomicRegionSequence
     assert (kind.CodeValue, place.CodeValue) == ("64033007", "818981001")
@@ -385,12 +381,8 @@ def testBatch(files, run, tmp_path):
     assert isValid(Path("out/dicom/p1_2/report.dcm")) and len(read) == 2
     np.testing.assert_array_equal(read[["DSC", "HD95"]].values, written[["DSC", "HD95"]].values)
     # the image of a list of cases says whose report it is
-    lines = [
-        "case,reference,test,image",
-        f"p1,ours/p1.nrrd,theirs/p1.nrrd,{files / 'ct'}",
-        "p2,ours/p1.nrrd,ours/p1.nrrd,",
-    ]
-    Path("cases.csv").write_text("\n".join(lines))
+    lines = f"p1,ours/p1.nrrd,theirs/p1.nrrd,{files / 'ct'}\np2,ours/p1.nrrd,ours/p1.nrrd,\n"
+    Path("cases.csv").write_text(f"case,reference,test,image\n{lines}")
     assert run("batch", "cases.csv", "-o", "listed", "--metrics", "DSC", "--workers", 1, "--sr")[0] == 0
     assert [dcmread(f"listed/dicom/{case}/report.dcm").PatientID for case in ("p1", "p2")] == ["A", ""]
 

@@ -143,11 +143,13 @@ DISTANCES = [
     # kept slices, told thickness, distance by which each frame counts, and how the remark ends, "" without one
     *((kept, 2.5, 2.5, "their thickness, 2.5 mm, is assumed.") for kept in SKIPPING[2:4]),
     *((kept, 2.5, 2.5, "") for kept in ([4], [3, 4, 5, 8])),
-    *((kept, t, d, f"its frames are evenly spaced, and their distance, {d:g} mm, is assumed.")
-      for kept, t, d in ((SKIPPING[0], 2.5, 5), (SKIPPING[0], None, 5), (SKIPPING[1], 4, 7.5))),
+    *(
+        (kept, t, d, f"its frames are evenly spaced, and their distance, {d:g} mm, is assumed.")
+        for kept, t, d in ((SKIPPING[0], 2.5, 5), (SKIPPING[0], None, 5), (SKIPPING[1], 4, 7.5))
+    ),
     *(([3, 4, 5, 8], t, 2.5, "the smallest distance between two, 2.5 mm, is assumed.") for t in (4, None)),
     ([4], None, 1, "nor how thick its only one is: 1 mm is assumed."),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("kept", "thickness", "distance", "said"), DISTANCES)

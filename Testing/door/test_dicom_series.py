@@ -219,10 +219,8 @@ def enhanced(folder, heights, **elements):
     orientation = item(ImageOrientationPatient=image.ImageOrientationPatient)
     shared = item(PixelMeasuresSequence=[measures], PlaneOrientationSequence=[orientation])
     image.SharedFunctionalGroupsSequence = [shared]
-    image.PerFrameFunctionalGroupsSequence = [
-        item(PlanePositionSequence=[item(ImagePositionPatient=position.tolist())])
-        for position in np.random.default_rng(1).permutation(at(heights))
-    ]
+    places = [item(ImagePositionPatient=one.tolist()) for one in np.random.default_rng(1).permutation(at(heights))]
+    image.PerFrameFunctionalGroupsSequence = [item(PlanePositionSequence=[place]) for place in places]
     for name in ("ImagePositionPatient", "ImageOrientationPatient", "PixelSpacing", "SliceThickness"):
         delattr(image, name)
     image.SOPClassUID = image.file_meta.MediaStorageSOPClassUID = "1.2.840.10008.5.1.4.1.1.2.1"

@@ -140,11 +140,13 @@ def testDoseOfAnImage(tmp_path):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (np.ones((3, 3, 4)), "another number of values"), (np.ones((1, 3, 3)), "one plane only"),
-        (np.full((3, 3, 3), np.nan), "not numbers"), (np.full((3, 3, 3), np.inf), "not numbers"),
+        (np.ones((3, 3, 4)), "another number of values"),
+        (np.ones((1, 3, 3)), "one plane only"),
+        (np.full((3, 3, 3), np.nan), "not numbers"),
+        (np.full((3, 3, 3), np.inf), "not numbers"),
         (np.full((3, 3, 3), -1.0), "negative"),
     ],
-)  # fmt: skip
+)
 def testValuesThatAreNoDose(values, message):
     with pytest.raises(ValueError, match=message):
         Dose(values, Grid((3, 3, 1) if len(values) == 1 else (3, 3, 3), np.eye(4)))

@@ -107,8 +107,7 @@ def testTurnedGridsReachAllThatASampleFinds(seed):
     grids, masks, dose = case(seed)
     random = np.random.default_rng(seed)
     turns = [np.linalg.qr(random.normal(size=(3, 3)))[0] for _ in range(2)]
-    grids = [Grid(g.size, np.block([[turns[n % (1 + seed % 2)] @ g.axes, g.origin[:, None]], [0, 0, 0, 1]]))
-             for n, g in enumerate(grids)]  # fmt: skip
+    grids = [gridOf(g.size, 1, g.origin, turns[n % (1 + seed % 2)] @ g.axes) for n, g in enumerate(grids)]
     found = measured(grids, masks, dose)
     shares = np.linspace(-0.5, 0.5, 13)[:, None] * (1 - 1e-9)
     for own, other, names in ((0, 1, ("Reference", "Under")), (1, 0, ("Test", "Over"))):
@@ -186,9 +185,7 @@ class TestUnknown:
         boxes = shapes.box((3, 3, 3), (12, 12, 12), (16, 16, 16)), shapes.box((3, 4, 3), (12, 12, 10), (16, 16, 16))
         dose, alone = self.doses(isKnown)
         found, expected = (compare(*boxes, Settings(metrics="dose"), dose=one) for one in (dose, alone))
-        assert {key: one.value for key, one in found.items()} == pytest.approx(
-            {key: one.value for key, one in expected.items()}, abs=1e-9, nan_ok=True
-        )
+        assert found.numbers == pytest.approx(expected.numbers, abs=1e-9, nan_ok=True)
         alarms = [str(one) for one in found.findings if one.isAlarm]
         assert alarms == [str(one) for one in expected.findings if one.isAlarm]
         assert any("outside the region of the dose" in one for one in alarms) == (isKnown != slice(0, 12))
@@ -253,13 +250,12 @@ class TestFiles:
         assert bare.read_bytes()[128:132] != b"DICM"
         assert readDose(bare).values == pytest.approx(readDose(path).values)
 
-    NEEDED = (
-        "DoseUnits", "PixelData", "Rows", "Columns", "NumberOfFrames", "BitsAllocated", "BitsStored",
-        "PixelRepresentation", "SamplesPerPixel", "PhotometricInterpretation", "DoseGridScaling", "PixelSpacing",
-        "ImageOrientationPatient", "ImagePositionPatient", "GridFrameOffsetVector",
-    )  # fmt: skip
+    # what values are, how they are stored, and where they lie
+    VALUES = ("DoseUnits", "DoseGridScaling", "PixelData", "Rows", "Columns", "NumberOfFrames")
+    STORED = ("BitsAllocated", "BitsStored", "PixelRepresentation", "SamplesPerPixel", "PhotometricInterpretation")
+    PLACE = ("PixelSpacing", "ImageOrientationPatient", "ImagePositionPatient", "GridFrameOffsetVector")
 
-    @pytest.mark.parametrize("name", NEEDED)
+    @pytest.mark.parametrize("name", (*VALUES, *STORED, *PLACE))
     @pytest.mark.parametrize("isThere", [False, True])
     def testRefusedByTheNameOfWhatIsMissing(self, tmp_path, name, isThere):
         path = self.write(tmp_path)
@@ -293,7 +289,7 @@ class TestFiles:
         path = self.write(tmp_path)
         shutil.copy(path, tmp_path / "curves.dcm")
         with edited(tmp_path / "curves.dcm") as stored:
-            for name in ("PixelData", "Rows", "Columns", "NumberOfFrames", "GridFrameOffsetVector", "DoseGridScaling"):
+            for name in ("GridFrameOffsetVector", *self.VALUES[1:]):
                 del stored[name]
             stored.DVHSequence = [item()]
         with pytest.raises(ValueError, match=r"curves\.dcm"):
@@ -326,15 +322,12 @@ class TestPartsOfAPlan:
 
     def testAreAddedUpOnTheFinestGrid(self, tmp_path):
         fine, coarse = (2, 2, 4), (4, 5, 8)
-        paths = [
-            partOf(tmp_path / "a.dcm", coarse, np.array([0.5, 0, 0.1])),
-            partOf(tmp_path / "b.dcm", fine, np.array([0, 0.25, 0])),
-        ]
+        slopes = np.array([0.5, 0, 0.1]), np.array([0, 0.25, 0])
+        paths = [partOf(tmp_path / f"{n}.dcm", *part) for n, *part in zip("ab", (coarse, fine), slopes)]
         for given, weights in ((paths, None), (tmp_path, None), (paths, [0.5, 2])):
             dose = readDose(given, weights=weights)
-            one, other = weights or (1, 1)
-            expected = one * (30 + self.POINTS @ [0.5, 0, 0.1]) + other * (30 + self.POINTS @ [0, 0.25, 0])
-            np.testing.assert_allclose(dose.valuesAt(self.POINTS), expected, atol=0.003)
+            expected = [weight * (30 + self.POINTS @ slope) for weight, slope in zip(weights or (1, 1), slopes)]
+            np.testing.assert_allclose(dose.valuesAt(self.POINTS), sum(expected), atol=0.003)
             assert tuple(dose.grid.spacing) == fine
             assert "a.dcm" in dose.remarks[0] and "b.dcm" in dose.remarks[0]
         assert readDose(paths[0], weights=[3]).valuesAt(self.POINTS[:1]) == pytest.approx(90, abs=0.003)

@@ -28,16 +28,16 @@ def testHausdorffIsTheLateralDistance():
     # the test goes on for 6 mm, 2 mm beside the reference
     assert whole["HD"].value == pytest.approx(math.hypot(6, 2), abs=0.1) and common["HD"].value == pytest.approx(2)
     assert (common["OverMax"].value, common["UnderMax"].value) == pytest.approx((2, 2))
+    # bands between two squares, 10 and 6 mm wide, without four corners each
+    assert common["BIoU_2mm"].value == pytest.approx(31.5 / (2 * 63.5 - 31.5), abs=0.001)
     # of 10 slices of 10 x 10 pixels each 8 x 10 are shared
     assert common["DSC"].value == pytest.approx(0.8)
     assert common["VoxelVolumeReference"].value == common["VoxelVolumeTest"].value == 1000
     # the contours cut four corners of half a pixel by half a pixel
     assert common["VolumeReference"].value == pytest.approx(10 * (100 - 4 * 0.125))
     assert common["OverVolume"].value == common["UnderVolume"].value == 200
-    assert common.extent == {
-        "choice": "common", "normal": [0, 0, 1], "low": 5, "high": 14, "slices": 10,
-        "beyond": {"reference": [3, 0], "test": [0, 6]},
-    }  # fmt: skip
+    covered = {"choice": "common", "normal": [0, 0, 1], "low": 5, "high": 14, "slices": 10}
+    assert common.extent == {**covered, "beyond": {"reference": [3, 0], "test": [0, 6]}}
     again = Comparison.fromDictionary(json.loads(json.dumps(common.record().toDictionary())))
     # the structures themselves are described as they are
     assert again.extent == common.extent and again.sides[0]["volumeMm3"] > 1200
@@ -63,12 +63,6 @@ def testCapsAreNotTheNearestPlace():
     assert all(direction.sizeWithin(0.0) > 0 for direction in whole.distances.directions)
 
 
-def testBandsOfTubes():
-    """Bands between two squares, 10 and 6 mm wide, without four corners each."""
-    found = compare(*TUBES, replace(COMMON, families=("boundary",), tolerances=(2,)))["BIoU_2mm"]
-    assert found.value == pytest.approx(31.5 / (2 * 63.5 - 31.5), abs=0.001)
-
-
 def testWhatIsCountedIsThatOfTheCroppedImages():
     rng = np.random.default_rng(3)
     arrays = [np.pad(shapes.blob(seed, (20, 18, 14), 0.4, 2.0), 2) for seed in (5, 6)]
@@ -85,10 +79,9 @@ def testWhatIsCountedIsThatOfTheCroppedImages():
         cropped = [shapes.imageOf(array[first : last + 1], spacing, (0, 0, 2.0 * first)) for array in given]
         critical = np.zeros(arrays[0].shape, np.uint8)
         critical[:, :, :3] = 1
-        found = compare(*images, settings, criticals={"Wall": shapes.imageOf(critical, spacing)})
-        expected = compare(
-            *cropped, replace(settings, extent="whole"), criticals={"Wall": shapes.imageOf(critical, spacing)}
-        )
+        wall = {"Wall": shapes.imageOf(critical, spacing)}
+        found = compare(*images, settings, criticals=wall)
+        expected = compare(*cropped, replace(settings, extent="whole"), criticals=wall)
         closed = ("VolumeReference", "VolumeTest", "VolumeDifference")
         for key in found:
             if key not in closed:
@@ -123,9 +116,8 @@ def testRoundingDoesNotPartOneSliceInCommon(angle):
 
 
 def testNoCommonExtent():
-    apart = compare(
-        shapes.box((5, 5, 2), (14, 14, 8)), shapes.box((5, 5, 10), (14, 14, 20)), replace(COMMON, families="all")
-    )
+    boxes = (shapes.box((5, 5, low), (14, 14, high)) for low, high in ((2, 8), (10, 20)))
+    apart = compare(*boxes, replace(COMMON, families="all"))
     reason = "the two contours have no common extent along the axis of the slices"
     assert {measurement.reason for measurement in apart.values()} == {reason} and apart.slices == ()
     assert apart.extent["reason"] == reason and f"Nothing was compared: {reason}." in apart.findings
@@ -230,8 +222,6 @@ class TestFinding:
         # as long as each other; a little longer, but far apart sideways; longer, but as wide as long
         for high, low in (((15, 14, 50), 7), ((26, 14, 46), 7), ((15, 14, 16), 5)):
             size = (45, 40, 60)
-            pair = (
-                shapes.box((5, 5, low), (14, 14, high[2] if low == 5 else 50), size),
-                shapes.box((6, 5, low), high, size),
-            )
+            one = shapes.box((5, 5, low), (14, 14, high[2] if low == 5 else 50), size)
+            pair = one, shapes.box((6, 5, low), high, size)
             assert not [f for f in compare(*pair).findings if "common extent" in f]

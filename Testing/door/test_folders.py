@@ -98,9 +98,8 @@ def testASetIsASequenceThatKeepsWhatWasLeftOut(tmp_path):
     # what both sides have left out fails once, a CT only where a structure is called like it
     for more, failed in (((), ["Parotid_L"]), ((Structure("ct", mask=eye.mask),), ["Parotid_L", "CT"])):
         case = compareCase(found, found + more, Settings(metrics="DSC"))
-        assert sorted(case.failures) == sorted(failed) and all(
-            case.failures[name].startswith(said[name]) for name in failed
-        )
+        assert sorted(case.failures) == sorted(failed)
+        assert all(case.failures[name].startswith(said[name]) for name in failed)
 
 
 def testImagesThatAreNoSegmentations(tmp_path):
@@ -148,9 +147,7 @@ def testHarmlessFilesAreNot(tmp_path):
     SimpleITK.WriteImage(BOX, str(here / "Liver.mhd"))
     header, voxels = (here / "Liver.mhd").read_text(), (here / "Liver.raw").read_bytes()
     (here / "Lung.mhd").write_text(header.replace("Liver.raw", "lung%02d.bin 0 23 1"))
-    (here / "Eye.mhd").write_text(
-        header.replace("Liver.raw", "LIST") + "\n".join(f"eye{k}.part" for k in range(24)) + "\n"
-    )
+    (here / "Eye.mhd").write_text(header.replace("Liver.raw", "LIST") + "".join(f"eye{k}.part\n" for k in range(24)))
     for k in range(24):
         for name in (f"lung{k:02d}.bin", f"eye{k}.part"):
             (here / name).write_bytes(voxels[576 * k : 576 * (k + 1)])
