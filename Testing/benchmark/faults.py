@@ -32,7 +32,6 @@ class Fault(NamedTuple):
 
 
 FAULTS = [
-    # distances
     Fault("distances", r"fine \+ differences / 3", "fine"),
     Fault("distances", r"percent / 100 \* total, float\(high", "percent / 99 * total, float(high"),
     Fault("distances", r"isWhole = high <= ofEach if side == 0", "isWhole = high < ofEach if side == 0"),
@@ -42,7 +41,6 @@ FAULTS = [
     Fault("distances", r"least = -np\.inf if isSigned else 0\.0", "least = 0.0"),
     Fault("distances", r"value - error\b", "value + error"),
     Fault("distances", r"/ 3\b", "/ 2"),
-    # boundary and overlap
     Fault("metrics/boundary.py", r"combine\(max, toTest, toReference\)", "combine(min, toTest, toReference)"),
     Fault("metrics/boundary.py", r"\(a \+ b\) / 2", "max(a, b)"),
     Fault("metrics/boundary.py", r"limit = withTies\(tolerance\)", "limit = tolerance * 0.999"),
@@ -50,32 +48,24 @@ FAULTS = [
     Fault("metrics/overlap.py", r"2 \* counts\.truePositive, counts", "counts.truePositive, counts"),
     Fault("metrics/overlap.py", r"else test - reference", "else reference - test"),
     Fault("metrics/overlap.py", r"test\.count - both, reference\.count - both", "reference.count - both, both"),
-    # agreement
     Fault("metrics/agreement.py", r"weight = Fraction\(beta\) \*\* 2", "weight = Fraction(beta)"),
     Fault("metrics/agreement.py", r"\(together \+ apart\) / ", "(together + inReference) / "),
     Fault("metrics/agreement.py", r"float\(min\(errors\)", "float(max(errors)"),
-    # voxel
     Fault("metrics/voxel.py", r"\(self\.count - 1\) \* share", "self.count * share"),
     Fault("metrics/voxel.py", r"way\.total / ways\[0\]\.count", "way.total / way.count"),
     Fault("metrics/voxel.py", r"otherCount \* otherSpread\) / \(count", "count * otherSpread) / (count"),
-    # hazard
     Fault("metrics/hazard.py", r"1\.0 - \(distances / self\.reach\)", "1.0 - (distances / (self.reach + 1))"),
     Fault("metrics/hazard.py", r"\(1 - hazardBalance\) \* added", "hazardBalance * added"),
     Fault("metrics/hazard.py", r"\.mean\(\) / share", ".mean()"),
-    # signed
     Fault("metrics/signed.py", r"\(sign > 0\) == someStructures", "(sign < 0) == someStructures"),
     Fault("metrics/signed.py", r"\(outside & 0b010101\) << 1", "(outside & 0b010101)"),
-    # similarity, effort, slices
     Fault("metrics/similarity.py", r"-0\.5 \* \(np\.asarray", "-1.0 * (np.asarray"),
     Fault("metrics/similarity.py", r"return \(means\[0\] \+ means\[1\]\) / 2", "return means[0]"),
-    # lesions and vessels
     Fault("metrics/instances.py", r"mask\.count >= lesionMinimum", "mask.count > lesionMinimum"),
     Fault("metrics/instances.py", r"dices \+ \[0\.0\] \* invented", "dices"),
     Fault("metrics/instances.py", r"self\.test\[ofTest\] - self\.shared", "self.test[ofTest]"),
     Fault("metrics/topology.py", r"2 \* shares\[0\] \* shares\[1\]", "shares[0] * shares[1]"),
-    # dose
     Fault("metrics/dose.py", r"return 1 - float\(np\.searchsorted", "return float(np.searchsorted"),
-    # the case
     Fault("case/protocol/judgment.py", r"max\(verdicts, key", "min(verdicts, key"),
     Fault("case/protocol/judgment.py", r"measurement\.empty and \(isKept or isWarning\)", "False"),
     Fault("case/protocol/judgment.py", r"rule\.keeps\(value, rule\.warning\)", "rule.keeps(value, rule.limit)"),

@@ -188,7 +188,6 @@ def growth(sizes: Sequence[float], rounds: int) -> list[dict]:
 
 
 def workOf(pair: pairs.Pair, road: str) -> Callable[[], object]:
-    """Return what measures a pair on a road."""
     given = pair.images if road == "fast" else pair.smoothed
     return lambda: compare(*given, Settings(families=("boundary", "overlap")))
 

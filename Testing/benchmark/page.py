@@ -70,7 +70,6 @@ def drawBars(path: Path, title: str, unit: str, rows: Sequence[tuple[str, float,
 
 
 def pageOf(result: dict) -> str:
-    """Return the page."""
     cases, machine, rounds = result["cases"], result["machine"], result["rounds"]
     startUp = [[f"`{name}`", f"{1000 * seconds:.0f}"] for name, seconds in result["startUp"].items()]
     values = {
@@ -84,9 +83,7 @@ def pageOf(result: dict) -> str:
         "errors": "\n".join(f"![Errors]({name})" for name in PICTURES[1:]),
         "presets": sideBySide(cases, tools.SAME_NUMBERS),
         "meshes": sideBySide(cases, tools.ON_MESHES),
-        "tables": "\n\n".join(
-            f"### {case['name']}: {case['triangles']:,} triangles\n\n{timeTable(case)}" for case in cases
-        ),
+        "tables": "\n\n".join(map(timesOf, cases)),
         "wholeSet": wholeSetOf(result["wholeSet"]),
         "startUp": table(("process", "ms"), startUp),
         "growth": growthOf(result["growth"]),
@@ -155,7 +152,8 @@ def sideBySide(cases: Sequence[dict], names: tuple[str, str]) -> str:
     return "\n".join(lines) or "pymeshmetrics was not installed."
 
 
-def timeTable(case: dict) -> str:
+def timesOf(case: dict) -> str:
+    """Return the heading of a case and a table of what its tools take."""
     rows = []
     for name, tool in case["tools"].items():
         cells = [f"{1000 * tool['warm']:.1f}", f"{tool['warmRatio']:.2f}"]
@@ -163,7 +161,7 @@ def timeTable(case: dict) -> str:
         cells.append("" if tool["peak"] is None else f"{tool['peak'] / 1e6:.0f}")
         cells.append("" if tool["peakPerTriangle"] is None else f"{tool['peakPerTriangle']:.0f}")
         rows.append([name, *cells])
-    return table(TIME_COLUMNS, rows)
+    return f"### {case['name']}: {case['triangles']:,} triangles\n\n{table(TIME_COLUMNS, rows)}"
 
 
 def wholeSetOf(found: dict) -> str:
@@ -192,10 +190,8 @@ def growthOf(rows: Sequence[dict]) -> str:
             fixed, slope = np.linalg.lstsq(np.column_stack([1 / cost, triangles / cost]), np.ones(len(cost)))[0]
             parts.append(f"{max(fixed, 0) / scale:.2g} {unit} and {float(f'{slope:.2g}'):g} {each} per triangle")
         lines.append(f"- {road}: {', '.join(parts)}")
-    cells = [
-        [row["road"], f"{row['triangles']:,}", f"{row['microseconds']:.2f}", f"{row['bytes']:.0f}"] for row in rows
-    ]
-    return "\n".join([*lines, "", table(("road", "triangles", "µs per triangle", "bytes per triangle"), cells)])
+    body = [[row["road"], f"{row['triangles']:,}", f"{row['microseconds']:.2f}", f"{row['bytes']:.0f}"] for row in rows]
+    return "\n".join([*lines, "", table(("road", "triangles", "µs per triangle", "bytes per triangle"), body)])
 
 
 def errorRows(cases: Sequence[dict], key: str) -> list[tuple[str, float, bool]]:

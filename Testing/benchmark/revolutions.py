@@ -50,6 +50,9 @@ BONFERRONI, HOLM = "bonferroni", "holm"
 ROUNDING = 1e-5
 # Classes of the heat maps: p below the limit, and the color.
 CLASSES = ((0.001, "#08306b"), (0.01, "#3182bd"), (SIGNIFICANT, "#9ecae1"), (math.inf, "#f0f0f0"))
+# How box plots are drawn: the median is seen on every color of box.
+BOXES = {"patch_artist": True, "manage_ticks": False, "flierprops": {"markersize": 2}}
+BOXES["medianprops"] = {"color": "black", "linewidth": 1.5}
 # One tool's number for one pair on one grid. volume: cm3, of the reference's original mesh. start: 0 for a grid that
 # starts at the lowest corner of the meshes, else the number of the place. remeshed: what the paper's program measures
 # on meshes of the same voxels. original: the definition's value on the original meshes.
@@ -67,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, metavar="DIR", required=True)
     parser.add_argument("--spacing", action="append", metavar="X,Y,Z", help="voxel size in mm (may be repeated)")
     parser.add_argument(
-        "--largest", type=float, metavar="CM3", default=LARGEST, help="leave larger ones out (%(default)s)"
+        "--largest", type=float, metavar="CM3", default=LARGEST, help="without larger ones (%(default)s)"
     )
     parser.add_argument("--from", type=Path, dest="read", metavar="CSV", help="values.csv of an earlier run")
     options = parser.parse_args(arguments)
@@ -297,16 +300,8 @@ def drawBoxes(values: pd.DataFrame, reference: str, folder: Path) -> None:
         figure, axes = pyplot.subplots(figsize=(9, 1.2 + 0.45 * len(tools)), layout="constrained")
         for number, spacing in enumerate(spacings):
             places = np.arange(len(tools)) + 0.25 * (number - (len(spacings) - 1) / 2)
-            boxes = axes.boxplot(
-                [groups.get((tool, spacing), []) for tool in tools],
-                positions=places,
-                widths=0.2,
-                orientation="horizontal",
-                patch_artist=True,
-                manage_ticks=False,
-                flierprops={"markersize": 2},
-                medianprops={"color": "black", "linewidth": 1.5},  # seen on every color of box
-            )
+            columns = [groups.get((tool, spacing), []) for tool in tools]
+            boxes = axes.boxplot(columns, positions=places, widths=0.2, orientation="horizontal", **BOXES)
             for box in boxes["boxes"]:
                 box.set_facecolor(f"C{number}")
             axes.plot([], [], "s", color=f"C{number}", label=f"{spacing} mm")
@@ -339,10 +334,8 @@ def drawHeatMaps(significant: pd.DataFrame, folder: Path) -> None:
         if not names:
             continue
         size = 0.22 * len(names)
-        figure, panels = pyplot.subplots(
-            1, len(spacings), figsize=(2.2 + (size + 0.3) * len(spacings), size + 3.1), layout="constrained",
-            squeeze=False, sharey=True,
-        )  # fmt: skip
+        shape = {"figsize": (2.2 + (size + 0.3) * len(spacings), size + 3.1), "layout": "constrained"}
+        figure, panels = pyplot.subplots(1, len(spacings), squeeze=False, sharey=True, **shape)
         for axes, spacing in zip(panels[0], spacings):
             classes = np.full((len(names), len(names)), np.nan)
             for _, row in found[found["spacing"] == spacing].iterrows():

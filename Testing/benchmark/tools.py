@@ -136,11 +136,8 @@ def medpy(pair: Pair) -> Values:
     from medpy.metric import binary
 
     reference, test = pair.arrays
-    return {
-        "HD": binary.hd(test, reference, pair.spacing),
-        "HD95": binary.hd95(test, reference, pair.spacing),
-        "ASSD": binary.assd(test, reference, pair.spacing),
-    }
+    functions = {"HD": binary.hd, "HD95": binary.hd95, "ASSD": binary.assd}
+    return {key: function(test, reference, pair.spacing) for key, function in functions.items()}
 
 
 OURS, OURS_WITHOUT_BANDS = "SegmentMetrics", "SegmentMetrics without BIoU"

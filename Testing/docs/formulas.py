@@ -58,7 +58,6 @@ def shortKeys(kind: Sequence[Metric]) -> str:
 
 
 def heading(kind: Sequence[Metric]) -> str:
-    """Return the heading under which a kind is found."""
     return f"{shortKeys(kind)}: {title(kind)}"
 
 
@@ -95,9 +94,8 @@ def linkTo(code: str) -> str:
 
 def settings(definition: Metric) -> str:
     """Return which settings are behind symbols of the formula, and their defaults; "" if there are none."""
-    symbols = [
-        (f"${LETTERS[name]}$", (PARAMETERS[name].setting,)) for name in PARAMETERS if f"{{{name}}}" in definition.key
-    ]
+    given = [name for name in PARAMETERS if f"{{{name}}}" in definition.key]
+    symbols = [(f"${LETTERS[name]}$", (PARAMETERS[name].setting,)) for name in given]
     symbols += [(f"${symbol}$", names) for symbol, names in definition.symbols]
     if definition.dependsOnGrid:
         symbols.append(("voxels outside both", ("grid",)))
@@ -161,7 +159,6 @@ def aliases() -> str:
 
 
 def families() -> str:
-    """Return the formulas of all families."""
     found = []
     for family, says in PURPOSES.items():
         if kinds([family]):

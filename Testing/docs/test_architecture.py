@@ -51,9 +51,8 @@ def testNamesMeanOneThing():
                 for base in node.bases
             ):
                 homes.setdefault(node.name, set()).add(path)
-        participles += [
-            (path, node.name) for node in tree.body if isinstance(node, ast.FunctionDef) and isParticiple(node.name)
-        ]
+        names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
+        participles += [(path, name) for name in names if isParticiple(name)]
     assert not {name: paths for name, paths in homes.items() if len(paths) > 1}
     assert not participles
 

@@ -29,12 +29,9 @@ def testPagesAreBuiltAndTellOfAllThatIsPublic(tmp_path):
         pytest.importorskip(name, reason=f"{name} is not installed (extra docs)")
     from sphinx.util.inventory import InventoryFile
 
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-b", "html", DOCS, tmp_path],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+    line = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-n", "-b", "html", DOCS, tmp_path]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(line, capture_output=True, text=True, env=environment)
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert len(list(tmp_path.rglob("*.html"))) > 15
     with (tmp_path / "objects.inv").open("rb") as file:

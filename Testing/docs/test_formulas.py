@@ -23,10 +23,15 @@ from SegmentMetricsLib.metrics.pair import Pair
 from SegmentMetricsLib.metrics.registry import MULTI_LABEL, REGISTRY
 
 # What is measured by slices, by sides and by levels is not the same for both, and nothing is alike by chance.
-SETTINGS = Settings(
-    families=("all", "dose"), tolerances=(0.8,), percentiles=(71.3,), betas=(0.7,), quantiles=(0.83,), il=0.4,
-    dosePercents=(31.7,), doseLevels=(30.3,), panopticOverlap=0.1,
-)  # fmt: skip
+ODD = {
+    "tolerances": 0.8,
+    "percentiles": 71.3,
+    "betas": 0.7,
+    "quantiles": 0.83,
+    "dosePercents": 31.7,
+    "doseLevels": 30.3,
+}
+SETTINGS = Settings(families=("all", "dose"), il=0.4, panopticOverlap=0.1, **ODD)
 TEXT = formulas.PAGE.read_text(encoding="utf-8")
 EVERY = (*REGISTRY, *MULTI_LABEL)
 
@@ -86,9 +91,8 @@ class TestEveryDefinition:
     def testParametersAreInTheFormula(self, definition):
         letters = {"percentile": "_p", "tolerance": r"_\tau", "beta": r"_\beta", "quantile": "_q"}
         for parameter, letter in letters.items():
-            assert (f"{{{parameter}}}" in definition.key) == bool(
-                re.match(r"\\mathrm\{\w+\}" + re.escape(letter) + " ", definition.formula)
-            )
+            isThere = re.match(r"\\mathrm\{\w+\}" + re.escape(letter) + " ", definition.formula)
+            assert (f"{{{parameter}}}" in definition.key) == bool(isThere)
 
     def testItsCodeReturnsTheMeasurement(self, definition):
         """Whoever follows the link sees the arithmetic: nothing is added to what the function returns."""

@@ -131,16 +131,8 @@ def testWhatTheCommandsOfThePagesWriteIsNoPartOfTheProject():
 def testTheReadmeIsReadToItsEnd():
     """What takes more words is in docs/, and linked from here."""
     assert len(TEXT.split()) <= 1000
-    for page in [
-        "index",
-        "measurements",
-        "guide/slicer",
-        "guide/python",
-        "guide/qa",
-        "guide/batch",
-        "guide/commandline",
-    ]:
-        assert f"(docs/{page}.md)" in TEXT
+    guides = (f"guide/{name}" for name in ("slicer", "python", "qa", "batch", "commandline"))
+    assert all(f"(docs/{page}.md)" in TEXT for page in ("index", "measurements", *guides))
 
 
 def testTheFirstTwoBlocksAreTheTwoCommands():

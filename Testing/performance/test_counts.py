@@ -71,9 +71,7 @@ def testASmallComparisonNeedsNoSciPy():
 
 def testNothingIsLeftToImportForThePanelsFirstComparison():
     """Far places, which are searched, and worst places included; but for what is ours."""
-    prepared = (
-        "import sys; from SegmentMetricsLib.mrml import comparing; comparing.prepare(); before = set(sys.modules)"
-    )
+    prepared = "import sys; from SegmentMetricsLib.mrml import comparing; comparing.prepare(); before = {*sys.modules}"
     found = imported(f"{prepared}{COMPARED}for name in before: del sys.modules[name]")
     assert found and not {name for name in found if name.startswith(("scipy", "vtkmodules", "SimpleITK"))}
 

@@ -18,8 +18,6 @@ from SegmentMetricsLib import Settings, __main__, compare
 from SegmentMetricsLib.case.comparison import comparePair
 from SegmentMetricsLib.commands import comparing
 from SegmentMetricsLib.metrics.pair import Pair
-from SegmentMetricsLib.model.inputs import labelMasks
-from SegmentMetricsLib.model.structure import Structure
 from SegmentMetricsLib.show.maps import samplesOf
 
 pytestmark = pytest.mark.nightly
@@ -37,10 +35,6 @@ def files(tmp_path, monkeypatch):
         boxes = {n: ((4 + shift, 4, 12 * n), (25, 25 + shift, 12 * n + 9)) for n in range(1, STRUCTURES + 1)}
         SimpleITK.WriteImage(shapes.labelImage(boxes, (32, 32, 12 * STRUCTURES + 24)), name, True)
     return "ref.nrrd", "test.nrrd"
-
-
-def structure(image, name: str = "A") -> Structure:
-    return Structure(name, *labelMasks(image, 0.5).values())
 
 
 def testWhatStructuresNeedGoesWithThem(files, monkeypatch):
@@ -73,7 +67,7 @@ def testAComparisonKeepsLittleMoreThanItsSurfacesAndDistances():
     compare(*images)  # tables
     tracemalloc.start()
     try:
-        pair = [structure(image) for image in images]
+        pair = [shapes.structureOf(image) for image in images]
         before = tracemalloc.get_traced_memory()[0]
         comparison = compare(*pair)
         gc.collect()
@@ -88,19 +82,15 @@ def testAComparisonKeepsLittleMoreThanItsSurfacesAndDistances():
 
 @pytest.mark.smoke
 def testWhatIsForgottenIsMadeAnew():
-    pair = Pair(structure(shapes.ball(12)), structure(shapes.ball(12, (2.4, 0.3, 0.2))), Settings())
+    pair = Pair(*(shapes.structureOf(shapes.ball(12, at)) for at in ((0, 0, 0), (2.4, 0.3, 0.2))), Settings())
     result = comparePair(pair)
 
     def numbers() -> list:
         found = [result[key].value for key in ("HD", "NSD_2mm")]
         for direction in result.distances.directions:
-            found += [
-                *direction.farthest(1),
-                *direction.farthest(-1),
-                direction.percentile(90),
-                direction.sizeWithin(1),
-            ]
-            found += [direction.distances, direction.centers, direction.atPoints, *samplesOf(direction)]
+            found += [*direction.farthest(1), *direction.farthest(-1), direction.percentile(90)]
+            found += [direction.sizeWithin(1), direction.distances, direction.centers, direction.atPoints]
+            found += samplesOf(direction)
             found += [direction.field.sampler.measureAt(direction.number, direction.surface.points)]
         return found
 
