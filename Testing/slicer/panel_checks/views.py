@@ -12,12 +12,34 @@ from vtk.util.numpy_support import vtk_to_numpy
 from .session import STRUCTURE, Session
 
 # What a user can set of how a node is shown, of segmentations and of models.
-PROPERTIES = ("Visibility", "Visibility2D", "Visibility3D", "Opacity", "Color", "SliceIntersectionThickness",
-              "SliceIntersectionOpacity", "ViewNodeIDs")  # fmt: skip
+PROPERTIES = (
+    "Visibility",
+    "Visibility2D",
+    "Visibility3D",
+    "Opacity",
+    "Color",
+    "SliceIntersectionThickness",
+    "SliceIntersectionOpacity",
+    "ViewNodeIDs",
+)
 # What there is nothing to be seen in before anything was measured.
-OF_RESULTS = ("allNumbersButton", "copyButton", "exportButton", "reportButton", "plotLabel", "plotComboBox",
-              "mainFrame", "notesButton", "sidesTable", "alarmsLabel", "findingsLabel", "placesTable", "pagesFrame",
-              "numbersPage", "mapPage")  # fmt: skip
+OF_RESULTS = (
+    "allNumbersButton",
+    "copyButton",
+    "exportButton",
+    "reportButton",
+    "plotLabel",
+    "plotComboBox",
+    "mainFrame",
+    "notesButton",
+    "sidesTable",
+    "alarmsLabel",
+    "findingsLabel",
+    "placesTable",
+    "pagesFrame",
+    "numbersPage",
+    "mapPage",
+)
 OF_SEGMENTS = ("Visibility", "Visibility2DFill", "Visibility2DOutline", "Opacity3D", "Opacity2DFill")
 
 
