@@ -166,7 +166,10 @@ def writePlots(
 
 
 def removePlots(folder: Path, unless: Options | None = None) -> None:
-    """Remove the files that writePlots() wrote into a folder, and no others, unless drawn with these options."""
+    """Remove the files that writePlots() wrote into a folder, and no others.
+
+    unless: keep them if they were drawn with these options, None to remove them anyway.
+    """
     own = folder / PLOTS
     try:
         content = json.loads((own / JSON).read_text(encoding="utf-8"))

@@ -30,7 +30,10 @@ Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.P
 def asCriticals(
     given: Mapping[str, Comparable], settings: Settings, placing: Placing = UNPLACED
 ) -> dict[str, Structure]:
-    """Return critical structures by name. Raises InputError for no mapping, and for input that is not one structure."""
+    """Return critical structures by name.
+
+    Raises InputError for anything but a mapping, and for input that is not a structure or has several labels.
+    """
     requireKind(given, Mapping, "The critical structures", "a mapping of names to structures")
     for name in given:
         requireKind(name, str, "The name of a critical structure", "a text")

@@ -86,7 +86,10 @@ class DirectedDistances:
         return float(high.max(initial=0.0 if self.field.shared[self.number] else -np.inf))
 
     def percentile(self, percent: float) -> Bounded:
-        """Return the smallest distance in mm that at least `percent`, in (0, 100], of the size does not exceed."""
+        """Return the smallest distance in mm that at least `percent` of the boundary's size does not exceed.
+
+        percent: in (0, 100].
+        """
         return self.field.percentile(percent)[self.number]
 
     def sizeWithin(self, tolerance: float) -> Bounded:

@@ -384,7 +384,10 @@ def slicesOf(low: Sequence[int], high: Sequence[int]) -> Box:
 
 
 def boxAround(first: Mask, second: Mask, *boxes) -> tuple[np.ndarray, np.ndarray]:
-    """Return lowest and highest voxel (3,) of two masks on one lattice and of boxes. Raises Undefined without any."""
+    """Return the lowest and highest voxel index (3,) of two masks on one lattice and of further such boxes.
+
+    Raises Undefined if there is no voxel.
+    """
     every = [*((mask.low, mask.high) for mask in (first, second) if not mask.isEmpty), *boxes]
     if not every:
         raise Undefined("neither structure encloses a voxel")

@@ -15,7 +15,10 @@ CORNERS_OF_SIDES = {2: np.array([[0, 1]]), 3: np.array([[0, 1], [1, 2], [2, 0]])
 
 
 class TriangleSet:
-    """Triangles (t, 3, 3), with everything precomputed for distances that does not depend on the many points."""
+    """Triangles for measuring distances from many points, with everything precomputed that does not depend on these.
+
+    triangles: (t, 3, 3) corners.
+    """
 
     def __init__(self, triangles: np.ndarray):
         points, numbers = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
@@ -64,7 +67,10 @@ class TriangleSet:
 
 
 def distancesToTriangles(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return distances (...) in mm of points (..., 3) from triangles (..., 3, 3), maybe thin as a line, broadcast."""
+    """Return the distances (...) in mm from points (..., 3) to one triangle each (..., 3, 3), broadcast together.
+
+    Triangles may be as thin as a line or a point.
+    """
     aside, heights, normals, isAbove = _toTriangles(points, triangles)
     return np.sqrt(np.where(isAbove, heights**2 * dot(normals, normals), dot(aside, aside).min(axis=0)))
 

@@ -66,7 +66,10 @@ class GrayImage:
         return float(low), float(high if high > low else low + 1)
 
     def crop(self, low: np.ndarray, high: np.ndarray, margin: float) -> GrayImage:
-        """Return the part within a margin in mm around a box from low (3,) to high (3,), LPS mm, or else one voxel."""
+        """Return the part around a box from low (3,) to high (3,), LPS mm, or one voxel of it if they do not meet.
+
+        margin: around the box, in mm.
+        """
         corners = np.stack(np.meshgrid(*np.transpose([low - margin, high + margin]), indexing="ij"), axis=-1)
         index = self.grid.toIndex(corners.reshape(-1, 3))
         last = np.array(self.grid.size) - 1

@@ -68,7 +68,10 @@ class Rule:
         return self.structure == name or own.spelled == other.spelled or own.meaning == other.meaning
 
     def keeps(self, value: float, limit: float) -> bool:
-        """Return whether a value keeps a limit, as infinity keeps no upper one; rounding makes no difference."""
+        """Return whether a value keeps a limit; infinity does not keep an upper one.
+
+        Values that differ from the limit only by rounding are equal to it.
+        """
         given = abs(value) if self.relation == "within" else value
         if math.isclose(given, limit, rel_tol=ROUNDING, abs_tol=ROUNDING_OF_ZERO):
             return self.relation not in ("<", ">")

@@ -65,7 +65,10 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
 
 
 def _headerOf(data: bytes) -> tuple[list[Element], list[str], bool, int]:
-    """Return a header's elements, comments, whether numbers are text, and its end. Raises ValueError or LookupError."""
+    """Return the elements and comments of a header, whether the numbers are text, and where they begin.
+
+    Raises ValueError or LookupError for a header that is damaged.
+    """
     end = re.search(rb"(?m)^end_header[ \t]*\r?\n", data)
     header = [line.split() for line in data[: end.start() if end else 0].decode("latin-1").splitlines()]
     if end is None or not header or header[0] != ["ply"]:

@@ -17,7 +17,10 @@ WORDS, FIRST_WORD = (b"facet", b"endsolid"), 4096
 
 
 def read(path: Path) -> tuple[vtkPolyData, str]:
-    """Return a mesh, and its header's note on coordinates. Raises InputError for fewer triangles than it says."""
+    """Return a mesh, and the note on its coordinate system in the header.
+
+    Raises InputError for a binary file that holds fewer triangles than its header says.
+    """
     from vtkmodules.vtkIOGeometry import vtkSTLReader
 
     with path.open("rb") as file:

@@ -37,7 +37,10 @@ class CaseLine(NamedTuple):
 
 
 def worstFirst(lines: Iterable[CaseLine]) -> list[CaseLine]:
-    """Return lines sorted by urgency, stably; alarms come before verdicts, which they make doubtful."""
+    """Return lines sorted by urgency; the sort is stable.
+
+    Alarms take precedence over verdicts, which cannot be trusted before the alarms are checked.
+    """
     return sorted(lines, key=lambda line: (line.state != FAILED, not line.alarms, STATES.index(line.state)))
 
 
