@@ -20,6 +20,7 @@ from ...metrics.dose import doseOfShare
 from ...metrics.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
 from ...metrics.measurement import withUnit
 from ...metrics.slices import axisOf, positionText
+from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
 from .cautions import CAUTIONS, Finder
 from .decisiveends import decisiveEnd
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
 
 # Pattern of a DICOM UID, for frames of reference.
 UID = re.compile(r"[\d.]+")
-# How remarks begin that are about the structure itself.
-ABOUT = re.compile(r"(\d+ of )?it(s?) ")
 # Fraction of the boundary exactly at the tolerance above which its effect on NSD is mentioned.
 TIES_WORTH_A_WORD = 0.005
 # Families that need both structures on one voxel grid, not only the volume of their intersection.
@@ -156,11 +155,10 @@ def _notes(pair: Pair) -> Iterator[str]:
     """Yield the remarks from reading the files; whole sentences that both have appear only once."""
     of = [(which, note) for which, s in zip(REFERENCE_AND_TEST, pair.structures) for note in s.notes]
     for which, note in of:
-        said = note if note[0].isupper() else f"Of the {which}, {note.removesuffix('.')}."
-        if about := ABOUT.match(note):
-            owner = f"the {which}'s" if about[2] else f"the {which}"
-            said = f"{about[1] or ''}{owner} {note[about.end() :]}."
-            said = said[0].upper() + said[1:]
+        if isinstance(note, Note):
+            said = f"{note.about(f'the {which}')}."
+        else:
+            said = note if note[0].isupper() else f"Of the {which}, {note.removesuffix('.')}."
         if which == "reference" or note not in pair.reference.notes or not note[0].isupper():
             yield said
 

@@ -16,6 +16,7 @@ from ...base.texts import commaSeparated, pluralize
 from ...geometry.filling import CUT, EXCLUSIVE, JOINED
 from ...geometry.grids import requireScale
 from ...geometry.masks import Mask
+from ...model.notes import Note
 from ...model.structure import Structure
 from ...model.structureset import LeftOut, StructureSet
 from .filledslices import FilledSlices, filledSlices
@@ -27,15 +28,20 @@ from .planes import planesBySlice
 # A contour may deviate from its plane by this fraction of the distance between slices.
 FLATNESS = 0.25
 NO_POSITIONS = "a contour has coordinates that are not positions in space."
+EXCLUSIVE_TYPE = "CLOSEDPLANAR_XOR"
 # Types of contours without blanks and underscores: closed ones, and how all others begin that are known to be open.
 CLOSED_KIND, EXCLUSIVE_KIND, OPEN = "CLOSEDPLANAR", "CLOSEDPLANARXOR", ("OPEN", "POINT")
-# What is said of contours that cross, with a placeholder for the number of slices.
+# What is said of its contours that cross, with a placeholder for the number of slices.
 ODD = {
-    JOINED: "its contours cross each other on {}; the areas inside those that cross were joined",
-    CUT: "its contours cross each other on {}, where one is almost wholly inside another; it was taken for a hole, or "
-    "inside a hole for an island",
-    EXCLUSIVE: "its contours of the type CLOSEDPLANAR_XOR cross or repeat each other on {}; areas inside an odd number "
-    "of them were filled",
+    JOINED: "contours cross each other on {}; the areas inside those that cross were joined",
+    CUT: (
+        "contours cross each other on {}, where one is almost wholly inside another; it was taken for a "
+        "hole, or inside a hole for an island"
+    ),
+    EXCLUSIVE: (
+        f"contours of the type {EXCLUSIVE_TYPE} cross or repeat each other on {{}}; areas inside an odd "
+        "number of them were filled"
+    ),
 }
 # Phrases for one contour, and for several.
 REMARKS = {
@@ -199,7 +205,7 @@ def _contoursOf(drawn) -> Contours:
                 odd["unknown", told] += 1
             loops.append(points.reshape(-1, 3))
     remarks = [
-        f"{number} of its contours {REMARKS[which][int(number > 1)].format(told)}"
+        Note(f"contours {REMARKS[which][int(number > 1)].format(told)}", number=number)
         for (which, told), number in odd.items()
     ]
     return Contours(loops, exclusive, remarks)
@@ -254,32 +260,30 @@ def _level(planar: Sequence[np.ndarray]) -> np.ndarray:
 def _remarks(
     heights: np.ndarray, slices: Mapping[int, list[np.ndarray]], filled: FilledSlices, mask: Mask
 ) -> Iterator[str]:
-    """Yield remarks about contours at heights (n,), in slices, that were filled. mask: the enclosed voxels.
-
-    They begin with what stands for the structure: "it ...", "its ..." or "3 of its ...".
-    """
+    """Yield remarks about contours at heights (n,), in slices, that were filled. mask: the enclosed voxels."""
     if filled.divided:
         how = f"were filled with pixels divided into {filled.parts} x {filled.parts}, so that none moves to one side"
         if filled.parts == 1:
             how = "are too large to be filled with parts of pixels: they lie up to half a pixel to one side"
-        some = f"{filled.divided} of " if filled.divided < len(heights) else ""
-        yield f"{some}its contours run through the centers of pixels and {how}"
+        which = filled.divided if filled.divided < len(heights) else 0
+        yield Note(f"contours run through the centers of pixels and {how}", number=which)
     if mask.isEmpty:
         many = f"{len(heights)} contours enclose" if len(heights) > 1 else "only contour encloses"
-        yield f"its {many} no voxel center of the image"
+        yield Note(f"{many} no voxel center of the image")
     displaced = sum(np.count_nonzero(np.abs(heights[planes[0]] - k) > FLATNESS) for k, planes in slices.items())
     if displaced:
-        yield f"{displaced} of its contours {DISPLACED[int(displaced > 1)]} filled on the nearest one"
+        yield Note(f"contours {DISPLACED[int(displaced > 1)]} filled on the nearest one", number=int(displaced))
     several = sum(len(planes) > 1 for planes in slices.values())
     if several:
         these = "one slice" if several == 1 else f"each of {several} slices"
-        yield (
-            f"it has contours at several heights for {these}; where they overlap, those nearest to the slice were "
-            "filled"
+        yield Note(
+            f"has contours at several heights for {these}; where they overlap, those nearest to the slice were filled",
+            isPossessive=False,
         )
     for kind, sentence in ODD.items():
         if kind in filled.odd:
-            yield sentence.format(pluralize(filled.odd[kind], "slice"))
+            yield Note(sentence.format(pluralize(filled.odd[kind], "slice")))
     missing = max(slices) - min(slices) + 1 - len(slices)
     if missing:
-        yield f"it has no contour on {pluralize(missing, 'slice')} between its first and its last one"
+        said = f"has no contour on {pluralize(missing, 'slice')} between its first and its last one"
+        yield Note(said, isPossessive=False)
