@@ -58,7 +58,7 @@ def test_properties_are_attributes(desktop):
         label.remark = 1
     assert not hasattr(qt, "QRadioButton") and not hasattr(ctk.ctkSliderWidget(), "setMinimum")
     table = qt.QTableWidget(0, 2)
-    with pytest.raises(IndexError, match="2 sections"):  # Qt 5 crashes there, and Qt 6 does not mind
+    with pytest.raises(IndexError, match="2 sections"):
         table.horizontalHeader().setSectionResizeMode(2, qt.QHeaderView.Stretch)
     assert label.connect("cliked(bool)", print) is False and len(desktop.messages) == 1
 

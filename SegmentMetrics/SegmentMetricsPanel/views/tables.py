@@ -41,7 +41,7 @@ class SortableTable:
         if self.sortedBy and self.sortedBy[0] >= len(table.columns):
             self.sortedBy = None
         self._fill()
-        # of a table without columns, none: Qt 5 crashes on a column that does not exist
+        # a table without columns has none of them, and Qt 5 does not check
         columns = [column for column in table.stretched if column < self.table.columnCount]
         # they share the remaining width; a number is never cut off, because part of one is misleading
         header.setMinimumSectionSize(-1)  # the default of the style

@@ -39,7 +39,7 @@ METHODS_NOT_PROPERTIES = {"QLayout": {"contentsMargins"}, "QTimer": {"singleShot
 
 
 def setSectionResizeMode(header, *arguments) -> None:
-    """Refuse a section that a header does not have: Qt 6 ignores it, and Qt 5 crashes."""
+    """Refuse a section that a header does not have, which Qt 6 ignores and Qt 5 does not check."""
     if len(arguments) == 2 and not 0 <= arguments[0] < header.count():
         raise IndexError(f"the header has {header.count()} sections, so there is no section {arguments[0]}")
     header.setSectionResizeMode(*arguments)

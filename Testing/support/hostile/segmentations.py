@@ -127,7 +127,7 @@ def link(target: str, name: str = "odd.nrrd"):
 PATHS = [
     Row("nothing", lambda inside: inside / "gone.nrrd", "gone.nrrd: there is no such file."),
     Row("a name of two lines", lambda inside: inside / "a\nb.nrrd", "a b.nrrd: there is no such file."),
-    Row("a name that is no Unicode", lambda inside: inside / "a\udcff.nrrd", "not valid Unicode; choose another"),
+    Row("a name that is no Unicode", lambda inside: inside / "a\udcff.stl", "not valid Unicode; choose another"),
     Row("a name of 5000 letters", lambda inside: inside / f"{'x' * 5000}.nrrd", "cannot be opened (File name too"),
     Row("an empty folder", folder("odd"), "the folder holds no files that can be compared"),
     Row("a folder called as an image", folder("odd.nrrd"), "the folder holds no files that can be compared"),
