@@ -118,7 +118,7 @@ def asPath(given: str | os.PathLike[str], what: str = "The path") -> Path:
 
 
 def requireText(path: Path) -> None:
-    """Raise InputError when a path is not valid Unicode: not every library that reads or writes files takes such a name."""
+    """Raise InputError when a path is not valid Unicode: some libraries that read or write files take no such name."""
     try:
         str(path).encode("utf-8")
     except UnicodeEncodeError:
