@@ -9,7 +9,6 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.progress import Cancelled
-from SegmentMetricsLib.face import Comparison
 from SegmentMetricsLib.mrml import proposePairs, showConventionsTable
 
 from . import reports
@@ -75,7 +74,7 @@ class Attempts:
         """Return what gives a number of the shown pair, the nearest first; None if it was stopped or failed."""
         if self.model.isBusy or self.model.whyNotTools():
             return None
-        comparison = Comparison.of(self.model.outcome.comparisons[self.model.number()])
+        comparison = self.model.outcome.comparisons[self.model.number()]
         return self._attempt(lambda work: work.run(lambda: comparison.which(text)), _("The search was stopped."))
 
     def propose(self) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..base.errors import InputError, asPath
-from ..case.caseresult import pandasOrError
+from ..case.comparison import pandasOrError
 from ..show.writing import UNENCODABLE, cells
 from .cases import OK, RECORDS, caseTitle
 from .resultfiles import REPORT, parseOutcome

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from copy import copy
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from ..base.errors import InputError, raiseAny
-from ..metrics.measurement import Measurement
 from ..model.naming import onlyIn, placeOf
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing
+from .comparison import Comparison, frameOf, pandasOrError
 from .multilabel import MultiLabel, combine
 from .protocol.judgment import Judgment
-
-if TYPE_CHECKING:
-    from .comparison import Comparison
 
 # What is kept of a comparison: itself, or its record if its geometry is no longer needed.
 Kept = TypeVar("Kept")
 # The reason why a pair is missing from the results of a comparison that was stopped.
 STOPPED = "The comparison was stopped before this pair was measured."
-# The columns of a frame of measurements.
-TOLD = ("title", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
 
 
 class CaseResult(list[Kept]):
@@ -55,6 +50,9 @@ class CaseResult(list[Kept]):
     errors : dict[str, PairError]
         Those among the failures that were raised when structures were paired or compared, by name.
     """
+
+    # A function of the face, as tables stand above cases.
+    _repr_html_: ClassVar[Callable[..., str]]
 
     def __init__(self, comparisons: Iterable[Kept] = (), pairing: Pairing | None = None):
         super().__init__(comparisons)
@@ -139,18 +137,3 @@ class CaseResult(list[Kept]):
 
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *self.remarks])
-
-
-def pandasOrError():
-    """Return the module pandas. Raises InputError if it is not installed."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise InputError("A frame needs pandas, which is not installed.") from error
-    return pandas
-
-
-def frameOf(measurements: Mapping[str, Measurement]):
-    """Return measurements as a data frame, one row per key."""
-    rows = {key: {name: getattr(measurement, name) for name in TOLD} for key, measurement in measurements.items()}
-    return pandasOrError().DataFrame.from_dict(rows, orient="index", columns=TOLD).rename_axis("key")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from typing import Any, Self, cast
+from pathlib import Path
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import SimpleITK
 
 from ..base.errors import InputError, Undefined
 from ..base.plain import finite, fromPlain, toPlain
+from ..conventions.evaluation import Reported, conventions
 from ..conventions.presets import QUANTITIES, metricsOf
+from ..conventions.which import Candidate, numbersOf, which
 from ..distances import surfacedistances
 from ..distances.surfacedistances import SurfaceDistances
 from ..io.doses import readDose
@@ -48,6 +51,8 @@ LESION_DISTANCES = "LesionHD95"
 KEPT = ("convention", "sides", "dimension", "surface", "method", "worstPlaces", "summary", "hasSides")
 # Of the plain values of a comparison in files.
 SCHEMA = 2
+# The columns of a frame of measurements.
+TOLD = ("title", "value", "unit", "status", "reason", "referenceToTest", "testToReference", "lower", "upper")
 # What some families make beside numbers, by its name, with its type.
 LISTED: dict[str, Any] = {
     "worstPlaces": tuple[Place, ...],
@@ -128,6 +133,10 @@ class Comparison(Mapping):
     doseCurves: DoseCurves | None = None
     others: Mapping[str, Mapping[str, Measurement]] = field(default_factory=dict)
     kept: Mapping[str, Any] = field(default_factory=dict)
+    # Functions of the face, as these stand above comparisons.
+    picture: ClassVar[Callable[..., Path]]
+    withGridUncertainty: ClassVar[Callable[..., Comparison]]
+    _repr_html_: ClassVar[Callable[..., str]]
 
     def __post_init__(self) -> None:
         vars(self).update(self.kept)  # as if these properties had been asked for already
@@ -233,6 +242,35 @@ class Comparison(Mapping):
         longest = longestSide((self.reference, self.test), self.settings.meshSpacing)
         return localDistancesAt(*((reference, test) if side == "reference" else (test, reference)), longest)
 
+    def conventions(
+        self, keys: str | Iterable[str] | None = None, *, atEdge: bool = False
+    ) -> dict[str, dict[str, Reported]]:
+        """Return the values that other tools would have reported: convention -> key -> Reported.
+
+        Keys that a tool does not report are missing; the KeyError lists those that exist. keys: one convention or
+        several, in any case; all when None. atEdge: whether to keep the image edge, as the tools find it in the files.
+        Otherwise background continues beyond the edge, so that a number does not depend on how the image was cropped.
+        Raises ValueError for an unknown convention.
+        """
+        self.requireGeometry()
+        return conventions((self.reference, self.test), self.settings, keys, atEdge, self.measurements, self.distances)
+
+    def which(self, value: str | float, key: str | None = None) -> list[Candidate]:
+        """Return the numbers that this pair may be given, the nearest to a value first, each with how it comes about.
+
+        They are those of all tools, of other percentiles and tolerances, of one direction alone, and of common mistakes
+        such as a spacing that is ignored. What agrees with all digits comes first. value: as text, in which 3.70 is
+        more exact than 3.7, or as a number. key: what the value is said to be, such as HD95; None for any measurement.
+        Raises ValueError for a value that is not a finite number, and for an unknown key.
+        """
+        return which(value, self._reportable, key)
+
+    @cached_property
+    def _reportable(self) -> tuple[Candidate, ...]:
+        """All numbers that this pair may be given."""
+        self.requireGeometry()
+        return tuple(numbersOf((self.reference, self.test), self.settings))
+
     @cached_property
     def summary(self) -> str:
         """The outcome in one sentence."""
@@ -249,6 +287,13 @@ class Comparison(Mapping):
         reference, test = (identify(side) for side in self.sides)
         none: dict[str, Any] = {"distances": None, "hazard": None, "criticals": (), "dose": None}
         return replace(self, reference=reference, test=test, kept={"worstPlaces": None, **kept}, **none)
+
+    def toFrame(self):
+        """Return the measurements as a pandas DataFrame, one row per key, whose columns are those of a Measurement.
+
+        Raises InputError if pandas is not installed; nothing else of the library needs it.
+        """
+        return frameOf(self)
 
     def toDictionary(self) -> dict:
         """Return the comparison as plain values, as in metrics.json; values that are not finite are null."""
@@ -510,3 +555,18 @@ def identify(side: Mapping) -> Structure:
 def identityOf(sides: Sequence[Mapping]) -> list[str]:
     """Return the names of two structures, then their files, or segmentations of segments. sides: as of describe()."""
     return [*(one["name"] for one in sides), *(str(one["file"] or one.get(SEGMENTATION, "")) for one in sides)]
+
+
+def pandasOrError():
+    """Return the module pandas. Raises InputError if it is not installed."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise InputError("A frame needs pandas, which is not installed.") from error
+    return pandas
+
+
+def frameOf(measurements: Mapping[str, Measurement]):
+    """Return measurements as a data frame, one row per key."""
+    rows = {key: {name: getattr(measurement, name) for name in TOLD} for key, measurement in measurements.items()}
+    return pandasOrError().DataFrame.from_dict(rows, orient="index", columns=TOLD).rename_axis("key")

@@ -42,9 +42,12 @@ NOTE = (
 def withGridUncertainty(given: Comparison, displayed: Callable[[Structure], Structure] | None = None) -> Comparison:
     """Return a comparison with the spread of every measurement that the voxel grid alone causes, as its `grid`.
 
+    The measured surfaces of both structures are measured on the reference's grid, shifted by fractions of a voxel.
     Measurements that are not finite, as they are or for one of the shifts, have none; nor does any if a structure is
-    empty or has no inside. If one vanishes in any of the shifts, a finding says so instead. displayed: as of a Case.
+    empty or has no inside. If one vanishes in any of the shifts, a finding says so instead. displayed: makes the
+    surfaces that Slicer displays, if the settings ask for them, such as mrml.inputs.asDisplayed.
     """
+    given.requireGeometry()
     structures, settings = (given.reference, given.test), given.settings
     # of voxels the surface around them, a mesh as it is
     drawn = [one if one.mask is None else one.withoutSmoothing() for one in structures]

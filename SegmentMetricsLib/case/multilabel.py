@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import SimpleITK
@@ -68,6 +68,8 @@ class MultiLabel(Mapping):
 
     measurements: Mapping[str, Measurement]
     shares: tuple[Share, ...]
+    # A function of the face, as tables stand above cases.
+    _repr_html_: ClassVar[Callable[..., str]]
 
     def __getitem__(self, key: str) -> Measurement:
         return measurementOf(key, self.measurements)

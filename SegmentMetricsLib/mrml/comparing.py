@@ -275,7 +275,7 @@ def compareSegments(
     result = case.compare(run=run)
     if result.failures:
         raise InputError(*result.failures.values())
-    return Comparison.of(result[0])
+    return result[0]
 
 
 def compareSegmentations(
@@ -329,4 +329,4 @@ def compareSegmentations(
     result = case.compare(progress, run)
     nodes = (referenceNode, testNode)
     result.emptyNodes = tuple(node.GetName() for node in nodes if not node.GetSegmentation().GetNumberOfSegments())
-    return CaseResult.of(result)
+    return result

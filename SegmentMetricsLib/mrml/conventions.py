@@ -10,7 +10,6 @@ from dataclasses import fields
 from ..base.errors import InputError, requireKind
 from ..conventions import allConventions
 from ..conventions.evaluation import Reported, Reports
-from ..face import Comparison
 from ..show.tablemodel import Column, Table
 from .folders import resultNode
 from .nodes import requireComparison
@@ -67,7 +66,7 @@ def showConventionsTable(
     vtkMRMLTableNode
     """
     requireComparison(comparison)
-    conventions = Comparison.of(comparison).conventions() if conventions is None else conventions
+    conventions = comparison.conventions() if conventions is None else conventions
     requireKind(conventions, Mapping, "The table of other tools", "the result of comparison.conventions()")
     everything, rows = {}, []
     for tool, numbers in conventions.items():

@@ -285,12 +285,11 @@ def compare(
         raise Cancelled
     if not (result or request.isOfAll):
         raise InputError(*result.failures.values())
-    return CaseResult.of(result)
+    return result
 
 
 def keep(request: Request, result: CaseResult) -> Outcome:
     """Store the comparisons of what was asked for in a table node, and return the outcome."""
-    result = CaseResult.of(result)
     sides = [[getattr(one, side) for one in result] for side in REFERENCE_AND_TEST]
     criticals = [one for comparison in result for one in comparison.criticals]
     outcome = Outcome(

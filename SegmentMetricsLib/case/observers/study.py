@@ -19,9 +19,8 @@ from ...metrics.pair import Pair
 from ...model.naming import placeOf
 from ...model.structure import Structure
 from ...settings.settings import Settings, asSettings
-from ..caseresult import frameOf, pandasOrError
 from ..casework import Progress, Run, atOnce, withSurface
-from ..comparison import comparePair
+from ..comparison import comparePair, frameOf, pandasOrError
 from ..places import worstPlaces
 from .consensus import Consensus, Drawings, Variation, conformity, consensusOf
 from .gathering import Observer, ObserverCase, Organ, gather
