@@ -30,8 +30,10 @@ QSizePolicy QSlider QSpacerItem QSpinBox QSplitter QStackedWidget QStyle QTabWid
 QTableWidgetItem QTextDocument QTextEdit QTimer QToolButton QUrl QVBoxLayout QWidget Qt
 """
 
-# the module, and what it uses of these classes: a class and a member of it in each line, seen in a running Slicer
-MODULE = str(Path(__file__).parents[3] / "SegmentMetrics")
+# the module and the checks that drive it, and what they use of these classes: a class and a member of it in each line,
+# seen in a running Slicer
+ROOT = Path(__file__).parents[3]
+USERS = str(ROOT / "SegmentMetrics"), str(ROOT / "Testing" / "slicer" / "panel_checks")
 LISTED = frozenset((Path(__file__).parent / "names.txt").read_text(encoding="utf-8").split())
 
 # properties of Qt 6 that are methods in Slicer; singleShot is the static function there
@@ -83,9 +85,14 @@ class Enumerator(int):
 
 
 def note(kind: type, name: str) -> None:
-    """Complain about a member that the module uses and that names.txt lacks: does a running Slicer have it?"""
-    public = next(base.__name__ for base in kind.__mro__ if not base.__name__.startswith("_"))
-    if f"{public}.{name}" not in LISTED and sys._getframe(2).f_code.co_filename.startswith(MODULE):
+    """Complain about a member that one of these uses and that names.txt lacks: does a running Slicer have it?
+
+    It may be listed as that of a base class.
+    """
+    if not sys._getframe(2).f_code.co_filename.startswith(USERS):
+        return
+    if LISTED.isdisjoint(f"{base.__name__}.{name}" for base in kind.__mro__):
+        public = next(base.__name__ for base in kind.__mro__ if not base.__name__.startswith("_"))
         signals.complain(f"names.txt lacks {public}.{name}")
 
 
