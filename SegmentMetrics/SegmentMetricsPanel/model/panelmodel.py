@@ -271,7 +271,7 @@ class PanelModel:
             return ""
         isObserved = self.observers.isChosen
         if isObserved and self.observers.outcome is None:
-            return "" if self.outcome is None else _("The selection has changed.")
+            return "" if self.outcome is None else self._whose()
         return (isObserved and self._difference(OF_OBSERVERS)) or self._difference(OF_PAIRS)
 
     def _difference(self, name: str) -> str:
@@ -283,8 +283,7 @@ class PanelModel:
             return _("A compared segmentation was removed.")
         isOfPairs, chosen = name == OF_PAIRS, self.readSettings()
         if isOfPairs and outcome.isOfAll != (p.mode == Mode.allStructures):
-            pair = _("all structures") if outcome.isOfAll else outcome.records[0].name
-            return _("These are the results of {name}.").format(name=pair)
+            return self._whose()
         if not self._isSameChoice(outcome):
             return _("The selection has changed.")
         if isOfPairs and outcome.isOfAll and choicesOf(p, self.scene) != outcome.choices:
@@ -296,6 +295,11 @@ class PanelModel:
         else:
             isSame = p.consensus.method == outcome.method
         return "" if isSame and chosen.settings == outcome.settings else _("The settings have changed.")
+
+    def _whose(self) -> str:
+        """Return a sentence that says of what the shown results of pairs are."""
+        name = _("all structures") if self.outcome.isOfAll else self.outcome.records[0].name
+        return _("These are the results of {name}.").format(name=name)
 
     def _isSameChoice(self, outcome) -> bool:
         """Return whether results belong to the chosen segments, or segmentations."""
@@ -425,7 +429,8 @@ class PanelModel:
         if self.isPracticing():
             return _("Draw the test in Segment Editor, then press Reveal.")
         if self.whyNot():
-            return "" if self.inputs.mistake() else _("Choose a reference and a test segment, then Apply.")
+            isSaid = self.inputs.mistake() or (self.parameters is not None and self.readSettings().problem)
+            return "" if isSaid else _("Choose a reference and a test segment, then Apply.")
         return _("Press Apply.")
 
     def message(self, *problems: str) -> str:

@@ -7,7 +7,7 @@ import slicer
 
 from .fitting import covered
 from .lesions import cubes
-from .session import Session, goBack
+from .session import STRUCTURE, Session, goBack
 from .views import shownIn
 
 READERS = {"Anna": 0, "Ben": 1, "Chris": 0}
@@ -28,6 +28,7 @@ def checkObservers(session: Session) -> None:
     session.settle(0.1)
     session.set(ui.modeComboBox, currentIndex=2)
     assert session.isShown(ui.observersTable) and not session.isShown(ui.referenceSelector)
+    assert session.panel.staleness() == f"These are the results of {STRUCTURE}."
     session.set(ui.observersOfComboBox, currentIndex=ui.observersOfComboBox.findText("Segments of Readers"))
     assert [line[0] for line in session.texts(ui.observersTable)] == list(READERS)
     assert not ui.applyButton.enabled, "nobody has been checked"
