@@ -54,6 +54,7 @@ class PagesView(View):
     def open(self, name: str) -> None:
         self.current = name
         self.show()
+        self.panel.heights.timer.start()  # a text that was never seen did not know its width
 
     def state(self) -> tuple:
         observers = self.model.observers

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import slicer
 
-from .fitting import cutOff
+from .fitting import covered, cutOff, panelOf, resize
 from .session import STRUCTURE, Session
 from .views import shownIn
 
@@ -108,6 +108,7 @@ def checkAllStructures(session: Session) -> None:
     middle = np.mean(outcome.comparisons[number].reference.box, axis=0) * (-1, -1, 1)
     for node in navigation.sliceNodesOf(slicer.mrmlScene):
         assert np.abs(shownIn(node, middle[None])[0, :2]).max() < 0.1, "the views go there"
+    assertRoom(session, names.index("OpticNrv_L"))
     ui.automaticRangeCheckBox.click()
     ui.rangeSpinBox.value = 7
     for name in ("Brainstem", "Mandible"):
@@ -127,6 +128,22 @@ def checkAllStructures(session: Session) -> None:
     session.apply()
 
 
+def assertRoom(session: Session, row: int) -> None:
+    """The table has the height that is left, and a page has room for what is said of the structure in a row."""
+    pages, frame = session.panel.pages, session.ui.mainFrame
+    session.click(pages.buttons["numbers"])
+    session.panel.results.main.onCell(row, 0)
+    resize(session, 1920, 900)
+    page = pages.frame("numbers")
+    assert frame.minimumHeight < frame.height < frame.maximumHeight and page.height <= page.sizeHint.height()
+    session.click(pages.buttons["map"])
+    assert session.isShown(session.ui.mapFarthestLabel)
+    found = covered(panelOf(session)) + covered(pages.frame("map")) + covered(session.ui.mapControlsFrame)
+    assert not found, found
+    session.click(pages.buttons["numbers"])
+    resize(session, 1920, 1080)
+
+
 def checkProtocol(session: Session) -> None:
     """A protocol in a table judges what is compared; what it needs is measured, too."""
     import qt
@@ -141,6 +158,7 @@ def checkProtocol(session: Session) -> None:
     box = ui.protocolComboBox
     session.set(box, currentIndex=box.findText(node.GetName()))
     assert session.parameters.protocol is node and session.panel.staleness()
+    assert ui.settingsButton.text.endswith(f" · {node.GetName()}")
     session.apply()
     names = [row[0] for row in session.texts(ui.mainTable)]
     assert [name for name in names if name in before] == before and "NSD 3 mm" in names
