@@ -178,7 +178,8 @@ class Panel(VTKObservationMixin):
     def close(self) -> None:
         """Release everything before the panel is deleted."""
         self.useNode(None)
-        self.places.close()
+        for view in (self.places, self.layout):
+            view.close()
 
     # Reacting to changes
 

@@ -92,6 +92,10 @@ class FocusView(View):
             self.end()
             self._hideOthers()
             focus.showOutlines(outlines, slicer.mrmlScene)
+            study = self.model.observers.outcome.study
+            found = study[wanted[1]].structures if study is not None else ()
+            if found := [one for one in found if one is not None and not one.isEmpty]:
+                focus.showExtent(*_boxAround(found), slicer.mrmlScene)
             self.hiddenFor = OBSERVERS
             return
         if wanted:
@@ -187,7 +191,11 @@ class FocusView(View):
 
     def onLayout(self) -> None:
         """Let the views of a new layout go to the place, too, unless somebody has moved one since."""
-        if self.isActive and self.shown and len(self.shown) > 2 and self.views is not None:
+        if not (self.isActive and self.shown):
+            return
+        self.shown = None  # slice views without an image are to know the extent
+        self.show()
+        if self.hiddenFor not in (None, OBSERVERS) and self.views is not None:
             first, last = self.views
             now = navigation.viewState(slicer.mrmlScene)
             known = now.keys() & last.keys()

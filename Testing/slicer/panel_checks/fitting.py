@@ -9,12 +9,22 @@ import slicer
 
 from .session import Session
 
+LAYOUTS = slicer.vtkMRMLLayoutNode
 PAGES = ("numbers", "plot", "map", "places", "slices", "tools")
 # Width and height of the window and pixels of the letters: 1080p at 96 and 100 dpi, a small screen, 1080p at 150 %.
 SIZES = ((1920, 1080, 12), (1920, 1080, 13), (1366, 740, 12), (1280, 707, 12))
 NARROW = 300  # pixels
 AT_THE_START, ON_A_PAGE = 8, 12  # controls in sight
 ROWS = 3  # of the main numbers, at least
+# All that is in sight on some pages; the rest is under More, or comes with what is asked for.
+ON_PAGES = {
+    "map": {
+        *("showMapCheckBox", "focusCheckBox", "mapSideComboBox", "mapKindComboBox"),
+        *("sliceContourCheckBox", "legendCheckBox"),
+    },
+    "slices": set(),
+    "tools": {"conventionsButton", "numberEdit"},
+}
 
 
 def checkFirstScreen(session: Session) -> None:
@@ -35,8 +45,11 @@ def checkFirstScreen(session: Session) -> None:
             assert table.verticalScrollBar().maximum == 0, "all main numbers are seen"
     assert [row[0] for row in session.texts(ui.mainTable)][:ROWS] == ["DSC", "HD95", "NSD 2 mm"]
     assert re.fullmatch("τ 2 mm · 95 % · boundary, .*", ui.settingsButton.text)
+    assert not ui.practiceCheckBox.isVisible()
     session.click(ui.settingsButton)
-    assert session.isShown(ui.measureSection)
+    assert session.isShown(ui.measureSection) and ui.practiceCheckBox.isVisible()
+    seen = [box.text for box in session.panel.settings.boxes.values() if box.isVisible()]
+    assert sorted(seen) == ["Dose", "Lesions", "Vessels"], "the rest is under Advanced"
     session.click(ui.settingsButton)
 
 
@@ -47,7 +60,7 @@ def checkLittle(session: Session) -> None:
         session.panel.pages.open(name)
         session.settle(0.1)
         found = controls(session.panel.pages.frame(name))
-        assert len(found) <= ON_A_PAGE, (name, found)
+        assert len(found) <= ON_A_PAGE and set(found) == ON_PAGES.get(name, set(found)), (name, found)
     start = [one for one in controls(panelOf(session)) if one not in controls(ui.pagesFrame)]
     ofPage = controls(session.panel.pages.frame(name))
     found = [one for one in start if one not in ofPage and one != "followCheckBox"]  # it appears with the results
@@ -56,7 +69,7 @@ def checkLittle(session: Session) -> None:
     manager = slicer.app.layoutManager()
     before = manager.layout
     session.click(ui.allNumbersButton, seconds=0.2)
-    assert manager.layout == slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpTableView and ui.allNumbersButton.checked
+    assert manager.layout == LAYOUTS.SlicerLayoutFourUpTableView and ui.allNumbersButton.checked
     assertAllNumbers(session)
     ui.allNumbersButton.click()
     assert manager.layout == before and not ui.allNumbersButton.checked
@@ -195,24 +208,35 @@ def checkNarrow(session: Session) -> None:
 
 
 def checkBesideViews(session: Session) -> None:
-    """Table and plot are shown in a layout of Slicer at a click, follow the results, and go at another one."""
-    manager = slicer.app.layoutManager()
+    """Table and plot are shown beside the map at a click, follow the results, and go at another layout."""
+    manager, scene = slicer.app.layoutManager(), slicer.mrmlScene
     before, button = manager.layout, session.ui.layoutButton
+    layouts, both = scene.GetFirstNodeByClass("vtkMRMLLayoutNode"), LAYOUTS.SlicerLayoutFourUpPlotTableView
+    usual, own = layouts.GetLayoutDescription(both), scene.AddNewNodeByClass("vtkMRMLTableNode", "Own")
+    manager.setLayout(both)
+    session.settle(0.2)
+    (view,) = slicer.util.getNodesByClass("vtkMRMLTableViewNode")
+    view.SetTableNodeID(own.GetID())
+    manager.setLayout(before)
+    session.settle(0.2)
     session.click(button, seconds=0.2)
-    assert manager.layout == slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpPlotTableView
+    assert manager.layout == both
     plots = slicer.util.getNodesByClass("vtkMRMLPlotViewNode")
+    shown = [*plots, view, *slicer.util.getNodesByClass("vtkMRMLViewNode")]
+    assert len(shown) > 2 and all(node.IsMappedInLayout() for node in shown), "the map stays in sight"
     assertAllNumbers(session)
     assert plots and {node.GetPlotChartNodeID() for node in plots} == {session.panel.plot.chart.GetID()}
     session.set(session.ui.plotComboBox, currentIndex=1)
     assert {node.GetPlotChartNodeID() for node in plots} == {session.panel.plot.chart.GetID()}
     session.set(session.ui.plotComboBox, currentIndex=0)
-    button.click()
-    assert manager.layout == before
-    button.click()
+    session.click(button, seconds=0.2)
+    assert manager.layout == before and view.GetTableNode() is own
+    session.click(button, seconds=0.2)
     manager.setLayout(before)  # by the menu
-    session.panel.layout.show()
-    assert session.panel.layout.before is None
-    session.settle(0.1)
+    session.settle(0.2)
+    assert session.panel.layout.before is None and view.GetTableNode() is own, "views show what they did before"
+    assert layouts.GetLayoutDescription(both) == usual and {node.GetPlotChartNodeID() for node in plots} == {None}
+    scene.RemoveNode(own)
 
 
 def resize(session: Session, width: int, height: int) -> None:

@@ -25,6 +25,7 @@ def checkMap(session: Session) -> None:
     assert display.GetVisibility2D() and display.GetSliceIntersectionThickness() >= 4
     legend = slicer.vtkSlicerColorLogic.GetColorLegendDisplayNode(model)
     assert legend.GetVisibility() and "mm" in legend.GetTitleText()
+    assert np.allclose(legend.GetSize(), (0.09, 0.4)), "with small letters"
     assert session.visibleInThreeD() == [False, False]
     session.click(session.ui.showMapCheckBox)
     assert not session.maps() and session.visibleInThreeD() == [True, True] and not legend.GetVisibility()

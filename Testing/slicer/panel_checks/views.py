@@ -71,6 +71,10 @@ def checkBefore(session: Session) -> None:
     ui = session.ui
     assert not any(session.isShown(getattr(ui, name)) for name in OF_RESULTS)
     assert ui.summaryLabel.text == "Press Apply."
+    families = session.families
+    session.chooseFamilies("hazard")
+    assert "critical" in ui.messageLabel.text and ui.summaryLabel.text == "", "one message about what to choose"
+    session.chooseFamilies(*families)
     assert drawn(session) == {} and all(node.GetDisplayNode().GetVisibility() for node in session.nodes)
     session.remembered["displayed"] = [displayed(node) for node in session.nodes]
     session.remembered["views"] = navigation.viewState(slicer.mrmlScene)
@@ -213,7 +217,16 @@ def checkViews(session: Session) -> None:
         node for node in slicer.util.getNodesByClass("vtkMRMLMarkupsFiducialNode") if not node.GetSaveWithScene()
     ]
     np.testing.assert_allclose(mark.GetNthControlPointPosition(0), place, atol=1e-6)
-    before = navigation.viewState(slicer.mrmlScene)
+    manager, before = slicer.app.layoutManager(), navigation.viewState(slicer.mrmlScene)
+    usual = manager.layout
+    manager.setLayout(slicer.vtkMRMLLayoutNode.SlicerLayoutTwoOverTwoView)
+    session.settle()
+    more = navigation.sliceNodesOf(slicer.mrmlScene)
+    assert len(more) > len(nodes), "there is a view that was not there"
+    for node in more:
+        assert abs(shownIn(node, place[None])[0, 2]) < radius, "views of another layout go there, too"
+    manager.setLayout(usual)
+    session.settle()
     session.apply()
     assert isSame(before), "the same pair moves nothing"
     session.choose("Eye_L")

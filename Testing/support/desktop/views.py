@@ -159,6 +159,7 @@ class qSlicerLayoutManager(QObject):
         self._logic = slicer.vtkMRMLLayoutLogic()
         self._logic.SetMRMLApplicationLogic(desktop.applicationLogic)
         self._logic.SetMRMLScene(desktop.scene)
+        self._observers = []
         self.setLayout(slicer.vtkMRMLLayoutNode.SlicerLayoutFourUpView)
         self._threeD = ViewFactory(desktop, "vtkMRMLViewNode", qMRMLThreeDWidget)
         self._plots = ViewFactory(desktop, "vtkMRMLPlotViewNode", qMRMLPlotWidget)
@@ -170,12 +171,21 @@ class qSlicerLayoutManager(QObject):
             logic.SetMRMLScene(desktop.scene)
             logic.SetSliceNode(desktop.scene.GetNodeByID(f"vtkMRMLSliceNode{name}"))
             self._sliceWidgets[name] = qMRMLSliceWidget(logic)
+        observe(self._logic.GetLayoutNode(), "ModifiedEvent", self, "updateLayout", self._observers)
+        observe(desktop.scene, desktop.scene.EndBatchProcessEvent, self, "updateLayout", self._observers)
+        self.updateLayout()
 
     def setLayout(self, layout):
-        before = self._logic.GetLayoutNode().GetViewArrangement()
         self._logic.GetLayoutNode().SetViewArrangement(int(layout))
-        if before != layout:
-            self.layoutChanged.emit(int(layout))
+
+    def updateLayout(self) -> None:
+        """Tell the view nodes which of them are shown, and others that there may be another layout."""
+        if self._desktop.scene.IsBatchProcessing():
+            return
+        shown = self._logic.GetViewNodes()
+        for node in self._desktop.scene.GetNodesByClass("vtkMRMLAbstractViewNode"):
+            node.SetMappedInLayout(bool(shown.IsItemPresent(node)))
+        self.layoutChanged.emit(self.layout)
 
     def threeDWidget(self, index):
         return self._threeD.widget(index)
@@ -196,6 +206,7 @@ class qSlicerLayoutManager(QObject):
         return logics
 
     def close(self) -> None:
+        unobserve(self._observers)
         for factory in (self._threeD, self._plots, self._tables):
             factory.close()
 
