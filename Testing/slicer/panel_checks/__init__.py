@@ -52,6 +52,7 @@ CHECKS = (
     looking.checkPlotViews,
     measuring.checkBadInput,
     structures.checkAllStructures,
+    structures.checkWorstFirst,
     structures.checkPairs,
     structures.checkProtocol,
     observing.checkObservers,

@@ -8,7 +8,8 @@ import numpy as np
 import slicer
 
 from .fitting import covered, cutOff, panelOf, resize
-from .session import STRUCTURE, Session
+from .lesions import cubes
+from .session import STRUCTURE, Session, goBack
 from .views import shownIn
 
 
@@ -53,6 +54,23 @@ def checkPairs(session: Session) -> None:
     session.settle(0.6)
     session.choose(STRUCTURE)
     session.apply()
+
+
+def checkWorstFirst(session: Session) -> None:
+    """Without a protocol: alarms first, then what is missed, then the lowest NSD; the first one is shown."""
+    ui, given, before, families = session.ui, session.nodes, session.results(), session.families
+    nodes = [cubes("Planned", Fine=4, Slight=4, Missed=4, Alarming=4), cubes("Drawn", Fine=4, Slight=7, Alarming=40)]
+    nodes[1].GetSegmentation().AddEmptySegment("Missed", "Missed")
+    with slicer.util.NodeModify(session.parameters.parameterNode):
+        session.parameters.reference, session.parameters.test = nodes
+    session.set(ui.modeComboBox, currentIndex=1)
+    session.chooseFamilies("boundary", "overlap")
+    session.apply()
+    assert [row[0] for row in session.texts(ui.mainTable)] == ["⚠ Alarming", "Missed", "Slight", "Fine"]
+    assert ui.mainTable.currentRow() == 0 and "<b>Alarming</b>" in ui.summaryLabel.text
+    ui.modeComboBox.currentIndex = 0
+    session.chooseFamilies(*families)
+    goBack(session, given, before, *nodes)
 
 
 def pairs(session: Session) -> dict[str, tuple[str, str]]:
