@@ -49,6 +49,8 @@ class PlacesView(View):
         if (listed, about) != (self.table.shown, self.about):  # else the chosen place stays chosen
             self.visited = -1
             self.table.show(listed)
+            edit = self.model.edit()
+            self.table.select(edit.current if edit is not None else None)
             ui.placesLabel.text = self.about = about
         for widget in (ui.placesTable, ui.showMarkersCheckBox, ui.nextPlaceButton, ui.previousPlaceButton):
             widget.visible = bool(self.places)
