@@ -34,6 +34,7 @@ class FocusView(View):
             manager.connect("layoutChanged(int)", lambda _layout: qt.QTimer.singleShot(0, self.onLayout))
         self.isOutlined = False  # whether what is edited is shown as an outline while another module is open
         self.hiddenFor = None  # the pair beside which everything was hidden
+        self.box = None  # around what is shown, its lowest and highest corner
         self.structures = None, {}  # those of a run and pair, by side; without the empty ones
         self.views = None  # where all views looked before they went to the first pair, and after they went to the last
         self.isBack = False  # whether they look again where they did before the first pair
@@ -94,8 +95,7 @@ class FocusView(View):
             focus.showOutlines(outlines, slicer.mrmlScene)
             study = self.model.observers.outcome.study
             found = study[wanted[1]].structures if study is not None else ()
-            if found := [one for one in found if one is not None and not one.isEmpty]:
-                focus.showExtent(*_boxAround(found), slicer.mrmlScene)
+            self._showExtent([one for one in found if one is not None and not one.isEmpty])
             self.hiddenFor = OBSERVERS
             return
         if wanted:
@@ -115,7 +115,7 @@ class FocusView(View):
 
     def end(self) -> None:
         """Put back what was hidden."""
-        self.shown, self.structures, self.hiddenFor = None, (None, {}), None
+        self.shown, self.structures, self.hiddenFor, self.box = None, (None, {}), None, None
         self.removeObservers()
         focus.removeLines(slicer.mrmlScene)
         focus.restoreOthers(slicer.mrmlScene)
@@ -134,9 +134,14 @@ class FocusView(View):
             self._hideOthers()
             self.hiddenFor = self.model.pairKey()
         focus.showLines(surfaces, slicer.mrmlScene, in2D=lines, in3D=not isMapShown)
-        if structures:
-            focus.showExtent(*_boxAround(structures.values()), slicer.mrmlScene)
+        self._showExtent(structures.values())
         focus.showPoint(None if self.model.areLesionsShown() else _worstPlace(outcome, number)[0], slicer.mrmlScene)
+
+    def _showExtent(self, structures) -> None:
+        """Let slice views without an image know where structures are."""
+        self.box = _boxAround(structures) if structures else None
+        if self.box is not None:
+            focus.showExtent(*self.box, slicer.mrmlScene)
 
     def _hideOthers(self) -> None:
         for display in focus.hideOthers(slicer.mrmlScene):
@@ -193,9 +198,9 @@ class FocusView(View):
         """Let the views of a new layout go to the place, too, unless somebody has moved one since."""
         if not (self.isActive and self.shown):
             return
-        self.shown = None  # slice views without an image are to know the extent
-        self.show()
-        if self.hiddenFor not in (None, OBSERVERS) and self.views is not None:
+        if self.box is not None:
+            focus.showExtent(*self.box, slicer.mrmlScene)
+        if len(self.shown) > 2 and self.views is not None:
             first, last = self.views
             now = navigation.viewState(slicer.mrmlScene)
             known = now.keys() & last.keys()
