@@ -150,7 +150,7 @@ def makeParser() -> Parser:
 
     def fill(name: str, command: Parser) -> None:
         module = importlib.import_module(f".commands.{name}", __package__)
-        module.fill(command)
+        module.addArguments(command)
         command.epilog = "Defaults are given in parentheses."
         command.set_defaults(run=module.run)
 

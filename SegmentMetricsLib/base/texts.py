@@ -166,7 +166,7 @@ class Statement(str):
     def toDictionary(self) -> dict[str, Any]:
         """Return kind, values and text as plain values for files."""
         values = {name: one._asdict() if isinstance(one, SettingPlace) else one for name, one in self.values.items()}
-        return {"kind": nameOf(self.kind), "values": values, "text": str(self)}
+        return {"kind": hyphenate(self.kind), "values": values, "text": str(self)}
 
     @property
     def isAdvice(self) -> bool:
@@ -190,11 +190,11 @@ class Statement(str):
         return text
 
 
-def nameOf(kind: enum.Enum) -> str:
+def hyphenate(kind: enum.Enum) -> str:
     """Return the name of a kind in files, such as "no-overlap"."""
     return kind.name.lower().replace("_", "-")
 
 
 def kindNamed(name: object, kinds: type[K]) -> K | None:
     """Return the kind that has a name in files, None for an unknown one, as another version may have written it."""
-    return next((kind for kind in kinds if nameOf(kind) == name), None)
+    return next((kind for kind in kinds if hyphenate(kind) == name), None)

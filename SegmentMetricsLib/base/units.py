@@ -17,7 +17,7 @@ UNITS: dict[str, dict[str, float]] = {
 WRITTEN = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*(?!e[+-]?\d)([a-zA-Z%][^\s]*)", re.IGNORECASE)
 
 
-def split(text: str) -> tuple[str, str] | None:
+def splitUnit(text: str) -> tuple[str, str] | None:
     """Return a number and the unit behind it, both as text, None for any other text. A unit may have ³ or ^3 for 3."""
     found = WRITTEN.fullmatch(text.strip())
     return found and (found[1], found[2].translate(str.maketrans("²³", "23")).replace("^", ""))
@@ -25,7 +25,7 @@ def split(text: str) -> tuple[str, str] | None:
 
 def isNumber(text: str) -> bool:
     """Return whether a text is a number, with or without a unit."""
-    if split(text):
+    if splitUnit(text):
         return True
     try:
         float(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..base.texts import commaSeparated, oneLine, pluralize
-from ..metrics.findings import Kind, split
+from ..metrics.findings import Kind, splitAlarms
 from ..model.naming import pairTitle
 from ..model.structures import REFERENCE_AND_TEST
 from .cases import caseTitle
@@ -47,7 +47,7 @@ def titleOfPair(pair: Mapping) -> str:
 
 def alarmsOf(pair: Mapping) -> list[Kind]:
     """Return the kinds of alarms of a pair from results.jsonl, or of the pairing of a case, in the order of SHORT."""
-    kinds = {finding.kind for finding in split(pair.get("findings", ())).alarms}
+    kinds = {finding.kind for finding in splitAlarms(pair.get("findings", ())).alarms}
     return [kind for kind in SHORT if kind in kinds]
 
 

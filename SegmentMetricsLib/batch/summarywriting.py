@@ -179,7 +179,7 @@ def lackingCases(cohort: Cohort) -> list[str]:
     return list(map(oneLine, sentences))
 
 
-def remarks(cohort: Cohort, options: Options) -> list[str]:
+def remarkOnMissing(cohort: Cohort, options: Options) -> list[str]:
     """Return remarks, in sentences, about cases that a method lacks and structures that one side of a case lacks."""
     sentences = lackingCases(cohort)
     # those that no test has are not in the table, and have a sentence of their own

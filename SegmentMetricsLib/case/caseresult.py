@@ -11,7 +11,7 @@ from ..model.naming import onlyIn, placeOf
 from ..model.structure import Structure
 from ..model.structures import Match, Pairing
 from .comparison import Comparison, frameOf, pandasOrError
-from .multilabel import MultiLabel, combine
+from .multilabel import MultiLabel, combineShares
 from .protocol.judgment import Judgment
 
 # What is kept of a comparison: itself, or its record if its geometry is no longer needed.
@@ -113,7 +113,7 @@ class CaseResult(list[Kept]):
         shares, settings = [comparison.share for comparison in self], self[0].settings
         number = len(shares) + len(self.unmatchedReference) + len(self.unmatchedTest) + len(self.failures)
         if number > 1 and None not in shares:
-            return combine(shares, self.pairing, settings, self.failures)
+            return combineShares(shares, self.pairing, settings, self.failures)
         if settings.labelWeights:
             raise InputError("Weights of labels need several structures and the agreement family.")
         return None

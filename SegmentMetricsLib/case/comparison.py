@@ -500,7 +500,7 @@ def comparePair(pair: Pair) -> Comparison:
             missing = [Finding.of(Kind.NO_PROFILE, reason=str(undefined))]
     lesions = None if pair.findIfNeeded("lesions") is None else listOf(pair, LESION_DISTANCES in values)
     pair.forget(MANY_ELEMENTS)
-    found = pairfindings.find(pair, values)
+    found = pairfindings.findAll(pair, values)
     pair.forget()
     return Comparison(
         *pair.given,
@@ -513,7 +513,7 @@ def comparePair(pair: Pair) -> Comparison:
         similarity=pair.findIfNeeded("sliceSimilarity"),
         slices=rows,
         extent=pair.extent.description,
-        share=multilabel.shareOf(pair) if _ask(pair.settings)[2] else None,
+        share=multilabel.measureShare(pair) if _ask(pair.settings)[2] else None,
         criticals=tuple(structure for structure, _ in pair.criticals),
         lesions=lesions,
         gaps=pair.findIfNeeded("gaps"),

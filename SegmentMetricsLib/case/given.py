@@ -15,7 +15,7 @@ from ..base.texts import commaSeparated
 from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..model import inputs
-from ..model.ignored import apart
+from ..model.ignored import setAside
 from ..model.inputs import UNPLACED, Placing
 from ..model.instances import joinLesions
 from ..model.structure import Structure
@@ -96,7 +96,7 @@ def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> 
             found = masks or {1: Mask.empty(Grid.fromImage(image))}
             lesions = [Structure(nameNumber(label), mask) for label, mask in found.items()]
         if settings.ignore is not None:
-            lesions, _ = apart(StructureSet.of(lesions), settings.ignore)
+            lesions, _ = setAside(StructureSet.of(lesions), settings.ignore)
         structures = joinLesions(lesions, dict(settings.instanceClasses))
     except InputError as error:
         raise InputError(f"The {which} cannot be compared. {error}") from error
@@ -112,7 +112,7 @@ def marksIn(given: object, settings: Settings, placing: Placing) -> Sequence[Str
     None or one. Raises InputError for what has no other labels.
     """
     if isinstance(given, (str, os.PathLike)):
-        return apart(readAs(given, settings), cast(str, settings.ignore))[1]
+        return setAside(readAs(given, settings), cast(str, settings.ignore))[1]
     if isinstance(given, np.ndarray):
         given = placing.imageOf(given)
     if not isinstance(given, SimpleITK.Image):

@@ -136,10 +136,10 @@ def compareLabels(
         settings = settings.replace(labelWeights=weights)
     sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
     pairing = pairByName(*separateIgnored(sides, settings.ignore), isAlonePair=False)
-    return combine((shareOf(Pair(one, other, settings)) for one, other in pairing.pairs), pairing, settings)
+    return combineShares((measureShare(Pair(one, other, settings)) for one, other in pairing.pairs), pairing, settings)
 
 
-def shareOf(pair: Pair) -> Share:
+def measureShare(pair: Pair) -> Share:
     """Return the volumes of both structures of a pair and of their intersection."""
     name = pair.reference.name
     if pair.emptinessOfMemberships == BOTH_EMPTY:
@@ -162,7 +162,7 @@ def _sizeOf(structure: Structure, settings: Settings) -> Fraction:
     return Fraction(0 if structure.isEmpty else structure.surface.volume)
 
 
-def combine(
+def combineShares(
     shares: Iterable[Share], pairing: Pairing, settings: Settings, failures: Mapping[str, str] | None = None
 ) -> MultiLabel:
     """Return the overlap of all labels of two sets.

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NOTHING_RUN = 2
 
 
-def fill(parser: Parser) -> None:
+def addArguments(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = "Compare many cases, and summarize them. The same command again goes on where it ended."
     parser.usage = "%(prog)s (CASES.csv | --reference-dir DIR --test-dir DIR) -o DIR [OPTION ...]"
@@ -163,7 +163,7 @@ def _casesFrom(options: argparse.Namespace) -> CaseList:
 def tell(plan: Plan, done: Done) -> None:
     """Print the results of all cases; failures go to standard error."""
     from ..batch.collected import notPassing, titleOf
-    from ..batch.summarywriting import remarks, summaryTable
+    from ..batch.summarywriting import remarkOnMissing, summaryTable
     from ..metrics.findings import Finding, Kind
     from ..show.verdicts import noLimits, summary
 
@@ -173,7 +173,7 @@ def tell(plan: Plan, done: Done) -> None:
         stated = "" if convention == OWN_CONVENTION else f", boundary and overlap in the convention {convention}"
         print(f"Median (interquartile range){stated}\n\n{table}\n")
     # a summary must not hide that some of its numbers are meaningless
-    sentences = [*found.alarms.lines(), *remarks(found.cohort, plan.statistics)]
+    sentences = [*found.alarms.lines(), *remarkOnMissing(found.cohort, plan.statistics)]
     sentences += [Finding.of(Kind.PLAN_OF_ONE)] if "dose" in first.settings.families else []
     sentences += [*unusedChoices(first.choices, found.paired)]
     known = {name for pair in found.paired for name in pair} | set(found.cohort.structures)

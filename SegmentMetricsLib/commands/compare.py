@@ -13,7 +13,7 @@ from .parsing import Parser
 from .structuredreports import addStructuredReport, dicomWriters
 
 
-def fill(parser: Parser) -> None:
+def addArguments(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = "Compare a test segmentation with a reference: one structure, or all that both have."
     parser.usage = "%(prog)s REFERENCE TEST [-o DIR] [OPTION ...]"

@@ -29,7 +29,7 @@ IN_VOXELS = (
 )
 
 
-def fill(parser: Parser) -> None:
+def addArguments(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = "Show what other tools would have reported about the same pair, and why."
     parser.usage = "%(prog)s REFERENCE TEST -o DIR [OPTION ...]"

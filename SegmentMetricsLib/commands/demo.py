@@ -13,7 +13,7 @@ from .parsing import Parser
 FAMILIES = {"head-and-neck": "", "lesions": "boundary,overlap,instances", "vessel": "boundary,overlap,topology"}
 
 
-def fill(parser: Parser) -> None:
+def addArguments(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = (
         "Write the contours of two made-up observers into a folder, with their CT if there is one, and compare them."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 METHODS = ("majority", "staple", "mean-surface")
 
 
-def fill(parser: Parser) -> None:
+def addArguments(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = (
         "Compare several observers of the same structures: all pairs, their consensus, who differs most "

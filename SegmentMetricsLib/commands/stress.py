@@ -22,7 +22,7 @@ LISTS = (".csv", ".tsv")
 NOTHING_RUN = 2
 
 
-def fill(parser: Parser) -> None:
+def addArguments(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = (
         "Make two variants of a structure with equally many errors, and so equal Dice: one with errors "

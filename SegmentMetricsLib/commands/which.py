@@ -14,7 +14,7 @@ from .results import SOME_FAILED, progressBar, tellFailures, tellWhere, terminal
 MOST = 10
 
 
-def fill(parser: Parser) -> None:
+def addArguments(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = (
         "Find out how somebody got a number for a pair: by which tool, percentile and direction, or by "

@@ -119,13 +119,13 @@ class Corners:
         sizes = cornerSizes(sampling.spacing, sampling.flatAxis)
         samples = []
         for number in (0, 1):
-            codes, isBoundary = sampling.voxels(corners, number), sampling.voxels(cornerBorder, number)
+            codes, isBoundary = sampling.voxels(cornerCodes, number), sampling.voxels(cornerBorder, number)
             distances = sampling.nearest(cornerBorder, number, cornerBorder, tuple(sampling.spacing))
             samples.append(Sample(distances, sizes[codes[isBoundary]]))
         return samples[0], samples[1]
 
 
-def corners(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
+def cornerCodes(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     """Return for every corner of a voxel [k, j, i], one more than voxels along each axis, a code of the voxels around.
 
     Bit x + 2 y + 4 z is set if the voxel x, y, z steps along i, j, k from the one before the corner is in the mask. For
@@ -160,7 +160,7 @@ def cornerSizes(spacing: np.ndarray, flatAxis: int | None) -> np.ndarray:
 
 def cornerBorder(mask: np.ndarray, flatAxis: int | None) -> np.ndarray:
     """Return the corners [k, j, i] of voxels around which some voxels belong to the mask and some do not."""
-    codes = corners(mask, flatAxis)
+    codes = cornerCodes(mask, flatAxis)
     return (codes != 0) & (codes != (255 if flatAxis is None else 15))
 
 

@@ -43,7 +43,7 @@ class Sample:
         return np.argsort(self.distances, kind="stable")
 
 
-def largest(toTest: Sample, toReference: Sample) -> float:
+def largestDistance(toTest: Sample, toReference: Sample) -> float:
     """Return the largest distance of either direction."""
     return max(toTest.largest, toReference.largest)
 
@@ -115,14 +115,14 @@ def pooledMean(toTest: Sample, toReference: Sample) -> float:
     return (toTest.sum + toReference.sum) / (toTest.total + toReference.total)
 
 
-def shareWithin(toTest: Sample, toReference: Sample, tolerance: float) -> float:
+def fractionWithin(toTest: Sample, toReference: Sample, tolerance: float) -> float:
     """Return the fraction of both boundaries that is at most the tolerance in mm away from the other one."""
     return (toTest.within(tolerance) + toReference.within(tolerance)) / (toTest.total + toReference.total)
 
 
-def shareWithinTies(toTest: Sample, toReference: Sample, tolerance: float) -> float:
-    """Return shareWithin(), where distances that equal the tolerance up to rounding count as within."""
-    return shareWithin(toTest, toReference, withTies(tolerance))
+def fractionWithinTies(toTest: Sample, toReference: Sample, tolerance: float) -> float:
+    """Return fractionWithin(), where distances that equal the tolerance up to rounding count as within."""
+    return fractionWithin(toTest, toReference, withTies(tolerance))
 
 
 def meanShareWithinOne(toTest: Sample, toReference: Sample, tolerance: float) -> float:

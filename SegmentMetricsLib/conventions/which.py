@@ -122,7 +122,7 @@ class Wanted(NamedTuple):
     def of(given: str | float) -> Wanted:
         """Return a number, as text that may have a unit or as it is. Raises InputError unless it is a finite one."""
         text = str(given).strip().replace(",", ".").replace("\N{MINUS SIGN}", "-")
-        text, unit = units.split(text) or (text, "")
+        text, unit = units.splitUnit(text) or (text, "")
         unit = "cm3" if units.UNITS["cm3"].get(unit.casefold()) == 1 else unit  # such as ml
         try:
             number = Decimal(text)

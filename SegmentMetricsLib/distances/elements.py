@@ -10,7 +10,7 @@ import numpy as np
 
 from ..base.progress import chunks
 from ..geometry.cellcases import caseAreas, caseSides, nestedSurfaces, trianglesIn
-from ..geometry.meshing import MaskSurface, shorten
+from ..geometry.meshing import MaskSurface, cutLong
 from ..geometry.surfaces import Surface
 from ..geometry.triangles import distancesToTriangles, uniqueSides
 from .lattice import Lattice
@@ -117,7 +117,7 @@ class Sampler:
         self._cells: list[np.ndarray] = []
         nodes, sizes, longest, lengths = [], [], [], []
         for source, surface in enumerate(self.surfaces):
-            points, cells, owners = shorten(surface)
+            points, cells, owners = cutLong(surface)
             sides, numbers = uniqueSides(cells)
             ends = points.take(sides[:, 0], axis=0), points.take(sides[:, 1], axis=0)
             nodePlaces = np.concatenate([points, (ends[0] + ends[1]) / 2])

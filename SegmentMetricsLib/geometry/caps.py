@@ -12,7 +12,7 @@ from collections import defaultdict
 import numpy as np
 
 from .parts import components
-from .triangles import areaVectors, dot, inOrder, uniqueSides
+from .triangles import areaVectors, dot, orderRows, uniqueSides
 
 
 def haveArea(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
@@ -50,7 +50,7 @@ def withoutCaps(points: np.ndarray, cells: np.ndarray) -> np.ndarray:
 def _lines(caps: np.ndarray) -> np.ndarray:
     """Return the number (m,) of the line that every cap lies on; caps that share a side lie on the same line."""
     sides = uniqueSides(caps)[1].ravel()
-    order = inOrder(sides)
+    order = orderRows(sides)
     same = np.diff(sides[order]) == 0
     return components(order[1:][same] // 3, order[:-1][same] // 3, len(caps))
 

@@ -28,7 +28,7 @@ JOINED, CUT, EXCLUSIVE = "joined", "cut", "exclusive"
 BEYOND, AROUND = 0.1, 0.25
 
 
-def fill(start: np.ndarray, end: np.ndarray, shape: tuple[int, int], isFair: bool = False) -> np.ndarray:
+def fillContours(start: np.ndarray, end: np.ndarray, shape: tuple[int, int], isFair: bool = False) -> np.ndarray:
     """Return whether pixels [row, column] have their center inside closed contours.
 
     start, end: (n, 2) column and row, in pixels, where their line segments start and end. A contour that goes to a hole
@@ -98,7 +98,7 @@ def _switch(
     """Toggle the first center behind each crossing of a segment with a line of centers.
 
     changes: (depth, lines). lines: (n,) the first of the `width` lines next to each other that a segment may cross.
-    start, end: (2, n) where it starts and ends, across the lines and along them. isFair: as for fill().
+    start, end: (2, n) where it starts and ends, across the lines and along them. isFair: as for fillContours().
     """
     swapped = start[0] > end[0]
     low, high = np.where(swapped, end, start), np.where(swapped, start, end)
@@ -135,7 +135,7 @@ def _between(changes: np.ndarray) -> np.ndarray:
     return changes.view(bool)
 
 
-def combine(parts: Sequence[np.ndarray], exclusive: Collection[int] = ()) -> tuple[np.ndarray, frozenset[str]]:
+def combineContours(parts: Sequence[np.ndarray], exclusive: Collection[int] = ()) -> tuple[np.ndarray, frozenset[str]]:
     """Return the pixels [row, column] enclosed by the contours of one slice together, and their irregularities.
 
     A contour inside another is a hole, one inside a hole is an island again, even if it reaches slightly beyond. The
@@ -206,7 +206,7 @@ def _isInside(part: np.ndarray, outer: np.ndarray) -> bool:
     return bool(beyond <= BEYOND * np.count_nonzero(part) and beyond <= AROUND * np.count_nonzero(outer & ~part))
 
 
-def apart(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
+def splitParts(pixels: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return the connected parts of pixels [row, column] that do not overlap other pixels."""
     if not (pixels & others).any():
         return pixels

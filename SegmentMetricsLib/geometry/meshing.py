@@ -239,7 +239,7 @@ def transform(surface: Surface, toWorld: Callable[[np.ndarray], np.ndarray]) -> 
     return replace(moved, cells=np.ascontiguousarray(moved.cells[:, ::-1])) if moved.volume < 0 else moved
 
 
-def shorten(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def cutLong(surface: Surface) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the points (n, 3) and elements (k, 2 or 3) of a boundary after cutting long ones, and their cells (k,).
 
     Triangles may be as large as a face of the structure, over which the distance is not nearly linear.

@@ -34,7 +34,7 @@ import numpy as np
 from ..base.progress import chunks
 from .cellcases import cases
 from .ranges import levelsOf, partsOf
-from .triangles import columns, distancesToTriangles, dot, inOrder
+from .triangles import columns, distancesToTriangles, dot, orderRows
 
 if TYPE_CHECKING:
     from scipy.spatial import cKDTree
@@ -317,7 +317,7 @@ class IncidentTriangles:
     def __init__(self, points: np.ndarray, cells: np.ndarray, squaredRadii: np.ndarray | None = None):
         self._points, self._cells, self._asked = points, cells, 0
         owners = np.ascontiguousarray(cells.ravel(), np.int32)
-        self._triangles = (inOrder(owners) // 3).astype(np.int32)
+        self._triangles = (orderRows(owners) // 3).astype(np.int32)
         counts = np.bincount(owners, minlength=len(points))
         # points without triangles would hide those that have some
         used = np.flatnonzero(counts)

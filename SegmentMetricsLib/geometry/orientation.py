@@ -16,7 +16,7 @@ from ..base.texts import pluralize
 from .closest import ClosestSurface
 from .parts import components
 from .surfaces import Surface
-from .triangles import areaVectors, dot, inOrder, uniqueSides
+from .triangles import areaVectors, dot, orderRows, uniqueSides
 from .windings import doublyCoveredShare
 
 # Why a closed mesh has no inside.
@@ -48,7 +48,7 @@ class Edges:
     @staticmethod
     def of(cells: np.ndarray) -> Edges:
         numbers = uniqueSides(cells)[1].ravel()
-        order, uses = inOrder(numbers), np.bincount(numbers)
+        order, uses = orderRows(numbers), np.bincount(numbers)
         forward = (cells < np.roll(cells, -1, axis=1)).ravel()
         return Edges(order // 3, forward[order], np.cumsum(uses) - uses, uses)
 

@@ -157,7 +157,7 @@ def uniqueSides(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     low = np.minimum(cells, following).ravel()
     # the points of a side usually have similar numbers, so the step is small and has few digits to sort by
     step = np.maximum(cells, following, out=following).ravel() - low
-    order = inOrder(low, step)
+    order = orderRows(low, step)
     low, step = low.take(order), step.take(order)
     isFirst = np.ones(len(order), bool)
     np.logical_or(low[1:] != low[:-1], step[1:] != step[:-1], out=isFirst[1:])
@@ -167,7 +167,7 @@ def uniqueSides(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([low, low + step], axis=1), numbers.reshape(-1, 3)
 
 
-def inOrder(*columns: np.ndarray) -> np.ndarray:
+def orderRows(*columns: np.ndarray) -> np.ndarray:
     """Return the lexicographic order (n,) of rows of non-negative integers, which are given column by column.
 
     Sorts digit by digit of 16 bits: these are sorted by counting, several times faster than by comparison.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..base.errors import InputError
 from .contours import planeAxes
-from .filling import fill, fillSolid
+from .filling import fillContours, fillSolid
 from .grids import Grid, gridAround, roundIndex
 from .masks import Mask
 from .parts import components
@@ -35,7 +35,7 @@ def maskOf(surface: Surface, grid: Grid) -> Mask:
         low[flat] = 0
         columns, rows = (high - low + 1)[kept]
         start, end = (index[surface.cells[:, corner]][:, kept] - low[kept] for corner in (0, 1))
-        return Mask.fromArray(np.expand_dims(fill(start, end, (rows, columns)), 2 - flat), grid, low)
+        return Mask.fromArray(np.expand_dims(fillContours(start, end, (rows, columns)), 2 - flat), grid, low)
     # keep faces that run through voxel centers there in spite of rounding
     index = roundIndex(index)
     # no center lies further out

@@ -13,7 +13,7 @@ from ..base.texts import commaSeparated, pluralize
 from ..geometry.grids import Grid
 from ..model.grayimages import GrayImage, shownValues
 from .dicom.opening import hashOf
-from .dicom.series import Slice, gridOfSlabs, groupsOf, heightsOfSlices, lineOf, withoutRepeats
+from .dicom.series import Slice, gridOfSlabs, groupsOf, heightsOfSlices, lineThrough, withoutRepeats
 from .dicom.unevenslices import Slabs
 from .formats import nifti
 from .formats.headers import unicodeText
@@ -178,7 +178,7 @@ def _inPlace(values: np.ndarray, grid: Grid, stack: Sequence[Slice]) -> tuple[np
         matrix = grid.matrix.copy()
         matrix[:3, 2] = ways.mean(axis=0)
         return values, Grid(grid.size, matrix, grid.planar), ""
-    start, way = lineOf(stack)
+    start, way = lineThrough(stack)
     slabs = Slabs.of(heightsOfSlices(stack))
     places = start + slabs.heights[:, None] * way
     if np.linalg.norm(places - [one.position for one in stack], axis=1).max() > lengths.min() / 2:

@@ -258,7 +258,7 @@ def _readFolder(folder: Path, how: _How) -> StructureSet:
 def _filesToRead(folder: Path) -> tuple[list[Path], list[Path], dict[Path, str]]:
     """Return the files of a folder that are read, those of DICOM apart, and reasons for others that are not."""
     members = sorted(p for p in folder.iterdir() if not p.is_dir() and not p.name.startswith("."))
-    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not vtp.isResult(p)]
+    found = [p for p in members if suffixOf(p) not in ("", DICOM_SUFFIX) and not vtp.holdsResult(p)]
     objects, unread = _dicomObjects(members)
     if not found and not objects:
         deeper = sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith("."))
@@ -385,7 +385,7 @@ def _readImage(path: Path, suffix: str, how: _How) -> list[Structure]:
     if suffix in NIFTI_SUFFIXES and (header := nifti.check(path)) is not None:
         why = header.whyFractional
         names, doubts = nifti.labelTable(path, header)
-        remarks += (*nifti.remarks(header, Grid.fromImage(image)), *doubts)
+        remarks += (*nifti.remarkOnPosition(header, Grid.fromImage(image)), *doubts)
         how = replace(how, labelNames=dict(how.labelNames) | dict[Labels, str](names.items()))
     frame = frameOfReference(image, header)
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from ..base.errors import InputError
 from ..base.texts import commaSeparated
 from ..geometry.masks import Mask
-from ..model.ignored import apart
+from ..model.ignored import setAside
 from ..model.inputs import listLabels
 from ..model.structure import Structure
 from ..model.structures import inAnySpelling, isNumbered, requireKnown
@@ -33,7 +33,7 @@ def readOne(
     if len(structures) > 1 and not isNameMeant:
         structures = read(name=name)
     if settings.ignore is not None:
-        structures, _ = apart(structures, settings.ignore)
+        structures, _ = setAside(structures, settings.ignore)
     # an image of memberships, or one without any label, has none
     hasLabels = len(structures) > 1 or (structures[0].memberships is None and not structures[0].isUnlabeled)
     if name is None and label is not None and hasLabels:

@@ -34,7 +34,7 @@ def extendVolume(
     """Return a volume extended to contain both structures, as the evaluated grid, and its description in words.
 
     If the axes of both grids are parallel, the result is a box of the lattice. Otherwise it keeps the volume's own
-    voxels, and voxelsOf() returns its size in voxels of the lattice. home: the volume's grid. grid: the lattice on
+    voxels, and sizeInVoxels() returns its size in voxels of the lattice. home: the volume's grid. grid: the lattice on
     which overlap is counted. structures: the two structures. extents: their voxels on the lattice. name: of the volume.
     """
     same = home.offsetOn(grid) is not None
@@ -64,7 +64,7 @@ def isParallel(first: Grid, second: Grid) -> bool:
     return bool((along.max(axis=1) >= PARALLEL).all())
 
 
-def voxelsOf(evaluated: Grid, grid: Grid) -> int:
+def sizeInVoxels(evaluated: Grid, grid: Grid) -> int:
     """Return the size of the evaluated grid in voxels of a lattice, a whole number of at least 1."""
     number = math.prod(evaluated.size)
     if evaluated.offsetOn(grid) is not None:

@@ -69,7 +69,7 @@ class Extent:
     sentence: str = ""
 
 
-def common(reference: Structure, test: Structure) -> tuple[Structure, Structure, Extent]:
+def reduceToCommon(reference: Structure, test: Structure) -> tuple[Structure, Structure, Extent]:
     """Return two structures reduced to their common extent, and that extent.
 
     Pairs with an empty structure and contours in one plane have no ends and are returned unchanged. So are structures
@@ -124,7 +124,7 @@ def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tup
     structures = (reference, test)
     home = homeGrid(*structures)
     normal = np.array([0.0, 0.0, 1.0]) if home is None else normalOf(home.axes)
-    spans = [spanOf(structure, normal) for structure in structures]
+    spans = [endsAlong(structure, normal) for structure in structures]
     low, high = max(span[0] for span in spans), min(span[1] for span in spans)
     corners = np.concatenate([structure.box for structure in structures])
     reach = 2 * float(np.linalg.norm(np.ptp(corners, axis=0))) + 1.0
@@ -144,7 +144,7 @@ def slabOf(reference: Structure, test: Structure) -> tuple[Slab | None, list[tup
     return Slab(normal, low, high, *outer, reach), spans
 
 
-def spanOf(structure: Structure, normal: np.ndarray) -> tuple[float, float]:
+def endsAlong(structure: Structure, normal: np.ndarray) -> tuple[float, float]:
     """Return the lower and upper end in mm along a normal of a structure's slices, or of its boundary without caps."""
     if structure.mask is not None and not structure.mask.isEmpty:
         mask = structure.mask

@@ -196,7 +196,7 @@ class Split(NamedTuple):
     advice: list[Finding]
 
 
-def split(findings: Iterable[str | Mapping[str, Any]]) -> Split:
+def splitAlarms(findings: Iterable[str | Mapping[str, Any]]) -> Split:
     """Return findings, or what files have of them, by whether they are alarms."""
     found = Split([], [])
     for finding in map(asFinding, findings):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..base.errors import Cause, Reason, Undefined
 from ..base.plain import toPlain
 from ..base.progress import checkpoint
-from ..base.texts import commaSeparated, didYouMean, kindNamed, nameOf
+from ..base.texts import commaSeparated, didYouMean, hyphenate, kindNamed
 from ..model.structures import BOTH_EMPTY
 from .metric import Asked, Empty
 from .pair import Pair
@@ -149,7 +149,7 @@ class Measurement(Reading):
         JSON has no infinity; "sign": -1 marks a negative infinite value.
         """
         reason = self.reason
-        cause = {"kind": nameOf(reason.kind), "values": reason.values} if isinstance(reason, Reason) else None
+        cause = {"kind": hyphenate(reason.kind), "values": reason.values} if isinstance(reason, Reason) else None
         told = {
             "sign": -1 if self.value == -math.inf else None,
             "reason": str(reason) or None,

@@ -78,7 +78,7 @@ class Pair:
         self.given, self.settings, self.dose = (reference, test), settings, dose
         self.extent = Extent()
         if settings.extent == "common":
-            reference, test, self.extent = extents.common(reference, test)
+            reference, test, self.extent = extents.reduceToCommon(reference, test)
         self.structures = self.reference, self.test = reference, test
         # 3 for surfaces in space, 2 for contours in a plane; an empty reference does not count
         self.dimension = (test if reference.isEmpty else reference).dimension
@@ -336,7 +336,7 @@ class Pair:
         volume, _ = self._chosenVolume
         isTurned = self.isTurned or not (volume is None or grid.planar or evaluatedgrid.isParallel(volume, grid))
         if self.isFuzzy or self.sharedVolume is None or self.extent.slab is not None or isTurned:
-            size: float = evaluatedgrid.voxelsOf(evaluated, grid)
+            size: float = evaluatedgrid.sizeInVoxels(evaluated, grid)
         else:
             size = evaluatedgrid.voxelsAround(volume, self.reference.ownMask, self.test.ownMask, grid)
         if self.ignored is None:

@@ -87,7 +87,7 @@ def readName(name: str) -> Asked:
     one that was probably meant.
     """
     everything = (*REGISTRY, *MULTI_LABEL)
-    bare = {nameOf(metric): metric for metric in reversed(everything)}
+    bare = {withoutParameter(metric): metric for metric in reversed(everything)}
     if (known := inAnyCase(name, bare)) in bare:
         return Asked(known, (bare[known],), {})
     for template, several in _namesInTables().items():
@@ -98,7 +98,7 @@ def readName(name: str) -> Asked:
         if len(several) > 1:
             words = {parameter: shortest(value) for parameter, value in stated.items()}
             return Asked(template.format(**words), several, stated)
-        return Asked(several[0].keyFor(stated) if stated else nameOf(several[0]), several, stated)
+        return Asked(several[0].keyFor(stated) if stated else withoutParameter(several[0]), several, stated)
     hint = f" Did you mean {meant}?" if (meant := likeliest(name)) else ""
     raise InputError(f"There is no measurement {name!r}; docs/formulas.md lists all of them.{hint}")
 
@@ -152,7 +152,7 @@ def keyMeant(name: str) -> str:
     return one.metric.keyFor(one.parameters) if isOnly else name
 
 
-def nameOf(metric: Metric) -> str:
+def withoutParameter(metric: Metric) -> str:
     """Return the key of a metric without its parameter, such as NSD for NSD_2mm.
 
     Keys that would then be the same keep it: HD95, as HD is another, and D95Test, as D95Reference is.
@@ -181,7 +181,7 @@ def likeliest(name: str, others: Iterable[str] = ()) -> str:
         for key, metric in keys.items():
             if isMeant(key, metric.title):
                 return key
-    names = (name for name in map(nameOf, keys.values()) if not PARAMETER.search(name))
+    names = (name for name in map(withoutParameter, keys.values()) if not PARAMETER.search(name))
     known = {one.title.casefold(): key for key, one in keys.items()} | {
         n.casefold(): n for n in (*others, *names, *keys)
     }

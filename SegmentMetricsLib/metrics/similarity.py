@@ -36,7 +36,7 @@ FAZEKAS = "Fazekas et al., arXiv:2508.09722"
 # The functions that compute W(d, l), and the steps to the index: first the function that lists them all, then from the
 # last step to the first.
 WEIGHTS = ("Levels.scores", "weight")
-STEPS = ("measure", "scoreContour", *WEIGHTS, "localDistances")
+STEPS = ("measureSlices", "scoreContour", *WEIGHTS, "localDistances")
 # Contours by the number of their slice.
 Slices = Mapping[int, Sequence[Contour]]
 # The settings behind the level of a point.
@@ -211,7 +211,7 @@ def pairContours(reference: Sequence[Contour], test: Sequence[Contour]) -> tuple
     return pairs, ""
 
 
-def measure(
+def measureSlices(
     reference: Slices, test: Slices, planes: Planes, levels: Levels, splits: bool = False, isPublished: bool = False
 ) -> Similarity:
     """Return how well the contours of a test follow those of the reference, neither empty, slice by slice.
@@ -381,10 +381,10 @@ def sliceSimilarity(pair: Pair, il: float, ol: float) -> Similarity:
         masks, planes = pair.masksOn(grid), Planes(grid, grid.sliceAxis, "pixel")
         requireVoxels(*masks)
         reference, test = (slicecontours.chains(mask, planes) for mask in masks)
-        return measure(reference, test, planes, levels, isPublished=True)
+        return measureSlices(reference, test, planes, levels, isPublished=True)
     planes = Planes(grid, grid.sliceAxis, pair.settings.msiUnit)
     followed, following = (_contoursOf(pair, which, planes) for which in (0, 1))
-    return measure(followed, following, planes, levels, pair.settings.splitContours)
+    return measureSlices(followed, following, planes, levels, pair.settings.splitContours)
 
 
 def _contoursOf(pair: Pair, which: int, planes: Planes) -> Slices:
@@ -451,7 +451,7 @@ def similarityIndex(sliceSimilarity: Similarity) -> float:
     >>> masks = [Mask.fromArray(np.ones((1, n, n)), Grid((9, 9, 1), np.eye(4))) for n in (5, 8)]
     >>> sections, planes = (crosssections.ofVoxels(mask, 2) for mask in masks), Planes(masks[0].grid, 2, "mm")
     >>> reference, test = (slicecontours.ofSections(one, planes) for one in sections)
-    >>> round(similarityIndex(measure(reference, test, planes, Levels(outside=2))), 3)
+    >>> round(similarityIndex(measureSlices(reference, test, planes, Levels(outside=2))), 3)
     0.875
     """
     return median(one.score for one in sliceSimilarity.slices)

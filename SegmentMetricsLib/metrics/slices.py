@@ -178,7 +178,7 @@ def axisOfRows(rows: Sequence[SliceRow]) -> int | None:
     return int(fits[-1]) if len(fits) else None
 
 
-def positionText(position: float, axis: int | None) -> str:
+def slicePosition(position: float, axis: int | None) -> str:
     """Return the position of a slice in mm: "S 12.5" as in Slicer's views, or if the slices are oblique "12.5"."""
     return f"{position:.1f}" if axis is None else coordinateText(position, axis, 1)
 

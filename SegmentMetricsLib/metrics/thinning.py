@@ -98,7 +98,7 @@ def depthsOf(points: np.ndarray, mask: Mask) -> np.ndarray:
     return cKDTree(outside).query(points / 2)[0]
 
 
-def thin(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
+def thinVoxels(voxels: np.ndarray, flatAxis: int | None) -> np.ndarray:
     """Return the places (n, 3), i, j, k, of the skeleton of voxels [k, j, i] that may lie in a plane."""
     if flatAxis is None:
         return np.argwhere(skeletonizer()(voxels))[:, ::-1]
@@ -117,4 +117,4 @@ def _finer(mask: Mask) -> np.ndarray:
         # every voxel twice in a row: what is between two is part of the mask if either is
         twice = np.repeat(np.pad(np.moveaxis(voxels, axis, 0), ((1, 1), (0, 0), (0, 0))), 2, axis=0)
         voxels = np.moveaxis(twice[1:-2] | twice[2:-1], 0, axis)
-    return thin(voxels, mask.grid.flatAxis) - ~isFlat + 2 * mask.low
+    return thinVoxels(voxels, mask.grid.flatAxis) - ~isFlat + 2 * mask.low

@@ -137,7 +137,9 @@ def skeletonOf(mask: Mask, counterpart: Mask, perVoxel: int = 1) -> Skeleton:
     if mask.isEmpty:
         thinning.skeletonizer()
         return Skeleton(np.zeros((0, 3), int), np.zeros(0, bool), mask.grid, perVoxel=perVoxel)
-    points = thinning.thinFiner(mask) if perVoxel == 2 else thinning.thin(mask.voxels, mask.grid.flatAxis) + mask.low
+    points = (
+        thinning.thinFiner(mask) if perVoxel == 2 else thinning.thinVoxels(mask.voxels, mask.grid.flatAxis) + mask.low
+    )
     middles = perVoxel * _middlesOfVanished(mask, points, perVoxel)
     points = np.concatenate([points, middles])
     isCovered = thinning.valuesAt(counterpart.voxels, counterpart.low, points, perVoxel) > 0

@@ -68,7 +68,9 @@ class VoxelDistances:
         return low + (high - low) * (position - below)
 
 
-def measure(reference: Mask, test: Mask, unit: str, areMeshes: bool = False) -> tuple[VoxelDistances, VoxelDistances]:
+def measureCenters(
+    reference: Mask, test: Mask, unit: str, areMeshes: bool = False
+) -> tuple[VoxelDistances, VoxelDistances]:
     """Return the distances from reference to test and from test to reference, of two masks on one lattice.
 
     unit: "mm", or "voxel" for distances between voxel indices. areMeshes: whether they are filled meshes, whose voxels
@@ -151,7 +153,7 @@ def voxelDistances(
 ) -> list[tuple[VoxelDistances, VoxelDistances]]:
     """Return the distances of the voxels in every cut, from the reference to the test and from the test to it."""
     areMeshes = all(s.samplingGrid is None for s in structures)
-    return [measure(*cut, voxelUnit, areMeshes) for cut in voxelCuts]
+    return [measureCenters(*cut, voxelUnit, areMeshes) for cut in voxelCuts]
 
 
 @quantity()

@@ -34,7 +34,7 @@ def separateIgnored(
     reference, test = map(StructureSet.of, sides)
     marks: Sequence[Structure] = ()
     if ignore is not None or IGNORE in (labelNames or {}).values():
-        (reference, marks), (test, _) = (apart(own, ignore or IGNORE, labelNames) for own in (reference, test))
+        (reference, marks), (test, _) = (setAside(own, ignore or IGNORE, labelNames) for own in (reference, test))
     if classes is not None:
         reference, test = (own.having(joinLesions(own, classes)) for own in (reference, test))
     if ignore is None and not marks:
@@ -46,7 +46,7 @@ def separateIgnored(
     return reference, test if len(kept) == len(test) else test.having(kept or [_asUnlabeled(test[0])])
 
 
-def apart(
+def setAside(
     structures: StructureSet, ignore: str, labelNames: Mapping[Labels, str] | None = None
 ) -> tuple[StructureSet, Sequence[Structure]]:
     """Return a set without the structures of a name or number, and these; without any other it has no labels."""

@@ -251,7 +251,7 @@ def showSlices(comparison, *, quantity: str = "HD", chartNode=None, scene=None):
 
 def showSession(pair, tableNode):
     """Show the NSD over the time of a practice session, of practice.keepSession(), and return the chart node."""
-    rows = practice.rowsOf(tableNode)
+    rows = practice.readSession(tableNode)
     chart = _Chart(pair, "session")
     chart.series("curve", "NSD", tableNode, "Time", "NSD", BAR_COLOR, hasMarkers=True)
     end = max([row[0] for row in rows], default=0.0)

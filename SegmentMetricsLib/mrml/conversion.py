@@ -129,7 +129,7 @@ def drawnSurface(
     isMeasured = surface == "measured"
     if not isMeasured:
         shown = shown or displayedSurface(structure)
-        share = shareLeft(structure, volumeOf(shown))
+        share = shareLeft(structure, signedVolume(shown))
         if share is None:
             result.ShallowCopy(shown)
             return result, False
@@ -151,7 +151,7 @@ def noteOf(polyData: vtkPolyData) -> str:
     return "" if said is None else said.GetValue(0)
 
 
-def volumeOf(polyData: vtkPolyData) -> float:
+def signedVolume(polyData: vtkPolyData) -> float:
     """Return the volume in mm3 that a closed surface encloses, negative if its polygons face inward."""
     if polyData.GetNumberOfPolys() and polyData.GetPolys().GetMaxCellSize() != 3:
         triangles = vtkTriangleFilter()
@@ -163,7 +163,7 @@ def volumeOf(polyData: vtkPolyData) -> float:
 
 def outward(polyData: vtkPolyData) -> vtkPolyData:
     """Return a closed surface with polygons and normals outward: Slicer turns those of left-handed voxels inward."""
-    if volumeOf(polyData) >= 0:
+    if signedVolume(polyData) >= 0:
         return polyData
     turned = vtkReverseSense()
     turned.SetInputData(polyData)

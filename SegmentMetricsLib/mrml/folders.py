@@ -78,15 +78,15 @@ def nameResult(node, name: str) -> None:
     if node.GetAttribute(NAME_ATTRIBUTE) == name:
         return
     others = nodesOf(node.GetScene(), "vtkMRMLStorableNode")
-    taken = {fileName(other.GetName()) for other in others if other is not node}
+    taken = {fileNameOfNode(other.GetName()) for other in others if other is not node}
     half = LONGEST // 2
     short = name if len(name) <= LONGEST else f"{name[:half]}...{name[-half:]}"
     candidates = itertools.chain([short], (f"{short}_{number}" for number in itertools.count(1)))
-    node.SetName(next(candidate for candidate in candidates if fileName(candidate) not in taken))
+    node.SetName(next(candidate for candidate in candidates if fileNameOfNode(candidate) not in taken))
     node.SetAttribute(NAME_ATTRIBUTE, name)
 
 
-def fileName(name: str | None) -> str:
+def fileNameOfNode(name: str | None) -> str:
     """Return Slicer's file name for a node in lower case, because some file systems ignore case."""
     return LEFT_OUT.sub("", name or "").strip().lower()
 

@@ -21,7 +21,7 @@ from . import outputs
 from .conversion import pointsOf, toRas
 from .folders import resultNode
 from .navigation import PLACE_COLUMNS
-from .nodes import addArray, inRas, requireComparison
+from .nodes import addToPoints, inRas, requireComparison
 
 EVENT = "Event"
 
@@ -116,5 +116,5 @@ def _colorPoints(lesions: Lesions, happened: dict[int, int]) -> vtkPolyData:
     result = toRas(toPolyData(fromMask(lesions.mask(happened))))
     voxels = [np.argwhere(mask.voxels)[:, ::-1] + mask.low for mask in map(lesions.masks.__getitem__, happened)]
     nearest = cKDTree(lesions.grid.toWorld(np.concatenate(voxels))).query(pointsOf(result))[1]
-    addArray(result, EVENT, np.repeat(list(happened.values()), list(map(len, voxels)))[nearest])
+    addToPoints(result, EVENT, np.repeat(list(happened.values()), list(map(len, voxels)))[nearest])
     return result

@@ -57,7 +57,7 @@ def inRas(position) -> np.ndarray:
     return RAS_FROM_LPS[:3, :3] @ np.asarray(position, float)
 
 
-def addArray(polyData, name: str, values: np.ndarray) -> None:
+def addToPoints(polyData, name: str, values: np.ndarray) -> None:
     """Add numbers to the points of a polydata, in double precision."""
     array = numpy_to_vtk(np.ascontiguousarray(values, dtype=float), deep=True)
     array.SetName(name)

@@ -25,7 +25,7 @@ from . import folders, outputs
 from .conversion import addVoxels, drawnSurface, pointsOf
 from .folders import resultNode
 from .inputs import SegmentReader, asDisplayed, findSegment, nameOf, readAll, segmentationOf
-from .nodes import addArray
+from .nodes import addToPoints
 
 STUDY_ATTRIBUTE = "SegmentMetrics.Observers"
 
@@ -172,7 +172,7 @@ def showVariation(found: ObservedStructure, *, surface: str = "displayed", model
     polyData, isMeasured = drawnSurface(found.consensus, "consensus", measured, surface)
     if not isMeasured:
         values = nearestValues(pointsOf(polyData), measured.points, values)
-    addArray(polyData, coloring.legend.array, values)
+    addToPoints(polyData, coloring.legend.array, values)
     role, name = f"local SD of {found.name}", f"{found.name}: local SD of {len(found.having)} observers"
     with resultNode("vtkMRMLModelNode", owner(found), role, name, scene=scene, given=modelNode) as model:
         model.SetAndObservePolyData(polyData)

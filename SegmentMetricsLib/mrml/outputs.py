@@ -22,7 +22,7 @@ from . import colors, folders
 from .conversion import drawnSurface as drawn
 from .conversion import noteOf, pointsOf
 from .folders import nameResult, resultNode
-from .nodes import addArray, asScene, oneChange, requireComparison
+from .nodes import addToPoints, asScene, oneChange, requireComparison
 
 # Table nodes are saved with six digits, so all values are also stored as text with all digits.
 COMPARISON_ATTRIBUTE = "SegmentMetrics.Comparison"
@@ -213,7 +213,7 @@ def distanceMap(
     structure = getattr(comparison, side)
     result, isMeasured = drawn(structure, side, directed.surface, surface, displayedSurface)
     for name, values in valuesOn(comparison, side, None if isMeasured else pointsOf(result), withLocal).items():
-        addArray(result, name, values)
+        addToPoints(result, name, values)
     return result
 
 

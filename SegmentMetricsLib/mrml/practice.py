@@ -50,7 +50,7 @@ def keepSession(rows: Sequence[Sequence[float]], tableNode=None):
     return node
 
 
-def rowsOf(tableNode) -> list[list[float]]:
+def readSession(tableNode) -> list[list[float]]:
     """Return the rows of a session's table. Raises InputError if it is not one."""
     table = tableNode.GetTable()
     columns = [table.GetColumnByName(column.key) for column in COLUMNS]
@@ -61,4 +61,4 @@ def rowsOf(tableNode) -> list[list[float]]:
 
 def writeSession(tableNode, path: Path) -> None:
     """Write a session as a CSV file. Raises InputError if the table is not that of a session."""
-    writeTable(Table(COLUMNS, rowsOf(tableNode)), path)
+    writeTable(Table(COLUMNS, readSession(tableNode)), path)

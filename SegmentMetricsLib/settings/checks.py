@@ -194,7 +194,7 @@ def numberFrom(value: Any, what: str, unit: str = "") -> float:
 
     unit: of the number, "" for a fraction, which may be in percent. Raises InputError for anything else.
     """
-    if isinstance(value, str) and (written := units.split(value)):
+    if isinstance(value, str) and (written := units.splitUnit(value)):
         if (number := units.inUnit(*written, unit.strip())) is None:
             allowed = commaSeparated(units.unitsOf(unit.strip()))
             raise InputError(f"The {what} cannot be in {written[1]}, as in {value.strip()!r}; use {allowed}.")

@@ -25,7 +25,7 @@ MESHMETRICS = ("MeshMetrics-0.1", "MeshMetrics-1.4.1")
 TOOLS = tuple(allConventions())
 
 
-def inOrder(families: Iterable[str]) -> tuple[str, ...]:
+def orderFamilies(families: Iterable[str]) -> tuple[str, ...]:
     """Return families in the order in which results list them, each once; "all" is every one but ONLY_BY_NAME."""
     families = set(families)
     isAll = ALL in families
@@ -69,7 +69,7 @@ def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
         if not isFamily(family):
             hint = didYouMean(str(family), FAMILIES)
             raise InputError(f"There is no metric family {family!r}; choose from {FAMILY_CHOICE}.{hint}")
-    return inOrder(families)
+    return orderFamilies(families)
 
 
 def _chosenMetrics(names: str | Iterable[str]) -> tuple[str, ...]:

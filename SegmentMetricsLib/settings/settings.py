@@ -547,14 +547,14 @@ class Settings:
         for name, declaration in DECLARED.items():
             object.__setattr__(self, name, declaration.check(getattr(self, name)))
         # the families, the single measurements, and the parameters that their keys state
-        whole = names.inOrder(name for name in self.metrics if names.isFamily(name))
+        whole = names.orderFamilies(name for name in self.metrics if names.isFamily(name))
         named = [meaningOf(name) for name in self.metrics if not names.isFamily(name)]
         named = [one for one in named if one.metric.family not in whole]
-        families = names.inOrder((*(self.families or ()), *whole, *(one.metric.family for one in named)))
+        families = names.orderFamilies((*(self.families or ()), *whole, *(one.metric.family for one in named)))
         object.__setattr__(self, "metrics", tuple(one.key for one in named))
         isOfLesions = self.convention in PRESETS and self.convention != OWN_CONVENTION
         ofLesions = ("instances",) if isOfLesions else ()
-        object.__setattr__(self, "families", names.inOrder((*(families or DEFAULT_FAMILIES), *ofLesions)))
+        object.__setattr__(self, "families", names.orderFamilies((*(families or DEFAULT_FAMILIES), *ofLesions)))
         for parameter in PARAMETERS.values():
             given = getattr(self, parameter.setting)
             stated = [one.parameters[parameter.name] for one in named if parameter.name in one.parameters]

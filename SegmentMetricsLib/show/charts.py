@@ -102,7 +102,7 @@ def doseVolume(curves: DoseCurves) -> Markup:
     return _curves("Dose-volume histograms", lines, x, [y, y], told)
 
 
-def profile(rows: Sequence[SliceRow]) -> Markup:
+def profileChart(rows: Sequence[SliceRow]) -> Markup:
     """Return the per-slice profile: distances above and Dice below, by position along the slices."""
     positions = [float(row.position) for row in rows]
     looks = {"HD": ("HD (mm)", "#8c1427"), "MASD": ("mean distance (mm)", "#e98a50"), "DSC": ("DSC", "#1f3f8f")}

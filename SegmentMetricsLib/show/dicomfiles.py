@@ -333,7 +333,7 @@ def conceptOf(key: str, title: str = "", unit: str = "") -> sr.CodedConcept:
     return sr.CodedConcept(code, SCHEME, textwrap.shorten(title or key, LONGEST_NAME, placeholder="..."))
 
 
-def unitOf(unit: str) -> sr.CodedConcept:
+def ucumUnit(unit: str) -> sr.CodedConcept:
     """Return a unit of measurements in UCUM."""
     return sr.CodedConcept(unit if unit in UCUM else f"{{{unit}}}" if unit else "1", "UCUM", unit or "no units")
 
@@ -348,7 +348,7 @@ def _texts(texts: Iterable[tuple[str, str]], relation: str) -> list[sr.TextConte
 
 def _number(name: sr.CodedConcept, value: float, unit: str, relation: str) -> sr.NumContentItem | sr.CodeContentItem:
     if math.isfinite(value):
-        return sr.NumContentItem(name, float(value), unitOf(unit), relationship_type=relation)
+        return sr.NumContentItem(name, float(value), ucumUnit(unit), relationship_type=relation)
     return sr.CodeContentItem(name, NOT_FINITE[str(float(value))], relation)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ..base.texts import commaSeparated
-from ..metrics.findings import Finding, split
+from ..metrics.findings import Finding, splitAlarms
 
 # Least number of structures for which a text is listed once for all.
 FEWEST = 3
@@ -28,7 +28,7 @@ def sortOut(findings: Sequence[Iterable[str]]) -> tuple[list[Common], list[tuple
     they recommend a setting, three structures are enough. Alarms are never common. A finding is never taken apart: what
     to do is said where the cause is.
     """
-    alarms, advice = zip(*map(split, findings), strict=True) if findings else ((), ())
+    alarms, advice = zip(*map(splitAlarms, findings), strict=True) if findings else ((), ())
     whole = _often(advice, {text for own in advice for text in own if text.isAdvice})
     left = [(*own, *(text for text in rest if text not in whole)) for own, rest in zip(alarms, advice, strict=True)]
     return list(whole.values()), left
@@ -49,14 +49,14 @@ def membersOf(texts: Sequence[Iterable[str]]) -> list[Common]:
     return [Common(text, tuple(numbers)) for text, numbers in members.items()]
 
 
-def inOrder(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
+def orderFindings(findings: Sequence[Iterable[str]]) -> Iterator[Common]:
     """Yield all findings of several structures, each once: alarms, then common ones, then the rest.
 
     Where findings differ, such as by a number, but have sentences in common, such as what to do, these follow once
     behind what differs.
     """
     common, left = sortOut(findings)
-    alarms, rest = ([split(own)[which] for own in left] for which in (0, 1))
+    alarms, rest = ([splitAlarms(own)[which] for own in left] for which in (0, 1))
     yield from membersOf(alarms)
     yield from common
     every = [[sentence for one in own for sentence in one.sentences] for own in rest]

@@ -10,7 +10,7 @@ from ..case.comparison import Comparison
 from ..case.gridspread import NOTE as SPREAD_NOTE
 from ..case.gridspread import SHIFTS
 from ..case.multilabel import MultiLabel
-from ..metrics.findings import asFinding, split
+from ..metrics.findings import asFinding, splitAlarms
 from ..metrics.measurement import Measurement, typeset
 from ..metrics.slices import columnOf
 from . import repeated, resulttables
@@ -151,9 +151,9 @@ def remarks(records: Sequence[Comparison], ofCase: Iterable[str] = ()) -> Iterab
     Alarms come first, then the other findings; those of the case lead each. ofCase: the findings of the case.
     """
     names = [record.name for record in records]
-    alarms, others = split(ofCase)
+    alarms, others = splitAlarms(ofCase)
     lines: tuple[list[str], list[str]] = [*alarms], [*others]
-    for text, members in repeated.inOrder([record.findings for record in records]):
+    for text, members in repeated.orderFindings([record.findings for record in records]):
         line = f"{repeated.phraseFor(members, names)}: {text}" if len(records) > 1 else text
         lines[0 if asFinding(text).isAlarm else 1].append(line)
     yield from map(oneLine, (*lines[0], *lines[1]))

@@ -168,12 +168,12 @@ def families() -> str:
 
 def codes() -> str:
     """Return a table of the DICOM codes of all measurements, each with one value of its parameter."""
-    from SegmentMetricsLib.show.dicomfiles import conceptOf, unitOf  # here, as it needs highdicom
+    from SegmentMetricsLib.show.dicomfiles import conceptOf, ucumUnit  # here, as it needs highdicom
 
     rows = ["| key | code | scheme | meaning | unit |", "|---|---|---|---|---|"]
     for definition in (*REGISTRY, *MULTI_LABEL):
         key = definition.keyFor(EXAMPLES)
-        concept, unit = conceptOf(key, definition.title.format(**EXAMPLES)), unitOf(definition.unit)
+        concept, unit = conceptOf(key, definition.title.format(**EXAMPLES)), ucumUnit(definition.unit)
         rows.append(f"| `{key}` | {concept.value} | {concept.scheme_designator} | {concept.meaning} | `{unit.value}` |")
     return "\n".join(rows)
 

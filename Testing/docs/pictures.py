@@ -134,7 +134,7 @@ def taken(desktop, ui, panel, reference) -> Iterator[tuple[str, QImage]]:
     for place in places:
         correct(desktop, panel, place)
     table = panel.parameters.session
-    rows = [[20.0 * number, *row[1:]] for number, row in enumerate(practice.rowsOf(table))]  # as slow as a person
+    rows = [[20.0 * number, *row[1:]] for number, row in enumerate(practice.readSession(table))]  # as slow as a person
     practice.keepSession(rows, table)
     ui.revealButton.click()
     desktop.processEvents(300)

@@ -88,7 +88,7 @@ def testASignalWhileSlicerLoadsStopsTheCommand(compared, tmp_path, monkeypatch, 
     assert stopped == status and "slicer" not in err
 
 
-@pytest.mark.parametrize("function", ["fill", "run"])
+@pytest.mark.parametrize("function", ["addArguments", "run"])
 def testCtrlCStopsACommandAtAnyTime(compared, monkeypatch, function):
     """Some senders send the signal twice: the second one does not stop what tidies up."""
     tidied = []

@@ -260,7 +260,7 @@ def testPractice(session, tmp_path):
     assert panel.outcome is None
     session.click(ui.revealButton)
     assert practice.practiceState(reference) == "revealed" and session.maps() and panel.outcome is not None
-    rows = practice.rowsOf(session.parameters.session)
+    rows = practice.readSession(session.parameters.session)
     assert rows[0][1] == 0 and rows[-1][1] == 2, "the first row is what was there"
     assert [row[0] for row in rows] == sorted(row[0] for row in rows) and rows[-1][4] == 1
     assert panel.plot.chart is not None and "2 strokes" in panel.plot.chart.GetTitle()

@@ -246,7 +246,7 @@ def testNearestVoxelOnAShearedLattice():
     grid = Grid((16, 18, 14), axes)
     masks = [Mask.fromArray(shapes.blob(seed, share=0.3), grid) for seed in (1, 2)]
     points = [grid.toWorld(np.argwhere(m.voxels)[:, ::-1] + m.low) for m in masks]
-    for found, start, goal in zip(voxels.measure(*masks, "mm"), points, points[::-1], strict=True):
+    for found, start, goal in zip(voxels.measureCenters(*masks, "mm"), points, points[::-1], strict=True):
         exact = np.concatenate([np.linalg.norm(goal - point, axis=1).min(keepdims=True) for point in start])
         assert found.mean == pytest.approx(exact.mean())
         assert found.quantile(0.9) == pytest.approx(np.quantile(exact, 0.9))
@@ -258,8 +258,8 @@ def testDistancesOfMeshesAreTheSameFromAMap(monkeypatch, unit, shape):
     """One by one the search finds the same, in space and in a plane, for structures that are apart in part."""
     grid = Grid(shape[::-1], np.diag([0.5, 0.5, 0.5, 1]), planar=shape[0] == 1)
     masks = [Mask.fromArray(shapes.blob(seed, shape[::-1], share), grid) for seed, share in ((1, 0.3), (2, 0.1))]
-    searched = voxels.measure(*masks, unit, areMeshes=True)
+    searched = voxels.measureCenters(*masks, unit, areMeshes=True)
     monkeypatch.setattr(voxels, "MOST_SEARCHED", 10)
-    for found, expected in zip(voxels.measure(*masks, unit, areMeshes=True), searched, strict=True):
+    for found, expected in zip(voxels.measureCenters(*masks, unit, areMeshes=True), searched, strict=True):
         assert found.shared == expected.shared and len(found.distances) > 10
         assert found.distances == pytest.approx(expected.distances, rel=1e-12)

@@ -67,7 +67,7 @@ def legend() -> str:
 
 def answer(number: str, candidates) -> str:
     """Return what gives a number, and the nearest others. candidates: as Comparison.which() returns them."""
-    others = [which.describe(one) for one in candidates[1 : 1 + OTHERS]]
+    others = [which.phraseCandidate(one) for one in candidates[1 : 1 + OTHERS]]
     return "\n".join([which.answer(number, candidates), *(f"- {text}" for text in others)])
 
 

@@ -6,7 +6,7 @@ import math
 
 from SegmentMetricsLib.base.palettes import COMPARED
 from SegmentMetricsLib.metrics.findings import Finding, Kind
-from SegmentMetricsLib.metrics.slices import axisOfRows, columnOf, positionText
+from SegmentMetricsLib.metrics.slices import axisOfRows, columnOf, slicePosition
 from SegmentMetricsLib.show.resulttables import doseTable
 
 from ..model.enumerations import SliceQuantity
@@ -40,7 +40,7 @@ def slices(rows) -> TableContents:
         if row.only:
             only = _("Only the reference has it.") if row.only == "reference" else _("Only the test has it.")
             tip = f"{tip}\n{only}"
-        cells = [(positionText(row.position, axis), row.position, tip)]
+        cells = [(slicePosition(row.position, axis), row.position, tip)]
         for quantity, key in keys.items():
             value, text = row.values[key], "-"
             if math.isfinite(value) and quantity == SliceQuantity.AreaDifference:

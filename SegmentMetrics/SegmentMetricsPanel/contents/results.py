@@ -5,7 +5,7 @@ from __future__ import annotations
 from SegmentMetricsLib.base.texts import Statement, commaSeparated
 from SegmentMetricsLib.conventions import allConventions
 from SegmentMetricsLib.conventions.convention import OWN_CONVENTION
-from SegmentMetricsLib.metrics.findings import Kind, split
+from SegmentMetricsLib.metrics.findings import Kind, splitAlarms
 from SegmentMetricsLib.metrics.measurement import fixDecimals, typeset
 from SegmentMetricsLib.show import explanations, resulttables, tables
 from SegmentMetricsLib.show.writing import fileNames
@@ -36,9 +36,9 @@ def findings(outcome, number: int) -> tuple[str, str, str]:
         return "", "", ""
     alarms, remarks, counts = [], remarksOnUnpaired(outcome) if outcome.isOfAll else [], []
     if outcome.records:
-        mine = split(outcome.records[number].findings)
-        alarms = [*(split(outcome.findings).alarms if outcome.isOfAll else ()), *mine.alarms]
-        others = [r.name for n, r in enumerate(outcome.records) if n != number and split(r.findings).alarms]
+        mine = splitAlarms(outcome.records[number].findings)
+        alarms = [*(splitAlarms(outcome.findings).alarms if outcome.isOfAll else ()), *mine.alarms]
+        others = [r.name for n, r in enumerate(outcome.records) if n != number and splitAlarms(r.findings).alarms]
         if others:
             alarms.append(_("There are alarms about other structures: {names}.").format(names=commaSeparated(others)))
         # the sentence about the pair says already that one of the two is empty
@@ -164,7 +164,7 @@ def overview(outcome) -> TableContents:
     if judgment is not None:
         headings.append((_("Verdict"), _("What the protocol says; hover over a verdict to read why.")))
     for record in records:
-        alarms, _advice = split(record.findings)
+        alarms, _advice = splitAlarms(record.findings)
         tip = "\n".join([record.name, inWords(record.summary), *(f"{ALARM} {inWords(alarm)}" for alarm in alarms)])
         rows.append([(f"{ALARM} {record.name}" if alarms else record.name, record.name.lower(), tip)])
     for structure in others:
@@ -193,7 +193,7 @@ def remarksOnUnpaired(outcome) -> list[str]:
     ):
         if outcome.unmatched.get(side):
             remarks.append(sentence.format(names=commaSeparated(outcome.unmatched[side])))
-    remarks += split(outcome.findings).advice
+    remarks += splitAlarms(outcome.findings).advice
     for reason in dict.fromkeys(outcome.failures.values()):
         names = [name for name, own in outcome.failures.items() if own == reason]
         remarks.append(f"{commaSeparated(names)}: {reason}")

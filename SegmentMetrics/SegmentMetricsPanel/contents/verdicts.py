@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from SegmentMetricsLib.case.protocol import judgment as words
-from SegmentMetricsLib.metrics.findings import split
+from SegmentMetricsLib.metrics.findings import splitAlarms
 from SegmentMetricsLib.metrics.measurement import typeset
 from SegmentMetricsLib.show import tables
 from SegmentMetricsLib.show.report.ranking import UNJUDGED, severity
@@ -87,7 +87,7 @@ def _urgency(outcome, record) -> tuple:
     main, farthest = (None if one is None or math.isnan(one.value) else one.value for one in numbers)
     isLowerWorse = numbers[0] is None or numbers[0].better != "lower"
     worth = -math.inf if main is None else main
-    where = not split(record.findings).alarms, not isEmpty(record), -missed, worth if isLowerWorse else -worth
+    where = not splitAlarms(record.findings).alarms, not isEmpty(record), -missed, worth if isLowerWorse else -worth
     return verdict, *where, -(farthest or 0.0)
 
 

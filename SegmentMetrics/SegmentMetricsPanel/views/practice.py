@@ -79,7 +79,7 @@ class PracticeView(View):
         p, rows = self.model.parameters, []
         if p.session is not None and self.model.isPracticing():
             try:
-                rows = practice.rowsOf(p.session)
+                rows = practice.readSession(p.session)
             except InputError:  # somebody has changed the table: a new one is begun
                 p.session = None
         self._begin(rows)
@@ -95,5 +95,5 @@ class PracticeView(View):
         firsts = [next((key for key in keys if key.startswith(name)), None) for name in ("DSC", "HD", "NSD")]
         values = [measurements[key].value if key else float("nan") for key in firsts]
         row = [time.monotonic() - self.start, float(self.follower.strokes), *values]
-        rows = practice.rowsOf(p.session) if p.session is not None else []
+        rows = practice.readSession(p.session) if p.session is not None else []
         p.session = practice.keepSession([*rows, row], p.session)

@@ -19,7 +19,7 @@ from ...metrics import boundary, overlap
 from ...metrics.dose import doseOfShare
 from ...metrics.findings import ALIKE, Finding, Kind, alarmsFirst, otherUnits, shareOfBoxes
 from ...metrics.measurement import withUnit
-from ...metrics.slices import axisOf, positionText
+from ...metrics.slices import axisOf, slicePosition
 from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
 from .cautions import CAUTIONS, Finder
@@ -47,7 +47,7 @@ HARDLY = 0.05
 MIRROR_GAIN, MIRROR_DISTANCE, MIRROR_LIKENESS = 0.2, 5.0, 0.5
 
 
-def find(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
+def findAll(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...]:
     """Return all findings of a pair whose measurements are known, alarms first."""
     settings, structures = pair.settings, pair.structures
     isCounted = not {"overlap", "agreement"}.isdisjoint(settings.families)
@@ -386,7 +386,7 @@ def _slices(pair: Pair) -> Iterator[str]:
         axes = pair.overlapGrid.grid.axes if grid is None else grid.axes
         normal = normalOf(np.roll(axes, 2 - found.axis, axis=1))
         axis = axisOf(normal)
-        places = commaSeparated((positionText(float(one.position @ normal), axis) for one in found.flagged), most=12)
+        places = commaSeparated((slicePosition(float(one.position @ normal), axis) for one in found.flagged), most=12)
         along = " along the slices" if axis is None else ""
         yield (
             f"In {len(found.flagged)} of {len(found.slices)} slices the contours cannot be paired one by one, so they "

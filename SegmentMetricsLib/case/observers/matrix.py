@@ -70,7 +70,7 @@ class Pooled(NamedTuple):
         return float(self.sizes[: round(tolerance / STEP) + 1].sum()) / self.total
 
 
-def meanOf(values: np.ndarray) -> float:
+def averageNumbers(values: np.ndarray) -> float:
     """Return the mean of numbers (n,): infinite if some are, NaN if some are infinite toward either side."""
     with np.errstate(invalid="ignore"):
         return float(values.mean())
@@ -137,7 +137,7 @@ class Matrix:
             return PairSpread(*4 * (math.nan,), 0, len(given))
         sd = float(known.std(ddof=1)) if len(known) > 1 and np.isfinite(known).all() else math.nan
         low, high = float(known.min()), float(known.max())
-        return PairSpread(meanOf(known), sd, low, high, len(known), len(given) - len(known))
+        return PairSpread(averageNumbers(known), sd, low, high, len(known), len(given) - len(known))
 
 
 def compareAll(
@@ -228,7 +228,7 @@ def meansAsTest(values: np.ndarray, number: int, observers: Sequence[int]) -> tu
     """
     found = values[[other for other in observers if other != number], number]
     known = found[~np.isnan(found)]
-    return (meanOf(known) if len(known) else np.nan), len(found) - len(known)
+    return (averageNumbers(known) if len(known) else np.nan), len(found) - len(known)
 
 
 def verdictOf(matrix: Matrix, name: str, number: int, observers: Sequence[int], isRanked: bool) -> TestVerdict:

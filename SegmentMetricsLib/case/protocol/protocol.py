@@ -310,7 +310,7 @@ def _limit(line: Line, column: str, definition: Metric | None, relation: str | N
 def _number(line: Line, column: str, definition: Metric | None = None) -> float:
     """Return the number in a cell. definition: of a limit's measurement, in whose unit it is returned."""
     text = line.cells[column]
-    if definition is not None and (written := units.split(text)):
+    if definition is not None and (written := units.splitUnit(text)):
         if (limit := units.inUnit(*written, definition.unit)) is None:
             key, what = line.cells["Measurement"], f"in {definition.unit}" if definition.unit else "a fraction"
             allowed = commaSeparated(units.unitsOf(definition.unit)) if definition.unit else "% or no unit"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..convention import ASSD, HD, MASD, Convention, Number
 from ..elements import Voxels, faceBorder, faceBorderWithin, foreground
-from ..rules import largerMean, largest, pooledMean
+from ..rules import largerMean, largestDistance, pooledMean
 
 CONVENTION = Convention(
     key="Anima",
@@ -14,7 +14,7 @@ CONVENTION = Convention(
     elements=Voxels(faceBorderWithin),
     numbers={
         HD: Number(
-            largest,
+            largestDistance,
             "HausdorffDistance",
             "largest distance of all voxels of the structures",
             Voxels(foreground, faceBorder, zeroInside=True),

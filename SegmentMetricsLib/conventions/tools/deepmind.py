@@ -7,7 +7,7 @@ import math
 from ..bandrules import overlaps
 from ..convention import ASSD, DISTANCES, HD, HDP, MASD, NSD, Convention, Number
 from ..elements import Corners
-from ..rules import largest, meanOfMeans, pooledMean, shareWithin, weightedPercentile
+from ..rules import fractionWithin, largestDistance, meanOfMeans, pooledMean, weightedPercentile
 
 WHERE = "from voxel corners, each weighted by the area of its marching cubes' triangles"
 
@@ -18,7 +18,7 @@ CONVENTION = Convention(
     source="https://github.com/google-deepmind/surface-distance",
     elements=Corners(),
     numbers={
-        HD: Number(largest, "compute_robust_hausdorff(100)", f"largest distance of either direction, {WHERE}"),
+        HD: Number(largestDistance, "compute_robust_hausdorff(100)", f"largest distance of either direction, {WHERE}"),
         HDP: Number(
             weightedPercentile,
             "compute_robust_hausdorff({percentile})",
@@ -26,7 +26,7 @@ CONVENTION = Convention(
         ),
         MASD: Number(meanOfMeans, "compute_average_surface_distance", f"mean of its two directed means, {WHERE}"),
         ASSD: Number(pooledMean, "compute_surface_distances", f"weighted mean over both boundaries, {WHERE}"),
-        NSD: Number(shareWithin, "compute_surface_dice_at_tolerance", f"share of both boundaries' area, {WHERE}"),
+        NSD: Number(fractionWithin, "compute_surface_dice_at_tolerance", f"share of both boundaries' area, {WHERE}"),
         **overlaps("compute_dice_coefficient"),
     },
     oneEmpty={**dict.fromkeys(DISTANCES, math.inf), MASD: math.nan, "": 0.0},

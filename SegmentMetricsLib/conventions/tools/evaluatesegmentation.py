@@ -6,7 +6,7 @@ from ..bandrules import overlaps
 from ..cellsearch import searchCells
 from ..convention import HD, HDP, MASD, Convention, Number
 from ..elements import Voxels, faceBorder, foreground
-from ..rules import largest, linearPercentile, meanOfMeans
+from ..rules import largestDistance, linearPercentile, meanOfMeans
 
 MESSAGE = "the tool prints a message instead of a number"
 
@@ -17,7 +17,7 @@ CONVENTION = Convention(
     source="https://github.com/Visceral-Project/EvaluateSegmentation, doi:10.1186/s12880-015-0068-x",
     elements=Voxels(foreground, faceBorder, zeroInside=True),
     numbers={
-        HD: Number(largest, "HDRFDST", "largest distance of all voxels of the structures"),
+        HD: Number(largestDistance, "HDRFDST", "largest distance of all voxels of the structures"),
         HDP: Number(
             linearPercentile,
             "HDRFDST@{percentile}@",

@@ -7,7 +7,7 @@ import math
 from ..bandrules import overlaps
 from ..convention import ASSD, HD, HDP, MASD, Convention, Number
 from ..elements import Voxels, faceBorder, foreground, fullBorderWithin
-from ..rules import largerMean, largest, lowerRank
+from ..rules import largerMean, largestDistance, lowerRank
 
 STOPS = "the tool stops with an error"
 MADE_UP = "the tool measures to a point outside the image; its number grows with the background around the structure"
@@ -19,7 +19,7 @@ CONVENTION = Convention(
     source="https://pypi.org/project/grand-challenge-metrics",
     elements=Voxels(faceBorder),
     numbers={
-        HD: Number(largest, "hausdorff_distance", "largest distance between border voxels"),
+        HD: Number(largestDistance, "hausdorff_distance", "largest distance between border voxels"),
         HDP: Number(
             lowerRank,
             "percentile_hausdorff_distance",

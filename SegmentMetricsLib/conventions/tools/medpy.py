@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..bandrules import overlaps
 from ..convention import ASSD, DISTANCES, DSC, HD, HDP, IOU, MASD, Convention, Number
 from ..elements import Voxels, faceBorder
-from ..rules import largest, pooledMean, pooledPercentile, testToReferenceMean
+from ..rules import largestDistance, pooledMean, pooledPercentile, testToReferenceMean
 
 STOPS = "the tool stops with a RuntimeError"
 OF_NOTHING = "the tool divides by zero: 1.0 with NumPy up to 2.2, undefined from NumPy 2.3 on"
@@ -17,7 +17,7 @@ CONVENTION = Convention(
     source="https://github.com/loli/medpy",
     elements=Voxels(faceBorder),
     numbers={
-        HD: Number(largest, "hd", "largest distance between border voxels"),
+        HD: Number(largestDistance, "hd", "largest distance between border voxels"),
         HDP: Number(
             pooledPercentile,
             "hd95",

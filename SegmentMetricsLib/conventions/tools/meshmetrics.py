@@ -10,7 +10,7 @@ from ..convention import ASSD, BIOU, DISTANCES, HD, HDP, MASD, NSD, Convention, 
 from ..elements import masks
 from ..facenets import faces, nearFaces
 from ..meshes import Meshes, exactBands, nearSurface
-from ..rules import largest, meanOfMeans, pooledMean, shareWithinTies, weightedPercentile
+from ..rules import fractionWithinTies, largestDistance, meanOfMeans, pooledMean, weightedPercentile
 
 
 def numbersOf(where: str, how: str, bands: Callable[..., float], notReproducible: str = "") -> dict[str, Number]:
@@ -19,11 +19,11 @@ def numbersOf(where: str, how: str, bands: Callable[..., float], notReproducible
     where: text on the elements that distances are measured from and to. how, bands: of boundary IoU.
     """
     return {
-        HD: Number(largest, "hd", f"largest distance {where}"),
+        HD: Number(largestDistance, "hd", f"largest distance {where}"),
         HDP: Number(weightedPercentile, "hd({percentile})", f"larger directed percentile by area {where}"),
         MASD: Number(meanOfMeans, "masd", f"mean of the two directed means by area {where}"),
         ASSD: Number(pooledMean, "assd", f"mean by area over both boundaries {where}"),
-        NSD: Number(shareWithinTies, "nsd({tolerance})", f"share of both boundaries' area {where}"),
+        NSD: Number(fractionWithinTies, "nsd({tolerance})", f"share of both boundaries' area {where}"),
         BIOU: Number(bands, "biou({tolerance})", how, masks, notReproducible),
         **overlaps("dsc", "iou"),
     }

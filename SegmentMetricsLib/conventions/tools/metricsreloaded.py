@@ -7,7 +7,7 @@ import math
 from ..bandrules import VoxelBands, nearBorder, overlaps
 from ..convention import ASSD, BIOU, DISTANCES, HD, HDP, MASD, NSD, Convention, Number
 from ..elements import Voxels, faceBorder, masks
-from ..rules import largest, linearPercentile, meanOfMeans, pooledMean, shareWithin
+from ..rules import fractionWithin, largestDistance, linearPercentile, meanOfMeans, pooledMean
 
 WRONG = "the program measures to a border of nothing and gives a number without meaning"
 
@@ -18,7 +18,7 @@ CONVENTION = Convention(
     source="https://github.com/Project-MONAI/MetricsReloaded",
     elements=Voxels(faceBorder),
     numbers={
-        HD: Number(largest, "measured_hausdorff_distance", "largest distance between border voxels"),
+        HD: Number(largestDistance, "measured_hausdorff_distance", "largest distance between border voxels"),
         HDP: Number(
             linearPercentile,
             "measured_hausdorff_distance_perc",
@@ -26,7 +26,7 @@ CONVENTION = Convention(
         ),
         MASD: Number(meanOfMeans, "measured_masd", "mean of the two directed means over border voxels"),
         ASSD: Number(pooledMean, "measured_average_distance", "mean over the border voxels of both"),
-        NSD: Number(shareWithin, "normalised_surface_distance", "share of border voxels, all counted alike"),
+        NSD: Number(fractionWithin, "normalised_surface_distance", "share of border voxels, all counted alike"),
         BIOU: Number(
             VoxelBands(nearBorder),
             "boundary_iou",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..bandrules import overlaps
 from ..convention import DISTANCES, DSC, HD, Convention, Number
 from ..elements import Voxels, faceBorder
-from ..rules import largest
+from ..rules import largestDistance
 
 CONVENTION = Convention(
     key="MISeval",
@@ -15,7 +15,7 @@ CONVENTION = Convention(
     elements=Voxels(faceBorder, faceBorder, zeroInside=True, inVoxels=True),
     numbers={
         HD: Number(
-            largest,
+            largestDistance,
             "AHD",
             "largest distance of border voxels to the other structure, in VOXELS: the spacing is ignored. Its metric "
             "HD is no distance: it takes the rows of the image for points",

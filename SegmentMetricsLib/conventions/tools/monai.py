@@ -7,7 +7,7 @@ import math
 from ..bandrules import overlaps
 from ..convention import ASSD, DSC, HD, HDP, IOU, MASD, NSD, Convention, Number
 from ..elements import Voxels, faceBorder
-from ..rules import largest, linearPercentile, pooledMean, shareWithin, testToReferenceMean
+from ..rules import fractionWithin, largestDistance, linearPercentile, pooledMean, testToReferenceMean
 
 LEFT_OUT = "the tool reports nan, which the mean of a cohort leaves out, so a missed structure lowers it; HD is inf"
 
@@ -18,7 +18,7 @@ CONVENTION = Convention(
     source="https://github.com/Project-MONAI/MONAI",
     elements=Voxels(faceBorder, single=True),
     numbers={
-        HD: Number(largest, "HausdorffDistanceMetric", "largest distance between border voxels"),
+        HD: Number(largestDistance, "HausdorffDistanceMetric", "largest distance between border voxels"),
         HDP: Number(
             linearPercentile,
             "HausdorffDistanceMetric(percentile={percentile})",
@@ -31,7 +31,7 @@ CONVENTION = Convention(
         ),
         ASSD: Number(pooledMean, "SurfaceDistanceMetric(symmetric=True)", "mean over the border voxels of both"),
         NSD: Number(
-            shareWithin, "SurfaceDiceMetric", "share of border voxels, all counted alike, unless use_subvoxels=True"
+            fractionWithin, "SurfaceDiceMetric", "share of border voxels, all counted alike, unless use_subvoxels=True"
         ),
         **overlaps("DiceMetric", "MeanIoU"),
     },

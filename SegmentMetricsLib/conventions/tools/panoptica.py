@@ -7,7 +7,7 @@ import math
 from ..bandrules import overlaps
 from ..convention import ASSD, HD, HDP, NSD, Convention, Number
 from ..elements import Voxels, faceBorder, inSmallestSteps
-from ..rules import largest, meanOfMeans, meanShareWithinOne, pooledPercentile
+from ..rules import largestDistance, meanOfMeans, meanShareWithinOne, pooledPercentile
 
 STOPS = "the tool stops with a NotImplementedError"
 SPACING = "in voxels for whole structures, and with reversed spacing for SimpleITK images, .nii.gz and .mha files"
@@ -19,7 +19,7 @@ CONVENTION = Convention(
     source="https://github.com/BrainLesion/panoptica",
     elements=Voxels(faceBorder),
     numbers={
-        HD: Number(largest, "sq_hd", f"largest distance between border voxels; {SPACING}"),
+        HD: Number(largestDistance, "sq_hd", f"largest distance between border voxels; {SPACING}"),
         HDP: Number(
             pooledPercentile,
             "sq_hd95",

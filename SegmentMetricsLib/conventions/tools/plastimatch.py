@@ -7,7 +7,7 @@ import numpy as np
 from ..bandrules import overlaps
 from ..convention import DSC, HD, HDP, MASD, Convention, Number
 from ..propagation import propagate
-from ..rules import largest, meanOfMeans, meanOrdinal
+from ..rules import largestDistance, meanOfMeans, meanOrdinal
 
 WHERE = "between border voxels by an approximate distance transform"
 LARGEST = float(np.finfo(np.float32).max)
@@ -19,7 +19,7 @@ CONVENTION = Convention(
     source="https://plastimatch.org",
     elements=propagate,
     numbers={
-        HD: Number(largest, "Hausdorff distance (boundary)", f"largest distance {WHERE}"),
+        HD: Number(largestDistance, "Hausdorff distance (boundary)", f"largest distance {WHERE}"),
         HDP: Number(
             meanOrdinal, "Percent Hausdorff distance (boundary)", f"MEAN of the two directed percentiles, {WHERE}"
         ),

@@ -7,7 +7,7 @@ import math
 from ..bandrules import overlaps
 from ..convention import ASSD, DISTANCES, HD, HDP, MASD, NSD, Convention, Number
 from ..elements import Cropped, Voxels, faceBorder, faceBorderWithin, foreground, fullBorderWithin
-from ..rules import betweenMaxima, largest, pooledMean, shareWithin
+from ..rules import betweenMaxima, fractionWithin, largestDistance, pooledMean
 
 STOPS = "the tool stops with an exception"
 # SimpleITK draws contours within the image only; distances are to the contour of voxels that touch even at a corner.
@@ -25,11 +25,11 @@ CONVENTION = Convention(
     source="https://github.com/pyplati/platipy",
     elements=CONTOURS,
     numbers={
-        HD: Number(largest, "hausdorffDistance", OF_ALL, EVERYTHING),
+        HD: Number(largestDistance, "hausdorffDistance", OF_ALL, EVERYTHING),
         HDP: Number(betweenMaxima, "hausdorffDistance{percentile}", OF_MAXIMA),
         MASD: Number(pooledMean, "compute_metric_masd", OF_CROPPED, Cropped(CONTOURS), dimension=3),
         ASSD: Number(pooledMean, "meanSurfaceDistance", "mean over the border voxels of both"),
-        NSD: Number(shareWithin, "compute_surface_dsc(tau={tolerance})", OF_CORNERS, CORNERS),
+        NSD: Number(fractionWithin, "compute_surface_dsc(tau={tolerance})", OF_CORNERS, CORNERS),
         **overlaps("DSC", "fractionOverlap"),
     },
     oneEmpty={**dict.fromkeys(DISTANCES, STOPS), MASD: math.nan, "": 0.0},

@@ -7,7 +7,7 @@ import math
 from ..bandrules import overlaps
 from ..convention import HD, HDP, MASD, NSD, Convention, Number
 from ..elements import Corners, Voxels, faceBorder, foreground
-from ..rules import largest, meanOfMeans, shareWithin, weightedPercentile
+from ..rules import fractionWithin, largestDistance, meanOfMeans, weightedPercentile
 
 WHERE = "from voxel corners weighted by area, as DeepMind's code does"
 
@@ -18,7 +18,7 @@ CONVENTION = Convention(
     source="https://github.com/rundherum/pymia",
     elements=Corners(isSolid=True),
     numbers={
-        HD: Number(largest, "HDRFDST", f"largest distance of either direction, {WHERE}"),
+        HD: Number(largestDistance, "HDRFDST", f"largest distance of either direction, {WHERE}"),
         HDP: Number(weightedPercentile, "HDRFDST{percentile}", f"larger directed percentile, {WHERE}"),
         MASD: Number(
             meanOfMeans,
@@ -26,7 +26,7 @@ CONVENTION = Convention(
             "mean of the directed means over ALL voxels of the structures, which are 0 in the overlap",
             Voxels(foreground, faceBorder, zeroInside=True),
         ),
-        NSD: Number(shareWithin, "SURFDICE", f"share of both boundaries' area, {WHERE}"),
+        NSD: Number(fractionWithin, "SURFDICE", f"share of both boundaries' area, {WHERE}"),
         **overlaps("DICE", "JACRD"),
     },
     oneEmpty={HD: math.inf, HDP: math.inf, MASD: math.inf, "": 0.0},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..bandrules import overlaps
 from ..convention import ASSD, DISTANCES, HD, HDP, Convention, Number
 from ..elements import Voxels, fullBorderWithin
-from ..rules import largest, pooledMean, pooledPercentile
+from ..rules import largestDistance, pooledMean, pooledPercentile
 
 WHERE = "between voxels that touch the outside, even if only at a corner"
 
@@ -16,7 +16,7 @@ CONVENTION = Convention(
     source="https://github.com/Jingnan-Jia/segmentation_metrics",
     elements=Voxels(fullBorderWithin, single=True),
     numbers={
-        HD: Number(largest, "hd", f"largest distance {WHERE}"),
+        HD: Number(largestDistance, "hd", f"largest distance {WHERE}"),
         HDP: Number(
             pooledPercentile, "hd95", f"{{percentile}}th percentile of the pooled distances of both directions, {WHERE}"
         ),

@@ -8,7 +8,7 @@ import sys
 from ..bandrules import overlaps
 from ..convention import DISTANCES, DSC, HD, IOU, MASD, Convention, Number
 from ..elements import Voxels, faceBorder, foreground
-from ..rules import largest, meanOfMeans
+from ..rules import largestDistance, meanOfMeans
 
 STOPS = "the filter stops with an exception"
 
@@ -20,7 +20,7 @@ CONVENTION = Convention(
     elements=Voxels(foreground, faceBorder, zeroInside=True),
     numbers={
         HD: Number(
-            largest,
+            largestDistance,
             "HausdorffDistanceImageFilter.GetHausdorffDistance",
             "largest distance of all voxels of the structures, not of their borders only",
         ),

@@ -7,7 +7,7 @@ import math
 from ..bandrules import overlaps
 from ..convention import HD, IOU, Convention, Number
 from ..elements import Voxels, faceBorder
-from ..rules import largest
+from ..rules import largestDistance
 
 CONVENTION = Convention(
     key="torchmetrics",
@@ -17,7 +17,7 @@ CONVENTION = Convention(
     elements=Voxels(faceBorder, single=True),
     numbers={
         HD: Number(
-            largest,
+            largestDistance,
             "hausdorff_distance",
             "largest distance between border pixels of a square image; on a wider one the tool mixes up pixels, and it "
             "stops for a higher one",

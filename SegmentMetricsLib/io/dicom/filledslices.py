@@ -18,7 +18,7 @@ import numpy as np
 
 from ...base.errors import InputError
 from ...base.progress import checkpoint
-from ...geometry.filling import apart, combine, fill
+from ...geometry.filling import combineContours, fillContours, splitParts
 from ...geometry.masks import LARGEST_BOX
 from ...model.lattices import MOST_VOXELS
 
@@ -35,7 +35,7 @@ class FilledSlices(NamedTuple):
 
     voxels: bool [slice, row, column], parts of pixels if there is more than one along each. low: (2,) first column and
     row, in pixels. parts: along a pixel. divided: number of contours through pixel centers. odd: number of slices with
-    each irregularity of combine().
+    each irregularity of combineContours().
     """
 
     voxels: np.ndarray
@@ -93,10 +93,10 @@ def _fill(
             columns, rows = (high - low + 1).tolist()
             own = [_pixelsIn(contours[n] - low, (rows, columns), parts, areThrough[n]) for n in numbers]
             isExclusive = [place for place, number in enumerate(numbers) if number in exclusive]
-            together, oddInPlane = combine([pixels for pixels, _ in own], isExclusive)
+            together, oddInPlane = combineContours([pixels for pixels, _ in own], isExclusive)
             left, top = ((low - found.low) * parts).tolist()
             box = found.voxels[k - min(slices), top : top + rows * parts, left : left + columns * parts]
-            box |= apart(together, box)
+            box |= splitParts(together, box)
             odd |= oddInPlane
             shift += sum(moved for _, moved in own)
         found.odd.update(odd)
@@ -110,11 +110,11 @@ def _pixelsIn(points: np.ndarray, shape: tuple[int, int], parts: int, isThrough:
     number is the area times the way of the center, in pixels.
     """
     if parts == 1 or not isThrough:
-        pixels = fill(points, np.roll(points, -1, axis=0), shape)
+        pixels = fillContours(points, np.roll(points, -1, axis=0), shape)
         return (pixels if parts == 1 else pixels.repeat(parts, 0).repeat(parts, 1)), 0.0
     points = np.rint(points) * parts + (parts - 1) / 2
     following = np.roll(points, -1, axis=0)
-    pixels = fill(points, following, (shape[0] * parts, shape[1] * parts), isFair=True)
+    pixels = fillContours(points, following, (shape[0] * parts, shape[1] * parts), isFair=True)
     doubled = points[:, 0] * following[:, 1] - following[:, 0] * points[:, 1]
     area = float(doubled.sum()) / 2
     counts = np.count_nonzero(pixels, axis=0), np.count_nonzero(pixels, axis=1)

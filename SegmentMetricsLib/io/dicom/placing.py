@@ -127,7 +127,7 @@ def _placeOnImage(
     normal = group[0].normal
     heights = drawn.heightsAlong(normal)
     contoured = np.concatenate([np.zeros(0), *heights])
-    stack = series.stackOf(group, slices, instances, contoured)
+    stack = series.stackSlices(group, slices, instances, contoured)
     # without any of the slices that it names, the image was copied under other numbers
     unseen = len(set(instances) - {one.instance for one in named}) if named else 0
     beyond = _slicesBeyond(stack, [one for other in groups if other is not group for one in other], loops)

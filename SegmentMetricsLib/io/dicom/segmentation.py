@@ -178,7 +178,7 @@ class Frames:
         if not groups:
             return []
         largest = max(groups, key=len)
-        return series.stackOf(largest, found, instances, self.heights * np.sign(self.normal @ largest[0].normal))
+        return series.stackSlices(largest, found, instances, self.heights * np.sign(self.normal @ largest[0].normal))
 
     @cached_property
     def home(self) -> Grid | None:
@@ -258,7 +258,7 @@ class Frames:
 
     def _spread(self, dataset, slabs: Slabs) -> None:
         """Move the frames in a dataset to multiples of 1 mm along the normal: the numbers of their slices."""
-        start, way = series.lineOf(self.stored)
+        start, way = series.lineThrough(self.stored)
         for group in _groupsOf(dataset):
             for plane in group.get("PlanePositionSequence", []):
                 position = np.array(plane.ImagePositionPatient, float)
@@ -270,7 +270,7 @@ class Frames:
 
     def placeOnSlabs(self, slabs: Slabs, mask: Mask) -> Mask:
         """Return the voxels of a segment with the thickness of its slices. mask: of frames moved by _spread()."""
-        start, _ = series.lineOf(self.stored)
+        start, _ = series.lineThrough(self.stored)
         moved = mask.on(series.gridAlong(self.stored[0], start, self.normal, len(slabs.heights)))
         grid = series.gridOfSlabs(self.stored, slabs)
         if moved.isEmpty:

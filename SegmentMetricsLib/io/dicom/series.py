@@ -148,7 +148,7 @@ def withoutRepeats(slices: Sequence[Slice]) -> list[Slice]:
     return [slices[number] for number in kept]
 
 
-def stackOf(
+def stackSlices(
     group: Sequence[Slice], slices: Sequence[Slice], instances: Collection[str], contoured: np.ndarray
 ) -> list[Slice]:
     """Return the slices of an image in ascending order, one at each place: a group, and others that belong to it, too.
@@ -202,7 +202,7 @@ def heightsOfSlices(slices: Sequence[Slice]) -> np.ndarray:
     return np.array([one.position for one in slices]) @ slices[0].normal
 
 
-def lineOf(slices: Sequence[Slice]) -> tuple[np.ndarray, np.ndarray]:
+def lineThrough(slices: Sequence[Slice]) -> tuple[np.ndarray, np.ndarray]:
     """Return a point (3,) and the way (3,) from one slice to the next per mm of height; the slices lie on that line.
 
     The first pixel of the first slice lies on it, in the plane of height 0. It runs along the normal if the slices do
@@ -247,7 +247,7 @@ def gridOf(slices: Sequence[Slice]) -> Grid | None:
 
 def gridOfSlabs(stack: Sequence[Slice], slabs: Slabs) -> Grid:
     """Return the grid of the layers of unevenly spaced slices. stack: some of these slices, in ascending order."""
-    start, way = lineOf(stack)
+    start, way = lineThrough(stack)
     return gridAlong(stack[0], start + way * slabs.start, way * slabs.distance, slabs.depth)
 
 

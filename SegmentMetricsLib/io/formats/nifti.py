@@ -226,7 +226,7 @@ def formsTaken(header: Header, grid: Grid) -> tuple[str, ...]:
     return tuple(name for name, gap in apart.items() if gap <= least)
 
 
-def remarks(header: Header, grid: Grid) -> tuple[str, ...]:
+def remarkOnPosition(header: Header, grid: Grid) -> tuple[str, ...]:
     """Return remarks on the position of the voxels as returned by a reader. grid: the grid returned by the reader.
 
     Raises InputError if no matrix in the header agrees with the reader.

@@ -205,7 +205,7 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
     return polyData, f"SPACE={space.GetValue(0)}" if space is not None and space.GetNumberOfValues() else ""
 
 
-def isResult(path: Path) -> bool:
+def holdsResult(path: Path) -> bool:
     """Return whether a file was written by writing.writeSurfaces, with both surfaces of a comparison."""
     if path.suffix.lower() != ".vtp" or not path.is_file():
         return False

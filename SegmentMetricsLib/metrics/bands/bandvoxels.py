@@ -18,7 +18,7 @@ from ...distances.surfacedistances import BoundaryPair
 from ...geometry.grids import Grid, affine
 from ...geometry.masks import slicesOf
 from ...geometry.voxelization import maskOf
-from .lookup import spread
+from .lookup import spreadBits
 
 # Voxels along each side of a block, a power of two.
 SIDE = 8
@@ -103,7 +103,7 @@ class BandVoxels:
         """
         reach = int(np.ceil((depth + self.step) / (SIDE * self.step)))
         isOutside = self.blocks >> np.uint8(2 + number) & np.uint8(1)
-        return spread(isOutside.copy(), np.full(self.dimension, reach)) == 0
+        return spreadBits(isOutside.copy(), np.full(self.dimension, reach)) == 0
 
     def inBlocks(self, chosen: tuple[np.ndarray, ...]) -> np.ndarray:
         """Return the codes (n, SIDE ** d) of blocks, given their indices (n,) along each axis."""

@@ -80,7 +80,7 @@ class Depths:
         if not len(cells):
             return
         dimension, step = self._voxels.dimension, self._voxels.step
-        octants = corners(dimension)
+        octants = cellCorners(dimension)
         rows, places = np.arange(len(cells)), np.zeros_like(cells)
         side, off = SIDE, OFF
         while True:
@@ -125,7 +125,7 @@ class Depths:
         dimension = self._voxels.dimension
         if not len(cells):
             return np.zeros((0, 2**dimension * (1 + dimension)), np.float32)
-        nodes, of = nodesOf(cells)
+        nodes, of = uniqueCorners(cells)
         signed, gradients = self._closest.signedDistancesAndGradients(self._voxels.places(side * nodes - 0.5))
         growth = product(gradients, side * self._voxels.axes)
         return np.concatenate([signed[of], growth[of].reshape(len(of), -1)], axis=1).astype(np.float32)
@@ -151,14 +151,14 @@ def inCells(values: np.ndarray, dimension: int, side: int) -> np.ndarray:
     return values.reshape(len(values), *[count, side] * dimension).transpose(order)
 
 
-def corners(dimension: int) -> np.ndarray:
+def cellCorners(dimension: int) -> np.ndarray:
     """Return the corners (2 ** d, d) of a cell, 0 or 1 along each axis, the last one fastest."""
     return np.array(list(itertools.product((0, 1), repeat=dimension)))
 
 
-def nodesOf(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def uniqueCorners(cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the unique corners (k, d) of cells (n, d), and the indices (n, 2 ** d) of each cell's corners."""
-    every = (cells[:, None] + corners(cells.shape[1])).reshape(-1, cells.shape[1])
+    every = (cells[:, None] + cellCorners(cells.shape[1])).reshape(-1, cells.shape[1])
     low = every.min(axis=0)
     keys = np.ravel_multi_index((every - low).T, every.max(axis=0) - low + 1)
     _, firsts, numbers = np.unique(keys, return_index=True, return_inverse=True)
@@ -175,7 +175,7 @@ def placeWeights(dimension: int, side: int) -> np.ndarray:
 @lru_cache(maxsize=2)
 def halfwayWeights(dimension: int) -> np.ndarray:
     """Return the weights (2 ** d, 2 ** d, c) that interpolate corner data at the corners of half-size cells."""
-    ends = corners(dimension)
+    ends = cellCorners(dimension)
     places = (ends[:, None] + ends).reshape(-1, dimension) / 2
     return pointWeights(places).astype(np.float32).reshape(len(ends), len(ends), -1)
 
@@ -187,7 +187,7 @@ def pairWeights(dimension: int) -> np.ndarray:
     The disagreement of a pair of corners is the difference of their values less the mean growth between them, which is
     0 for curves of the second degree.
     """
-    ends = corners(dimension)
+    ends = cellCorners(dimension)
     columns = []
     for one, other in itertools.combinations(range(len(ends)), 2):
         values, growth = np.zeros(len(ends)), np.zeros(ends.shape)
@@ -210,5 +210,5 @@ def pointWeights(places: np.ndarray) -> np.ndarray:
     for along in places.T:
         parts = np.stack([1 - along, along], axis=1)
         weights = (weights[:, :, None] * parts[:, None]).reshape(len(places), -1)
-    growth = weights[:, :, None] * (places[:, None] - corners(dimension)) / 2
+    growth = weights[:, :, None] * (places[:, None] - cellCorners(dimension)) / 2
     return np.concatenate([weights, growth.reshape(len(places), -1)], axis=1)

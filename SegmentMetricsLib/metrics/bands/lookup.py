@@ -239,12 +239,12 @@ def bandCells(pair: Lattice, limit: float) -> tuple[np.ndarray, np.ndarray]:
 
     isLong = len(around) > FEW_TO_SHARE
     eachSideBySide(mark, parts, isLong)
-    spread(around.reshape(pair.shape[::-1]), reach[::-1])
+    spreadBits(around.reshape(pair.shape[::-1]), reach[::-1])
     cells, near = zip(*eachSideBySide(choose, parts, isLong), strict=True)
     return np.concatenate(cells), np.concatenate(near, axis=1)
 
 
-def spread(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
+def spreadBits(flags: np.ndarray, reach: np.ndarray) -> np.ndarray:
     """Set at every place of a volume the bits set within `reach` places along each axis, in place; return it."""
     for axis, steps in enumerate(reach):
         lines = np.moveaxis(flags, axis, 0)

@@ -17,7 +17,7 @@ from ...case.comparison import Comparison
 from ...case.gridspread import NOTE as SPREAD_NOTE
 from ...case.protocol.judgment import SCORE_NOTE, Judgment, scoreText
 from ...conventions.evaluation import Reported, conventions
-from ...metrics.findings import Finding, Kind, split
+from ...metrics.findings import Finding, Kind, splitAlarms
 from ...metrics.measurement import typeset
 from ...metrics.registry import PURPOSES
 from ...metrics.signed import SIDES
@@ -34,8 +34,8 @@ from ..tables import byFamily, withCommonUnit
 from . import figures
 from .blocks import NO_DEVICE, NOTHING, badge, data, fromFile, linkTo, now, page, resource, soft, table
 from .gray import Gray
-from .lesions import gapsAndSpurs, lesions
-from .notices import alarms, block, common, isSmall, sentences, small
+from .lesions import gapsAndSpurs, lesionsSection
+from .notices import alarms, block, isSmall, sayCommon, sentences, small
 from .provenance import Origin, originOf, provenance
 from .ranking import UNJUDGED, Ranking
 from .slicepictures import slicePictures
@@ -180,7 +180,7 @@ class Report:
             judged=_protocolOf(ranking, judgment) if judgment is not None else "",
             filters=self.gray.filters() if self.gray else "",
             overview=_overview(missing, findings, ranking, bool(failures)),
-            common=join((common(shared, records), small(areSmall if isOnce else (), records))),
+            common=join((sayCommon(shared, records), small(areSmall if isOnce else (), records))),
             review=resource("review.html"),
             structuresHead=structuresHead,
             structures=join(framed, "\n"),
@@ -222,7 +222,7 @@ class Report:
         if comparison.slices:
             none = "<p>No slice has both contours, so there are no distances within slices.</p>"
             note = Markup(none if all(row.only for row in comparison.slices) else "")
-            profile = charts.profile(comparison.slices)
+            profile = charts.profileChart(comparison.slices)
             beside.append(_div(fill("<h3>Profile</h3>$profile$note", profile=profile, note=note), "profile"))
         if comparison.doseCurves is not None:
             curves = charts.doseVolume(comparison.doseCurves)
@@ -233,7 +233,7 @@ class Report:
             volumes=_volumes(record),
             pictures=self._pictures(comparison, n) if comparison.distances is not None else "",
             where=join((_div(steps), _div(join(beside), "besides"))),
-            lesions=lesions(record),
+            lesions=lesionsSection(record),
             measurements=_measurements(record),
             conventions=_otherTools(comparison) if self.withConventions else "",
         )
@@ -270,7 +270,7 @@ def _overview(missing: Sequence[str], findings: Sequence[str], ranking: Ranking,
     listed elsewhere.
     """
     notes = [fill("<p>$sentence</p>", sentence=sentence) for sentence in missing]
-    notes.append(sentences(split(findings).advice))  # alarms are above
+    notes.append(sentences(splitAlarms(findings).advice))  # alarms are above
     records = ranking.records
     if not records:
         return join((NOTHING if isFailed else Markup('<p class="notice">No structure is in both.</p>'), *notes))

@@ -26,7 +26,7 @@ MOST = 100
 LOOKS = ("From the front", (0, 2), (1, -1)), ("From the left", (1, 2), (1, -1)), ("From below", (0, 1), (1, 1))
 
 
-def lesions(record: Comparison) -> Markup:
+def lesionsSection(record: Comparison) -> Markup:
     """Return the section about the lesions of a pair, nothing if it has none."""
     found = lesionsTable(record)
     if found is None or not record.lesions:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...base.markup import Markup, fill, join
 from ...case.comparison import Comparison
-from ...metrics.findings import Kind, asFinding, split
+from ...metrics.findings import Kind, asFinding, splitAlarms
 from ...metrics.measurement import typeset
 from .. import repeated
 from .blocks import CHECK_FIRST, NOTHING, linkTo
@@ -25,12 +25,12 @@ def alarms(records: Sequence[Comparison], findings: Sequence[str]) -> Markup:
 
     records: in the order of their section numbers. findings: of the whole case.
     """
-    shared = repeated.membersOf([split(record.findings).alarms for record in records])
+    shared = repeated.membersOf([splitAlarms(record.findings).alarms for record in records])
     ofPairs = ((_whom(members, records), text) for text, members in shared)
-    return block("alarms", CHECK_FIRST, [*(("", text) for text in split(findings).alarms), *ofPairs])
+    return block("alarms", CHECK_FIRST, [*(("", text) for text in splitAlarms(findings).alarms), *ofPairs])
 
 
-def common(shared: Sequence[repeated.Common], records: Sequence[Comparison]) -> Markup:
+def sayCommon(shared: Sequence[repeated.Common], records: Sequence[Comparison]) -> Markup:
     """Return the findings that several structures share, which are left out of their sections; nothing without any."""
     if not shared:
         return NOTHING

@@ -329,5 +329,5 @@ def typical(comparison: Comparison) -> dict | None:
 def _thumbnailOf(picture: Picture, distance: float, extent: float) -> dict:
     """Return the contours of a picture as data of SVG paths. distance, extent: as of windowsOf()."""
     (sides,) = contoursOf([picture], windowsOf([picture], distance, extent))
-    reference, test = (pathOf(sliceviews.thin(lines, SMALL_THINNED)) for lines in sides)
+    reference, test = (pathOf(sliceviews.thinLines(lines, SMALL_THINNED)) for lines in sides)
     return {"view": picture.view.name, "reference": reference, "test": test}

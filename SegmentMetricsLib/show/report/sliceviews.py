@@ -138,7 +138,7 @@ def joinSegments(segments: Cut) -> list[Polyline]:
     return lines
 
 
-def thin(lines: Sequence[Polyline], tolerance: float) -> list[Polyline]:
+def thinLines(lines: Sequence[Polyline], tolerance: float) -> list[Polyline]:
     """Return lines through a subset of their points that the other points are within a tolerance of.
 
     Lines without points stay as they are.
@@ -183,13 +183,13 @@ def thinToFew(lines: Sequence[Polyline], tolerance: float, most: int) -> list[Po
 
     tolerance: to begin with; it is doubled until there are few enough points.
     """
-    result = thin(lines, tolerance)
+    result = thinLines(lines, tolerance)
     while sum(len(line.points) for line in result) > most:
         tolerance *= 2
         for number, line in enumerate(result):
             if not len(line.points) or np.ptp(line.points, axis=0).max() <= tolerance:
                 result[number] = line._replace(points=line.points[:0])
-        result = thin(result, tolerance)
+        result = thinLines(result, tolerance)
     return result
 
 
