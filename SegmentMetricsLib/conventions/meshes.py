@@ -7,15 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..distances.surfacedistances import BoundaryPair
+from ..geometry.cellcases import Positions
 from ..geometry.masks import boxAround
-from ..geometry.surfaces import barycentricWeights, elementCenters
+from ..geometry.surfaces import barycentricWeights, elementCenters, longestSides
 from ..geometry.voxelization import maskOf
+from ..metrics.bands import lookup
 from ..metrics.bands.methods import bands
 from .rules import Sample
 from .toolmasks import Sampling
 
 # Voxel centers often lie exactly tau from a face. They do not count as closer, regardless of rounding.
 TIE_TOLERANCE = 1e-5
+# The voxel center at the corner of a cell, as often as the tables have bits at least.
+BYTE = 8
+CENTERS = Positions(1, np.zeros((BYTE, 3), int))
 
 # Lookup tables grow with the number of pieces; above this many subdivisions the search tree is used.
 LARGEST_LATTICE_SUBDIVISIONS = 1
@@ -47,21 +52,43 @@ def nearSurface(sampling: Sampling, number: int, tolerance: float) -> np.ndarray
 
     Centers on the boundary itself are in no band.
     """
+    boundaries = boundariesOf(sampling)
+    lattice, limit = boundaries.lattice, tolerance - TIE_TOLERANCE
+    if lattice is None or not boundaries.isLookedUp or limit > lattice.reach * min(lattice.spacing):
+        return _searchedNear(sampling, number, limit)
+    cells, near = sampling.keep(("cells", tolerance), lambda: lookup.bandCells(lattice, tolerance))
+    tables, codes = lookup.bandTables(lattice.spacing, CENTERS, lattice.reach, limit), lattice.codes[number]
+    cells = cells[near[number]]
+    found = lookup.bandMembership(
+        codes, tables.steps @ lattice.strides, cells, np.zeros_like(cells), tables.inBlocks(BYTE)
+    )
+    band = np.zeros(lattice.size, bool)
+    band[cells[found > 0]] = True
+    return band
+
+
+def _searchedNear(sampling: Sampling, number: int, limit: float) -> np.ndarray:
+    """Return nearSurface() by search, which any two boundaries allow. limit: mm."""
     boundaries, grid, (low, high) = boundariesOf(sampling), sampling.masks[0].grid, boxAround(*sampling.masks)
     # the boundary of voxels on another grid may enclose a few centers beside them
     low, high = low - 2, high + 2
 
     def measure() -> tuple[np.ndarray, np.ndarray]:
-        inside = maskOf(boundaries.surfaces[number], grid).block(low, high).astype(bool)
-        places, search = grid.toWorld(np.argwhere(inside)[:, ::-1] + low), boundaries.search(number)
-        # places in the depth of a large structure, far from any triangle, would take most of the time
-        inside[inside] = isNear = search.mayReach(places, reach)
-        return inside, -search.signedDistances(places[isNear])
+        surface = boundaries.surfaces[number]
+        inside = maskOf(surface, grid).block(low, high).astype(bool)
+        # places in the depth of a large structure, far from any corner of a triangle, would take most of the time
+        around = np.sqrt(reach**2 + longestSides(surface.target).max() ** 2 / 3)
+        steps = np.floor(around * np.linalg.norm(np.linalg.inv(grid.axes), axis=1) + 0.5)
+        corners = np.clip(np.rint(grid.toIndex(surface.target.points)), low, high).astype(int) - low
+        near = np.zeros(inside.shape, np.uint8)
+        near[tuple(corners.T[::-1])] = 1
+        inside &= lookup.spread(near, steps[::-1]) > 0
+        return inside, -boundaries.search(number).signedDistances(grid.toWorld(np.argwhere(inside)[:, ::-1] + low))
 
-    reach = max(tolerance, *sampling.pair.settings.tolerances)
+    reach = max(limit, *sampling.pair.settings.tolerances)
     near, depths = sampling.keep(("depths", number, reach), measure)
     band = near.copy()
-    band[near] = (depths > TIE_TOLERANCE) & (depths < tolerance - TIE_TOLERANCE)
+    band[near] = (depths > TIE_TOLERANCE) & (depths < limit)
     return band
 
 

@@ -49,10 +49,6 @@ class ClosestSurface:
         local = points - self.center
         return self._distances(local, self._nearest.find(local))
 
-    def mayReach(self, points: np.ndarray, distance: float) -> np.ndarray:
-        """Return which LPS points (n, 3) may be within a distance in mm; none of the others is."""
-        return self._nearest.mayReach(points - self.center, distance)
-
     def signedDistances(self, points: np.ndarray) -> np.ndarray:
         """Return distances (n,) in mm of LPS points (n, 3): negative inside; never negative for open surfaces."""
         local = points - self.center

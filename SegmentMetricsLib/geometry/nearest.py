@@ -164,13 +164,6 @@ class NearestTriangles:
             triangles.append(near)
         return np.concatenate(triangles), np.concatenate(owners)
 
-    def mayReach(self, points: np.ndarray, distance: float) -> np.ndarray:
-        """Return which points (n, 3) may have a triangle within a distance in mm; for many, in a fraction of find()."""
-        if self._rest is not None or self._areFew(points):
-            return np.ones(len(points), bool)
-        reach = np.sqrt(distance**2 + self._largest) * (1 + ROUNDING)
-        return np.isfinite(self._tree.query(_lift(points, 0.0), distance_upper_bound=reach)[0])
-
     def _areFew(self, points: np.ndarray) -> bool:
         return len(points) * len(self._incident.corners) <= EVERY
 

@@ -128,9 +128,9 @@ class BandTables:
 
 
 @lru_cache(maxsize=32)
-def bandTables(spacing: tuple[float, float, float], positions: int, reach: int, tolerance: float) -> BandTables:
+def bandTables(spacing: tuple[float, float, float], positions: Positions, reach: int, tolerance: float) -> BandTables:
     """Return the tables of a spacing and a tolerance in mm, cached for the next pair of structures."""
-    return BandTables(cellTables(spacing, spreadPositions(positions), reach), tolerance)
+    return BandTables(cellTables(spacing, positions, reach), tolerance)
 
 
 def cellBands(pair: Lattice, tolerance: float, wanted: float, slab: Slab | None = None) -> Bands | None:
@@ -154,7 +154,7 @@ def cellBands(pair: Lattice, tolerance: float, wanted: float, slab: Slab | None 
     guess = 1.5 * np.log2(0.55 / wanted / np.sqrt(max(1, len(cells))))
     perCell = int(np.clip(2.0 ** np.ceil(guess), SHORT_WORD, count))
     while True:
-        used = bandTables(pair.spacing, count if perCell <= count else most, reach, tolerance)
+        used = bandTables(pair.spacing, spreadPositions(count if perCell <= count else most), reach, tolerance)
         estimate = _cellEstimate(pair, used, cells, near, perCell)
         error = estimate.error
         if error <= wanted or perCell >= most:
