@@ -35,7 +35,7 @@ COMPARE = ("-m", "SegmentMetricsLib", "compare")
 # Commands on a whole structure set; all are put in relation to the first.
 NUMBERS, SCRIPT = "compare --numbers-only", "a script with surface-distance"
 # How a pair of ellipsoids is measured as they grow: as masks, and as smoothed meshes; and their triangles.
-ROADS, SIZES = ("fast", "general"), (2e3, 2e4, 2e5, 2e6)
+METHODS, SIZES = ("fast", "general"), (2e3, 2e4, 2e5, 2e6)
 
 
 @dataclass
@@ -168,8 +168,10 @@ def wholeSet(files: Sequence[Path], rounds: int) -> dict:
 
 
 def growth(sizes: Sequence[float], rounds: int) -> list[dict]:
-    """Return for each size and road the triangles of both surfaces, and seconds and bytes per triangle."""
-    works = [(road, pair.triangles, workOf(pair, road)) for pair in map(pairs.ellipsoids, sizes) for road in ROADS]
+    """Return for each size and method the triangles of both surfaces, and seconds and bytes per triangle."""
+    works = [
+        (method, pair.triangles, workOf(pair, method)) for pair in map(pairs.ellipsoids, sizes) for method in METHODS
+    ]
     seconds: list[list[float]] = [[] for _ in works]
     for number in range(rounds + 1):
         for (_, _, work), taken in zip(works, seconds, strict=True):
@@ -178,17 +180,17 @@ def growth(sizes: Sequence[float], rounds: int) -> list[dict]:
                 taken.clear()
     return [
         {
-            "road": road,
+            "method": method,
             "triangles": triangles,
             "microseconds": 1e6 * median(taken) / triangles,
             "bytes": peakBytes(work) / triangles,
         }
-        for (road, triangles, work), taken in zip(works, seconds, strict=True)
+        for (method, triangles, work), taken in zip(works, seconds, strict=True)
     ]
 
 
-def workOf(pair: pairs.Pair, road: str) -> Callable[[], object]:
-    given = pair.images if road == "fast" else pair.smoothed
+def workOf(pair: pairs.Pair, method: str) -> Callable[[], object]:
+    given = pair.images if method == "fast" else pair.smoothed
     return lambda: compare(*given, Settings(families=("boundary", "overlap")))
 
 

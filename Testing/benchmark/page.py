@@ -29,14 +29,13 @@ SCALES = {"mm": 1.0, "%pt": 100.0}
 SMALL = 10_000
 TIME_COLUMNS = ("tool", "warm ms", "ratio", "cold ms", "ratio", "MB", "bytes/triangle")
 NOTES = """\
-Times are processor time of all pairs of a case, medians over {rounds} rounds, in each of which every tool takes
-its turn on every pair. *Cold* is one first call in a fresh process, imports excluded, tables and caches included;
-*warm* are later calls. *SegmentMetrics* alone are the families boundary and overlap, which hold what the others
-measure; the default families are these and the signed one. *Ratio* says how many times as long as that a tool takes:
-the median of all rounds, so that what else the machine does cancels. *MB* is the peak of the first call's memory
-beyond imports and images. What takes long is left out of cases of more than {most:,} triangles. *Truth* is what
-the numbers of the unsmoothed surfaces tend to when these are sampled more and more densely. All tools get the same
-images or arrays, cropped to the pair's common box and {margin} voxels, before the clock starts.
+Times are processor time of all pairs of a case, medians over {rounds} rounds, in each of which every tool takes its
+turn on every pair. *Cold* is one first call in a fresh process, imports excluded, tables and caches included;
+*warm* are later calls. *SegmentMetrics* alone is the families boundary and overlap, which contain what the others
+measure; the default families add the signed one. *Ratio* is the time of a tool divided by that of *SegmentMetrics*:
+the median of all rounds, so that other load on the machine cancels. *MB* is the peak of the first call's memory
+beyond imports and images. Slow measurements are left out of cases of more than {most:,} triangles. All tools get
+the same images or arrays, cropped to the pair's common box and {margin} voxels, before the clock starts.
 """
 
 
@@ -177,21 +176,23 @@ def wholeSetOf(found: dict) -> str:
 
 
 def growthOf(rows: Sequence[dict]) -> str:
-    """Return for each road what every pair costs and what each triangle adds, and a table of all.
+    """Return for each method what every pair costs and what each triangle adds, and a table of all.
 
     These are the straight line with the least sum of squared relative errors.
     """
     lines = []
-    for road in measure.ROADS:
-        chosen = [row for row in rows if row["road"] == road]
+    for method in measure.METHODS:
+        chosen = [row for row in rows if row["method"] == method]
         parts = []
         for key, scale, unit, each in (("microseconds", 1e3, "ms", "µs"), ("bytes", 1e6, "MB", "bytes")):
             triangles, cost = np.array([(row["triangles"], row["triangles"] * row[key]) for row in chosen]).T
             fixed, slope = np.linalg.lstsq(np.column_stack([1 / cost, triangles / cost]), np.ones(len(cost)))[0]
             parts.append(f"{max(fixed, 0) / scale:.2g} {unit} and {float(f'{slope:.2g}'):g} {each} per triangle")
-        lines.append(f"- {road}: {', '.join(parts)}")
-    body = [[row["road"], f"{row['triangles']:,}", f"{row['microseconds']:.2f}", f"{row['bytes']:.0f}"] for row in rows]
-    return "\n".join([*lines, "", table(("road", "triangles", "µs per triangle", "bytes per triangle"), body)])
+        lines.append(f"- {method}: {', '.join(parts)}")
+    body = [
+        [row["method"], f"{row['triangles']:,}", f"{row['microseconds']:.2f}", f"{row['bytes']:.0f}"] for row in rows
+    ]
+    return "\n".join([*lines, "", table(("method", "triangles", "µs per triangle", "bytes per triangle"), body)])
 
 
 def errorRows(cases: Sequence[dict], key: str) -> list[tuple[str, float, bool]]:

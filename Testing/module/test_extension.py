@@ -66,7 +66,7 @@ def built(tmp_path_factory) -> Path:
     """The folder with the build tree, the tree `install` and description.txt."""
     cmake, generator = program("cmake"), program("ninja", "make")
     if cmake is None or generator is None:
-        pytest.skip("needs CMake and Ninja or Make: pip install cmake ninja")
+        pytest.skip("CMake, with Ninja or Make, is not installed")
     folder = tmp_path_factory.mktemp("extension")
     # project() would look for compilers, which a build of scripted modules here has no use for
     (folder / "CMakeLists.txt").write_text(

@@ -34,20 +34,20 @@ def ratio(measure, work, other) -> float:
     return median(measure.clock(work)[0] / measure.clock(other)[0] for _ in range(ROUNDS))
 
 
-@pytest.mark.parametrize(("road", "triangles"), [("fast", 2e4), ("general", 2.5e3)])
-def testTimeAndMemoryGrowWithTheSurfaces(pairs, measure, road, triangles):
+@pytest.mark.parametrize(("method", "triangles"), [("fast", 2e4), ("general", 2.5e3)])
+def testTimeAndMemoryGrowWithTheSurfaces(pairs, measure, method, triangles):
     """Eight times the triangles: eight times the time and memory, not the 64 times of something quadratic."""
     small, large = pairs.ellipsoids(triangles), pairs.ellipsoids(8 * triangles)
     times = large.triangles / small.triangles
     assert 6 < times < 10
-    works = [measure.workOf(pair, road) for pair in (large, small)]
+    works = [measure.workOf(pair, method) for pair in (large, small)]
     assert ratio(measure, *works) / times < 2
     one, other = map(measure.peakBytes, works)
     assert one / other / times < 1.5
 
 
-@pytest.mark.parametrize("road", ["fast", "general"])
-def testFarApartIsNoCliff(pairs, measure, road):
+@pytest.mark.parametrize("method", ["fast", "general"])
+def testFarApartIsNoCliff(pairs, measure, method):
     """30 mm apart instead of 2 mm."""
     near = pairs.ellipsoids(5e3)
     with pytest.MonkeyPatch.context() as patch:
@@ -57,7 +57,7 @@ def testFarApartIsNoCliff(pairs, measure, road):
     apart, close = (compare(*pair.images, SETTINGS)["MASD"].value for pair in (far, near))
     assert apart > 5 * close
     # three times is what is wanted; noise may add to it
-    assert ratio(measure, measure.workOf(far, road), measure.workOf(near, road)) < 4.5
+    assert ratio(measure, measure.workOf(far, method), measure.workOf(near, method)) < 4.5
 
 
 def testBandsOfVoxelCentersAreNoCliff(pairs, measure):
