@@ -45,13 +45,13 @@ class SegmentMetrics(ScriptedLoadableModule):
         parent.dependencies = ["Colors", "Markups", "Plots", "Segmentations"]
         parent.contributors = ["SegmentMetrics contributors"]
         parent.helpText = _(
-            "Choose a reference and a test segment, then Apply: exact surface distances, overlap and volumes, and "
+            "Choose a reference and a test segment, then Apply: surface distances with bounds, overlap, volumes, and "
             "where the two differ, in a table, a plot and a colored map on the 3D surface. "
             "See the <a href='https://github.com/SegmentMetrics/SlicerSegmentMetrics'>documentation and tutorial</a>."
             "<p>Distances are defined as in Podobnik and Vrtovec, Metrics Revolutions, arXiv:2410.02630; the surface "
             "Dice (NSD) is that of Nikolov et al., arXiv:1809.04430, the boundary IoU that of Cheng et al., "
             "arXiv:2103.16562, and the overlap measures are those of Taha and Hanbury, doi:10.1186/s12880-015-0068-x."
-            "<p>The panel can be translated; the sentences about the numbers are in English."
+            "<p>The panel can be translated; sentences about the numbers are in English."
         )
         parent.acknowledgementText = _(
             "This module was developed by the SegmentMetrics contributors. If you use it, please cite it and the "

@@ -141,7 +141,7 @@ def makeParser() -> Parser:
     """Return the parser of all commands; each sets `run` to the function that runs it."""
     parser = Parser(
         prog="segment-metrics",
-        description="How two segmentations differ: exact boundary, overlap and signed metrics, and where.",
+        description="How and where two segmentations differ: boundary, overlap and signed metrics with error bounds.",
         epilog="segment-metrics COMMAND --help lists the options of a command. To begin with: segment-metrics demo, or "
         "segment-metrics compare REFERENCE TEST with two files of your own.",
     )

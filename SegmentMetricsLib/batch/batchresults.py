@@ -28,9 +28,9 @@ class BatchResults:
     Parameters
     ----------
     outcomes : Iterable[dict]
-        Of its cases, as in results.jsonl.
+        The outcomes of the cases, as in results.jsonl.
     cases : Iterable[str], optional
-        All that every method should have; those of the outcomes are among them.
+        Names of all cases that every method should have, including those of the outcomes.
     remarks : Iterable[str], optional
         Sentences on what was compared, and what was not.
 

@@ -124,9 +124,9 @@ def _requireCases(reference: Path, test: Path, files: Sequence[Entry]) -> None:
     organs = [entry for entry, own in zip(names, _withoutCommon(names, isEnd=True)) if isOrgan(own)]
     if len(organs) > 1 and 2 * len(organs) >= len(names):
         raise InputError(
-            f"Are these the structures of one patient? The files of {reference} are called so: "
+            f"Are these the structures of one patient? Files of {reference} are named like organs: "
             f"{commaSeparated(organs, MOST_NAMES)}. To compare them: segment-metrics compare {reference} {test}. If "
-            "every one is a case, list them in a table: case, reference, test."
+            "each is a case, list them in a table with the columns case, reference and test."
         )
 
 

@@ -26,9 +26,9 @@ class CaseResult(list[Kept]):
     Parameters
     ----------
     comparisons : Iterable[Kept], optional
-        What is kept of each compared pair.
+        The result of each compared pair.
     pairing : Pairing | None, optional
-        Of the pairs that were compared, and of the structures that were not.
+        The pairs that were compared, and the structures that were not.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class CaseResult(list[Kept]):
     findings : tuple[str, ...]
         Sentences about doubtful pairs.
     judgment : Judgment | None
-        Of a protocol, None without one.
+        The verdicts by a protocol, None without one.
     wasStopped : bool
         Whether the comparison was stopped before all pairs were compared; the others are among the failures.
     errors : dict[str, PairError]
-        Those among the failures that were raised when structures were paired or compared, by name.
+        The failures that were raised as errors when structures were paired or compared, by name.
     """
 
     # A function of the face, as tables stand above cases.

@@ -68,15 +68,15 @@ def compareCase(
 ) -> CaseResult[Comparison]:
     """Compare all structures that a test and a reference have in common, and return their comparisons.
 
-    They are paired by name, in any spelling, and by code. A structure that cannot be compared is among the result's
-    failures, with its reason; the others are compared. The result's `remarks` list everything that was not compared.
+    They are paired by name, in any spelling, and by terminology code. A structure that cannot be compared is among the
+    result's failures, with its reason; the others are compared. The result's `remarks` list what was not compared.
 
     Parameters
     ----------
     reference, test : Side
         Paths of files or folders, as for readStructures(), or several Structures.
     settings : Settings | None, optional
-        What to measure and how; None means the defaults. Critical structures that they name are those of the reference.
+        What to measure and how; None means the defaults. The critical structures that they name are in the reference.
     protocol : Protocol | str | os.PathLike | None, optional
         Defines which measurements every structure needs, and determines the result's `judgment`: a Protocol, a file, or
         the name of an example.
@@ -88,7 +88,7 @@ def compareCase(
     labelNames : Mapping[int, str] | None, optional
         Names, by number, of labels that have none of their own.
     dose : DoseLike | None, optional
-        Of a plan, as for compare().
+        The dose of a plan, as for compare().
     ignore : str | int | None, optional
         Name or number of the label of the reference that marks what nobody annotated, as in the settings.
     progress : Progress | None, optional

@@ -75,17 +75,17 @@ class Comparison(Mapping):
     test : Structure
         The structure that is compared.
     settings : Settings
-        With which they were compared.
+        The settings of the comparison.
     measurements : Mapping[str, Measurement]
-        By key.
+        The measurements by key.
     findings : tuple[str, ...]
         Sentences that a reader of the numbers should know.
     grid : Mapping | None
         The grid on which overlap was counted, None if it was not.
     distances : SurfaceDistances | None
-        Of all elements of both boundaries, None if a structure is empty or no measurement needed them.
+        Those of all elements of both boundaries, None if a structure is empty or no measurement needed them.
     hazard : HazardField | None, optional
-        That of the evaluated grid's voxels, None without critical structures.
+        The hazard at the evaluated grid's voxels, None without critical structures.
     similarity : Similarity | None, optional
         The slice-by-slice agreement of the contours, None if it was not measured.
     slices : tuple[SliceRow, ...], optional
@@ -374,26 +374,26 @@ def compare(
         The label to compare in images and files that hold several, the same in both; images of memberships have no
         labels.
     name : str | int | None, optional
-        The structure to compare in files that hold several, in any spelling; label is for images then.
+        The structure to compare in files that hold several, in any spelling; `label` then applies to images alone.
     criticals : Mapping[str, Comparable] | None, optional
         Critical structures for the hazard family by name, of the same kinds as reference and test; in a file that holds
         several, the one of that name. Only those named in the settings are used, in any spelling, or all if the
         settings name none.
     dose : DoseLike | None, optional
-        Of a plan: a Dose, an image in Gy, or a file, RTDOSE or an image in Gy. The family dose is added to those that
-        are asked for.
+        The dose of a plan: a Dose, an image in Gy, or a file (RTDOSE or an image in Gy). The family dose is then
+        measured, too.
     ignore : str | int | None, optional
-        The label of the reference that marks what nobody annotated, as in the settings: its number, in a file also its
+        The label of the reference that marks what nobody annotated, as in the settings: its number, or in a file its
         name.
     spacing : float | Sequence[float] | None, optional
-        Of an array's voxels in mm, one number if it is the same along all axes; required for arrays. An array is
+        Voxel size of an array in mm, one number if it is the same along all axes; required for arrays. An array is
         indexed [k, j, i], like those of SimpleITK.GetArrayFromImage; spacing, origin and direction are in the order i,
         j, k, like those that the image's GetSpacing, GetOrigin and GetDirection return.
     origin : Sequence[float] | None, optional
         LPS position of an array's first voxel in mm, 0 when None.
     direction : Sequence | np.ndarray | None, optional
-        Of an array: a matrix, or its numbers row by row, whose columns are the unit vectors along i, j, k; the axes of
-        the patient when None.
+        Direction of an array: a matrix, or its numbers row by row, whose columns are the unit vectors along i, j, k;
+        the axes of the patient when None.
 
     Returns
     -------

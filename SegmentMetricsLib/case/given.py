@@ -117,7 +117,7 @@ def marksIn(given: object, settings: Settings, placing: Placing) -> Sequence[Str
         given = placing.imageOf(given)
     if not isinstance(given, SimpleITK.Image):
         raise InputError(
-            "What is ignored is a label of the reference: give it as an image, an array or a file, or give all "
+            "An ignored label is one of the reference: give the reference as an image, an array or a file, or give all "
             "structures to compareCase()."
         )
     number = _numberOf(cast(str, settings.ignore))

@@ -22,15 +22,15 @@ class Request:
     settings : Settings, optional
         What to measure and how.
     protocol : Protocol | None, optional
-        To judge by.
+        The protocol to judge by.
     dose : optional
-        Of a plan, as a vtkMRMLScalarVolumeNode.
+        The dose of a plan, as a vtkMRMLScalarVolumeNode.
     choices, proposed : Mapping, optional
         Pairs of segments, as for pairSegments.
     observers : int, optional
         How many of the compared are observers; 0 for a reference and a test.
     consensus : str, optional
-        Of the observers, as for compareObservers.
+        How the consensus of the observers is made, as for compareObservers.
     """
 
     compared: Sequence[tuple]

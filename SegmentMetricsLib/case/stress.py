@@ -89,11 +89,11 @@ def stressTest(
         None means boundary, overlap and hazard; the families overlap and hazard are added if missing, and the grid is
         always the reference's image.
     count : int | None, optional
-        Number of voxels to remove, and of voxels to add; None is the share of the inner boundary, at least 1.
+        Number of voxels to remove, and of voxels to add; None takes the share of the inner boundary, at least 1.
     share : float, optional
-        In (0, 0.5].
+        Share of the inner boundary's voxels, in (0, 0.5].
     name : str | int | None, optional
-        Of the structure in a file that holds several, in any spelling.
+        The structure in a file that holds several, in any spelling.
     spacing, origin, direction : optional
         Of arrays, as for compare().
 

@@ -74,12 +74,12 @@ def compareBatch(
 ) -> BatchResults:
     """Compare many cases, write and summarize the results as the command batch does, and return them.
 
-    A case that fails stops no other. The same call goes on where it was interrupted.
+    A case that fails does not stop the others. The same call continues where it was interrupted.
 
     Parameters
     ----------
     cases : str | os.PathLike
-        A table with the columns case, reference and test; with tests the folder of the references.
+        A table with the columns case, reference and test; if `tests` is given, the folder of the references.
     settings : Settings | None, optional
         What to measure and how; None means the defaults.
     output : str | os.PathLike
@@ -95,27 +95,27 @@ def compareBatch(
     labelNames : Mapping[int, str] | str | Path | None, optional
         Names, by number, of labels that have none of their own, or a file with them.
     dose : str | Path | Sequence[str] | None, optional
-        Of a plan, for cases without one of their own; several RTDOSE of its parts as FILE or FILE=WEIGHT.
+        The dose of a plan, for cases without one of their own; several RTDOSE of its parts as FILE or FILE=WEIGHT.
     options : Options | None, optional
-        For the statistics; None means the usual ones.
+        Options of the statistics; None means the defaults.
     isReported : bool, optional
         Whether to write a report for each case, and a page about all.
     overwrites : bool, optional
-        Whether results in the folder that were made with other settings, or of other cases, are removed. If not, they
-        are an error.
+        Whether results in the folder that were made with other settings, or of other cases, are removed; otherwise
+        they are an error.
     workers : int, optional
-        Number of processes. With 1 all is done in this process; more start anew what runs this, so that a script needs
+        Number of processes. 1 uses this process only; more import the calling script again, so that it needs
         `if __name__ == "__main__":`.
 
     Returns
     -------
     BatchResults
-        Its remarks say what folders hold and what a method lacks.
+        Its remarks say which files have no counterpart and which cases a method lacks.
 
     Raises
     ------
     ValueError
-        For a table or folders that cannot be read, and for arguments that no batch can have.
+        For a table or folders that cannot be read, and for arguments that a batch cannot use.
     """
     requireWorkers(workers)
     path, folder = asPath(cases), asPath(output)

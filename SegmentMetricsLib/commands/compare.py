@@ -27,7 +27,7 @@ def addArguments(parser: Parser) -> None:
     shared.addOutput(results, "folder for the results (else they are only printed)")
     results.add_argument("--numbers-only", action="store_true", help="write no surfaces, pictures and worst places")
     shared.addReport(parser, results)
-    patient = "write a report with this name of the patient (it has none)"
+    patient = "write a report that names this patient (by default it names none)"
     parser.addFurther("--report-patient", metavar="TEXT", default="", help=patient)
     addStructuredReport(parser, results)
     shared.addProtocol(results)

@@ -1,4 +1,4 @@
-"""The command observers: several observers of the same structures, and tests that are no observers."""
+"""The command observers: several observers of the same structures, and tests."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def addArguments(parser: Parser) -> None:
     """Add what the command takes to its parser."""
     parser.description = (
         "Compare several observers of the same structures: all pairs, their consensus, who differs most "
-        "and where, and whether tests, such as automatic contours, are within what the observers do."
+        "and where, and whether tests, such as automatic contours, are within the observers' range."
     )
     parser.usage = "%(prog)s OBSERVER OBSERVER ... [--test FILE|DIR] ... [-o DIR] [OPTION ...]"
     parser.add_argument("observers", metavar="OBSERVER", nargs="+", type=shared.pathFrom, help=shared.CONTOURS)
     compared = parser.add_argument_group("what is compared")
-    test = "compare this with the observers; it is none (may be repeated)"
+    test = "contours to compare with the observers, such as automatic ones (may be repeated)"
     compared.add_argument("--test", metavar="FILE|DIR", action="append", default=[], type=shared.pathFrom, help=test)
-    names = "names of the observers, and after them of the tests (those of the files)"
+    names = "names of the observers, then of the tests (those of the files)"
     compared.add_argument("--names", metavar="NAME", nargs="+", help=names)
     shared.addShared(compared.add_argument, "--structure", "--label-names")
     how = "the voxels that most have, SimpleITK's STAPLE filter, or the zero of the mean signed distance (%(default)s)"

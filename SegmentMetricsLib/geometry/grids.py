@@ -302,7 +302,7 @@ class Grid:
             if not (
                 all(type(n) is int for n in size) and planar in (True, False) and (matrix[3] == (0, 0, 0, 1)).all()
             ):
-                raise ValueError("Nothing but this is a grid.")
+                raise ValueError("This is not a grid.")
             return Grid(tuple(size), matrix, bool(planar))
         except (LookupError, TypeError, ValueError) as error:
             raise InputError("The evaluated grid needs a size, a matrix and whether it is planar.") from error

@@ -48,14 +48,14 @@ def readDose(
     Returns
     -------
     Dose
-        A sum has the grid of the finest part, between whose points the others are interpolated linearly; it is not
-        known where a part is not.
+        A sum has the grid of the finest part; the other parts are interpolated linearly. It is unknown where any part
+        is unknown.
 
     Raises
     ------
     ValueError
-        In a sentence that names the file, for anything else, and for parts of several plans or frames of reference, a
-        sum beside its parts, or the same dose twice.
+        In a sentence that names the file: for anything else, parts of several plans or frames of reference, a sum
+        together with its parts, or the same dose twice.
     """
     if isinstance(given, SimpleITK.Image):
         return Dose.fromImage(given)
@@ -112,7 +112,7 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
     """Return the sum of the RTDOSE files of beams or fraction groups of one plan, each with its weight; or of one."""
     for path in paths:
         if not isDicom(path):
-            raise InputError(f"{path}: only RTDOSE can be weighted or summed, which says what it is a part of.")
+            raise InputError(f"{path}: only RTDOSE can be weighted or summed, because it says what it is a part of.")
     opened = {path: readNamed(path, stop_before_pixels=True) for path in paths}
     if aside := [path for path, dataset in opened.items() if textOf(dataset, "Modality") != "RTDOSE"]:
         raise InputError(f"{aside[0]}: this is not RTDOSE.")
@@ -162,7 +162,7 @@ def _sumOf(paths: Sequence[Path], weights: Sequence[float]) -> Dose:
 def _readImage(path: Path) -> Dose:
     suffix = suffixOf(path)
     if suffix not in IMAGE_SUFFIXES:
-        raise InputError(f"this is no dose; use RTDOSE, or an image in Gy ({', '.join(IMAGE_SUFFIXES)}).")
+        raise InputError(f"this is not a dose; use RTDOSE, or an image in Gy ({', '.join(IMAGE_SUFFIXES)}).")
     _, image = readChecked(path, suffix)
     return Dose.fromImage(image, file=str(path), remarks=(IN_GY.format(file=path.name),))
 

@@ -84,7 +84,7 @@ def _fromSeries(path: Path) -> GrayImage:
     given = ((_headerOf(names[0]), names) for names in found.values())
     series = [(header, names) for header, names in given if header and _text(header, MODALITY) not in NO_IMAGES]
     if not series:
-        raise InputError("this holds no DICOM image." if file is None else "this is no DICOM image.")
+        raise InputError("there is no DICOM image in it." if file is None else "this is not a DICOM image.")
     if len(series) > 1:
         told = []
         for header, names in series[:MOST_SERIES]:

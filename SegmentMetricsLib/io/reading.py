@@ -109,18 +109,18 @@ def readStructures(
 
     The structures are every segment of a .seg.nrrd, every label of an image (named `Label 5`, or by the file's stem if
     it is the only one), a mesh (named by the file's stem), or those of all such files in a folder (named by stem). An
-    image without labels is one empty structure. A file in a folder that is no segmentation, such as a CT, is damaged,
-    or is of a kind that is not read is left out, which the result and the notes of the other structures say.
+    image without labels is one empty structure. Files of a folder that are damaged, of a kind that is not read, or not
+    segmentations, such as a CT, are left out; the result and the notes of the other structures name them.
 
     Parameters
     ----------
     path : str | os.PathLike
-        Of a file or folder.
+        A file or folder.
     threshold, maximum : optional
-        Of images of memberships, see Settings.
+        For images of memberships: threshold and membershipMaximum of Settings.
     name : str | int | None, optional
-        Of the structures to return, such as "Parotid_L", usually one, in any spelling, or a label number; None returns
-        all.
+        Name of the structures to return, usually one, such as "Parotid_L", in any spelling, or a label number; None
+        returns all.
     labelNames : Mapping[int, str] | str | Path | None, optional
         Names by number for labels without a name of their own, or a file with them, of the kinds that the command-line
         option --label-names accepts.
@@ -132,8 +132,8 @@ def readStructures(
     Raises
     ------
     UnusableFile
-        A ValueError, for a file that cannot be read or is no segmentation, and if there is no structure of that name;
-        the message lists the available ones.
+        A ValueError, for a file that cannot be read or is not a segmentation, and if there is no structure of that
+        name; the message lists the available ones.
     InputError
         A ValueError, for invalid names of structures or labels.
     """

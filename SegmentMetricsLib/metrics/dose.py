@@ -229,7 +229,7 @@ def meanDose(dosesInside: DoseVolume) -> float:
 
 
 @ofBoth("Dmax: Maximum dose", "Gy")
-@hint("Of a single point: D0.03cc is what protocols limit.")
+@hint("A single point decides it: protocols limit D0.03cc instead.")
 @formula(r"\mathrm{Dmax} = \max_{x \in S} D(x)")
 def maximumDose(dosesInside: DoseVolume) -> float:
     """Largest dose in {it}."""
@@ -237,7 +237,7 @@ def maximumDose(dosesInside: DoseVolume) -> float:
 
 
 @ofBoth("Dmin: Minimum dose", "Gy")
-@hint("Of a single point: D98 is what protocols ask for.")
+@hint("A single point decides it: protocols ask for D98 instead.")
 @formula(r"\mathrm{Dmin} = \min_{x \in S} D(x)")
 def minimumDose(dosesInside: DoseVolume) -> float:
     """Smallest dose in {it}."""
@@ -290,7 +290,7 @@ def volumeOfDose(dosesInside: DoseVolume, doseLevel: float) -> float:
     what=("only the test has", "the test misses"),
     part=(r"B \setminus A", r"A \setminus B"),
     hint=(
-        "For an organ at risk: dose that is not its own.",
+        "For an organ at risk: dose to what is not part of it.",
         "For an organ at risk: dose that the plan's statistics do not include.",
     ),
 )

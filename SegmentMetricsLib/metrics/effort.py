@@ -183,7 +183,7 @@ def relativeAddedPathLength(outlines: tuple[Surface, NearContour | None], length
 @ofSigned(
     "CentroidShift{letter}: Shift of the centroid toward {word}", empty=Empty.COMPUTED, heading="Center to {short}"
 )
-@hint("Tells a shift from a change of size; 0 for concentric structures of any size.")
+@hint("Distinguishes a shift from a change of size; 0 for concentric structures of any size.")
 @formula(r"\mathrm{CentroidShift}_k = (c_B - c_A) \cdot e_k", "centroid")
 @each(letter=("R", "A", "S"), word=("right", "anterior", "superior"), short=("right", "ant.", "sup."))
 def centroidShift(structuresWithInside: tuple[Structure, Structure], letter: str) -> float:

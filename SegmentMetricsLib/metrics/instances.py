@@ -476,9 +476,9 @@ def numberOf(ofOne: Lesions) -> int:
         "Any overlap counts: look at LesionDSC for how well they are drawn.",
         "Often one lesion with a gap; the volume hardly changes.",
         "Neighbors that are drawn as one; counts of lesions are then wrong.",
-        "Look at them in the list: nothing simple can be said.",
-        "What matters most for treatment: the volume alone does not tell that small ones are missed.",
-        "Each one costs somebody a look, or a biopsy.",
+        "They fit no other description: look at them in the list.",
+        "What matters most for treatment: the volume alone does not show that small ones are missed.",
+        "Each one costs a second look, or a biopsy.",
     ),
     ofA=("=", "= 1,", "> 1,", "> 1,", "= 1,", "= 0,"),
     ofB=("= 1", "> 1", "= 1", "> 1", "= 0", "= 1"),
@@ -548,7 +548,7 @@ def recognitionQuality(panopticMatches: Matches) -> float:
 
 
 @ofMatched("SQ: Segmentation quality")
-@hint("Of the matched lesions only: missing the hard ones raises it.")
+@hint("Of the matched lesions only, so missing hard ones raises it.")
 @formula(r"\mathrm{SQ} = \frac{1}{\mathrm{TP}_t} \sum_{(a, b)} \mathrm{IoU}(a, b)")
 def segmentationQuality(panopticMatches: Matches) -> float:
     """Mean intersection over union of the lesions that match."""

@@ -88,13 +88,13 @@ class Measurement(Reading):
     title : str
         Its name in words.
     value : float
-        May be infinite, or NaN when undefined.
+        The number; infinite, or NaN when undefined, if the status says so.
     unit : str
-        Of the value, empty for fractions.
+        Unit of the value, empty for fractions.
     status : str
         "ok", "infinite" or "undefined".
     reason : str
-        Why it is not ok, or what the value leaves out.
+        Why the status is not ok, or what the value leaves out.
     family : str
         The family that it belongs to.
     description : str

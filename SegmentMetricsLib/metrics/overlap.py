@@ -202,7 +202,7 @@ def shareOf(counts: Counts, whole: str) -> float:
     areaTitle="Area of the {which}",
     areaDescription="Area that the {which}'s contour encloses.",
 )
-@hint("Of the boundary; for small structures it differs from the voxel volume.")
+@hint("Enclosed by the boundary; for small structures it differs from the voxel volume.")
 @formula(
     r"\mathrm{Volume{Which}} = \frac{1}{3} \int_{\partial {X}} x \cdot \nu(x) \, dx",
     "geometry.meshing.MaskSurface.volume",

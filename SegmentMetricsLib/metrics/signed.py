@@ -245,7 +245,7 @@ ofKind = partial(metric, source=OURS, best=0, empty=Empty.COMPUTED, symmetric=Fa
 
 
 @ofSigned("SignedMean: Signed mean distance", isMain=True, heading="Signed mean")
-@hint("Tells whether contours are too large or too small on the whole; errors of both kinds cancel.")
+@hint("Shows whether contours are too large or too small on the whole; errors of both kinds cancel.")
 @formula(r"\mathrm{SignedMean} = \frac{1}{\lvert E \rvert} \int_E s(x) \, dx", "distances.field.Field.mean")
 def mean(signedDistances: SurfaceDistances) -> float:
     """Mean distance with a sign: positive where the test lies outside the reference, negative where inside."""

@@ -481,7 +481,7 @@ def pairedSimilarityIndex(sliceSimilarity: Similarity) -> float:
     ),
     hint=(
         "Leaves out slices that only one of the two has: look at MSI, too.",
-        "Sees what the nearest point hides, such as a spike; leaves out slices that only one of the two has.",
+        "Reflects spikes, which nearest points miss; leaves out slices that only one of the two has.",
     ),
     formula=(
         r"\mathrm{PairedDistance} = \mathrm{median}_{s \in P} \, \mathrm{median}_{(b, c) \in s} \, "
@@ -533,7 +533,7 @@ def pairedElements(pair: Pair, meshSpacing: float, il: float, ol: float) -> Pair
 
 
 @ofFollowing("MSI3D: Medical Similarity Index on surfaces", source=OURS)
-@hint("Choose it where slices mean nothing: meshes, oblique structures. " + LEVELS)
+@hint("Choose it where slices are meaningless: meshes, oblique structures. " + LEVELS)
 @formula(
     r"\mathrm{MSI3D} = \frac{\sum_{t \in \partial B} g_t \, W(d_t, l_t)}{\sum_{t \in \partial B} g_t}",
     *WEIGHTS,

@@ -367,7 +367,7 @@ def coveredShare(skeleton: Skeleton) -> float:
 
 
 @ofBetti("BettiError: Betti error", isMain=True)
-@hint("It counts without looking where: a part too few here and one too many there cancel out.")
+@hint("It ignores position: a part missing here and a part added there cancel out.")
 @formula(r"\mathrm{BettiError} = \sum_{k=0}^{2} \lvert \beta_k(A) - \beta_k(B) \rvert", "bettiNumbers")
 def bettiError(betti: tuple[Betti, Betti]) -> int:
     """How many parts, tunnels and cavities one structure has more than the other, all added up."""

@@ -26,9 +26,9 @@ class Dose:
     grid : Grid
         The points at which it is given.
     file : str, optional
-        That it was read from, "" if from none.
+        The file that it was read from, "" without one.
     frameOfReference : str, optional
-        Of its coordinates, "" if unknown.
+        UID of the frame of reference of its coordinates, "" if unknown.
     patient : str, optional
         Fingerprint of the patient's ID, "" if unknown.
     remarks : tuple[str, ...], optional
@@ -55,7 +55,7 @@ class Dose:
         if min(self.grid.size) < 2:
             raise InputError("The dose is known in one plane only; a volume is needed.")
         if (values < 0).any():
-            raise InputError("The dose has negative values: it is no dose in Gy, or that of a difference of plans.")
+            raise InputError("The dose has negative values: it is not in Gy, or it is the difference of two plans.")
         isKnown = np.isfinite(values)
         if not isKnown.all():
             from scipy.ndimage import binary_opening
@@ -107,7 +107,7 @@ class Dose:
         Raises
         ------
         ValueError
-            For any other image, and for values that are no dose.
+            For any other image, and for values that are not a dose.
         """
         requireKind(image, SimpleITK.Image, "The dose", "an image")
         if image.GetDimension() != 3 or image.GetNumberOfComponentsPerPixel() != 1:

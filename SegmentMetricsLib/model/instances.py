@@ -36,7 +36,7 @@ def _one(name: str, lesions: list[Structure]) -> Structure:
         if one.mask is None:
             raise InputError(f"{one.name} has no voxels, so it cannot be a lesion of an instance map.")
         if not one.mask.fits(lesions[0].ownMask.grid):
-            raise InputError(f"{one.name} and {lesions[0].name} lie on different grids, so they are no instance map.")
+            raise InputError(f"{one.name} and {lesions[0].name} of an instance map lie on different grids.")
         if not one.mask.isEmpty:
             masks.append(one.mask)
     first = replace(lesions[0], label="", number=None, isUnlabeled=False, memberships=None, givenSurface=None)

@@ -60,25 +60,25 @@ class Structure(Identity):
     label : str, optional
         Name of its label, such as Label 1, if it is called by its file because that label has no name.
     number : int | None, optional
-        Of its label in the file, also if that has a name; None without one.
+        Number of its label in the file, even if the label has a name; None without a label.
     isUnlabeled : bool, optional
         Whether it stands for an image without labels.
     isOfCase : bool, optional
         Whether its only name is that of a file which stands for a case.
     terminology : str, optional
-        As Slicer writes it.
+        Terminology of the segment, as Slicer writes it.
     nodeID : str | None, optional
-        Of its segmentation node, "" if that was removed, None if it is of none.
+        ID of its segmentation node, "" if that was removed, None without a node.
     segmentation : str, optional
         Name of that node.
     segmentID : str, optional
-        Of the segment, in a node or a file.
+        ID of the segment in a node or a file.
     givenSurface : Surface | None, optional
         A surface in LPS mm, None to make it from the mask.
     surfaceKind : str, optional
         "unsmoothed" (made from the mask), "displayed" (as Slicer shows it) or "imported".
     frameOfReference : str, optional
-        Of its coordinates.
+        UID of the frame of reference of its coordinates.
     patient : str, optional
         Fingerprint of the patient's ID.
     color : tuple[float, float, float] | None, optional

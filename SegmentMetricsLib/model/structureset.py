@@ -31,7 +31,7 @@ class StructureSet(Sequence[Structure]):
     structures : tuple[Structure, ...], optional
         The structures, in the order of the file.
     path : str, optional
-        Of the file or folder, "" for structures in memory.
+        Path of the file or folder, "" for structures in memory.
     leftOut : tuple[LeftOut, ...], optional
         What cannot be used.
     lost : Mapping[str, str], optional

@@ -47,7 +47,7 @@ def showHistogram(comparison, *, chartNode=None, scene=None, tolerance: float | 
     chartNode, scene : optional
         As for showTable.
     tolerance : float | None, optional
-        In mm; None is the first one of the comparison's settings, or 2 mm without any.
+        Tolerance in mm; None means the first one of the comparison's settings, or 2 mm without any.
 
     Returns
     -------

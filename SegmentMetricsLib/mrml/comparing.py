@@ -250,7 +250,7 @@ def compareSegments(
     referenceNode, referenceSegment
         The vtkMRMLSegmentationNode of the reference, and the name or ID of its segment.
     testNode, testSegment
-        The same of the test.
+        The same for the test.
     settings : Settings | None, optional
         What to measure and how; None means the defaults.
     run : Callable[[Callable[[], Any]], Any], optional
@@ -259,7 +259,7 @@ def compareSegments(
         "ID" or "name" to accept only one of them; "any" accepts both, but rejects a text that is the ID of one segment
         and the name of another.
     dose : optional
-        Of a plan: a vtkMRMLScalarVolumeNode as for doseOf, or a Dose. The family dose is added to the others.
+        The dose of a plan: a vtkMRMLScalarVolumeNode as for doseOf, or a Dose. The family dose is then measured, too.
 
     Returns
     -------

@@ -164,7 +164,7 @@ def removeResults(comparison, *, scene=None) -> None:
     comparison
         The comparison whose results are removed.
     scene : optional
-        The scene of the nodes; None means that of the application.
+        The scene of the nodes; None means Slicer's.
     """
     if comparison is not None:  # which stands for all pairs
         requireComparison(comparison)

@@ -286,15 +286,15 @@ def doseOf(volumeNode) -> Dose:
     Raises
     ------
     ValueError
-        For a node that is no scalar volume, has no voxels, is bent by a transform, or has another unit, and for values
-        that are no dose.
+        For a node that is not a scalar volume, has no voxels, is bent by a transform, or has another unit, and for
+        values that are not a dose.
     """
     if not hasattr(volumeNode, "IsA") or not volumeNode.IsA("vtkMRMLScalarVolumeNode"):
         raise InputError("The dose must be a scalar volume.")
     name, grid = volumeNode.GetName(), gridOf(volumeNode)
     scalars = volumeNode.GetImageData().GetPointData().GetScalars()
     if scalars is None or scalars.GetNumberOfComponents() != 1:
-        raise InputError(f"{name} does not have one number per voxel, so it is no dose.")
+        raise InputError(f"{name} does not have one number per voxel, so it is not a dose.")
     said = volumeNode.GetAttribute(UNIT) or ""
     unit = UNITS.get(said.strip().upper()) if said else 1.0
     if unit is None:

@@ -35,12 +35,12 @@ def jumpTo(
     Parameters
     ----------
     position : Sequence[float]
-        LPS, mm.
+        The place in LPS, mm.
     normal : Sequence[float] | None, optional
         Outward normal (LPS) of the surface at the place, of any length; None or zero keeps each camera's viewing
         direction.
     scene : optional
-        None is Slicer's.
+        None means Slicer's scene.
     cameras : Iterable | None, optional
         The vtkMRMLCameraNodes to move; None moves those of all 3D views in the scene.
     """
@@ -172,7 +172,7 @@ def jumpToSlice(node, row: int, *, scene=None) -> tuple[float, float, float]:
     row : int
         Index of the point in the plot, which is also that of the row in the table.
     scene : optional
-        None is the node's.
+        None means the node's scene.
 
     Returns
     -------

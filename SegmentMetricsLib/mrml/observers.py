@@ -40,15 +40,15 @@ def compareObservers(
     progress: Progress | None = None,
     run: Callable[[Callable[[], ObservedStructure | InputError]], ObservedStructure | InputError] = atOnce,
 ) -> ObserverStudy:
-    """Compare several observers, given as segmentation nodes, with each other and with tests that are no observers.
+    """Compare several observers, given as segmentation nodes, with each other, and tests with them.
 
     Parent transforms are applied. The nodes are not changed.
 
     Parameters
     ----------
     observers : Sequence | Mapping
-        At least two, perhaps by their names, each a vtkMRMLSegmentationNode with all its segments, or a segment as
-        (node, name or ID), so that segments of one node can be observers, too.
+        At least two, or a mapping from their names: each a vtkMRMLSegmentationNode with all its segments, or a segment
+        as (node, name or ID), so that segments of one node can be observers, too.
     settings, tests, names, consensus, progress : optional
         As for SegmentMetricsLib.compareObservers; the names are those of nodes or segments if None.
     run : Callable, optional
@@ -191,7 +191,7 @@ def showMatrix(found: ObservedStructure, key: str, *, tableNode=None, scene=None
     found : ObservedStructure
         A structure of the result of compareObservers().
     key : str
-        Of the measurement, such as "HD95".
+        Key of the measurement, such as "HD95".
     tableNode, scene : optional
         As for showTable.
 

@@ -235,7 +235,7 @@ def measure(
     isPartWanted : Callable[[], bool], optional
         Whether to keep what is finished if the work is stopped.
     scene : optional
-        Of the table; None is Slicer's.
+        The scene of the table; None means Slicer's.
 
     Returns
     -------

@@ -49,7 +49,7 @@ def showTable(comparison, *, tableNode=None, scene=None):
     tableNode : optional
         The node to fill; None reuses the node of an earlier run of the same pair, or observers, or creates one.
     scene : optional
-        The scene of the nodes; None is Slicer's.
+        The scene of the nodes; None means Slicer's.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def showDistanceMap(
         "reference" or "test", the surface that is drawn.
     kind : str, optional
         "signed", "absolute", "tolerance" (three bands), "hazard", "dose" or "bld", the bidirectional local distance,
-        which also sees parts of the other surface that are nobody's nearest place, such as spikes; if a surface is
+        which also shows parts of the other surface to which no point is nearest, such as spikes; if a surface is
         open, so that inside and outside cannot be told apart, signed is drawn as absolute.
     surface : str, optional
         "displayed" draws the smooth surface that Slicer shows, with the distance of the nearest measured element at
@@ -164,7 +164,7 @@ def showDistanceMap(
     drawnSurface : vtkPolyData | None, optional
         What distanceMap() returned for this comparison, side, surface and kind, perhaps in a thread; None calls it.
     scene : optional
-        None is Slicer's.
+        None means Slicer's scene.
 
     Returns
     -------

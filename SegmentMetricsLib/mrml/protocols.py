@@ -61,7 +61,7 @@ def tableFromProtocol(protocol: Protocol, *, tableNode=None, scene=None):
     tableNode : optional
         The node to fill; None creates one.
     scene : optional
-        None is Slicer's.
+        None means Slicer's scene.
 
     Returns
     -------

@@ -183,7 +183,7 @@ class Settings:
         "Label that is ignored",
         about="The label of the reference that marks what nobody annotated: its voxels count on neither side, and both "
         "contours end at their border.",
-        inPython='None is the one called "ignore", as in nnU-Net, if names of labels are given and have it. Not used '
+        inPython='None means the one called "ignore", as in nnU-Net, if the given names of labels include it. Not used '
         "between observers.",
         option=Option(
             "--ignore",
@@ -473,7 +473,7 @@ class Settings:
         "Distance of a missed or invented lesion",
         unit="mm",
         about="Distance that counts in LesionHD95 for a lesion that is missed or invented.",
-        inPython="None is the diagonal of the image.",
+        inPython="None means the diagonal of the image.",
         option=Option(
             "", INSTANCES, "distance in LesionHD95 of a missed or invented lesion", "MM", "the image's diagonal"
         ),
@@ -485,7 +485,7 @@ class Settings:
         "Percentages of the volume for a dose",
         unit="%",
         about="Shares of the volume, in %, whose dose is reported: D95 is what 95 % of it receive at least.",
-        inPython="None is those in the keys of the metrics, else 2, 50, 95 and 98.",
+        inPython="None means those in the keys of the metrics, else 2, 50, 95 and 98.",
         option=Option("", DOSE, "share of the volume whose dose is reported, as in D95", "PERCENT"),
         parameter=PARAMETERS["dosePercent"],
     )
@@ -495,7 +495,7 @@ class Settings:
         "Volumes for a dose",
         unit="cm3",
         about="Volumes in cm3 whose dose is reported: D0.03cc is what the hottest 0.03 cm3 receive at least.",
-        inPython="None is those in the keys of the metrics, else 0.03.",
+        inPython="None means those in the keys of the metrics, else 0.03.",
         option=Option("", DOSE, "volume whose dose is reported, as in D0.03cc", "CM3"),
         parameter=PARAMETERS["doseVolume"],
     )
@@ -505,7 +505,7 @@ class Settings:
         "Dose levels",
         unit="Gy",
         about="Doses in Gy for which the volume that receives them is reported: V20Gy.",
-        inPython="None is those in the keys of the metrics.",
+        inPython="None means those in the keys of the metrics.",
         option=Option("", DOSE, "dose for which the volume is reported, as in V20Gy", "GY", "none"),
         parameter=PARAMETERS["doseLevel"],
     )

@@ -113,7 +113,7 @@ class Sources:
                 for name in {*HEADER} - {*image.dir()}:
                     setattr(image, name, "")
             if len({textOf(one, "SeriesInstanceUID") for one in self.images}) > 1:
-                raise InputError("the DICOM images are of several series; give that on which structures were drawn.")
+                raise InputError("the DICOM images are of several series; give the one that was drawn on.")
             told = sorted(datasets.values(), key=lambda one: not textOf(one, "PatientID").strip())
             names = [{textOf(one, name).strip() for one in told} - {""} for name in ("PatientID", "PatientName")]
             patients = sorted(names[0] or names[1])
@@ -284,7 +284,7 @@ def encapsulatedPdf(path: Path, sources: Sources):
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error
     if not content.startswith(b"%PDF-"):
-        raise InputError(f"{path}: this is no PDF.")
+        raise InputError(f"{path}: this is not a PDF.")
     result = sources.instance(uid.EncapsulatedPDFStorage, "DOC", (uid.generate_uid(), PDF_SERIES))
     result.ConversionType = "WSD"
     return _encapsulate(result, content, "application/pdf", path.stem)

@@ -35,12 +35,12 @@ def writeReport(
     Parameters
     ----------
     result : Comparison | CaseResult | ObserverStudy
-        Of a study, the pairs of all observers and tests.
+        The numbers to write; of a study, those of all pairs of observers and tests.
     path : str | os.PathLike | None
-        Of the report, a file that does not exist yet; None to write the consensus only.
+        File of the report, which must not exist yet; None to write the consensus only.
     sources : Iterable[str | os.PathLike], optional
-        DICOM files that say whose report it is, or folders with them. Images among them are that on which the
-        structures were drawn.
+        DICOM files of the patient and the study, or folders with them. Images among them are taken for those on which
+        the structures were drawn.
     given : Mapping[str, str], optional
         Elements of the patient and the study that no source has, by their DICOM keywords, such as PatientID.
     hasCopies : bool, optional
@@ -49,12 +49,12 @@ def writeReport(
     pdf : str | os.PathLike | None, optional
         A PDF, such as a printed report page, to be written beside the report as an encapsulated document.
     consensus : str | os.PathLike | None, optional
-        Of the consensus in a study, to be written as SEG, one for each grid.
+        File for the consensus of a study, written as SEG, one for each grid.
 
     Returns
     -------
     list[Path]
-        The files that were written, the report first. If one cannot be, none is.
+        The files that were written, the report first. If one cannot be written, none is.
 
     Raises
     ------
@@ -134,12 +134,12 @@ def _recordWith(names: Sequence[str], measurements: Mapping[str, Measurement], s
 
 
 def readReport(path: str | os.PathLike) -> list[Comparison]:
-    """Return the pairs of a structured report that writeReport() has written, numbers to the last digit.
+    """Return the pairs of a structured report that writeReport() wrote, with all digits.
 
     Parameters
     ----------
     path : str | os.PathLike
-        Of the report.
+        File of the report.
 
     Returns
     -------
@@ -149,7 +149,7 @@ def readReport(path: str | os.PathLike) -> list[Comparison]:
     Raises
     ------
     InputError
-        If the file is damaged, or any other, or highdicom is not installed.
+        If the file is damaged or not such a report, or highdicom is not installed.
     """
     file = Path(path)
     if not file.is_file() or not opening.isDicom(file):

@@ -89,7 +89,7 @@ def testWhatCannotBeShownIsAFinding(run, pair, tmp_path):
         ("nan.mha", shapes.imageOf(np.full((3, 4, 5), np.nan, np.float32)), "none of its values is a number"),
         ("missing.nrrd", None, "there is no such file or folder"),
         ("mesh.stl", b"solid", "this is not an image that can be shown"),
-        ("empty", None, "this holds no DICOM image"),
+        ("empty", None, "there is no DICOM image"),
         ("damaged.nii.gz", b"\x1f\x8b damaged", "the file is damaged or incomplete"),
         ("image.xyz", b"no image", "this is not an image that can be shown"),
     ):

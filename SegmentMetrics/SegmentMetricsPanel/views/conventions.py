@@ -83,7 +83,7 @@ class ConventionsView(View):
             self.panel.compareTools()
 
     def onNumber(self) -> None:
-        with slicer.util.tryWithErrorDisplay(_("The number could not be searched.")):
+        with slicer.util.tryWithErrorDisplay(_("The search for the number failed.")):
             text = str(self.ui.numberEdit.text).strip()
             found = self.panel.attempts.which(text) if text else None
             self.searched = self.pair

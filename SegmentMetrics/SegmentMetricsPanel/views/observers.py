@@ -59,7 +59,7 @@ class ObserverChoiceView(View):
         places = [n for role in ("observer", "test") for n, one in enumerate(candidates) if one.role == role]
         for row, one in enumerate(candidates):
             for column, isChecked in enumerate((bool(one.role), one.role == "test")):
-                tip = _("A test is compared with the observers, but is none itself, such as an automatic contour.")
+                tip = _("A test, such as an automatic contour, is compared with the observers but is not one of them.")
                 item = itemOf("" if column else one.title, tip if column else one.title)
                 if not column and one.role:
                     item.setIcon(iconOf(places.index(row)))

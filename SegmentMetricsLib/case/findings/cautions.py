@@ -72,7 +72,7 @@ def _lesions(pair: Pair) -> Iterator[str]:
     if which := [which for which, lesions in both if lesions.areOverlapping]:
         yield Finding.remark(
             f"Lesions of the {' and of the '.join(which)} overlap each other: every one counts with all of its voxels.",
-            "By a voxel of several, only those belong together that fit each other best.",
+            "Where a voxel belongs to several of them, only the best match counts.",
         )
 
 

@@ -1,4 +1,4 @@
-"""compareObservers(): several observers of the same structures, and tests that are no observers."""
+"""compareObservers(): several observers of the same structures, and tests."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ class ObserverStudy(Sequence[ObservedStructure]):
     Attributes
     ----------
     structures : tuple[ObservedStructure, ...]
-        In the order of the observers' files; study["Parotid_L"] is one of them.
+        The structures, in the order of the observers' files; study["Parotid_L"] is one of them.
     observers, testNames : tuple[str, ...]
-        The names of all.
+        Names of the observers, and of the tests.
     remarks : tuple[str, ...]
         As given.
     wasStopped : bool
@@ -126,29 +126,29 @@ def compareObservers(
     labelNames: Mapping[int, str] | None = None,
     progress: Progress | None = None,
 ) -> ObserverStudy:
-    """Compare several observers of the same structures with each other, and with tests that are no observers.
+    """Compare several observers of the same structures with each other, and tests with them.
 
-    Every pair is compared in both orders. From three observers on there are a consensus, every observer against the
-    consensus of the others, a map of where they differ, and for every test whether it is within what they do. Nothing
-    that was given is changed.
+    Every pair is compared in both orders. With three or more observers there are also a consensus, every observer
+    against the consensus of the others, a map of where they differ, and for every test whether it is within their
+    range. The inputs are never changed.
 
     Parameters
     ----------
     observers : Sequence[Observer] | Mapping[str, Observer]
-        At least two, perhaps by their names, each the path of a file or folder, a SimpleITK image, a vtkPolyData in LPS
-        mm, a Structure, or several Structures. Those of files, folders and sets are matched by name and code; single
-        ones are the same structure whatever they are called.
+        At least two, or a mapping from their names: each the path of a file or folder, a SimpleITK image, a vtkPolyData
+        in LPS mm, a Structure, or several Structures. Those of files, folders and sets are matched by name and code;
+        single ones are taken for the same structure, whatever their names.
     settings : Settings | None, optional
         What to measure and how; None means the defaults. The critical structures that they name are those of the
         reference of each pair.
     tests : Sequence[Observer] | Mapping[str, Observer], optional
-        What is compared with the observers, but is none itself, such as an automatic contour.
+        What is compared with the observers, such as automatic contours.
     names : Sequence[str] | None, optional
-        Of the observers, or of them and the tests; None calls them like their files or structures.
+        Names of the observers, or of observers and tests; None uses those of their files or structures.
     consensus : str, optional
-        "majority", the voxels that more than half have, and where exactly half have one, those in which the mean of the
-        signed distances to their surfaces is inside; "staple", SimpleITK's filter on the box around all and 5 voxels on
-        each side, cut at 0.5; or "mean-surface", where the mean signed distance is inside. In any case.
+        "majority", the voxels that more than half of the observers have; where exactly half have one, the mean of the
+        signed distances to their surfaces decides; "staple", SimpleITK's filter on the box around all and 5 voxels on
+        each side, cut at 0.5; or "mean-surface", where the mean signed distance is inside. Upper or lower case.
     structures : Collection[str] | None, optional
         Names of those to compare, in any spelling, or patterns such as "Parotid*"; all when None.
     labelNames : Mapping[int, str] | None, optional

@@ -9,7 +9,7 @@ from ..convention import ASSD, BIOU, DISTANCES, HD, HDP, MASD, NSD, Convention, 
 from ..elements import Voxels, faceBorder, masks
 from ..rules import fractionWithin, largestDistance, linearPercentile, meanOfMeans, pooledMean
 
-WRONG = "the program measures to a border of nothing and gives a number without meaning"
+WRONG = "the program measures to an empty border and gives a meaningless number"
 
 CONVENTION = Convention(
     key="MetricsReloaded",

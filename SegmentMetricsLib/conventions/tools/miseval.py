@@ -18,11 +18,11 @@ CONVENTION = Convention(
             largestDistance,
             "AHD",
             "largest distance of border voxels to the other structure, in VOXELS: the spacing is ignored. Its metric "
-            "HD is no distance: it takes the rows of the image for points",
+            "HD is not a distance: it takes the rows of the image for points",
             unit="voxel",
         ),
         **overlaps("DSC", "IoU"),
     },
-    oneEmpty={**dict.fromkeys(DISTANCES, "the tool reports a number without meaning"), "": 0.0},
+    oneEmpty={**dict.fromkeys(DISTANCES, "the tool reports a meaningless number"), "": 0.0},
     bothEmpty={DSC: 1.0, "": 0.0},
 )
