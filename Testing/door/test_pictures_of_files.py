@@ -100,6 +100,11 @@ def testTheNameIsWrittenWhereThereIsRoom(comparison, tmp_path):
     assert used[gap] > 800 and used[gap + 1] - used[gap] > 25 and used[-1] < 1175
 
 
+def testHalvesOfSurrogatesAreQuestionMarks(comparison, tmp_path):
+    heads = [headOf(comparison, name, tmp_path) for name in ("Half \ud800", "Half ?", "Half")]
+    assert (heads[0] == heads[1]).all() and (heads[0] != heads[2]).any()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere fonts are in other places")
 def testScriptsAreDrawnByPillowWithAFontOfTheComputer(comparison, tmp_path, monkeypatch):
     pytest.importorskip("PIL", reason="Pillow is not installed")

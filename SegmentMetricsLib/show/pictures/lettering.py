@@ -33,7 +33,8 @@ def render(text: str, size: int, bold: bool) -> tuple[np.ndarray, int]:
 
     Characters that no font has appear as question marks; a text of only such characters has no pixels. size: pixels.
     """
-    text = unicodedata.normalize("NFC", text)
+    # without halves of surrogates, which VTK cannot take
+    text = unicodedata.normalize("NFC", text).encode("utf-8", "replace").decode()
     missing = {character for character in text if not _isLatin(character)}
     if missing and (found := _byPillow(text, size)):
         return found
