@@ -185,7 +185,8 @@ def withProposals(
     """
     free = [[s for s in given if not s.isEmpty] for given in pairing.sets]
     free[0] = [s for s in free[0] if s.name not in alone]
-    found = [replace(m, findings=(*m.findings, *_elsewhere(m, *free))) for m in pairing.pairs]
+    boxed = [(some, np.array([s.box for s in some]).reshape(-1, 2, 3)) for some in free]
+    found = [replace(m, findings=(*m.findings, *_elsewhere(m, *boxed))) for m in pairing.pairs]
     pairs = []
     for match, refuted in zip(found, refute(found), strict=True):  # nor shall their comparisons have what is refuted
         kept = tuple(text for text in match.findings if asFinding(text).kind not in refuted)
@@ -365,16 +366,18 @@ def _doubts(match: Match) -> list[Finding]:
     return sentences
 
 
-def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) -> list[Finding]:
+def _elsewhere(
+    match: Match, reference: tuple[list[Structure], np.ndarray], test: tuple[list[Structure], np.ndarray]
+) -> list[Finding]:
     """Return the finding that a structure of a match lies in the place of another one of the other side, [] if not.
 
-    reference, test: all structures that are not empty. Chosen matches are not doubted, nor are those that overlap:
-    targets are nested, and one that is drawn too large looks like the next.
+    reference, test: all structures that are not empty, and their boxes (n, 2, 3) in mm. Chosen matches are not doubted,
+    nor are those that overlap: targets are nested, and one that is drawn too large looks like the next.
     """
     if match.how in GIVEN or any(structure.isEmpty for structure in match):
         return []
     own, counterpart = match
-    inTest, inReference = _inTheSamePlace(own, counterpart, test), _inTheSamePlace(counterpart, own, reference)
+    inTest, inReference = _inTheSamePlace(own, counterpart, *test), _inTheSamePlace(counterpart, own, *reference)
     other = inTest or inReference
     if other is None or _dice(*match) >= LEAST_DICE:
         return []
@@ -389,12 +392,18 @@ def _elsewhere(match: Match, reference: list[Structure], test: list[Structure]) 
     return [Finding.of(Kind.OTHER_STRUCTURE, **names, **shares)]
 
 
-def _inTheSamePlace(own: Structure, counterpart: Structure, others: Iterable[Structure]) -> Structure | None:
-    """Return the one of the others, but of its counterpart's name, that lies in a structure's place and fits better."""
-    others = [s for s in others if s.name != counterpart.name]
+def _inTheSamePlace(
+    own: Structure, counterpart: Structure, others: list[Structure], boxes: np.ndarray
+) -> Structure | None:
+    """Return the one of the others, but of its counterpart's name, that lies in a structure's place and fits better.
+
+    boxes: (n, 2, 3) of the others, mm.
+    """
     # boxes are quick to compare and usually rule out all other structures, so that no voxels need to be compared
-    shares = shareOfBoxes(np.array(own.box), np.array([s.box for s in (counterpart, *others)]))
-    likely = [s for s, share in zip(others, shares[1:], strict=True) if share > max(shares[0], ALIKE)]
+    box = np.array(own.box)
+    least = max(float(shareOfBoxes(box, np.array(counterpart.box))), ALIKE)
+    near = (others[n] for n in np.flatnonzero(shareOfBoxes(box, boxes) > least))
+    likely = [s for s in near if s.name != counterpart.name]
     best = max(likely, key=lambda structure: _dice(own, structure), default=None)
     return best if best is not None and _dice(own, best) >= SAME_PLACE else None
 

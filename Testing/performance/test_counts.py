@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import shapes
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Grid, Mask, Settings, Structure, compare, compareCase
+from SegmentMetricsLib.geometry.nearest import NearestTriangles
 
 ROOT = Path(__file__).parents[2]
 # Comparing any two files takes these, before a file is read.
@@ -76,12 +79,9 @@ def testNothingIsLeftToImportForThePanelsFirstComparison():
     assert found and not {name for name in found if name.startswith(("scipy", "vtkmodules", "SimpleITK"))}
 
 
-def testASmallComparisonTakesFewCalls():
-    """Of a small structure nearly all time goes into calls, about a microsecond each, whatever the arrays hold."""
-    z, y, x = np.mgrid[:12, :14, :14] - np.array([5.5, 6.5, 6.5])[:, None, None, None]
-    one, other = (((x - shift) ** 2 + y**2 + (1.5 * z) ** 2 < 20) for shift in (0.0, 1.2))
-    settings = Settings(families=("boundary", "overlap"))
-    compare(one, other, settings, spacing=(1.0, 1.0, 2.0))  # imports and tables
+def callsOf(work) -> int:
+    """Return how many functions some work calls, the second time: the first one imports, and fills tables."""
+    work()
     calls = 0
 
     def count(frame, event, argument):
@@ -90,7 +90,49 @@ def testASmallComparisonTakesFewCalls():
 
     sys.setprofile(count)
     try:
-        compare(one, other, settings, spacing=(1.0, 1.0, 2.0))
+        work()
     finally:
         sys.setprofile(None)
-    assert calls < 13_000
+    return calls
+
+
+def testASmallComparisonTakesFewCalls():
+    """Of a small structure nearly all time goes into calls, about a microsecond each, whatever the arrays hold."""
+    z, y, x = np.mgrid[:12, :14, :14] - np.array([5.5, 6.5, 6.5])[:, None, None, None]
+    one, other = (((x - shift) ** 2 + y**2 + (1.5 * z) ** 2 < 20) for shift in (0.0, 1.2))
+    settings = Settings(families=("boundary", "overlap"))
+    assert callsOf(lambda: compare(one, other, settings, spacing=(1.0, 1.0, 2.0))) < 13_000
+
+
+def testManyPairsTakeNoMoreCallsEach():
+    """Of 500 structures in places of their own, which stay in their order; what is kept of each are its numbers."""
+    sets: list[list[Structure]] = [[], []]
+    for number in range(500):
+        low = tuple(5 * place for place in np.unravel_index(number, (10, 10, 5)))
+        for structures, width in zip(sets, (3, 4)):
+            mask = Mask(np.ones((3, 3, width), np.uint8), low, Grid((50, 50, 25), np.eye(4)))
+            structures.append(Structure(f"S{number}", mask))
+
+    def work(count: int):
+        return compareCase(*(structures[-count:] for structures in sets), Settings(metrics="DSC"))
+
+    assert callsOf(lambda: work(500)) < 1.2 * 5 * callsOf(lambda: work(100))
+    case = work(500)
+    assert [pair.reference.name for pair in case] == [structure.name for structure in sets[0]]
+    assert {pair["DSC"].value for pair in case} == {6 / 7}
+    assert len(pickle.dumps([pair.record() for pair in case])) < 500 * 1000
+
+
+def testFewPointsAreSearched(monkeypatch):
+    """Distances of masks on one lattice are looked up; of others nodes are searched, and some again."""
+    searched = []
+    find = NearestTriangles.find
+    monkeypatch.setattr(
+        NearestTriangles, "find", lambda self, points: searched.append(len(points)) or find(self, points)
+    )
+    balls = [shapes.ball(9, center) for center in ((0, 0, 0), (1.2, 0.3, 0.1))]
+    for pair, most in ((balls, 0.02), ([shapes.ballMesh(9), shapes.ballMesh(10, (3, 0, 0))], 3.3)):
+        del searched[:]
+        found = compare(*pair, Settings(metrics="HD95, MASD, NSD"))
+        triangles = sum(len(direction.surface.cells) for direction in found.distances.directions)
+        assert sum(searched) <= most * triangles, (sum(searched), triangles)
