@@ -82,6 +82,8 @@ def testLabelMaps(missed, inline, capsys):
 def testTheyAreAsComparedWithAnEmptyStructure(missed):
     write("missed,r.nrrd,one.nrrd", "too much,one.nrrd,r.nrrd", "whole,r.nrrd,r.nrrd")
     assert batch("--metrics", "boundary,signed,overlap,agreement,effort") == 0
+    found = {row["Case"]: row["SignedMean"] for row in table() if row["Status"].startswith("missing")}
+    assert found == {"missed": "-inf", "too much": "inf"}
     image = SimpleITK.ReadImage("data/r.nrrd") == 2
     settings = Settings(families=("boundary", "signed", "overlap", "agreement", "effort"))
     for record, pair in zip(records(), ((image, image * 0), (image * 0, image)), strict=False):

@@ -105,6 +105,17 @@ def testComparisonsGoToOtherProcesses():
     again = pickle.loads(pickle.dumps(comparison))
     assert again.toDictionary() == comparison.toDictionary()
     assert len(pickle.dumps(comparison.record())) < 20_000
+    # findings are sentences that keep their kind, values and advice
+    tiny = (shapes.box((2, 2, 2), (n, 3, 3), (60, 60, 60)) for n in (3, 4))
+    advised = compare(*tiny, Settings(families="agreement"))
+    alarmed = compare(BOX, shapes.box((18, 18, 18), (22, 22, 22)))
+    for one in (advised, advised.record(), alarmed, alarmed.record()):
+        sent = pickle.loads(pickle.dumps(one)).findings
+        assert sent == one.findings
+        for finding, before in zip(sent, one.findings, strict=True):
+            for name in ("kind", "values", "sentences", "isAlarm", "isAdvice"):
+                assert getattr(finding, name) == getattr(before, name)
+    assert advised.findings[-1].isAdvice and alarmed.findings[0].isAlarm
     for one, other in zip(again.distances.directions, comparison.distances.directions, strict=True):
         # what searches is made anew
         assert one.percentile(80) == other.percentile(80)

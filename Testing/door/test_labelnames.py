@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import struct
 from pathlib import Path
 
@@ -307,3 +308,13 @@ def testNamesThatAreKnown(tmp_path):
         array = np.broadcast_to(np.arange(1, number + 2, dtype=np.uint8)[:, None, None], (number + 1, 4, 4))
         found = named(save(shapes.imageOf(array), tmp_path / "all.nrrd"), name)
         assert len(found) == number and some.items() <= found.items()
+
+
+def testFilesThatAreCalledLikeKnownNames(run, labels):
+    """A file of that name is taken instead; one with another ending is another name."""
+    Path("totalsegmentator.json").write_text(json.dumps(NAMES))
+    assert named(labels, "totalsegmentator.json") == NAMES
+    assert named(labels, "TotalSegmentator")[5] == "liver"
+    Path("TotalSegmentator").write_text(json.dumps(NAMES))
+    with pytest.raises(ValueError, match=re.escape(f"TotalSegmentator{KINDS}")):
+        named(labels, "TotalSegmentator")

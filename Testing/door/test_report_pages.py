@@ -58,6 +58,15 @@ def testTheOverviewHasRoomForTheMainMeasurements(tmp_path):
     assert more.startswith("SIS, STAR, wDice") and not set(more.split(", ")) & set(heads)
 
 
+def testInfiniteNumbersAreShownWithTheirSign(tmp_path):
+    ball, nothing = shapes.ball(6), shapes.ball(6) * 0
+    for name, pair, sign in (("missed", (ball, nothing), "-"), ("added", (nothing, ball), "")):
+        page = reportOn(tmp_path / name, {"A": pair}, "--metrics", "HD95,SignedMean,DSC")
+        cells = re.findall(r"<td[^>]*>([^<]*)</td>", page)
+        assert cells.count("inf") + cells.count(f"{sign}inf") >= 2 and f"{sign}inf" in cells, cells
+        assert "-inf" not in cells or sign
+
+
 def testRulesNameTheToolWhoseNumberTheyJudge(tmp_path):
     """And the structures that do not pass come first, of which more is printed."""
     rules = "Structure,Measurement,Relation,Pass,Convention", "*,HD95,<=,2,MedPy", "*,DSC,>=,0.1,"

@@ -100,6 +100,7 @@ def testWrongKindsOfArgumentsAreRefusedInASentence(scene):
         (lambda: mrml.jumpToSlice(mrml.showSlices(comparison).GetNthPlotSeriesNode(0), "first"), "no slice 'first'"),
         (lambda: mrml.gridOf("CT"), "The evaluated grid must be that of a volume"),
         (lambda: mrml.protocolFromTable("limits.csv"), "There is no table with a protocol"),
+        (lambda: mrml.tableFromProtocol("limits.csv"), "The protocol must be a Protocol"),
         (lambda: mrml.recallConventions("table"), "A table node with the results of other tools is needed, not str"),
     ):
         with pytest.raises(ValueError, match=message) as told:

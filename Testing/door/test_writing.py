@@ -6,6 +6,8 @@ import csv
 import json
 import math
 import shutil
+from html import escape
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -190,11 +192,10 @@ def testCsvHasTheKeysAsColumns(results, document):
     assert {"HD", "HD95", "HD97.5", "HD100", "NSD_2mm", "NSD_0.5mm", "BIoU_2mm", "DSC"} <= set(keys)
     for row, pair in zip(rows, document["pairs"], strict=True):
         for cell, key in zip(row[4:], keys, strict=True):
-            measurement = pair["measurements"][key]
-            if measurement["status"] == "ok":
-                assert float(cell) == measurement["value"]  # every digit
-            else:
-                assert cell in {"infinite": ("inf", "-inf"), "undefined": ("",)}[measurement["status"]]
+            value = Measurement.fromDictionary(key, pair["measurements"][key]).value
+            assert cell == "" if math.isnan(value) else float(cell) == value  # every digit, and infinite ones' sign
+    gone = dict(zip(header, rows[PAIRS.index("Gone")], strict=True))
+    assert (gone["HD95"], gone["SignedMean"], gone["DSC"]) == ("inf", "-inf", "0.0")
 
 
 def testSchemaDescribesEveryColumn(results):
@@ -281,6 +282,36 @@ def testFileNames(run, tmp_path):
     assert run("compare", path, path, "--metrics", "HD", "-o", "out")[0] == 0
     found = {pair["reference"]["name"]: pair["files"]["distances"] for pair in metrics("out")["pairs"]}
     assert found == {name: f"distances_{file}.vtp" for name, file in expected.items()}
+
+
+# As a list of names may have them: what breaks lines or moves the cursor, half of a pair of surrogates, paths, markup.
+ODD = {
+    **{"a\nb": "a_b", "tab\tand\rreturn": "tab_and_return", "half \ud800": "half", "\x07\x1b[31mred": "31mred"},
+    **{"../up": "up", "/etc/x\\y": "etc_x_y", "<b>&\"'": "b", "a\x00b": "a_b_2"},
+}
+
+
+def testNamesOfAnyCharacters(run, tmp_path):
+    """They stay what they are in JSON and CSV, are text on pages, and are no paths."""
+    boxes = {n: ((2 * n, 2, 2), (2 * n + 1, 8, 8)) for n in range(1, len(ODD) + 1)}
+    images = [save(shapes.labelImage(boxes), tmp_path / name) for name in ("r.nrrd", "t.nrrd")]
+    (tmp_path / "names.json").write_text(json.dumps(dict(enumerate(ODD, 1))))
+    options = ("--label-names", "names.json", "--metrics", "HD", "--report")
+    status, out, _ = run("compare", *images, *options, "-o", "out")
+    assert status == 0 and not any(ord(character) < 32 for line in out.splitlines() for character in line)
+    found = {pair["reference"]["name"]: pair["files"]["distances"] for pair in metrics("out")["pairs"]}
+    assert found == {name: f"distances_{file}.vtp" for name, file in ODD.items()}
+    with (tmp_path / "cases.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([("case", "reference", "test"), *(("../1\n", *images), ("1\t/.", *images))])
+    assert run("batch", "cases.csv", *options, "--workers", 1, "-o", "all")[0] == 0
+    shown = [name.encode("utf-8", "backslashreplace").decode() for name in ODD]
+    assert [row[0] for row in readCsv(tmp_path / "out" / "metrics.csv")[1:]] == shown
+    assert [row[2] for row in readCsv(tmp_path / "all" / "results.csv")[1:]] == 2 * shown
+    for folder, pages in (("out", {"report"}), ("all/reports", {"index", "1", "1_2"})):
+        files = list((tmp_path / folder).iterdir())
+        assert {path.stem for path in files if path.suffix == ".html"} == pages and all(map(Path.is_file, files))
+        texts = [(tmp_path / folder / f"{page}.html").read_bytes().decode() for page in pages - {"index"}]
+        assert all(escape(name) in text for name in shown for text in texts) and "<b>&" not in "".join(texts)
 
 
 OTHERS = (

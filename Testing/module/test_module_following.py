@@ -120,6 +120,19 @@ def testAMovedTransformAndAnUndoAreFollowed(following):
     session.parameters.test.GetSegmentation().InvokeEvent(slicer.vtkSegmentation.SegmentModified)
     await_(session)
     assert session.panel.outcome is moved, "an undo that changes nothing is not measured"
+    history, before = slicer.vtkSegmentationHistory(), moved.records[0].numbers
+    history.SetSegmentation(session.parameters.test.GetSegmentation())
+    assert history.SaveState()
+    for change in (lambda: draw(session, *ALMOST), history.RestorePreviousState, history.RestoreNextState):
+        change()
+        await_(session)
+        assertFull(session)
+        assert (session.panel.outcome.records[0].numbers == before) == (change == history.RestorePreviousState)
+    session.set(session.parameters, follow=False)
+    session.widget.enter()
+    assert history.RestorePreviousState()
+    session.settle(0.3)
+    assert session.panel.staleness() == "Box of the test has changed."
 
 
 def testANewerEditStopsTheRunBefore(following, monkeypatch):

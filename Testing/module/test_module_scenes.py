@@ -260,6 +260,32 @@ def testTwoComparisonsInTurn(session):
     assert not model.GetDisplayNode().GetVisibility() and len(session.maps()) == 1
 
 
+def testUndo(session):
+    """What is undone and redone in the scene never breaks the panel, whatever the scene undoes."""
+    scene, observed, nodes = slicer.mrmlScene, scenework.observedNow(session), scenework.observers()
+    scenework.choose(session, *nodes)
+    scene.SetUndoOn()
+    for node in nodes:
+        node.SetUndoEnabled(True)
+    scene.SaveStateForUndo()
+    session.apply()
+    for node in session.results():
+        node.SetUndoEnabled(True)
+    for removed in (None, session.parameters.result, nodes[1]):
+        scene.SaveStateForUndo()
+        nodes[0].SetName("Renamed") if removed is None else scene.RemoveNode(removed)
+        session.settle(0.2)
+    for step in (scene.Undo, scene.Undo, scene.Undo, scene.Redo, scene.Undo, scene.Undo):
+        step()
+        session.settle(0.2)
+    assert (session.panel.outcome, session.parameters.test, session.results()) == (None, None, [])
+    scene.SetUndoOff()
+    worksAfterwards(session)
+    scene.Clear(0)
+    session.settle(0.2)
+    assert scenework.observedNow(session) == observed
+
+
 def testClosedInABatch(session):
     """As applications close a scene that do many things at once, also twice, and with nodes that come meanwhile."""
     scene = slicer.mrmlScene

@@ -86,7 +86,7 @@ def testItsOwnTests(mainWindow):
         assert desktop.exceptions == [] and desktop.messages == []
 
 
-@pytest.mark.parametrize("version", [(5, 8), (5, 10)])
+@pytest.mark.parametrize("version", [(4, 11), (5, 8), (5, 10), (6, 0)])
 def testTheVersionThatItNeeds(monkeypatch, version):
     """An older Slicer, whose Python cannot import the panel, says so, whatever the user does next."""
     monkeypatch.setattr(modules, "sampleDataSources", [])
