@@ -25,7 +25,7 @@ def addArguments(parser: Parser) -> None:
     shared.addSettings(parser)
     results = parser.add_argument_group("what comes out")
     shared.addOutput(results, "folder for the results (else they are only printed)")
-    results.add_argument("--numbers-only", action="store_true", help="write no surfaces, pictures and worst places")
+    results.add_argument("--numbers-only", action="store_true", help="write no surfaces, pictures or worst places")
     shared.addReport(parser, results)
     patient = "write a report that names this patient (by default it names none)"
     parser.addFurther("--report-patient", metavar="TEXT", default="", help=patient)

@@ -61,7 +61,7 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "test": (CONTOURS, {"metavar": "TEST", "type": pathFrom}),
     "--structure": ("only this structure or label number (may be repeated)", {"metavar": "NAME", "action": "append"}),
     "--pair": (
-        "compare these two, NAME= with none (may be repeated)",
+        "compare these two; NAME= compares with none (may be repeated)",
         {"metavar": "REFERENCE=TEST", "action": "append", "default": []},
     ),
     "--label-names": (
@@ -78,7 +78,7 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
         f"exit with status {VERDICT_REACHED} if the verdict is this one or worse: {', '.join(FAIL_ON)}",
         {"metavar": "VERDICT", "choices": FAIL_ON},
     ),
-    "--workers": ("number of processes (one per processor, if it pays)", {"metavar": "N", "type": int}),
+    "--workers": ("number of processes (one per processor if that is faster)", {"metavar": "N", "type": int}),
     "--grid-uncertainty": (
         "also compute how much each number depends on where the voxel grid lies: its standard deviation when "
         "the grid is shifted by fractions of a voxel, and its 95 %% range (takes several dozen times as long)",

@@ -22,12 +22,12 @@ def addArguments(parser: Parser) -> None:
         "with all given digits."
     )
     parser.usage = "%(prog)s VALUE REFERENCE TEST [OPTION ...]"
-    value = "the number as it was reported, such as 3.7 (more digits say more)"
+    value = "the number as it was reported, such as 3.7 (more digits narrow the list)"
     parser.add_argument("value", metavar="VALUE", help=value)
     addShared(parser.add_argument, "reference", "test")
     addOutput(parser, "folder for which.json with all candidates")
     addShared(parser.add_argument, "--structure", "--pair", "--label-names")
-    key = "what the number is said to be, such as HD95 or DSC (any measurement)"
+    key = "measurement that the number is said to be, such as HD95 or DSC (any)"
     parser.add_argument("--measurement", metavar="KEY", help=key)
     addSome(parser, "tolerances", "percentiles")
     parser.add_argument("--most", metavar="N", type=int, default=MOST, help="candidates to print (%(default)s)")

@@ -1,4 +1,4 @@
-"""How well the test follows the reference's contours slice by slice; inside and outside have levels.
+"""How well the test follows the reference's contours slice by slice; levels weight errors inside and outside.
 
 The Medical Similarity Index. Source: Fazekas et al., arXiv:2508.09722. Its bidirectional local distance: Kim et al.,
 Medical Physics 2012, doi:10.1118/1.4754802.

@@ -188,7 +188,7 @@ class Settings:
         option=Option(
             "--ignore",
             MEASURED,
-            "label of the reference that nobody annotated, which counts on neither side",
+            "label of the reference for what nobody annotated; it counts on neither side",
             "NAME",
             "",
         ),
@@ -391,9 +391,9 @@ class Settings:
         26,
         oneOf("connectivity of lesions", (6, 18, 26)),
         "Connectivity of lesions",
-        about="How many of the voxels around a voxel belong to the same lesion with it: 26, 18 without corners, or 6 "
+        about="How many of the voxels around a voxel belong to the same lesion: 26, 18 without corners, or 6 "
         "with a common face. In a plane 26 stands for 8, and the others for 4.",
-        option=Option("", INSTANCES, "neighbors of a voxel that belong to one lesion with it"),
+        option=Option("", INSTANCES, "neighbors of a voxel that belong to the same lesion"),
         panel=InPanel(
             label=_("Connectivity"),
             row=14,
