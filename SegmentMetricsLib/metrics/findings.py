@@ -121,7 +121,7 @@ class Kind(enum.Enum):
     )
     SEVERAL_PARTS = _advice(
         "{parts}: numbers for the whole can hide a part that is missing or added.{told}",
-        "The family instances lists them one by one {where}.",
+        "The family Lesions lists them one by one {where}.",
     )
     MOSTLY_ONE_KIND = _advice(
         "More than {most} % of the evaluated grid ({grid}) is {place}: {keys} near {best} best whatever the test is.",

@@ -36,7 +36,7 @@ def showLesions(comparison, *, modelNode=None, scene=None):
     Parameters
     ----------
     comparison
-        The comparison to show; it must have the family instances.
+        The comparison to show; it must have the family lesions.
     modelNode, scene : optional
         As for showTable.
 
@@ -78,7 +78,7 @@ def showLesionsTable(comparison, *, tableNode=None, scene=None):
     Parameters
     ----------
     comparison
-        The comparison to show; it must have the family instances.
+        The comparison to show; it must have the family lesions.
     tableNode, scene : optional
         As for showTable.
 
@@ -103,7 +103,7 @@ def showLesionsTable(comparison, *, tableNode=None, scene=None):
 def _requireLesions(comparison) -> tuple:
     requireComparison(comparison)
     if comparison.lesions is None:
-        raise InputError("There are no lesions to show: measure the family instances.")
+        raise InputError("There are no lesions to show: measure the family lesions.")
     if not comparison.lesions:
         raise InputError("There are no lesions to show: neither structure has one.")
     return comparison.lesions

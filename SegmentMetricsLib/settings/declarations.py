@@ -17,7 +17,7 @@ DISTANCES = "surfaces and distances"
 MEMBERSHIPS = "membership images, with values between 0 and 1"
 HAZARD = "hazard family"
 SIMILARITY = "similarity family"
-INSTANCES = "instances family"
+INSTANCES = "lesions family"
 DOSE = "dose family"
 HEADINGS = (MEASURED, DISTANCES, MEMBERSHIPS, HAZARD, SIMILARITY, INSTANCES, DOSE)
 

@@ -15,6 +15,7 @@ from SegmentMetricsLib.base.texts import shortest
 from SegmentMetricsLib.metrics.hazard import EPSILON
 from SegmentMetricsLib.metrics.metric import EXAMPLES, PARAMETERS, Metric
 from SegmentMetricsLib.metrics.registry import FAMILIES, MULTI_LABEL, PURPOSES, REGISTRY
+from SegmentMetricsLib.settings.names import familyTitle
 from SegmentMetricsLib.settings.settings import DEFAULT_FAMILIES, Settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "formulas.md"
@@ -143,7 +144,8 @@ def overview() -> str:
     for family in FAMILIES:
         links = [f"[{shortKeys(kind)}](#{anchor(kind)})" for kind in kinds([family])]
         if links:
-            rows.append(f"| [{family}](#{family}) | {', '.join(links)} |")
+            name = familyTitle(family).lower()
+            rows.append(f"| [{name}](#{name}) | {', '.join(links)} |")
     return "\n".join(rows)
 
 
@@ -162,7 +164,7 @@ def families() -> str:
     found = []
     for family, says in PURPOSES.items():
         if kinds([family]):
-            found += [f"## {family.capitalize()}", says, *map(section, kinds([family]))]
+            found += [f"## {familyTitle(family)}", says, *map(section, kinds([family]))]
     return "\n\n".join(found)
 
 

@@ -228,7 +228,7 @@ def testTableLeadsToEachLesion(scene, lesions):
 
 def testWithoutLesions(scene, lesions):
     for show, given, message in (
-        (mrml.showLesions, compare(cubes(4), cubes(4), Settings(metrics="DSC")), "measure the family instances"),
+        (mrml.showLesions, compare(cubes(4), cubes(4), Settings(metrics="DSC")), "measure the family lesions"),
         (mrml.showLesionsTable, compare(cubes(), cubes(), Settings(metrics="instances")), "neither structure has one"),
         (mrml.showLesions, lesions.record(), "no surfaces"),
     ):

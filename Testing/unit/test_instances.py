@@ -194,6 +194,6 @@ def testFindingPointsToTheFamily():
     images = [shapes.imageOf(array) for array in (REFERENCE, TEST)]
     (told,) = (one for one in compare(*images, Settings(metrics="DSC")).findings if one.kind is Kind.SEVERAL_PARTS)
     assert "3 of the reference's 5 are missed and 1 of the test's 3 is not in the reference." in told
-    assert "--metrics instances" in told and (told.values["missed"], told.values["added"]) == (3, 1)
+    assert "--metrics lesions" in told and (told.values["missed"], told.values["added"]) == (3, 1)
     (told,) = (one for one in compare(*images, Settings(metrics="PQ")).findings if one.kind is Kind.SEVERAL_PARTS)
     assert "--metrics" not in told

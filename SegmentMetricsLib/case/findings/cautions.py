@@ -46,7 +46,7 @@ MANY_PARTS = 50
 # Structures of patients that span no more voxels than this may be smaller than a tolerance.
 FEW_VOXELS = 4
 THRESHOLD = SettingPlace("--threshold 0.5", "threshold=0.5")
-LESIONS = SettingPlace("--metrics instances", 'metrics="instances"', "Metrics > instances")
+LESIONS = SettingPlace("--metrics lesions", 'metrics="lesions"', "Metrics > Lesions")
 UNION = SettingPlace("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
 
 
