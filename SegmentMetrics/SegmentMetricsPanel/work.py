@@ -4,6 +4,7 @@ import threading
 import time
 from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib.util import find_spec
+from subprocess import CalledProcessError
 
 import qt
 import slicer
@@ -39,14 +40,15 @@ def offer(package: str, module: str) -> None:
     if package in _offered or find_spec(module) is not None:
         return
     _offered.add(package)
-    try:
-        from slicer import packaging
-    except ImportError:  # before Slicer 5.11
-        question = _("The Python package {package} is needed. Install it?").format(package=package)
-        if slicer.util.confirmOkCancelDisplay(question, _("Segment Metrics")):
-            slicer.util.pip_install(package)
-        return
-    with suppress(RuntimeError):  # the user does not want it, or it cannot be installed
+    # the user does not want it, or it cannot be installed, which Slicer says
+    with suppress(RuntimeError, CalledProcessError):
+        try:
+            from slicer import packaging
+        except ImportError:  # before Slicer 5.11
+            question = _("The Python package {package} is needed. Install it?").format(package=package)
+            if slicer.util.confirmOkCancelDisplay(question, _("Segment Metrics")):
+                slicer.util.pip_install(package)
+            return
         packaging.pip_ensure(package, requester="Segment Metrics")
 
 

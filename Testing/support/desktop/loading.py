@@ -89,9 +89,12 @@ def _askForFile(function: str):
 
 
 def pipEnsure(requirements, requester=None) -> None:
-    """Ask to install packages; RuntimeError, as in Slicer, if the answer is not True."""
+    """Ask to install packages; RuntimeError, as in Slicer, if the answer is not True, or the error that it is."""
     shown.append(("pip_ensure", requirements))
-    if not _nextAnswer(False):
+    answer = _nextAnswer(False)
+    if isinstance(answer, Exception):
+        raise answer
+    if not answer:
         raise RuntimeError(f"{requirements} is not installed")
 
 
