@@ -235,7 +235,7 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
         name: "head-and-neck", whose CT is loaded, too, and shown in the slice views; "practice" with the same CT, a
         reference that the module hides, and an empty segment to draw in; "lesions" or "vessel".
         """
-        from SegmentMetricsLib.mrml import sample
+        from SegmentMetricsLib.mrml import focus, sample
 
         scene, isPractice = slicer.mrmlScene, name == "practice"
         nodes = sample.loadPractice(scene=scene) if isPractice else sample.loadSample(sample=name, scene=scene)
@@ -243,6 +243,9 @@ class SegmentMetricsLogic(ScriptedLoadableModuleLogic):
             image = sample.loadImage(nodes, scene=scene)
             if slicer.app.layoutManager() is not None:
                 slicer.util.setSliceViewerLayers(background=image, fit=True)
+        if isPractice:  # else Segment Editor would open on the reference, and ask whether to show it
+            drawn = nodes[-1]
+            focus.chooseInEditor(drawn, drawn.GetSegmentation().GetNthSegmentID(0), scene)
         return nodes
 
 

@@ -203,8 +203,11 @@ class Panel(VTKObservationMixin):
             self.refreshTimer.start()
         elif self.parameters is not None:
             self.watch()  # a script may have switched following on or off
-            if self.focus.isOutlined and not self.model.isFollowing():
+            isFollowing = self.model.isFollowing()
+            if self.focus.isOutlined and not (isFollowing and self.model.editedSegment()):
                 self.focus.showElsewhere()
+            if not (isFollowing and self.model.isFollowable()):
+                self.corners.show()  # no number of what is gone
 
     @vtk.calldata_type(vtk.VTK_OBJECT)
     def onNodeAdded(self, _caller, _event, node) -> None:
@@ -305,6 +308,9 @@ class Panel(VTKObservationMixin):
         """Update only what can be seen while another module is open; resume() does the rest."""
         self.model.isNews = False
         self.map.show()
+        if self.model.areLesionsShown():
+            self.lesions.show()
+        self.focus.showEdited()
         self.places.showInViews()
         if self.layout.isShown:
             self.plot.show()

@@ -81,9 +81,12 @@ def restoreOthers(scene) -> None:
 def showOutlines(outlines: Mapping, scene) -> None:
     """Show only some segments as outlines in the slice views, until restoreOthers().
 
-    outlines: by segmentation display node the colors, RGB in [0, 1] or None for its own, by segment ID.
+    outlines: by segmentation display node the colors, RGB in [0, 1] or None for its own, by segment ID. What has no
+    display node, None, is not shown.
     """
     for display, colors in outlines.items():
+        if display is None:
+            continue
         before, looks = display.GetAttribute(HIDDEN_ATTRIBUTE), {}
         segments = display.GetDisplayableNode().GetSegmentation().GetSegmentIDs()
         with oneChange(display):
@@ -216,8 +219,8 @@ def chooseInEditor(segmentationNode, segment: str, scene) -> None:
         node = slicer.vtkMRMLSegmentEditorNode()
         node.SetSingletonTag("SegmentEditor")
         node = scene.AddNode(node)
-    with oneChange(node):
-        node.SetAndObserveSegmentationNode(segmentationNode)
-        node.SetSelectedSegmentID(segment)
-        for image in shownVolumes(scene)[:1]:
-            node.SetAndObserveSourceVolumeNode(image)
+    # one after the other, because with another segmentation the editor takes the first segment and another image
+    node.SetAndObserveSegmentationNode(segmentationNode)
+    for image in shownVolumes(scene)[:1]:
+        node.SetAndObserveSourceVolumeNode(image)
+    node.SetSelectedSegmentID(segment)

@@ -345,13 +345,13 @@ class PanelModel:
     def isFollowable(self) -> bool:
         """Return whether the shown results belong to what is chosen, so that edits of it can be measured."""
         outcome = self.outcome
-        isRightMode = self.hasPair() and outcome.isOfAll != self.isOnePair()
-        return isRightMode and self._isSameChoice(outcome) and (not outcome.isOfAll or outcome.comparisons is not None)
+        isThere = self.hasPair() and self.editedSegment() is not None and outcome.isOfAll != self.isOnePair()
+        return isThere and self._isSameChoice(outcome) and (not outcome.isOfAll or outcome.comparisons is not None)
 
     def editedSegment(self) -> tuple | None:
         """Return the segmentation and the segment ID of the test, which is edited; None if there is none."""
         p = self.parameters
-        if p is None or p.test is None:
+        if p is None or None in (p.reference, p.test):
             return None
         segment = p.testSegment
         if not self.isOnePair():

@@ -49,20 +49,34 @@ class FocusView(View):
 
     def showElsewhere(self) -> None:
         """Put back what was hidden while another module is open, or show only what is edited if edits are followed."""
-        scene, lines = slicer.mrmlScene, {}
-        isWanted = self.model.isFollowing() and self.model.parameters.focus
-        edited = self.model.editedSegment() if isWanted and not (scene.IsClosing() or scene.IsImporting()) else None
-        if edited is not None and not self.model.isPracticing() and self.model.hasPair():
-            structures = {} if "reference" in _coloredSides() else self._structures(*self.pair)
+        scene, model, lines = slicer.mrmlScene, self.model, {}
+        isChanging = scene.IsClosing() or scene.IsImporting()
+        edited = model.editedSegment() if model.isFollowing() and not isChanging else None
+        if edited is not None:  # else the editor would open on the first segmentation, such as a hidden reference
+            focus.chooseInEditor(*edited, scene)
+            qt.QTimer.singleShot(0, self.chooseEdited)
+        self.isOutlined = edited is not None and model.parameters.focus
+        isColored = model.areLesionsShown() or "reference" in _coloredSides()
+        if self.isOutlined and model.hasPair() and not (model.isPracticing() or isColored):
+            structures = self._structures(*self.pair)
             lines = {side: self._surfaceOf(one) for side, one in structures.items() if side == "reference"}
-        self.isOutlined = edited is not None
         self.end()
-        if edited is not None:
+        if self.isOutlined:
             node, segment = edited
             self._hideOthers()
-            focus.showOutlines({node.GetDisplayNode(): {segment: None}}, slicer.mrmlScene)
-            focus.showLines(lines, slicer.mrmlScene, in2D=lines)
-            focus.chooseInEditor(node, segment, slicer.mrmlScene)
+            focus.showOutlines({node.GetDisplayNode(): {segment: None}}, scene)
+            focus.showLines(lines, scene, in2D=lines)
+
+    def chooseEdited(self) -> None:
+        """Choose again what is edited: an editor that was opened for the first time has taken the first segment."""
+        edited = self.model.editedSegment() if self.model.isFollowing() and not self.isActive else None
+        if edited is not None:
+            focus.chooseInEditor(*edited, slicer.mrmlScene)
+
+    def showEdited(self) -> None:
+        """Show no line of the reference any more once a map colors it, as after the first stroke of an empty test."""
+        if self.isOutlined and "reference" in _coloredSides():
+            focus.removeLines(slicer.mrmlScene)
 
     def state(self) -> tuple:
         """Return what is to be drawn; an empty tuple where nothing is to be hidden."""

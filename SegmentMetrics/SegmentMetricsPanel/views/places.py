@@ -114,7 +114,9 @@ class LesionsView(View):
     def draw(self) -> None:
         """List the lesions, or nothing without an outcome; show those of the pair if asked, and hide all others."""
         outcome, number, isShown = self.state()
-        record, ui = self.model.record(), self.ui
+        record, ui, p = self.model.record(), self.ui, self.model.parameters
+        if p is not None and p.showMap and p.showLesions:
+            p.showLesions = False  # the map took their place; without it, they do not come back by themselves
         self.places = [*(record.lesions or ()), *(record.gaps or ()), *(record.spurs or ())] if record else []
         self.table.show(places.lesions(record))
         ui.lesionsTable.visible = bool(self.places)

@@ -7,7 +7,6 @@ from slicer.i18n import tr as _
 
 from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.mrml import practice
-from SegmentMetricsLib.mrml.focus import chooseInEditor
 
 from ..contents.following import mainKeys
 from ..model.enumerations import Plot
@@ -61,8 +60,9 @@ class PracticeView(View):
             practice.setPractice(p.reference, "")
         p.parameterNode.Modified()
 
-    def onEdit(self, _checked=False) -> None:
-        chooseInEditor(*self.model.editedSegment(), slicer.mrmlScene)
+    @staticmethod
+    def onEdit(_checked=False) -> None:
+        """Open Segment Editor; the panel, which is left, chooses in it what is edited."""
         slicer.util.selectModule("SegmentEditor")
 
     def onClicked(self, _checked=False) -> None:

@@ -42,6 +42,7 @@ CHECKS = (
     fitting.checkBesideViews,
     looking.checkPlaces,
     drawing.checkDrawing,
+    drawing.checkPractice,
     measuring.checkStaleness,
     measuring.checkFollow,
     choosing.checkFamilies,

@@ -18,8 +18,7 @@ def checkDrawing(session: Session) -> None:
     session.click(ui.followCheckBox)
     assert session.isShown(ui.editButton)
     session.click(ui.editButton, seconds=0.3)
-    editor = slicer.mrmlScene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
-    assert editor.GetSegmentationNode() is p.test and editor.GetSelectedSegmentID() == p.testSegment
+    assertEditorsChoice(p.test, p.testSegment)
     display = p.test.GetDisplayNode()
     assert display.GetVisibility() and display.GetSegmentVisibility(p.testSegment), "else the editor would ask"
     assert list(display.GetVisibleSegmentIDs()) == [p.testSegment] and not display.GetVisibility2DFill()
@@ -35,8 +34,9 @@ def checkDrawing(session: Session) -> None:
     def halve(voxels) -> None:
         voxels[: len(voxels) // 2] = 0
 
-    edit(p.test, p.testSegment, image, halve)
-    waitFor(session, lambda: session.panel.outcome.run != run)
+    with session.isAlive():
+        edit(p.test, p.testSegment, image, halve)
+        waitFor(session, lambda: session.panel.outcome.run != run)
     (model,) = session.maps().values()
     assert maps.mapInformation(model)["limit"] > before[1], "half of it is missing"
     assert model.GetDisplayNode().GetScalarRange() == before, "the colors hold still"
@@ -57,6 +57,29 @@ def checkDrawing(session: Session) -> None:
     slicer.util.selectModule("SegmentMetrics")
     session.settle(0.1)
     session.apply()
+
+
+def checkPractice(session: Session) -> None:
+    """While the reference is hidden, Segment Editor opens on the test, with Focus and without."""
+    ui, p = session.ui, session.parameters
+    session.click(ui.practiceCheckBox)
+    for _time in range(2):
+        slicer.util.selectModule("SegmentEditor")
+        session.settle(0.1)
+        assertEditorsChoice(p.test, p.testSegment).SetAndObserveSegmentationNode(p.reference)
+        assert p.test.GetDisplayNode().GetVisibility() and not p.reference.GetDisplayNode().GetVisibility()
+        slicer.util.selectModule("SegmentMetrics")
+        session.click(ui.focusCheckBox)
+    session.click(ui.practiceCheckBox)
+    assert p.reference.GetDisplayNode().GetVisibility()
+    session.apply()
+
+
+def assertEditorsChoice(node, segment: str):
+    """Segment Editor opens on this segment; return the node that says so."""
+    editor = slicer.mrmlScene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
+    assert editor.GetSegmentationNode() is node and editor.GetSelectedSegmentID() == segment
+    return editor
 
 
 def cornerTexts() -> list[tuple]:

@@ -8,7 +8,8 @@ import numpy as np
 import slicer
 from vtk.util.numpy_support import numpy_to_vtk
 
-from .session import Session, goBack
+from .drawing import waitFor
+from .session import Session, edit, goBack
 from .views import drawn
 
 
@@ -41,13 +42,34 @@ def checkLesions(session: Session) -> None:
     assert ui.lesionsButton.text == "Back to the map"
     session.click(ui.showMapCheckBox)
     assert not model.GetDisplayNode().GetVisibility() and session.maps(), "the map takes the place of the lesions"
+    session.click(ui.showMapCheckBox)
+    assert not model.GetDisplayNode().GetVisibility(), "they do not come back by themselves"
     session.click(ui.lesionsButton)
     session.click(ui.lesionsButton)
     assert not model.GetDisplayNode().GetVisibility()
     assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
+    session.click(ui.lesionsButton)
+    assertFollowed(session, model)
+    session.click(ui.lesionsButton)
     session.chooseFamilies(*families)
     session.panel.pages.open("numbers")
     goBack(session, given, before, *nodes)
+
+
+def assertFollowed(session: Session, model) -> None:
+    """While somebody draws in another module, no line lies on the lesions, and they are those of the last stroke."""
+    node, image = session.nodes[1], slicer.vtkOrientedImageData()
+    session.click(session.ui.followCheckBox)
+    slicer.util.selectModule("Data")
+    session.settle(0.1)
+    assert drawn(session) == {} and model.GetDisplayNode().GetVisibility()
+    before = session.panel.outcome
+    node.GetBinaryLabelmapRepresentation("Nodules", image)
+    edit(node, "Nodules", image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
+    waitFor(session, lambda: session.panel.outcome is not before)
+    assert session.panel.outcome.shows(model) and model.GetDisplayNode().GetVisibility() and drawn(session) == {}
+    slicer.util.selectModule("SegmentMetrics")
+    session.click(session.ui.followCheckBox)
 
 
 def cubes(name: str, *places: int, **segments: int):

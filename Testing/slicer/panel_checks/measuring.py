@@ -13,11 +13,13 @@ from .views import drawn
 
 
 def checkOpening(session: Session) -> None:
-    """The module opens with two segmentations and a structure that both have already chosen."""
+    """Opened on an empty scene, the module chooses the first two segmentations and a structure that both have."""
     from SegmentMetrics import SegmentMetricsLogic
 
-    SegmentMetricsLogic().loadSample()
     slicer.util.selectModule("SegmentMetrics")
+    session.settle(0.2)
+    assert not session.ui.applyButton.enabled
+    SegmentMetricsLogic().loadSample()
     session.settle(0.2)
     assert [node.GetName() for node in session.nodes] == ["Observer 1", "Observer 2"]
     assert session.ui.applyButton.enabled and not session.results()

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 
 import slicer
 from vtk.util.numpy_support import vtk_to_numpy
@@ -58,6 +61,20 @@ class Session:
         panel = self.panel
         timers = (panel.refreshTimer, panel.watcher.timer, panel.heights.timer, panel.inputs.timer)
         return any(timer.isActive() for timer in timers)
+
+    @contextmanager
+    def isAlive(self, seconds: float = 0.3) -> Iterator[None]:
+        """The main thread never works longer than this between two looks at what the user does, by its own clock."""
+        import qt
+
+        looks, timer = [time.thread_time()], qt.QTimer()
+        timer.setInterval(10)
+        timer.connect("timeout()", lambda: looks.append(time.thread_time()))
+        timer.start()
+        yield
+        timer.stop()
+        longest = max(after - before for before, after in pairwise([*looks, time.thread_time()]))
+        assert longest < seconds, f"nothing moved for {longest:.2f} s"
 
     def click(self, button, seconds: float = 0.1) -> None:
         """Click a button and let happen what it starts."""

@@ -107,6 +107,7 @@ class Desktop:
         self.moduleManager, self.ioManager = modules.qSlicerModuleManager(), scenes.qSlicerCoreIOManager(self)
         self.layoutManager = views.qSlicerLayoutManager(self) if mainWindow else None
         self._keeper = scenes.SceneKeeper(self.scene, hasViews=mainWindow)
+        self.segmentEditor = modules.SegmentEditor(self.scene)
         self.mainWindow = None
         self.app = application.qSlicerApplication(self)
         self._install()
@@ -177,6 +178,7 @@ class Desktop:
         self.processEvents()
         self.scene.Clear(0)
         self._keeper.close()
+        self.segmentEditor.close()
         self.scene.RemoveAllObservers()  # the scene still tells things while it is destroyed
         for owner, name in self._added:
             if owner is sys.modules:

@@ -118,6 +118,8 @@ class qSlicerMainWindow(QMainWindow):
         if before is not None:
             before.hideRepresentation()
         self._selected = name
+        if name == self._desktop.segmentEditor.TAG:
+            self._desktop.segmentEditor.enter()
         module = self._desktop.modules.get(name)
         if module is not None:
             module.showRepresentation(self._content.layout())

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from . import signals
 from .pythonqt import wrap
+from .selectors import observe, unobserve
 
 sampleDataSources: list[dict] = []  # what modules registered with SampleData
 
@@ -100,6 +101,47 @@ class qSlicerScriptedLoadableModule:
     def setup(self) -> None:
         if hasattr(self._instance, "setup"):
             signals.callSlot(self._instance.setup)
+
+
+class SegmentEditor:
+    """What Segment Editor's widget chooses, once it was opened; read in qMRMLSegmentEditorWidget.cxx.
+
+    Whenever it gets another segmentation, it takes its first segment, and the image that it was drawn on.
+    """
+
+    TAG = "SegmentEditor"
+
+    def __init__(self, scene) -> None:
+        self._scene, self._node, self._segmentation, self._observers = scene, None, None, []
+
+    def enter(self) -> None:
+        import slicer
+
+        node = self._scene.GetSingletonNode(self.TAG, "vtkMRMLSegmentEditorNode")
+        if node is None:
+            node = slicer.vtkMRMLSegmentEditorNode()
+            node.SetSingletonTag(self.TAG)
+            node = self._scene.AddNode(node)
+        if node is not self._node:
+            self.close()
+            self._node = node
+            observe(node, "ModifiedEvent", self, "update", self._observers)
+        self.update()
+        if node.GetSegmentationNode() is None:
+            node.SetAndObserveSegmentationNode(self._scene.GetFirstNodeByClass("vtkMRMLSegmentationNode"))
+
+    def update(self) -> None:
+        node = self._node.GetSegmentationNode()
+        if node is self._segmentation:
+            return
+        self._segmentation = node
+        if node is not None and node.GetSegmentation().GetNumberOfSegments():
+            role = node.GetReferenceImageGeometryReferenceRole()
+            self._node.SetSelectedSegmentID(node.GetSegmentation().GetNthSegmentID(0))
+            self._node.SetAndObserveSourceVolumeNode(node.GetNodeReference(role))
+
+    def close(self) -> None:
+        unobserve(self._observers)
 
 
 class qSlicerModuleManager(QObject):
