@@ -14,7 +14,7 @@ from SegmentMetricsLib.base.parallel import allCores
 from SegmentMetricsLib.base.progress import Cancelled, stoppable
 
 # Seconds before the dialog appears, during which the application does not react.
-PATIENCE = 0.3
+PATIENCE = 0.2
 # Pixels of the dialog's width: less would cut off its title.
 WIDTH = 360
 # Seconds between two updates of the dialog.

@@ -219,8 +219,9 @@ def chooseInEditor(segmentationNode, segment: str, scene) -> None:
         node = slicer.vtkMRMLSegmentEditorNode()
         node.SetSingletonTag("SegmentEditor")
         node = scene.AddNode(node)
+    shown = shownVolumes(scene)
     # one after the other, because with another segmentation the editor takes the first segment and another image
     node.SetAndObserveSegmentationNode(segmentationNode)
-    for image in shownVolumes(scene)[:1]:
+    for image in shown[:1]:
         node.SetAndObserveSourceVolumeNode(image)
     node.SetSelectedSegmentID(segment)

@@ -9,6 +9,7 @@ import time
 import pytest
 import slicer
 from desktop import MODULE, Desktop, modules
+from panel_checks import drawing, measuring, structures, views
 from panel_checks.session import edit
 from scenework import choose, twoBoxes
 
@@ -152,3 +153,10 @@ def testThreadsGetTheirTime(session, monkeypatch):
         slicer.app.processEvents()
         time.sleep(0.001)
     assert panel.outcome is not before and seconds[0] < 0.5 and len(looks) < 50
+
+
+def testDrawingWhileTheLockIsHeld(session):
+    """Edits are followed, and all structures compared, where threads only run beside slots; nothing stands still."""
+    opened = (measuring.checkOpening, views.checkBefore, measuring.checkApply)
+    for check in (*opened, drawing.checkDrawing, structures.checkAllStructures):
+        check(session)

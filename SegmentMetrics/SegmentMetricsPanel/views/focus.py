@@ -153,7 +153,7 @@ class FocusView(View):
 
     def _showExtent(self, structures) -> None:
         """Let slice views without an image know where structures are."""
-        self.box = _boxAround(structures) if structures else None
+        self.box = boxAround(structures) if structures else None
         if self.box is not None:
             focus.showExtent(*self.box, slicer.mrmlScene)
 
@@ -196,7 +196,7 @@ class FocusView(View):
             drawn = [pointsOf(self._surfaceOf(structure)) for structure in structures]
         if not structures:
             return
-        low, high = _boxAround(structures)
+        low, high = boxAround(structures)
         place, normal, radius = _worstPlace(outcome, number)
         self.isBack = False
         before, points = navigation.viewState(slicer.mrmlScene), np.concatenate(drawn)
@@ -232,7 +232,7 @@ def _coloredSides() -> tuple[str, ...]:
     return tuple(maps.mapInformation(m)["side"] for m in maps.allMaps(slicer.mrmlScene) if maps.isShown(m))
 
 
-def _boxAround(structures) -> tuple:
+def boxAround(structures) -> tuple:
     """Return the lowest and the highest corner of a box around structures, LPS mm."""
     boxes = [structure.box for structure in structures]
     return tuple(reduce(better, corners) for better, corners in zip((np.minimum, np.maximum), zip(*boxes)))

@@ -10,6 +10,7 @@ from SegmentMetricsLib.mrml.outcomes import CONSENSUS_ROLE, VARIATION_ROLE, vari
 from ..contents.observers import outlierPlaces
 from ..translation import _
 from ..work import waiting
+from .focus import boxAround
 from .view import View
 
 
@@ -32,10 +33,11 @@ class VariationView(View):
         self.shown, self.isNew, self.map = (), False, None
 
     def state(self) -> tuple:
-        """Return the run and the structure whose map is wanted; an empty tuple for none."""
+        """Return the run and the structure that is looked at, and whether its map is wanted; () for none."""
         outcome, found = self.observers.outcome, self.observers.structure()
-        isWanted = self.observers.isShown and self.model.parameters.showVariation and self.model.outcome is None
-        return (outcome.run, found["name"]) if isWanted and found and found["variation"] else ()
+        if not self.observers.isShown or self.model.outcome is not None or found is None:
+            return ()
+        return outcome.run, found["name"], self.model.parameters.showVariation and bool(found["variation"])
 
     def draw(self) -> None:
         self.isDrawing = True
@@ -45,6 +47,7 @@ class VariationView(View):
             self.isDrawing = self.isNew = False
 
     def _show(self, outcome, found, wanted) -> None:
+        *looked, isMapWanted = wanted or [False]
         with waiting():
             if self.isNew and any(one.consensus is not None and not one.consensus.isEmpty for one in outcome.study):
                 isFirst = folders.findResult(outcome.owner, CONSENSUS_ROLE, slicer.mrmlScene) is None
@@ -52,7 +55,7 @@ class VariationView(View):
                 if isFirst:  # later it is shown as the user likes it
                     node.GetDisplayNode().SetVisibility2DFill(False)
             model = None
-            if wanted:
+            if isMapWanted:
                 lost = _("The map of the local SD is not in the scene. Press Apply again to draw it.")
                 hasSurface, name = lambda model: model.GetPolyData() is not None, found["name"]
                 make, role = lambda study: showVariation(study[name]), VARIATION_ROLE.format(name=name)
@@ -64,10 +67,10 @@ class VariationView(View):
                     legend.SetVisibility(other is model)
             consensus = outcome.result(outcome.owner, CONSENSUS_ROLE) if outcome is not None else None
             coverNodes([*outcome.nodes, consensus] if model is not None else [], slicer.mrmlScene)
-            isOther = self.isNew or self.framed not in (None, wanted)
-            if model is not None and isOther and outcome.study is not None:
+            isOther = self.isNew or self.framed not in (None, looked)
+            if looked and isOther and outcome.study is not None:
                 self._frame(outcome.study[found["name"]], model, outlierPlaces(found))
-            self.framed = wanted or self.framed
+            self.framed = looked or self.framed
         self.removeObservers()
         self.map = model
         if model is not None:
@@ -93,8 +96,10 @@ class VariationView(View):
         coverNodes([], slicer.mrmlScene)
 
     def _frame(self, found, model, places) -> None:
-        """Let all views go to the outlier's worst place and show the whole consensus around it."""
+        """Let all views go to the outlier's worst place and show what all observers have drawn around it."""
         place = places[0] if places else None
         position, normal = (place.position, place.normal) if place is not None else (None, None)
-        drawn = pointsOf(model.GetPolyData())
-        navigation.frame(found.consensus.box, position, normal=normal, drawn=drawn, scene=slicer.mrmlScene)
+        drawn = pointsOf(model.GetPolyData()) if model is not None else None
+        if found.drawn:
+            box = boxAround([found.structures[number] for number in found.drawn])
+            navigation.frame(box, position, normal=normal, drawn=drawn, scene=slicer.mrmlScene)

@@ -75,7 +75,8 @@ def checkObservedStructures(session: Session) -> None:
         check(ui.observersTable.item(row, 0), name in READERS)
         session.settle(0.1)
     session.chooseFamilies("boundary", "overlap")
-    session.apply()
+    with session.isAlive():
+        session.apply()
     assert "<b>Far</b>" in ui.summaryLabel.text
     there = navigation.viewState(slicer.mrmlScene)
     session.set(ui.observedStructureComboBox, currentIndex=ui.observedStructureComboBox.findText("Near"))
@@ -85,6 +86,11 @@ def checkObservedStructures(session: Session) -> None:
     middle, size = np.mean(found.box, axis=0) * (-1, -1, 1), np.ptp(found.box, axis=0)
     for node in navigation.sliceNodesOf(slicer.mrmlScene):
         assert abs(shownIn(node, middle[None])[0, 2]) <= size.max() / 2, "slices go through it"
+    session.click(ui.showVariationCheckBox)
+    there = navigation.viewState(slicer.mrmlScene)
+    session.set(ui.observedStructureComboBox, currentIndex=ui.observedStructureComboBox.findText("Far"))
+    assert not navigation.isSameView(navigation.viewState(slicer.mrmlScene), there), "also without the map"
+    session.click(ui.showVariationCheckBox)
     only = ui.observedOnlyComboBox
     assert [only.itemText(n) for n in range(only.count)] == ["All structures", "Near", "Far"]
     session.set(only, currentIndex=1)
