@@ -97,10 +97,10 @@ class Comparison(Mapping):
     criticals : tuple[Structure, ...], optional
         The critical structures that were considered.
     lesions : tuple[Lesion, ...] | None, optional
-        What happened to each lesion, those that need a look first; None without the instances family.
+        What happened to each lesion, those that need a look first; None without the lesions family.
     gaps, spurs : tuple[Run, ...] | None, optional
         The stretches of center lines that the test lacks, or that only the test has, longest first; None without the
-        topology family.
+        vessels family.
     dose : Dose | None, optional
         The dose of a plan, None if none is given.
     doseCurves : DoseCurves | None, optional
