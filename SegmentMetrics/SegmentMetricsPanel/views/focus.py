@@ -218,9 +218,12 @@ class FocusView(View):
             first, last = self.views
             now = navigation.viewState(slicer.mrmlScene)
             known = now.keys() & last.keys()
-            if navigation.isSameView({k: now[k] for k in known}, {k: last[k] for k in known}):
+            if not navigation.isSameView({k: now[k] for k in known}, {k: last[k] for k in known}):
+                return
+            self.views = first, now
+            if known != now.keys():  # else all of them are there already, with the zoom that the user chose
                 self._frame(*self.pair)
-                self.views = {**self.views[0], **first}, self.views[1]
+                self.views = {**now, **first}, self.views[1]
 
     def _isUnmoved(self, now: dict) -> bool:
         """Return whether nobody has looked elsewhere since all views went to a pair. now: where they look."""

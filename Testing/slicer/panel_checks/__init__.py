@@ -43,6 +43,7 @@ CHECKS = (
     looking.checkPlaces,
     drawing.checkDrawing,
     drawing.checkPractice,
+    drawing.checkReveal,
     measuring.checkStaleness,
     measuring.checkFollow,
     choosing.checkFamilies,
