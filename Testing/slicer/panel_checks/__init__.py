@@ -67,5 +67,6 @@ CHECKS = (
     scenes.checkSaving,
     scenes.checkReload,
     views.checkFocusElsewhere,
+    views.checkOutlinesElsewhere,
     scenes.checkRemovedSegmentation,
 )

@@ -164,6 +164,43 @@ def checkFocusElsewhere(session: Session) -> None:
     slicer.mrmlScene.RemoveNode(slicer.util.getNode("Cube"))
 
 
+def checkOutlinesElsewhere(session: Session) -> None:
+    """Outlines of observers become what they were with another module, deleted results, and a scene that was saved."""
+    ui, scene, path = session.ui, slicer.mrmlScene, str(Path(session.folder.name) / "outlines.mrb")
+    session.widget.exit()
+    before, names = [displayed(node) for node in session.nodes], [node.GetName() for node in session.nodes]
+    session.widget.enter()
+    session.set(ui.modeComboBox, currentIndex=2)
+    session.set(ui.observedOnlyComboBox, currentIndex=ui.observedOnlyComboBox.findText(STRUCTURE))
+    session.apply()
+    assert not any(node.GetDisplayNode().GetVisibility2DFill() for node in session.nodes)
+    assert slicer.util.saveScene(path)
+    session.widget.exit()
+    assert [displayed(node) for node in session.nodes] == before
+    session.widget.enter()
+    session.settle(0.1)
+    assert not any(node.GetDisplayNode().GetVisibility2DFill() for node in session.nodes)
+    scene.RemoveNode(session.parameters.observersResult)
+    session.settle(0.2)
+    assert [displayed(node) for node in session.nodes] == before
+    for isOpen in (True, False):
+        if not isOpen:
+            session.widget.exit()
+        scene.Clear(0)
+        session.settle(0.1)
+        slicer.util.loadScene(path)
+        session.settle(0.3)
+        loaded = [slicer.util.getNode(name) for name in names]
+        assert all(node.GetDisplayNode().GetVisibility2DFill() != isOpen for node in loaded)
+        session.widget.exit()
+        assert [displayed(node) for node in loaded] == before
+        session.widget.enter()
+        session.settle(0.1)
+    session.set(ui.observedOnlyComboBox, currentIndex=0)
+    session.set(ui.modeComboBox, currentIndex=0)
+    session.apply()
+
+
 def shownIn(node, points: np.ndarray) -> np.ndarray:
     """Where RAS points (n, 3) lie in a slice view: (n, 3), in [-0.5, 0.5] of its width and height where visible; mm."""
     matrix = node.GetSliceToRAS()
