@@ -11,6 +11,9 @@ from .view import View
 
 # Pixels around the title of a button.
 PADDING = 8
+# How often, and after how many milliseconds, a page that opens is brought into sight: a scroll bar may come, and texts
+# have other heights then.
+ROUNDS, SETTLING = 3, 30
 ICONS = Path(__file__).parents[2] / "Resources" / "Icons"
 
 
@@ -36,6 +39,11 @@ class PagesView(View):
             explain(button, tip)
             self.group.addButton(button, number)
         self.group.connect("idClicked(int)", self.onClicked)
+        self.timer = qt.QTimer()
+        self.timer.setSingleShot(True)
+        self.timer.setInterval(SETTLING)
+        self.timer.connect("timeout()", self.bringIntoSight)
+        self.rounds = 0  # that are still to come
 
     def frame(self, name: str):
         return getattr(self.ui, f"{name}Page")
@@ -43,13 +51,18 @@ class PagesView(View):
     def onClicked(self, number: int) -> None:
         """Open a page and bring it into sight, with the buttons above it, once its place is known."""
         self.open(list(self.buttons)[number])
-        qt.QTimer.singleShot(0, self.bringIntoSight)
+        self.rounds = ROUNDS
+        self.timer.start()
 
     def bringIntoSight(self) -> None:
+        self.panel.heights.draw()
         area = scrollAreaOf(self.ui.pagesFrame)
         if area is not None:
             for widget in (self.frame(self.current), self.ui.pagesFrame):
                 area.ensureWidgetVisible(widget, 0, 0)
+        self.rounds -= 1
+        if self.rounds > 0:
+            self.timer.start()
 
     def open(self, name: str) -> None:
         self.current = name

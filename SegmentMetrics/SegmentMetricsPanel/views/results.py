@@ -12,7 +12,7 @@ from .view import ExplainedButton, View, say
 ROOMY = 600
 # Style of the line that says that there are alarms, in the colors in which they are listed.
 ALARMING = "background-color: #fde3d3; color: #4d1600; border: 1px solid #b3420b; padding: 2px;"
-# Rows of the main numbers that are seen at least, and at most.
+# Rows of the main numbers that are seen at least, and of a single pair where there is room; more take what is left.
 LEAST_ROWS, MOST_ROWS = 3, 10
 
 
@@ -89,7 +89,7 @@ class ResultsView(View):
         bar = table.horizontalScrollBar().sizeHint.height() if isOfAll else 0
         isWhole = not isOfAll and self._isRoomy()
         frame.setMinimumHeight(heightOf(table, MOST_ROWS if isWhole else LEAST_ROWS) + bar)
-        frame.setMaximumHeight(heightOf(table, len(self.main.order) if isOfAll else MOST_ROWS) + bar)
+        frame.setMaximumHeight(heightOf(table, len(self.main.order)) + bar)
 
     def copy(self, _checked=False) -> None:
         """Copy all numbers, below what was compared, for pasting into a spreadsheet."""

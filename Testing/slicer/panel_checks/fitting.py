@@ -147,6 +147,9 @@ def checkCovered(session: Session) -> None:
                     widest = scrollArea(session).viewport().width
                     assert panelOf(session).width <= widest, (width, height, pixels, name, "is cut at its sides")
                     assert topOf(ui.pagesFrame) >= 0 and topOf(pages.frame(name)) < heightOf(session) - 20, name
+                    isWhole = pages.frame(name).height + ui.pagesFrame.height <= heightOf(session)
+                    end = bottomOf(pages.frame(name))
+                    assert not isWhole or end <= heightOf(session) + 1, (width, height, pixels, isOpen, name)
     finally:
         qt.QApplication.setFont(before)
         ui.settingsButton.checked = False

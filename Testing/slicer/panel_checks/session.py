@@ -59,8 +59,8 @@ class Session:
     def isExpecting(self) -> bool:
         """Whether something is about to happen in the panel, however slow the views draw."""
         panel = self.panel
-        timers = (panel.refreshTimer, panel.watcher.timer, panel.heights.timer, panel.inputs.timer)
-        return any(timer.isActive() for timer in timers)
+        timers = (one.timer for one in (panel.watcher, panel.heights, panel.inputs, panel.pages))
+        return panel.refreshTimer.isActive() or any(timer.isActive() for timer in timers)
 
     @contextmanager
     def isAlive(self, seconds: float = 0.3) -> Iterator[None]:
