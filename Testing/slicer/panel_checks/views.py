@@ -166,11 +166,16 @@ def checkFocusElsewhere(session: Session) -> None:
 
 def checkOutlinesElsewhere(session: Session) -> None:
     """Outlines of observers become what they were with another module, deleted results, and a scene that was saved."""
+    import qt
+
     ui, scene, path = session.ui, slicer.mrmlScene, str(Path(session.folder.name) / "outlines.mrb")
     session.widget.exit()
     before, names = [displayed(node) for node in session.nodes], [node.GetName() for node in session.nodes]
     session.widget.enter()
     session.set(ui.modeComboBox, currentIndex=2)
+    for row in range(ui.observersTable.rowCount):
+        ui.observersTable.item(row, 0).setCheckState(qt.Qt.Checked)
+        session.settle(0.1)
     session.set(ui.observedOnlyComboBox, currentIndex=ui.observedOnlyComboBox.findText(STRUCTURE))
     session.apply()
     assert not any(node.GetDisplayNode().GetVisibility2DFill() for node in session.nodes)
