@@ -43,7 +43,6 @@ CHECKS = (
     looking.checkPlaces,
     drawing.checkDrawing,
     drawing.checkPractice,
-    drawing.checkReveal,
     measuring.checkStaleness,
     measuring.checkFollow,
     choosing.checkFamilies,

@@ -60,9 +60,10 @@ def checkDrawing(session: Session) -> None:
 
 
 def checkPractice(session: Session) -> None:
-    """While the reference is hidden, Segment Editor opens on the test, with Focus and without."""
+    """While the reference is hidden, Segment Editor opens on the test, with Focus and without; Reveal is in sight."""
     ui, p = session.ui, session.parameters
     session.click(ui.practiceCheckBox)
+    assert ui.revealButton.isVisible() and not ui.practiceCheckBox.isVisible(), "the switch is in the settings"
     for _time in range(2):
         slicer.util.selectModule("SegmentEditor")
         session.settle(0.1)
@@ -80,31 +81,6 @@ def assertEditorsChoice(node, segment: str):
     editor = slicer.mrmlScene.GetSingletonNode("SegmentEditor", "vtkMRMLSegmentEditorNode")
     assert editor.GetSegmentationNode() is node and editor.GetSelectedSegmentID() == segment
     return editor
-
-
-def checkReveal(session: Session) -> None:
-    """The reference and all numbers are hidden until Reveal, in sight as long; the switch is in the settings."""
-    ui, reference, pages = session.ui, session.parameters.reference, session.panel.pages
-    switch(session)
-    assert session.panel.outcome is None and not pages.offered and set(drawn(session)) == set()
-    assert not reference.GetDisplayNode().GetVisibility() and not ui.applyButton.enabled
-    assert ui.revealButton.isVisible() and not ui.practiceCheckBox.isVisible()
-    session.click(ui.revealButton, seconds=0.3)
-    assert session.panel.outcome is not None and pages.offered and not ui.revealButton.isVisible()
-    switch(session)
-    session.settle(0.2)
-    assert session.panel.staleness() == "" and not ui.revealButton.isVisible()
-    slicer.util.selectModule("Data")
-    session.settle(0.1)
-    assert [displayed(node) for node in session.nodes] == session.remembered["displayed"], "all is put back exactly"
-    slicer.util.selectModule("SegmentMetrics")
-    session.settle(0.1)
-
-
-def switch(session: Session) -> None:
-    """Click the switch of the practice mode, in the settings."""
-    for button in (session.ui.settingsButton, session.ui.practiceCheckBox, session.ui.settingsButton):
-        session.click(button)
 
 
 def cornerTexts() -> list[tuple]:

@@ -183,24 +183,19 @@ def checkOutlinesElsewhere(session: Session) -> None:
     session.widget.exit()
     assert [displayed(node) for node in session.nodes] == before
     session.widget.enter()
-    session.settle(0.1)
-    assert not any(node.GetDisplayNode().GetVisibility2DFill() for node in session.nodes)
     scene.RemoveNode(session.parameters.observersResult)
     session.settle(0.2)
     assert [displayed(node) for node in session.nodes] == before
-    for isOpen in (True, False):
-        if not isOpen:
-            session.widget.exit()
-        scene.Clear(0)
-        session.settle(0.1)
-        slicer.util.loadScene(path)
-        session.settle(0.3)
-        loaded = [slicer.util.getNode(name) for name in names]
-        assert all(node.GetDisplayNode().GetVisibility2DFill() != isOpen for node in loaded)
-        session.widget.exit()
-        assert [displayed(node) for node in loaded] == before
-        session.widget.enter()
-        session.settle(0.1)
+    scene.Clear(0)
+    session.settle(0.1)
+    slicer.util.loadScene(path)
+    session.settle(0.3)
+    loaded = [slicer.util.getNode(name) for name in names]
+    assert not any(node.GetDisplayNode().GetVisibility2DFill() for node in loaded)
+    session.widget.exit()
+    assert [displayed(node) for node in loaded] == before
+    session.widget.enter()
+    session.settle(0.1)
     session.set(ui.observedOnlyComboBox, currentIndex=0)
     session.set(ui.modeComboBox, currentIndex=0)
     session.apply()
