@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from imagefiles import middleOf
 
 from SegmentMetricsLib import Dose, Grid, Settings, compare, readStructures
 
@@ -147,6 +148,18 @@ def testAZarrFolderIsRefusedInWords(tmp_path):
     (tmp_path / "labels.ome.zarr").mkdir()
     with pytest.raises(ValueError, match=r"OME-Zarr"):
         readStructures(tmp_path / "labels.ome.zarr")
+
+
+def testSurfacesOfASegmentationAreWhereItsSegmentsAre(request, tmp_path):
+    """Slicer writes them in RAS, without the note that its models have, which are in LPS."""
+    slicer = pytest.importorskip("slicer", reason="needs the slicer-core package")
+    from segmentnodes import boxesNode
+
+    storage = slicer.vtkMRMLSegmentationStorageNode()
+    storage.SetFileName(str(tmp_path / "organs.seg.vtm"))
+    assert storage.WriteData(boxesNode(request.getfixturevalue("scene"), "Organ"))
+    ((organ,),) = map(readStructures, (tmp_path / "organs.seg").iterdir())
+    assert middleOf(organ) == pytest.approx((-2.5, -2.5, 2.5))
 
 
 def testSavedTablesAreRoundedButResultsAreNot(request, tmp_path):

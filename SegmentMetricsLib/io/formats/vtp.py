@@ -201,8 +201,12 @@ def read(path: Path) -> tuple[vtkPolyData, str]:
         for array in content.arrays:
             content.check(array, apart)
     polyData = readBy(vtkXMLPolyDataReader(), path)
-    space = polyData.GetFieldData().GetAbstractArray("SPACE")
-    return polyData, f"SPACE={space.GetValue(0)}" if space is not None and space.GetNumberOfValues() else ""
+    fields = polyData.GetFieldData()
+    space = fields.GetAbstractArray("SPACE")
+    if space is not None and space.GetNumberOfValues():
+        return polyData, f"SPACE={space.GetValue(0)}"
+    # Slicer writes the surfaces of a segmentation (.seg.vtm) in RAS, without a note.
+    return polyData, "SPACE=RAS" if fields.HasArray("Segment_ID") else ""
 
 
 def holdsResult(path: Path) -> bool:
