@@ -178,7 +178,6 @@ class Desktop:
         self.processEvents()
         self.scene.Clear(0)
         self._keeper.close()
-        self.segmentEditor.close()
         self.scene.RemoveAllObservers()  # the scene still tells things while it is destroyed
         for owner, name in self._added:
             if owner is sys.modules:

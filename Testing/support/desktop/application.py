@@ -118,7 +118,7 @@ class qSlicerMainWindow(QMainWindow):
         if before is not None:
             before.hideRepresentation()
         self._selected = name
-        if name == self._desktop.segmentEditor.TAG:
+        if name == self._desktop.segmentEditor.NAME:
             self._desktop.segmentEditor.enter()
         module = self._desktop.modules.get(name)
         if module is not None:

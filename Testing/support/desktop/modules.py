@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from . import signals
 from .pythonqt import wrap
-from .selectors import observe, unobserve
+from .selectors import observe
 
 sampleDataSources: list[dict] = []  # what modules registered with SampleData
 
@@ -109,26 +109,17 @@ class SegmentEditor:
     Whenever it gets another segmentation, it takes its first segment, and the image that it was drawn on.
     """
 
-    TAG = "SegmentEditor"
+    NAME = "SegmentEditor"
 
     def __init__(self, scene) -> None:
-        self._scene, self._node, self._segmentation, self._observers = scene, None, None, []
+        self._scene, self._node, self._segmentation, self.observers = scene, None, None, []
 
     def enter(self) -> None:
-        import slicer
-
-        node = self._scene.GetSingletonNode(self.TAG, "vtkMRMLSegmentEditorNode")
-        if node is None:
-            node = slicer.vtkMRMLSegmentEditorNode()
-            node.SetSingletonTag(self.TAG)
-            node = self._scene.AddNode(node)
-        if node is not self._node:
-            self.close()
+        node = self._scene.GetSingletonNode(self.NAME, "vtkMRMLSegmentEditorNode")
+        if node is not None and node is not self._node:
             self._node = node
-            observe(node, "ModifiedEvent", self, "update", self._observers)
-        self.update()
-        if node.GetSegmentationNode() is None:
-            node.SetAndObserveSegmentationNode(self._scene.GetFirstNodeByClass("vtkMRMLSegmentationNode"))
+            observe(node, "ModifiedEvent", self, "update", self.observers)
+            self.update()
 
     def update(self) -> None:
         node = self._node.GetSegmentationNode()
@@ -139,9 +130,6 @@ class SegmentEditor:
             role = node.GetReferenceImageGeometryReferenceRole()
             self._node.SetSelectedSegmentID(node.GetSegmentation().GetNthSegmentID(0))
             self._node.SetAndObserveSourceVolumeNode(node.GetNodeReference(role))
-
-    def close(self) -> None:
-        unobserve(self._observers)
 
 
 class qSlicerModuleManager(QObject):
