@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import shapes
 import slicer
+from panel_checks.drawing import cornerTexts
 from scenework import choose, observedNow, segmentation
 from vtk.util.numpy_support import vtk_to_numpy
 
@@ -40,9 +41,7 @@ def await_(session) -> None:
 
 def corners() -> list[str]:
     """Return what the corners of all views say."""
-    from SegmentMetricsPanel.views.corners import views
-
-    return [view.cornerAnnotation().GetText(position) or "" for view, position in views()]
+    return [text for text, _opacity in cornerTexts()]
 
 
 @pytest.fixture

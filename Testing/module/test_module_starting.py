@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import ast
 import sys
-import time
 
 import pytest
 import slicer
 from desktop import MODULE, Desktop, modules
 from panel_checks import drawing, measuring, structures, views
-from panel_checks.session import edit
-from scenework import choose, twoBoxes
-
-from SegmentMetricsLib.case import comparison
+from scenework import twoBoxes
 
 # Slicer's modules, by what sources name that comes with them.
 MODULES = {
@@ -126,33 +122,6 @@ def desktop():
         desktop.loadModule()
         slicer.util.selectModule("SegmentMetrics")
         yield desktop
-
-
-def testThreadsGetTheirTime(session, monkeypatch):
-    """A run that gives the lock away a hundred times does not wait as often for the next look at it."""
-    nodes, image = twoBoxes(), slicer.vtkOrientedImageData()
-    choose(session, *nodes)
-    session.apply()
-    session.set(session.parameters, follow=True)
-    panel, compared, seconds = session.panel, comparison.comparePair, []
-
-    def slow(pair):
-        begin = time.monotonic()
-        for _ in range(100):
-            time.sleep(0)
-        seconds.append(time.monotonic() - begin)
-        return compared(pair)
-
-    monkeypatch.setattr(comparison, "comparePair", slow)
-    before, looks = panel.outcome, []
-    panel.follower.timer.connect("timeout()", lambda: looks.append(1))
-    nodes[1].GetBinaryLabelmapRepresentation(session.parameters.testSegment, image)
-    edit(nodes[1], session.parameters.testSegment, image, lambda voxels: voxels[: len(voxels) // 2].fill(0))
-    begin = time.monotonic()
-    while panel.outcome is before and time.monotonic() < begin + 20:
-        slicer.app.processEvents()
-        time.sleep(0.001)
-    assert panel.outcome is not before and seconds[0] < 0.5 and len(looks) < 50
 
 
 def testDrawingWhileTheLockIsHeld(session):

@@ -44,7 +44,6 @@ CHECKS = (
     drawing.checkDrawing,
     drawing.checkPractice,
     measuring.checkStaleness,
-    measuring.checkFollow,
     choosing.checkFamilies,
     choosing.checkExtent,
     choosing.checkConvention,

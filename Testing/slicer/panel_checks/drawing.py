@@ -50,6 +50,10 @@ def checkDrawing(session: Session) -> None:
     session.settle(0.3)
     assert not any(node.GetDisplayNode().GetVisibility() for node in nodes), "only the two, as before"
     assert set(drawn(session)) == {("map", "reference"), ("line", "test")}
+    session.set(ui.toleranceSpinBox, value=1)
+    waitFor(session, lambda: not session.panel.staleness())
+    assert "NSD_1mm" in session.panel.outcome.records[0].measurements, "what is set is measured, too"
+    session.set(ui.toleranceSpinBox, value=2)
     session.click(ui.followCheckBox)
     slicer.util.selectModule("Data")
     session.settle(0.1)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import slicer
@@ -142,19 +141,6 @@ def whyNot(session: Session) -> list[str]:
     ui = session.ui
     buttons = (ui.copyButton, ui.exportButton, ui.reportButton)
     return [button.accessibleDescription for button in buttons if not button.enabled]
-
-
-def checkFollow(session: Session) -> None:
-    """With Follow edits a change of the settings is measured a moment later, too."""
-    session.ui.followCheckBox.click()
-    session.set(session.ui.toleranceSpinBox, value=1, seconds=0.5)
-    deadline = time.monotonic() + 20
-    while session.panel.staleness() and time.monotonic() < deadline:
-        session.settle(0.2)
-    assert not session.panel.staleness() and "NSD_1mm" in session.panel.outcome.records[0].measurements
-    session.ui.followCheckBox.click()
-    session.set(session.ui.toleranceSpinBox, value=2)
-    session.apply()
 
 
 def checkBadInput(session: Session) -> None:
