@@ -32,6 +32,13 @@ def testSquareMovedToTheRight():
     assert [found[f"CentroidShift{side}"] for side in "RAS"] == pytest.approx([2, 0, 0], abs=1e-12)
 
 
+def testOnlyAPartOfALongSideIsFar():
+    """A corner is drawn 4 mm too far: near are the side's start, up to 1 mm, and 1 mm next to what both have."""
+    square, drawn = (shapes.loops([(0, 0), (40, -far), (40, 40), (0, 40)]) for far in (0, 4))
+    found = compare(square, drawn, EFFORT)["APL_1mm"].value
+    assert found == pytest.approx(40 - 1 - math.hypot(40, 4) / 4, abs=0.005)
+
+
 @pytest.mark.parametrize("thickness", [1.0, 3.0])
 def testSlicesThatTheTestLacksCountInFull(thickness):
     spacing = (1, 1, thickness)

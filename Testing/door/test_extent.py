@@ -219,8 +219,8 @@ class TestFinding:
         )
 
     def testEndsThatDoNot(self):
-        # as long as each other; a little longer, but far apart sideways; longer, but as wide as long
-        for high, low in (((15, 14, 50), 7), ((26, 14, 46), 7), ((15, 14, 16), 5)):
+        # as long as each other; a little longer, but far apart sideways, or almost as far; longer, but as wide as long
+        for high, low in (((15, 14, 50), 7), ((26, 14, 46), 7), ((24, 14, 38), 6), ((15, 14, 16), 5)):
             size = (45, 40, 60)
             one = shapes.box((5, 5, low), (14, 14, high[2] if low == 5 else 50), size)
             pair = one, shapes.box((6, 5, low), high, size)

@@ -94,6 +94,9 @@ def testAMeshIsPutOnTheGridAsItIs():
         for shift in np.random.default_rng(3).uniform(-0.5, 0.5, (200, 3))
     ]
     assert grid is not None and grid.sd == pytest.approx(np.std(volumes), rel=0.25)
+    # of whole numbers, as those of voxels of 3 mm3, n (n - 1) times the variance is a whole number
+    scaled = (grid.sd / 3) ** 2 * grid.shifts * (grid.shifts - 1)
+    assert scaled == pytest.approx(round(scaled), abs=1e-4)
 
 
 def testWhatVanishesHasNoRange(tmp_path, capsys):

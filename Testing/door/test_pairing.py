@@ -244,6 +244,18 @@ def testExchangedStructures(names):
     assert first.startswith("Other of the test lies in the same place")
 
 
+def testOneExplanationForAllOfACase():
+    """Of a patient that is mirrored, all structures are: another one in the place of one of them says nothing more."""
+    places = {"A": ((1, 2, 2), (4, 6, 7)), "B": ((2, 12, 3), (5, 19, 6)), "C": ((16, 9, 12), (19, 13, 16))}
+    mirrored = {n: ((23 - high[0], *low[1:]), (23 - low[0], *high[1:])) for n, (low, high) in places.items()}
+    reference, test = ([structure(n, *place) for n, place in some.items()] for some in (places, mirrored))
+    other = structure("D", *places["A"])
+    (alone,) = compareCase(reference[:1], [test[0], other], DSC)
+    assert alone.findings[0].kind.name == "OTHER_STRUCTURE"
+    for one in compareCase(reference, [*test, other], DSC):
+        assert {finding.kind.name for finding in one.findings if finding.isAlarm} == {"MIRRORED", "NO_OVERLAP"}
+
+
 def testProposalsAreTheBestAssignment():
     def row(name, start, length, y=0):
         return structure(name, (start, y, 0), (start + length - 1, y, 0))

@@ -248,6 +248,8 @@ def testACase(limits):
     assert [(v.structure, v.verdict) for v in chosen.verdicts] == [("Lens-Lt / Lens_L", "pass")]
     none = judge(limits("Eye,DSC,>=,.5"), ["A"])
     assert none.verdict == "not evaluable" and none.withoutLimits == ("A",)
+    # a warning is no pass
+    assert judge(limits("*,DSC,>=,.5", "*,IoU,>=,.9,.6", "*,HD,<=,1")).toDictionary()["score"] == 1 / 3
 
 
 @pytest.mark.parametrize("convention", ["SegmentMetrics", "MedPy", "EvaluateSegmentation", "Plastimatch"])

@@ -96,7 +96,7 @@ def testAReferenceThatIsACriticalStructureItself():
         assert any(finding.startswith(said) for finding in result.findings) == isSaid
 
 
-def testCriticalStructuresFarAwayOrMuchLarger():
+def testCriticalStructuresFarAwayOrMuchLarger(monkeypatch):
     """What is too large to be listed voxel by voxel on the grid of the structures is known by its surface."""
     far = shapes.boxMesh((1e5, 1e5, 1e5), (1e5 + 50, 1e5 + 50, 1e5 + 50))
     found = compare(REFERENCE, TEST, HAZARD, criticals={"Far": far})
@@ -107,6 +107,10 @@ def testCriticalStructuresFarAwayOrMuchLarger():
     for settings in (HAZARD, Settings(families="hazard", hazardKernel="exponential")):
         expected = valuesOf(REFERENCE, TEST, settings, C=shapes.box((0, 0, 0), (4, 23, 23)))
         assert valuesOf(REFERENCE, TEST, settings, C=halfSpace) == pytest.approx(expected, rel=1e-6)
+    # or the nearest of its voxels is searched: deep inside, too, the hazard is 1
+    for name in ("LARGEST_MAP", "MOST_LARGER"):
+        monkeypatch.setattr(hazard, name, 0)
+    assert valuesOf(REFERENCE, TEST, C=shapes.box((0, 0, 0), (20, 23, 23)))["STAR"] == pytest.approx(1)
 
 
 def testFieldIsThatOfTheMeasurements():

@@ -18,7 +18,7 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.base.plain import fromPlain
 from SegmentMetricsLib.io import labelnames
 from SegmentMetricsLib.metrics.findings import Kind
-from SegmentMetricsLib.metrics.instances import Lesion
+from SegmentMetricsLib.metrics.instances import Lesion, Overlaps, matchLesions
 from SegmentMetricsLib.show import resulttables, tables, writing
 
 PLACE = np.moveaxis(np.indices((60, 60, 60)), 0, -1)
@@ -188,6 +188,15 @@ class TestInstanceMaps:
         assert {c.reference.name: c["LesionsFound"].value for c in case} == {"Edema": 2, "Core": 1}
         with pytest.raises(InputError, match="compare one of them"):
             compare(path, path, Settings(metrics="instances", instanceMaps=True, instanceClasses=classes))
+
+
+def testTheLargestTotalDiceMayBeOfOtherPairs():
+    """IoU: 1/18 + 7/15 is more than 4/15 + 4/18; Dice: 2/19 + 14/22 is less than 8/19 + 8/22."""
+    pairs = np.array([(0, 0), (1, 1), (0, 1), (1, 0)])
+    overlaps = Overlaps(np.array([8, 11]), np.array([11, 11]), pairs, np.array([1, 7, 4, 4]), pairs)
+    for isByDice in (False, True):
+        found = matchLesions(overlaps, 0.0, isByDice=isByDice).pairs.tolist()
+        assert found == pairs[2 * isByDice :][:2].tolist()
 
 
 def testFindingPointsToTheFamily():
