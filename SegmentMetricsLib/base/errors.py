@@ -76,7 +76,7 @@ class Cause(enum.Enum):
     """The cause of a measurement without a value, for causes that other code depends on, with its sentence."""
 
     NOT_CLOSED = "the surface of the {which} is not closed, so it has no inside"
-    # closed, and without an inside all the same
+    # closed, but encloses no volume
     DEFECT = "the surface of the {which} {why}, so it has no inside"
     NO_BOUNDARY = "no part of the boundary faces {side}"
 

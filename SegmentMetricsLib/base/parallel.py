@@ -33,7 +33,7 @@ DIED = "the process that worked on it died: it crashed, or the computer ran out 
 # Seconds of work above which several processes are worth starting: each takes one or two to import what it needs.
 WORTH_WORKERS = 5.0
 MOST_WORKERS = 1024
-# Tasks in the hands of every worker, so that it never waits.
+# Tasks queued for each worker, so that it never waits.
 QUEUED = 2
 # Workers are replaced after this many tasks or seconds, which frees memory that libraries leak: VTK 9.6 leaks 8 bytes
 # per point of every boundary that distances are measured to. With max_tasks_per_child, Python 3.11 can wait forever for

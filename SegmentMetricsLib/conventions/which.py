@@ -205,7 +205,7 @@ def numbersOf(given: tuple[Structure, Structure], settings: Any) -> Iterator[Can
     yield from plain
     for one in plain:
         for factor, offset, unit, mistake in () if one.direction else SCALES.get(one.unit, SCALES_OF_SHARES):
-            # a unit is no mistake as long as it is said
+            # giving the unit is not a mistake
             oddity = one.oddity + (1 if unit in ("%", "mm3") else 2)
             value = factor * one.value + offset
             yield replace(one, value=value, unit=unit or one.unit, mistake=mistake, oddity=oddity)

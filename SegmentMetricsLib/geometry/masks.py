@@ -436,7 +436,7 @@ def commonGrid(first: Mask, second: Mask) -> tuple[Grid, bool]:
 
 
 def finest(masks: Sequence[Mask]) -> Mask:
-    """Return the mask on the finest grid, whatever the order of the masks; equally fine ones are told by content."""
+    """Return the mask on the finest grid, whatever the order of the masks; ties are broken by content."""
     return min(masks, key=_fineness)
 
 

@@ -91,8 +91,8 @@ def _fromSeries(path: Path) -> GrayImage:
             title = " ".join(filter(None, (_text(header, MODALITY), _text(header, DESCRIPTION)))) or "image"
             told.append(f"{title} ({pluralize(len(names), 'file')}, such as {Path(names[0]).name})")
         raise InputError(
-            f"this folder holds {len(series)} series of images: {commaSeparated(told)}; give a file of the one that is "
-            "meant, or a folder with this one alone."
+            f"this folder holds {len(series)} series of images: {commaSeparated(told)}; give a file of the right "
+            "one, or a folder with that one alone."
         )
     header, names = series[0]
     return _read(names, header)

@@ -47,8 +47,8 @@ class Settings:
     Values out of range raise a ValueError.
     """
 
-    # The rest of the docstring is made from what is declared here. Types are those of a finished object: where None is
-    # not among them, it may be given all the same and stands for the default.
+    # The rest of the docstring is made from what is declared here. Types are those of a finished object; None may
+    # always be given and means the default.
     tolerances: tuple[float, ...] = setting(
         None,
         orNone(several("tolerance", LARGEST, " mm")),
