@@ -411,7 +411,7 @@ def _inTheSamePlace(
 def _howToPair(*pairs: tuple[Structure, Structure]) -> SettingPlace:
     names = dict(sorted((reference.name, test.name) for reference, test in pairs))
     options = " ".join(f'--pair "{reference}={test}"' for reference, test in names.items())
-    return SettingPlace(options, f"choices={names}", "Inputs > Pairs")
+    return SettingPlace(options, f"choices={names}", "Pairs")
 
 
 def _dice(reference: Structure, test: Structure) -> float:

@@ -332,7 +332,7 @@ def testTheWordsOfAlarms():
             assert alarm.kind.name == "EXCHANGED" and f'--pair "{odd}=B" --pair "B={odd}"' in alarm
             again = type(result).fromDictionary(json.loads(json.dumps(result.toDictionary()))).findings[0]
             for finding in (alarm, again):
-                assert odd in finding.inPanel and finding.inPanel.endswith("(Inputs > Pairs).")
+                assert odd in finding.inPanel and finding.inPanel.endswith("(Pairs).")
     scripted = compare(HARD, SOFT).findings[0]
     assert scripted.inPanel.endswith("(in scripts only).")
     # what another version may write is a remark
