@@ -82,7 +82,7 @@ def _searchedNear(sampling: Sampling, number: int, limit: float) -> np.ndarray:
         corners = np.clip(np.rint(grid.toIndex(surface.target.points)), low, high).astype(int) - low
         near = np.zeros(inside.shape, np.uint8)
         near[tuple(corners.T[::-1])] = 1
-        inside &= lookup.spread(near, steps[::-1]) > 0
+        inside &= lookup.spreadBits(near, steps[::-1]) > 0
         return inside, -boundaries.search(number).signedDistances(grid.toWorld(np.argwhere(inside)[:, ::-1] + low))
 
     reach = max(limit, *sampling.pair.settings.tolerances)
