@@ -201,7 +201,7 @@ def _write(result: CaseResult, document: dict, report: Report | None, parts: Seq
         document = {**document, "report": writing.REPORT_FILE}
     writing.writeJson(document, folder / METRICS_FILE)
     writing.writeCsv(result, folder / "metrics.csv")
-    writing.writeLists(result, folder)
+    writing.writeLists(document["pairs"], folder)
 
 
 def _show(result: CaseResult, where: str) -> None:

@@ -127,12 +127,16 @@ def writeSlices(rows: Sequence[SliceRow], path: Path) -> None:
     writeTable(Table(columns, lines), path)
 
 
-def writeLists(records: Sequence[Comparison], folder: Path) -> None:
-    """Write the lesions of all pairs, one per row, and their gaps and spurs, each file if it was measured."""
+def writeLists(pairs: Sequence[Mapping], folder: Path) -> None:
+    """Write the lesions of all pairs, one per row, and their gaps and spurs, each file if it was measured.
+
+    pairs: from Comparison.toDictionary().
+    """
     for file, columns in LISTED.items():
-        listed = [(record, listedRows(file, record.toDictionary())) for record in records]
+        listed = [(pair, listedRows(file, pair)) for pair in pairs]
         if any(rows is not None for _, rows in listed):
-            rows = [[*identityOf(record.sides), *row] for record, own in listed for row in own or ()]
+            named = [(identityOf((pair["reference"], pair["test"])), rows) for pair, rows in listed]
+            rows = [[*identity, *row] for identity, own in named for row in own or ()]
             writeTable(Table([*IDENTITY, *columns], rows), folder / file)
 
 

@@ -157,7 +157,7 @@ class TestList:
         assert text == "5 lesions in the reference: 2 found, 3 missed; the test has 1 lesion more that is invented."
         plain = json.loads(json.dumps(found.toDictionary()))
         assert fromPlain(tuple[Lesion, ...], plain["lesions"]) == found.lesions
-        writing.writeLists([found.record()], tmp_path)
+        writing.writeLists([found.toDictionary()], tmp_path)
         rows = list(csv.DictReader((tmp_path / "lesions.csv").open(encoding="utf-8")))
         expected = [(lesion.event, lesion.position[0]) for lesion in found.lesions]
         assert [(row["Event"], float(row["X"])) for row in rows] == expected
