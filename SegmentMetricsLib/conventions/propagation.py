@@ -89,14 +89,20 @@ class _State:
         return True
 
     def settle(self, k: int) -> None:
-        """Let offsets travel within a slice, forward and back."""
-        offsets, squared = self.offsets[k], self.squared[k]
-        count = len(offsets)
-        for rows in (range(count), range(count - 2, -1, -1)):
-            for j in rows:
-                before = j - rows.step
-                isNew = 0 <= before < count and self.handOn(offsets[before], offsets[j], squared[j], self.strides[1])
-                if isNew or rows.step > 0:
+        """Let offsets travel within a slice, forward and back; rows that nothing can change are skipped."""
+        for step in (1, -1):
+            offsets, squared = self.offsets[k, ::step], self.squared[k, ::step]
+            isAcross = self.lengths.take(offsets[:-1] + np.int32(self.strides[1])) < squared[1:]
+            longer = self.lengths.take(offsets + np.int32(1))
+            isAlong = (longer[..., :-1] < squared[..., 1:]) | (longer[..., 1:] < squared[..., :-1])
+            isReached, isLoose = (flags.any(axis=(1, 2)).tolist() for flags in (isAcross, isAlong))
+            isNew = False
+            for j in range(len(offsets)):
+                isNew = (isNew or (j > 0 and isReached[j - 1])) and self.handOn(
+                    offsets[j - 1], offsets[j], squared[j], self.strides[1]
+                )
+                if isNew or (isLoose[j] and step > 0):
+                    isNew = True
                     self._travel(offsets[j, :, :-1], offsets[j, :, 1:], squared[j, :, 1:])
                     self._travel(offsets[j, :, 1:], offsets[j, :, :-1], squared[j, :, :-1])
 
