@@ -31,12 +31,6 @@ def testWhatLiesInsideIsToldFromVoxels():
         assert found[some].value == found["HD"].value and found[some].upper - found[some].value <= 0.01
 
 
-def testWhatIsNowhereOutsideIsZero():
-    for pair, none in (((6, 8), "UnderMax"), ((8, 6), "OverMax")):
-        found = compare(*map(shapes.ball, pair), SIGNED)[none]
-        assert (found.value, found.lower, found.upper, found.position) == (0, 0, 0, None)
-
-
 def testFacesThatAreFarAllOver():
     """One slice too many, while the largest distance lies elsewhere: all of the slice is equally far."""
     voxels = np.zeros((14, 44, 44), np.uint8)
