@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import math
 import os
 import sys
 from pathlib import Path
@@ -72,9 +71,9 @@ def desktop(request):
 def scene():
     """Slicer's scene without its application; what a test adds to it is gone afterwards."""
     slicer = pytest.importorskip("slicer", reason="slicer-core is not installed")
-    from SegmentMetricsLib.mrml import headless
+    from SegmentMetricsLib import mrml
 
-    scene = headless.ensureScene()
+    scene = mrml.ensureScene()
     before = set(scene.GetNodes())
     yield scene
     for node in set(scene.GetNodes()) - before:
@@ -103,48 +102,13 @@ def savedAndLoaded():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def quickOutputs():
-    """Batches draw fewer samples for the interval of a mean, and reports smaller pictures of maps.
-
-    The functions themselves are tested by those who import them.
-    """
-    from SegmentMetricsLib.batch import statistics
-    from SegmentMetricsLib.show.report import figures
-
-    interval = statistics.meanInterval
-
-    def meanInterval(values, *, resamples, seed):
-        return interval(values, resamples=min(resamples, 99), seed=seed)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(statistics, "meanInterval", meanInterval)
-        patch.setattr(figures, "SIZE", (40, 36))
-        yield
-
-
-@pytest.fixture(autouse=True, scope="session")
-def casesInThisProcess():
-    """Batches compare their cases in this process; test_batch_processes looks at others."""
+def inOneProcess():
+    """What is given to other processes is done in this one; tests of processes have the fixture inProcesses."""
     import batchruns
 
-    from SegmentMetricsLib.batch import tasks
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tasks, "spread", batchruns.spread)
+        patch.setattr("concurrent.futures.ProcessPoolExecutor", batchruns.Inline)
         yield
-
-
-@pytest.fixture
-def inOneProcess(monkeypatch):
-    """Commands that compare start no other processes by themselves; test_workers looks at those."""
-    monkeypatch.setattr("SegmentMetricsLib.base.parallel.WORTH_WORKERS", math.inf)
-
-
-@pytest.fixture
-def withoutPictures(inOneProcess, monkeypatch):
-    """Commands that compare draw no pictures; test_writing looks at those."""
-    for name in ("drawOverlay", "drawVariation"):
-        monkeypatch.setattr(f"SegmentMetricsLib.show.pictures.overlay.{name}", lambda *given, **options: None)
 
 
 @pytest.fixture(scope="module")

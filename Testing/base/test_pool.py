@@ -10,6 +10,7 @@ from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
 from threading import Event
 
 import pytest
+from batchruns import inProcesses as inProcesses  # the fixture
 
 from SegmentMetricsLib.base import parallel
 from SegmentMetricsLib.base.errors import InputError
@@ -108,7 +109,7 @@ class Deadly:
         return os._exit, (1,)
 
 
-def testAProcessThatNeverStarts():
+def testAProcessThatNeverStarts(inProcesses):
     """This one does all, as it does while others start."""
     assert sorted(spread(Deadly(), [3, 2, 1], itself, 2)) == [(0, -3), (1, -2), (2, -1)]
 
@@ -160,7 +161,7 @@ def doze(item):
     return item
 
 
-def testARunThatIsGivenUpStopsItsProcessesAndSaysNothing(monkeypatch):
+def testARunThatIsGivenUpStopsItsProcessesAndSaysNothing(inProcesses, monkeypatch):
     """Most items wait in this process, where they could be cancelled; the thread of the pool must not fail at them."""
     said = []
     monkeypatch.setattr(threading, "excepthook", said.append)

@@ -6,14 +6,11 @@ from concurrent.futures import Executor, Future
 
 import pytest
 from batchruns import batch, table, write
-from batchruns import inProcesses as inProcesses  # the fixtures
-from batchruns import study as study
+from batchruns import study as study  # the fixture
 
 from SegmentMetricsLib.base.parallel import DIED
 from SegmentMetricsLib.batch.cases import Task
 from SegmentMetricsLib.batch.tasks import runAll
-
-pytestmark = pytest.mark.usefixtures("inProcesses")
 
 
 @pytest.fixture(scope="module")

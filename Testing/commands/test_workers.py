@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from batchruns import inProcesses as inProcesses  # the fixtures
 from commandruns import BOX, ROOT, contents, metrics
-from commandruns import files as files  # the fixture
+from commandruns import files as files
 
 from SegmentMetricsLib import __main__
 from SegmentMetricsLib.base import parallel
@@ -24,6 +25,8 @@ from SegmentMetricsLib.base.errors import InputError
 from SegmentMetricsLib.case import casework
 from SegmentMetricsLib.commands import comparing
 from SegmentMetricsLib.show import writing
+
+pytestmark = pytest.mark.usefixtures("inProcesses")
 
 
 @pytest.mark.nightly

@@ -29,7 +29,7 @@ def folder(tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("page", ALONE, ids=lambda page: page.stem)
-def testPage(page, folder, withoutPictures, request):
+def testPage(page, folder, request):
     if page.name in NEEDS:
         pytest.importorskip(NEEDS[page.name], reason=f"{NEEDS[page.name]} is not installed")
     if pages.isOfSlicer(page):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import threading
+from concurrent.futures import Future
 from pathlib import Path
 
 import pytest
 import shapes
 import SimpleITK
-from batchruns import Inline, batch, records, spread, table, write
+from batchruns import Inline, batch, records, table, write
 from batchruns import inline as inline  # the fixtures
 from batchruns import study as study
 
@@ -23,7 +24,7 @@ def testABatch(study, inline, capsys):
     write(*rows, "bare,ref.nrrd,t1.nrrd")
     assert batch() == 0
     out, err = capsys.readouterr()
-    assert "7 of 7 cases compared." in out and err == ""
+    assert "7 of 7 cases" in out and err == ""
     assert "Protocol: 1 fail, 2 warn, 3 pass.\n  fail: case 2 (B)\n  warn: case 2 (A), case 1 (B)\n" in out
     found = table()
     assert [(row["Case"], row["Method"]) for row in found[:2]] == [("case 0", "A"), ("case 1", "A")]
@@ -136,7 +137,7 @@ def testFailedCasesAreRows(study, inline, capsys):
     assert batch() == 1
     rows = {(row["Case"], row["DSC"]): row for row in table()}
     reasons = {case: row["Reason"] for (case, _), row in rows.items() if row["Status"] == "failed"}
-    assert "there is no such file" in reasons["gone"] and "nowhere.nrrd" in reasons["gone"]
+    assert "nowhere.nrrd: " in reasons["gone"]
     assert "broken.nrrd" in reasons["broken"]
     assert "bad.csv, line 2, column Measurement: there is no measurement 'Dyce'" in reasons["metric"]
     assert "none.csv" in reasons["limits"]
@@ -149,37 +150,45 @@ def testFailedCasesAreRows(study, inline, capsys):
     # a name is no path
     assert {path for path in set(study.rglob("*")) - before if study / "out" not in path.parents} == {study / "out"}
     out, err = capsys.readouterr()
-    assert "3 of 10 cases compared." in out and err.count("segment-metrics: ") == 7
+    assert "3 of 10 cases" in out and err.count("segment-metrics: ") == 7
 
 
 @pytest.mark.parametrize(
-    ("error", "reason"),
+    ("function", "error", "reason"),
     [
-        (ZeroDivisionError("by nothing"), "This should not happen: ZeroDivisionError: by nothing"),
-        (MemoryError(), "This takes more memory than the computer has."),
+        ("SimpleITK.GetArrayViewFromImage", ZeroDivisionError("by nothing"), "ZeroDivisionError: by nothing"),
+        ("base64.b64encode", MemoryError(), "more memory than the computer has"),
     ],
 )
-def testWhatShouldNotHappenIsARowToo(study, monkeypatch, error, reason):
+def testWhatShouldNotHappenIsARowToo(study, monkeypatch, function, error, reason):
+    """Whether in reading or in drawing a report."""
+    pytest.importorskip("plotly", reason="plotly is not installed (extra report)")
+
     def broken(*given):
         raise error
 
-    monkeypatch.setattr("SegmentMetricsLib.batch.tasks.outcomeOf", broken)
+    monkeypatch.setattr(function, broken)
     write("a,ref.nrrd,t1.nrrd")
-    assert batch() == 2
-    assert [(row["Status"], row["Reason"]) for row in table()] == [("failed", reason)]
+    assert batch("--report") == 2
+    (row,) = table()
+    assert row["Status"] == "failed" and reason in row["Reason"]
 
 
-def testFailuresAreListedInTheOrderOfTheCases(study, monkeypatch, capsys):
+def testFailuresAreListedInTheOrderOfTheCases(study, inline, monkeypatch, capsys):
     """Whichever process is done first, another run says the same."""
 
-    def lastFirst(work, items, **_):
-        yield from reversed(list(spread(work, items)))
+    class LastFirst(Inline):
+        def submit(self, *given):
+            late, done = Future(), super().submit(*given)
+            threading.Timer(0.6 / Inline.count, lambda: late.set_result(done.result())).start()
+            return late
 
-    monkeypatch.setattr("SegmentMetricsLib.batch.tasks.spread", lastFirst)
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", LastFirst)
     write("a,gone.nrrd,t1.nrrd,,", "b,ref.nrrd,t1.nrrd,,", "c,away.nrrd,t1.nrrd,,")
-    assert batch("--metrics", "overlap") == 1
-    failed = [line for line in capsys.readouterr().err.splitlines() if "there is no such file" in line]
+    assert batch("--metrics", "overlap", "--workers", "2") == 1
+    failed = [line for line in capsys.readouterr().err.splitlines() if ".nrrd" in line]
     assert [line.split(":")[1] for line in failed] == [" a", " c"]
+    assert [one["case"] for one in records()] == ["c", "b", "a"]
 
 
 def testABatchTellsOfPairsThatDoNotOverlap(study, capsys):

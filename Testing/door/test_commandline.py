@@ -19,7 +19,7 @@ import SegmentMetricsLib
 
 
 def testOnePair(run, pair):
-    status, out, err = run("compare", *pair, "--output", "out")
+    status, out, err = run("compare", *pair, "--output", "out", isDrawn=True)
     assert (status, err) == (0, "")
     rows = {line.split()[0]: line.split() for line in out.splitlines() if line.strip()}
     assert rows["HD"][-6:] == ["2.00", "mm"] * 3  # value and both directions
@@ -27,9 +27,9 @@ def testOnePair(run, pair):
     # the sides of the patient have a table of their own
     plain = [key for key in valuesOf("out") if not re.fullmatch("(Min|Mean|Max)[RLAPSI]", key)]
     assert [key for key in rows if key in valuesOf("out")] == plain and len(plain) < len(valuesOf("out"))
-    assert out.endswith(f"\nResults are in out{os.sep}\n")
+    assert out.endswith(f" out{os.sep}\n")
     assert "lies exactly 2 mm away" in out
-    files = {"distances_Label_1.vtp", "metrics.csv", "metrics.json", "metrics.schema.csv"}
+    files = {"distances_Label_1.vtp", "overlay_Label_1.png", "metrics.csv", "metrics.json", "metrics.schema.csv"}
     assert {path.name for path in Path("out").iterdir()} == files
 
 
@@ -50,7 +50,7 @@ def testDemo(run):
     folder = Path("segment-metrics-demo")
     document = metrics(folder)
     assert len(document["pairs"]) == 8 and document["unmatched"] == {"reference": ["Submandibular_R"], "test": []}
-    assert "Only in the reference: Submandibular_R" in out and "NSD 3 mm" in out
+    assert "reference: Submandibular_R" in out and "NSD 3 mm" in out
     for given in document["pairs"]:
         assert 0.6 < given["measurements"]["DSC"]["value"] < 1
         # the files that the results name are there

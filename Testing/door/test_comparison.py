@@ -169,7 +169,8 @@ def testEachPairIsComparedAsByItself(files):
         alone = compare(*files, OVERLAP, label=label)
         assert one.numbers == alone.numbers and one.findings == alone.findings
     assert case.unmatched == {"reference": ["Label 5"], "test": ["Label 4"]} and case.failures == {}
-    assert case.remarks == ["Only in the reference: Label 5.", "Only in the test: Label 4."]
+    ends = ("in the reference: Label 5.", "in the test: Label 4.")
+    assert len(case.remarks) == 2 and all(map(str.endswith, case.remarks, ends))
     assert case.judgment is None and not case.wasStopped
 
 

@@ -350,7 +350,7 @@ def testCommands(files, run, tmp_path):
     SimpleITK.WriteImage(A, "a.nrrd")
     SimpleITK.WriteImage(B, "b.nrrd")
     status, said, _ = run("compare", files / "rs.dcm", files / "seg.dcm", "--metrics", "DSC", "--sr", "out/sr.dcm")
-    assert status == 0 and isValid(Path("out/sr.dcm")) and said.endswith("Results are in out/sr.dcm\n")
+    assert status == 0 and isValid(Path("out/sr.dcm")) and said.endswith(" out/sr.dcm\n")
     assert [path.name for path in Path("out").iterdir()] == ["sr.dcm"]
     status, _, problem = run("compare", "a.nrrd", "b.nrrd", "--metrics", "DSC", "--sr", "out/sr.dcm")
     assert status == 2 and "exists" in problem

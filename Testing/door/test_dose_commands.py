@@ -31,7 +31,7 @@ def dosed(tmp_path):
 def testCompare(run, dosed, tmp_path):
     *both, dose = dosed
     given = ("--dose", dose, "--set", "doseLevels=30", "--tolerance", 1, "--set", "placesBy=dose")
-    status, said, problem = run("compare", *both, *given, "--output", "out", "--report")
+    status, said, problem = run("compare", *both, *given, "--output", "out", "--report", isDrawn=True)
     assert (status, problem) == (0, "")
     values = valuesOf("out")
     # from 4.5 to 14.5 mm, and from 6.5 to 16.5 mm

@@ -40,7 +40,7 @@ def requireValues(pair: dict, expected: Measured) -> None:
         else:
             near = 0.01 if key == "HD" else 1e-6
             assert measurement["status"] == "ok" and math.isclose(measurement["value"], value, abs_tol=near), key
-    assert expected.finding in " ".join(finding["text"] for finding in pair["findings"])
+    assert expected.finding in " ".join(f"{finding['kind']} {finding['text']}" for finding in pair["findings"])
 
 
 # Windows allows no such names.
@@ -65,7 +65,7 @@ def testWhatGoesIn(run, inputs, row):
             assert not INTERNALS.search(re.sub(r"\S*/\S*", "", said).replace(".vtp", "")), said
         return
     before = everything()
-    status, _, err = run("compare", against, given, *row.options, "--output", "out")
+    status, _, err = run("compare", against, given, *row.options, "--output", "out", isDrawn=True)
     assert (status, err) == (0, "") and everything() == before
     (pair,) = json.loads(Path("out/metrics.json").read_text("utf-8"), parse_constant=pytest.fail)["pairs"]
     # the folder holds all files that belong to the pair, and no other
@@ -102,7 +102,7 @@ def compareNames(run, names: list[str], *options) -> None:
     array = SimpleITK.GetArrayFromImage(shapes.labelImage(boxes, (8, 3 * len(boxes) + 6, 1)))
     fields = [{"ID": f"S{n}", "Name": name, "LabelValue": n, "Layer": 0} for n, name in enumerate(names, 1)]
     path = save(shapes.segmentation([array], fields), Path(CODE_AS_FILE))
-    status, out, err = run("compare", path, path, "--output", "out", "--metrics", "boundary,overlap", *options)
+    status, out, err = run("compare", path, path, "-o", "out", "--metrics", "boundary,overlap", *options, isDrawn=True)
     assert (status, err) == (0, "")
     # one line a name
     assert len(out.split("\n\n")[0].splitlines()) == 2 + len(names)

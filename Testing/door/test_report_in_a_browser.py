@@ -73,7 +73,7 @@ def testItIsCompleteInItself(written):
     # whatever structures are called, nothing of it is HTML
     assert "<script>alert" not in text and "&lt;script&gt;alert" in text
     assert text.count("<footer>") == 1 and "not a medical device" in text
-    assert "Only in the reference: A Left &amp; over" in text
+    assert "in the reference: A Left &amp; over" in text
     assert re.search(r"<td class=number>[\d.]+ cm³</td>", text) and not re.search(r"\d [mc]m[23]\b", text)
     # the worst is open, and the verdict stands above what is said about the patient and the software
     assert re.findall(r'id="structure(\d)">\s*<details open>', text) == ["1"]

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import shapes
 import SimpleITK
+from findingwork import ofKind
 from imagefiles import save
 from reportpages import dataOf, decoded, reportOn
 from tiers import rarely
@@ -96,7 +97,7 @@ def testWhatIsSpecialOfAStructureIsSaid(tmp_path):
 def testAlarmsStandAboveTheOverviewAndLeadToTheirStructure(tmp_path):
     """Those of all structures are said once, and without any there is no block."""
     alike, apart = (shapes.ball(6), shapes.ball(7)), tuple(shapes.ball(5, (x, 0, 0)) for x in (-15, 15))
-    said = "The two contours do not overlap at all"
+    (said,) = ofKind(compare(*apart), "no-overlap")
     page = reportOn(tmp_path / "one", {"A": alike, "B": apart})
     block = page[page.index('<section class="alarms">') : page.index("<h2>Overview</h2>")]
     assert "Check this first" in block and said in block
@@ -234,12 +235,13 @@ def moved(image: SimpleITK.Image, by) -> SimpleITK.Image:
     return image
 
 
-def testOnTheCommandLine(withoutPictures, tmp_path):
+def testOnTheCommandLine(tmp_path):
     """Compare writes the page beside the other results, with the other tools if that is asked for."""
     images = [shapes.labelImage({1: ((5, 5, 5), (12, 12, high)), 2: ((15, 5, 5), (20, 12, 12))}) for high in (12, 14)]
     paths = [str(save(image, tmp_path / f"{name}.nrrd")) for image, name in zip(images, ("one", "two"), strict=True)]
     out = tmp_path / "out"
-    assert main(["compare", *paths, "--output", str(out), "--report-conventions", "--tolerance", "1.5"]) == 0
+    given = ["compare", *paths, "--output", str(out), "--report-conventions", "--numbers-only", "--tolerance", "1.5"]
+    assert main(given) == 0
     text = (out / "report.html").read_text("utf-8")
     assert text.count('<section class="structure') == 2 and "Slice by slice" in text
     assert "two.nrrd compared with one.nrrd" in text and "MONAI" in text
@@ -306,7 +308,7 @@ def pageAbout(name: str, folder) -> str:
 def testNamesDoNotChangeTheElementsOfAReport(tmp_path):
     plain, odd = (pageAbout(name, tmp_path / str(n)) for n, name in enumerate((f"N{'a' * (len(NAME) - 1)}", NAME)))
     assert Elements(odd).found == Elements(plain).found and NAME not in odd and odd.count(SAFE) >= 15
-    assert f"Only in the reference: {SAFE}2" in odd and f"Patient: {SAFE}" in odd
+    assert f"in the reference: {SAFE}2" in odd and f"Patient: {SAFE}" in odd
     # all placeholders of the template files are filled
     rest = re.sub(r'content: "[^"]*"', "", odd.replace(SAFE, ""))  # on paper, as CSS writes it
     assert not re.search(r"\$[a-z{]", rest)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 import shapes
 
@@ -18,8 +16,7 @@ from SegmentMetricsLib import Settings, mrml
 def own(monkeypatch):
     """The scene of a script, which replaced the one that there was."""
     mrml.ensureScene()
-    headless, scene = sys.modules["SegmentMetricsLib.mrml.headless"], slicer.vtkMRMLScene()
-    monkeypatch.setattr(headless, "_headlessSlicer", headless._headlessSlicer)  # which comes back with the scene
+    scene = slicer.vtkMRMLScene()
     monkeypatch.setattr(slicer, "mrmlScene", scene)
     return scene
 

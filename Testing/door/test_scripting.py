@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 import pickle
@@ -150,7 +151,7 @@ def testALabelThatOneFileLacks(files, tmp_path):
 def testFilesOfSeveralStructures(files):
     for options, message in (
         ({}, r"set\.seg\.nrrd: there are 2 structures \(Parotid_L, SpinalCord\): say which one \(name=\.\.\.\)"),
-        ({"name": "Parotid_LL"}, r"no structure named 'Parotid_LL'; .* Did you mean Parotid_L\?"),
+        ({"name": "Parotid_LL"}, r"no structure named 'Parotid_LL'; .* Parotid_L\?"),
         ({"name": 2.5}, "by its name or the number of its label, not by 2.5"),
         ({"label": 9}, r"set\.seg\.nrrd: There is no structure named '9'; there are Parotid_L, SpinalCord"),
         ({"name": ["Parotid_L"]}, "by its name or the number of its label"),
@@ -213,7 +214,7 @@ def testWrongKindsOfArgumentsAreRefusedInASentence():
 def testWeightsOfLabelsInAnySpelling():
     sides = ({"Parotid_L": imageOf(LABELS == 1), "Cord": imageOf(LABELS == 7)},) * 2
     assert compareLabels(*sides, weights={"left parotid": 2})["JACml_given"].value == 1
-    with pytest.raises(ValueError, match=r"no label 'Parotis_L' to give a weight to; .* Did you mean Parotid_L\?"):
+    with pytest.raises(ValueError, match=r"no label 'Parotis_L' to give a weight to; .* Parotid_L\?"):
         compareLabels(*sides, weights={"Parotis_L": 2})
 
 
@@ -224,7 +225,7 @@ def testCriticalStructuresInAnySpelling():
     byName = Settings(families=("hazard",), critical={"SpinalCord": 0.5})
     assert compare(*pair, hazard, criticals=criticals).numbers == compare(*pair, byName, criticals=criticals).numbers
     for critical, message in (
-        (("Spinalkord",), r"no critical structure 'Spinalkord'; .* Did you mean SpinalCord\?"),
+        (("Spinalkord",), r"no critical structure 'Spinalkord'; .* SpinalCord\?"),
         (("SpinalCord", "spinal cord"), "SpinalCord is named twice, the second time as 'spinal cord'"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -308,7 +309,7 @@ def testTypesAreShipped():
     root = Path(SegmentMetricsLib.__file__).parent
     assert (root / "py.typed").is_file()
     assert "py.typed" in (root / "CMakeLists.txt").read_text(encoding="utf-8")
-    text = (root / "__init__.py").read_text(encoding="utf-8")
-    block = text[text.index("if TYPE_CHECKING") : text.index("# Public names")]
-    named = {name.strip() for line in re.findall(r"import (.*)", block) for name in line.split(",")}
+    tree = ast.parse((root / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    named = {alias.asname or alias.name for line in block.body for alias in line.names}
     assert named == set(SegmentMetricsLib.__all__) - {"__version__"}

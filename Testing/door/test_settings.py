@@ -125,7 +125,7 @@ def testNamesOfPresets():
     """In any case, or refused with the one that was probably meant."""
     assert Settings.preset("MEDPY") == Settings.preset("MedPy").replace(convention="medpy")
     assert Settings(convention="medpy").isOfAnotherTool and not Settings(convention="segmentmetrics").isOfAnotherTool
-    with pytest.raises(ValueError, match=r"'medpie'; .* Did you mean MedPy\?$"):
+    with pytest.raises(ValueError, match=r"'medpie'; .* MedPy\?$"):
         Settings.preset("medpie")
     with pytest.raises(ValueError, match=r"no convention 'ITK'; choose from SegmentMetrics, BraTS 2023"):
         Settings.preset("ITK")

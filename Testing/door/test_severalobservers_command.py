@@ -140,7 +140,7 @@ def testProcessesGiveTheSame(folders, run, tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["o1", "o9"], "there is no such file"),
+        (["o1", "o9"], "o9: "),
         (["o1", "o2", "--names", "A,B,C"], "There are 3 names; give those of the 2 observers"),
         (["o1", "o2", "--structure", "Lense"], "There is no structure named 'Lense'"),
         (["o1", "o2", "--write-protocol", "o1/Lens.nrrd/own.csv"], "this is not a folder"),

@@ -10,9 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapes
+from imagefiles import LABELS, read, save
 
 from SegmentMetricsLib import Grid, Mask, Settings, Structure, compare, compareCase
 from SegmentMetricsLib.geometry.nearest import NearestTriangles
+from SegmentMetricsLib.io import reading
 
 ROOT = Path(__file__).parents[2]
 # Comparing any two files takes these, before a file is read.
@@ -136,3 +138,10 @@ def testFewPointsAreSearched(monkeypatch):
         found = compare(*pair, Settings(metrics="HD95, MASD, NSD"))
         triangles = sum(len(direction.surface.cells) for direction in found.distances.directions)
         assert sum(searched) <= most * triangles, (sum(searched), triangles)
+
+
+@pytest.mark.parametrize("suffix", [".nrrd", ".nii.gz"])
+def testWholeFilesAreUnpackedOnce(tmp_path, monkeypatch, suffix):
+    """The check sum at their end says that nothing is wrong with the voxels that ITK has read."""
+    monkeypatch.setattr(reading, "inspect", lambda path, withVoxels=True: pytest.fail() if withVoxels else ())
+    assert set(read(save(LABELS, tmp_path / f"whole{suffix}"))) == {"Label 1", "Label 5"}

@@ -17,8 +17,7 @@ import numpy as np
 import SimpleITK
 from shapes import imageOf
 
-from SegmentMetricsLib.geometry.grids import RAS_FROM_LPS, Grid
-from SegmentMetricsLib.io.samples import FOLDER, IMAGE, SAMPLES
+from SegmentMetricsLib import Grid, samples
 
 # World coordinates are LPS mm: x to the left, y to the back, z to the head; the origin lies between the ear canals.
 Point = tuple[float, float, float]
@@ -214,7 +213,7 @@ def writeFiles(folder: Path) -> None:
     organs = [(organ.name, organ.color) for organ in ORGANS]
     for observer in (0, 1):
         images = (labelMap(observer), organs), (lesionMap(observer), [LESION]), (vesselMap(observer), [VESSEL])
-        for (image, segments), files in zip(images, SAMPLES.values(), strict=True):
+        for (image, segments), files in zip(images, samples.SAMPLES.values(), strict=True):
             for key, value in _segmentationHeader(image, segments).items():
                 image.SetMetaData(key, value)
             SimpleITK.WriteImage(image, str(folder / files[observer]), useCompression=True)
@@ -269,7 +268,7 @@ def _tubeDistance(position: tuple, points: tuple) -> np.ndarray:
 
 def writeImage(folder: Path) -> None:
     """Write the CT into a folder as a compressed NRRD image."""
-    SimpleITK.WriteImage(ct(), str(folder / IMAGE), useCompression=True, compressionLevel=6)
+    SimpleITK.WriteImage(ct(), str(folder / samples.IMAGE), useCompression=True, compressionLevel=6)
 
 
 def labelMap(observer: int) -> SimpleITK.Image:
@@ -468,7 +467,8 @@ def _segmentationHeader(image: SimpleITK.Image, segments: list[tuple]) -> dict[s
     segments: name and color of every label, from 1.
     """
     grid = Grid.fromImage(image)
-    numbers = [*(RAS_FROM_LPS @ grid.matrix).ravel(), *(bound for size in grid.size for bound in (0, size - 1))]
+    toRas = np.diag([-1, -1, 1, 1]) @ grid.matrix
+    numbers = [*toRas.ravel(), *(bound for size in grid.size for bound in (0, size - 1))]
     # adding 0 turns -0 into 0
     geometry = "".join(f"{number + 0.0:.17g};" for number in numbers)
     header = {
@@ -502,5 +502,5 @@ def _segmentationHeader(image: SimpleITK.Image, segments: list[tuple]) -> dict[s
 
 
 if __name__ == "__main__":
-    writeFiles(FOLDER)
-    writeImage(FOLDER)
+    writeFiles(samples.FOLDER)
+    writeImage(samples.FOLDER)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from concurrent.futures import Executor, Future, process
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,6 @@ import shapes
 import SimpleITK
 
 from SegmentMetricsLib import __main__
-from SegmentMetricsLib.base import parallel
 
 
 def rowsOf(path) -> list[dict[str, str]]:
@@ -22,17 +22,22 @@ def rowsOf(path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-class Inline:
-    """Counts the cases that are compared in this process: starting others takes longer than comparing small cases."""
+class Inline(Executor):
+    """Stands for a pool of other processes, whose start takes longer than a small case; counts what is done in it."""
 
     count = 0
 
+    def __init__(self, workers, context, prepare, given):
+        (self.work,) = given
 
-def spread(work, items, **_):
-    """Stand for parallel.spread(), without other processes."""
-    for found in parallel.spread(work, items, workers=1):
+    def submit(self, function, *given):
         Inline.count += 1
-        yield found
+        done = Future()
+        try:
+            done.set_result(self.work(*given) if given else function())
+        except Exception as error:
+            done.set_exception(error)
+        return done
 
 
 @pytest.fixture
@@ -43,8 +48,8 @@ def inline():
 
 @pytest.fixture
 def inProcesses(monkeypatch):
-    """Cases are compared in other processes, as if no test ran."""
-    monkeypatch.setattr("SegmentMetricsLib.batch.tasks.spread", parallel.spread)
+    """Work is done in other processes, as if no test ran."""
+    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", process.ProcessPoolExecutor)
 
 
 @pytest.fixture

@@ -24,14 +24,20 @@ OTHERS = {1: ((3, 2, 2), (9, 9, 8)), 2: ((12, 3, 2), (14, 6, 9)), 3: ((3, 12, 2)
 
 
 @pytest.fixture
-def run(withoutPictures, capfd, monkeypatch, tmp_path):
-    """A function that runs a command in a fresh folder and returns status, standard output and standard error."""
+def run(capfd, monkeypatch, tmp_path):
+    """A function that runs a command in a fresh folder and returns status, standard output and standard error.
+
+    It draws no pictures, which take most of the time, unless these are wanted.
+    """
     monkeypatch.chdir(tmp_path)
 
-    def runMain(*arguments):
+    def runMain(*arguments, isDrawn=False):
+        given = [str(argument) for argument in arguments]
+        if not isDrawn and given[:1] in (["compare"], ["observers"]) and {"-o", "--output"} & set(given):
+            given.insert(1, "--numbers-only")
         capfd.readouterr()
         try:
-            status = __main__.main([str(argument) for argument in arguments])
+            status = __main__.main(given)
         except SystemExit as end:
             status = end.code
         return status, *capfd.readouterr()

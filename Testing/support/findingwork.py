@@ -16,7 +16,7 @@ REMARKS = {
     "grids": "on different grids",
     "itself": "a critical structure itself",
     "noise": "single voxels, as in noise",
-    "open": "is not closed",
+    "open": "open edges",
     "outlier": "determines HD",
     "pores": "missing inside",
     "thin": "thinner than the voxels on which overlap",
@@ -37,6 +37,11 @@ def marksOf(result) -> str:
     kinds = [one["kind"] for one in result.toDictionary()["findings"]]
     about = [[mark for mark, words in REMARKS.items() if words in one] or [str(one)] for one in result.findings]
     return " ".join(sorted({kind if kind != "remark" else mark[0] for kind, mark in zip(kinds, about, strict=True)}))
+
+
+def ofKind(result, kind: str) -> list:
+    """Return the findings of a comparison that are of a kind."""
+    return [one for one in result.findings if one.toDictionary()["kind"] == kind]
 
 
 def found(result, words: str) -> list[str]:

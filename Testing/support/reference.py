@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import SimpleITK
 
-from SegmentMetricsLib import Structure
-from SegmentMetricsLib.model.inputs import labelMasks, structureFromImage
+from SegmentMetricsLib import Structure, readStructures
 
 FOLDER = Path(os.environ.get("SEGMENTMETRICS_REFERENCE", Path(__file__).parents[3] / "shared" / "reference"))
 HEAD_AND_NECK = FOLDER / "data" / "headneck"
@@ -31,15 +29,15 @@ def pairs(source: str) -> Iterator[tuple[str, Structure, Structure, dict]]:
     data = FOLDER / "data"
     if source in LABEL_MAPS:
         files = [data / f"organs_{side}{LABEL_MAPS[source]}.nii.gz" for side in ("reference", "test")]
-        sets = [labelMasks(SimpleITK.ReadImage(str(file)), 0.5) for file in files]
+        sets = [{one.name: one for one in readStructures(file)} for file in files]
     for name, entry in numbers.items():
         if source in LABEL_MAPS:
-            structures = [Structure(name, masks[int(name)]) for masks in sets]
+            structures = [structures[f"Label {name}"].rename(name) for structures in sets]
         else:
             if source == "headneck.json":
                 case, organ = name.split("/")
                 paths = [HEAD_AND_NECK / case / observer / f"{organ}.nrrd" for observer in OBSERVERS]
             else:
                 paths = [data / f"{name}_{side}.nii.gz" for side in ("reference", "test")]
-            structures = [structureFromImage(SimpleITK.ReadImage(str(p)), name, None, 0.5) for p in paths]
+            structures = [readStructures(path)[0].rename(name) for path in paths]
         yield name, *structures, entry["tools"]

@@ -7,23 +7,18 @@ from collections.abc import Sequence
 
 import shapes
 import slicer
-
-from SegmentMetricsLib.mrml.conversion import orientedImage
+from segmentnodes import voxelsOf
 
 LIMITS = "Structure,Measurement,Relation,Pass,Warn\nBox,DSC,>=,0.99,0.5\n*,HD95,<=,1,\n"
 
 
 def segmentation(name: str, **masks):
     """Return a new segmentation node with segments made of SimpleITK images, by name."""
-    from SegmentMetricsLib.model.inputs import structureFromImage
-
     node = slicer.mrmlScene.AddNewNodeByClass("vtkMRMLSegmentationNode", name)
     node.CreateDefaultDisplayNodes()
     for segment, image in masks.items():
-        structure = structureFromImage(image, segment, None, 0.5)
         identifier = node.GetSegmentation().AddEmptySegment("", segment)
-        mask = orientedImage(structure.mask)
-        slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(mask, node, identifier)
+        slicer.vtkSlicerSegmentationsModuleLogic.SetBinaryLabelmapToSegment(voxelsOf(image), node, identifier)
     return node
 
 

@@ -5,25 +5,33 @@ from __future__ import annotations
 import numpy as np
 import shapes
 
-from SegmentMetricsLib.base.errors import InputError
-from SegmentMetricsLib.model.inputs import labelMasks
-
 
 def voxelsOf(image):
-    """Return a mask as Slicer keeps it."""
-    from SegmentMetricsLib.mrml.conversion import orientedImage
+    """Return the voxels of an image that are not 0 as Slicer keeps them: cropped, and in RAS."""
+    import slicer
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+    from vtkmodules.vtkCommonMath import vtkMatrix4x4
 
-    return orientedImage(labelMasks(image, 0.5)[1])
+    mask, result, toRas = shapes.maskOf(image), slicer.vtkOrientedImageData(), vtkMatrix4x4()
+    result.SetExtent(*np.stack([mask.low, mask.high], axis=1).ravel().tolist())
+    result.GetPointData().SetScalars(numpy_to_vtk(mask.voxels.ravel(), deep=True))
+    toRas.DeepCopy((np.diag([-1, -1, 1, 1]) @ mask.grid.matrix).ravel())
+    result.SetImageToWorldMatrix(toRas)
+    return result
 
 
 def segmentationOf(scene, **segments):
     """Return a segmentation node with a segment for every image."""
-    from SegmentMetricsLib.mrml.conversion import addVoxels
+    import slicer
 
     node = scene.AddNewNodeByClass("vtkMRMLSegmentationNode", "Segmentation")
     node.CreateDefaultDisplayNodes()
+    node.GetSegmentation().SetSourceRepresentationName("Binary labelmap")
     for name, image in segments.items():
-        addVoxels(node.GetSegmentation(), name, labelMasks(image, 0.5)[1])
+        segment = slicer.vtkSegment()
+        segment.SetName(name)
+        segment.AddRepresentation("Binary labelmap", voxelsOf(image))
+        node.GetSegmentation().AddSegment(segment)
     return node
 
 
@@ -90,11 +98,9 @@ def spline(source: np.ndarray, target: np.ndarray):
     """Return what bends space so that some places (n, 3) come to others."""
     from vtkmodules.vtkCommonTransforms import vtkThinPlateSplineTransform
 
-    from SegmentMetricsLib.geometry.surfaces import doublePoints
-
     bending = vtkThinPlateSplineTransform()
-    bending.SetSourceLandmarks(doublePoints(source))
-    bending.SetTargetLandmarks(doublePoints(target))
+    bending.SetSourceLandmarks(shapes.pointsOf(source))
+    bending.SetTargetLandmarks(shapes.pointsOf(target))
     bending.SetBasisToR()
     return bending
 
@@ -117,16 +123,7 @@ def volumeNode(scene, values, matrix, name="Volume", kind="vtkMRMLScalarVolumeNo
     return node
 
 
-def breakSegment(monkeypatch, name: str) -> None:
-    """Let the segment of this name be one that cannot be read."""
-    from SegmentMetricsLib.mrml.inputs import SegmentReader
-
-    read = SegmentReader.structure
-
-    def unreadable(reader, segment, surface, **options):
-        structure = read(reader, segment, surface, **options)
-        if structure.name == name:
-            raise InputError(f"{name} is broken.")
-        return structure
-
-    monkeypatch.setattr(SegmentReader, "structure", unreadable)
+def breakSegment(node, name: str) -> None:
+    """Let the segment of this name, of a node of boxes, be one that cannot be read: a corner is too far away."""
+    segment = node.GetSegmentation().GetSegment(node.GetSegmentation().GetSegmentIdBySegmentName(name))
+    segment.GetRepresentation("Closed surface").GetPoints().SetPoint(0, (1e12, 0, 0))

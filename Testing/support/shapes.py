@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import SimpleITK
-from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
+from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
 from vtkmodules.vtkFiltersCore import vtkTriangleFilter
 from vtkmodules.vtkFiltersSources import vtkCubeSource, vtkSphereSource
 
-from SegmentMetricsLib import Grid, Mask, Structure
-from SegmentMetricsLib.geometry.grids import affine
-from SegmentMetricsLib.geometry.meshing import fromMask
-from SegmentMetricsLib.geometry.surfaces import Surface, doublePoints, toPolyData
-from SegmentMetricsLib.model.inputs import labelMasks
+from SegmentMetricsLib import Grid, Mask, Structure, Surface
 
 
 def imageOf(array, spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), direction=None) -> SimpleITK.Image:
@@ -41,7 +38,7 @@ def box(low, high, size=(24, 24, 24), spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0,
 
 def structureOf(image, name: str = "Organ", **details) -> Structure:
     """Return the voxels of an image that are not 0 as a structure. details: more of it, such as its file."""
-    return Structure(name, Mask.fromArray(SimpleITK.GetArrayFromImage(image) > 0, Grid.fromImage(image)), **details)
+    return Structure(name, maskOf(image), **details)
 
 
 def blob(seed: int, size=(16, 18, 14), share: float = 0.5, smooth: float = 1.5) -> np.ndarray:
@@ -82,10 +79,17 @@ def openBox(x: float = 0.0, size: float = 10.0) -> vtkPolyData:
     return meshOf(points, cells.reshape(-1, 3)[2:])
 
 
+def pointsOf(points) -> vtkPoints:
+    """Return points (n, 3) in double precision."""
+    result = vtkPoints()
+    result.SetData(numpy_to_vtk(np.array(points, float).reshape(-1, 3), deep=True))
+    return result
+
+
 def meshOf(points, cells=(), lines=()) -> vtkPolyData:
     """Return polygons and lines, given by the numbers of their corners, between points (n, 3)."""
     result = vtkPolyData()
-    result.SetPoints(doublePoints(np.array(points, float).reshape(-1, 3)))
+    result.SetPoints(pointsOf(points))
     for give, given in ((result.SetPolys, cells), (result.SetLines, lines)):
         array = vtkCellArray()
         for cell in given:
@@ -98,23 +102,27 @@ def meshOf(points, cells=(), lines=()) -> vtkPolyData:
 
 def gridOf(size=(9, 9, 9), spacing=(1.0, 1.0, 1.0), origin=(0.0, 0.0, 0.0), direction=None) -> Grid:
     """Return a grid, as that of an image."""
-    return Grid(tuple(size), affine((np.eye(3) if direction is None else direction) * np.array(spacing), origin))
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = (np.eye(3) if direction is None else direction) * np.array(spacing), origin
+    return Grid(tuple(size), matrix)
 
 
 def maskOf(given, *geometry, **more) -> Mask:
-    """Return the voxels of an image of one label, or of an array [k, j, i] as an image of some geometry."""
+    """Return the voxels that are not 0 of an image, or of an array [k, j, i] as an image of some geometry."""
     image = given if isinstance(given, SimpleITK.Image) else imageOf(given, *geometry, **more)
-    return labelMasks(image, 0.5)[1]
+    array = SimpleITK.GetArrayFromImage(image)
+    return Mask.fromArray(array if array.ndim == 3 else array[None], Grid.fromImage(image))
 
 
 def boundaryOf(given, *geometry, **more) -> Surface:
     """Return the boundary of an image or array, given as for maskOf()."""
-    return fromMask(maskOf(given, *geometry, **more))
+    return Structure("", maskOf(given, *geometry, **more)).surface
 
 
 def surfaceOf(image) -> vtkPolyData:
     """Return the boundary of a mask."""
-    return toPolyData(boundaryOf(image))
+    boundary = boundaryOf(image)
+    return meshOf(boundary.points, **{"cells" if boundary.dimension == 3 else "lines": boundary.cells})
 
 
 def together(*surfaces: Surface) -> Surface:

@@ -14,9 +14,8 @@ import shapes
 import SimpleITK
 from scipy.ndimage import gaussian_filter
 
-from SegmentMetricsLib import Settings, compare
+from SegmentMetricsLib import Dose, Settings, compare
 from SegmentMetricsLib.case.given import asStructure
-from SegmentMetricsLib.model.dose import Dose
 
 SETTINGS = Settings(
     families=("all", "dose"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -29,7 +28,6 @@ def withoutPictures():
     """Pictures take long, and hold no numbers."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("SegmentMetricsLib.show.pictures.overlay.drawOverlay", lambda *given, **options: None)
-        patch.setattr("SegmentMetricsLib.base.parallel.WORTH_WORKERS", math.inf)
         yield
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Measured:
-    """Exit status 0 with these values, or "undefined" or "infinite", and with a finding with these words in it."""
+    """Exit status 0 with these values, or "undefined" or "infinite", and a finding of this kind or with these words."""
 
     values: Mapping[str, float | str]
     finding: str = ""

@@ -167,7 +167,7 @@ PLACE = [
         ofNrrd(space_directions="(-1,0,0) (0,1,0) (0,0,1)", space_origin="(23,0,0)"),
         Measured({"DSC": 1, "HD": 0}),
     ),
-    Row("in RAS", ofNrrd(space="RAS"), Measured({"DSC": 0}, "The two contours do not overlap at all")),
+    Row("in RAS", ofNrrd(space="RAS"), Measured({"DSC": 0}, "no-overlap")),
     Row("NIfTI without a place", ofNifti(qform_code=0, sform_code=0), Measured(MOVED, "not say where in the patient")),
     Row("NIfTI, qform that is no number", ofNifti(quatern=(nan, 0, 0), sform_code=0), NO_SENSE),
     Row("NIfTI, qform that is no rotation", ofNifti(quatern=(5, 5, 5), sform_code=0), NO_SENSE),

@@ -100,7 +100,7 @@ POINTS = [
 ]
 
 TRIANGLES = [
-    Row("open", mesh(CORNERS, CELLS[:-1]), Measured(NO_INSIDE, "is not closed (3 open edges)"), options=DISTANCES),
+    Row("open", mesh(CORNERS, CELLS[:-1]), Measured(NO_INSIDE, "(3 open edges)"), options=DISTANCES),
     Row("inverted", mesh(CORNERS, CELLS[:, ::-1]), Measured(MOVED, "its triangles faced inward and were turned")),
     Row(
         "half of it inverted",

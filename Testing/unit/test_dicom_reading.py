@@ -1,12 +1,15 @@
-"""Where the slices of an image are looked for: not in all that somebody keeps, and not in folders of the system."""
+"""Where the slices of an image are looked for, not in all that somebody keeps; and contours with too many pixels."""
 
 from __future__ import annotations
 
 import os
 
+import dicomfiles
+import numpy as np
 import pytest
+import shapes
 
-from SegmentMetricsLib.io.dicom import neighbors
+from SegmentMetricsLib.io.dicom import filledslices, neighbors
 
 
 @pytest.fixture
@@ -36,3 +39,13 @@ def testFoldersOfTheSystemAreNotSearched(near, tmp_path):
     """Reading what looks like a file there may never end; a link to one is one."""
     os.symlink(tmp_path / "proc", tmp_path / "link", target_is_directory=True)
     assert near("set", "set/sys", "proc/1", "process") == [["set"] * 5, [], [], ["process"] * 5]
+
+
+def testTooManyPixelsThroughTheirCenters(tmp_path, monkeypatch):
+    """Contours through pixel centers that would need too much memory as parts of pixels are filled as ever."""
+    grid = shapes.gridOf((20, 20, 5), (1, 1, 3))
+    corners = np.array([(4, 4, 6), (9, 4, 6), (9, 9, 6), (4, 9, 6)], float)
+    monkeypatch.setattr(filledslices, "MOST_VOXELS", 100)
+    found = dicomfiles.readContours(tmp_path, {"Box": [corners]}, grid)["Box"]
+    assert found.mask.count == 25 and found.mask.grid == grid
+    assert "too large to be filled with parts of pixels" in " ".join(found.notes)
