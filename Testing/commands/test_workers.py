@@ -11,12 +11,9 @@ import time
 from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pytest
-import shapes
-import SimpleITK
 from batchruns import inProcesses as inProcesses  # the fixtures
-from commandruns import BOX, ROOT, contents, metrics
+from commandruns import ROOT, contents, metrics
 from commandruns import files as files
 
 from SegmentMetricsLib import __main__
@@ -41,30 +38,6 @@ def testProcessesWriteTheSameFiles(files, capfd):
     assert len(one) > 6 and one.keys() == two.keys()
     # a picture may depend on the process that draws it
     assert [name for name in one if one[name] != two[name] and not name.endswith(".png")] == []
-
-
-@pytest.mark.nightly
-def testPairsThatFailStopNoOthers(files, capfd):
-    # contours in one slice cannot be compared with a structure in space
-    planar = shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4))
-    for which, second in (("a", BOX), ("b", planar)):
-        Path(which).mkdir()
-        for name, image in {"one": BOX, "two": second, "three": second}.items():
-            SimpleITK.WriteImage(image, f"{which}/{name}.nrrd")
-    given = ["compare", "a", "b", "--workers", "2", "--output"]
-    assert __main__.main([*given, "out"]) == 1
-    said = capfd.readouterr().err
-    # in the order of the files
-    assert [line.split(" of ")[0] for line in said.splitlines()] == ["segment-metrics: three", "segment-metrics: two"]
-    assert str(Path("a", "three.nrrd")) in said
-    names = {path.name for path in Path("out").iterdir()} - {"overlay_one.png"}
-    assert names == {"metrics.json", "metrics.csv", "metrics.schema.csv", "distances_one.vtp"}
-    # nothing is written when none is left
-    Path("a/one.nrrd").unlink()
-    before = sorted(Path().rglob("*"))
-    assert __main__.main([*given, "none"]) == 2
-    assert capfd.readouterr().err == said
-    assert sorted(Path().rglob("*")) == before
 
 
 def testAFileThatCannotBeMade(files, capfd, monkeypatch):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Settings, compare
 
@@ -33,12 +32,8 @@ def comparison():
 
 @pytest.fixture(scope="module")
 def opened():
-    """A ball whose test is half a sphere, without sides."""
-    source = vtkSphereSource()
-    source.SetRadius(10)
-    source.SetEndPhi(90)
-    source.Update()
-    return compare(shapes.ballMesh(11, resolution=24), source.GetOutput(), BOUNDARY)
+    """A ball whose test is open, without sides."""
+    return compare(shapes.ballMesh(11, resolution=24), shapes.openBox(), BOUNDARY)
 
 
 def seriesOf(chart) -> list:
@@ -75,11 +70,8 @@ def testBarsAddUpToTheMeasurements(scene, comparison):
 
 
 def testFarOnesAreSaid(scene):
-    array = np.zeros((20, 20, 70), np.uint8)
-    array[5:15, 5:15, 5:15] = 1
-    far = array.copy()
-    far[10, 10, 65] = 1
-    title = mrml.showHistogram(compare(shapes.imageOf(array), shapes.imageOf(far), BOUNDARY)).GetXAxisTitle()
+    near, far = (shapes.box(low, high, (70, 20, 20)) for low, high in (((5,) * 3, (14,) * 3), ((65, 10, 10),) * 2))
+    title = mrml.showHistogram(compare(near, near | far, BOUNDARY)).GetXAxisTitle()
     assert "\nouter bars: also " in title and "beyond, up to 5" in title
 
 

@@ -74,15 +74,14 @@ def testSpaceAndPlaneDoNotMix():
 
 
 def testPlanarMasksAndContours():
-    first, second = np.zeros((1, 30, 30), bool), np.zeros((1, 30, 30), bool)
-    first[0, 5:20, 6:21], second[0, 5:20, 9:24] = True, True
-    masks = compare(shapes.imageOf(first), shapes.imageOf(second))
+    first, second = (shapes.box((x, 5, 0), (x + 14, 19, 0), (30, 30, 1)) for x in (6, 9))
+    masks = compare(first, second)
     assert masks["HD"].value == pytest.approx(3, abs=0.05)
     assert masks["DSC"].value == pytest.approx(2 * 12 / 30)
     assert masks["VoxelVolumeTest"].value == 225 and masks["VoxelVolumeTest"].unit == "mm2"
     assert masks["VolumeTest"].title == "Area of the test" and "volume" not in masks["OverVolume"].description.lower()
     square = shapes.loops([(8.5, 4.5), (23.5, 4.5), (23.5, 19.5), (8.5, 19.5)])
-    mixed = compare(shapes.imageOf(first), square)
+    mixed = compare(first, square)
     assert mixed["DSC"].value == pytest.approx(masks["DSC"].value)
     assert mixed["HD"].value == pytest.approx(3, abs=0.05)
 

@@ -62,18 +62,15 @@ def testAPatientsFolder(tmp_path, images, contours):
     assert box.name == "Box" and voxelsOf(box).sum() == 500 == readStructures(tmp_path / contours)[0].mask.count
 
 
-def testHolesAndKeyholesAndIslands(tmp_path):
-    """A hole as a contour of its own, joined by a channel, or drawn as XOR gives the same voxels; islands are kept."""
-    outer, hole, island = (rectangle((a, a), (b, b), 4) for a, b in ((3, 20), (7, 16), (10, 12)))
+def testKeyholes(tmp_path):
+    """A hole that a channel joins to its contour is the same as one that is a contour of its own."""
+    outer, hole = (rectangle((a, a), (b, b), 4) for a, b in ((3, 20), (7, 16)))
     # from the outer contour's first corner to the hole's, around it, and the same way back
     keyhole = np.concatenate([outer, outer[:1], hole[:1], hole[::-1], outer[:1]])
-    regions = {"Own": [outer, hole], "Keyhole": [keyhole], "Xor": [hole, outer], "Island": [island, hole, outer]}
-    kinds = {("Xor", 0): "CLOSEDPLANAR_XOR", ("Xor", 1): "CLOSEDPLANAR_XOR"}
-    world = {name: inWorld(AXIAL, loops) for name, loops in regions.items()}
-    own, key, xor, withIsland = readContours(tmp_path, world, AXIAL, kinds=kinds).values()
-    assert own.mask.count == 18 * 18 - 10 * 10 == withIsland.mask.count - 9
-    for other in (key, xor):
-        np.testing.assert_array_equal(voxelsOf(other), voxelsOf(own))
+    regions = {"Own": inWorld(AXIAL, [outer, hole]), "Keyhole": inWorld(AXIAL, [keyhole])}
+    own, key = readContours(tmp_path, regions, AXIAL).values()
+    assert own.mask.count == 18 * 18 - 10 * 10
+    np.testing.assert_array_equal(voxelsOf(key), voxelsOf(own))
 
 
 def testNamesWithABackslash(tmp_path):
@@ -90,36 +87,9 @@ def testNamesWithABackslash(tmp_path):
     assert [structure.name for structure in found] == [name, name] and compare(*found)["DSC"].value == 1
 
 
-def testWhatReadingHasToSay(tmp_path):
-    regions = {
-        "Gap": [rectangle((5, 5), (9, 9), k) for k in (2, 3, 6)],
-        "Between": [rectangle((5, 5), (9, 9), 4.4)],
-        "Crossing": [rectangle((5, 5), (9, 9), 4), rectangle((8, 8), (12, 12), 4)],
-        "Twice": [rectangle((5, 5), (9, 9), 4)] * 2,
-        "Point": [rectangle((5, 5), (9, 9), 4), rectangle((5, 5), (9, 9), 5)],
-    }
-    world = {name: inWorld(AXIAL, loops) for name, loops in regions.items()}
-    found = readContours(tmp_path, world, AXIAL, kinds={("Point", 1): "OPEN_PLANAR"})
-    notes = {name: s.notes for name, s in found.items()}
-    assert notes["Gap"] == ("it has no contour on 2 slices between its first and its last one",)
-    assert notes["Between"] == ("1 of its contours lies between slices and was filled on the nearest one",)
-    assert notes["Crossing"][0].startswith("its contours cross each other on 1 slice;")
-    assert found["Crossing"].mask.count == 25 + 25 - 4
-    assert notes["Twice"] == () and found["Twice"].mask.count == 25
-    assert notes["Point"] == ("1 of its contours is an open line or point and was left out",)
-    comparison = compare(found["Twice"], found["Gap"], OVERLAP)
-    assert "The test has no contour on 2 slices between its first and its last one." in comparison.findings
-
-
-def testWithoutTheImage(tmp_path):
-    """Contours whose image is not at hand are filled finely on planes of their own, and that is said once."""
-    boxes = {"Box": rods(AXIAL)}
-    reference, test = (readContours(tmp_path / name, boxes, None, patient=name)["Box"] for name in "AB")
-    assert reference.mask.size == pytest.approx(10 * 10 * 1.5 * 5 * 2.5, rel=0.02)
-    comparison = compare(reference, test)
-    assert comparison["HD"].value == 0
-    assert sum("pixels of 0.5 mm" in finding for finding in comparison.findings) == 1
-    assert "OTHER_PATIENTS" in {finding.kind.name for finding in comparison.findings}
+def testAContourThatIsThereTwiceCountsOnce(tmp_path):
+    (twice,) = readContours(tmp_path, {"Twice": inWorld(AXIAL, [rectangle((5, 5), (9, 9), 4)] * 2)}, AXIAL).values()
+    assert twice.notes == () and twice.mask.count == 25
 
 
 def testUnusable(tmp_path):

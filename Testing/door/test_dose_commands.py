@@ -13,7 +13,6 @@ from commandruns import metrics, valuesOf
 from commandruns import run as run  # the fixture
 from imagefiles import save
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
 SIZE = (20, 20, 24)
 CAVEAT = "The plan was made for one of the two contours"
@@ -51,10 +50,7 @@ def testCompare(run, dosed, tmp_path):
     assert doses[0] == pytest.approx(2 * pair["worstPlaces"][0]["position"][2], abs=1e-4)
     assert "ranked by distance" in run("compare", *both, "--set", "placesBy=dose", "--metrics", "dose")[1]
     assert float(rowsOf("out/metrics.csv")[0]["DmeanTest"]) == pytest.approx(23, abs=0.02)
-    reader = vtkXMLPolyDataReader()
-    reader.SetFileName(f"out/{pair['files']['distances']}")
-    reader.Update()
-    surfaces = reader.GetOutput()
+    surfaces = shapes.readMesh(f"out/{pair['files']['distances']}")
     heights = vtk_to_numpy(surfaces.GetPoints().GetData())[:, 2]
     assert vtk_to_numpy(surfaces.GetPointData().GetArray("Dose")) == pytest.approx(2 * heights, abs=1e-4)
     report = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

@@ -100,13 +100,9 @@ def testAMeshIsPutOnTheGridAsItIs():
 
 
 def testWhatVanishesHasNoRange(tmp_path, capsys):
-    array = np.zeros((12, 12, 12), np.uint8)
-    array[2:9, 2:9, 2:9] = 1
-    SimpleITK.WriteImage(shapes.imageOf(array), str(tmp_path / "large.nrrd"))
-    array[:] = 0
-    array[5, 5, 5] = 1
-    SimpleITK.WriteImage(shapes.imageOf(array), str(tmp_path / "voxel.nrrd"))
     paths = [str(tmp_path / name) for name in ("large.nrrd", "voxel.nrrd")]
+    for (low, high), path in zip(((2, 8), (5, 5)), paths):
+        SimpleITK.WriteImage(shapes.box((low,) * 3, (high,) * 3, (12, 12, 12)), path)
     assert main(["compare", *paths, "--grid-uncertainty", "--numbers-only", "-o", str(tmp_path / "out")]) == 0
     (pair,) = json.loads((tmp_path / "out" / "metrics.json").read_text("utf-8"))["pairs"]
     assert not any("gridUncertainty" in one for one in pair["measurements"].values())
@@ -115,7 +111,7 @@ def testWhatVanishesHasNoRange(tmp_path, capsys):
     number = int(told.partition("the test vanishes in ")[2].split()[0])
     assert 22 <= number <= 36 and "of 36 shifts" in told and "the reference" not in told
     assert told in " ".join(capsys.readouterr().out.split())
-    empty = shapes.imageOf(np.zeros_like(array))
+    empty = shapes.box((5, 5, 5), (5, 5, 5), (12, 12, 12)) * 0
     assert compare(paths[0], empty, Settings(metrics=("DSC",))).withGridUncertainty()["DSC"].grid is None
 
 

@@ -13,7 +13,6 @@ from scipy.ndimage import label
 from scipy.optimize import linear_sum_assignment
 from tiers import rarely
 from vtkmodules.vtkCommonDataModel import vtkPolyData
-from vtkmodules.vtkFiltersCore import vtkAppendPolyData
 
 from SegmentMetricsLib import Settings, compare, compareCase, readStructures
 
@@ -185,11 +184,9 @@ def testMeshesHaveLesionsInTheirCavities():
         assert [found[key].value for key in ("LesionsFound", "LesionDSC", "PQ")] == [4, 1, 1]
         assert sorted(lesion.volumeTest for lesion in found.lesions) == pytest.approx(volumes)
     # a mesh of its own within another one
-    append = vtkAppendPolyData()
-    for part in (shapes.surfaceOf(shapes.imageOf((away <= 16) & (away > 12))), shapes.ballMesh(3, (20, 20, 20))):
-        append.AddInputData(part)
-    append.Update()
-    found = compare(append.GetOutput(), shapes.imageOf(away <= 3), LESIONS)
+    shell = shapes.surfaceOf(shapes.imageOf((away <= 16) & (away > 12)))
+    both = shapes.append(shell, shapes.ballMesh(3, (20, 20, 20)))
+    found = compare(both, shapes.imageOf(away <= 3), LESIONS)
     assert [found[key].value for key in ("LesionsReference", "LesionsFound", "LesionsMissed")] == [2, 1, 1]
 
 

@@ -91,17 +91,16 @@ def testWholeNumbersAsMemberships():
         for key in ("DSC", "KAP", "ICC", "PBD"):
             assert measured[key].value == pytest.approx(expected[key].value, rel=1e-6), key
     # 0.7 in percent reaches the threshold of 0.7
-    seventy = np.zeros((4, 4, 4), np.uint8)
-    seventy[1:3, 1:3, 1:3] = 70
+    seventy = shapes.box((1, 1, 1), (2, 2, 2), (4, 4, 4), value=70)
     settings = Settings(families="overlap", membershipMaximum=100, threshold=0.7)
-    assert compare(shapes.imageOf(seventy), shapes.imageOf(seventy), settings)["VoxelVolumeTest"].value == 8
+    assert compare(seventy, seventy, settings)["VoxelVolumeTest"].value == 8
     # masks of 0 and 1 are what they are; without the maximum the numbers are labels
-    mask = shapes.imageOf((seventy > 0).astype(np.uint8))
+    mask = seventy > 0
     settings = Settings(families="overlap", membershipMaximum=100)
-    assert compare(mask, shapes.imageOf(seventy), settings)["DSC"].value == pytest.approx(2 * 0.7 / 1.7)
-    assert compare(mask, shapes.imageOf(seventy), Settings(families="overlap"))["DSC"].value == 1
+    assert compare(mask, seventy, settings)["DSC"].value == pytest.approx(2 * 0.7 / 1.7)
+    assert compare(mask, seventy, Settings(families="overlap"))["DSC"].value == 1
     with pytest.raises(ValueError, match="not a map of memberships from 0 to 50: it has values from 0 to 70"):
-        compare(mask, shapes.imageOf(seventy), Settings(membershipMaximum=50))
+        compare(mask, seventy, Settings(membershipMaximum=50))
 
 
 @pytest.mark.parametrize(("high", "full"), [(100, 100), (250.5, 255), (64000.25, 65535), (1.5, 0), (1e30, 0)])

@@ -12,7 +12,7 @@ from imagefiles import save
 from reportpages import shown
 from tiers import rarely
 
-from SegmentMetricsLib import Grid, Mask, Settings, Structure, compare, compareObservers
+from SegmentMetricsLib import Settings, Structure, compare, compareObservers
 from SegmentMetricsLib.__main__ import main
 
 PROTOCOL = "Structure,Measurement,Relation,Pass,Warn,Source\n*,DSC,>=,0.9,0.7,our ward\nCord,NSD_1mm,>=,0.99,,a paper\n"
@@ -85,9 +85,7 @@ def testPaperNeedsNoSecondTime(browser, folders, text):
 
 
 def observer(name: str, shift: int = 0, size: int = 10) -> Structure:
-    array = np.zeros((30, 30, 30), bool)
-    array[8:18, 8:18, 8 + shift : 8 + shift + size] = True
-    return Structure(name, Mask.fromArray(array, Grid((30, 30, 30), np.eye(4))))
+    return shapes.structureOf(shapes.box((8 + shift, 8, 8), (7 + shift + size, 17, 17), (30, 30, 30)), name)
 
 
 @pytest.mark.parametrize("metrics", ["DSC", *rarely(["boundary"])])

@@ -12,7 +12,6 @@ import shapes
 from vtkmodules.util.numpy_support import vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkDoubleArray, vtkStringArray
 from vtkmodules.vtkCommonDataModel import vtkPolyData
-from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Dose, Grid, Mask, Settings, Structure, compare
 
@@ -50,11 +49,7 @@ def comparison():
 @pytest.fixture(scope="module")
 def opened():
     """A surface that is open, so that nothing is inside."""
-    source = vtkSphereSource()
-    source.SetRadius(10)
-    source.SetEndPhi(90)
-    source.Update()
-    return compare(shapes.ballMesh(11), source.GetOutput(), BOUNDARY)
+    return compare(shapes.ballMesh(11), shapes.openBox(), BOUNDARY)
 
 
 def points(polyData) -> np.ndarray:

@@ -14,7 +14,6 @@ import SimpleITK
 from batchruns import rowsOf
 from commandruns import run as run  # the fixture
 from imagefiles import save
-from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
 from SegmentMetricsLib import Settings, __main__, compare, compareObservers, readStructures
 
@@ -74,10 +73,7 @@ def testFiles(written, folders):
     (consensus,) = readStructures(output / "consensus_Drüse.seg.nrrd")
     assert consensus.name == "Drüse" and compare(consensus, folders[1] / "Drüse.nrrd")["HD"].value == 0
     assert SimpleITK.ReadImage(str(output / "consensus_Drüse.seg.nrrd")).GetSize() == (40, 26, 26)
-    reader = vtkXMLPolyDataReader()
-    reader.SetFileName(str(output / "variation_Drüse.vtp"))
-    reader.Update()
-    surface = reader.GetOutput()
+    surface = shapes.readMesh(output / "variation_Drüse.vtp")
     assert surface.GetPointData().GetArray("LocalSD").GetRange()[1] == pytest.approx(2.0, abs=0.01)
     assert surface.GetPointData().HasArray("SignedDistance_Müller")
     matrix = [row for row in rowsOf(output / "matrix_HD.csv") if row["Structure"] == "Drüse"]

@@ -293,11 +293,8 @@ class TestMap:
 
     def testSpike(self):
         """The test has a needle 12 voxels long: the reference's distance below it is 0, its local distance is 12."""
-        plain = np.zeros((40, 40, 40), np.uint8)
-        plain[10:20, 8:32, 8:32] = 1
-        needle = plain.copy()
-        needle[20:32, 20, 20] = 1
-        comparison = ofSurfaces(*map(shapes.imageOf, (plain, needle)))
+        plain = shapes.box((8, 8, 10), (31, 31, 19), (40, 40, 40))
+        comparison = ofSurfaces(plain, plain | shapes.box((20, 20, 20), (20, 20, 31), (40, 40, 40)))
         local = comparison.localDistances("reference")
         assert comparison["HD"].referenceToTest < 1.1 and 11 < local.max() < 13
         assert (local >= 0).all() and np.median(local) < 0.5

@@ -8,8 +8,6 @@ import re
 import numpy as np
 import pytest
 import shapes
-from vtkmodules.vtkFiltersCore import vtkAppendPolyData
-from vtkmodules.vtkFiltersSources import vtkSphereSource
 
 from SegmentMetricsLib import Comparison, Settings, compare
 
@@ -20,27 +18,12 @@ def ball(radius=15, center=(0, 0, 0)):
     return shapes.ball(radius, center)
 
 
-def hemisphere():
-    source = vtkSphereSource()
-    source.SetRadius(10)
-    source.SetEndPhi(90)
-    source.Update()
-    return source.GetOutput()
-
-
-def crossing():
-    """Two balls that cut through each other in one mesh."""
-    append = vtkAppendPolyData()
-    for center in ((0, 0, 0), (8, 0, 0)):
-        append.AddInputData(shapes.ballMesh(10, center))
-    append.Update()
-    return append.GetOutput()
-
-
 BALL, LARGER = ball(), ball(18, (5, 0, 0))
 SQUARE = shapes.loops([(0, 0), (20, 0), (20, 20), (0, 20)])
 BULGED = shapes.loops([(0, 0), (20, 0), (20, 8), (26, 8), (26, 12), (20, 12), (20, 20), (0, 20)])
 MESH = shapes.ballMesh(11, resolution=24)
+# of two balls that cut through each other
+CROSSING = shapes.append(*(shapes.ballMesh(10, (x, 0, 0)) for x in (0, 8)))
 BOXES = [shapes.box((8, 8, 2), (12, 12, 6)), *(shapes.box((8, 8, z), (12, 12, end)) for z, end in ((2, 7), (12, 16)))]
 
 
@@ -62,14 +45,11 @@ SENTENCES = [
     (NOTHING, NOTHING, {}, "Both contours are empty."),
     (*BOXES[::2], {"extent": "common"}, "Nothing was compared: the two contours have no common extent..."),
     (*BOXES[:2], {"extent": "common"}, "The two contours are identical."),
-    (MESH, hemisphere(), {}, f"{DISTANCES}a surface ..., {UNDEFINED}"),
+    (MESH, shapes.openBox(), {}, f"{DISTANCES}a surface ..., {UNDEFINED}"),
     # closed, but its parts cut through each other
-    (MESH, crossing(), {}, f"...urface has a defect, {UNDEFINED}"),
-    *(
-        (MESH, crossing(), {"families": one}, f"...urface has a defect, {UNDEFINED}")
-        for one in ("overlap", "agreement")
-    ),
-    (MESH, crossing(), {"families": ("boundary", "overlap"), "convention": "MedPy"}, "A surface has a defect, ..."),
+    (MESH, CROSSING, {}, f"...urface has a defect, {UNDEFINED}"),
+    *((MESH, CROSSING, {"families": one}, f"...urface has a defect, {UNDEFINED}") for one in ("overlap", "agreement")),
+    (MESH, CROSSING, {"families": ("boundary", "overlap"), "convention": "MedPy"}, "A surface has a defect, ..."),
     (SQUARE, BULGED, {}, f"... of the contour within 2 mm; test is 0.2 cm2 larger, {LEFT}"),
     # only what was measured
     (BALL, LARGER, {"families": "instances"}, "None of 1 lesion missed."),
@@ -100,7 +80,7 @@ def testSentencesAndRecords(reference, test, settings, sentence):
 
 
 def testACriticalStructureWithoutAnInsideIsNeitherOfTheTwo():
-    result = compare(BALL, ball(18), Settings(families="hazard"), criticals={"cord": hemisphere()})
+    result = compare(BALL, ball(18), Settings(families="hazard"), criticals={"cord": shapes.openBox()})
     assert "cord" in result["SIS"].reason
     assert result.summary == "The chosen measurements do not allow a summary."
 

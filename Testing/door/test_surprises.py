@@ -13,15 +13,9 @@ from imagefiles import middleOf
 from SegmentMetricsLib import Dose, Grid, Settings, compare, readStructures
 
 
-def block(low, high, size=(40, 40, 40), spacing=(1.0, 1.0, 1.0)):
-    array = np.zeros(size, np.uint8)
-    array[tuple(slice(a, b) for a, b in zip(low, high, strict=True))] = 1
-    return shapes.imageOf(array, spacing=spacing)
-
-
 def testImagesAreComparedWhereTheyLie():
     """nnU-Net's evaluation gives 0 for the first and 1 for the second."""
-    reference = block((2, 3, 3), (5, 9, 9), (10, 20, 20), (1, 1, 3))
+    reference = shapes.box((3, 3, 2), (8, 8, 4), (20, 20, 10), (1, 1, 3))
     turned = compare(reference, SimpleITK.DICOMOrient(reference, "RAS"), Settings(metrics="DSC"))
     assert turned["DSC"].value == pytest.approx(1)
     elsewhere = SimpleITK.Image(reference)
@@ -34,7 +28,7 @@ def testImagesAreComparedWhereTheyLie():
 def testAnOrganNearTheEdgeOfItsImageKeepsItsVolume():
     """TotalSegmentator's statistics give 0 mm3 for the first two."""
     for gap in (0, 2, 3):
-        organ = block((gap, 10, 10), (gap + 10, 20, 20))
+        organ = shapes.box((10, 10, gap), (19, 19, gap + 9))
         assert compare(organ, organ)["VoxelVolumeReference"].value == pytest.approx(1000)
 
 
@@ -70,11 +64,8 @@ def testAGapThatInterpolationLeftIsTwoParts():
 
 def testAStrayPieceIsSeenInAnyOrder():
     """Pymeshlab's Hausdorff distance of these is 0 in one order: its search ends at half of a diagonal."""
-    organ = np.zeros((20, 20, 100), np.uint8)
-    organ[5:15, 5:15, 5:15] = 1
-    stray = organ.copy()
-    stray[8:12, 8:12, 74:78] = 1
-    images = [SimpleITK.GetImageFromArray(one) for one in (organ, stray)]
+    organ = shapes.box((5, 5, 5), (14, 14, 14), (100, 20, 20))
+    images = [organ, organ | shapes.box((74, 8, 8), (77, 11, 11), (100, 20, 20))]
     for pair in (images, images[::-1]):
         assert compare(*pair)["HD"].value == pytest.approx(63, abs=0.5)
 
@@ -83,7 +74,7 @@ def testD98OfASmallTargetIsNotZero():
     """Of 25 voxels that get 60 to 61 Gy dicompyler-core gives 0 Gy."""
     x = np.arange(20.0)
     dose = Dose(np.broadcast_to(60 + x / 20, (20, 20, 20)).copy(), Grid((20, 20, 20), np.eye(4)))
-    target = block((9, 5, 5), (10, 10, 10), (20, 20, 20))
+    target = shapes.box((5, 5, 9), (9, 9, 9), (20, 20, 20))
     found = compare(target, target, Settings(metrics="dose", dosePercents=(98,)), dose=dose)
     assert 60 < found["D98Reference"].value < 61
 
@@ -92,18 +83,14 @@ def testAMeanOfACenteredBoxIsTheDoseAtItsCenter():
     """Where dicompyler-core interpolates, it is shifted by half a pixel of the dose's grid: 48.75 Gy."""
     grid = np.diag([2.5, 2.5, 2.5, 1.0])
     dose = Dose(np.broadcast_to(2.5 * np.arange(40.0), (40, 40, 40)).copy(), Grid((40, 40, 40), grid))
-    array = np.zeros((80, 80, 80), np.uint8)
-    array[30:51, 30:51, 40:61] = 1  # centered at x = 50 mm
-    box = shapes.imageOf(array)
+    box = shapes.box((40, 30, 30), (60, 50, 50), (80, 80, 80))  # centered at x = 50 mm
     found = compare(box, box, Settings(metrics="dose"), dose=dose)
     assert found["DmeanReference"].value == pytest.approx(50, abs=1e-3)
 
 
 def testTheSurfaceOfABoxDependsOnItsVoxels():
     """SimpleITK's perimeter of 10 x 10 x 30 mm on thick slices, which is 1400 mm2."""
-    array = np.zeros((16, 26, 26), np.uint8)
-    array[3:13, 3:23, 3:23] = 1
-    image = shapes.imageOf(array, spacing=(0.5, 0.5, 3))
+    image = shapes.box((3, 3, 3), (22, 22, 12), (26, 26, 16), (0.5, 0.5, 3))
     statistics = SimpleITK.LabelShapeStatisticsImageFilter()
     statistics.Execute(image)
     assert statistics.GetPerimeter(1) == pytest.approx(876, abs=1) and statistics.GetRoundness(1) > 1.1
@@ -111,7 +98,8 @@ def testTheSurfaceOfABoxDependsOnItsVoxels():
 
 def testToolsSayWhatTheyDo():
     """The reason of a number tells what nobody would expect of the tool."""
-    found = compare(block((10, 10, 10), (20, 20, 20)), block((12, 10, 10), (22, 20, 20))).conventions()
+    cube = shapes.box((10, 10, 10), (19, 19, 19))
+    found = compare(cube, shapes.box((10, 10, 12), (19, 19, 21))).conventions()
     for tool, key, said in (
         ("panoptica-distances", "HD95", "reversed spacing for SimpleITK images"),
         ("panoptica-distances", "NSD_2mm", "SMALLEST VOXEL SPACING"),
@@ -121,10 +109,9 @@ def testToolsSayWhatTheyDo():
         ("grand-challenge-metrics", "ASSD", "LARGER of the two directed means"),
     ):
         assert said in found[tool][key].reason
-    nothing = block((0, 0, 0), (0, 0, 0))
-    empty = compare(nothing, nothing).conventions()
+    empty = compare(cube * 0, cube * 0).conventions()
     assert "undefined from NumPy 2.3 on" in empty["MedPy"]["DSC"].reason
-    missed = compare(block((10, 10, 10), (20, 20, 20)), nothing).conventions()
+    missed = compare(cube, cube * 0).conventions()
     assert "grows with the background" in missed["grand-challenge-metrics"]["MASD"].reason
     monai = missed["MONAI"]
     assert math.isinf(monai["HD"].value) and math.isnan(monai["HD95"].value)

@@ -17,7 +17,6 @@ from commandruns import BOX, metrics
 from commandruns import run as run
 from imagefiles import save
 from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
 from SegmentMetricsLib import Comparison, Measurement, Settings, compare, readStructures
 from SegmentMetricsLib.__main__ import main
@@ -164,7 +163,7 @@ def testJsonOfPlanarAndOpenStructures(run, tmp_path):
 
     square = save(shapes.imageOf(np.pad(np.ones((6, 5), np.uint8), 4)), tmp_path / "square.nrrd")
     planar = stored(square, square)
-    surfaces = readSurfaces(tmp_path / "out" / planar["files"]["distances"])
+    surfaces = shapes.readMesh(tmp_path / "out" / planar["files"]["distances"])
     assert surfaces.GetNumberOfPolys() == 0 and surfaces.GetNumberOfLines() > 0
     assert not arrays(surfaces)["Distance"].any()
     # the corners of a mask's contour are cut
@@ -213,13 +212,6 @@ def testSchemaDescribesEveryColumn(results):
 # distances_*.vtp
 
 
-def readSurfaces(path):
-    reader = vtkXMLPolyDataReader()
-    reader.SetFileName(str(path))
-    reader.Update()
-    return reader.GetOutput()
-
-
 def arrays(polyData):
     data = polyData.GetPointData()
     return {data.GetArrayName(n): vtk_to_numpy(data.GetArray(n)) for n in range(data.GetNumberOfArrays())}
@@ -227,7 +219,7 @@ def arrays(polyData):
 
 def testSurfacesCarryTheirDistances(results):
     """They are in LPS, and name their sides."""
-    surfaces = readSurfaces(results / "distances_Liver.vtp")
+    surfaces = shapes.readMesh(results / "distances_Liver.vtp")
     values, fields = arrays(surfaces), surfaces.GetFieldData()
     assert set(values) == {"Distance", "SignedDistance", "Side"}
     assert values["Distance"].dtype == values["SignedDistance"].dtype == float

@@ -59,20 +59,6 @@ def test_all_segmentations_are_observers_until_somebody_chooses():
     assert model.whyNot() == "Check at least two observers."
 
 
-def test_segments_of_one_segmentation():
-    model, _nodes = chosenModel()
-    readers = Segmentation("Readers", "A", "B", "A")
-    model.scene.nodes.append(readers)
-    model.observers.chooseSource(readers)
-    assert [one.segment for one in model.observers.candidates()] == ["a", "b", "a_1"] and model.whyNot()
-    for number, role in enumerate(("observer", "observer", "test")):
-        model.observers.setRole(number, role)
-    assert model.observers.segmentsInRole("observer") == [(readers, "a"), (readers, "b")]
-    assert model.observers.segmentsInRole("test") == [(readers, "a_1")] and not model.whyNot()
-    model.observers.chooseSource(None)
-    assert roles(model) == {**dict.fromkeys(NAMES, "observer"), "Readers": "observer"}
-
-
 CHANGES = {
     "": [lambda model, found: None],
     "Box of Ben has changed.": [lambda model, found: setattr(found, "changed", "Box of Ben has changed.")],

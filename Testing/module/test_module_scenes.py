@@ -196,17 +196,6 @@ def testNodesGoInAnyOrder(session, seed):
     worksAfterwards(session)
 
 
-def testWithoutTheParameterNode(session):
-    scenework.choose(session, *scenework.observers())
-    session.apply()
-    slicer.mrmlScene.RemoveNode(session.parameters.parameterNode)
-    session.settle(0.2)
-    session.widget.exit()
-    session.widget.enter()
-    session.settle(0.2)
-    worksAfterwards(session)
-
-
 def testTheTableGoesAlone(session):
     """Who deletes the numbers keeps the map and the plot; the next run of the pair replaces those, and adds none."""
     scenework.choose(session, *scenework.observers())

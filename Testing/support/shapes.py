@@ -7,8 +7,9 @@ import SimpleITK
 from vtkmodules.util.numpy_support import numpy_to_vtk, vtk_to_numpy
 from vtkmodules.vtkCommonCore import vtkPoints
 from vtkmodules.vtkCommonDataModel import vtkCellArray, vtkPolyData
-from vtkmodules.vtkFiltersCore import vtkTriangleFilter
+from vtkmodules.vtkFiltersCore import vtkAppendPolyData, vtkTriangleFilter
 from vtkmodules.vtkFiltersSources import vtkCubeSource, vtkSphereSource
+from vtkmodules.vtkIOXML import vtkXMLPolyDataReader
 
 from SegmentMetricsLib import Grid, Mask, Structure, Surface
 
@@ -77,6 +78,15 @@ def openBox(x: float = 0.0, size: float = 10.0) -> vtkPolyData:
     box = boxMesh((x, 0, 0), (x + size, size, size))
     points, cells = (vtk_to_numpy(data) for data in (box.GetPoints().GetData(), box.GetPolys().GetConnectivityArray()))
     return meshOf(points, cells.reshape(-1, 3)[2:])
+
+
+def append(*meshes: vtkPolyData) -> vtkPolyData:
+    """Return the triangles of several meshes as one."""
+    result = vtkAppendPolyData()
+    for mesh in meshes:
+        result.AddInputData(mesh)
+    result.Update()
+    return result.GetOutput()
 
 
 def pointsOf(points) -> vtkPoints:
@@ -168,6 +178,14 @@ def segmentation(layers: list, segments: list[dict], **geometry) -> SimpleITK.Im
         for key, value in fields.items():
             image.SetMetaData(f"Segment{number}_{key}", str(value))
     return image
+
+
+def readMesh(path) -> vtkPolyData:
+    """Return what a .vtp file holds."""
+    reader = vtkXMLPolyDataReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    return reader.GetOutput()
 
 
 def writeMesh(polyData: vtkPolyData, path, space: str = "", ascii: bool = False):

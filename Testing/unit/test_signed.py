@@ -33,12 +33,9 @@ def testWhatLiesInsideIsToldFromVoxels():
 
 def testFacesThatAreFarAllOver():
     """One slice too many, while the largest distance lies elsewhere: all of the slice is equally far."""
-    voxels = np.zeros((14, 44, 44), np.uint8)
-    voxels[3:9, 4:40, 4:40] = 1
-    drawn = voxels.copy()
-    drawn[9] = drawn[8]
-    drawn[3:9, 4:40, 4:9] = 0
-    found = compare(*(shapes.imageOf(one, (1.0, 1.0, 3.0)) for one in (voxels, drawn)), SIGNED)
+    image = {"size": (44, 44, 14), "spacing": (1.0, 1.0, 3.0)}
+    whole, cut, added = (shapes.box((x, 4, z), (39, 39, max(z, 8)), **image) for x, z in ((4, 3), (9, 3), (4, 9)))
+    found = compare(whole, cut | added, SIGNED)
     for key in ("OverMax", "UnderMax"):
         assert found[key].lower == found[key].value <= found[key].upper <= found[key].value + 0.01
     assert (found["OverMax"].value, found["UnderMax"].value) == pytest.approx((3, 5))

@@ -28,7 +28,6 @@ def overview(cohort: Cohort, **options) -> str:
 @pytest.mark.parametrize(
     ("treatment", "values", "key", "more", "used", "mean"),
     [
-        ("leave-out", [1, 3, math.inf, math.nan], "HD95", {}, 2, 2),
         ("image-diagonal", [1, 3, math.inf, math.nan], "HD95", {}, 3, (1 + 3 + 100) / 3),
         ("cohort-maximum", [1, 3, math.inf, math.nan], "HD95", {}, 3, (1 + 3 + 3) / 3),
         # negative ones keep their sign; without an image there is no diagonal; a ratio has no length
@@ -83,10 +82,7 @@ def testOptionsForStructuresThatAreMissingAndForCorrections():
 
 def testTheSeedOfTheBootstrap():
     values = np.random.default_rng(1).normal(10, 2, 400)
-    low, high = meanInterval(values, resamples=4000)
-    half = 1.96 * values.std() / 20
-    assert (low, high) == pytest.approx((values.mean() - half, values.mean() + half), abs=0.03)
-    assert meanInterval(values, resamples=4000) == (low, high) != meanInterval(values, resamples=4000, seed=1)
+    assert meanInterval(values) == meanInterval(values) != meanInterval(values, seed=1)
 
 
 def testBoxes():
