@@ -37,6 +37,7 @@ def follow(name: str, folder) -> list[str]:
     return pages.run(DEVELOPER / f"adding-a-{name}.md", folder, pages.processIn(folder))
 
 
+@pytest.mark.smoke
 def testMetric(copy):
     printed = follow("metric", copy)
     assert int(re.search(r"(\d+) passed", "".join(printed))[1]) >= 7, "all tests of an entry of the registry"
