@@ -270,7 +270,9 @@ class LatticeSampler(Sampler):
         return np.where(isInside == isReference, 1.0, -1.0) * away + 0.0
 
     def nearestTriangles(self, segments: np.ndarray, points: np.ndarray) -> np.ndarray:
-        return self.lattice.nearestTriangles((segments + len(self.lattice.masks)) % len(self.surfaces), points)
+        # their sum may be more than the bytes of segments hold
+        targets = np.add(segments, len(self.lattice.masks), dtype=np.intp) % len(self.surfaces)
+        return self.lattice.nearestTriangles(targets, points)
 
     def mayReach(self, rows: np.ndarray, side: int) -> np.ndarray:
         homes, count = self._homes.take(rows), self.lattice.codes.shape[1]

@@ -85,6 +85,15 @@ def testSmallPairsTogether():
             assert (other.cells == one.cells).all()
 
 
+def testManyPairsTogether():
+    """The largest distances of a pair are its own, however many are measured with it."""
+    pairs = []
+    for low in range(0, 300, 6):
+        boxes = (shapes.box((start, 2, 2), (start + 3, 5, 8), (306, 9, 11)) for start in (low + 1, low + 2))
+        pairs.append(BoundaryPair(*(fromMask(shapes.maskOf(box)) for box in boxes)))
+    assert {one.largest for pair in measureTogether(pairs) for one in pair.directions} == {1.0}
+
+
 def testVoxelsOfAnySize():
     """Beyond the tables' reach, too, distances are as much smaller as voxels are, down to those of microscopes."""
     found = []
