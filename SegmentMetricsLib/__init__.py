@@ -75,6 +75,7 @@ def __getattr__(name: str):
     if name == "samples":
         return importlib.import_module(".io.samples", __name__)
     if name in _HOMES:
+        importlib.import_module(".face", __name__)  # results that others return show themselves, too
         return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

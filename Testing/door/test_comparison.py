@@ -6,6 +6,8 @@ import gc
 import json
 import math
 import pickle
+import subprocess
+import sys
 import weakref
 from pathlib import Path
 
@@ -103,6 +105,12 @@ def testComparisonsGoToOtherProcesses():
     comparison = compare(BOX, shapes.ball(7))
     again = pickle.loads(pickle.dumps(comparison))
     assert again.toDictionary() == comparison.toDictionary()
+    # where nothing is imported yet, they show themselves all the same
+    code = "import pickle, sys; print(pickle.load(sys.stdin.buffer)._repr_html_())"
+    shown = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(comparison), stdout=subprocess.PIPE, check=True
+    )
+    assert shown.stdout.decode().strip() == comparison._repr_html_().strip()
     assert len(pickle.dumps(comparison.record())) < 20_000
     # findings are sentences that keep their kind, values and advice
     tiny = (shapes.box((2, 2, 2), (n, 3, 3), (60, 60, 60)) for n in (3, 4))
