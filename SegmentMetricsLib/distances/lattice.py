@@ -242,8 +242,8 @@ class Lattice:
 
         homes, triangles: as returned by triangles(). weights: of the corners of a triangle, for each place.
         """
-        places, count = cellcases.trianglePlaces(weights), self.codes.shape[1]
-        cells, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, places)
+        places, count = cellcases.trianglePlaces(weights)[0], self.codes.shape[1]
+        cells, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, weights)
         isSecond = cells >= count
         others, tables = cells + np.where(isSecond, -count, count), cellTables(self.spacing, places)
         squared, far = self.squaredDistances(others, positions, tables)
@@ -300,11 +300,11 @@ class Lattice:
     @cached_property
     def _search(self) -> ClosestSurface:
         """The boundaries of all masks beside each other, so that a single search serves all of them."""
-        places, ofMasks, count = cellcases.trianglePlaces(CORNERS), [], 0
+        places, ofMasks, count = cellcases.trianglePlaces(CORNERS)[0], [], 0
         ofCases = squaredRadiiOfCases(tuple(np.diag(self.spacing).ravel().tolist()))
         for source, before in enumerate((0, self.codes.shape[1])):
             homes, triangles = self.triangles(source)
-            owners, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, places)
+            owners, positions, numbers = cellcases.numberedPlaces(homes, triangles, self.strides, CORNERS)
             points = self._aside(self.indexOf(owners - before, positions, places), owners // self.size)
             ofMasks.append((points, numbers.T + count, ofCases.take(triangles)))
             count += len(points)

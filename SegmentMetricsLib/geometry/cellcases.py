@@ -246,28 +246,20 @@ class Positions:
     local: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class TrianglePlaces(Positions):
-    """Places on the triangles of all cases: positions, and in which cell.
-
-    A place on an upper face of a cell belongs to the next cell, so that neighbors share it.
-
-    ofTriangles: (189, n) position of every place on every triangle. steps: (189, n, 3) 1 along axes on which it belongs
-    to the next cell, 0 along others.
-    """
-
-    ofTriangles: np.ndarray
-    steps: np.ndarray
-
-
 @lockedCache(8)
-def trianglePlaces(weights: tuple[tuple[int, ...], ...]) -> TrianglePlaces:
-    """Return places on triangles given by whole weights (n, 3) of their corners, with the same sum for all places."""
+def trianglePlaces(weights: tuple[tuple[int, ...], ...]) -> tuple[Positions, np.ndarray, np.ndarray]:
+    """Return the positions of places on the triangles of all cases, and those (189, n) of every triangle.
+
+    Also returns in which cell they are: (189, n, 3) 1 along axes on which a place belongs to the next cell, 0 along
+    others. A place on an upper face of a cell belongs to the next one, so that neighbors share it.
+
+    weights: (n, 3) of the corners, whole numbers with the same sum for all places.
+    """
     local = np.einsum("nc,tcx->tnx", weights, np.rint(2 * cases().triangles).astype(int))
     denominator = 2 * sum(weights[0])
     steps, local = np.divmod(local, denominator)
     distinct, numbers = np.unique(local.reshape(-1, 3), axis=0, return_inverse=True)
-    return TrianglePlaces(denominator, distinct, numbers.reshape(local.shape[:2]).astype(np.int32), steps)
+    return Positions(denominator, distinct), numbers.reshape(local.shape[:2]).astype(np.int32), steps
 
 
 def trianglesIn(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -284,16 +276,17 @@ def trianglesIn(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def numberedPlaces(
-    cells: np.ndarray, triangles: np.ndarray, strides: np.ndarray, places: TrianglePlaces
+    cells: np.ndarray, triangles: np.ndarray, strides: np.ndarray, weights: tuple[tuple[int, ...], ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the distinct places on triangles, as cells (n,) and positions (n,), and their numbers (places, m).
 
-    cells: (m,) in which the triangles (m,) lie, as numbers on a lattice with strides (3,). Nothing is sorted: a
-    place is known by its cell and position, so that flags show which occur.
+    cells: (m,) in which the triangles (m,) lie, as numbers on a lattice with strides (3,). weights: as for
+    trianglePlaces(). Nothing is sorted: a place is known by its cell and position, so that flags show which occur.
     """
+    places, ofTriangles, steps = trianglePlaces(weights)
     perCell = len(places.local)
-    shifts = np.ascontiguousarray((places.steps @ strides).T, np.int32)
-    positions = np.ascontiguousarray(places.ofTriangles.T)
+    shifts = np.ascontiguousarray((steps @ strides).T, np.int32)
+    positions = np.ascontiguousarray(ofTriangles.T)
     low = int(cells.min())
     local = (cells - low).astype(np.int32)
     isOwner = np.zeros(int(local.max()) + int(shifts.max()) + 1, bool)

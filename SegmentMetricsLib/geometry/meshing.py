@@ -76,8 +76,8 @@ class MaskSurface(Surface):
         cells, codes, shape = self._mixed
         rows, numbers, areTurned = cellcases.trianglesIn(codes)
         strides = np.array([1, shape[0], shape[0] * shape[1]])
-        places = cellcases.trianglePlaces(CORNERS)
-        owners, positions, corners = cellcases.numberedPlaces(cells.take(rows), numbers, strides, places)
+        places = cellcases.trianglePlaces(CORNERS)[0]
+        owners, positions, corners = cellcases.numberedPlaces(cells.take(rows), numbers, strides, CORNERS)
         points = np.stack(np.unravel_index(owners, shape, order="F"), axis=1) + (cast(Mask, self.mask).low - 1.0)
         points += (places.local / places.denominator).take(positions, axis=0)
         a, b, c = corners

@@ -64,28 +64,40 @@ THIN = 1e-4
 class NearestTriangles:
     """Finds the triangle nearest to each of many points.
 
-    points: (n, 3) mm. cells: (m, 3) triangles of them. squaredRadii: (m,) as for IncidentTriangles, if they are known.
+    points: (n, 3) mm. cells: (m, 3) triangles of them. squaredRadii: (m,) those of the smallest circles around the
+    triangles, rounded up, mm2; they are computed if None.
     """
 
     def __init__(self, points: np.ndarray, cells: np.ndarray, squaredRadii: np.ndarray | None = None):
-        self._incident = IncidentTriangles(points, cells, squaredRadii)
-        self._rest, self._long = None, np.zeros(0, np.intp)
-        if squaredRadii is None:
-            # twice the median area in mm2, 1 if most are as thin as a line
-            usual = float(np.median(np.abs(self._incident.every[0][13]))) ** 0.5
-            isLong = self._incident.squaredRadii > LONG * usual
-            self._long, self._corners = np.flatnonzero(isLong), points[cells[isLong]]
-        if len(self._long):
-            self._rest = np.flatnonzero(~isLong) if len(self._long) < len(cells) else np.zeros(1, np.intp)
-            self._incident = IncidentTriangles(points, cells[self._rest], self._incident.squaredRadii[self._rest])
         # to masks few points are searched, so that making the tree fast matters more than its quality
         self._isCompact = squaredRadii is None
-        self._largest = float(self._incident.largestAround.max())
+        self._points, self._asked, self._table = points, 0, None
+        self._rest, self._long = None, np.zeros(0, np.intp)
+        if squaredRadii is None:
+            self._table, squaredRadii = triangleTables(points, cells)
+            # twice the median area in mm2, 1 if most are as thin as a line
+            usual = float(np.median(np.abs(self._table[13]))) ** 0.5
+            isLong = squaredRadii > LONG * usual
+            self._long, self._longCorners = np.flatnonzero(isLong), points[cells[isLong]]
+        if len(self._long):
+            self._rest = np.flatnonzero(~isLong) if len(self._long) < len(cells) else np.zeros(1, np.intp)
+            cells, squaredRadii, self._table = cells[self._rest], squaredRadii[self._rest], None
+        self._cells, self._squaredRadii = cells, squaredRadii
+        owners = np.ascontiguousarray(cells.ravel(), np.int32)
+        # those around every corner
+        self._triangles = (orderRows(owners) // 3).astype(np.int32)
+        counts = np.bincount(owners, minlength=len(points))
+        # points without triangles would hide those that have some
+        used = np.flatnonzero(counts)
+        self._corners = points if len(used) == len(points) else points[used]
+        self._starts = np.concatenate([[0], np.cumsum(counts[used])])
+        self._largestAround = np.maximum.reduceat(squaredRadii.take(self._triangles), self._starts[:-1])
+        self._largest = float(self._largestAround.max())
 
     @cached_property
     def _products(self) -> np.ndarray:
         """(4, c) times (n, 4) points and 1: squared distances from the corners, but for those of the points from 0."""
-        corners = self._incident.corners.T
+        corners = self._corners.T
         return np.vstack([-2 * corners, dot(corners, corners)])
 
     @cached_property
@@ -93,7 +105,7 @@ class NearestTriangles:
         # imported late: this takes longer than a small structure, and masks that lie close together need no search
         from scipy.spatial import cKDTree
 
-        lifted = np.column_stack([self._incident.corners, np.sqrt(self._largest - self._incident.largestAround)])
+        lifted = np.column_stack([self._corners, np.sqrt(self._largest - self._largestAround)])
         return cKDTree(lifted, LEAF, balanced_tree=False, compact_nodes=self._isCompact)
 
     def find(self, points: np.ndarray) -> np.ndarray:
@@ -108,7 +120,7 @@ class NearestTriangles:
         if self._rest is None:
             return numbers
         # long triangles may be nearer
-        least = self._incident.squaredDistances(points, np.arange(len(points)), numbers)
+        least = self._squaredDistances(points, np.arange(len(points)), numbers)
         numbers = self._rest.take(numbers)
         for some, owners, squared, triangles in self._longWithin(points, least, isNearest=True):
             nearer, found = least[some], numbers[some]
@@ -124,7 +136,7 @@ class NearestTriangles:
         These are the ones within squared distances (n,), whose own ones (k,) come before their numbers (k,). isNearest:
         whether only the nearest matters.
         """
-        low, high = self._corners.min(axis=1), self._corners.max(axis=1)
+        low, high = self._longCorners.min(axis=1), self._longCorners.max(axis=1)
         # neighbors along the longest axis together, to which few of the triangles are near
         order = np.argsort(points[:, np.argmax((high - low).max(axis=0))])
         for part in chunks(len(points), max(1, min(TOGETHER, 16 * AT_ONCE // len(self._long)))):
@@ -138,10 +150,10 @@ class NearestTriangles:
                 away += np.maximum(np.maximum(least - coordinates, coordinates - most), 0) ** 2
             limits = squared[rows] * (1 + ROUNDING)
             if isNearest and len(chosen):
-                first = self._corners[chosen[away.argmin(axis=1)]]
+                first = self._longCorners[chosen[away.argmin(axis=1)]]
                 np.minimum(limits, distancesToTriangles(some, first) ** 2 * (1 + ROUNDING), out=limits)
             owners, columns = _places(away <= limits[:, None]) if len(chosen) else (chosen, chosen)
-            found = distancesToTriangles(some[owners], self._corners[chosen[columns]]) ** 2
+            found = distancesToTriangles(some[owners], self._longCorners[chosen[columns]]) ** 2
             isWithin = found <= limits.take(owners)
             yield rows, owners[isWithin], found[isWithin], self._long[chosen[columns[isWithin]]]
 
@@ -165,11 +177,11 @@ class NearestTriangles:
         return np.concatenate(triangles), np.concatenate(owners)
 
     def _areFew(self, points: np.ndarray) -> bool:
-        return len(points) * len(self._incident.corners) <= EVERY
+        return len(points) * len(self._corners) <= EVERY
 
     def _parts(self, points: np.ndarray) -> Iterator[slice]:
         """Yield the rows of points (n, 3) of which the distances to all corners are measured at a time."""
-        return chunks(len(points), max(1, min(TOGETHER, AT_ONCE // len(self._incident.corners))))
+        return chunks(len(points), max(1, min(TOGETHER, AT_ONCE // len(self._corners))))
 
     def _ofAllCorners(self, points: np.ndarray, squared: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Return the points' numbers (c,), ascending, and corners (c,) of all triangles within squared distances.
@@ -181,7 +193,7 @@ class NearestTriangles:
         own = dot(points.T, points.T)
         limits = away.min(axis=1) if squared is None else squared - own
         limits += ROUNDING * (own + self._products[3].max())
-        away -= self._incident.largestAround
+        away -= self._largestAround
         return _places(away <= limits[:, None])
 
     def _blocks(self, points: np.ndarray, squared: np.ndarray) -> Iterator[slice]:
@@ -238,7 +250,7 @@ class NearestTriangles:
         owners, slots = _places(isNear)
         corners = near[owners, slots]
         # for a small triangle less is subtracted than for the largest one around its corner
-        rest = raised[owners, slots] - limits.take(owners) + self._incident.largestAround.take(corners)
+        rest = raised[owners, slots] - limits.take(owners) + self._largestAround.take(corners)
         self._improve(least, numbers, *self._away(points, owners, corners, rest))
         return numbers, least + room
 
@@ -255,12 +267,53 @@ class NearestTriangles:
 
         owners: (c,) the point of each corner. least: (c,) triangles with a smaller squared radius are left out.
         """
-        places, triangles = self._incident.around(corners)
+        places, entries = levelsOf(self._starts.take(corners), self._starts.take(corners + 1))
+        triangles = self._triangles.take(entries)
         if least is not None:
-            isNear = np.flatnonzero(self._incident.squaredRadii.take(triangles) >= least.take(places))
+            isNear = np.flatnonzero(self._squaredRadii.take(triangles) >= least.take(places))
             places, triangles = places.take(isNear), triangles.take(isNear)
         owners = owners.take(places)
-        return self._incident.squaredDistances(points, owners, triangles), owners, triangles
+        return self._squaredDistances(points, owners, triangles), owners, triangles
+
+    def _squaredDistances(self, points: np.ndarray, owners: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+        """Return the squared distances (k,) in mm2 from points, by number (k,), to one triangle (k,) each.
+
+        A triangle is given by a corner and the two sides from there. The distance depends only on the inner products of
+        these two and of the vector from the corner to the point.
+
+        Cancellation of digits hardly affects which triangle is nearest, except for thin ones, whose heights would be
+        lost; these are computed separately.
+        """
+        self._asked += len(triangles)
+        if self._table is None and self._asked >= len(self._cells):
+            self._table, _ = triangleTables(self._points, self._cells)
+        if self._table is None:
+            table, _ = triangleTables(self._points, self._cells.take(triangles, axis=0))
+        else:
+            table = self._table.take(triangles, axis=1)
+        start, sides, lengths, (between, area) = table[:3], table[3:9].reshape(2, 3, -1), table[9:12], table[12:]
+        ways = columns(points, owners)
+        ways -= start
+        along = np.empty(lengths.shape)
+        alongOne, alongOther = np.einsum("xk,sxk->sk", ways, sides, out=along[:2])
+        # the third side begins where the first one ends
+        np.subtract(alongOther - alongOne, between - lengths[0], out=along[2])
+        weightOne = alongOne * lengths[1] - alongOther * between
+        weightOther = alongOther * lengths[0] - alongOne * between
+        isAbove = (weightOne >= 0) & (weightOther >= 0) & (weightOne + weightOther <= area)
+        # how much less it is than to the corner: to each of the sides, and above the triangle
+        share = along / lengths
+        np.clip(share, 0, 1, out=share)
+        less = (2 * along - share * lengths) * share
+        less[2] += 2 * alongOne - lengths[0]
+        weightOne *= alongOne
+        weightOther *= alongOther
+        result = dot(ways, ways) - np.where(isAbove, (weightOne + weightOther) / area, less.max(axis=0))
+        thin = np.flatnonzero(area < 0)
+        if len(thin):
+            corners = np.concatenate([np.zeros((1, 3, len(thin))), sides[:, :, thin]]).transpose(2, 0, 1)
+            result[thin] = distancesToTriangles(ways[:, thin].T, corners) ** 2
+        return result
 
     @staticmethod
     def _improve(
@@ -294,75 +347,6 @@ def _places(flags: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows (k,), ascending, and columns (k,) of true flags (n, c), many times faster than np.nonzero()."""
     rows, columns = np.divmod(np.flatnonzero(flags), flags.shape[1])
     return rows, columns
-
-
-class IncidentTriangles:
-    """The triangles around every corner of a surface.
-
-    A triangle is given by a corner and the two sides from there. The distance of a point depends only on the inner
-    products of these two and of the vector from the corner to the point.
-
-    points: (n, 3) mm. cells: (m, 3) triangles of them. corners: (c, 3) the points used by triangles, mm; around() takes
-    their numbers. squaredRadii: (m,) those of the smallest circles around the triangles, rounded up, mm2; they are
-    computed if None. largestAround: (c,) the largest of them around each corner.
-    """
-
-    def __init__(self, points: np.ndarray, cells: np.ndarray, squaredRadii: np.ndarray | None = None):
-        self._points, self._cells, self._asked = points, cells, 0
-        owners = np.ascontiguousarray(cells.ravel(), np.int32)
-        self._triangles = (orderRows(owners) // 3).astype(np.int32)
-        counts = np.bincount(owners, minlength=len(points))
-        # points without triangles would hide those that have some
-        used = np.flatnonzero(counts)
-        self.corners = points if len(used) == len(points) else points[used]
-        self._starts = np.concatenate([[0], np.cumsum(counts[used])])
-        self.squaredRadii = self.every[1] if squaredRadii is None else squaredRadii
-        self.largestAround = np.maximum.reduceat(self.squaredRadii.take(self._triangles), self._starts[:-1])
-
-    @cached_property
-    def every(self) -> tuple[np.ndarray, np.ndarray]:
-        """What triangleTables() returns for all triangles."""
-        return triangleTables(self._points, self._cells)
-
-    def around(self, corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return for every triangle around corners (c,) the row (k,) of its corner, ascending, and its number (k,)."""
-        places, entries = levelsOf(self._starts.take(corners), self._starts.take(corners + 1))
-        return places, self._triangles.take(entries)
-
-    def squaredDistances(self, points: np.ndarray, owners: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-        """Return the squared distances (k,) in mm2 from points, by number (k,), to one triangle (k,) each.
-
-        Cancellation of digits hardly affects which triangle is nearest, except for thin ones, whose heights would be
-        lost; these are computed separately.
-        """
-        self._asked += len(triangles)
-        if "every" not in self.__dict__ and self._asked < len(self._cells):
-            table, _ = triangleTables(self._points, self._cells.take(triangles, axis=0))
-        else:
-            table = self.every[0].take(triangles, axis=1)
-        start, sides, lengths, (between, area) = table[:3], table[3:9].reshape(2, 3, -1), table[9:12], table[12:]
-        ways = columns(points, owners)
-        ways -= start
-        along = np.empty(lengths.shape)
-        alongOne, alongOther = np.einsum("xk,sxk->sk", ways, sides, out=along[:2])
-        # the third side begins where the first one ends
-        np.subtract(alongOther - alongOne, between - lengths[0], out=along[2])
-        weightOne = alongOne * lengths[1] - alongOther * between
-        weightOther = alongOther * lengths[0] - alongOne * between
-        isAbove = (weightOne >= 0) & (weightOther >= 0) & (weightOne + weightOther <= area)
-        # how much less it is than to the corner: to each of the sides, and above the triangle
-        share = along / lengths
-        np.clip(share, 0, 1, out=share)
-        less = (2 * along - share * lengths) * share
-        less[2] += 2 * alongOne - lengths[0]
-        weightOne *= alongOne
-        weightOther *= alongOther
-        result = dot(ways, ways) - np.where(isAbove, (weightOne + weightOther) / area, less.max(axis=0))
-        thin = np.flatnonzero(area < 0)
-        if len(thin):
-            corners = np.concatenate([np.zeros((1, 3, len(thin))), sides[:, :, thin]]).transpose(2, 0, 1)
-            result[thin] = distancesToTriangles(ways[:, thin].T, corners) ** 2
-        return result
 
 
 def triangleTables(points: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

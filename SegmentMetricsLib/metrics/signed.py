@@ -96,9 +96,9 @@ def _byLookup(boundaries: BoundaryPair) -> np.ndarray:
     """
     lattice = cast(Lattice, boundaries.lattice)
     homes, triangles = lattice.triangles(1, areDiffering=True)
-    places = trianglePlaces(CENTER)
     # a center never lies on the face of its cell
-    cells, numbers = homes - lattice.codes.shape[1], places.ofTriangles[:, 0].take(triangles)
+    places, ofTriangles, _ = trianglePlaces(CENTER)
+    cells, numbers = homes - lattice.codes.shape[1], ofTriangles[:, 0].take(triangles)
     tables = cellTables(lattice.spacing, places)
     # rounded, or rotated images would get tables of their own for a difference in the sixteenth digit
     axes = (lattice.grid.axes / lattice.grid.spacing).round(12)
@@ -214,7 +214,7 @@ class SidesOfTriples:
 @lockedCache(4)
 def _sidesOfTriples(spacing: tuple[float, float, float], axes: tuple[float, ...]) -> SidesOfTriples:
     """Return the table of sides for a spacing in mm and the axes of a lattice, cached for the next pair."""
-    return SidesOfTriples(cellTables(spacing, trianglePlaces(CENTER)), np.reshape(axes, (3, 3)))
+    return SidesOfTriples(cellTables(spacing, trianglePlaces(CENTER)[0]), np.reshape(axes, (3, 3)))
 
 
 class Side(NamedTuple):
