@@ -45,7 +45,6 @@ from . import linear
 from .bounded import Bounded
 from .elements import Elements, Sampler
 from .largest import farthest
-from .linear import SizeCurve, estimatePercentiles
 
 # Errors above which there is a second pass: mm for means; fraction of the boundary for shares within a tolerance; mm
 # for percentiles. For boundaries whose elements are shorter than SHORT on average, mm, those in mm are reduced in
@@ -319,45 +318,44 @@ class Field:
         """Return the distance in mm that at least `percent` of every segment's size does not exceed, with bounds."""
         if percent == 100:
             return [largest for largest, _ in self.largest()]
-        return [self._percentileOf(number, percent, *each) for number, each in enumerate(zip(*self._estimate(percent)))]
+        elements, result = self.elements, []
+        for number, (guess, density) in enumerate(zip(*self._estimate(percent))):
+            own, total = elements.rowsOf(number), float(self.totals[number])
+            low, high = (some[own] for some in elements.range)
+            wanted, top = percent / 100 * total, float(high.max(initial=0.0))
+            away = MARGIN * total / max(density, 1e-9)
+            while True:
+                least, most = max(guess - away, -1e-9), guess + away
+                chosen = np.flatnonzero((low <= most) & (high > least))
+                below = float(elements.sizes[own].sum(where=high <= least)) + float(self.shared[number])
+                values = self.sampler.values.take(elements.nodes[:, own].take(chosen, axis=1))
+                sizes = elements.sizes[own].take(chosen)
+                find = linear.invertSizes(values, sizes, below, least, most)
+                value, isFound = find(np.array([wanted]))
+                isAll = least < 0 and most > top
+                if isFound.all() or isAll:
+                    pieces, corners = linear.withPieces(linear.turn(values)), elements.corners
+                    shares = linear.shareWithin(pieces, np.full(pieces.shape[1], value))
+                    coarse, fine = linear.ofWholeAndPieces(shares, corners)
+                    differences = (fine - coarse) * sizes
+                    error = BOUNDS_OF_PERCENTILE * float(errorsLeft(differences, LEFT_OF_SIZE)[2][-1])
+                    limits, isFound = find(np.array([wanted - error, min(wanted + error, total)]))
+                    if isFound.all() or isAll:
+                        break
+                away *= FARTHER
+            value, lower, upper = np.maximum([*value, *limits], 0.0).tolist()
+            # Where a large area is equally far, sizes put a bound right at the value, but distances are less precise.
+            margin = max(0.25 * (upper - lower), ROUNDING)
+            result.append(Bounded(value, max(0.0, min(lower, value - margin)), max(upper, value + margin)))
+        return result
 
     @once
     def _estimate(self, percent: float) -> tuple[np.ndarray, np.ndarray]:
         """Return a percentile (s,) in mm and the size per mm (s,) around it as if elements were spread evenly."""
         elements = self.elements
-        return estimatePercentiles(
+        return linear.estimatePercentiles(
             elements.segment, *elements.range, elements.sizes, percent / 100 * self.totals - self.shared
         )
-
-    def _percentileOf(self, number: int, percent: float, guess: float, density: float) -> Bounded:
-        """Return a percentile of one segment, sought around a guess in mm with a size per mm."""
-        elements, own, total = self.elements, self.elements.rowsOf(number), float(self.totals[number])
-        low, high = (some[own] for some in elements.range)
-        wanted, top = percent / 100 * total, float(high.max(initial=0.0))
-        away = MARGIN * total / max(density, 1e-9)
-        while True:
-            least, most = max(guess - away, -1e-9), guess + away
-            chosen = np.flatnonzero((low <= most) & (high > least))
-            below = float(elements.sizes[own].sum(where=high <= least)) + float(self.shared[number])
-            values = self.sampler.values.take(elements.nodes[:, own].take(chosen, axis=1))
-            sizes = elements.sizes[own].take(chosen)
-            curve = SizeCurve(values, sizes, below, least, most)
-            value, isFound = curve.find(np.array([wanted]))
-            isAll = least < 0 and most > top
-            if isFound.all() or isAll:
-                pieces, corners = linear.withPieces(linear.turn(values)), elements.corners
-                shares = linear.shareWithin(pieces, np.full(pieces.shape[1], value))
-                coarse, fine = linear.ofWholeAndPieces(shares, corners)
-                differences = (fine - coarse) * sizes
-                error = BOUNDS_OF_PERCENTILE * float(errorsLeft(differences, LEFT_OF_SIZE)[2][-1])
-                limits, isFound = curve.find(np.array([wanted - error, min(wanted + error, total)]))
-                if isFound.all() or isAll:
-                    break
-            away *= FARTHER
-        value, lower, upper = np.maximum([*value, *limits], 0.0).tolist()
-        # Where a large area is equally far, sizes put a bound right at the value, but distances are less precise.
-        margin = max(0.25 * (upper - lower), ROUNDING)
-        return Bounded(value, max(0.0, min(lower, value - margin)), max(upper, value + margin))
 
     # The largest distance
 

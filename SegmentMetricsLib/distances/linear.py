@@ -6,6 +6,8 @@ fraction of the element's size, or a mean over it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..geometry.surfaces import PIECES
@@ -95,8 +97,10 @@ def ofWholeAndPieces(values: np.ndarray, corners: int) -> tuple[np.ndarray, np.n
     return values[0], np.add.reduce(values[1:]) / (len(values) - 1)
 
 
-class SizeCurve:
-    """The size of a segment within a limit, for all limits from `least` to `most`, mm; its inverse gives percentiles.
+def invertSizes(
+    values: np.ndarray, sizes: np.ndarray, below: float, least: float, most: float
+) -> Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Return a function that finds the limits within which a segment has wanted sizes: with these, percentiles.
 
     Over one triangle the size on which a linear function is at most a limit is quadratic in the limit, with one
     polynomial between the two lower values at its corners and another one between the two upper; over a segment it is
@@ -106,71 +110,69 @@ class SizeCurve:
     Sizes are extrapolated: 4/3 of that of the pieces, less 1/3 of that of the whole element.
 
     values: (3 or 6, c) signed distances at the nodes of the elements that the limits pass through, mm. sizes: (c,).
-    below: size of all other elements within `least`.
+    below: size of all other elements within `least`. least, most: mm, between which the limits are sought.
     """
+    ascending, count = np.stack(sortCorners(withPieces(turn(values)))), 2 if len(values) == 3 else 4
+    sizes = np.concatenate([sizes / -3, np.tile(sizes * 4 / 3 / count, count)])
+    # a piece that reaches below 0 counts twice, as it is and negated, less its whole size once
+    both = np.flatnonzero(ascending[0] < 0)
+    if len(both):
+        below -= float(sizes[both].sum())
+        ascending = np.concatenate([ascending, -ascending[::-1, both]], axis=1)
+        sizes = np.concatenate([sizes, sizes[both]])
+    isWhole = ascending[-1] <= least
+    below += float(sizes.sum(where=isWhole))
+    passed = np.flatnonzero(~isWhole & (ascending[0] < most))
+    ascending, sizes = ascending.take(passed, axis=1), sizes.take(passed)
+    # factors of 1, t and t^2 by which the size grows from each of the corners on; t is the limit less `least`
+    first, *middle, last = ends = ascending - least
+    span, zeros = last - first, np.zeros(len(sizes))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if middle:
+            lower, upper = middle[0] - first, last - middle[0]
+            isLevel = span < LEVEL
+            rise = np.where(isLevel | (lower < LEVEL), 0.0, sizes / (span * lower))
+            fall = np.where(isLevel | (upper < LEVEL), 0.0, sizes / (span * upper))
+            one, other = rise * first, fall * last
+            constant = [one * first, sizes - one * first - other * last, other * last]
+            steps = np.array([constant, [-2 * one, 2 * (one + other), -2 * other], [rise, -rise - fall, fall]])
+        else:
+            rise = np.where(span < LEVEL, 0.0, sizes / span)
+            steps = np.array([[-rise * first, sizes + rise * first], [rise, -rise], [zeros, zeros]])
+    ends, steps = ends.ravel(), steps.reshape(3, -1)
+    isBefore = ends <= 0
+    start = (steps * isBefore).sum(axis=1)
+    start[0] += below
+    inside = np.flatnonzero(~isBefore & (ends < most - least))
+    inside = inside[np.argsort(ends[inside])]
+    starts = np.concatenate([[0.0], ends[inside]])
+    factors = np.cumsum(np.concatenate([start[:, None], steps[:, inside]], axis=1), axis=1)
+    constant, linear, square = factors
+    stops = np.append(starts[1:], most - least)
+    atStarts = constant + (linear + square * starts) * starts
+    atStops = constant + (linear + square * stops) * stops
+    # extrapolation may make the curve fall a little
+    reached = np.maximum.accumulate(np.maximum(atStarts, atStops))
 
-    def __init__(self, values: np.ndarray, sizes: np.ndarray, below: float, least: float, most: float):
-        self.least, corners = least, 2 if len(values) == 3 else 3
-        ascending = np.stack(sortCorners(withPieces(turn(values))))
-        count = len(WITH_PIECES[corners]) - 1
-        sizes = np.concatenate([sizes / -3, np.tile(sizes * 4 / 3 / count, count)])
-        # a piece that reaches below 0 counts twice, as it is and negated, less its whole size once
-        both = np.flatnonzero(ascending[0] < 0)
-        if len(both):
-            below -= float(sizes[both].sum())
-            ascending = np.concatenate([ascending, -ascending[::-1, both]], axis=1)
-            sizes = np.concatenate([sizes, sizes[both]])
-        isWhole = ascending[-1] <= least
-        below += float(sizes.sum(where=isWhole))
-        passed = np.flatnonzero(~isWhole & (ascending[0] < most))
-        ascending, sizes = ascending.take(passed, axis=1), sizes.take(passed)
-        # factors of 1, t and t^2 by which the size grows from each of the corners on; t is the limit less `least`
-        first, *middle, last = ends = ascending - least
-        span, zeros = last - first, np.zeros(len(sizes))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if middle:
-                lower, upper = middle[0] - first, last - middle[0]
-                isLevel = span < LEVEL
-                rise = np.where(isLevel | (lower < LEVEL), 0.0, sizes / (span * lower))
-                fall = np.where(isLevel | (upper < LEVEL), 0.0, sizes / (span * upper))
-                one, other = rise * first, fall * last
-                constant = [one * first, sizes - one * first - other * last, other * last]
-                steps = np.array([constant, [-2 * one, 2 * (one + other), -2 * other], [rise, -rise - fall, fall]])
-            else:
-                rise = np.where(span < LEVEL, 0.0, sizes / span)
-                steps = np.array([[-rise * first, sizes + rise * first], [rise, -rise], [zeros, zeros]])
-        ends, steps = ends.ravel(), steps.reshape(3, -1)
-        isBefore = ends <= 0
-        start = (steps * isBefore).sum(axis=1)
-        start[0] += below
-        inside = np.flatnonzero(~isBefore & (ends < most - least))
-        inside = inside[np.argsort(ends[inside])]
-        self._starts = np.concatenate([[0.0], ends[inside]])
-        self._factors = np.cumsum(np.concatenate([start[:, None], steps[:, inside]], axis=1), axis=1)
-        constant, linear, square = self._factors
-        stops = np.append(self._starts[1:], most - least)
-        self._atStarts = constant + (linear + square * self._starts) * self._starts
-        atStops = constant + (linear + square * stops) * stops
-        # extrapolation may make the curve fall a little
-        self._reached = np.maximum.accumulate(np.maximum(self._atStarts, atStops))
-
-    def find(self, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def find(wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the smallest limits (n,) in mm within which the segment has the wanted sizes (n,), or a little more.
 
         Also returns whether (n,) they lie between `least` and `most`.
         """
         wanted = wanted * (1 - SIZE_ROUNDING)
-        rows = np.searchsorted(self._reached, wanted)
-        isFound = rows < len(self._starts)
-        rows = np.minimum(rows, len(self._starts) - 1)
-        starts, missing = self._starts[rows], wanted - self._atStarts[rows]
-        isFound &= (rows > 0) | (missing > 0) | (self.least < 0)
-        _, linear, square = self._factors[:, rows]
-        slope = np.maximum(linear + 2 * square * starts, 0)
+        rows = np.searchsorted(reached, wanted)
+        isFound = rows < len(starts)
+        rows = np.minimum(rows, len(starts) - 1)
+        start, missing = starts[rows], wanted - atStarts[rows]
+        isFound &= (rows > 0) | (missing > 0) | (least < 0)
+        _, linear, square = factors[:, rows]
+        slope = np.maximum(linear + 2 * square * start, 0)
         root = slope + np.sqrt(np.maximum(slope**2 + 4 * square * missing, 0))
         steps = np.where(missing > 0, 2 * missing / np.where(root > 0, root, 1), 0.0)
-        stops = np.append(self._starts[1:], np.inf)[rows]
-        return self.least + np.minimum(starts + steps, stops), isFound
+        stops = np.append(starts[1:], np.inf)[rows]
+        return least + np.minimum(start + steps, stops), isFound
+
+    return find
 
 
 def estimatePercentiles(
