@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
@@ -34,7 +34,6 @@ from ..metrics.topology import Run
 from ..model import inputs
 from ..model.dose import Dose
 from ..model.ignored import leaveOut
-from ..model.inputs import Placing
 from ..model.naming import pairTitle
 from ..model.structure import Identity, Structure
 from ..model.structures import REFERENCE_AND_TEST, SEGMENTATION, asName
@@ -405,9 +404,9 @@ def compare(
         For input that is not a structure, and for a label that neither side has.
     """
     settings, plan = adapt(settings, ignore, dose)
-    placing = Placing(spacing=spacing, origin=origin, direction=direction)
-    organs = {} if criticals is None else asCriticals(criticals, settings, placing)
-    placing.requireUse(reference, test, *(criticals or {}).values())
+    toImage = partial(inputs.imageFromArray, spacing=spacing, origin=origin, direction=direction)
+    organs = {} if criticals is None else asCriticals(criticals, settings, toImage)
+    inputs.requireUse(toImage.keywords, reference, test, *(criticals or {}).values())
     if label is not None:
         label = inputs.positiveLabel(label)
     if name is not None:
@@ -415,11 +414,11 @@ def compare(
         if not any(isinstance(one, (str, os.PathLike)) for one in (reference, test)):
             raise InputError("The name chooses a structure of a file, and neither the reference nor the test is one.")
     structures = [
-        asStructure(one, which, label, settings, name=name, placing=placing)
+        asStructure(one, which, label, settings, name=name, toImage=toImage)
         for one, which in zip((reference, test), REFERENCE_AND_TEST)
     ]
     if settings.ignore is not None and not any(one.ignored for one in structures):  # else a case has left it out
-        structures = leaveOut(structures, marksIn(reference, settings, placing), settings.ignore)
+        structures = leaveOut(structures, marksIn(reference, settings, toImage), settings.ignore)
     pair = Pair(structures[0], structures[1], settings, organs, dose=plan)
     # None of a side that has it
     others = [() if s.isUnlabeled else s.otherLabels for s in pair.given]

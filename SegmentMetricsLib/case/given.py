@@ -16,7 +16,7 @@ from ..geometry.grids import Grid
 from ..geometry.masks import Mask
 from ..model import inputs
 from ..model.ignored import setAside
-from ..model.inputs import UNPLACED, Placing
+from ..model.inputs import ToImage, imageFromArray
 from ..model.instances import joinLesions
 from ..model.structure import Structure
 from ..model.structures import nameNumber
@@ -28,7 +28,7 @@ Comparable = Structure | SimpleITK.Image | np.ndarray | vtkPolyData | str | os.P
 
 
 def asCriticals(
-    given: Mapping[str, Comparable], settings: Settings, placing: Placing = UNPLACED
+    given: Mapping[str, Comparable], settings: Settings, toImage: ToImage = imageFromArray
 ) -> dict[str, Structure]:
     """Return critical structures by name.
 
@@ -38,7 +38,7 @@ def asCriticals(
     for name in given:
         requireKind(name, str, "The name of a critical structure", "a text")
     return {
-        name: asStructure(one, f"critical structure {name}", None, settings, False, name, placing)
+        name: asStructure(one, f"critical structure {name}", None, settings, False, name, toImage)
         for name, one in given.items()
     }
 
@@ -50,16 +50,16 @@ def asStructure(
     settings: Settings,
     canChoose: bool = True,
     name: str | int | None = None,
-    placing: Placing = UNPLACED,
+    toImage: ToImage = imageFromArray,
 ) -> Structure:
     """Return an argument of compare() as a structure. which: its name in messages.
 
     canChoose: whether the caller could have given a label or a name of its own. name: of the structure in a file; if
-    not canChoose, only in one that holds several. placing: of arrays. A displayed surface is dropped if the settings
-    ask for the unsmoothed one. Raises InputError for input that is not a structure.
+    not canChoose, only in one that holds several. toImage: makes images of arrays. A displayed surface is dropped if
+    the settings ask for the unsmoothed one. Raises InputError for input that is not a structure.
     """
     if settings.instanceMaps and canChoose and isinstance(given, (str, os.PathLike, np.ndarray, SimpleITK.Image)):
-        return _instances(given, which, settings, placing)
+        return _instances(given, which, settings, toImage)
     if isinstance(given, Structure):
         if settings.surface == "unsmoothed":
             given = given.withoutSmoothing()
@@ -70,7 +70,7 @@ def asStructure(
 
             return readOne(given, name, label, settings, canChoose)
         if isinstance(given, np.ndarray):
-            given = placing.imageOf(given)
+            given = toImage(given)
         if isinstance(given, SimpleITK.Image):
             ignored = None if settings.ignore is None else _numberOf(settings.ignore)
             scale = (settings.threshold, settings.membershipMaximum)
@@ -83,7 +83,7 @@ def asStructure(
     raise InputError(f"The {which} must be {kinds}, not {type(given).__name__}{_hint(given)}.")
 
 
-def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> Structure:
+def _instances(given: Any, which: str, settings: Settings, toImage: ToImage) -> Structure:
     """Return an image or a file in which every label is a lesion as one structure; arguments as for asStructure()."""
     try:
         if isinstance(given, (str, os.PathLike)):
@@ -91,7 +91,7 @@ def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> 
 
             lesions: Sequence[Structure] = readStructures(given)
         else:
-            image = placing.imageOf(given) if isinstance(given, np.ndarray) else given
+            image = toImage(given) if isinstance(given, np.ndarray) else given
             masks = inputs.labelMasks(image, inputs.HALF)
             found = masks or {1: Mask.empty(Grid.fromImage(image))}
             lesions = [Structure(nameNumber(label), mask) for label, mask in found.items()]
@@ -106,7 +106,7 @@ def _instances(given: Any, which: str, settings: Settings, placing: Placing) -> 
     return structures[0]
 
 
-def marksIn(given: object, settings: Settings, placing: Placing) -> Sequence[Structure]:
+def marksIn(given: object, settings: Settings, toImage: ToImage) -> Sequence[Structure]:
     """Return the structure of the label that the settings ignore in a reference given as compare() takes it.
 
     None or one. Raises InputError for what has no other labels.
@@ -114,7 +114,7 @@ def marksIn(given: object, settings: Settings, placing: Placing) -> Sequence[Str
     if isinstance(given, (str, os.PathLike)):
         return setAside(readAs(given, settings), cast(str, settings.ignore))[1]
     if isinstance(given, np.ndarray):
-        given = placing.imageOf(given)
+        given = toImage(given)
     if not isinstance(given, SimpleITK.Image):
         raise InputError(
             "An ignored label is one of the reference: give the reference as an image, an array or a file, or give all "

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..metrics.pair import Pair
 from ..metrics.registry import MULTI_LABEL
 from ..model import inputs, naming
 from ..model.ignored import separateIgnored
-from ..model.inputs import Placing
+from ..model.inputs import ToImage
 from ..model.structure import Structure
 from ..model.structures import BOTH_EMPTY, REFERENCE_AND_TEST, Pairing, pairByName
 from ..model.structureset import StructureSet
@@ -129,12 +130,13 @@ def compareLabels(
     ValueError
         For input that is not a segmentation or has no names, and for weights of unknown labels.
     """
-    settings, placing = asSettings(settings), Placing(spacing=spacing, origin=origin, direction=direction)
+    settings = asSettings(settings)
+    toImage = partial(inputs.imageFromArray, spacing=spacing, origin=origin, direction=direction)
     members = (given.values() if isinstance(given, Mapping) else [given] for given in (reference, test))
-    placing.requireUse(*(member for side in members for member in side))
+    inputs.requireUse(toImage.keywords, *(member for side in members for member in side))
     if weights is not None:
         settings = settings.replace(labelWeights=weights)
-    sides = _structures(reference, "reference", settings, placing), _structures(test, "test", settings, placing)
+    sides = _structures(reference, "reference", settings, toImage), _structures(test, "test", settings, toImage)
     pairing = pairByName(*separateIgnored(sides, settings.ignore), isAlonePair=False)
     return combineShares((measureShare(Pair(one, other, settings)) for one, other in pairing.pairs), pairing, settings)
 
@@ -228,19 +230,19 @@ def jaccard(shares: Iterable[Share], weight: Callable[[Share], Fraction]) -> Fra
     return both / either
 
 
-def _structures(given: object, which: str, settings: Settings, placing: Placing) -> Sequence[Structure]:
+def _structures(given: object, which: str, settings: Settings, toImage: ToImage) -> Sequence[Structure]:
     if isinstance(given, Mapping):
         for name in given:
             requireKind(name, str, f"The name of a label of the {which}", "a text")
         return [
-            asStructure(one, f"{which} {name}", None, settings, False, name, placing).rename(name)
+            asStructure(one, f"{which} {name}", None, settings, False, name, toImage).rename(name)
             for name, one in given.items()
         ]
     if isinstance(given, (str, os.PathLike)):
         return readAs(given, settings)
     if isinstance(given, (np.ndarray, SimpleITK.Image)):
         try:
-            given = placing.imageOf(given) if isinstance(given, np.ndarray) else given
+            given = toImage(given) if isinstance(given, np.ndarray) else given
             if (memberships := inputs.membershipsOf(given, settings.membershipMaximum)) is not None:
                 return [inputs.structureFromMemberships("Label 1", memberships, settings.threshold)]
             labels = inputs.labelMasks(given, inputs.HALF)

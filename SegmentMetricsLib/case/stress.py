@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ..base.errors import InputError, Undefined
 from ..geometry.masks import Mask, boxAround
 from ..metrics.pair import Pair
-from ..model.inputs import HALF, Placing
+from ..model.inputs import HALF, imageFromArray, requireUse
 from ..model.structure import Structure
 from ..settings.settings import Settings, asSettings
 from .comparison import Comparison, compare
@@ -110,14 +111,14 @@ def stressTest(
     if not 0 < share <= LARGEST_SHARE:
         raise InputError(f"The share of the boundary to change must be greater than 0 and at most 0.5, not {share}.")
     settings = Settings(families=("boundary", "overlap", "hazard")) if settings is None else asSettings(settings)
-    placing = Placing(spacing=spacing, origin=origin, direction=direction)
+    toImage = partial(imageFromArray, spacing=spacing, origin=origin, direction=direction)
     # only whole voxels are removed and added
     threshold = HALF if settings.threshold is None else settings.threshold
     families = (*settings.families, "overlap", "hazard")
     settings = replace(settings, families=families, grid="reference", threshold=threshold)
-    given = {} if criticals is None else asCriticals(criticals, settings, placing)
-    placing.requireUse(reference, *(criticals or {}).values())
-    reference = asStructure(reference, "reference", None, settings, name=name, placing=placing)
+    given = {} if criticals is None else asCriticals(criticals, settings, toImage)
+    requireUse(toImage.keywords, reference, *(criticals or {}).values())
+    reference = asStructure(reference, "reference", None, settings, name=name, toImage=toImage)
     if reference.mask is None:
         raise InputError(f"The stress test moves voxels, and {reference.name} is a surface: give it as an image.")
     if reference.isEmpty:

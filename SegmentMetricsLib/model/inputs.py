@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
-from typing import SupportsIndex, cast
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any, SupportsIndex, cast
 
 import numpy as np
 import SimpleITK
@@ -39,64 +38,60 @@ FULL_MEMBERSHIPS = (100, 255, 65535)
 NO_NUMBERS = "The image has values that are not numbers."
 # Types that SimpleITK has no images of, and those that take their place.
 REPLACED = {"bool": "uint8", "float16": "float32", "float96": "float64", "float128": "float64"}
+# Makes an image of an array, as imageFromArray() does.
+ToImage = Callable[[np.ndarray], SimpleITK.Image]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Placing:
-    """Where the voxels of arrays lie, as SimpleITK says it of images.
+def requireUse(geometry: Mapping[str, Any], *given: object) -> None:
+    """Raise InputError when arguments of a function are arrays of different shapes, or none is an array to place.
+
+    geometry: arguments of imageFromArray() by name, None for those that were not given. Arrays have one geometry, so
+    those of different shapes cannot be of one image.
+    """
+    shapes = dict.fromkeys(one.shape for one in given if isinstance(one, np.ndarray))
+    if len(shapes) > 1:
+        listed = " and ".join(map(str, shapes))
+        raise InputError(f"Arrays can be compared if their shapes are equal, not {listed}; give images instead.")
+    idle = [name for name, value in geometry.items() if value is not None]
+    if idle and not shapes:
+        raise InputError(f"The {idle[0]} is for arrays, and there are none: images and files have their own.")
+
+
+def imageFromArray(
+    array: np.ndarray,
+    spacing: float | Sequence[float] | None = None,
+    origin: Sequence[float] | None = None,
+    direction: Sequence | np.ndarray | None = None,
+) -> SimpleITK.Image:
+    """Return an array [k, j, i] (or [j, i] for contours in a plane) as an image.
 
     spacing: of the voxels along i, j, k in mm, or one number for all. origin: LPS position of voxel 0, 0, 0 in mm, 0
     when None. direction: matrix, or its numbers row by row, whose columns are the unit vectors along i, j, k; the axes
-    of the patient when None. Arrays in a plane have two of each instead of three.
+    of the patient when None. Arrays in a plane have two of each instead of three. Raises InputError.
     """
-
-    spacing: float | Sequence[float] | None = None
-    origin: Sequence[float] | None = None
-    direction: Sequence | np.ndarray | None = None
-
-    def requireUse(self, *given: object) -> None:
-        """Raise InputError when arguments of a function are arrays of different shapes, or none is an array to place.
-
-        Arrays have one geometry, so those of different shapes cannot be of one image.
-        """
-        shapes = dict.fromkeys(one.shape for one in given if isinstance(one, np.ndarray))
-        if len(shapes) > 1:
-            listed = " and ".join(map(str, shapes))
-            raise InputError(f"Arrays can be compared if their shapes are equal, not {listed}; give images instead.")
-        parts = {"spacing": self.spacing, "origin": self.origin, "direction": self.direction}
-        idle = [name for name, value in parts.items() if value is not None]
-        if idle and not shapes:
-            raise InputError(f"The {idle[0]} is for arrays, and there are none: images and files have their own.")
-
-    def imageOf(self, array: np.ndarray) -> SimpleITK.Image:
-        """Return an array [k, j, i] (or [j, i] for contours in a plane) as an image. Raises InputError."""
-        if array.ndim not in (2, 3):
-            raise InputError(f"An array needs 2 or 3 dimensions, [j, i] or [k, j, i]; this one has {array.ndim}.")
-        if array.dtype.kind not in "biuf":
-            raise InputError(f"An array needs numbers as its values, not {array.dtype.name}.")
-        if not array.size:
-            raise InputError(f"The array has no voxels: its shape is {array.shape}.")
-        if self.spacing is None:
-            raise InputError("An array does not say how large its voxels are: give the spacing along i, j, k in mm.")
-        axes = array.ndim
-        spacing = _numbers(self.spacing, "spacing", axes)
-        if not (spacing > 0).all():
-            raise InputError("The spacing must be greater than 0 mm.")
-        native = np.dtype(REPLACED.get(array.dtype.name, array.dtype.name))
-        image = SimpleITK.GetImageFromArray(np.ascontiguousarray(array, native))
-        image.SetSpacing(spacing.tolist())
-        if self.origin is not None:
-            image.SetOrigin(_numbers(self.origin, "origin", axes).tolist())
-        if self.direction is not None:
-            direction = _numbers(self.direction, "direction", axes * axes).reshape(axes, axes)
-            if not np.allclose(direction.T @ direction, np.eye(axes), atol=1e-3):
-                raise InputError("The direction must be of unit vectors at right angles to each other.")
-            image.SetDirection(direction.ravel().tolist())
-        return image
-
-
-# Of arguments among which there is no array.
-UNPLACED = Placing()
+    if array.ndim not in (2, 3):
+        raise InputError(f"An array needs 2 or 3 dimensions, [j, i] or [k, j, i]; this one has {array.ndim}.")
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"An array needs numbers as its values, not {array.dtype.name}.")
+    if not array.size:
+        raise InputError(f"The array has no voxels: its shape is {array.shape}.")
+    if spacing is None:
+        raise InputError("An array does not say how large its voxels are: give the spacing along i, j, k in mm.")
+    axes = array.ndim
+    steps = _numbers(spacing, "spacing", axes)
+    if not (steps > 0).all():
+        raise InputError("The spacing must be greater than 0 mm.")
+    native = np.dtype(REPLACED.get(array.dtype.name, array.dtype.name))
+    image = SimpleITK.GetImageFromArray(np.ascontiguousarray(array, native))
+    image.SetSpacing(steps.tolist())
+    if origin is not None:
+        image.SetOrigin(_numbers(origin, "origin", axes).tolist())
+    if direction is not None:
+        direction = _numbers(direction, "direction", axes * axes).reshape(axes, axes)
+        if not np.allclose(direction.T @ direction, np.eye(axes), atol=1e-3):
+            raise InputError("The direction must be of unit vectors at right angles to each other.")
+        image.SetDirection(direction.ravel().tolist())
+    return image
 
 
 def _numbers(given, what: str, count: int) -> np.ndarray:

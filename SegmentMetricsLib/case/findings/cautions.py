@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -48,18 +48,10 @@ FEW_VOXELS = 4
 THRESHOLD = SettingPlace("--threshold 0.5", "threshold=0.5")
 LESIONS = SettingPlace("--metrics lesions", 'metrics="lesions"', "Metrics > Lesions")
 UNION = SettingPlace("--set grid=union", 'grid="union"', "Advanced > Evaluated grid")
-
-
-class Finder(NamedTuple):
-    """A function that yields findings of pairs, from quantities by the names of its arguments, and of which pairs.
-
-    about: families, keys of measurements, quantities, or traits of the input that pairfindings knows; any of them must
-    be there, if there are any. isOfEmpty: whether a structure must be empty, or must not; None for any pair.
-    """
-
-    find: Callable[..., Iterator[str]]
-    about: tuple[str, ...] = ()
-    isOfEmpty: bool | None = False
+# Functions that yield findings of a pair, from quantities by the names of their arguments; families, keys of
+# measurements, quantities, or traits of the input that pairfindings knows, any of which must be there, if there are
+# any; and whether a structure may be empty.
+Finders = tuple[tuple[Callable[..., Iterator[str]], tuple[str, ...], bool], ...]
 
 
 def _memberships(pair: Pair) -> Iterator[str]:
@@ -316,17 +308,17 @@ def shareMissingInside(mask: Mask, least: float = 0.0) -> float:
 
 
 OF_TOLERANCES = ("boundary", "signed", "effort")
-CAUTIONS = (
-    Finder(_memberships, ("hasMemberships",), isOfEmpty=None),
-    Finder(_lesions, ("lesions",), isOfEmpty=None),
-    Finder(_outliers, ("HD", "HDvox")),
-    Finder(_parts),
-    Finder(_tolerances, OF_TOLERANCES),
-    Finder(_percentiles, ("hasLowPercentiles",)),
-    Finder(_size, COUNTED),
-    Finder(_volumes, ("VS",)),
-    Finder(_density, ("boundary", "voxel")),
-    Finder(_background, AT_THEIR_BEST),
-    Finder(_critical, ("hazard",)),
-    Finder(_centerLines, ("skeletons", "gaps", "betti"), isOfEmpty=None),
+CAUTIONS: Finders = (
+    (_memberships, ("hasMemberships",), True),
+    (_lesions, ("lesions",), True),
+    (_outliers, ("HD", "HDvox"), False),
+    (_parts, (), False),
+    (_tolerances, OF_TOLERANCES, False),
+    (_percentiles, ("hasLowPercentiles",), False),
+    (_size, COUNTED, False),
+    (_volumes, ("VS",), False),
+    (_density, ("boundary", "voxel"), False),
+    (_background, AT_THEIR_BEST, False),
+    (_critical, ("hazard",), False),
+    (_centerLines, ("skeletons", "gaps", "betti"), True),
 )

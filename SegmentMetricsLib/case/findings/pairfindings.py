@@ -22,7 +22,7 @@ from ...metrics.measurement import withUnit
 from ...metrics.slices import axisOf, slicePosition
 from ...model.notes import Note
 from ...model.structures import REFERENCE_AND_TEST, shareLeft
-from .cautions import CAUTIONS, Finder
+from .cautions import CAUTIONS, Finders
 from .decisiveends import decisiveEnd
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ def findAll(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...
     grids = [s.samplingGrid for s in structures if s.samplingGrid is not None]
     # what a finding may be about beside families, measurements and quantities
     traits = {
+        "isEmpty": bool(pair.emptiness),
         "hasConvention": settings.convention not in PRESETS,
         "hasCommonExtent": settings.extent == "common",
         "hasOrigin": any(s.file or s.frameOfReference or s.patient for s in structures),
@@ -67,13 +68,11 @@ def findAll(pair: Pair, values: Mapping[str, Measurement]) -> tuple[Finding, ...
         "hasLowPercentiles": "boundary" in settings.families and any(p < 1 for p in settings.percentiles),
     }
     subjects = {*values, *settings.families, *pair.needed, *(name for name, holds in traits.items() if holds)}
-    finders = (
-        finder.find
-        for finder in (*FINDERS, *CAUTIONS)
-        if finder.isOfEmpty in (None, bool(pair.emptiness))
-        and (not finder.about or not subjects.isdisjoint(finder.about))
-    )
-    return alarmsFirst(found for finder in finders for found in pair.call(finder, {"values": values}))
+    found: list[str] = []
+    for find, about, mayBeEmpty in (*FINDERS, *CAUTIONS):
+        if (mayBeEmpty or not pair.emptiness) and (not about or not subjects.isdisjoint(about)):
+            found += pair.call(find, {"values": values})
+    return alarmsFirst(found)
 
 
 def _convention(pair: Pair) -> Iterator[str]:
@@ -394,20 +393,20 @@ def _slices(pair: Pair) -> Iterator[str]:
         )
 
 
-FINDERS = (
-    Finder(_emptiness, isOfEmpty=True),
-    Finder(_convention, ("hasConvention",), isOfEmpty=None),
-    Finder(_extent, ("hasCommonExtent", "boundary"), isOfEmpty=None),
-    Finder(_frames, ("hasOrigin",), isOfEmpty=None),
-    Finder(_apart, ("hasTwoGrids",), isOfEmpty=None),
-    Finder(_notes, ("hasNotes",), isOfEmpty=None),
-    Finder(_sayIgnored, ("hasIgnoredLabel",), isOfEmpty=None),
-    Finder(_dose, ("hasPlan",), isOfEmpty=None),
-    Finder(_cropping, ("hasTwoSizes",)),
-    Finder(_placement),
-    Finder(_edges, isOfEmpty=None),
-    Finder(_surfaces, ("hasSurfaces",), isOfEmpty=None),
-    Finder(_grids, ("hasTwoGrids",), isOfEmpty=None),
-    Finder(_ties, ("boundary",), isOfEmpty=None),
-    Finder(_slices, ("sliceSimilarity",), isOfEmpty=None),
+FINDERS: Finders = (
+    (_emptiness, ("isEmpty",), True),
+    (_convention, ("hasConvention",), True),
+    (_extent, ("hasCommonExtent", "boundary"), True),
+    (_frames, ("hasOrigin",), True),
+    (_apart, ("hasTwoGrids",), True),
+    (_notes, ("hasNotes",), True),
+    (_sayIgnored, ("hasIgnoredLabel",), True),
+    (_dose, ("hasPlan",), True),
+    (_cropping, ("hasTwoSizes",), False),
+    (_placement, (), False),
+    (_edges, (), True),
+    (_surfaces, ("hasSurfaces",), True),
+    (_grids, ("hasTwoGrids",), True),
+    (_ties, ("boundary",), True),
+    (_slices, ("sliceSimilarity",), True),
 )
