@@ -47,7 +47,7 @@ ONLY_BY_NAME = tuple(family for family, file in zip(FAMILIES, _FILES) if file.FA
 REGISTRY = tuple(metric for file in _FILES for metric in _metricsOf(file))
 MULTI_LABEL = tuple(_metricsOf(importlib.import_module(f"{__package__}.multilabel")))
 ALL = "all"
-FAMILY_CHOICE = ", ".join((*FAMILIES, ALL))
+FAMILY_CHOICE = ", ".join((*(next(iter(file.FAMILY.called), name) for name, file in zip(FAMILIES, _FILES)), ALL))
 # What a name may leave out of a key, such as the 2mm of NSD_2mm.
 PARAMETER = re.compile(r"_?\{\w+\}.*")
 _BARE = Counter(PARAMETER.sub("", metric.key) for metric in REGISTRY)
@@ -201,7 +201,7 @@ def meaningOf(name: str) -> Asked:
     try:
         return readName(name.strip())
     except InputError:
-        hint = f" Did you mean {meant}?" if (meant := likeliest(name.strip(), FAMILIES)) else ""
+        hint = f" Did you mean {meant}?" if (meant := likeliest(name.strip(), (*FAMILIES, *CALLED))) else ""
         raise InputError(
             f"There is no metric family {name!r}, nor such a measurement; choose from {FAMILY_CHOICE}, or from the "
             f"keys of measurements, such as DSC and HD95.{hint}"

@@ -67,7 +67,7 @@ def _chosenFamilies(families: str | Iterable[str]) -> tuple[str, ...]:
         raise InputError(f"No metric family is chosen; choose from {FAMILY_CHOICE}.")
     for family in families:
         if not isFamily(family):
-            hint = didYouMean(str(family), FAMILIES)
+            hint = didYouMean(str(family), (*FAMILIES, *CALLED))
             raise InputError(f"There is no metric family {family!r}; choose from {FAMILY_CHOICE}.{hint}")
     return orderFamilies(families)
 

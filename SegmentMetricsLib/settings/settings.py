@@ -11,7 +11,7 @@ from ..base.errors import InputError, requireKind
 from ..conventions.convention import OWN_CONVENTION
 from ..conventions.presets import PRESETS
 from ..metrics.metric import PARAMETERS
-from ..metrics.registry import FAMILIES, FAMILY_CHOICE, meaningOf
+from ..metrics.registry import FAMILY_CHOICE, meaningOf
 from . import names
 from .checks import classes, fromZero, nameOrNumber, oneOf, orNone, positive, several, weights, wholeNumber, yesOrNo
 from .declarations import (
@@ -115,7 +115,7 @@ class Settings:
         option=Option(
             "--metrics",
             MEASURED,
-            f"families: {', '.join(FAMILIES)}, or all; or single measurements, such as DSC,HD95",
+            f"families: {FAMILY_CHOICE}; or single measurements, such as DSC,HD95",
             "FAMILY|KEY,...",
             ",".join(DEFAULT_FAMILIES),
         ),
