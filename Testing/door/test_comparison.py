@@ -48,7 +48,7 @@ def testOneEmpty(emptyInput, which):
     volumes = comparison["VoxelVolumeReference"].value, comparison["VoxelVolumeTest"].value
     assert volumes == ((0, 720) if which == "reference" else (720, 0))
     assert comparison.distances is None
-    assert f"Only one contour exists: the {which} is empty." in comparison.findings
+    assert [(one.kind.name, one.reason) for one in comparison.findings] == [("ONE_EMPTY", f"the {which} is empty")]
 
 
 # What compare() takes.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import shapes
 from batchruns import rowsOf
+from findingwork import ofKind
 from shapes import imageOf
 
 from SegmentMetricsLib import Settings, compare
@@ -83,16 +84,16 @@ def testWhatHasNoSlices():
     mesh, box = shapes.boxMesh((4.5, 4.5, 4.5), (14.5, 14.5, 14.5)), BOXES[0]
     found = compare(mesh, box, SLICES)
     assert found.slices == ()
-    assert "There is no per-slice profile: the reference is a mesh, which has no slices." in found.findings
+    assert [one.reason for one in ofKind(found, "no-profile")] == ["the reference is a mesh, which has no slices"]
     # a test mesh is cut by the reference's slices
     assert [row["DSC"] for row in slicesOf(box, mesh)] == [1.0] * 10
     empty = imageOf(np.zeros((24, 24, 24), np.uint8))
-    assert "There is no per-slice profile: both structures are empty." in compare(empty, empty, SLICES).findings
+    assert ofKind(compare(empty, empty, SLICES), "no-profile")[0].reason == "both structures are empty"
     assert [row.only for row in slicesOf(box, empty)] == ["reference"] * 10
     assert [(row.only, row["APL_1mm"]) for row in slicesOf(empty, box)] == [("test", 0.0)] * 10
     # not asked for: none, and no word about it
     other = compare(mesh, box, Settings(families="overlap"))
-    assert other.slices == () and not [finding for finding in other.findings if "per-slice" in finding]
+    assert other.slices == () and not ofKind(other, "no-profile")
 
 
 def testContoursInOnePlane():

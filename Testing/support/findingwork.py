@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 # What remarks are about, by words of theirs: all other findings have kinds.
 REMARKS = {
@@ -44,6 +45,8 @@ def ofKind(result, kind: str) -> list:
     return [one for one in result.findings if one.toDictionary()["kind"] == kind]
 
 
-def found(result, words: str) -> list[str]:
-    """Return the findings of a comparison that have some words."""
-    return [one for one in result.findings if words in one]
+def found(result, said: str | dict[str, str]) -> list[str]:
+    """Return the findings of a comparison that have some words, or of whose values some match these patterns."""
+    if isinstance(said, str):
+        return [one for one in result.findings if said in one]
+    return [one for one in result.findings if all(re.fullmatch(said[key], str(one.values.get(key))) for key in said)]
